@@ -1,0 +1,196 @@
+//! What can go wrong, in the words of the domain.
+//!
+//! The `Display` texts of [`RoadmapError`] and [`Invalid`] are the messages that
+//! clients and operators read; they live here and nowhere else. Each `Display`
+//! speaks for its own level only: the cause of a [`StoreError`] is its `source`.
+
+use std::error::Error;
+
+use thiserror::Error;
+
+/// The outcome of parsing one piece of input.
+pub type Parsed<T> = Result<T, Invalid>;
+
+/// The cause behind a store failure, as the adapter saw it.
+pub type Cause = Box<dyn Error + Send + Sync>;
+
+/// A request that cannot be served.
+#[derive(Debug, Error)]
+pub enum RoadmapError {
+    /// No workspace, no key, or a key that does not open this workspace. One answer for all, so
+    /// that nobody learns which of them it was.
+    #[error("Could not authenticate, invalid API Key")]
+    Unauthenticated,
+    /// The key is good, but not for this.
+    #[error("API Key does not have the required scope")]
+    OutOfScope,
+    /// A record that the request names does not exist in this workspace.
+    #[error("{} does not exist.", .0.name())]
+    Missing(Resource),
+    /// A field that cannot be accepted.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// A name that must be unique in its scope is in use.
+    #[error("{what} is already taken")]
+    Taken {
+        /// What is taken, for example ``subdomain `acme` ``.
+        what: String,
+    },
+    /// Another call with the same operation key has not finished within the time to wait for it.
+    #[error("operation_in_progress")]
+    OperationInProgress,
+    /// The search index cannot be asked.
+    #[error("search_unavailable")]
+    SearchUnavailable(#[source] StoreError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A failure of a store, sorted by what the caller can do about it.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// The store cannot be reached or cannot take the work now; nothing was changed.
+    #[error("Service is temporarily unavailable")]
+    Unavailable(#[source] Cause),
+    /// The unit was undone through no fault of its own; running it again may succeed.
+    #[error("Service is temporarily unavailable, the unit of work was undone")]
+    Transient(#[source] Cause),
+    /// Stored data that cannot be read back into the model.
+    #[error("stored data is inconsistent: {table}.{column} of row {row}")]
+    Inconsistent {
+        /// The table.
+        table: &'static str,
+        /// The column.
+        column: &'static str,
+        /// The row's identity, as far as it could be read.
+        row: String,
+    },
+    /// Anything else.
+    #[error("the store failed")]
+    Fatal(#[source] Cause),
+}
+
+/// Records that a request can name, with the names that clients know them by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resource {
+    /// A feature request, by id or slug.
+    FeatureRequest,
+    /// A track, by id.
+    Track,
+    /// A lane, by name.
+    Lane,
+    /// A workspace, by subdomain.
+    Workspace,
+    /// An API key, by id.
+    ApiKey,
+}
+
+impl Resource {
+    /// The name in messages, contract section 7.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FeatureRequest => "FeatureRequest",
+            Self::Track => "Track",
+            Self::Lane => "Lane",
+            Self::Workspace => "Workspace",
+            Self::ApiKey => "ApiKey",
+        }
+    }
+}
+
+/// A field and what is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invalid {
+    /// The field's own name, without the objects around it.
+    pub field: String,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+impl Invalid {
+    /// `field` has `problem`.
+    #[must_use]
+    pub fn new(field: &str, problem: Problem) -> Self {
+        Self { field: field.to_owned(), problem }
+    }
+
+    /// `field` is absent, null or blank.
+    #[must_use]
+    pub fn missing(field: &str) -> Self {
+        Self::new(field, Problem::Missing)
+    }
+}
+
+impl Error for Invalid {}
+
+impl std::fmt::Display for Invalid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let field = &self.field;
+        match &self.problem {
+            Problem::Missing => write!(f, "param is missing or the value is empty or invalid: {field}"),
+            Problem::WrongType { expected } => write!(f, "{field} must be {expected}"),
+            Problem::TooLong { max } => write!(f, "{field} must be at most {max} characters long"),
+            Problem::TooMany { max } => write!(f, "{field} must have at most {max} items"),
+            Problem::ContainsNul => write!(f, "{field} must not contain the NUL character"),
+            Problem::Malformed { expected } => write!(f, "{field} is not {expected}"),
+            Problem::Refused { sentence } => f.write_str(sentence),
+        }
+    }
+}
+
+/// What can be wrong with a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Problem {
+    /// Absent, null or blank where a value is required.
+    Missing,
+    /// Another JSON type than the contract's.
+    WrongType {
+        /// The type with its article: `a string`.
+        expected: String,
+    },
+    /// More characters than allowed.
+    TooLong {
+        /// The limit, in Unicode characters.
+        max: usize,
+    },
+    /// More items than allowed.
+    TooMany {
+        /// The limit.
+        max: usize,
+    },
+    /// U+0000, which not every store can keep.
+    ContainsNul,
+    /// The right type, but not the form that the field needs.
+    Malformed {
+        /// What it should be, with its article: `a valid UUID`.
+        expected: &'static str,
+    },
+    /// A case with a sentence of its own in the contract.
+    Refused {
+        /// The whole message.
+        sentence: &'static str,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_the_contract_s() {
+        assert_eq!(RoadmapError::Unauthenticated.to_string(), "Could not authenticate, invalid API Key");
+        assert_eq!(RoadmapError::Missing(Resource::FeatureRequest).to_string(), "FeatureRequest does not exist.");
+        assert_eq!(RoadmapError::Missing(Resource::Track).to_string(), "Track does not exist.");
+        assert_eq!(Invalid::missing("email").to_string(), "param is missing or the value is empty or invalid: email");
+    }
+
+    #[test]
+    fn a_store_failure_keeps_its_cause_out_of_the_message() {
+        let error = RoadmapError::SearchUnavailable(StoreError::Fatal("no such table: search_index".into()));
+        assert_eq!(error.to_string(), "search_unavailable");
+        let source = error.source().and_then(Error::source).map(ToString::to_string);
+        assert_eq!(source.as_deref(), Some("no such table: search_index"));
+    }
+}

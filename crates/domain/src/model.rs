@@ -1,0 +1,26 @@
+//! Records and values of the service.
+//!
+//! Values have private fields and one way in: a constructor that checks. What
+//! holds a `Title` never asks again whether it is too long.
+
+pub mod api_key;
+pub mod base_url;
+pub mod changelog;
+pub mod comment;
+pub mod customer;
+pub mod email_address;
+pub mod feature_request;
+pub mod html;
+pub mod id;
+pub mod member;
+pub mod note;
+pub mod operation_key;
+pub mod pagination;
+pub mod search;
+pub mod setting;
+pub mod slug;
+pub mod text;
+pub mod timestamp;
+pub mod track;
+pub mod vote;
+pub mod workspace;

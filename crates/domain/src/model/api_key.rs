@@ -1,0 +1,271 @@
+//! API keys: what opens a workspace. Contract section 5.
+
+use sha2::{Digest, Sha256};
+
+use crate::error::{Invalid, Parsed, Problem};
+use crate::model::id::ApiKeyId;
+use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
+use crate::model::workspace::Workspace;
+
+/// A key in full: `rmk_`, 43 random base62 characters (256 bits), and the CRC-32 of all before it
+/// in 6 base62 characters. The checksum lets a mistyped key be refused without asking the store,
+/// and the prefix lets scanners recognise a leaked one.
+///
+/// Shown once; `Debug` does not show it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KeyText(String);
+
+/// How many random characters a key has.
+pub const RANDOM_CHARACTERS: usize = 43;
+const PREFIX: &str = "rmk_";
+const CHECKSUM_CHARACTERS: usize = 6;
+
+impl KeyText {
+    /// The key with these random characters. `None` unless they are 43 of base62.
+    #[must_use]
+    pub fn of_random(characters: &str) -> Option<Self> {
+        let fits = characters.len() == RANDOM_CHARACTERS && characters.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        fits.then(|| {
+            let body = format!("{PREFIX}{characters}");
+            Self(format!("{body}{}", checksum(&body)))
+        })
+    }
+
+    /// Reads a key. `None` for what no key can be.
+    #[must_use]
+    pub fn parse(raw: &str) -> Option<Self> {
+        let body = raw.get(..raw.len().checked_sub(CHECKSUM_CHARACTERS)?)?;
+        let characters = body.strip_prefix(PREFIX)?;
+        Self::of_random(characters).filter(|key| key.0 == raw)
+    }
+
+    /// The key itself, for the one time it is shown.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// The form in which it is stored and looked up.
+    #[must_use]
+    pub fn digest(&self) -> KeyDigest {
+        KeyDigest(Sha256::digest(self.0.as_bytes()).into())
+    }
+
+    /// The last four characters, by which people tell their keys apart.
+    #[must_use]
+    pub fn last_four(&self) -> &str {
+        self.0.get(self.0.len() - 4..).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Debug for KeyText {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("KeyText(…)")
+    }
+}
+
+fn checksum(body: &str) -> String {
+    format!("{:0>CHECKSUM_CHARACTERS$}", base62::encode(crc32fast::hash(body.as_bytes())))
+}
+
+/// SHA-256 of a key. The key has 256 random bits, so that no slow hash is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyDigest(pub [u8; 32]);
+
+/// What a key allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scopes {
+    /// GET.
+    pub read: bool,
+    /// Everything else.
+    pub write: bool,
+}
+
+impl Scopes {
+    /// Everything: what a key allows unless it is limited.
+    pub const ALL: Self = Self { read: true, write: true };
+
+    /// Reads a list of scope names; an empty list is everything.
+    ///
+    /// # Errors
+    /// A name that is neither `read` nor `write`.
+    pub fn parse(field: &str, names: &[String]) -> Parsed<Self> {
+        if names.is_empty() {
+            return Ok(Self::ALL);
+        }
+        let mut scopes = Self { read: false, write: false };
+        for name in names {
+            match name.as_str() {
+                "read" => scopes.read = true,
+                "write" => scopes.write = true,
+                _ => return Err(Invalid::new(field, Problem::Malformed { expected: "one of read, write" })),
+            }
+        }
+        Ok(scopes)
+    }
+
+    /// Whether a call that needs `scope` may go on.
+    #[must_use]
+    pub fn allow(self, scope: Scope) -> bool {
+        match scope {
+            Scope::Read => self.read,
+            Scope::Write => self.write,
+        }
+    }
+
+    /// The names, separated by a comma.
+    #[must_use]
+    pub fn names(self) -> Vec<&'static str> {
+        [(self.read, "read"), (self.write, "write")]
+            .into_iter()
+            .filter(|(held, _)| *held)
+            .map(|(_, name)| name)
+            .collect()
+    }
+}
+
+/// What a call needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// To read.
+    Read,
+    /// To write.
+    Write,
+}
+
+/// A key as it is kept: everything but the key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiKey {
+    /// Identity.
+    pub id: ApiKeyId,
+    /// What people call it.
+    pub name: Name,
+    /// The key's last four characters.
+    pub last_four: String,
+    /// What it allows.
+    pub scopes: Scopes,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// From when on it no longer works.
+    pub expires_at: Option<Timestamp>,
+    /// When it was revoked.
+    pub revoked_at: Option<Timestamp>,
+    /// When it was last used, to the minute.
+    pub last_used_at: Option<Timestamp>,
+}
+
+impl ApiKey {
+    /// Whether the key works at `now`. At the very moment of its expiry it no longer does.
+    #[must_use]
+    pub fn works_at(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none_or(|at| now < at) && self.expires_at.is_none_or(|at| now < at)
+    }
+
+    /// Whether its last use has not been written down for a minute.
+    #[must_use]
+    pub fn use_is_stale(&self, now: Timestamp) -> bool {
+        self.last_used_at.is_none_or(|at| at.plus(USE_PRECISION) <= now)
+    }
+}
+
+/// How precisely the last use of a key is known: it is written at most this often.
+pub const USE_PRECISION: time::Duration = time::Duration::MINUTE;
+
+/// A key together with the workspace that it opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Credential {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// The key.
+    pub key: ApiKey,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn key() -> KeyText {
+        KeyText::of_random(&"aB3".repeat(15)[..43]).unwrap()
+    }
+
+    #[test]
+    fn a_key_has_a_prefix_43_characters_and_a_checksum() {
+        let text = key().reveal().to_owned();
+        assert_eq!(text.len(), 4 + 43 + 6);
+        assert!(text.starts_with("rmk_aB3"));
+        assert_eq!(KeyText::parse(&text), Some(key()));
+        assert_eq!(key().last_four(), &text[49..]);
+    }
+
+    #[test]
+    fn any_single_wrong_character_is_noticed() {
+        let text = key().reveal().to_owned();
+        for at in 0..text.len() {
+            let mut wrong = text.clone().into_bytes();
+            wrong[at] = if wrong[at] == b'x' { b'y' } else { b'x' };
+            assert_eq!(KeyText::parse(&String::from_utf8(wrong).unwrap()), None, "at {at}");
+        }
+        for raw in ["", "rmk_", "rmk", &text[1..], &format!("{text}a"), &format!(" {text}"), "ü", &"ü".repeat(30)] {
+            assert_eq!(KeyText::parse(raw), None, "{raw}");
+        }
+    }
+
+    #[test]
+    fn the_key_is_not_in_debug_output() {
+        assert_eq!(format!("{:?}", key()), "KeyText(…)");
+    }
+
+    #[test]
+    fn a_key_stops_at_the_very_moment() {
+        let at = |millis| Timestamp::from_millis(millis).unwrap();
+        let mut key = ApiKey {
+            id: ApiKeyId::new(Uuid::from_u128(1)),
+            name: Name::stored("ci".to_owned()),
+            last_four: "abcd".to_owned(),
+            scopes: Scopes::ALL,
+            created_at: at(0),
+            expires_at: Some(at(1_000)),
+            revoked_at: None,
+            last_used_at: None,
+        };
+        assert!(key.works_at(at(999)));
+        assert!(!key.works_at(at(1_000)));
+        key.revoked_at = Some(at(500));
+        assert!(key.works_at(at(499)));
+        assert!(!key.works_at(at(500)));
+    }
+
+    #[test]
+    fn use_is_written_once_a_minute() {
+        let at = |millis| Timestamp::from_millis(millis).unwrap();
+        let used = |last_used_at| ApiKey {
+            id: ApiKeyId::new(Uuid::from_u128(1)),
+            name: Name::stored("ci".to_owned()),
+            last_four: "abcd".to_owned(),
+            scopes: Scopes::ALL,
+            created_at: at(0),
+            expires_at: None,
+            revoked_at: None,
+            last_used_at,
+        };
+        assert!(used(None).use_is_stale(at(0)));
+        assert!(!used(Some(at(0))).use_is_stale(at(59_999)));
+        assert!(used(Some(at(0))).use_is_stale(at(60_000)));
+    }
+
+    #[test]
+    fn scopes_limit_what_a_key_allows() {
+        let read = Scopes::parse("scope", &["read".to_owned()]).unwrap();
+        assert!(read.allow(Scope::Read) && !read.allow(Scope::Write));
+        let write = Scopes::parse("scope", &["write".to_owned()]).unwrap();
+        assert!(!write.allow(Scope::Read) && write.allow(Scope::Write));
+        assert_eq!(Scopes::parse("scope", &[]).unwrap(), Scopes::ALL);
+        assert_eq!(Scopes::ALL.names(), ["read", "write"]);
+        assert_eq!(
+            Scopes::parse("scope", &["admin".to_owned()]).unwrap_err().to_string(),
+            "scope is not one of read, write"
+        );
+    }
+}

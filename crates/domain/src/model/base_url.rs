@@ -1,0 +1,157 @@
+//! Where the service is reached, and where each workspace is.
+
+use url::Url;
+
+use crate::error::{Invalid, Parsed, Problem};
+use crate::model::workspace::Subdomain;
+
+/// The address of the whole service, e.g. `https://roadmap.example.com`. Workspace `acme` lives at
+/// `https://acme.roadmap.example.com`. Every URL in answers is made from this setting and a stored
+/// subdomain, never from a header of the call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseUrl {
+    scheme: String,
+    host: String,
+    port: Option<u16>,
+}
+
+impl BaseUrl {
+    /// Reads a base URL: scheme, host name and perhaps a port, no path.
+    ///
+    /// # Errors
+    /// Anything else.
+    pub fn parse(field: &str, raw: &str) -> Parsed<Self> {
+        let expected = "a URL such as https://roadmap.example.com (http or https, a host name, no path)";
+        let malformed = || Invalid::new(field, Problem::Malformed { expected });
+        let url = Url::parse(raw.trim()).map_err(|_| malformed())?;
+        let bare = matches!(url.scheme(), "http" | "https")
+            && matches!(url.path(), "" | "/")
+            && url.query().is_none()
+            && url.fragment().is_none()
+            && url.username().is_empty()
+            && url.password().is_none();
+        match url.host() {
+            Some(url::Host::Domain(host)) if bare => Ok(Self {
+                scheme: url.scheme().to_owned(),
+                host: host.trim_end_matches('.').to_owned(),
+                port: url.port(),
+            }),
+            _ => Err(malformed()),
+        }
+    }
+
+    /// The address of a workspace, without a slash at its end.
+    #[must_use]
+    pub fn of_workspace(&self, subdomain: &Subdomain) -> String {
+        let Self { scheme, host, port } = self;
+        match port {
+            Some(port) => format!("{scheme}://{subdomain}.{host}:{port}"),
+            None => format!("{scheme}://{subdomain}.{host}"),
+        }
+    }
+
+    /// Which workspace a `Host` header value (RFC 9112 section 3.2) addresses. The port does not
+    /// count, nor does case, nor one dot at the end.
+    #[must_use]
+    pub fn workspace_of(&self, host: &str) -> HostOf {
+        let name = match host.rsplit_once(':') {
+            Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+            _ => host,
+        };
+        let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+        if name == self.host {
+            return HostOf::Service;
+        }
+        name.strip_suffix(&self.host)
+            .and_then(|rest| rest.strip_suffix('.'))
+            .and_then(Subdomain::of_label)
+            .map_or(HostOf::Nobody, HostOf::Workspace)
+    }
+}
+
+impl std::fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { scheme, host, port } = self;
+        match port {
+            Some(port) => write!(f, "{scheme}://{host}:{port}"),
+            None => write!(f, "{scheme}://{host}"),
+        }
+    }
+}
+
+/// Whom a host name addresses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HostOf {
+    /// The service itself: the bare base host.
+    Service,
+    /// A workspace, which may or may not exist.
+    Workspace(Subdomain),
+    /// Neither.
+    Nobody,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn base(raw: &str) -> BaseUrl {
+        BaseUrl::parse("base_url", raw).unwrap()
+    }
+
+    fn acme() -> Subdomain {
+        Subdomain::of_label("acme").unwrap()
+    }
+
+    #[test]
+    fn a_workspace_lives_below_the_base() {
+        assert_eq!(base("https://roadmap.example.com/").of_workspace(&acme()), "https://acme.roadmap.example.com");
+        assert_eq!(base("http://LOCALHOST:8080").of_workspace(&acme()), "http://acme.localhost:8080");
+        assert_eq!(base("http://localhost:80").to_string(), "http://localhost");
+    }
+
+    #[test]
+    fn exactly_one_label_names_a_workspace() {
+        let base = base("https://roadmap.example.com");
+        for host in [
+            "acme.roadmap.example.com",
+            "ACME.Roadmap.Example.COM:8443",
+            "acme.roadmap.example.com.",
+            "acme.roadmap.example.com.:1",
+        ] {
+            assert_eq!(base.workspace_of(host), HostOf::Workspace(acme()), "{host}");
+        }
+        for host in ["roadmap.example.com", "roadmap.example.com:80", "ROADMAP.example.com."] {
+            assert_eq!(base.workspace_of(host), HostOf::Service, "{host}");
+        }
+        for host in [
+            "",
+            "example.com",
+            "a.acme.roadmap.example.com",
+            ".roadmap.example.com",
+            "acmeroadmap.example.com",
+            "acme.roadmap.example.com.evil.example",
+            "-.roadmap.example.com",
+            "acme.roadmap.example.com:x",
+            "[::1]:80",
+            "acme.roadmap.example.com..",
+            "acme .roadmap.example.com",
+        ] {
+            assert_eq!(base.workspace_of(host), HostOf::Nobody, "{host}");
+        }
+    }
+
+    #[test]
+    fn a_base_is_scheme_and_host_only() {
+        for raw in [
+            "",
+            "roadmap.example.com",
+            "ftp://a.example",
+            "https://a.example/path",
+            "https://a.example?q",
+            "https://u@a.example",
+            "http://127.0.0.1:8080",
+        ] {
+            assert!(BaseUrl::parse("base_url", raw).is_err(), "{raw}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! E-mail addresses, kept as written and matched without regard to case.
+
+use crate::error::{Invalid, Parsed, Problem};
+use crate::model::text;
+
+/// A well-formed e-mail address of at most 254 characters (RFC 5321 section 4.5.3.1.3).
+#[derive(Debug, Clone)]
+pub struct EmailAddress {
+    written: String,
+    folded: FoldedEmail,
+}
+
+/// The form in which addresses are compared and kept unique: lower case throughout.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct FoldedEmail(String);
+
+impl EmailAddress {
+    /// Most characters of an address.
+    pub const MAX: usize = 254;
+
+    /// Checks `raw`, naming `field` when it is no address.
+    ///
+    /// # Errors
+    /// Blank, too long, with a NUL character, or not of the form `local@domain`.
+    pub fn parse(field: &str, raw: &str) -> Parsed<Self> {
+        let written = text::line(field, raw, Self::MAX)?;
+        let options = email_address::Options::default().without_display_text().without_domain_literal();
+        if email_address::EmailAddress::parse_with_options(&written, options).is_err() {
+            return Err(Invalid::new(field, Problem::Malformed { expected: "a valid e-mail address" }));
+        }
+        Ok(Self { folded: FoldedEmail::of(&written), written })
+    }
+
+    /// The address as it was written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.written
+    }
+
+    /// The form for comparisons.
+    #[must_use]
+    pub fn folded(&self) -> &FoldedEmail {
+        &self.folded
+    }
+}
+
+impl PartialEq for EmailAddress {
+    fn eq(&self, other: &Self) -> bool {
+        self.folded == other.folded
+    }
+}
+
+impl Eq for EmailAddress {}
+
+impl FoldedEmail {
+    fn of(written: &str) -> Self {
+        Self(written.to_lowercase())
+    }
+
+    /// The address that a note or comment is to be attributed to. Nothing more is asked of it than
+    /// that it can be compared: what matches no team member falls back to the oldest one, whatever
+    /// its form (contract section 2.5).
+    ///
+    /// # Errors
+    /// Too long or with a NUL character.
+    pub fn of_author(field: &str, raw: &str) -> Parsed<Option<Self>> {
+        Ok(text::optional_line(field, raw, EmailAddress::MAX)?.map(|written| Self::of(&written)))
+    }
+
+    /// The folded text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_does_not_distinguish_addresses() {
+        let one = EmailAddress::parse("email", " Ann.Lee@Example.COM ").unwrap();
+        let other = EmailAddress::parse("email", "ann.lee@example.com").unwrap();
+        assert_eq!(one, other);
+        assert_eq!(one.as_str(), "Ann.Lee@Example.COM");
+        assert_eq!(one.folded().as_str(), "ann.lee@example.com");
+        assert_eq!(EmailAddress::parse("email", "JÜRGEN@example.com").unwrap().folded().as_str(), "jürgen@example.com");
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_by_name() {
+        for raw in ["ann", "ann@", "@example.com", "a b@example.com", "Ann <ann@example.com>", "a@b@c", "a@[127.0.0.1]"]
+        {
+            assert_eq!(
+                EmailAddress::parse("email", raw).unwrap_err().to_string(),
+                "email is not a valid e-mail address",
+                "{raw}"
+            );
+        }
+        assert_eq!(EmailAddress::parse("email", " ").unwrap_err(), Invalid::missing("email"));
+        let long = format!("a@{}.example", "b".repeat(250));
+        assert_eq!(
+            EmailAddress::parse("email", &long).unwrap_err().to_string(),
+            "email must be at most 254 characters long"
+        );
+    }
+
+    #[test]
+    fn an_author_only_has_to_be_comparable() {
+        assert_eq!(FoldedEmail::of_author("author_email", "Nobody").unwrap().unwrap().as_str(), "nobody");
+        assert_eq!(FoldedEmail::of_author("author_email", " ").unwrap(), None);
+        assert!(FoldedEmail::of_author("author_email", "a\0").is_err());
+    }
+}

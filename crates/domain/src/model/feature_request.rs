@@ -1,0 +1,206 @@
+//! Feature requests, contract section 2.2.
+
+use crate::error::{Invalid, Parsed, Problem};
+use crate::model::customer::NewCustomer;
+use crate::model::html::CleanHtml;
+use crate::model::id::{RequestId, TrackId, hyphenated};
+use crate::model::search::SearchDocument;
+use crate::model::slug;
+use crate::model::text::{line_type, truncated};
+use crate::model::timestamp::Timestamp;
+use crate::model::track::Placement;
+
+line_type! {
+    /// The public title of a feature request: 1 to 200 characters.
+    Title, 200
+}
+
+line_type! {
+    /// A tag: 1 to 50 characters.
+    Tag, 50
+}
+
+impl Tag {
+    /// Most tags of one request.
+    pub const MOST: usize = 20;
+
+    /// Checks a list of tags. A tag that differs from an earlier one only in case is left out.
+    ///
+    /// # Errors
+    /// More than [`Self::MOST`] tags, or a tag that is blank or too long.
+    pub fn parse_list(field: &str, raw: &[String]) -> Parsed<Vec<Self>> {
+        if raw.len() > Self::MOST {
+            return Err(Invalid::new(field, Problem::TooMany { max: Self::MOST }));
+        }
+        let mut tags: Vec<Self> = Vec::with_capacity(raw.len());
+        for raw in raw {
+            let tag = Self::parse(field, raw)?;
+            if !tags.iter().any(|seen| seen.0.to_lowercase() == tag.0.to_lowercase()) {
+                tags.push(tag);
+            }
+        }
+        Ok(tags)
+    }
+}
+
+/// What a feature request is about: HTML as it may be shown, and its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    html: CleanHtml,
+    text: String,
+}
+
+impl Description {
+    /// Most characters of a description.
+    pub const MAX: usize = 20_000;
+    /// Most characters of an excerpt, contract section 8.
+    pub const EXCERPT: usize = 500;
+
+    /// Cleans a description, which may be empty.
+    ///
+    /// # Errors
+    /// Too long or with a NUL character.
+    pub fn parse(field: &str, raw: &str) -> Parsed<Self> {
+        let html = CleanHtml::parse_optional(field, raw.trim(), Self::MAX)?;
+        Ok(Self { text: html.to_text(), html })
+    }
+
+    /// The description as HTML.
+    #[must_use]
+    pub fn html(&self) -> &str {
+        self.html.as_str()
+    }
+
+    /// The description as plain text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// The start of a description's text: at most 500 Unicode characters.
+#[must_use]
+pub fn excerpt(text: &str) -> &str {
+    truncated(text, Description::EXCERPT)
+}
+
+/// How a client names a feature request: by UUID or by slug.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestRef {
+    /// By identity.
+    Id(RequestId),
+    /// By the number at the start of a slug.
+    Number(i64),
+    /// Neither a UUID nor a slug: names no request.
+    Nothing,
+}
+
+impl RequestRef {
+    /// Reads a path segment. What is neither UUID nor slug is no error here: it names a request
+    /// that does not exist.
+    #[must_use]
+    pub fn parse(segment: &str) -> Self {
+        match (hyphenated(segment), slug::tag_number_of(segment)) {
+            (Some(id), _) => Self::Id(RequestId::new(id)),
+            (None, Some(number)) => Self::Number(number),
+            (None, None) => Self::Nothing,
+        }
+    }
+}
+
+/// A request about to be stored. Its tag number is drawn by the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRequest {
+    /// Identity.
+    pub id: RequestId,
+    /// Title.
+    pub title: Title,
+    /// Description.
+    pub description: Description,
+    /// Tags, in the order given.
+    pub tags: Vec<Tag>,
+    /// The track it starts on.
+    pub track: TrackId,
+    /// Hidden from search and from everything public.
+    pub private: bool,
+    /// The customer who asked for it.
+    pub author: Option<NewCustomer>,
+    /// What search finds it by. `None` for a private request, which no search may find.
+    pub search: Option<SearchDocument>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// What every shape of a feature request is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestSummary {
+    /// Identity.
+    pub id: RequestId,
+    /// Number in the workspace, from 1.
+    pub tag_number: i64,
+    /// Title.
+    pub title: Title,
+    /// Where it stands.
+    pub placement: Placement,
+    /// Votes.
+    pub votes_count: i64,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl RequestSummary {
+    /// The slug, from number and title.
+    #[must_use]
+    pub fn slug(&self) -> String {
+        slug::slug(self.tag_number, &self.title)
+    }
+}
+
+/// A request that search found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundRequest {
+    /// The request.
+    pub summary: RequestSummary,
+    /// Its description as plain text, whole.
+    pub description: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_is_a_uuid_or_a_slug_or_nothing() {
+        let id = "01890a5d-ac96-774b-bcce-b302099a8057";
+        assert_eq!(RequestRef::parse(id), RequestRef::Id(RequestId::new(hyphenated(id).unwrap())));
+        assert_eq!(RequestRef::parse("12-dark-mode"), RequestRef::Number(12));
+        // 36 characters that start with digits and a dash, yet no UUID: a slug.
+        assert_eq!(RequestRef::parse("12-a-title-of-thirty-six-characters-"), RequestRef::Number(12));
+        for other in ["", "dark-mode", "..", "%00", "-1"] {
+            assert_eq!(RequestRef::parse(other), RequestRef::Nothing, "{other}");
+        }
+    }
+
+    #[test]
+    fn tags_are_cut_and_not_repeated() {
+        let raw = [" Mobile ".to_owned(), "mobile".to_owned(), "API".to_owned()];
+        let tags: Vec<String> = Tag::parse_list("tags", &raw).unwrap().iter().map(ToString::to_string).collect();
+        assert_eq!(tags, ["Mobile", "API"]);
+        assert_eq!(Tag::parse_list("tags", &[" ".to_owned()]).unwrap_err(), Invalid::missing("tags"));
+        assert_eq!(
+            Tag::parse_list("tags", &vec!["t".to_owned(); 21]).unwrap_err().to_string(),
+            "tags must have at most 20 items"
+        );
+        assert_eq!(
+            Tag::parse_list("tags", &["t".repeat(51)]).unwrap_err().to_string(),
+            "tags must be at most 50 characters long"
+        );
+    }
+
+    #[test]
+    fn an_excerpt_is_text_of_at_most_500_characters() {
+        let description = Description::parse("description", &format!("<p>{}</p>", "é".repeat(600))).unwrap();
+        assert_eq!(excerpt(description.text()), "é".repeat(500));
+        assert_eq!(excerpt("short"), "short");
+    }
+}

@@ -1,0 +1,90 @@
+//! Typed identities: a track's id cannot stand where a request's is expected.
+
+use uuid::Uuid;
+
+use crate::error::{Invalid, Parsed, Problem};
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// Takes a UUID as this kind of identity.
+            #[must_use]
+            pub const fn new(id: Uuid) -> Self {
+                Self(id)
+            }
+
+            /// The bare UUID.
+            #[must_use]
+            pub const fn uuid(self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )+};
+}
+
+ids! {
+    /// Identity of a workspace.
+    WorkspaceId,
+    /// Identity of an API key (not the key itself).
+    ApiKeyId,
+    /// Identity of a team member.
+    MemberId,
+    /// Identity of a customer.
+    CustomerId,
+    /// Identity of a feature request.
+    RequestId,
+    /// Identity of a track.
+    TrackId,
+    /// Identity of a lane.
+    LaneId,
+    /// Identity of a private note.
+    NoteId,
+    /// Identity of a public comment.
+    CommentId,
+    /// Identity of a changelog.
+    ChangelogId,
+}
+
+/// Reads a UUID in its hyphenated form, in either case.
+///
+/// # Errors
+/// [`Problem::Missing`] when blank, [`Problem::Malformed`] when it is something else.
+pub fn parse_uuid(field: &str, raw: &str) -> Parsed<Uuid> {
+    let raw = raw.trim();
+    if raw.is_empty() {
+        return Err(Invalid::missing(field));
+    }
+    hyphenated(raw).ok_or_else(|| Invalid::new(field, Problem::Malformed { expected: "a valid UUID" }))
+}
+
+/// Only the 36-character form counts as a UUID: the forms in braces, as URN and without hyphens
+/// are no identities of this interface.
+pub(crate) fn hyphenated(raw: &str) -> Option<Uuid> {
+    if raw.len() == 36 { Uuid::try_parse(raw).ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_only_the_hyphenated_form() {
+        let text = "01890a5d-ac96-774b-bcce-b302099a8057";
+        assert_eq!(parse_uuid("track_id", text).unwrap().to_string(), text);
+        assert_eq!(parse_uuid("track_id", &text.to_uppercase()).unwrap().to_string(), text);
+        for raw in ["x", "01890a5dac96774bbcceb302099a8057", "{01890a5d-ac96-774b-bcce-b302099a8057}"] {
+            assert_eq!(parse_uuid("track_id", raw).unwrap_err().to_string(), "track_id is not a valid UUID");
+        }
+        assert_eq!(parse_uuid("track_id", "  ").unwrap_err(), Invalid::missing("track_id"));
+    }
+}

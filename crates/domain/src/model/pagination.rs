@@ -1,0 +1,151 @@
+//! Pages of lists, contract sections 2.9 and 4.11.
+
+use crate::error::{Invalid, Parsed, Problem};
+
+/// Which page is asked for, and how large it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageRequest {
+    page: u64,
+    size: u64,
+}
+
+impl PageRequest {
+    /// Items on a page when nothing is asked for.
+    pub const DEFAULT_SIZE: u64 = 25;
+    /// Most items on a page.
+    pub const MAX_SIZE: u64 = 100;
+    /// The largest page number that is told apart: the largest integer of SQL.
+    const MAX_PAGE: u64 = i64::MAX.unsigned_abs();
+
+    /// Reads the parameters `page` and `page_size`. A size above the maximum is lowered to it; a
+    /// page number beyond every integer is one far past the end.
+    ///
+    /// # Errors
+    /// Not an integer, or below 1.
+    pub fn parse(page: Option<&str>, size: Option<&str>) -> Parsed<Self> {
+        Ok(Self {
+            page: count("page", page, 1, Self::MAX_PAGE)?,
+            size: count("page_size", size, Self::DEFAULT_SIZE, Self::MAX_SIZE)?,
+        })
+    }
+
+    /// The page's number, from 1.
+    #[must_use]
+    pub fn page(self) -> u64 {
+        self.page
+    }
+
+    /// Items on a page.
+    #[must_use]
+    pub fn size(self) -> u64 {
+        self.size
+    }
+
+    /// Items before this page. `None` when there can be no such item, because the sum is beyond
+    /// every integer of SQL; a wrapped sum would show the first page.
+    #[must_use]
+    pub fn offset(self) -> Option<i64> {
+        (self.page - 1).checked_mul(self.size).and_then(|offset| i64::try_from(offset).ok())
+    }
+
+    /// Items on a page, as SQL wants it.
+    #[must_use]
+    pub fn limit(self) -> i64 {
+        i64::try_from(self.size).unwrap_or(i64::MAX)
+    }
+}
+
+impl Default for PageRequest {
+    fn default() -> Self {
+        Self { page: 1, size: Self::DEFAULT_SIZE }
+    }
+}
+
+/// Reads a positive integer, lowered to `max`. Digits only: no sign, no white space, no fraction.
+///
+/// # Errors
+/// Not an integer, or below 1.
+pub fn count(field: &str, raw: Option<&str>, default: u64, max: u64) -> Parsed<u64> {
+    let Some(raw) = raw else { return Ok(default) };
+    let malformed = || Invalid::new(field, Problem::WrongType { expected: "an integer of at least 1".to_owned() });
+    if raw.is_empty() || !raw.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(malformed());
+    }
+    // All digits: the only way to fail is to be larger than any u64, and so larger than `max`.
+    match raw.parse::<u64>().unwrap_or(u64::MAX) {
+        0 => Err(malformed()),
+        number => Ok(number.min(max)),
+    }
+}
+
+/// One page of a list, with the number of items on all pages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing<T> {
+    /// The items of this page.
+    pub items: Vec<T>,
+    /// The page that was asked for.
+    pub request: PageRequest,
+    /// Items on all pages.
+    pub total: u64,
+}
+
+impl<T> Listing<T> {
+    /// Pages in all: at least 1, even with no items.
+    #[must_use]
+    pub fn total_pages(&self) -> u64 {
+        self.total.div_ceil(self.request.size).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listing(total: u64, size: &str) -> Listing<()> {
+        Listing { items: vec![], request: PageRequest::parse(None, Some(size)).unwrap(), total }
+    }
+
+    #[test]
+    fn defaults_and_limits() {
+        let page = PageRequest::parse(None, None).unwrap();
+        assert_eq!((page.page(), page.size(), page.offset()), (1, 25, Some(0)));
+        let page = PageRequest::parse(Some("3"), Some("101")).unwrap();
+        assert_eq!((page.page(), page.size(), page.offset()), (3, 100, Some(200)));
+        assert_eq!(page, PageRequest::parse(Some("003"), Some("1000000000000000000000000")).unwrap());
+    }
+
+    #[test]
+    fn what_is_no_positive_integer_is_refused_by_name() {
+        for raw in ["0", "-1", "1.5", "", " 1", "+1", "٣", "1e3", "x", "0x1", "00"] {
+            assert_eq!(
+                PageRequest::parse(Some(raw), None).unwrap_err().to_string(),
+                "page must be an integer of at least 1",
+                "{raw}"
+            );
+            assert_eq!(
+                PageRequest::parse(None, Some(raw)).unwrap_err().to_string(),
+                "page_size must be an integer of at least 1",
+                "{raw}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_page_beyond_all_integers_has_no_offset_rather_than_a_wrapped_one() {
+        for raw in ["9223372036854775807", "18446744073709551616", "1".repeat(40).as_str()] {
+            let page = PageRequest::parse(Some(raw), None).unwrap();
+            assert_eq!((page.page(), page.offset()), (i64::MAX.unsigned_abs(), None), "{raw}");
+        }
+        let page = PageRequest::parse(Some("9223372036854775807"), Some("1")).unwrap();
+        assert_eq!(page.offset(), Some(i64::MAX - 1));
+    }
+
+    #[test]
+    fn there_is_always_a_first_page() {
+        for (total, size, pages) in
+            [(0, "25", 1), (1, "25", 1), (25, "25", 1), (26, "25", 2), (100, "1", 100), (101, "100", 2)]
+        {
+            assert_eq!(listing(total, size).total_pages(), pages, "{total} items, {size} a page");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What search compares: words, reduced to the same form in documents and queries.
+//!
+//! Words are reduced here and not in the stores, so that every store finds the same requests for
+//! the same query. A store only looks up finished terms.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use deunicode::deunicode;
+use rust_stemmers::{Algorithm, Stemmer};
+
+use crate::error::Parsed;
+use crate::model::text;
+
+static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
+
+/// Longest word that is told apart, in ASCII characters. The rest of a longer one does not count.
+const LONGEST_WORD: usize = 40;
+
+/// A word in the two forms that are searched for: as written, and its stem. Both are lower-case
+/// ASCII letters and digits, nothing else: safe in any index's query language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    surface: String,
+    stem: String,
+}
+
+impl Word {
+    fn new(surface: &str) -> Self {
+        let mut surface = surface.to_ascii_lowercase();
+        surface.truncate(LONGEST_WORD);
+        Self { stem: STEMMER.stem(&surface).into_owned(), surface }
+    }
+
+    /// The word as written, folded.
+    #[must_use]
+    pub fn surface(&self) -> &str {
+        &self.surface
+    }
+
+    /// The part that its inflections share.
+    #[must_use]
+    pub fn stem(&self) -> &str {
+        &self.stem
+    }
+}
+
+/// The words of a text: accents dropped, other scripts transliterated, split at everything that is
+/// no letter or digit. An apostrophe does not split: `don't` is `dont`.
+pub fn words(text: &str) -> Vec<Word> {
+    let ascii: Cow<'_, str> = if text.is_ascii() { text.into() } else { deunicode(text).into() };
+    let joined: Cow<'_, str> = if ascii.contains('\'') { ascii.replace('\'', "").into() } else { ascii };
+    joined.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).map(Word::new).collect()
+}
+
+/// What a feature request is found by: for title, tags and description the terms of their words.
+///
+/// Each field is a text of ` stem/surface` pairs, each with a space before it. An index that
+/// splits at everything but letters and digits finds stems and surfaces; a scan finds a stem as
+/// ` stem/` and the start of a surface as `/surf`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchDocument {
+    /// Terms of the title.
+    pub title: String,
+    /// Terms of the tags.
+    pub tags: String,
+    /// Terms of the description.
+    pub description: String,
+}
+
+impl SearchDocument {
+    /// The terms of these fields.
+    #[must_use]
+    pub fn of<'a>(title: &str, tags: impl IntoIterator<Item = &'a str>, description: &str) -> Self {
+        let tags: String = tags.into_iter().flat_map(|tag| [tag, " "]).collect();
+        Self { title: terms(title), tags: terms(&tags), description: terms(description) }
+    }
+
+    /// The distinct words of all fields as written, in order: what typing errors are mended to.
+    #[must_use]
+    pub fn vocabulary(&self) -> Vec<&str> {
+        let mut words: Vec<&str> = [&self.title, &self.tags, &self.description]
+            .into_iter()
+            .flat_map(|field| pairs(field).map(|(_, surface)| surface))
+            .collect();
+        words.sort_unstable();
+        words.dedup();
+        words
+    }
+}
+
+fn terms(text: &str) -> String {
+    let words = words(text);
+    let mut terms = String::with_capacity(words.iter().map(|word| word.stem.len() + word.surface.len() + 2).sum());
+    for word in words {
+        terms.extend([" ", word.stem(), "/", word.surface()]);
+    }
+    terms
+}
+
+/// The ` stem/surface` pairs of a field.
+pub(crate) fn pairs(field: &str) -> impl Iterator<Item = (&str, &str)> {
+    field.split(' ').filter_map(|pair| pair.split_once('/'))
+}
+
+/// One word of a query, with the words that may stand for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryWord {
+    /// Any of these matches.
+    pub any_of: Vec<Word>,
+    /// Whether a word that only starts like this one matches too.
+    pub as_prefix: bool,
+}
+
+/// A query: every word of it must match somewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchQuery {
+    words: Vec<QueryWord>,
+}
+
+impl SearchQuery {
+    /// Most characters of a query.
+    pub const MAX: usize = 1_000;
+    /// Most words that are looked for; further ones do not count.
+    pub const MOST_WORDS: usize = 16;
+
+    /// Reads what a person typed. The last word is perhaps not finished, so that it matches as a
+    /// prefix too. A query without any letter or digit has no words.
+    ///
+    /// # Errors
+    /// Too long, or with a NUL character.
+    pub fn parse(field: &str, raw: &str) -> Parsed<Self> {
+        text::bounded(field, raw, Self::MAX)?;
+        let mut words: Vec<QueryWord> = words(raw)
+            .into_iter()
+            .take(Self::MOST_WORDS)
+            .map(|word| QueryWord { any_of: vec![word], as_prefix: false })
+            .collect();
+        if let Some(last) = words.last_mut() {
+            last.as_prefix = true;
+        }
+        Ok(Self { words })
+    }
+
+    /// A query in which each word may be any of some similar ones. `None` when for one word there
+    /// are none: then nothing can match.
+    #[must_use]
+    pub fn of_similar(similar: Vec<Vec<String>>) -> Option<Self> {
+        let words = similar
+            .into_iter()
+            .map(|words| {
+                let any_of: Vec<Word> = words.iter().map(|word| Word::new(word)).collect();
+                (!any_of.is_empty()).then_some(QueryWord { any_of, as_prefix: false })
+            })
+            .collect::<Option<_>>()?;
+        Some(Self { words })
+    }
+
+    /// The words.
+    #[must_use]
+    pub fn words(&self) -> &[QueryWord] {
+        &self.words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn surfaces(text: &str) -> Vec<String> {
+        words(text).iter().map(|word| word.surface().to_owned()).collect()
+    }
+
+    #[test]
+    fn words_lose_accents_case_and_punctuation() {
+        assert_eq!(surfaces("Façade für ZÜRICH"), ["facade", "fur", "zurich"]);
+        assert_eq!(surfaces("dark-mode, e-mail/CSV"), ["dark", "mode", "e", "mail", "csv"]);
+        assert_eq!(surfaces("don't the user’s"), ["dont", "the", "users"]);
+        assert_eq!(surfaces("\"a\" OR b* NEAR(c) col:d ^e"), ["a", "or", "b", "near", "c", "col", "d", "e"]);
+        assert_eq!(surfaces("!?*-"), Vec::<String>::new());
+        assert_eq!(surfaces("поиск"), ["poisk"]);
+    }
+
+    #[test]
+    fn inflections_share_a_stem() {
+        for (one, other) in [("notifications", "notification"), ("exporting", "exports"), ("users", "user’s")] {
+            assert_eq!(words(one)[0].stem(), words(other)[0].stem());
+        }
+    }
+
+    #[test]
+    fn a_document_holds_pairs_and_a_vocabulary() {
+        let document = SearchDocument::of("Dark modes", ["UI", "night-shift"], "Modes, dark.");
+        assert_eq!(document.title, " dark/dark mode/modes");
+        assert_eq!(document.tags, " ui/ui night/night shift/shift");
+        assert_eq!(document.vocabulary(), ["dark", "modes", "night", "shift", "ui"]);
+    }
+
+    #[test]
+    fn only_the_last_word_is_a_prefix() {
+        let query = SearchQuery::parse("query", "dark mod").unwrap();
+        let prefixes: Vec<bool> = query.words().iter().map(|word| word.as_prefix).collect();
+        assert_eq!(prefixes, [false, true]);
+        assert!(SearchQuery::parse("query", " - ").unwrap().words().is_empty());
+    }
+
+    #[test]
+    fn queries_are_bounded() {
+        assert_eq!(SearchQuery::parse("query", &"a ".repeat(500)).unwrap().words().len(), 16);
+        assert_eq!(
+            SearchQuery::parse("query", &"a".repeat(1_001)).unwrap_err().to_string(),
+            "query must be at most 1000 characters long"
+        );
+        assert!(SearchQuery::parse("query", "a\0").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn terms_are_letters_and_digits_whatever_is_typed(text in any::<String>()) {
+            for word in words(&text) {
+                for form in [word.surface(), word.stem()] {
+                    prop_assert!(!form.is_empty() && form.len() <= LONGEST_WORD);
+                    prop_assert!(form.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()), "{form}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Settings of a workspace, contract section 2.1.
+
+use url::Url;
+
+use crate::error::{Invalid, Parsed, Problem};
+use crate::model::text::{self, Name};
+
+/// The website of a company: an absolute `http` or `https` URL with a host. Never fetched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebsiteUrl(String);
+
+impl WebsiteUrl {
+    /// Most characters of a URL.
+    pub const MAX: usize = 2_000;
+
+    /// Checks a URL. It is kept as written, without the white space around it.
+    ///
+    /// # Errors
+    /// Anything that is no such URL: `Website URL is invalid`.
+    pub fn parse(raw: &str) -> Parsed<Self> {
+        let invalid = || Invalid::new("website_url", Problem::Refused { sentence: "Website URL is invalid" });
+        let written = raw.trim();
+        text::bounded("website_url", written, Self::MAX).map_err(|_| invalid())?;
+        // The parser mends what the contract refuses: `http:example.com`, inner white space.
+        let lower = written.to_ascii_lowercase();
+        let absolute = lower.starts_with("http://") || lower.starts_with("https://");
+        if !absolute || written.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
+            return Err(invalid());
+        }
+        let url = Url::parse(written).map_err(|_| invalid())?;
+        // `http:///path` is mended to a host `path`; there, the third slash gives it away.
+        if url.host_str().is_none_or(str::is_empty) || written.split('/').nth(2).is_none_or(str::is_empty) {
+            return Err(invalid());
+        }
+        Ok(Self(written.to_owned()))
+    }
+
+    /// Takes back what was checked when it was stored.
+    #[must_use]
+    pub fn stored(url: String) -> Self {
+        Self(url)
+    }
+
+    /// The URL as written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The settings of a workspace that this interface shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// Name of the product.
+    pub product_name: Name,
+    /// Website of the product.
+    pub website_url: WebsiteUrl,
+}
+
+impl Setting {
+    /// Checks both settings.
+    ///
+    /// # Errors
+    /// A blank or long product name, an invalid URL.
+    pub fn parse(product_name: &str, website_url: &str) -> Parsed<Self> {
+        Ok(Self { product_name: parse_product_name(product_name)?, website_url: WebsiteUrl::parse(website_url)? })
+    }
+
+    /// The settings after a change: what the change leaves out stays.
+    #[must_use]
+    pub fn with(self, change: &SettingChange) -> Self {
+        Self {
+            product_name: change.product_name.clone().unwrap_or(self.product_name),
+            website_url: change.website_url.clone().unwrap_or(self.website_url),
+        }
+    }
+}
+
+/// A change of settings: either or both.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SettingChange {
+    /// New name.
+    pub product_name: Option<Name>,
+    /// New URL.
+    pub website_url: Option<WebsiteUrl>,
+}
+
+impl SettingChange {
+    /// Checks the settings that were sent. A setting sent as null is one sent blank.
+    ///
+    /// # Errors
+    /// As [`Setting::parse`], for each that was sent.
+    pub fn parse(product_name: Option<Option<&str>>, website_url: Option<Option<&str>>) -> Parsed<Self> {
+        Ok(Self {
+            product_name: product_name.map(|raw| parse_product_name(raw.unwrap_or_default())).transpose()?,
+            website_url: website_url.map(|raw| WebsiteUrl::parse(raw.unwrap_or_default())).transpose()?,
+        })
+    }
+}
+
+fn parse_product_name(raw: &str) -> Parsed<Name> {
+    if raw.trim().is_empty() {
+        let sentence = "Product name can't be blank";
+        return Err(Invalid::new("product_name", Problem::Refused { sentence }));
+    }
+    Name::parse("product_name", raw)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absolute_http_urls_with_a_host_are_kept_as_written() {
+        for url in [
+            "https://example.com",
+            "HTTP://Example.com/Path?q=1#f",
+            "https://münchen.example/ü",
+            "http://127.0.0.1:8080",
+            "https://[::1]/",
+        ] {
+            assert_eq!(WebsiteUrl::parse(url).unwrap().as_str(), url);
+        }
+        assert_eq!(WebsiteUrl::parse(" https://example.com\n").unwrap().as_str(), "https://example.com");
+    }
+
+    #[test]
+    fn everything_else_is_invalid() {
+        let long = format!("https://example.com/{}", "a".repeat(2_000));
+        for url in [
+            "",
+            " ",
+            "example.com",
+            "//example.com",
+            "ftp://example.com",
+            "javascript:alert(1)",
+            "http:example.com",
+            "https://",
+            "https:///path",
+            "http://exa mple.com",
+            "https://exa\tmple.com",
+            "https://a\0b.example",
+            "https:\\\\example.com",
+            "mailto:a@example.com",
+            "https://?q",
+            "https://example.com:99999",
+            &long,
+        ] {
+            assert_eq!(WebsiteUrl::parse(url).unwrap_err().to_string(), "Website URL is invalid", "{url:?}");
+        }
+    }
+
+    #[test]
+    fn a_change_leaves_the_rest_alone() {
+        let setting = Setting::parse("Acme", "https://acme.example").unwrap();
+        let change = SettingChange::parse(Some(Some("Acme 2")), None).unwrap();
+        assert_eq!(setting.clone().with(&change), Setting::parse("Acme 2", "https://acme.example").unwrap());
+        assert_eq!(setting.clone().with(&SettingChange::default()), setting);
+    }
+
+    #[test]
+    fn null_is_blank() {
+        assert_eq!(SettingChange::parse(Some(None), None).unwrap_err().to_string(), "Product name can't be blank");
+        assert_eq!(SettingChange::parse(None, Some(None)).unwrap_err().to_string(), "Website URL is invalid");
+    }
+}

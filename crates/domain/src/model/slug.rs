@@ -1,0 +1,76 @@
+//! Slugs: `<tag_number>-<dash-separated-title-words>`, contract section 2.2.
+
+use deunicode::deunicode;
+
+use crate::model::feature_request::Title;
+
+/// The slug of the request with this number and title: the title's words in ASCII and lower case,
+/// or just the number when no word is left.
+#[must_use]
+pub fn slug(tag_number: i64, title: &Title) -> String {
+    let mut slug = tag_number.to_string();
+    let ascii = deunicode(title.as_str());
+    for word in ascii.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
+        slug.push('-');
+        slug.extend(word.chars().map(|c| c.to_ascii_lowercase()));
+    }
+    slug
+}
+
+/// The number that a slug starts with. The words after it are not looked at, so that a link with
+/// an old title still leads to its request.
+#[must_use]
+pub fn tag_number_of(slug: &str) -> Option<i64> {
+    let digits = slug.split_once('-').map_or(slug, |(digits, _)| digits);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_become_ascii_and_lower_case() {
+        for (title, expected) in [
+            ("Dark mode", "7-dark-mode"),
+            ("Export to CSV/Excel (v2)!", "7-export-to-csv-excel-v2"),
+            ("Façade für Zürich", "7-facade-fur-zurich"),
+            ("Поиск", "7-poisk"),
+            ("  a -- b  ", "7-a-b"),
+            ("!!!", "7"),
+            ("2FA", "7-2fa"),
+        ] {
+            assert_eq!(slug(7, &Title::parse("title", title).unwrap()), expected);
+        }
+    }
+
+    #[test]
+    fn only_the_number_counts_when_looking_up() {
+        for (text, number) in [
+            ("7-dark-mode", Some(7)),
+            ("7", Some(7)),
+            ("7-", Some(7)),
+            ("7-some-older-title", Some(7)),
+            ("007-x", Some(7)),
+            ("dark-mode", None),
+            ("", None),
+            ("-7", None),
+            ("7dark", None),
+            ("+7", None),
+            ("٧", None),
+            ("99999999999999999999-x", None),
+        ] {
+            assert_eq!(tag_number_of(text), number, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_slug_leads_back_to_its_number() {
+        for title in ["Dark mode", "123 go", "!!!", "-5"] {
+            assert_eq!(tag_number_of(&slug(42, &Title::parse("title", title).unwrap())), Some(42));
+        }
+    }
+}

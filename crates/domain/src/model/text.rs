@@ -1,0 +1,125 @@
+//! Bounded text: the checks that every text field shares.
+
+use crate::error::{Invalid, Parsed, Problem};
+
+/// Checks text that may be empty: no NUL, at most `max` Unicode characters.
+///
+/// # Errors
+/// [`Problem::ContainsNul`], [`Problem::TooLong`].
+pub fn bounded(field: &str, raw: &str, max: usize) -> Parsed<()> {
+    if raw.contains('\0') {
+        return Err(Invalid::new(field, Problem::ContainsNul));
+    }
+    // Bytes bound characters from above, so that most text is not counted.
+    if raw.len() > max && raw.chars().count() > max {
+        return Err(Invalid::new(field, Problem::TooLong { max }));
+    }
+    Ok(())
+}
+
+/// A required line of text, without the white space around it.
+///
+/// # Errors
+/// [`Problem::Missing`] when blank, else as [`bounded`].
+pub fn line(field: &str, raw: &str, max: usize) -> Parsed<String> {
+    optional_line(field, raw, max)?.ok_or_else(|| Invalid::missing(field))
+}
+
+/// A line of text that may be blank, which then counts as absent.
+///
+/// # Errors
+/// As [`bounded`].
+pub fn optional_line(field: &str, raw: &str, max: usize) -> Parsed<Option<String>> {
+    let trimmed = raw.trim();
+    bounded(field, trimmed, max)?;
+    Ok((!trimmed.is_empty()).then(|| trimmed.to_owned()))
+}
+
+/// The first `max` Unicode characters.
+#[must_use]
+pub fn truncated(text: &str, max: usize) -> &str {
+    match text.char_indices().nth(max) {
+        Some((end, _)) => text.get(..end).unwrap_or(text),
+        None => text,
+    }
+}
+
+/// Declares a required line of text as a type of its own.
+macro_rules! line_type {
+    ($(#[$doc:meta])* $name:ident, $max:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Most characters that fit.
+            pub const MAX: usize = $max;
+
+            /// Checks `raw`, naming `field` when it does not fit.
+            ///
+            /// # Errors
+            /// Blank, too long, or with a NUL character.
+            pub fn parse(field: &str, raw: &str) -> $crate::error::Parsed<Self> {
+                $crate::model::text::line(field, raw, Self::MAX).map(Self)
+            }
+
+            /// Takes back what was checked when it was stored.
+            #[must_use]
+            pub fn stored(text: String) -> Self {
+                Self(text)
+            }
+
+            /// The text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+pub(crate) use line_type;
+
+line_type! {
+    /// A name of a person, a product, a lane, a track or a key: 1 to 200 characters.
+    Name, 200
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_around_a_line_is_cut() {
+        assert_eq!(line("title", "  Dark mode\t\n", 200).unwrap(), "Dark mode");
+        assert_eq!(optional_line("name", " \u{2003} ", 200).unwrap(), None);
+    }
+
+    #[test]
+    fn limits_count_characters_not_bytes() {
+        assert!(line("title", &"ü".repeat(200), 200).is_ok());
+        assert_eq!(
+            line("title", &"ü".repeat(201), 200).unwrap_err().to_string(),
+            "title must be at most 200 characters long"
+        );
+    }
+
+    #[test]
+    fn nul_is_refused_wherever_it_stands() {
+        for raw in ["a\0b", "\0", "ab\0"] {
+            assert_eq!(line("title", raw, 200).unwrap_err().to_string(), "title must not contain the NUL character");
+        }
+    }
+
+    #[test]
+    fn truncation_never_splits_a_character() {
+        assert_eq!(truncated("añb😀c", 4), "añb😀");
+        assert_eq!(truncated("añb", 3), "añb");
+        assert_eq!(truncated("", 3), "");
+    }
+}

@@ -1,0 +1,66 @@
+//! Moments, cut to the precision that is stored and shown: milliseconds, UTC.
+
+use time::{OffsetDateTime, UtcOffset, macros::format_description};
+
+/// A moment in UTC with millisecond precision.
+///
+/// The range is that of RFC 3339: years 0000 to 9999.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Timestamp(OffsetDateTime);
+
+impl Timestamp {
+    /// The moment, cut to whole milliseconds.
+    #[must_use]
+    pub fn new(moment: OffsetDateTime) -> Self {
+        let moment = moment.to_offset(UtcOffset::UTC);
+        Self(moment.replace_millisecond(moment.millisecond()).unwrap_or(moment))
+    }
+
+    /// Milliseconds since 1970-01-01T00:00:00Z. `None` when out of range.
+    #[must_use]
+    pub fn from_millis(millis: i64) -> Option<Self> {
+        OffsetDateTime::from_unix_timestamp_nanos(i128::from(millis) * 1_000_000).ok().map(Self)
+    }
+
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    #[must_use]
+    pub fn millis(self) -> i64 {
+        // The type's range is about ±2.5e14 ms, far inside i64.
+        i64::try_from(self.0.unix_timestamp_nanos() / 1_000_000).unwrap_or(i64::MAX)
+    }
+
+    /// The moment `span` later (or earlier, when negative), held at the ends of the range.
+    #[must_use]
+    pub fn plus(self, span: time::Duration) -> Self {
+        Self(self.0.saturating_add(span))
+    }
+}
+
+impl std::fmt::Display for Timestamp {
+    /// RFC 3339 with milliseconds and `Z`: `2026-03-01T09:30:00.000Z`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let form = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+        f.write_str(&self.0.format(form).map_err(|_| std::fmt::Error)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::datetime;
+
+    #[test]
+    fn shows_rfc_3339_with_milliseconds_in_utc() {
+        let moment = Timestamp::new(datetime!(2026-03-01 10:30:00.123_999 +1));
+        assert_eq!(moment.to_string(), "2026-03-01T09:30:00.123Z");
+        assert_eq!(Timestamp::from_millis(moment.millis()), Some(moment));
+        assert_eq!(Timestamp::from_millis(-1).unwrap().to_string(), "1969-12-31T23:59:59.999Z");
+    }
+
+    #[test]
+    fn sums_stay_in_range() {
+        let end = Timestamp::new(datetime!(9999-12-31 23:59:59.999 UTC));
+        assert_eq!(end.plus(time::Duration::days(1)).to_string(), "9999-12-31T23:59:59.999Z");
+        assert_eq!(Timestamp::from_millis(i64::MAX), None);
+    }
+}

@@ -1,0 +1,87 @@
+//! Tracks of the team and lanes of the public roadmap, contract sections 2.3 and 3.
+
+use crate::model::id::{LaneId, TrackId};
+use crate::model::text::Name;
+
+/// A lane of the public roadmap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lane {
+    /// Identity.
+    pub id: LaneId,
+    /// Name, unique in the workspace.
+    pub name: Name,
+}
+
+/// A track: where the team keeps a request, and the lane (if any) in which the public sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Track {
+    /// Identity.
+    pub id: TrackId,
+    /// Name, unique in the workspace.
+    pub name: Name,
+    /// The lane it maps to. `None`: the public does not see what is on this track.
+    pub lane: Option<Lane>,
+}
+
+impl Track {
+    /// The public status of what is on this track: the lane's name, or none.
+    #[must_use]
+    pub fn status(&self) -> Option<&Name> {
+        self.lane.as_ref().map(|lane| &lane.name)
+    }
+}
+
+/// Where a request stands: the name of its track and that of the lane the track maps to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement {
+    /// The track's name.
+    pub track: Name,
+    /// The public status: the lane's name, or none when the track maps to no lane.
+    pub status: Option<Name>,
+}
+
+/// A lane of a new workspace, and a track that maps to it or to none.
+#[derive(Debug, Clone, Copy)]
+pub struct StartingTrack {
+    /// The track's name.
+    pub track: &'static str,
+    /// The name of its lane.
+    pub lane: Option<&'static str>,
+}
+
+/// Lanes of a new workspace, in their order.
+pub const STARTING_LANES: [&str; 4] = ["Under consideration", "Planned", "In progress", "Done"];
+
+/// Tracks of a new workspace, in their order. The first is where new requests go.
+pub const STARTING_TRACKS: [StartingTrack; 6] = [
+    StartingTrack { track: "Inbox", lane: None },
+    StartingTrack { track: "Under consideration", lane: Some("Under consideration") },
+    StartingTrack { track: "Planned", lane: Some("Planned") },
+    StartingTrack { track: "In progress", lane: Some("In progress") },
+    StartingTrack { track: "Done", lane: Some("Done") },
+    StartingTrack { track: "Declined", lane: None },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    #[test]
+    fn the_status_of_a_track_is_its_lane_s_name_or_none() {
+        let name = |text: &str| Name::stored(text.to_owned());
+        let lane = Lane { id: LaneId::new(Uuid::from_u128(1)), name: name("Planned") };
+        let mut track = Track { id: TrackId::new(Uuid::from_u128(2)), name: name("Next quarter"), lane: Some(lane) };
+        assert_eq!(track.status(), Some(&name("Planned")));
+        track.lane = None;
+        assert_eq!(track.status(), None);
+    }
+
+    #[test]
+    fn every_starting_track_maps_to_a_starting_lane_or_none() {
+        assert_eq!(STARTING_TRACKS[0].track, "Inbox");
+        for StartingTrack { track, lane } in STARTING_TRACKS {
+            assert!(lane.is_none_or(|lane| STARTING_LANES.contains(&lane)), "{track}");
+        }
+    }
+}

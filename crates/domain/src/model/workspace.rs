@@ -1,0 +1,69 @@
+//! Workspaces: one per customer company, addressed by subdomain.
+
+use crate::error::{Invalid, Parsed, Problem};
+use crate::model::id::WorkspaceId;
+
+/// The label under which a workspace is addressed: a DNS label (RFC 1123 section 2.1) in lower case.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Subdomain(String);
+
+impl Subdomain {
+    /// Checks a label: 1 to 63 letters, digits and inner hyphens. Upper case is lowered.
+    ///
+    /// # Errors
+    /// Blank, or not such a label.
+    pub fn parse(field: &str, raw: &str) -> Parsed<Self> {
+        if raw.trim().is_empty() {
+            return Err(Invalid::missing(field));
+        }
+        let expected = "a host name label: 1 to 63 letters, digits and inner hyphens";
+        Self::of_label(raw).ok_or_else(|| Invalid::new(field, Problem::Malformed { expected }))
+    }
+
+    /// The label as a subdomain, if it can be one.
+    #[must_use]
+    pub fn of_label(raw: &str) -> Option<Self> {
+        let fits = (1..=63).contains(&raw.len())
+            && raw.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+            && !raw.starts_with('-')
+            && !raw.ends_with('-');
+        fits.then(|| Self(raw.to_ascii_lowercase()))
+    }
+
+    /// The label.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for Subdomain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    /// Identity.
+    pub id: WorkspaceId,
+    /// Address.
+    pub subdomain: Subdomain,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subdomain_is_a_dns_label() {
+        for (raw, label) in [("acme", "acme"), ("ACME-2", "acme-2"), ("7", "7"), (&"a".repeat(63), &"a".repeat(63))] {
+            assert_eq!(Subdomain::of_label(raw).unwrap().as_str(), label);
+        }
+        for raw in ["-a", "a-", "a.b", "a b", "ä", "a_b", &"a".repeat(64), ""] {
+            assert_eq!(Subdomain::of_label(raw), None, "{raw}");
+        }
+        assert_eq!(Subdomain::parse("subdomain", " ").unwrap_err(), Invalid::missing("subdomain"));
+    }
+}

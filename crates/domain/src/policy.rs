@@ -1,0 +1,6 @@
+//! Decisions that need nothing but their arguments.
+
+pub mod authorship;
+pub mod idempotency;
+pub mod ranking;
+pub mod similarity;

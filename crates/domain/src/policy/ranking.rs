@@ -1,0 +1,156 @@
+//! The order of search results, contract section 4.5: by relevance and votes.
+
+use crate::model::id::RequestId;
+use crate::model::search::{QueryWord, SearchDocument, SearchQuery, pairs};
+
+/// Weights of a match by field. The steps are wider than what repetition can add: one match in the
+/// title outweighs any number in the tags, one in the tags any number in the description.
+const TITLE: f64 = 8.0;
+const TAGS: f64 = 4.0;
+const DESCRIPTION: f64 = 1.0;
+
+/// What a word counts that only starts like the one searched for.
+const PREFIX_ONLY: f64 = 0.5;
+
+/// A request that may match, as the store knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// The request.
+    pub request: RequestId,
+    /// Its number: the newer of two requests has the higher one.
+    pub tag_number: i64,
+    /// Its votes.
+    pub votes_count: i64,
+    /// Its terms.
+    pub document: SearchDocument,
+}
+
+/// How well a document answers a query: the sum over words and fields of the field's weight times
+/// `n / (n + 1)`, `n` being how often the word is there. `None` when a word is nowhere.
+#[must_use]
+pub fn relevance(query: &SearchQuery, document: &SearchDocument) -> Option<f64> {
+    let fields = [(TITLE, &document.title), (TAGS, &document.tags), (DESCRIPTION, &document.description)];
+    let mut sum = 0.0;
+    for word in query.words() {
+        let of_word: f64 = fields
+            .iter()
+            .map(|(weight, field)| {
+                let n = frequency(word, field);
+                weight * n / (n + 1.0)
+            })
+            .sum();
+        if of_word == 0.0 {
+            return None;
+        }
+        sum += of_word;
+    }
+    Some(sum)
+}
+
+fn frequency(word: &QueryWord, field: &str) -> f64 {
+    pairs(field)
+        .map(|(stem, surface)| {
+            if word.any_of.iter().any(|wanted| wanted.stem() == stem || wanted.surface() == surface) {
+                1.0
+            } else if word.as_prefix && word.any_of.iter().any(|wanted| surface.starts_with(wanted.surface())) {
+                PREFIX_ONLY
+            } else {
+                0.0
+            }
+        })
+        .sum()
+}
+
+/// Relevance times `1 + ln(1 + votes)`.
+#[must_use]
+pub fn rank(relevance: f64, votes_count: i64) -> f64 {
+    // Votes far beyond 2^52 would lose precision; there are not that many people.
+    #[expect(clippy::cast_precision_loss)]
+    let votes = votes_count.max(0) as f64;
+    relevance * (1.0 + votes.ln_1p())
+}
+
+/// The best `limit` candidates that match, best first; the newer first of two that are equal.
+#[must_use]
+pub fn best(query: &SearchQuery, candidates: Vec<Candidate>, limit: usize) -> Vec<RequestId> {
+    let mut ranked: Vec<(f64, Candidate)> = candidates
+        .into_iter()
+        .filter_map(|candidate| {
+            let relevance = relevance(query, &candidate.document)?;
+            Some((rank(relevance, candidate.votes_count), candidate))
+        })
+        .collect();
+    ranked.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(other.tag_number.cmp(&one.tag_number)));
+    ranked.into_iter().take(limit).map(|(_, candidate)| candidate.request).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn candidate(number: u128, votes_count: i64, title: &str, tags: &[&str], description: &str) -> Candidate {
+        Candidate {
+            request: RequestId::new(Uuid::from_u128(number)),
+            tag_number: i64::try_from(number).unwrap(),
+            votes_count,
+            document: SearchDocument::of(title, tags.iter().copied(), description),
+        }
+    }
+
+    fn order(query: &str, candidates: Vec<Candidate>) -> Vec<u128> {
+        let query = SearchQuery::parse("query", query).unwrap();
+        best(&query, candidates, 15).iter().map(|id| id.uuid().as_u128()).collect()
+    }
+
+    #[test]
+    fn title_over_tags_over_description_however_often_repeated() {
+        let many = "export ".repeat(200);
+        let candidates = vec![
+            candidate(1, 0, "Reports", &[], &many),
+            candidate(2, 0, "Reports", &["export", "export api", "export csv"], &many),
+            candidate(3, 0, "Export", &[], ""),
+        ];
+        assert_eq!(order("export", candidates), [3, 2, 1]);
+        // Tags alone against the description alone.
+        let candidates = vec![candidate(1, 0, "Reports", &[], &many), candidate(2, 0, "Reports", &["export"], "")];
+        assert_eq!(order("export", candidates), [2, 1]);
+    }
+
+    #[test]
+    fn votes_lift_a_match() {
+        let candidates = vec![candidate(1, 0, "Dark mode", &[], ""), candidate(2, 3, "Dark mode", &[], "")];
+        assert_eq!(order("dark", candidates), [2, 1]);
+        assert!((rank(2.0, 0) - 2.0).abs() < f64::EPSILON);
+        assert!((rank(2.0, 9) - 2.0 * (1.0 + 10f64.ln())).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_newer_comes_first_among_equals() {
+        let candidates = vec![candidate(1, 2, "Dark mode", &[], ""), candidate(2, 2, "Dark mode", &[], "")];
+        assert_eq!(order("dark mode", candidates), [2, 1]);
+    }
+
+    #[test]
+    fn every_word_must_match_somewhere() {
+        let candidates = vec![
+            candidate(1, 50, "Dark mode", &[], ""),
+            candidate(2, 0, "Dark", &["mobile"], ""),
+            candidate(3, 0, "Mobile", &[], "in the dark"),
+        ];
+        assert_eq!(order("dark mobile", candidates), [2, 3]);
+    }
+
+    #[test]
+    fn a_whole_word_outweighs_its_beginning() {
+        let candidates = vec![candidate(1, 0, "Log", &[], ""), candidate(2, 0, "Login", &[], "")];
+        assert_eq!(order("log", candidates), [1, 2]);
+    }
+
+    #[test]
+    fn an_unfinished_inflection_still_matches() {
+        // Its stem would be `notif`, of which `notificat` is no form.
+        assert_eq!(order("mail notificat", vec![candidate(1, 0, "Mail notifications", &[], "")]), [1]);
+        assert_eq!(order("notificat mail", vec![candidate(1, 0, "Mail notifications", &[], "")]), Vec::<u128>::new());
+    }
+}

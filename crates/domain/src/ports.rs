@@ -1,0 +1,31 @@
+//! What the rules need from outside.
+//!
+//! | port | called by | implemented by |
+//! |---|---|---|
+//! | [`Store`], [`UnitOfWork`] and the write traits it bundles | the executor; commands | `roadmap-sqlite` |
+//! | [`RoadmapReader`] | queries of the API | `roadmap-sqlite` |
+//! | [`TextSearch`] | `SearchRequests` | `roadmap-sqlite` |
+//! | [`Directory`] | `Authenticate`, operator commands | `roadmap-sqlite`, cached by the server |
+//! | [`Housekeeping`] | `ForgetOperations` | `roadmap-sqlite` |
+//! | [`OperationGate`] | the executor | the server, in memory |
+//! | [`Clock`], [`Ids`], [`Random`] | the executor, `Authenticate`, operator commands | the server |
+//!
+//! Conventions: absence is an `Option`, an expected conflict is an outcome, an error is a failure of
+//! the store. Whoever opens a unit or asks a reader names the workspace; nothing is found outside it.
+//! A unit may be dropped at any moment, which undoes it.
+
+mod outside;
+mod reads;
+mod unit_of_work;
+mod writes;
+
+pub use outside::{Clock, GatePass, Ids, OperationGate, Random};
+pub use reads::{Directory, Housekeeping, RoadmapReader, TextSearch};
+pub use unit_of_work::{Begun, Store, UnitOfWork};
+pub use writes::{
+    ChangelogWrites, CommentWrites, Insertion, Outbox, Provisioning, RequestWrites, SettingWrites, TeamReads,
+    TrackWrites, VoteWrites,
+};
+
+#[cfg(any(test, feature = "mocks"))]
+pub mod mocks;

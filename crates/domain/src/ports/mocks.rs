@@ -1,0 +1,149 @@
+//! Mockall doubles of the ports, for tests of rules.
+
+use async_trait::async_trait;
+use mockall::mock;
+
+use crate::error::StoreError;
+use crate::model::api_key::{ApiKey, Credential, KeyDigest};
+use crate::model::changelog::Changelog;
+use crate::model::comment::NewComment;
+use crate::model::email_address::FoldedEmail;
+use crate::model::feature_request::{FoundRequest, NewRequest, RequestRef, RequestSummary};
+use crate::model::id::{ApiKeyId, CommentId, RequestId, TrackId, WorkspaceId};
+use crate::model::member::Member;
+use crate::model::operation_key::{OperationKey, SavedReply};
+use crate::model::search::SearchQuery;
+use crate::model::setting::Setting;
+use crate::model::timestamp::Timestamp;
+use crate::model::track::{Lane, Track};
+use crate::model::vote::{NewVote, VoteCast};
+use crate::model::workspace::{Subdomain, Workspace};
+use crate::policy::authorship::AuthorCandidates;
+use crate::policy::ranking::Candidate;
+use crate::ports::{
+    Begun, ChangelogWrites, CommentWrites, Directory, GatePass, Housekeeping, Insertion, OperationGate, Outbox,
+    Provisioning, RequestWrites, SettingWrites, Store, TeamReads, TextSearch, TrackWrites, UnitOfWork, VoteWrites,
+};
+
+mock! {
+    /// Double of [`Store`].
+    pub Store {}
+
+    #[async_trait]
+    impl Store for Store {
+        async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<Begun, StoreError>;
+    }
+}
+
+mock! {
+    /// Double of [`OperationGate`].
+    pub OperationGate {}
+
+    #[async_trait]
+    impl OperationGate for OperationGate {
+        async fn enter(&self, workspace: WorkspaceId, key: &OperationKey) -> Option<GatePass>;
+    }
+}
+
+mock! {
+    /// Double of [`TextSearch`].
+    pub TextSearch {}
+
+    #[async_trait]
+    impl TextSearch for TextSearch {
+        async fn candidates(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Vec<Candidate>, StoreError>;
+        async fn similar_words(&self, workspace: WorkspaceId, word: &str) -> Result<Vec<String>, StoreError>;
+        async fn found(&self, workspace: WorkspaceId, requests: &[RequestId]) -> Result<Vec<FoundRequest>, StoreError>;
+    }
+}
+
+mock! {
+    /// Double of [`Directory`].
+    pub Directory {}
+
+    #[async_trait]
+    impl Directory for Directory {
+        async fn credential(&self, subdomain: &Subdomain, digest: &KeyDigest) -> Result<Option<Credential>, StoreError>;
+        async fn record_use(&self, credential: &Credential, at: Timestamp) -> Result<(), StoreError>;
+        async fn workspace(&self, subdomain: &Subdomain) -> Result<Option<Workspace>, StoreError>;
+        async fn workspaces(&self) -> Result<Vec<Workspace>, StoreError>;
+        async fn api_keys(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, StoreError>;
+    }
+}
+
+mock! {
+    /// Double of [`Housekeeping`].
+    pub Housekeeping {}
+
+    #[async_trait]
+    impl Housekeeping for Housekeeping {
+        async fn forget_operations(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+    }
+}
+
+mock! {
+    /// Double of [`UnitOfWork`] and all it bundles.
+    pub Unit {}
+
+    #[async_trait]
+    impl UnitOfWork for Unit {
+        async fn commit<'a>(self: Box<Self>, saved: Option<&'a SavedReply>, at: Timestamp) -> Result<(), StoreError>;
+        async fn rollback(self: Box<Self>) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl RequestWrites for Unit {
+        async fn find_request(&mut self, request: &RequestRef) -> Result<Option<RequestSummary>, StoreError>;
+        async fn insert_request(&mut self, request: &NewRequest) -> Result<RequestSummary, StoreError>;
+        async fn place_request(&mut self, request: RequestId, track: TrackId) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl VoteWrites for Unit {
+        async fn cast_vote(&mut self, vote: &NewVote) -> Result<Option<VoteCast>, StoreError>;
+    }
+
+    #[async_trait]
+    impl CommentWrites for Unit {
+        async fn insert_comment(&mut self, comment: &NewComment) -> Result<Option<RequestSummary>, StoreError>;
+    }
+
+    #[async_trait]
+    impl Outbox for Unit {
+        async fn notify_voters(&mut self, request: RequestId, comment: CommentId, at: Timestamp) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl TrackWrites for Unit {
+        async fn find_track(&mut self, track: TrackId) -> Result<Option<Track>, StoreError>;
+        async fn first_track(&mut self) -> Result<Option<Track>, StoreError>;
+        async fn find_lane(&mut self, name: &str) -> Result<Option<Lane>, StoreError>;
+        async fn insert_lane(&mut self, lane: &Lane) -> Result<Insertion, StoreError>;
+        async fn insert_track(&mut self, track: &Track) -> Result<Insertion, StoreError>;
+    }
+
+    #[async_trait]
+    impl SettingWrites for Unit {
+        async fn load_setting(&mut self) -> Result<Setting, StoreError>;
+        async fn save_setting(&mut self, setting: &Setting) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl ChangelogWrites for Unit {
+        async fn insert_changelog(&mut self, changelog: &Changelog) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl TeamReads for Unit {
+        async fn author_candidates(&mut self, named: Option<FoldedEmail>) -> Result<AuthorCandidates, StoreError>;
+    }
+
+    #[async_trait]
+    impl Provisioning for Unit {
+        async fn insert_workspace(&mut self, workspace: &Workspace, setting: &Setting, at: Timestamp) -> Result<Insertion, StoreError>;
+        async fn insert_member(&mut self, member: &Member) -> Result<Insertion, StoreError>;
+        async fn insert_api_key(&mut self, key: &ApiKey, digest: &KeyDigest) -> Result<(), StoreError>;
+        async fn find_api_key(&mut self, key: ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
+        async fn end_api_key(&mut self, key: ApiKeyId, expires_at: Option<Timestamp>, revoked_at: Option<Timestamp>) -> Result<(), StoreError>;
+    }
+}

@@ -1,0 +1,41 @@
+//! Time, identities, chance, and the gate before the store.
+
+use async_trait::async_trait;
+use uuid::Uuid;
+
+use crate::model::id::WorkspaceId;
+use crate::model::operation_key::OperationKey;
+use crate::model::timestamp::Timestamp;
+
+/// Tells the time.
+pub trait Clock: Send + Sync {
+    /// Now, cut to the precision that is stored.
+    fn now(&self) -> Timestamp;
+}
+
+/// Gives out identities.
+pub trait Ids: Send + Sync {
+    /// A new identity whose order follows `at` (UUID version 7, RFC 9562 section 5.7).
+    fn next(&self, at: Timestamp) -> Uuid;
+}
+
+/// Gives out secrets.
+pub trait Random: Send + Sync {
+    /// So many characters of base62 from a cryptographically secure source.
+    fn base62(&self, characters: usize) -> String;
+}
+
+/// Held while a call with an operation key runs; dropping it lets the next one in.
+pub type GatePass = Box<dyn Send + Sync>;
+
+/// Lets one call per workspace and operation key through at a time, first come first served.
+///
+/// The store alone decides who runs and who replays. The gate stands before it so that a flood of
+/// calls with one key waits here, in memory, and not on connections of the store.
+#[async_trait]
+pub trait OperationGate: Send + Sync {
+    /// Waits for the calls with this key that came before.
+    ///
+    /// Returns the pass, or `None` when the wait was longer than the operator allows.
+    async fn enter(&self, workspace: WorkspaceId, key: &OperationKey) -> Option<GatePass>;
+}

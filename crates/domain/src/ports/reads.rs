@@ -1,0 +1,96 @@
+//! What is read outside of units of work: one method per question that a client or operator asks.
+
+use async_trait::async_trait;
+
+use crate::error::StoreError;
+use crate::model::api_key::{ApiKey, Credential, KeyDigest};
+use crate::model::changelog::Changelog;
+use crate::model::email_address::EmailAddress;
+use crate::model::feature_request::{FoundRequest, RequestRef, RequestSummary};
+use crate::model::id::{RequestId, WorkspaceId};
+use crate::model::member::Member;
+use crate::model::pagination::{Listing, PageRequest};
+use crate::model::search::SearchQuery;
+use crate::model::setting::Setting;
+use crate::model::timestamp::Timestamp;
+use crate::model::track::{Lane, Track};
+use crate::model::vote::Voter;
+use crate::model::workspace::{Subdomain, Workspace};
+use crate::policy::ranking::Candidate;
+
+/// Answers the API's questions.
+#[async_trait]
+pub trait RoadmapReader: Send + Sync {
+    /// The settings. `None` when the workspace does not exist.
+    async fn setting(&self, workspace: WorkspaceId) -> Result<Option<Setting>, StoreError>;
+
+    /// Tracks in the team's order.
+    async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError>;
+
+    /// Lanes in the team's order.
+    async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<Lane>, StoreError>;
+
+    /// The requests a customer voted for, newest request first. An unknown customer voted for none.
+    async fn votes_of(
+        &self,
+        workspace: WorkspaceId,
+        customer: &EmailAddress,
+        page: PageRequest,
+    ) -> Result<Listing<RequestSummary>, StoreError>;
+
+    /// The voters of a request, latest vote first. `None` when there is no such request.
+    async fn voters(
+        &self,
+        workspace: WorkspaceId,
+        request: &RequestRef,
+        page: PageRequest,
+    ) -> Result<Option<Listing<Voter>>, StoreError>;
+
+    /// Changelogs, newest first.
+    async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError>;
+
+    /// Team members, oldest first.
+    async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError>;
+}
+
+/// Finds public feature requests by words.
+#[async_trait]
+pub trait TextSearch: Send + Sync {
+    /// Requests in which every word of the query matches.
+    ///
+    /// Contract: no more than a few hundred, whatever the query; when more match, those with the most
+    /// votes among the ones whose title matches and among all. Private requests never.
+    async fn candidates(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Vec<Candidate>, StoreError>;
+
+    /// Words of this workspace's public requests that share trigrams with `word`, most shared first.
+    async fn similar_words(&self, workspace: WorkspaceId, word: &str) -> Result<Vec<String>, StoreError>;
+
+    /// These requests, in this order; one that is gone or private is left out.
+    async fn found(&self, workspace: WorkspaceId, requests: &[RequestId]) -> Result<Vec<FoundRequest>, StoreError>;
+}
+
+/// Knows the workspaces and their keys.
+#[async_trait]
+pub trait Directory: Send + Sync {
+    /// The key with this digest in the workspace of this subdomain, whether or not it still works.
+    async fn credential(&self, subdomain: &Subdomain, digest: &KeyDigest) -> Result<Option<Credential>, StoreError>;
+
+    /// Writes down that the key was used, unless that was done within the last minute.
+    async fn record_use(&self, credential: &Credential, at: Timestamp) -> Result<(), StoreError>;
+
+    /// The workspace with this subdomain.
+    async fn workspace(&self, subdomain: &Subdomain) -> Result<Option<Workspace>, StoreError>;
+
+    /// All workspaces, by subdomain.
+    async fn workspaces(&self) -> Result<Vec<Workspace>, StoreError>;
+
+    /// A workspace's keys, oldest first.
+    async fn api_keys(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, StoreError>;
+}
+
+/// Forgets what is no longer needed.
+#[async_trait]
+pub trait Housekeeping: Send + Sync {
+    /// Deletes up to `limit` saved answers of all workspaces from before a moment. Returns how many.
+    async fn forget_operations(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+}

@@ -1,0 +1,148 @@
+//! What a command can do inside a unit of work. A store takes few round trips per command: where
+//! one statement can do several things, one method does them.
+
+use async_trait::async_trait;
+
+use crate::error::StoreError;
+use crate::model::api_key::{ApiKey, KeyDigest};
+use crate::model::changelog::Changelog;
+use crate::model::comment::NewComment;
+use crate::model::email_address::FoldedEmail;
+use crate::model::feature_request::{NewRequest, RequestRef, RequestSummary};
+use crate::model::id::{ApiKeyId, CommentId, RequestId, TrackId};
+use crate::model::member::Member;
+use crate::model::setting::Setting;
+use crate::model::timestamp::Timestamp;
+use crate::model::track::{Lane, Track};
+use crate::model::vote::{NewVote, VoteCast};
+use crate::model::workspace::Workspace;
+use crate::policy::authorship::AuthorCandidates;
+
+/// Feature requests.
+#[async_trait]
+pub trait RequestWrites {
+    /// The request, if it exists in this workspace.
+    async fn find_request(&mut self, request: &RequestRef) -> Result<Option<RequestSummary>, StoreError>;
+
+    /// Stores a request under the workspace's next tag number, with its author, its tags and what
+    /// search finds it by.
+    ///
+    /// Contract: tag numbers count from 1 in each workspace, without reuse.
+    async fn insert_request(&mut self, request: &NewRequest) -> Result<RequestSummary, StoreError>;
+
+    /// Puts a request on a track of this workspace.
+    async fn place_request(&mut self, request: RequestId, track: TrackId) -> Result<(), StoreError>;
+}
+
+/// Votes and the notes that come with them.
+#[async_trait]
+pub trait VoteWrites {
+    /// Attaches the note, finds or creates the customer and counts the vote, unless the customer
+    /// has voted for this request before.
+    ///
+    /// Returns what became of it and the request after it; `None` (and does nothing) when there is
+    /// no such request.
+    ///
+    /// Contract: customers are found by folded address; a stored name is kept, an empty one filled;
+    /// a vote subscribes the voter.
+    async fn cast_vote(&mut self, vote: &NewVote) -> Result<Option<VoteCast>, StoreError>;
+}
+
+/// Public comments.
+#[async_trait]
+pub trait CommentWrites {
+    /// Stores a comment. Returns the request it is on; `None` (and does nothing) when there is no
+    /// such request.
+    async fn insert_comment(&mut self, comment: &NewComment) -> Result<Option<RequestSummary>, StoreError>;
+}
+
+/// Mail that is to be sent once the unit has committed.
+#[async_trait]
+pub trait Outbox {
+    /// Puts one message about the comment in the outbox for every subscribed voter of the request.
+    ///
+    /// Contract: at most one per voter and comment.
+    async fn notify_voters(&mut self, request: RequestId, comment: CommentId, at: Timestamp) -> Result<(), StoreError>;
+}
+
+/// Tracks and lanes.
+#[async_trait]
+pub trait TrackWrites {
+    /// The track, if it exists in this workspace.
+    async fn find_track(&mut self, track: TrackId) -> Result<Option<Track>, StoreError>;
+
+    /// The workspace's first track: where new requests go.
+    async fn first_track(&mut self) -> Result<Option<Track>, StoreError>;
+
+    /// The lane of this name, if the workspace has it.
+    async fn find_lane(&mut self, name: &str) -> Result<Option<Lane>, StoreError>;
+
+    /// Adds a lane behind the others.
+    async fn insert_lane(&mut self, lane: &Lane) -> Result<Insertion, StoreError>;
+
+    /// Adds a track behind the others.
+    async fn insert_track(&mut self, track: &Track) -> Result<Insertion, StoreError>;
+}
+
+/// Settings.
+#[async_trait]
+pub trait SettingWrites {
+    /// The settings as they are.
+    async fn load_setting(&mut self) -> Result<Setting, StoreError>;
+
+    /// Replaces the settings.
+    async fn save_setting(&mut self, setting: &Setting) -> Result<(), StoreError>;
+}
+
+/// Changelogs.
+#[async_trait]
+pub trait ChangelogWrites {
+    /// Stores a changelog.
+    async fn insert_changelog(&mut self, changelog: &Changelog) -> Result<(), StoreError>;
+}
+
+/// The team, as far as commands need it.
+#[async_trait]
+pub trait TeamReads {
+    /// The member with this address and the oldest member.
+    async fn author_candidates(&mut self, named: Option<FoldedEmail>) -> Result<AuthorCandidates, StoreError>;
+}
+
+/// What operators set up.
+#[async_trait]
+pub trait Provisioning {
+    /// Stores the unit's own workspace with its settings, without lanes and tracks.
+    async fn insert_workspace(
+        &mut self,
+        workspace: &Workspace,
+        setting: &Setting,
+        at: Timestamp,
+    ) -> Result<Insertion, StoreError>;
+
+    /// Adds a team member.
+    async fn insert_member(&mut self, member: &Member) -> Result<Insertion, StoreError>;
+
+    /// Stores a key by its digest.
+    async fn insert_api_key(&mut self, key: &ApiKey, digest: &KeyDigest) -> Result<(), StoreError>;
+
+    /// The key, if it exists in this workspace.
+    async fn find_api_key(&mut self, key: ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
+
+    /// Sets when the key expires and when it was revoked.
+    async fn end_api_key(
+        &mut self,
+        key: ApiKeyId,
+        expires_at: Option<Timestamp>,
+        revoked_at: Option<Timestamp>,
+    ) -> Result<(), StoreError>;
+}
+
+/// What became of a record whose name must be unique.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Insertion {
+    /// It was stored.
+    Inserted,
+    /// Its name is in use; nothing was stored.
+    NameTaken,
+}

@@ -1,0 +1,28 @@
+//! The commands and queries of the service, one file each.
+//!
+//! A command is a value that implements [`executor::Operation`]; the [`executor::Executor`] runs it
+//! in a unit of work. A query asks a reader port and applies what rule there is. Lists without a rule
+//! of their own have no file here: the API asks [`crate::ports::RoadmapReader`] directly.
+
+pub mod executor;
+
+pub mod add_lane;
+pub mod add_member;
+pub mod add_track;
+pub mod cast_vote;
+pub mod create_changelog;
+pub mod create_request;
+pub mod create_workspace;
+pub mod issue_api_key;
+pub mod move_request;
+pub mod post_comment;
+pub mod revoke_api_key;
+pub mod rotate_api_key;
+pub mod update_setting;
+
+pub mod authenticate;
+pub mod forget_operations;
+pub mod search_requests;
+
+#[cfg(test)]
+mod fixtures;

@@ -1,0 +1,37 @@
+//! Adds a team member to a workspace.
+
+use async_trait::async_trait;
+
+use crate::error::RoadmapError;
+use crate::model::email_address::EmailAddress;
+use crate::model::id::MemberId;
+use crate::model::member::Member;
+use crate::model::text::Name;
+use crate::ports::UnitOfWork;
+use crate::usecase::create_workspace::taken;
+use crate::usecase::executor::{Call, Operation};
+
+/// Adds a member.
+#[derive(Debug, Clone)]
+pub struct AddMember {
+    /// Address.
+    pub email: EmailAddress,
+    /// Display name.
+    pub name: Name,
+}
+
+#[async_trait]
+impl Operation for AddMember {
+    type Reply = Member;
+
+    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Member, RoadmapError> {
+        let member = Member {
+            id: call.new_id(MemberId::new),
+            email: self.email.clone(),
+            name: self.name.clone(),
+            created_at: call.now,
+        };
+        taken(work.insert_member(&member).await?, || format!("e-mail address `{}`", self.email.as_str()))?;
+        Ok(member)
+    }
+}

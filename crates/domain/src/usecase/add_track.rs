@@ -1,0 +1,53 @@
+//! Adds a track to a workspace, mapped to a lane or to none.
+
+use async_trait::async_trait;
+
+use crate::error::{Resource, RoadmapError};
+use crate::model::id::TrackId;
+use crate::model::text::Name;
+use crate::model::track::Track;
+use crate::ports::UnitOfWork;
+use crate::usecase::create_workspace::taken;
+use crate::usecase::executor::{Call, Operation};
+
+/// Adds a track behind the others.
+#[derive(Debug, Clone)]
+pub struct AddTrack {
+    /// Its name.
+    pub name: Name,
+    /// The name of the lane it maps to.
+    pub lane: Option<Name>,
+}
+
+#[async_trait]
+impl Operation for AddTrack {
+    type Reply = Track;
+
+    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Track, RoadmapError> {
+        let lane = match &self.lane {
+            Some(name) => Some(work.find_lane(name.as_str()).await?.ok_or(RoadmapError::Missing(Resource::Lane))?),
+            None => None,
+        };
+        let track = Track { id: call.new_id(TrackId::new), name: self.name.clone(), lane };
+        taken(work.insert_track(&track).await?, || format!("track `{}`", self.name))?;
+        Ok(track)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{NumberedIds, call, name};
+    use pollster::block_on;
+
+    #[test]
+    fn a_track_cannot_map_to_a_lane_that_is_not_there() {
+        let mut unit = MockUnit::new();
+        unit.expect_find_lane().withf(|name| name == "Someday").returning(|_| Ok(None));
+        let operation = AddTrack { name: name("Ideas"), lane: Some(name("Someday")) };
+        let ids = NumberedIds::default();
+        let outcome = block_on(operation.perform(&call(&ids), &mut unit));
+        assert_eq!(outcome.unwrap_err().to_string(), "Lane does not exist.");
+    }
+}

@@ -1,0 +1,178 @@
+//! Creates a feature request, contract section 4.9. Its customer is its author and first voter.
+
+use async_trait::async_trait;
+
+use crate::error::{Parsed, Resource, RoadmapError, StoreError};
+use crate::model::customer::CustomerDraft;
+use crate::model::feature_request::{Description, NewRequest, RequestRef, Tag, Title};
+use crate::model::id::{CustomerId, RequestId, TrackId};
+use crate::model::note::NoteDraft;
+use crate::model::search::SearchDocument;
+use crate::model::vote::{NewVote, VoteCast, VoteOutcome};
+use crate::ports::UnitOfWork;
+use crate::usecase::cast_vote::attributed;
+use crate::usecase::executor::{Call, Operation};
+
+/// Creates a request.
+#[derive(Debug, Clone)]
+pub struct CreateRequest {
+    /// What is asked for and by whom, or why that could not be read.
+    pub draft: Parsed<RequestDraft>,
+}
+
+/// A request as a call describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestDraft {
+    /// Title.
+    pub title: Title,
+    /// Description.
+    pub description: Description,
+    /// Tags.
+    pub tags: Vec<Tag>,
+    /// The track to start on; the workspace's first when not given.
+    pub track: Option<TrackId>,
+    /// Hidden from search and from everything public.
+    pub private: bool,
+    /// Who asks for it.
+    pub customer: Option<CustomerDraft>,
+    /// What the team wants to remember of it.
+    pub note: Option<NoteDraft>,
+}
+
+#[async_trait]
+impl Operation for CreateRequest {
+    type Reply = VoteCast;
+
+    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<VoteCast, RoadmapError> {
+        let draft = self.draft.as_ref().map_err(Clone::clone)?;
+        let track = match draft.track {
+            Some(track) => work.find_track(track).await?.ok_or(RoadmapError::Missing(Resource::Track))?,
+            None => work.first_track().await?.ok_or(RoadmapError::Missing(Resource::Track))?,
+        };
+        let author = draft.customer.as_ref().map(|customer| customer.or_new(call.new_id(CustomerId::new)));
+        let search = (!draft.private).then(|| {
+            let tags = draft.tags.iter().map(Tag::as_str);
+            SearchDocument::of(draft.title.as_str(), tags, draft.description.text())
+        });
+        let request = work
+            .insert_request(&NewRequest {
+                id: call.new_id(RequestId::new),
+                title: draft.title.clone(),
+                description: draft.description.clone(),
+                tags: draft.tags.clone(),
+                track: track.id,
+                private: draft.private,
+                author: author.clone(),
+                search,
+                created_at: call.now,
+            })
+            .await?;
+        if author.is_none() && draft.note.is_none() {
+            return Ok(VoteCast { outcome: VoteOutcome::NoVoter, request });
+        }
+        let note = attributed(draft.note.as_ref(), call, work).await?;
+        let vote = NewVote { request: RequestRef::Id(request.id), customer: author, note, at: call.now };
+        let cast = work.cast_vote(&vote).await?;
+        cast.ok_or_else(|| StoreError::Fatal("a request was gone in the unit that stored it".into()).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Invalid;
+    use crate::model::track::Track;
+    use crate::policy::authorship::AuthorCandidates;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{NumberedIds, call, member, name, now, summary};
+    use pollster::block_on;
+    use uuid::Uuid;
+
+    fn track(number: u128) -> Track {
+        Track { id: TrackId::new(Uuid::from_u128(number)), name: name("Inbox"), lane: None }
+    }
+
+    fn draft() -> RequestDraft {
+        RequestDraft {
+            title: Title::parse("title", "Dark mode").unwrap(),
+            description: Description::parse("description", "<p>Eyes</p>").unwrap(),
+            tags: Tag::parse_list("tags", &["UI".to_owned()]).unwrap(),
+            track: None,
+            private: false,
+            customer: None,
+            note: None,
+        }
+    }
+
+    fn create(unit: &mut MockUnit, draft: Parsed<RequestDraft>) -> Result<VoteCast, RoadmapError> {
+        let ids = NumberedIds::default();
+        block_on(CreateRequest { draft }.perform(&call(&ids), unit))
+    }
+
+    #[test]
+    fn a_request_starts_on_the_first_track_without_votes() {
+        let mut unit = MockUnit::new();
+        unit.expect_first_track().returning(|| Ok(Some(track(9))));
+        unit.expect_insert_request()
+            .withf(|new| {
+                new.track == track(9).id
+                    && new.author.is_none()
+                    && new.created_at == now()
+                    && new.search.as_ref().is_some_and(|search| {
+                        (search.title.as_str(), search.tags.as_str(), search.description.as_str())
+                            == (" dark/dark mode/mode", " ui/ui", " eye/eyes")
+                    })
+            })
+            .times(1)
+            .returning(|_| Ok(summary("Inbox", None, 0)));
+        let created = create(&mut unit, Ok(draft())).unwrap();
+        assert_eq!((created.vote_registered(), created.already_voted()), (false, false));
+    }
+
+    #[test]
+    fn the_customer_is_author_and_first_voter() {
+        let customer = CustomerDraft::parse(Some("ann@example.com"), None).unwrap();
+        let note = NoteDraft::parse(Some("big account"), None).unwrap();
+        let mut unit = MockUnit::new();
+        unit.expect_first_track().returning(|| Ok(Some(track(9))));
+        unit.expect_author_candidates().returning(|_| Ok(AuthorCandidates { named: None, oldest: Some(member(1)) }));
+        unit.expect_insert_request().withf(|new| new.author.is_some()).returning(|_| Ok(summary("Inbox", None, 0)));
+        unit.expect_cast_vote()
+            .withf(|vote| {
+                vote.request == RequestRef::Id(summary("Inbox", None, 0).id)
+                    && vote.customer.as_ref().is_some_and(|customer| customer.email.as_str() == "ann@example.com")
+                    && vote.note.as_ref().is_some_and(|note| note.author == Some(member(1)))
+            })
+            .times(1)
+            .returning(|_| Ok(Some(VoteCast { outcome: VoteOutcome::Registered, request: summary("Inbox", None, 1) })));
+        let created =
+            create(&mut unit, Ok(RequestDraft { customer: Some(customer), note: Some(note), ..draft() })).unwrap();
+        assert!(created.vote_registered());
+        assert_eq!(created.request.votes_count, 1);
+    }
+
+    #[test]
+    fn a_private_request_is_never_given_to_search() {
+        let mut unit = MockUnit::new();
+        unit.expect_first_track().returning(|| Ok(Some(track(9))));
+        unit.expect_insert_request()
+            .withf(|new| new.private && new.search.is_none())
+            .times(1)
+            .returning(|_| Ok(summary("Inbox", None, 0)));
+        create(&mut unit, Ok(RequestDraft { private: true, ..draft() })).unwrap();
+    }
+
+    #[test]
+    fn an_unknown_track_is_missing() {
+        let mut unit = MockUnit::new();
+        unit.expect_find_track().returning(|_| Ok(None));
+        let outcome = create(&mut unit, Ok(RequestDraft { track: Some(track(5).id), ..draft() }));
+        assert!(matches!(outcome, Err(RoadmapError::Missing(Resource::Track))));
+    }
+
+    #[test]
+    fn bad_fields_touch_nothing() {
+        let outcome = create(&mut MockUnit::new(), Err(Invalid::missing("title")));
+        assert!(matches!(outcome, Err(RoadmapError::Invalid(invalid)) if invalid == Invalid::missing("title")));
+    }
+}

@@ -1,0 +1,115 @@
+//! Sets up a workspace with its settings, lanes and tracks.
+
+use async_trait::async_trait;
+
+use crate::error::RoadmapError;
+use crate::model::id::{LaneId, TrackId};
+use crate::model::setting::Setting;
+use crate::model::text::Name;
+use crate::model::track::{Lane, STARTING_LANES, STARTING_TRACKS, Track};
+use crate::model::workspace::{Subdomain, Workspace};
+use crate::ports::{Insertion, UnitOfWork};
+use crate::usecase::executor::{Call, Operation};
+
+/// Creates the workspace in whose unit it runs.
+#[derive(Debug, Clone)]
+pub struct CreateWorkspace {
+    /// Its address.
+    pub subdomain: Subdomain,
+    /// Its settings.
+    pub setting: Setting,
+}
+
+#[async_trait]
+impl Operation for CreateWorkspace {
+    type Reply = Workspace;
+
+    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Workspace, RoadmapError> {
+        let workspace = Workspace { id: call.workspace, subdomain: self.subdomain.clone() };
+        taken(work.insert_workspace(&workspace, &self.setting, call.now).await?, || {
+            format!("subdomain `{}`", self.subdomain)
+        })?;
+        let mut lanes = Vec::with_capacity(STARTING_LANES.len());
+        for name in STARTING_LANES {
+            let lane = Lane { id: call.new_id(LaneId::new), name: Name::stored(name.to_owned()) };
+            taken(work.insert_lane(&lane).await?, || format!("lane `{name}`"))?;
+            lanes.push(lane);
+        }
+        for starting in STARTING_TRACKS {
+            let lane = lanes.iter().find(|lane| Some(lane.name.as_str()) == starting.lane).cloned();
+            let name = Name::stored(starting.track.to_owned());
+            let track = Track { id: call.new_id(TrackId::new), name, lane };
+            taken(work.insert_track(&track).await?, || format!("track `{}`", starting.track))?;
+        }
+        Ok(workspace)
+    }
+}
+
+/// Turns a taken name into the command's error.
+pub(crate) fn taken(insertion: Insertion, what: impl FnOnce() -> String) -> Result<(), RoadmapError> {
+    match insertion {
+        Insertion::Inserted => Ok(()),
+        Insertion::NameTaken => Err(RoadmapError::Taken { what: what() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{NumberedIds, call, workspace};
+    use pollster::block_on;
+    use std::sync::{Arc, Mutex};
+
+    fn operation() -> CreateWorkspace {
+        CreateWorkspace {
+            subdomain: Subdomain::of_label("acme").unwrap(),
+            setting: Setting::parse("Acme", "https://acme.example").unwrap(),
+        }
+    }
+
+    #[test]
+    fn a_new_workspace_has_lanes_and_tracks_in_order() {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let mut unit = MockUnit::new();
+        unit.expect_insert_workspace().times(1).returning(|_, _, _| Ok(Insertion::Inserted));
+        let lanes = Arc::clone(&seen);
+        unit.expect_insert_lane().times(4).returning(move |lane| {
+            lanes.lock().unwrap().push(format!("lane {}", lane.name));
+            Ok(Insertion::Inserted)
+        });
+        let tracks = Arc::clone(&seen);
+        unit.expect_insert_track().times(6).returning(move |track| {
+            let status = track.status().map_or("none", Name::as_str);
+            tracks.lock().unwrap().push(format!("{} -> {status}", track.name));
+            Ok(Insertion::Inserted)
+        });
+        let ids = NumberedIds::default();
+        let created = block_on(operation().perform(&call(&ids), &mut unit)).unwrap();
+        assert_eq!(created.id, workspace());
+        assert_eq!(
+            *seen.lock().unwrap(),
+            [
+                "lane Under consideration",
+                "lane Planned",
+                "lane In progress",
+                "lane Done",
+                "Inbox -> none",
+                "Under consideration -> Under consideration",
+                "Planned -> Planned",
+                "In progress -> In progress",
+                "Done -> Done",
+                "Declined -> none",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_subdomain_belongs_to_one_workspace() {
+        let mut unit = MockUnit::new();
+        unit.expect_insert_workspace().returning(|_, _, _| Ok(Insertion::NameTaken));
+        let ids = NumberedIds::default();
+        let outcome = block_on(operation().perform(&call(&ids), &mut unit));
+        assert_eq!(outcome.unwrap_err().to_string(), "subdomain `acme` is already taken");
+    }
+}

@@ -1,0 +1,423 @@
+//! The one envelope in which commands run: begin, perform, commit or roll back.
+//!
+//! Operation key, effect, outgoing mail and saved answer commit together or not at all. Nobody else
+//! calls `begin`, `commit` or `rollback`.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use uuid::Uuid;
+
+use crate::error::{RoadmapError, StoreError};
+use crate::model::id::WorkspaceId;
+use crate::model::operation_key::{OperationKey, SavedReply};
+use crate::model::timestamp::Timestamp;
+use crate::policy::idempotency;
+use crate::ports::{Begun, Clock, Ids, OperationGate, Store, UnitOfWork};
+
+/// How often a unit is run that the store undid through no fault of its own.
+const ATTEMPTS: u32 = 3;
+
+/// What a command knows about the call it serves.
+pub struct Call<'a> {
+    /// The workspace: the only one the command can touch.
+    pub workspace: WorkspaceId,
+    /// The moment the unit began. All that the command stores carries this time.
+    pub now: Timestamp,
+    ids: &'a dyn Ids,
+}
+
+impl<'a> Call<'a> {
+    /// A call in `workspace` at `now`.
+    #[must_use]
+    pub fn new(workspace: WorkspaceId, now: Timestamp, ids: &'a dyn Ids) -> Self {
+        Self { workspace, now, ids }
+    }
+
+    /// A new identity of the kind that `wrap` makes.
+    pub fn new_id<T>(&self, wrap: fn(Uuid) -> T) -> T {
+        wrap(self.ids.next(self.now))
+    }
+}
+
+/// A command: something that happens in a unit of work.
+#[async_trait]
+pub trait Operation: Send + Sync {
+    /// What there is to say about it afterwards.
+    type Reply: Send;
+
+    /// Does it. May be called again after the store undid the unit, hence `&self`.
+    ///
+    /// The order of checks is the contract's: first whether the record exists, then the fields.
+    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Self::Reply, RoadmapError>;
+}
+
+/// An answer, and whether it is one from before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Status and body.
+    pub reply: SavedReply,
+    /// Whether the operation key was used before and nothing ran.
+    pub replayed: bool,
+}
+
+/// Runs commands.
+#[derive(Clone)]
+pub struct Executor {
+    store: Arc<dyn Store>,
+    gate: Arc<dyn OperationGate>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+}
+
+enum Settled<T> {
+    Ran(T),
+    Replayed(SavedReply),
+}
+
+impl Executor {
+    /// An executor over these ports.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, gate: Arc<dyn OperationGate>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
+        Self { store, gate, clock, ids }
+    }
+
+    /// Runs a command at most once under its operation key, contract section 4.10. `render` makes
+    /// the answer, which is saved with the effect.
+    ///
+    /// # Errors
+    /// Those of the command, which then has no effect and saves nothing;
+    /// [`RoadmapError::OperationInProgress`] when the wait for another call with the key is over.
+    pub async fn run<O: Operation>(
+        &self,
+        workspace: WorkspaceId,
+        key: Option<&OperationKey>,
+        operation: &O,
+        render: impl Fn(O::Reply) -> SavedReply + Send + Sync,
+    ) -> Result<Answer, RoadmapError> {
+        let _pass = match key {
+            Some(key) => Some(self.gate.enter(workspace, key).await.ok_or(RoadmapError::OperationInProgress)?),
+            None => None,
+        };
+        let save = |reply: &SavedReply| idempotency::is_saved(reply).then(|| reply.clone());
+        Ok(match self.settle(workspace, key, operation, &render, &save).await? {
+            Settled::Ran(reply) => Answer { reply, replayed: false },
+            Settled::Replayed(reply) => Answer { reply, replayed: true },
+        })
+    }
+
+    /// Runs a command that has no operation key and whose answer is not saved.
+    ///
+    /// # Errors
+    /// Those of the command, which then has no effect.
+    pub async fn apply<O: Operation>(&self, workspace: WorkspaceId, operation: &O) -> Result<O::Reply, RoadmapError> {
+        match self.settle(workspace, None, operation, &|reply| reply, &|_| None).await? {
+            Settled::Ran(reply) => Ok(reply),
+            Settled::Replayed(_) => Err(StoreError::Fatal("a unit without a key was replayed".into()).into()),
+        }
+    }
+
+    async fn settle<O: Operation, T: Send>(
+        &self,
+        workspace: WorkspaceId,
+        key: Option<&OperationKey>,
+        operation: &O,
+        render: &(impl Fn(O::Reply) -> T + Send + Sync),
+        save: &(impl Fn(&T) -> Option<SavedReply> + Send + Sync),
+    ) -> Result<Settled<T>, RoadmapError> {
+        let mut attempt = 1;
+        loop {
+            match self.once(workspace, key, operation, render, save).await {
+                Err(RoadmapError::Store(StoreError::Transient(cause))) if attempt < ATTEMPTS => {
+                    tracing::debug!(attempt, %cause, "the unit of work was undone and runs again");
+                    attempt += 1;
+                }
+                settled => return settled,
+            }
+        }
+    }
+
+    async fn once<O: Operation, T: Send>(
+        &self,
+        workspace: WorkspaceId,
+        key: Option<&OperationKey>,
+        operation: &O,
+        render: &(impl Fn(O::Reply) -> T + Send + Sync),
+        save: &(impl Fn(&T) -> Option<SavedReply> + Send + Sync),
+    ) -> Result<Settled<T>, RoadmapError> {
+        let mut work = match self.store.begin(workspace, key.cloned()).await? {
+            Begun::Open(work) => work,
+            Begun::Replay(saved) => return Ok(Settled::Replayed(saved)),
+        };
+        let call = Call::new(workspace, self.clock.now(), &*self.ids);
+        match operation.perform(&call, &mut *work).await {
+            Ok(reply) => {
+                let rendered = render(reply);
+                let saved = if key.is_some() { save(&rendered) } else { None };
+                work.commit(saved.as_ref(), call.now).await?;
+                Ok(Settled::Ran(rendered))
+            }
+            Err(error) => {
+                // The command's own error is the answer; a failed rollback only delays the next
+                // unit, because the store undoes what is dropped.
+                if let Err(second) = work.rollback().await {
+                    tracing::warn!(error = %second, "a unit of work could not be rolled back");
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! The eight rules of contract section 4.10, each under its number.
+
+    use super::*;
+    use crate::error::{Invalid, Resource};
+    use crate::ports::mocks::{MockOperationGate, MockStore, MockUnit};
+    use crate::usecase::fixtures::{FixedClock, NumberedIds, now, workspace};
+    use mockall::Sequence;
+    use pollster::block_on;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// A command that counts its runs and ends as told.
+    struct Counted {
+        runs: AtomicU32,
+        end: fn() -> Result<&'static str, RoadmapError>,
+    }
+
+    impl Counted {
+        fn ending(end: fn() -> Result<&'static str, RoadmapError>) -> Self {
+            Self { runs: AtomicU32::new(0), end }
+        }
+
+        fn runs(&self) -> u32 {
+            self.runs.load(Ordering::SeqCst)
+        }
+    }
+
+    #[async_trait]
+    impl Operation for Counted {
+        type Reply = &'static str;
+
+        async fn perform(&self, _: &Call<'_>, _: &mut dyn UnitOfWork) -> Result<&'static str, RoadmapError> {
+            self.runs.fetch_add(1, Ordering::SeqCst);
+            (self.end)()
+        }
+    }
+
+    fn created(body: &'static str) -> SavedReply {
+        SavedReply { status: 201, body: body.into() }
+    }
+
+    fn key(raw: &str) -> OperationKey {
+        OperationKey::parse(raw).unwrap().unwrap()
+    }
+
+    fn open_gate() -> MockOperationGate {
+        let mut gate = MockOperationGate::new();
+        gate.expect_enter().returning(|_, _| Some(Box::new(())));
+        gate
+    }
+
+    fn closed_to_all() -> MockOperationGate {
+        MockOperationGate::new()
+    }
+
+    fn executor(store: MockStore, gate: MockOperationGate) -> Executor {
+        Executor::new(Arc::new(store), Arc::new(gate), Arc::new(FixedClock), Arc::new(NumberedIds::default()))
+    }
+
+    /// A store whose only unit expects to be committed with `saved`.
+    fn committing(saved: Option<SavedReply>) -> MockStore {
+        let mut store = MockStore::new();
+        store.expect_begin().times(1).return_once(move |_, _| {
+            let mut unit = MockUnit::new();
+            unit.expect_commit()
+                .withf(move |given, at| {
+                    given.map(|reply| (reply.status, reply.body.clone()))
+                        == saved.clone().map(|reply| (reply.status, reply.body))
+                        && *at == now()
+                })
+                .times(1)
+                .return_once(|_, _| Ok(()));
+            Ok(Begun::Open(Box::new(unit)))
+        });
+        store
+    }
+
+    /// A store whose only unit expects to be rolled back.
+    fn rolling_back() -> MockStore {
+        let mut store = MockStore::new();
+        store.expect_begin().times(1).return_once(|_, _| {
+            let mut unit = MockUnit::new();
+            unit.expect_rollback().times(1).return_once(|| Ok(()));
+            Ok(Begun::Open(Box::new(unit)))
+        });
+        store
+    }
+
+    #[test]
+    fn rule_1_the_key_is_claimed_in_the_unit_that_runs() {
+        let mut store = MockStore::new();
+        store.expect_begin().withf(|_, key| key.as_ref().map(OperationKey::as_str) == Some("k 1")).times(1).return_once(
+            |_, _| {
+                let mut unit = MockUnit::new();
+                unit.expect_commit().return_once(|_, _| Ok(()));
+                Ok(Begun::Open(Box::new(unit)))
+            },
+        );
+        let operation = Counted::ending(|| Ok("done"));
+        block_on(executor(store, open_gate()).run(workspace(), Some(&key("k 1")), &operation, created)).unwrap();
+    }
+
+    #[test]
+    fn rule_2_the_first_answer_is_saved_with_the_effect_and_a_later_call_replays_it() {
+        let operation = Counted::ending(|| Ok("done"));
+        let first = executor(committing(Some(created("done"))), open_gate());
+        let answer = block_on(first.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
+        assert_eq!(answer, Answer { reply: created("done"), replayed: false });
+
+        let mut store = MockStore::new();
+        store.expect_begin().times(1).return_once(|_, _| Ok(Begun::Replay(created("done"))));
+        let answer =
+            block_on(executor(store, open_gate()).run(workspace(), Some(&key("k")), &operation, created)).unwrap();
+        assert_eq!(answer, Answer { reply: created("done"), replayed: true });
+        assert_eq!(operation.runs(), 1);
+    }
+
+    #[test]
+    fn rule_3_the_key_is_scoped_to_the_workspace_of_the_call() {
+        let mut store = MockStore::new();
+        store
+            .expect_begin()
+            .withf(|asked, _| *asked == workspace())
+            .times(1)
+            .return_once(|_, _| Ok(Begun::Replay(created("x"))));
+        let mut gate = MockOperationGate::new();
+        gate.expect_enter().withf(|asked, _| *asked == workspace()).times(1).returning(|_, _| Some(Box::new(())));
+        let operation = Counted::ending(|| Ok("done"));
+        block_on(executor(store, gate).run(workspace(), Some(&key("k")), &operation, created)).unwrap();
+    }
+
+    #[test]
+    fn rule_4_a_replay_looks_at_nothing_but_the_key() {
+        // The second call would fail, were it looked at.
+        let operation = Counted::ending(|| Err(Invalid::missing("content").into()));
+        let mut store = MockStore::new();
+        store.expect_begin().return_once(|_, _| Ok(Begun::Replay(created("first"))));
+        let answer =
+            block_on(executor(store, open_gate()).run(workspace(), Some(&key("k")), &operation, created)).unwrap();
+        assert_eq!((answer.reply, answer.replayed, operation.runs()), (created("first"), true, 0));
+    }
+
+    #[test]
+    fn rule_5_another_key_runs_again() {
+        let operation = Counted::ending(|| Ok("done"));
+        for raw in ["k1", "k2", "K1", "k1 "] {
+            let answer = block_on(executor(committing(Some(created("done"))), open_gate()).run(
+                workspace(),
+                Some(&key(raw)),
+                &operation,
+                created,
+            ));
+            assert!(!answer.unwrap().replayed);
+        }
+        assert_eq!(operation.runs(), 4);
+    }
+
+    #[test]
+    fn rule_6_a_failed_call_saves_nothing() {
+        for end in [
+            (|| Err(RoadmapError::Missing(Resource::FeatureRequest))) as fn() -> Result<&'static str, RoadmapError>,
+            || Err(Invalid::missing("content").into()),
+            || Err(StoreError::Unavailable("disk full".into()).into()),
+        ] {
+            let operation = Counted::ending(end);
+            let outcome =
+                block_on(executor(rolling_back(), open_gate()).run(workspace(), Some(&key("k")), &operation, created));
+            assert!(outcome.is_err());
+        }
+        // An answer that is no success is not saved either, should a command ever give one.
+        let operation = Counted::ending(|| Ok("no"));
+        let refused = |_| SavedReply { status: 422, body: vec![] };
+        block_on(executor(committing(None), open_gate()).run(workspace(), Some(&key("k")), &operation, refused))
+            .unwrap();
+    }
+
+    #[test]
+    fn rule_7_without_a_key_every_call_runs_and_nothing_is_saved() {
+        let operation = Counted::ending(|| Ok("done"));
+        for _ in 0..2 {
+            // Not even the gate is asked.
+            let answer =
+                block_on(executor(committing(None), closed_to_all()).run(workspace(), None, &operation, created))
+                    .unwrap();
+            assert!(!answer.replayed);
+        }
+        assert_eq!(operation.runs(), 2);
+    }
+
+    #[test]
+    fn rule_8_a_concurrent_call_waits_at_the_gate_before_it_asks_the_store() {
+        let mut order = Sequence::new();
+        let mut gate = MockOperationGate::new();
+        gate.expect_enter().times(1).in_sequence(&mut order).returning(|_, _| Some(Box::new(())));
+        let mut store = MockStore::new();
+        store.expect_begin().times(1).in_sequence(&mut order).return_once(|_, _| Ok(Begun::Replay(created("first"))));
+        let operation = Counted::ending(|| Ok("second"));
+        let answer = block_on(executor(store, gate).run(workspace(), Some(&key("k")), &operation, created)).unwrap();
+        assert_eq!(answer.reply, created("first"));
+    }
+
+    #[test]
+    fn a_wait_that_takes_too_long_is_given_up_before_anything_begins() {
+        let mut gate = MockOperationGate::new();
+        gate.expect_enter().returning(|_, _| None);
+        let operation = Counted::ending(|| Ok("done"));
+        let outcome = block_on(executor(MockStore::new(), gate).run(workspace(), Some(&key("k")), &operation, created));
+        assert!(matches!(outcome, Err(RoadmapError::OperationInProgress)));
+        assert_eq!(operation.runs(), 0);
+    }
+
+    #[test]
+    fn a_unit_that_the_store_undid_runs_again_a_bounded_number_of_times() {
+        let operation = Counted::ending(|| Err(StoreError::Transient("undone".into()).into()));
+        let mut store = MockStore::new();
+        store.expect_begin().times(3).returning(|_, _| {
+            let mut unit = MockUnit::new();
+            unit.expect_rollback().return_once(|| Ok(()));
+            Ok(Begun::Open(Box::new(unit)))
+        });
+        let outcome = block_on(executor(store, open_gate()).run(workspace(), Some(&key("k")), &operation, created));
+        assert!(matches!(outcome, Err(RoadmapError::Store(StoreError::Transient(_)))));
+        assert_eq!(operation.runs(), 3);
+    }
+
+    #[test]
+    fn a_failed_commit_is_the_answer() {
+        let mut store = MockStore::new();
+        store.expect_begin().times(1).return_once(|_, _| {
+            let mut unit = MockUnit::new();
+            unit.expect_commit().return_once(|_, _| Err(StoreError::Unavailable("disk full".into())));
+            Ok(Begun::Open(Box::new(unit)))
+        });
+        let operation = Counted::ending(|| Ok("done"));
+        let outcome = block_on(executor(store, open_gate()).run(workspace(), None, &operation, created));
+        assert!(matches!(outcome, Err(RoadmapError::Store(StoreError::Unavailable(_)))));
+    }
+
+    #[test]
+    fn the_command_s_error_is_the_answer_even_when_the_rollback_fails() {
+        let mut store = MockStore::new();
+        store.expect_begin().return_once(|_, _| {
+            let mut unit = MockUnit::new();
+            unit.expect_rollback().return_once(|| Err(StoreError::Unavailable("gone".into())));
+            Ok(Begun::Open(Box::new(unit)))
+        });
+        let operation = Counted::ending(|| Err(RoadmapError::Missing(Resource::Track)));
+        let outcome = block_on(executor(store, open_gate()).apply(workspace(), &operation));
+        assert!(matches!(outcome, Err(RoadmapError::Missing(Resource::Track))));
+    }
+}

@@ -1,0 +1,67 @@
+//! What the unit tests of the use cases share.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use uuid::Uuid;
+
+use crate::model::feature_request::{RequestRef, RequestSummary, Title};
+use crate::model::id::{MemberId, RequestId, WorkspaceId};
+use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
+use crate::model::track::Placement;
+use crate::ports::{Clock, Ids};
+use crate::usecase::executor::Call;
+
+pub(crate) fn workspace() -> WorkspaceId {
+    WorkspaceId::new(Uuid::from_u128(0xa11))
+}
+
+pub(crate) fn now() -> Timestamp {
+    Timestamp::from_millis(1_770_000_000_000).unwrap()
+}
+
+pub(crate) fn member(number: u128) -> MemberId {
+    MemberId::new(Uuid::from_u128(number))
+}
+
+pub(crate) fn name(text: &str) -> Name {
+    Name::stored(text.to_owned())
+}
+
+pub(crate) struct FixedClock;
+
+impl Clock for FixedClock {
+    fn now(&self) -> Timestamp {
+        now()
+    }
+}
+
+/// Gives out 1, 2, 3, …
+#[derive(Default)]
+pub(crate) struct NumberedIds(AtomicU64);
+
+impl Ids for NumberedIds {
+    fn next(&self, _: Timestamp) -> Uuid {
+        Uuid::from_u128(u128::from(self.0.fetch_add(1, Ordering::SeqCst) + 1))
+    }
+}
+
+pub(crate) fn call(ids: &NumberedIds) -> Call<'_> {
+    Call::new(workspace(), now(), ids)
+}
+
+pub(crate) fn request() -> RequestRef {
+    RequestRef::Number(7)
+}
+
+/// The request that [`request`] names, on a track with or without a lane.
+pub(crate) fn summary(track: &str, status: Option<&str>, votes_count: i64) -> RequestSummary {
+    RequestSummary {
+        id: RequestId::new(Uuid::from_u128(0x7)),
+        tag_number: 7,
+        title: Title::stored("Dark mode".to_owned()),
+        placement: Placement { track: name(track), status: status.map(name) },
+        votes_count,
+        created_at: now(),
+    }
+}

@@ -1,0 +1,44 @@
+//! Issues an API key, contract section 5.
+
+use async_trait::async_trait;
+use time::Duration;
+
+use crate::error::RoadmapError;
+use crate::model::api_key::{ApiKey, KeyText, Scopes};
+use crate::model::id::ApiKeyId;
+use crate::model::text::Name;
+use crate::ports::UnitOfWork;
+use crate::usecase::executor::{Call, Operation};
+
+/// Stores a key that was just drawn.
+#[derive(Debug, Clone)]
+pub struct IssueApiKey {
+    /// The key itself; only its digest and last four characters are stored.
+    pub key: KeyText,
+    /// What people call it.
+    pub name: Name,
+    /// What it allows.
+    pub scopes: Scopes,
+    /// How long it works; for ever when not given.
+    pub expires_in: Option<Duration>,
+}
+
+#[async_trait]
+impl Operation for IssueApiKey {
+    type Reply = ApiKey;
+
+    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<ApiKey, RoadmapError> {
+        let key = ApiKey {
+            id: call.new_id(ApiKeyId::new),
+            name: self.name.clone(),
+            last_four: self.key.last_four().to_owned(),
+            scopes: self.scopes,
+            created_at: call.now,
+            expires_at: self.expires_in.map(|span| call.now.plus(span)),
+            revoked_at: None,
+            last_used_at: None,
+        };
+        work.insert_api_key(&key, &self.key.digest()).await?;
+        Ok(key)
+    }
+}

@@ -1,0 +1,93 @@
+//! Moves a feature request to a track, contract section 4.9. Any track to any track.
+
+use async_trait::async_trait;
+
+use crate::error::{Parsed, Resource, RoadmapError};
+use crate::model::feature_request::{RequestRef, RequestSummary};
+use crate::model::id::TrackId;
+use crate::model::track::Placement;
+use crate::ports::UnitOfWork;
+use crate::usecase::executor::{Call, Operation};
+
+/// Moves a request.
+#[derive(Debug, Clone)]
+pub struct MoveRequest {
+    /// The request.
+    pub request: RequestRef,
+    /// The track, or why it could not be read.
+    pub track: Parsed<TrackId>,
+}
+
+#[async_trait]
+impl Operation for MoveRequest {
+    type Reply = RequestSummary;
+
+    async fn perform(&self, _: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<RequestSummary, RoadmapError> {
+        let request = work.find_request(&self.request).await?;
+        let request = request.ok_or(RoadmapError::Missing(Resource::FeatureRequest))?;
+        let track = self.track.clone()?;
+        let track = work.find_track(track).await?.ok_or(RoadmapError::Missing(Resource::Track))?;
+        work.place_request(request.id, track.id).await?;
+        let placement = Placement { status: track.status().cloned(), track: track.name };
+        Ok(RequestSummary { placement, ..request })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Invalid;
+    use crate::model::id::LaneId;
+    use crate::model::track::{Lane, Track};
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{NumberedIds, call, name, request, summary};
+    use pollster::block_on;
+    use uuid::Uuid;
+
+    fn id() -> TrackId {
+        TrackId::new(Uuid::from_u128(5))
+    }
+
+    fn track(lane: Option<&str>) -> Track {
+        let lane = lane.map(|lane| Lane { id: LaneId::new(Uuid::from_u128(6)), name: name(lane) });
+        Track { id: id(), name: name("Next quarter"), lane }
+    }
+
+    fn moved(unit: &mut MockUnit, track: Parsed<TrackId>) -> Result<RequestSummary, RoadmapError> {
+        let ids = NumberedIds::default();
+        block_on(MoveRequest { request: request(), track }.perform(&call(&ids), unit))
+    }
+
+    #[test]
+    fn the_status_follows_the_lane_of_the_new_track() {
+        for lane in [Some("Planned"), None] {
+            let mut unit = MockUnit::new();
+            unit.expect_find_request().returning(|_| Ok(Some(summary("Inbox", Some("Done"), 4))));
+            unit.expect_find_track().returning(move |_| Ok(Some(track(lane))));
+            unit.expect_place_request()
+                .withf(|request, track| *request == summary("", None, 0).id && *track == id())
+                .times(1)
+                .returning(|_, _| Ok(()));
+            assert_eq!(moved(&mut unit, Ok(id())).unwrap(), summary("Next quarter", lane, 4));
+        }
+    }
+
+    #[test]
+    fn request_then_field_then_track() {
+        let mut unit = MockUnit::new();
+        unit.expect_find_request().returning(|_| Ok(None));
+        assert!(matches!(
+            moved(&mut unit, Err(Invalid::missing("track_id"))),
+            Err(RoadmapError::Missing(Resource::FeatureRequest))
+        ));
+
+        let mut unit = MockUnit::new();
+        unit.expect_find_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
+        assert!(matches!(moved(&mut unit, Err(Invalid::missing("track_id"))), Err(RoadmapError::Invalid(_))));
+
+        let mut unit = MockUnit::new();
+        unit.expect_find_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
+        unit.expect_find_track().returning(|_| Ok(None));
+        assert!(matches!(moved(&mut unit, Ok(id())), Err(RoadmapError::Missing(Resource::Track))));
+    }
+}

@@ -1,0 +1,128 @@
+//! Posts a public comment on a feature request, contract section 4.8.
+
+use async_trait::async_trait;
+
+use crate::error::{Parsed, Resource, RoadmapError};
+use crate::model::comment::{Comment, CommentDraft, NewComment};
+use crate::model::feature_request::{RequestRef, RequestSummary};
+use crate::model::id::CommentId;
+use crate::policy::authorship;
+use crate::ports::UnitOfWork;
+use crate::usecase::executor::{Call, Operation};
+
+/// Posts a comment.
+#[derive(Debug, Clone)]
+pub struct PostComment {
+    /// The request.
+    pub request: RequestRef,
+    /// The comment, or why it could not be read.
+    pub draft: Parsed<CommentDraft>,
+}
+
+/// A comment that was posted, and the request it is on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommentPosted {
+    /// The comment.
+    pub comment: Comment,
+    /// The request.
+    pub request: RequestSummary,
+}
+
+#[async_trait]
+impl Operation for PostComment {
+    type Reply = CommentPosted;
+
+    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<CommentPosted, RoadmapError> {
+        let missing = || RoadmapError::Missing(Resource::FeatureRequest);
+        let draft = match &self.draft {
+            Ok(draft) => draft,
+            Err(invalid) => {
+                work.find_request(&self.request).await?.ok_or_else(missing)?;
+                return Err(invalid.clone().into());
+            }
+        };
+        let candidates = work.author_candidates(draft.author_email.clone()).await?;
+        let comment = NewComment {
+            id: call.new_id(CommentId::new),
+            request: self.request,
+            content: draft.content.clone(),
+            author: authorship::author(candidates),
+            created_at: call.now,
+        };
+        let request = work.insert_comment(&comment).await?.ok_or_else(missing)?;
+        if draft.notify_all_voters {
+            work.notify_voters(request.id, comment.id, call.now).await?;
+        }
+        let NewComment { id, content, created_at, .. } = comment;
+        Ok(CommentPosted { comment: Comment { id, content, created_at }, request })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Invalid;
+    use crate::policy::authorship::AuthorCandidates;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{NumberedIds, call, member, now, request, summary};
+    use pollster::block_on;
+    use uuid::Uuid;
+
+    fn post(unit: &mut MockUnit, draft: Parsed<CommentDraft>) -> Result<CommentPosted, RoadmapError> {
+        let ids = NumberedIds::default();
+        block_on(PostComment { request: request(), draft }.perform(&call(&ids), unit))
+    }
+
+    fn unit() -> MockUnit {
+        let mut unit = MockUnit::new();
+        unit.expect_author_candidates().returning(|_| Ok(AuthorCandidates { named: None, oldest: Some(member(1)) }));
+        unit
+    }
+
+    #[test]
+    fn a_comment_is_cleaned_attributed_and_shown() {
+        let mut unit = unit();
+        unit.expect_insert_comment()
+            .withf(|new| new.author == Some(member(1)) && new.request == request() && new.created_at == now())
+            .times(1)
+            .returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
+        let posted =
+            post(&mut unit, CommentDraft::parse(Some("<p onclick=x>Soon</p>"), Some("who@example.com"), false))
+                .unwrap();
+        assert_eq!(posted.comment.content.as_str(), "<p>Soon</p>");
+        assert_eq!(posted.comment.id, CommentId::new(Uuid::from_u128(1)));
+        assert_eq!(posted.request, summary("Planned", Some("Planned"), 3));
+    }
+
+    #[test]
+    fn voters_are_notified_only_when_asked_for() {
+        // The first test has no expectation of `notify_voters`: a call would fail it.
+        let mut unit = unit();
+        unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
+        unit.expect_notify_voters()
+            .withf(|request, comment, at| {
+                *request == summary("", None, 0).id && *comment == CommentId::new(Uuid::from_u128(1)) && *at == now()
+            })
+            .times(1)
+            .returning(|_, _, _| Ok(()));
+        post(&mut unit, CommentDraft::parse(Some("Soon"), None, true)).unwrap();
+    }
+
+    #[test]
+    fn an_unknown_request_comes_before_bad_fields() {
+        let mut unknown = MockUnit::new();
+        unknown.expect_find_request().returning(|_| Ok(None));
+        let outcome = post(&mut unknown, Err(Invalid::missing("content")));
+        assert!(matches!(outcome, Err(RoadmapError::Missing(Resource::FeatureRequest))));
+
+        let mut known = MockUnit::new();
+        known.expect_find_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
+        let outcome = post(&mut known, Err(Invalid::missing("content")));
+        assert!(matches!(outcome, Err(RoadmapError::Invalid(invalid)) if invalid == Invalid::missing("content")));
+
+        let mut gone = unit();
+        gone.expect_insert_comment().returning(|_| Ok(None));
+        let outcome = post(&mut gone, CommentDraft::parse(Some("Soon"), None, true));
+        assert!(matches!(outcome, Err(RoadmapError::Missing(Resource::FeatureRequest))));
+    }
+}

@@ -1,0 +1,28 @@
+//! Revokes an API key at once.
+
+use async_trait::async_trait;
+
+use crate::error::{Resource, RoadmapError};
+use crate::model::api_key::ApiKey;
+use crate::model::id::ApiKeyId;
+use crate::ports::UnitOfWork;
+use crate::usecase::executor::{Call, Operation};
+
+/// Revokes a key. One that was revoked before keeps the moment of that.
+#[derive(Debug, Clone)]
+pub struct RevokeApiKey {
+    /// The key.
+    pub id: ApiKeyId,
+}
+
+#[async_trait]
+impl Operation for RevokeApiKey {
+    type Reply = ApiKey;
+
+    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<ApiKey, RoadmapError> {
+        let key = work.find_api_key(self.id).await?.ok_or(RoadmapError::Missing(Resource::ApiKey))?;
+        let revoked_at = key.revoked_at.or(Some(call.now));
+        work.end_api_key(key.id, key.expires_at, revoked_at).await?;
+        Ok(ApiKey { revoked_at, ..key })
+    }
+}

@@ -1,0 +1,112 @@
+//! Replaces an API key: the new one works at once, the old one for an overlap.
+
+use async_trait::async_trait;
+use time::Duration;
+
+use crate::error::{Invalid, Problem, Resource, RoadmapError};
+use crate::model::api_key::{ApiKey, KeyText};
+use crate::model::id::ApiKeyId;
+use crate::ports::UnitOfWork;
+use crate::usecase::executor::{Call, Operation};
+use crate::usecase::issue_api_key::IssueApiKey;
+
+/// How long the old key goes on working at most.
+pub const LONGEST_OVERLAP: Duration = Duration::days(7);
+
+/// Replaces a key that still works.
+#[derive(Debug, Clone)]
+pub struct RotateApiKey {
+    /// The key to be replaced.
+    pub id: ApiKeyId,
+    /// The new key.
+    pub replacement: KeyText,
+    /// How long the old key goes on working.
+    pub overlap: Duration,
+}
+
+#[async_trait]
+impl Operation for RotateApiKey {
+    type Reply = ApiKey;
+
+    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<ApiKey, RoadmapError> {
+        if !(Duration::ZERO..=LONGEST_OVERLAP).contains(&self.overlap) {
+            return Err(Invalid::new("overlap", Problem::WrongType { expected: "between 0s and 7d".to_owned() }).into());
+        }
+        let old = work.find_api_key(self.id).await?.ok_or(RoadmapError::Missing(Resource::ApiKey))?;
+        if !old.works_at(call.now) {
+            let sentence = "The API key no longer works; create a new one instead";
+            return Err(Invalid::new("id", Problem::Refused { sentence }).into());
+        }
+        let end = call.now.plus(self.overlap);
+        let expires_at = Some(old.expires_at.map_or(end, |expiry| expiry.min(end)));
+        work.end_api_key(old.id, expires_at, old.revoked_at).await?;
+        let lifetime = old.expires_at.map(|expiry| Duration::milliseconds(expiry.millis() - old.created_at.millis()));
+        let issue =
+            IssueApiKey { key: self.replacement.clone(), name: old.name, scopes: old.scopes, expires_in: lifetime };
+        issue.perform(call, work).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::api_key::Scopes;
+    use crate::model::timestamp::Timestamp;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{NumberedIds, call, name, now};
+    use pollster::block_on;
+    use uuid::Uuid;
+
+    fn old(expires_at: Option<Timestamp>) -> ApiKey {
+        ApiKey {
+            id: ApiKeyId::new(Uuid::from_u128(77)),
+            name: name("ci"),
+            last_four: "abcd".to_owned(),
+            scopes: Scopes { read: true, write: false },
+            created_at: now().plus(-Duration::days(10)),
+            expires_at,
+            revoked_at: None,
+            last_used_at: None,
+        }
+    }
+
+    fn rotate(old: Option<ApiKey>, overlap: Duration, expected_end: Option<Timestamp>) -> Result<ApiKey, RoadmapError> {
+        let mut unit = MockUnit::new();
+        unit.expect_find_api_key().returning(move |_| Ok(old.clone()));
+        if let Some(expected_end) = expected_end {
+            unit.expect_end_api_key()
+                .withf(move |_, expires_at, revoked_at| *expires_at == Some(expected_end) && revoked_at.is_none())
+                .times(1)
+                .returning(|_, _, _| Ok(()));
+            unit.expect_insert_api_key().times(1).returning(|_, _| Ok(()));
+        }
+        let replacement = KeyText::of_random(&"x".repeat(43)).unwrap();
+        let ids = NumberedIds::default();
+        let operation = RotateApiKey { id: ApiKeyId::new(Uuid::from_u128(77)), replacement, overlap };
+        block_on(operation.perform(&call(&ids), &mut unit))
+    }
+
+    #[test]
+    fn the_old_key_ends_after_the_overlap_and_the_new_one_is_like_it() {
+        let day = Duration::DAY;
+        let new = rotate(Some(old(None)), day, Some(now().plus(day))).unwrap();
+        assert_eq!((new.name, new.scopes, new.expires_at), (name("ci"), old(None).scopes, None));
+        // A key that would have ended sooner still does; its successor lives as long as it did.
+        let sooner = now().plus(Duration::hours(2));
+        let new = rotate(Some(old(Some(sooner))), day, Some(sooner)).unwrap();
+        assert_eq!(new.expires_at, Some(now().plus(Duration::days(10) + Duration::hours(2))));
+        rotate(Some(old(None)), Duration::ZERO, Some(now())).unwrap();
+    }
+
+    #[test]
+    fn what_cannot_be_rotated() {
+        for overlap in [Duration::days(7) + Duration::MILLISECOND, -Duration::SECOND] {
+            let outcome = rotate(Some(old(None)), overlap, None);
+            assert_eq!(outcome.unwrap_err().to_string(), "overlap must be between 0s and 7d");
+        }
+        assert_eq!(rotate(None, Duration::DAY, None).unwrap_err().to_string(), "ApiKey does not exist.");
+        let expired = old(Some(now()));
+        let outcome = rotate(Some(expired), Duration::DAY, None);
+        assert_eq!(outcome.unwrap_err().to_string(), "The API key no longer works; create a new one instead");
+    }
+}

@@ -1,0 +1,160 @@
+//! Finds public feature requests by words, contract section 4.5.
+
+use std::sync::Arc;
+
+use crate::error::{RoadmapError, StoreError};
+use crate::model::feature_request::FoundRequest;
+use crate::model::id::WorkspaceId;
+use crate::model::search::{QueryWord, SearchQuery};
+use crate::policy::{ranking, similarity};
+use crate::ports::TextSearch;
+
+/// Items of a search when nothing is asked for.
+pub const DEFAULT_PER_PAGE: u64 = 8;
+/// Most items of a search.
+pub const MAX_PER_PAGE: u64 = 15;
+
+/// Searches.
+#[derive(Clone)]
+pub struct SearchRequests {
+    search: Arc<dyn TextSearch>,
+}
+
+impl SearchRequests {
+    /// Searches this index.
+    #[must_use]
+    pub fn new(search: Arc<dyn TextSearch>) -> Self {
+        Self { search }
+    }
+
+    /// The best `limit` requests in which every word of the query matches, best first. When there
+    /// is none, the query is taken as mistyped and asked again with similar words.
+    ///
+    /// # Errors
+    /// [`RoadmapError::SearchUnavailable`], whatever failed.
+    pub async fn run(
+        &self,
+        workspace: WorkspaceId,
+        query: &SearchQuery,
+        limit: usize,
+    ) -> Result<Vec<FoundRequest>, RoadmapError> {
+        self.find(workspace, query, limit).await.map_err(RoadmapError::SearchUnavailable)
+    }
+
+    async fn find(
+        &self,
+        workspace: WorkspaceId,
+        query: &SearchQuery,
+        limit: usize,
+    ) -> Result<Vec<FoundRequest>, StoreError> {
+        if query.words().is_empty() {
+            return Ok(Vec::new());
+        }
+        let candidates = self.search.candidates(workspace, query).await?;
+        let mut best = ranking::best(query, candidates, limit);
+        if best.is_empty()
+            && let Some(meant) = self.meant(workspace, query).await?
+        {
+            let candidates = self.search.candidates(workspace, &meant).await?;
+            best = ranking::best(&meant, candidates, limit);
+        }
+        if best.is_empty() { Ok(Vec::new()) } else { self.search.found(workspace, &best).await }
+    }
+
+    /// The query with each word replaced by the known words that it may have been meant as.
+    async fn meant(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Option<SearchQuery>, StoreError> {
+        let mut similar = Vec::with_capacity(query.words().len());
+        for word in query.words().iter().flat_map(|QueryWord { any_of, .. }| any_of) {
+            let known = self.search.similar_words(workspace, word.surface()).await?;
+            let meant = similarity::meant(word.surface(), known);
+            if meant.is_empty() {
+                return Ok(None);
+            }
+            similar.push(meant);
+        }
+        Ok(SearchQuery::of_similar(similar))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::id::RequestId;
+    use crate::model::search::SearchDocument;
+    use crate::policy::ranking::Candidate;
+    use crate::ports::mocks::MockTextSearch;
+    use crate::usecase::fixtures::{summary, workspace};
+    use pollster::block_on;
+    use uuid::Uuid;
+
+    fn candidate(number: u128, title: &str) -> Candidate {
+        Candidate {
+            request: RequestId::new(Uuid::from_u128(number)),
+            tag_number: i64::try_from(number).unwrap(),
+            votes_count: 0,
+            document: SearchDocument::of(title, [], ""),
+        }
+    }
+
+    fn found(ids: &[RequestId]) -> Vec<FoundRequest> {
+        ids.iter()
+            .map(|id| {
+                let mut summary = summary("Inbox", None, 0);
+                summary.id = *id;
+                FoundRequest { summary, description: String::new() }
+            })
+            .collect()
+    }
+
+    fn search(port: MockTextSearch, query: &str) -> Result<Vec<u128>, RoadmapError> {
+        let query = SearchQuery::parse("query", query).unwrap();
+        let found = block_on(SearchRequests::new(Arc::new(port)).run(workspace(), &query, 8))?;
+        Ok(found.iter().map(|found| found.summary.id.uuid().as_u128()).collect())
+    }
+
+    #[test]
+    fn a_query_without_words_finds_nothing_and_asks_nobody() {
+        for query in ["", "  ", "\"*\" -"] {
+            assert_eq!(search(MockTextSearch::new(), query).unwrap(), Vec::<u128>::new());
+        }
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_their_rank() {
+        let mut port = MockTextSearch::new();
+        port.expect_candidates()
+            .times(1)
+            .returning(|_, _| Ok(vec![candidate(1, "Dark mode"), candidate(2, "Dark dark")]));
+        port.expect_found().returning(|_, ids| Ok(found(ids)));
+        assert_eq!(search(port, "dark").unwrap(), [2, 1]);
+    }
+
+    #[test]
+    fn a_mistyped_query_is_asked_again_with_what_was_meant() {
+        let mut port = MockTextSearch::new();
+        port.expect_candidates().times(2).returning(|_, query| {
+            let meant = query.words().iter().all(|word| word.any_of.iter().any(|word| word.surface() != "drak"));
+            Ok(if meant { vec![candidate(1, "Dark mode")] } else { vec![] })
+        });
+        port.expect_similar_words().returning(|_, word| {
+            Ok(if word == "drak" { vec!["dark".to_owned(), "drag".to_owned()] } else { vec!["mode".to_owned()] })
+        });
+        port.expect_found().returning(|_, ids| Ok(found(ids)));
+        assert_eq!(search(port, "drak mode").unwrap(), [1]);
+    }
+
+    #[test]
+    fn a_word_that_resembles_nothing_finds_nothing() {
+        let mut port = MockTextSearch::new();
+        port.expect_candidates().times(1).returning(|_, _| Ok(vec![]));
+        port.expect_similar_words().times(1).returning(|_, _| Ok(vec!["entirely".to_owned()]));
+        assert_eq!(search(port, "xylophone dark").unwrap(), Vec::<u128>::new());
+    }
+
+    #[test]
+    fn every_failure_of_the_index_is_the_same_to_the_caller() {
+        let mut port = MockTextSearch::new();
+        port.expect_candidates().returning(|_, _| Err(StoreError::Fatal("no such table".into())));
+        assert_eq!(search(port, "dark").unwrap_err().to_string(), "search_unavailable");
+    }
+}
