@@ -1,1 +1,20 @@
+//! What every store must do, as tests that any store can be put through.
+//!
+//! - [`contract`]: the suite; [`contract_tests!`] runs it on a store.
+//! - [`harness`]: what a store hands in, and short words for what the cases do.
+//! - [`fakes`]: a clock that is set by hand, foreseeable ids, a gate that is always open.
+//!
+//! Never a normal dependency: for tests only.
 
+// A test says what it expects by failing.
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    clippy::panic,
+    clippy::unwrap_used
+)]
+
+pub mod contract;
+pub mod fakes;
+pub mod harness;

@@ -30,8 +30,5 @@ CREATE TABLE search_trigrams (
     workspace_id BLOB NOT NULL,
     trigram TEXT NOT NULL,
     word TEXT NOT NULL,
-    PRIMARY KEY (workspace_id, trigram, word),
-    FOREIGN KEY (workspace_id, word) REFERENCES search_words (workspace_id, word)
+    PRIMARY KEY (workspace_id, trigram, word)
 ) STRICT, WITHOUT ROWID;
-
-CREATE INDEX search_trigrams_by_word ON search_trigrams (workspace_id, word);

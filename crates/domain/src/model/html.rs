@@ -119,7 +119,9 @@ impl CleanHtml {
 /// Text that cleaning would give back as it is. Most descriptions and notes are of this kind, and
 /// an HTML parser costs more than the rest of the call together.
 fn is_plain(raw: &str) -> bool {
-    !raw.bytes().any(|byte| matches!(byte, b'<' | b'>' | b'&' | b'\r')) && !raw.contains('\u{a0}') && !raw.starts_with('\u{feff}')
+    !raw.bytes().any(|byte| matches!(byte, b'<' | b'>' | b'&' | b'\r'))
+        && !raw.contains('\u{a0}')
+        && !raw.starts_with('\u{feff}')
 }
 
 /// The serialiser writes exactly these four references in text (HTML standard, 13.3).

@@ -76,6 +76,12 @@ impl SearchDocument {
         Self { title: terms(title), tags: terms(&tags), description: terms(description) }
     }
 
+    /// The document with nothing but its title.
+    #[must_use]
+    pub fn title_only(&self) -> Self {
+        Self { title: self.title.clone(), tags: String::new(), description: String::new() }
+    }
+
     /// The distinct words of all fields as written, in order: what typing errors are mended to.
     #[must_use]
     pub fn vocabulary(&self) -> Vec<&str> {

@@ -261,13 +261,15 @@ mod tests {
     #[test]
     fn rule_1_the_key_is_claimed_in_the_unit_that_runs() {
         let mut store = MockStore::new();
-        store.expect_begin().withf(|_, key| key.as_ref().map(OperationKey::as_str) == Some("k 1")).times(1).return_once(
-            |_, _| {
+        store
+            .expect_begin()
+            .withf(|_, key| key.as_ref().map(OperationKey::as_str) == Some("k 1"))
+            .times(1)
+            .return_once(|_, _| {
                 let mut unit = MockUnit::new();
                 unit.expect_commit().return_once(|_, _| Ok(()));
                 Ok(Begun::Open(Box::new(unit)))
-            },
-        );
+            });
         let operation = Counted::ending(|| Ok("done"));
         block_on(executor(store, open_gate()).run(workspace(), Some(&key("k 1")), &operation, created)).unwrap();
     }

@@ -1,0 +1,52 @@
+//! Between columns and values: ids as 16-byte blobs, moments as milliseconds.
+
+use diesel::deserialize::{self, FromSql, FromSqlRow};
+use diesel::expression::AsExpression;
+use diesel::serialize::{self, IsNull, Output, ToSql};
+use diesel::sql_types::Binary;
+use diesel::sqlite::{Sqlite, SqliteValue};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::timestamp::Timestamp;
+use uuid::Uuid;
+
+use crate::errors::inconsistent;
+
+/// A UUID in a blob column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, AsExpression, FromSqlRow)]
+#[diesel(sql_type = Binary)]
+pub(crate) struct Id(pub(crate) Uuid);
+
+impl FromSql<Binary, Sqlite> for Id {
+    fn from_sql(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
+        let bytes = <Vec<u8> as FromSql<Binary, Sqlite>>::from_sql(value)?;
+        Ok(Self(Uuid::from_slice(&bytes)?))
+    }
+}
+
+impl ToSql<Binary, Sqlite> for Id {
+    fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
+        out.set_value(self.0.as_bytes().as_slice());
+        Ok(IsNull::No)
+    }
+}
+
+/// The moment of a column of milliseconds.
+pub(crate) fn moment(millis: i64, table: &'static str, column: &'static str, row: Id) -> Result<Timestamp, StoreError> {
+    Timestamp::from_millis(millis).ok_or_else(|| inconsistent(table, column, row.0))
+}
+
+/// The moment of a column of milliseconds that may be empty.
+pub(crate) fn optional_moment(
+    millis: Option<i64>,
+    table: &'static str,
+    column: &'static str,
+    row: Id,
+) -> Result<Option<Timestamp>, StoreError> {
+    millis.map(|millis| moment(millis, table, column, row)).transpose()
+}
+
+/// The address of a column.
+pub(crate) fn address(text: &str, table: &'static str, row: Id) -> Result<EmailAddress, StoreError> {
+    EmailAddress::parse("email", text).map_err(|_| inconsistent(table, "email", row.0))
+}

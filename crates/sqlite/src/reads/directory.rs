@@ -1,0 +1,106 @@
+//! Knows the workspaces and their keys.
+
+use async_trait::async_trait;
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::api_key::{ApiKey, Credential, KeyDigest, USE_PRECISION};
+use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::workspace::{Subdomain, Workspace};
+use roadmap_domain::ports::Directory;
+
+use crate::SqliteStore;
+use crate::codec::Id;
+use crate::errors::inconsistent;
+use crate::rows::{ApiKeyRow, api_key_columns};
+use crate::schema::{api_keys, workspaces};
+
+#[async_trait]
+impl Directory for SqliteStore {
+    async fn credential(&self, subdomain: &Subdomain, digest: &KeyDigest) -> Result<Option<Credential>, StoreError> {
+        let (asked, digest) = (subdomain.clone(), digest.0.to_vec());
+        let row: Option<(Id, ApiKeyRow)> = self
+            .readers
+            .run(move |connection| {
+                Ok(api_keys::table
+                    .inner_join(workspaces::table.on(workspaces::id.eq(api_keys::workspace_id)))
+                    .filter(workspaces::subdomain.eq(asked.as_str()))
+                    .filter(api_keys::digest.eq(digest))
+                    .select((workspaces::id, api_key_columns()))
+                    .first(connection)
+                    .optional()?)
+            })
+            .await?;
+        row.map(|(id, key)| {
+            let workspace = Workspace { id: WorkspaceId::new(id.0), subdomain: subdomain.clone() };
+            Ok(Credential { workspace, key: key.try_into()? })
+        })
+        .transpose()
+    }
+
+    async fn record_use(&self, credential: &Credential, at: Timestamp) -> Result<(), StoreError> {
+        let workspace = Id(credential.workspace.id.uuid());
+        let key = Id(credential.key.id.uuid());
+        let record = move |connection: &mut diesel::SqliteConnection| {
+            let stale = at.plus(-USE_PRECISION).millis();
+            diesel::update(api_keys::table)
+                .filter(api_keys::workspace_id.eq(workspace))
+                .filter(api_keys::id.eq(key))
+                .filter(api_keys::last_used_at.is_null().or(api_keys::last_used_at.le(stale)))
+                .set(api_keys::last_used_at.eq(at.millis()))
+                .execute(connection)?;
+            Ok(())
+        };
+        let (turn, ()) = self.writer.turn(record).await?;
+        self.writer.commit(turn, |_| Ok(())).await
+    }
+
+    async fn workspace(&self, subdomain: &Subdomain) -> Result<Option<Workspace>, StoreError> {
+        let asked = subdomain.clone();
+        let row: Option<Id> = self
+            .readers
+            .run(move |connection| {
+                Ok(workspaces::table
+                    .filter(workspaces::subdomain.eq(asked.as_str()))
+                    .select(workspaces::id)
+                    .first(connection)
+                    .optional()?)
+            })
+            .await?;
+        Ok(row.map(|id| Workspace { id: WorkspaceId::new(id.0), subdomain: subdomain.clone() }))
+    }
+
+    async fn workspaces(&self) -> Result<Vec<Workspace>, StoreError> {
+        let rows: Vec<(Id, String)> = self
+            .readers
+            .run(|connection| {
+                Ok(workspaces::table
+                    .order(workspaces::subdomain)
+                    .select((workspaces::id, workspaces::subdomain))
+                    .load(connection)?)
+            })
+            .await?;
+        rows.into_iter()
+            .map(|(id, subdomain)| {
+                let subdomain =
+                    Subdomain::of_label(&subdomain).ok_or_else(|| inconsistent("workspaces", "subdomain", id.0))?;
+                Ok(Workspace { id: WorkspaceId::new(id.0), subdomain })
+            })
+            .collect()
+    }
+
+    async fn api_keys(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let rows: Vec<ApiKeyRow> = self
+            .readers
+            .run(move |connection| {
+                Ok(api_keys::table
+                    .filter(api_keys::workspace_id.eq(workspace))
+                    .order((api_keys::created_at, api_keys::id))
+                    .select(api_key_columns())
+                    .load(connection)?)
+            })
+            .await?;
+        rows.into_iter().map(ApiKey::try_from).collect()
+    }
+}

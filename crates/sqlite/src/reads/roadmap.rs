@@ -1,0 +1,224 @@
+//! Answers the API's questions.
+
+use async_trait::async_trait;
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::changelog::Changelog;
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::feature_request::{RequestRef, RequestSummary, Title};
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::{ChangelogId, CustomerId, LaneId, MemberId, WorkspaceId};
+use roadmap_domain::model::member::Member;
+use roadmap_domain::model::pagination::{Listing, PageRequest};
+use roadmap_domain::model::setting::{Setting, WebsiteUrl};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::track::{Lane, Track};
+use roadmap_domain::model::vote::Voter;
+use roadmap_domain::ports::RoadmapReader;
+
+use crate::SqliteStore;
+use crate::codec::{Id, address, moment, optional_moment};
+use crate::rows::{SummaryRow, TrackRow, find_summary, mapped_tracks, placed_requests, summary_columns};
+use crate::schema::{changelogs, customers, feature_requests, lanes, members, settings, tracks, votes};
+
+type VoterRow = (Id, Option<String>, String, i64);
+type ChangelogRow = (Id, String, String, Option<i64>, i64);
+
+/// A page of rows as a page of records.
+fn listing<R, T>(
+    (rows, total): (Vec<R>, i64),
+    request: PageRequest,
+    record: impl Fn(R) -> Result<T, StoreError>,
+) -> Result<Listing<T>, StoreError> {
+    let items = rows.into_iter().map(record).collect::<Result<_, _>>()?;
+    Ok(Listing { items, request, total: total.unsigned_abs() })
+}
+
+#[async_trait]
+impl RoadmapReader for SqliteStore {
+    async fn setting(&self, workspace: WorkspaceId) -> Result<Option<Setting>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let row: Option<(String, String)> = self
+            .readers
+            .run(move |connection| {
+                Ok(settings::table
+                    .filter(settings::workspace_id.eq(workspace))
+                    .select((settings::product_name, settings::website_url))
+                    .first(connection)
+                    .optional()?)
+            })
+            .await?;
+        Ok(row.map(|(product_name, website_url)| Setting {
+            product_name: Name::stored(product_name),
+            website_url: WebsiteUrl::stored(website_url),
+        }))
+    }
+
+    async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let rows: Vec<TrackRow> = self
+            .readers
+            .run(move |connection| {
+                Ok(mapped_tracks()
+                    .filter(tracks::workspace_id.eq(workspace))
+                    .order(tracks::position)
+                    .load(connection)?)
+            })
+            .await?;
+        Ok(rows.into_iter().map(Track::from).collect())
+    }
+
+    async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<Lane>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let rows: Vec<(Id, String)> = self
+            .readers
+            .run(move |connection| {
+                Ok(lanes::table
+                    .filter(lanes::workspace_id.eq(workspace))
+                    .order(lanes::position)
+                    .select((lanes::id, lanes::name))
+                    .load(connection)?)
+            })
+            .await?;
+        Ok(rows.into_iter().map(|(id, name)| Lane { id: LaneId::new(id.0), name: Name::stored(name) }).collect())
+    }
+
+    async fn votes_of(
+        &self,
+        workspace: WorkspaceId,
+        customer: &EmailAddress,
+        page: PageRequest,
+    ) -> Result<Listing<RequestSummary>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let email = customer.folded().clone();
+        let rows = self
+            .readers
+            .run_in_snapshot(move |connection| {
+                let customer: Option<Id> = customers::table
+                    .filter(customers::workspace_id.eq(workspace))
+                    .filter(customers::email_folded.eq(email.as_str()))
+                    .select(customers::id)
+                    .first(connection)
+                    .optional()?;
+                let Some(customer) = customer else { return Ok((Vec::new(), 0)) };
+                let total: i64 = votes::table
+                    .filter(votes::workspace_id.eq(workspace))
+                    .filter(votes::customer_id.eq(customer))
+                    .count()
+                    .get_result(connection)?;
+                let Some(offset) = page.offset() else { return Ok((Vec::new(), total)) };
+                let rows: Vec<SummaryRow> = placed_requests()
+                    .inner_join(
+                        votes::table.on(votes::workspace_id
+                            .eq(feature_requests::workspace_id)
+                            .and(votes::request_id.eq(feature_requests::id))),
+                    )
+                    .filter(votes::workspace_id.eq(workspace))
+                    .filter(votes::customer_id.eq(customer))
+                    .order((feature_requests::created_at.desc(), feature_requests::row_number.desc()))
+                    .select(summary_columns())
+                    .limit(page.limit())
+                    .offset(offset)
+                    .load(connection)?;
+                Ok((rows, total))
+            })
+            .await?;
+        listing(rows, page, RequestSummary::try_from)
+    }
+
+    async fn voters(
+        &self,
+        workspace: WorkspaceId,
+        request: &RequestRef,
+        page: PageRequest,
+    ) -> Result<Option<Listing<Voter>>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let request = *request;
+        let rows: Option<(Vec<VoterRow>, i64)> =
+            self.readers
+                .run_in_snapshot(move |connection| {
+                    let Some(request) = find_summary(connection, workspace, &request)? else { return Ok(None) };
+                    let Some(offset) = page.offset() else { return Ok(Some((Vec::new(), request.votes_count))) };
+                    let rows = votes::table
+                        .inner_join(customers::table.on(
+                            customers::workspace_id.eq(votes::workspace_id).and(customers::id.eq(votes::customer_id)),
+                        ))
+                        .filter(votes::workspace_id.eq(workspace))
+                        .filter(votes::request_id.eq(request.id))
+                        .order((votes::created_at.desc(), votes::customer_id.desc()))
+                        .select((customers::id, customers::name, customers::email, votes::created_at))
+                        .limit(page.limit())
+                        .offset(offset)
+                        .load(connection)?;
+                    Ok(Some((rows, request.votes_count)))
+                })
+                .await?;
+        let voter = |(id, name, email, voted_at): VoterRow| {
+            Ok(Voter {
+                id: CustomerId::new(id.0),
+                name: name.map(Name::stored),
+                email: address(&email, "customers", id)?,
+                voted_at: moment(voted_at, "votes", "created_at", id)?,
+            })
+        };
+        rows.map(|rows| listing(rows, page, voter)).transpose()
+    }
+
+    async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let rows: (Vec<ChangelogRow>, i64) = self
+            .readers
+            .run_in_snapshot(move |connection| {
+                let of_workspace = changelogs::table.filter(changelogs::workspace_id.eq(workspace));
+                let total: i64 = of_workspace.count().get_result(connection)?;
+                let Some(offset) = page.offset() else { return Ok((Vec::new(), total)) };
+                let rows = of_workspace
+                    .order((changelogs::created_at.desc(), changelogs::id.desc()))
+                    .select((
+                        changelogs::id,
+                        changelogs::title,
+                        changelogs::content,
+                        changelogs::published_at,
+                        changelogs::created_at,
+                    ))
+                    .limit(page.limit())
+                    .offset(offset)
+                    .load(connection)?;
+                Ok((rows, total))
+            })
+            .await?;
+        listing(rows, page, |(id, title, content, published_at, created_at)| {
+            Ok(Changelog {
+                id: ChangelogId::new(id.0),
+                title: Title::stored(title),
+                content: CleanHtml::stored(content),
+                published_at: optional_moment(published_at, "changelogs", "published_at", id)?,
+                created_at: moment(created_at, "changelogs", "created_at", id)?,
+            })
+        })
+    }
+
+    async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let rows: Vec<(Id, String, String, i64)> = self
+            .readers
+            .run(move |connection| {
+                Ok(members::table
+                    .filter(members::workspace_id.eq(workspace))
+                    .order((members::created_at, members::id))
+                    .select((members::id, members::email, members::name, members::created_at))
+                    .load(connection)?)
+            })
+            .await?;
+        rows.into_iter()
+            .map(|(id, email, name, created_at)| {
+                Ok(Member {
+                    id: MemberId::new(id.0),
+                    email: address(&email, "members", id)?,
+                    name: Name::stored(name),
+                    created_at: moment(created_at, "members", "created_at", id)?,
+                })
+            })
+            .collect()
+    }
+}

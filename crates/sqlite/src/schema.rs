@@ -1,0 +1,214 @@
+//! The tables, as `migrations/sqlite` makes them.
+
+use diesel::{allow_tables_to_appear_in_same_query, table};
+
+table! {
+    workspaces (number) {
+        number -> BigInt,
+        id -> Binary,
+        subdomain -> Text,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    settings (workspace_id) {
+        workspace_id -> Binary,
+        product_name -> Text,
+        website_url -> Text,
+    }
+}
+
+table! {
+    api_keys (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        name -> Text,
+        digest -> Binary,
+        last_four -> Text,
+        can_read -> Bool,
+        can_write -> Bool,
+        created_at -> BigInt,
+        expires_at -> Nullable<BigInt>,
+        revoked_at -> Nullable<BigInt>,
+        last_used_at -> Nullable<BigInt>,
+    }
+}
+
+table! {
+    members (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        email -> Text,
+        email_folded -> Text,
+        name -> Text,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    lanes (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        name -> Text,
+        position -> BigInt,
+    }
+}
+
+table! {
+    tracks (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        name -> Text,
+        lane_id -> Nullable<Binary>,
+        position -> BigInt,
+    }
+}
+
+table! {
+    changelogs (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        title -> Text,
+        content -> Text,
+        published_at -> Nullable<BigInt>,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    customers (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        email -> Text,
+        email_folded -> Text,
+        name -> Nullable<Text>,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    tag_counters (workspace_id) {
+        workspace_id -> Binary,
+        last_tag_number -> BigInt,
+    }
+}
+
+table! {
+    feature_requests (row_number) {
+        row_number -> BigInt,
+        workspace_id -> Binary,
+        id -> Binary,
+        tag_number -> BigInt,
+        title -> Text,
+        description -> Text,
+        description_text -> Text,
+        track_id -> Binary,
+        author_id -> Nullable<Binary>,
+        private -> Bool,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    feature_request_tags (workspace_id, request_id, position) {
+        workspace_id -> Binary,
+        request_id -> Binary,
+        position -> BigInt,
+        tag -> Text,
+    }
+}
+
+table! {
+    vote_tallies (row_number) {
+        row_number -> BigInt,
+        workspace_id -> Binary,
+        request_id -> Binary,
+        votes_count -> BigInt,
+    }
+}
+
+table! {
+    votes (workspace_id, request_id, customer_id) {
+        workspace_id -> Binary,
+        request_id -> Binary,
+        customer_id -> Binary,
+        subscribed -> Bool,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    notes (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        request_id -> Binary,
+        customer_id -> Nullable<Binary>,
+        author_id -> Nullable<Binary>,
+        body -> Text,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    comments (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        request_id -> Binary,
+        author_id -> Nullable<Binary>,
+        content -> Text,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    operations (workspace_id, operation_key) {
+        workspace_id -> Binary,
+        operation_key -> Text,
+        status -> Integer,
+        body -> Binary,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    outbox (workspace_id, comment_id, customer_id) {
+        workspace_id -> Binary,
+        comment_id -> Binary,
+        customer_id -> Binary,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    search_documents (row_number) {
+        row_number -> BigInt,
+        workspace_id -> Binary,
+        request_id -> Binary,
+        title -> Text,
+        tags -> Text,
+        description -> Text,
+    }
+}
+
+table! {
+    search_trigrams (workspace_id, trigram, word) {
+        workspace_id -> Binary,
+        trigram -> Text,
+        word -> Text,
+    }
+}
+
+allow_tables_to_appear_in_same_query!(
+    workspaces,
+    settings,
+    api_keys,
+    lanes,
+    tracks,
+    customers,
+    feature_requests,
+    vote_tallies,
+    votes,
+    search_documents,
+    outbox,
+);

@@ -1,0 +1,114 @@
+//! The unit of work: a savepoint on the writing connection, and the claim of its operation key.
+
+use async_trait::async_trait;
+use diesel::SqliteConnection;
+use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::operation_key::{OperationKey, SavedReply};
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::{Begun, Store, UnitOfWork};
+
+use crate::SqliteStore;
+use crate::codec::Id;
+use crate::errors::{SqlError, inconsistent};
+use crate::schema::operations;
+use crate::writer::{Turn, Writer};
+
+/// An open unit.
+pub(crate) struct SqliteUnit {
+    writer: Writer,
+    /// Only absent while a statement runs, and after one panicked.
+    turn: Option<Turn>,
+    workspace: Id,
+    key: Option<OperationKey>,
+}
+
+impl SqliteUnit {
+    /// Runs `work` in the unit, for its workspace.
+    pub(crate) async fn run<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut SqliteConnection, Id) -> Result<T, SqlError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let workspace = self.workspace;
+        let turn = self.turn.take().ok_or_else(lost)?;
+        let (turn, outcome) = turn.run(move |turn| work(turn.connection()?, workspace)).await?;
+        self.turn = Some(turn);
+        outcome
+    }
+}
+
+fn lost() -> StoreError {
+    StoreError::Fatal("the unit was lost in a failed statement".into())
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<Begun, StoreError> {
+        let id = Id(workspace.uuid());
+        let asked = key.clone();
+        // Whoever has the turn is alone with the database: a key that is not there now stays free
+        // until the unit ends, so that claiming it takes no write.
+        let claim = move |connection: &mut SqliteConnection| match asked {
+            Some(key) => saved_reply(connection, id, &key),
+            None => Ok(None),
+        };
+        let (turn, saved) = self.writer.turn(claim).await?;
+        match saved {
+            None => {
+                let turn = Some(turn);
+                Ok(Begun::Open(Box::new(SqliteUnit { writer: self.writer.clone(), turn, workspace: id, key })))
+            }
+            Some(saved) => {
+                // The answer may be one that shares this transaction: it is replayed when it is durable.
+                self.writer.roll_back(turn).await?;
+                Ok(Begun::Replay(saved))
+            }
+        }
+    }
+}
+
+fn saved_reply(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    key: &OperationKey,
+) -> Result<Option<SavedReply>, SqlError> {
+    let saved: Option<(i32, Vec<u8>)> = operations::table
+        .filter(operations::workspace_id.eq(workspace))
+        .filter(operations::operation_key.eq(key.as_str()))
+        .select((operations::status, operations::body))
+        .first(connection)
+        .optional()?;
+    let Some((status, body)) = saved else { return Ok(None) };
+    let status = u16::try_from(status).map_err(|_| inconsistent("operations", "status", key.as_str()))?;
+    Ok(Some(SavedReply { status, body }))
+}
+
+#[async_trait]
+impl UnitOfWork for SqliteUnit {
+    async fn commit(mut self: Box<Self>, saved: Option<&SavedReply>, at: Timestamp) -> Result<(), StoreError> {
+        let turn = self.turn.take().ok_or_else(lost)?;
+        let workspace = self.workspace;
+        let record = self.key.take().zip(saved.cloned());
+        let record = move |connection: &mut SqliteConnection| {
+            if let Some((key, SavedReply { status, body })) = record {
+                diesel::insert_into(operations::table)
+                    .values((
+                        operations::workspace_id.eq(workspace),
+                        operations::operation_key.eq(key.as_str()),
+                        operations::status.eq(i32::from(status)),
+                        operations::body.eq(body),
+                        operations::created_at.eq(at.millis()),
+                    ))
+                    .execute(connection)?;
+            }
+            Ok(())
+        };
+        self.writer.commit(turn, record).await
+    }
+
+    async fn rollback(mut self: Box<Self>) -> Result<(), StoreError> {
+        let turn = self.turn.take().ok_or_else(lost)?;
+        self.writer.roll_back(turn).await
+    }
+}

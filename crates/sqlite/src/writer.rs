@@ -1,0 +1,297 @@
+//! The connection that writes: whose turn it is, and which units share a commit.
+//!
+//! Units take turns, first come first served. A unit is a savepoint in the transaction that is
+//! open. When it is done and others wait, it leaves the transaction open and lines up behind them:
+//! they run in the same transaction, and whoever's turn comes first after its own work is done
+//! commits for all. So under load many units cost one `fsync`, and alone each commits at once. No
+//! unit reports success before the transaction it is in is on the disk.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use diesel::SqliteConnection;
+use diesel::connection::SimpleConnection;
+use roadmap_domain::error::StoreError;
+use tokio::sync::{Mutex, OwnedMutexGuard, watch};
+
+use crate::connection::Connector;
+use crate::errors::SqlError;
+
+/// Gives out turns on the writing connection.
+#[derive(Clone)]
+pub(crate) struct Writer {
+    slot: Arc<Mutex<Slot>>,
+    waiting: Arc<AtomicUsize>,
+    wait: Duration,
+}
+
+/// The connection and the transaction that is open on it.
+struct Slot {
+    connector: Connector,
+    connection: Option<SqliteConnection>,
+    group: Option<Group>,
+}
+
+/// The units that share the open transaction. They learn its fate here.
+struct Group {
+    fate: watch::Sender<Fate>,
+    members: usize,
+}
+
+/// What became of a group's transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Fate {
+    Open,
+    Durable,
+    /// It could not be committed, now or for a while.
+    Refused(String),
+    /// It was lost because of another unit in it.
+    Undone(String),
+}
+
+impl Fate {
+    fn settled(&self) -> Result<(), StoreError> {
+        match self {
+            Self::Durable => Ok(()),
+            Self::Refused(cause) => Err(StoreError::Unavailable(cause.clone().into())),
+            Self::Undone(cause) => Err(StoreError::Transient(cause.clone().into())),
+            Self::Open => Err(StoreError::Fatal("a transaction was left without an end".into())),
+        }
+    }
+}
+
+impl Writer {
+    pub(crate) fn open(connector: Connector, wait: Duration) -> Result<Self, StoreError> {
+        let connection = Some(connector.writing()?);
+        let slot = Slot { connector, connection, group: None };
+        Ok(Self { slot: Arc::new(Mutex::new(slot)), waiting: Arc::default(), wait })
+    }
+
+    /// Waits for a turn, opens a unit in it and does `first` there.
+    pub(crate) async fn turn<T: Send + 'static>(
+        &self,
+        first: impl FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
+    ) -> Result<(Turn, T), StoreError> {
+        let line = InLine::join(&self.waiting);
+        let slot = tokio::time::timeout(self.wait, Arc::clone(&self.slot).lock_owned()).await;
+        drop(line);
+        let turn = Turn { slot: slot.map_err(|elapsed| StoreError::Unavailable(elapsed.into()))?, open: false };
+        let (turn, outcome) = turn
+            .run(|turn| {
+                turn.open_savepoint()?;
+                first(turn.connection()?)
+            })
+            .await?;
+        Ok((turn, outcome?))
+    }
+
+    /// Does `last` in the unit of `turn`, ends the unit and waits until it is durable together with
+    /// all that it has seen.
+    pub(crate) async fn commit(
+        &self,
+        turn: Turn,
+        last: impl FnOnce(&mut SqliteConnection) -> Result<(), SqlError> + Send + 'static,
+    ) -> Result<(), StoreError> {
+        self.finish(turn, true, last).await
+    }
+
+    /// Undoes the unit of `turn` and waits until all that it has seen is durable.
+    pub(crate) async fn roll_back(&self, turn: Turn) -> Result<(), StoreError> {
+        self.finish(turn, false, |_| Ok(())).await
+    }
+
+    async fn finish(
+        &self,
+        turn: Turn,
+        keep: bool,
+        last: impl FnOnce(&mut SqliteConnection) -> Result<(), SqlError> + Send + 'static,
+    ) -> Result<(), StoreError> {
+        let waiting = Arc::clone(&self.waiting);
+        let (turn, outcome) = turn
+            .run(move |turn| {
+                last(turn.connection()?)?;
+                let ended = turn.end_savepoint(keep);
+                // Alone: commit in the same breath. A lost transaction has its fate already.
+                if ended.is_ok() && waiting.load(Ordering::SeqCst) == 0 {
+                    turn.slot.commit();
+                }
+                ended
+            })
+            .await?;
+        let mut fate = outcome?;
+        drop(turn);
+        let pending = Pending { writer: self.clone(), fate: Some(fate.clone()) };
+        let settled = self.settle(&mut fate).await;
+        pending.done();
+        settled
+    }
+
+    /// Waits until someone has committed the group, or does it when the turn comes.
+    async fn settle(&self, fate: &mut watch::Receiver<Fate>) -> Result<(), StoreError> {
+        if *fate.borrow() == Fate::Open {
+            tokio::select! {
+                biased;
+                // An error is a sender that is gone, whose last word still stands.
+                _ = fate.changed() => {}
+                slot = Arc::clone(&self.slot).lock_owned() => {
+                    if *fate.borrow() == Fate::Open {
+                        let turn = Turn { slot, open: false };
+                        turn.run(|turn| { turn.slot.commit(); Ok::<_, SqlError>(()) }).await?.1?;
+                    }
+                }
+            }
+        }
+        fate.borrow().settled()
+    }
+}
+
+/// Counts those who wait for a turn, for as long as they do.
+struct InLine<'a>(&'a AtomicUsize);
+
+impl<'a> InLine<'a> {
+    fn join(waiting: &'a AtomicUsize) -> Self {
+        waiting.fetch_add(1, Ordering::SeqCst);
+        Self(waiting)
+    }
+}
+
+impl Drop for InLine<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A finished unit whose caller may go away before its group is committed. Then someone else must
+/// see to it, or the transaction would stay open until the next unit.
+struct Pending {
+    writer: Writer,
+    fate: Option<watch::Receiver<Fate>>,
+}
+
+impl Pending {
+    fn done(mut self) {
+        self.fate = None;
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if let (Some(mut fate), Ok(runtime)) = (self.fate.take(), tokio::runtime::Handle::try_current()) {
+            let writer = self.writer.clone();
+            runtime.spawn(async move {
+                if let Err(error) = writer.settle(&mut fate).await {
+                    tracing::warn!(%error, "a unit of work that nobody waits for any more was not committed");
+                }
+            });
+        }
+    }
+}
+
+/// The right to use the connection, and the unit that is open on it. Dropping it undoes the unit.
+pub(crate) struct Turn {
+    slot: OwnedMutexGuard<Slot>,
+    open: bool,
+}
+
+impl Turn {
+    /// Runs `work` off the async threads. If the caller goes away meanwhile, the turn ends with the
+    /// work, not before.
+    pub(crate) async fn run<T: Send + 'static>(
+        mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, SqlError> + Send + 'static,
+    ) -> Result<(Self, Result<T, StoreError>), StoreError> {
+        tokio::task::spawn_blocking(move || {
+            let outcome = work(&mut self);
+            (self, outcome.map_err(StoreError::from))
+        })
+        .await
+        .map_err(|panic| StoreError::Fatal(panic.into()))
+    }
+
+    /// The connection.
+    pub(crate) fn connection(&mut self) -> Result<&mut SqliteConnection, SqlError> {
+        self.slot.connected()
+    }
+
+    fn open_savepoint(&mut self) -> Result<(), SqlError> {
+        let slot = &mut *self.slot;
+        let begins = slot.group.is_none();
+        let connection = slot.connected()?;
+        if begins {
+            connection.batch_execute("BEGIN IMMEDIATE")?;
+            slot.group = Some(Group { fate: watch::Sender::new(Fate::Open), members: 0 });
+        }
+        self.open = true;
+        slot.connected()?.batch_execute("SAVEPOINT unit")?;
+        Ok(())
+    }
+
+    /// Ends the savepoint and returns where the fate of its transaction will be told.
+    fn end_savepoint(&mut self, keep: bool) -> Result<watch::Receiver<Fate>, SqlError> {
+        self.open = false;
+        let slot = &mut *self.slot;
+        let end = if keep { "RELEASE unit" } else { "ROLLBACK TO unit; RELEASE unit" };
+        if let Err(error) = slot.connected().and_then(|connection| Ok(connection.batch_execute(end)?)) {
+            // SQLite undoes the whole transaction by itself after some failures, a full disk for
+            // example, and the savepoint is gone with it. Start over from a clean connection.
+            slot.lose(Fate::Undone(error.to_string()));
+            // Of a unit that was to be undone nothing is left: that is what was asked.
+            return if keep { Err(error) } else { Ok(watch::Sender::new(Fate::Durable).subscribe()) };
+        }
+        match &mut slot.group {
+            Some(group) => {
+                group.members += 1;
+                Ok(group.fate.subscribe())
+            }
+            None => Err(StoreError::Fatal("a unit was outside of a transaction".into()).into()),
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if !self.open {
+            return;
+        }
+        let slot = &mut *self.slot;
+        let undone =
+            slot.connected().and_then(|connection| Ok(connection.batch_execute("ROLLBACK TO unit; RELEASE unit")?));
+        match undone {
+            Err(error) => slot.lose(Fate::Undone(error.to_string())),
+            // Nobody waits for this transaction: do not leave it open.
+            Ok(()) if slot.group.as_ref().is_some_and(|group| group.members == 0) => slot.commit(),
+            Ok(()) => {}
+        }
+    }
+}
+
+impl Slot {
+    fn connected(&mut self) -> Result<&mut SqliteConnection, SqlError> {
+        if self.connection.is_none() {
+            self.connection = Some(self.connector.writing()?);
+        }
+        self.connection.as_mut().ok_or_else(|| StoreError::Fatal("the writing connection is gone".into()).into())
+    }
+
+    /// Commits the open transaction and tells its units.
+    fn commit(&mut self) {
+        let outcome = self.connected().and_then(|connection| Ok(connection.batch_execute("COMMIT")?));
+        match outcome {
+            Ok(()) => self.tell(Fate::Durable),
+            Err(error) => self.lose(Fate::Refused(error.to_string())),
+        }
+    }
+
+    /// Closes the connection, which undoes what is open on it, and tells its units.
+    fn lose(&mut self, fate: Fate) {
+        self.connection = None;
+        self.tell(fate);
+    }
+
+    fn tell(&mut self, fate: Fate) {
+        if let Some(group) = self.group.take() {
+            group.fate.send_replace(fate);
+        }
+    }
+}

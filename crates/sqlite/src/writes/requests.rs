@@ -1,0 +1,174 @@
+//! Feature requests.
+
+use async_trait::async_trait;
+use diesel::SqliteConnection;
+use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{BigInt, Binary, Text};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::feature_request::{NewRequest, RequestRef, RequestSummary};
+use roadmap_domain::model::id::{RequestId, TrackId};
+use roadmap_domain::model::search::SearchDocument;
+use roadmap_domain::policy::similarity::trigrams;
+use roadmap_domain::ports::RequestWrites;
+
+use crate::codec::Id;
+use crate::errors::{SqlError, inconsistent};
+use crate::rows::find_summary;
+use crate::schema::{
+    feature_request_tags, feature_requests, search_documents, search_trigrams, tag_counters, vote_tallies, workspaces,
+};
+use crate::statement::statement;
+use crate::unit::SqliteUnit;
+use crate::writes::votes::find_or_insert_customer;
+
+statement! {
+    /// Puts a document's terms into the full-text index.
+    IndexTerms { row_number: i64 => BigInt, title: String => Text, tags: String => Text, description: String => Text }
+    "INSERT INTO search_index (rowid, title, tags, description) VALUES (?, ?, ?, ?)"
+}
+
+statement! {
+    /// Adds the words of a JSON array to the vocabulary and returns those that are new to it.
+    LearnWords { workspace: Id => Binary, words: String => Text }
+    "INSERT INTO search_words (workspace_id, word) SELECT ?, value FROM json_each(?) WHERE true
+     ON CONFLICT DO NOTHING RETURNING word"
+}
+
+#[derive(diesel::QueryableByName)]
+struct NewWord {
+    #[diesel(sql_type = Text)]
+    word: String,
+}
+
+#[async_trait]
+impl RequestWrites for SqliteUnit {
+    async fn find_request(&mut self, request: &RequestRef) -> Result<Option<RequestSummary>, StoreError> {
+        let request = *request;
+        let row = self.run(move |connection, workspace| find_summary(connection, workspace, &request)).await?;
+        row.map(RequestSummary::try_from).transpose()
+    }
+
+    async fn insert_request(&mut self, request: &NewRequest) -> Result<RequestSummary, StoreError> {
+        let request = request.clone();
+        let row = self
+            .run(move |connection, workspace| {
+                insert(connection, workspace, &request)?;
+                find_summary(connection, workspace, &RequestRef::Id(request.id))
+            })
+            .await?;
+        row.ok_or_else(|| StoreError::Fatal("a request was gone right after it was stored".into()))?.try_into()
+    }
+
+    async fn place_request(&mut self, request: RequestId, track: TrackId) -> Result<(), StoreError> {
+        self.run(move |connection, workspace| {
+            diesel::update(feature_requests::table)
+                .filter(feature_requests::workspace_id.eq(workspace))
+                .filter(feature_requests::id.eq(Id(request.uuid())))
+                .set(feature_requests::track_id.eq(Id(track.uuid())))
+                .execute(connection)?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+fn insert(connection: &mut SqliteConnection, workspace: Id, request: &NewRequest) -> Result<(), SqlError> {
+    let id = Id(request.id.uuid());
+    let tag_number: i64 = diesel::insert_into(tag_counters::table)
+        .values((tag_counters::workspace_id.eq(workspace), tag_counters::last_tag_number.eq(1)))
+        .on_conflict(tag_counters::workspace_id)
+        .do_update()
+        .set(tag_counters::last_tag_number.eq(tag_counters::last_tag_number + 1))
+        .returning(tag_counters::last_tag_number)
+        .get_result(connection)?;
+    let row_number = row_number(connection, workspace, tag_number)?;
+    let author = match &request.author {
+        Some(customer) => Some(find_or_insert_customer(connection, workspace, customer, request.created_at)?),
+        None => None,
+    };
+    diesel::insert_into(feature_requests::table)
+        .values((
+            feature_requests::row_number.eq(row_number),
+            feature_requests::workspace_id.eq(workspace),
+            feature_requests::id.eq(id),
+            feature_requests::tag_number.eq(tag_number),
+            feature_requests::title.eq(request.title.as_str()),
+            feature_requests::description.eq(request.description.html()),
+            feature_requests::description_text.eq(request.description.text()),
+            feature_requests::track_id.eq(Id(request.track.uuid())),
+            feature_requests::author_id.eq(author),
+            feature_requests::private.eq(request.private),
+            feature_requests::created_at.eq(request.created_at.millis()),
+        ))
+        .execute(connection)?;
+    diesel::insert_into(vote_tallies::table)
+        .values((
+            vote_tallies::row_number.eq(row_number),
+            vote_tallies::workspace_id.eq(workspace),
+            vote_tallies::request_id.eq(id),
+            vote_tallies::votes_count.eq(0),
+        ))
+        .execute(connection)?;
+    for (position, tag) in (0i64..).zip(&request.tags) {
+        diesel::insert_into(feature_request_tags::table)
+            .values((
+                feature_request_tags::workspace_id.eq(workspace),
+                feature_request_tags::request_id.eq(id),
+                feature_request_tags::position.eq(position),
+                feature_request_tags::tag.eq(tag.as_str()),
+            ))
+            .execute(connection)?;
+    }
+    if let Some(document) = &request.search {
+        index(connection, workspace, row_number, id, document)?;
+    }
+    Ok(())
+}
+
+/// Where a request's row lies: its workspace's number in the upper half, its own in the lower.
+fn row_number(connection: &mut SqliteConnection, workspace: Id, tag_number: i64) -> Result<i64, SqlError> {
+    let number: i64 =
+        workspaces::table.filter(workspaces::id.eq(workspace)).select(workspaces::number).first(connection)?;
+    let fits = number < 1 << 31 && tag_number < 1 << 32;
+    let row_number = fits.then_some(number << 32 | tag_number);
+    row_number.ok_or_else(|| inconsistent("tag_counters", "last_tag_number", workspace.0).into())
+}
+
+fn index(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    row_number: i64,
+    request: Id,
+    document: &SearchDocument,
+) -> Result<(), SqlError> {
+    let SearchDocument { title, tags, description } = document.clone();
+    diesel::insert_into(search_documents::table)
+        .values((
+            search_documents::row_number.eq(row_number),
+            search_documents::workspace_id.eq(workspace),
+            search_documents::request_id.eq(request),
+            search_documents::title.eq(&title),
+            search_documents::tags.eq(&tags),
+            search_documents::description.eq(&description),
+        ))
+        .execute(connection)?;
+    IndexTerms { row_number, title, tags, description }.execute(connection)?;
+    // Words are ASCII letters and digits: nothing in them needs escaping in JSON.
+    let words = format!("[\"{}\"]", document.vocabulary().join("\",\""));
+    for NewWord { word } in (LearnWords { workspace, words }).load(connection)? {
+        let rows: Vec<_> = trigrams(&word)
+            .into_iter()
+            .map(|trigram| {
+                (
+                    search_trigrams::workspace_id.eq(workspace),
+                    search_trigrams::trigram.eq(trigram),
+                    search_trigrams::word.eq(word.clone()),
+                )
+            })
+            .collect();
+        for row in rows {
+            diesel::insert_into(search_trigrams::table).values(row).execute(connection)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,41 @@
+//! Settings.
+
+use async_trait::async_trait;
+use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::setting::{Setting, WebsiteUrl};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::ports::SettingWrites;
+
+use crate::schema::settings;
+use crate::unit::SqliteUnit;
+
+#[async_trait]
+impl SettingWrites for SqliteUnit {
+    async fn load_setting(&mut self) -> Result<Setting, StoreError> {
+        let (product_name, website_url): (String, String) = self
+            .run(|connection, workspace| {
+                Ok(settings::table
+                    .filter(settings::workspace_id.eq(workspace))
+                    .select((settings::product_name, settings::website_url))
+                    .first(connection)?)
+            })
+            .await?;
+        Ok(Setting { product_name: Name::stored(product_name), website_url: WebsiteUrl::stored(website_url) })
+    }
+
+    async fn save_setting(&mut self, setting: &Setting) -> Result<(), StoreError> {
+        let setting = setting.clone();
+        self.run(move |connection, workspace| {
+            diesel::update(settings::table)
+                .filter(settings::workspace_id.eq(workspace))
+                .set((
+                    settings::product_name.eq(setting.product_name.as_str()),
+                    settings::website_url.eq(setting.website_url.as_str()),
+                ))
+                .execute(connection)?;
+            Ok(())
+        })
+        .await
+    }
+}

@@ -1,0 +1,136 @@
+//! The SQLite store under the contract suite, on a file in a temporary folder.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use diesel::connection::SimpleConnection;
+use diesel::sql_types::{BigInt, Text};
+use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
+use roadmap_domain::model::id::WorkspaceId;
+use roadmap_sqlite::{SqliteOptions, SqliteStore, migrate, pending, revert_all};
+use roadmap_testkit::harness::{Probe, Subject};
+
+roadmap_testkit::contract_tests!(crate::fresh);
+
+async fn fresh() -> Subject {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new(folder.path().join("roadmap.db"));
+    migrate(&options).unwrap();
+    let store = Arc::new(SqliteStore::open(&options).unwrap());
+    Subject {
+        store: store.clone(),
+        reader: store.clone(),
+        search: store.clone(),
+        directory: store.clone(),
+        housekeeping: store,
+        probe: Arc::new(FileProbe(options.path)),
+        keep: Box::new(folder),
+    }
+}
+
+struct FileProbe(PathBuf);
+
+#[derive(QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+#[async_trait]
+impl Probe for FileProbe {
+    async fn count(&self, table: &str, workspace: WorkspaceId) -> u64 {
+        let mut connection = SqliteConnection::establish(self.0.to_str().unwrap()).unwrap();
+        let sql = format!("SELECT count(*) AS count FROM {table} WHERE workspace_id = unhex(?, '-')");
+        let row: Count =
+            diesel::sql_query(sql).bind::<Text, _>(workspace.to_string()).get_result(&mut connection).unwrap();
+        row.count.unsigned_abs()
+    }
+}
+
+#[derive(QueryableByName, Debug, PartialEq, Eq)]
+struct SchemaEntry {
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Text)]
+    sql: String,
+}
+
+/// What the schema is made of, migrations' own table aside.
+fn schema(options: &SqliteOptions) -> Vec<SchemaEntry> {
+    let mut connection = SqliteConnection::establish(options.path.to_str().unwrap()).unwrap();
+    let entries = "SELECT name, coalesce(sql, '') AS sql FROM sqlite_schema
+                   WHERE name NOT LIKE '%diesel_schema_migrations%' AND name <> 'sqlite_sequence' ORDER BY name";
+    diesel::sql_query(entries).load(&mut connection).unwrap()
+}
+
+#[test]
+fn migrations_go_up_down_and_up_to_the_same_schema() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new(folder.path().join("roadmap.db"));
+    assert!(!pending(&options).unwrap().is_empty());
+    assert!(!migrate(&options).unwrap().is_empty());
+    assert_eq!((pending(&options).unwrap(), migrate(&options).unwrap()), (vec![], vec![]));
+    let first = schema(&options);
+    assert!(first.iter().any(|entry| entry.name == "feature_requests"), "{first:?}");
+    revert_all(&options).unwrap();
+    assert_eq!(schema(&options), vec![]);
+    migrate(&options).unwrap();
+    assert_eq!(schema(&options), first);
+}
+
+#[test]
+fn processes_that_start_at_once_migrate_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new(folder.path().join("roadmap.db"));
+    let starts: Vec<_> = (0..4)
+        .map(|_| {
+            let options = options.clone();
+            std::thread::spawn(move || migrate(&options).unwrap().len())
+        })
+        .collect();
+    let mut done: Vec<usize> = starts.into_iter().map(|start| start.join().unwrap()).collect();
+    done.sort_unstable();
+    assert_eq!(done[..3], [0, 0, 0]);
+    assert!(done[3] > 0);
+}
+
+#[test]
+fn every_foreign_key_has_an_index_to_be_checked_by() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new(folder.path().join("roadmap.db"));
+    migrate(&options).unwrap();
+    let mut connection = SqliteConnection::establish(options.path.to_str().unwrap()).unwrap();
+    // The columns of each foreign key, in order, must start the columns of some index or primary key.
+    let uncovered = "
+        WITH keys AS (
+            SELECT t.name AS tbl, f.id AS id, group_concat(f.\"from\", ',' ORDER BY f.seq) AS columns
+            FROM sqlite_schema t, pragma_foreign_key_list(t.name) f WHERE t.type = 'table' GROUP BY t.name, f.id
+        ), indexes AS (
+            SELECT t.name AS tbl, group_concat(c.name, ',' ORDER BY c.seqno) AS columns
+            FROM sqlite_schema t, pragma_index_list(t.name) i, pragma_index_info(i.name) c
+            WHERE t.type = 'table' GROUP BY t.name, i.name
+        )
+        SELECT tbl AS name, columns AS sql FROM keys WHERE NOT EXISTS (
+            SELECT 1 FROM indexes WHERE indexes.tbl = keys.tbl AND indexes.columns || ',' LIKE keys.columns || ',%'
+        )";
+    let uncovered: Vec<SchemaEntry> = diesel::sql_query(uncovered).load(&mut connection).unwrap();
+    assert_eq!(uncovered, vec![]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_waits_for_another_process_only_so_long() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = SqliteOptions::new(folder.path().join("roadmap.db"));
+    migrate(&options).unwrap();
+    options.write_wait = std::time::Duration::from_millis(100);
+    let store = SqliteStore::open(&options).unwrap();
+    let mut other = SqliteConnection::establish(options.path.to_str().unwrap()).unwrap();
+    other.batch_execute("BEGIN IMMEDIATE").unwrap();
+    let workspace = WorkspaceId::new(uuid::Uuid::from_u128(1));
+    let begun = roadmap_domain::ports::Store::begin(&store, workspace, None).await;
+    assert!(matches!(begun, Err(roadmap_domain::StoreError::Unavailable(_))));
+    other.batch_execute("ROLLBACK").unwrap();
+    let begun = roadmap_domain::ports::Store::begin(&store, workspace, None).await;
+    assert!(matches!(begun, Ok(roadmap_domain::ports::Begun::Open(_))));
+}

@@ -1,0 +1,83 @@
+//! The suite that every store must pass. A case gets a fresh store and fails by panicking.
+//!
+//! A fault that is found in one store becomes a case here, and so a test of all.
+
+pub mod operations;
+pub mod provisioning;
+pub mod requests;
+pub mod search;
+pub mod tenancy;
+pub mod votes;
+
+/// Makes one test of every case: `contract_tests!(fresh)`, where `fresh` is an
+/// `async fn() -> Subject`.
+#[macro_export]
+macro_rules! contract_tests {
+    ($subject:path) => {
+        $crate::contract_tests!(@ $subject =>
+            operations::{
+                one_of_many_concurrent_duplicates_runs,
+                a_failed_run_frees_its_key,
+                a_dropped_run_frees_its_key_at_once,
+                an_abandoned_waiter_holds_nothing,
+                keys_belong_to_their_workspace,
+                a_key_replays_whatever_the_command,
+                replies_come_back_byte_for_byte,
+                old_replies_are_forgotten_in_batches,
+                what_a_unit_reports_done_is_there_for_readers,
+            },
+            provisioning::{
+                a_workspace_starts_with_its_lanes_and_tracks,
+                names_are_unique_in_their_scope,
+                settings_are_replaced,
+                a_key_opens_its_own_workspace_only,
+                a_key_s_use_is_recorded_once_a_minute,
+                keys_end_as_told,
+            },
+            requests::{
+                tag_numbers_count_up_without_gaps_or_repeats,
+                a_request_is_found_by_id_and_by_number,
+                the_status_follows_the_track,
+                an_undone_request_leaves_nothing,
+                comments_go_to_subscribed_voters_once,
+                an_undone_comment_sends_nothing,
+                changelogs_come_newest_first,
+            },
+            search::{
+                words_are_found_wherever_they_stand,
+                better_and_more_wanted_matches_come_first,
+                typing_errors_are_mended,
+                no_syntax_leaks_through,
+                private_requests_are_never_found,
+                common_words_find_the_most_wanted,
+            },
+            tenancy::{
+                nothing_is_seen_from_another_workspace,
+                nothing_is_changed_from_another_workspace,
+            },
+            votes::{
+                a_second_vote_is_not_counted,
+                concurrent_first_votes_make_one_customer,
+                names_are_filled_but_not_overwritten,
+                every_call_leaves_its_note,
+                a_vote_for_nothing_does_nothing,
+                notes_fall_back_to_the_oldest_member,
+                votes_are_listed_newest_request_first,
+                voters_are_listed_latest_first,
+                pages_end_where_the_list_ends,
+                addresses_match_without_regard_to_case,
+            },
+        );
+    };
+    (@ $subject:path => $($module:ident::{$($case:ident),+ $(,)?}),+ $(,)?) => {$(
+        mod $module {
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $case() {
+                    let harness = $crate::harness::Harness::new($subject().await);
+                    $crate::contract::$module::$case(harness).await;
+                }
+            )+
+        }
+    )+};
+}

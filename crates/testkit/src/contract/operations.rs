@@ -1,0 +1,167 @@
+//! Operation keys: at most one effect, and the same answer for all. Contract section 4.10.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use roadmap_domain::model::feature_request::RequestRef;
+use roadmap_domain::policy::idempotency;
+use roadmap_domain::ports::Clock;
+use roadmap_domain::usecase::create_request::CreateRequest;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::harness::{Failing, Harness, Stalling, comment, draft, reply, vote};
+
+const SOON: Duration = Duration::from_secs(2);
+
+fn create(title: &str) -> CreateRequest {
+    CreateRequest { draft: Ok(draft(title, &[], "")) }
+}
+
+/// Eight at once: one effect, eight equal answers, seven of them replays.
+pub async fn one_of_many_concurrent_duplicates_runs(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let harness = Arc::new(harness);
+    let mut calls = JoinSet::new();
+    for caller in 0..8 {
+        let harness = Arc::clone(&harness);
+        calls.spawn(async move { harness.run(workspace, "k", &create("Dark mode"), &format!("by {caller}")).await });
+    }
+    let answers: Vec<_> = calls.join_all().await.into_iter().map(|answer| answer.expect("an answer")).collect();
+    assert_eq!(answers.iter().filter(|answer| !answer.replayed).count(), 1);
+    assert!(answers.iter().all(|answer| answer.reply == answers[0].reply), "{answers:?}");
+    assert_eq!(harness.count("feature_requests", workspace).await, 1);
+    assert_eq!(harness.count("operations", workspace).await, 1);
+}
+
+/// "A failed request does not save its key."
+pub async fn a_failed_run_frees_its_key(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let failed = harness.run(workspace, "k", &Failing(create("Dark mode")), "never").await;
+    assert!(failed.is_err());
+    assert_eq!(harness.count("operations", workspace).await, 0);
+    let answer = harness.run(workspace, "k", &create("Dark mode"), "done").await.unwrap();
+    assert_eq!((answer.reply, answer.replayed), (reply("done"), false));
+    assert_eq!(harness.count("feature_requests", workspace).await, 1);
+}
+
+/// A run that is dropped in the middle leaves nothing behind, least of all a lock.
+pub async fn a_dropped_run_frees_its_key_at_once(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let harness = Arc::new(harness);
+    let (reached, dropped) = (Arc::new(Notify::new()), Arc::clone(&harness));
+    let stalling = Stalling(create("Dark mode"), Arc::clone(&reached));
+    let run = tokio::spawn(async move { dropped.run(workspace, "k", &stalling, "never").await.map(|_| ()) });
+    timeout(SOON, reached.notified()).await.expect("the run is in its middle");
+    run.abort();
+    let answer = timeout(SOON, harness.run(workspace, "k", &create("Light mode"), "done")).await;
+    assert!(!answer.expect("nobody holds the key").unwrap().replayed);
+    assert_eq!(harness.count("feature_requests", workspace).await, 1);
+}
+
+/// A call that gives up while it waits is as if it had never been.
+pub async fn an_abandoned_waiter_holds_nothing(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let harness = Arc::new(harness);
+    let (reached, holding, waiting) = (Arc::new(Notify::new()), Arc::clone(&harness), Arc::clone(&harness));
+    let stalling = Stalling(create("Dark mode"), Arc::clone(&reached));
+    let holder = tokio::spawn(async move { holding.run(workspace, "k", &stalling, "never").await.map(|_| ()) });
+    timeout(SOON, reached.notified()).await.expect("the holder is in its middle");
+    let waiter = tokio::spawn(async move { waiting.run(workspace, "k", &create("Waiter"), "never").await.map(|_| ()) });
+    assert!(
+        timeout(Duration::from_millis(50), async {
+            while !waiter.is_finished() {
+                tokio::task::yield_now().await
+            }
+        })
+        .await
+        .is_err()
+    );
+    waiter.abort();
+    holder.abort();
+    let answer = timeout(SOON, harness.run(workspace, "k", &create("Light mode"), "done")).await;
+    assert!(!answer.expect("nobody holds the key").unwrap().replayed);
+    assert_eq!(harness.count("feature_requests", workspace).await, 1);
+}
+
+/// "Another workspace may use the same key without clashing."
+pub async fn keys_belong_to_their_workspace(harness: Harness) {
+    for subdomain in ["acme", "bolt", "crux"] {
+        let workspace = harness.workspace(subdomain).await;
+        let answer = harness.run(workspace, "k", &create("Dark mode"), subdomain).await.unwrap();
+        assert_eq!((answer.reply, answer.replayed), (reply(subdomain), false));
+    }
+}
+
+/// "The key is matched on its own."
+pub async fn a_key_replays_whatever_the_command(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    harness.run(workspace, "k", &create("Dark mode"), "first").await.unwrap();
+    let nowhere = RequestRef::Number(99);
+    for answer in [
+        harness.run(workspace, "k", &create("Other"), "second").await,
+        harness.run(workspace, "k", &vote(nowhere, None, Some("note")), "third").await,
+        harness.run(workspace, "k", &comment(nowhere, "text", true), "fourth").await,
+    ] {
+        let answer = answer.expect("a replay");
+        assert_eq!((answer.reply, answer.replayed), (reply("first"), true));
+    }
+    assert_eq!(harness.count("feature_requests", workspace).await, 1);
+    assert_eq!(harness.count("notes", workspace).await + harness.count("comments", workspace).await, 0);
+}
+
+/// Bytes are bytes: white space, key order, NUL and what is no text at all.
+pub async fn replies_come_back_byte_for_byte(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    for (number, body) in
+        [&b"{ \"b\":1,\t\"a\" : 1.0 }\r\n"[..], b"", b"\0\xff\xfe", "ü\u{1f600}".as_bytes()].iter().enumerate()
+    {
+        let key = crate::harness::operation_key(&format!("k{number}"));
+        let render = |_| roadmap_domain::model::operation_key::SavedReply { status: 200, body: body.to_vec() };
+        let first = harness.executor.run(workspace, Some(&key), &create("x"), render).await.unwrap();
+        let again = harness.executor.run(workspace, Some(&key), &create("y"), |_| reply("other")).await.unwrap();
+        assert_eq!(first.reply, again.reply);
+        assert!(again.replayed);
+    }
+}
+
+/// What is older than the retention goes, a batch at a time, and its keys run anew.
+pub async fn old_replies_are_forgotten_in_batches(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    for key in ["a", "b", "c"] {
+        harness.run(workspace, key, &create("x"), "old").await.unwrap();
+    }
+    harness.clock.advance(time::Duration::days(2));
+    harness.run(workspace, "d", &create("x"), "new").await.unwrap();
+    let before = idempotency::forgotten_before(harness.clock.now(), time::Duration::DAY);
+    let housekeeping = &harness.subject.housekeeping;
+    assert_eq!(housekeeping.forget_operations(before, 2).await.unwrap(), 2);
+    assert_eq!(housekeeping.forget_operations(before, 2).await.unwrap(), 1);
+    assert_eq!(housekeeping.forget_operations(before, 2).await.unwrap(), 0);
+    assert!(!harness.run(workspace, "a", &create("x"), "again").await.unwrap().replayed);
+    assert!(harness.run(workspace, "d", &create("x"), "again").await.unwrap().replayed);
+}
+
+/// When a unit has committed, every reader sees it, however many committed with it.
+pub async fn what_a_unit_reports_done_is_there_for_readers(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let request = harness.request(workspace, "Dark mode").await;
+    let harness = Arc::new(harness);
+    let mut voters = JoinSet::new();
+    for voter in 0..24 {
+        let (harness, request) = (Arc::clone(&harness), request.clone());
+        voters.spawn(async move {
+            let email = format!("voter{voter}@example.com");
+            harness.vote(workspace, &request, &email).await;
+            let email = roadmap_domain::model::email_address::EmailAddress::parse("email", &email).unwrap();
+            let votes = harness.subject.reader.votes_of(workspace, &email, Default::default()).await.unwrap();
+            assert_eq!(votes.total, 1);
+        });
+    }
+    voters.join_all().await;
+    let voters =
+        harness.subject.reader.voters(workspace, &RequestRef::Id(request.id), Default::default()).await.unwrap();
+    assert_eq!(voters.expect("the request").total, 24);
+    assert_eq!(harness.count("votes", workspace).await, 24);
+}

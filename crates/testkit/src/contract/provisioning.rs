@@ -1,0 +1,167 @@
+//! What operators set up: workspaces, members, lanes, tracks, settings and keys.
+
+use roadmap_domain::model::api_key::{Credential, KeyText, Scopes};
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::setting::{Setting, SettingChange};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::workspace::Subdomain;
+use roadmap_domain::ports::Clock;
+use roadmap_domain::usecase::add_lane::AddLane;
+use roadmap_domain::usecase::add_member::AddMember;
+use roadmap_domain::usecase::add_track::AddTrack;
+use roadmap_domain::usecase::issue_api_key::IssueApiKey;
+use roadmap_domain::usecase::revoke_api_key::RevokeApiKey;
+use roadmap_domain::usecase::rotate_api_key::RotateApiKey;
+use roadmap_domain::usecase::update_setting::UpdateSetting;
+use time::Duration;
+
+use crate::harness::Harness;
+
+fn name(text: &str) -> Name {
+    Name::parse("name", text).unwrap()
+}
+
+fn key(letter: char) -> KeyText {
+    KeyText::of_random(&String::from(letter).repeat(43)).unwrap()
+}
+
+fn subdomain(label: &str) -> Subdomain {
+    Subdomain::of_label(label).unwrap()
+}
+
+async fn issue(harness: &Harness, workspace: WorkspaceId, letter: char, expires_in: Option<Duration>) {
+    let scopes = Scopes { read: true, write: letter == 'w' };
+    let issue = IssueApiKey { key: key(letter), name: name("ci"), scopes, expires_in };
+    harness.executor.apply(workspace, &issue).await.expect("a key");
+}
+
+async fn credential(harness: &Harness, label: &str, letter: char) -> Option<Credential> {
+    harness.subject.directory.credential(&subdomain(label), &key(letter).digest()).await.expect("the directory")
+}
+
+/// Decision 3: the lanes and tracks of a new workspace, in their order.
+pub async fn a_workspace_starts_with_its_lanes_and_tracks(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let tracks = harness.subject.reader.tracks(workspace).await.unwrap();
+    let tracks: Vec<(&str, Option<&str>)> =
+        tracks.iter().map(|track| (track.name.as_str(), track.status().map(Name::as_str))).collect();
+    let same = |name| (name, Some(name));
+    assert_eq!(
+        tracks,
+        [
+            ("Inbox", None),
+            same("Under consideration"),
+            same("Planned"),
+            same("In progress"),
+            same("Done"),
+            ("Declined", None)
+        ]
+    );
+    let lanes = harness.subject.reader.lanes(workspace).await.unwrap();
+    let lanes: Vec<&str> = lanes.iter().map(|lane| lane.name.as_str()).collect();
+    assert_eq!(lanes, ["Under consideration", "Planned", "In progress", "Done"]);
+    let setting = harness.subject.reader.setting(workspace).await.unwrap();
+    assert_eq!(setting, Some(Setting::parse("Acme", "https://acme.example").unwrap()));
+    let known = harness.subject.directory.workspace(&subdomain("acme")).await.unwrap().expect("the workspace");
+    assert_eq!(known.id, workspace);
+    assert_eq!(harness.subject.directory.workspaces().await.unwrap(), [known]);
+}
+
+/// A taken name is told, and the workspace stays as it was; elsewhere the name is free.
+pub async fn names_are_unique_in_their_scope(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let taken = harness.try_workspace("acme").await.unwrap_err();
+    assert_eq!(taken.to_string(), "subdomain `acme` is already taken");
+    let other = harness.workspace("bolt").await;
+
+    let lane = AddLane { name: name("Later") };
+    let track = AddTrack { name: name("Ideas"), lane: Some(name("Later")) };
+    let member = |email: &str| AddMember { email: EmailAddress::parse("email", email).unwrap(), name: name("Ann") };
+    for workspace in [workspace, other] {
+        harness.executor.apply(workspace, &lane).await.expect("a lane");
+        harness.executor.apply(workspace, &track).await.expect("a track");
+        harness.executor.apply(workspace, &member("ann@example.com")).await.expect("a member");
+    }
+    for (outcome, message) in [
+        (harness.executor.apply(workspace, &lane).await.map(|_| ()), "lane `Later` is already taken"),
+        (harness.executor.apply(workspace, &track).await.map(|_| ()), "track `Ideas` is already taken"),
+        (
+            harness.executor.apply(workspace, &member("ANN@example.com")).await.map(|_| ()),
+            "e-mail address `ANN@example.com` is already taken",
+        ),
+    ] {
+        assert_eq!(outcome.unwrap_err().to_string(), message);
+    }
+    let tracks = harness.subject.reader.tracks(workspace).await.unwrap();
+    let last = tracks.last().expect("tracks");
+    assert_eq!((last.name.as_str(), last.status().map(Name::as_str)), ("Ideas", Some("Later")));
+    let members = harness.subject.reader.members(workspace).await.unwrap();
+    assert_eq!(members.len(), 1);
+}
+
+/// What a change leaves out stays.
+pub async fn settings_are_replaced(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let other = harness.workspace("bolt").await;
+    let change = SettingChange::parse(Some(Some("Acme 2")), None);
+    harness.executor.apply(workspace, &UpdateSetting { change }).await.unwrap();
+    let setting = |workspace| harness.subject.reader.setting(workspace);
+    assert_eq!(setting(workspace).await.unwrap(), Some(Setting::parse("Acme 2", "https://acme.example").unwrap()));
+    assert_eq!(setting(other).await.unwrap(), Some(Setting::parse("Acme", "https://acme.example").unwrap()));
+    let nobody = WorkspaceId::new(uuid::Uuid::from_u128(1));
+    assert_eq!(setting(nobody).await.unwrap(), None);
+}
+
+/// A key is found in its own workspace, by its digest, with all that is known of it.
+pub async fn a_key_opens_its_own_workspace_only(harness: Harness) {
+    let acme = harness.workspace("acme").await;
+    harness.workspace("bolt").await;
+    issue(&harness, acme, 'a', Some(Duration::days(90))).await;
+    let found = credential(&harness, "acme", 'a').await.expect("the key");
+    assert_eq!(found.workspace.id, acme);
+    assert_eq!(found.workspace.subdomain, subdomain("acme"));
+    assert_eq!(found.key.last_four, key('a').last_four());
+    assert_eq!(found.key.scopes, Scopes { read: true, write: false });
+    assert_eq!(found.key.created_at, harness.clock.now());
+    assert_eq!(found.key.expires_at, Some(harness.clock.now().plus(Duration::days(90))));
+    assert_eq!((found.key.revoked_at, found.key.last_used_at), (None, None));
+    assert_eq!(credential(&harness, "bolt", 'a').await, None);
+    assert_eq!(credential(&harness, "acme", 'b').await, None);
+    assert_eq!(credential(&harness, "nobody", 'a').await, None);
+}
+
+/// Written once a minute at most, however often it is used.
+pub async fn a_key_s_use_is_recorded_once_a_minute(harness: Harness) {
+    let acme = harness.workspace("acme").await;
+    issue(&harness, acme, 'a', None).await;
+    let found = credential(&harness, "acme", 'a').await.unwrap();
+    let directory = &harness.subject.directory;
+    let first = harness.clock.now();
+    directory.record_use(&found, first).await.unwrap();
+    directory.record_use(&found, first.plus(Duration::milliseconds(59_999))).await.unwrap();
+    assert_eq!(credential(&harness, "acme", 'a').await.unwrap().key.last_used_at, Some(first));
+    let later = first.plus(Duration::MINUTE);
+    directory.record_use(&found, later).await.unwrap();
+    assert_eq!(credential(&harness, "acme", 'a').await.unwrap().key.last_used_at, Some(later));
+}
+
+/// Revoking ends a key at once, rotating after the overlap.
+pub async fn keys_end_as_told(harness: Harness) {
+    let acme = harness.workspace("acme").await;
+    let bolt = harness.workspace("bolt").await;
+    issue(&harness, acme, 'a', None).await;
+    let id = credential(&harness, "acme", 'a').await.unwrap().key.id;
+    assert!(harness.executor.apply(bolt, &RevokeApiKey { id }).await.is_err());
+    let rotate = RotateApiKey { id, replacement: key('w'), overlap: Duration::hours(24) };
+    harness.executor.apply(acme, &rotate).await.unwrap();
+    let now = harness.clock.now();
+    let old = credential(&harness, "acme", 'a').await.unwrap().key;
+    assert_eq!((old.expires_at, old.revoked_at), (Some(now.plus(Duration::hours(24))), None));
+    let new = credential(&harness, "acme", 'w').await.unwrap().key;
+    assert_eq!((new.scopes, new.expires_at), (old.scopes, None));
+    harness.executor.apply(acme, &RevokeApiKey { id: new.id }).await.unwrap();
+    assert_eq!(credential(&harness, "acme", 'w').await.unwrap().key.revoked_at, Some(now));
+    let keys = harness.subject.directory.api_keys(acme).await.unwrap();
+    assert_eq!(keys.iter().map(|key| key.id).collect::<Vec<_>>(), [id, new.id]);
+}

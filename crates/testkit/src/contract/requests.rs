@@ -1,0 +1,144 @@
+//! Feature requests, their comments and their places; changelogs.
+
+use std::sync::Arc;
+
+use roadmap_domain::model::changelog::ChangelogDraft;
+use roadmap_domain::model::feature_request::RequestRef;
+use roadmap_domain::model::id::RequestId;
+use roadmap_domain::model::pagination::PageRequest;
+use roadmap_domain::model::text::Name;
+use roadmap_domain::ports::Clock;
+use roadmap_domain::usecase::create_changelog::CreateChangelog;
+use roadmap_domain::usecase::create_request::CreateRequest;
+use roadmap_domain::usecase::move_request::MoveRequest;
+use tokio::task::JoinSet;
+
+use crate::harness::{Failing, Harness, comment, draft, vote};
+
+/// Numbers count from 1 in each workspace, whoever creates at the same time.
+pub async fn tag_numbers_count_up_without_gaps_or_repeats(harness: Harness) {
+    let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let harness = Arc::new(harness);
+    let mut creators = JoinSet::new();
+    for number in 0..24 {
+        let harness = Arc::clone(&harness);
+        let workspace = if number % 3 == 0 { bolt } else { acme };
+        creators.spawn(async move { (workspace, harness.request(workspace, "Dark mode").await.tag_number) });
+    }
+    let drawn = creators.join_all().await;
+    for (workspace, count) in [(acme, 16), (bolt, 8)] {
+        let mut numbers: Vec<i64> =
+            drawn.iter().filter(|(of, _)| *of == workspace).map(|(_, number)| *number).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, (1..=count).collect::<Vec<i64>>());
+    }
+}
+
+/// By UUID, by number, and by nothing else.
+pub async fn a_request_is_found_by_id_and_by_number(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let created = harness.request(workspace, "Façade für Zürich").await;
+    assert_eq!(created.slug(), "1-facade-fur-zurich");
+    assert_eq!(created.created_at, harness.clock.now());
+    assert_eq!((created.votes_count, created.placement.track.as_str()), (0, "Inbox"));
+    for (reference, is_there) in [
+        (RequestRef::Id(created.id), true),
+        (RequestRef::Number(1), true),
+        (RequestRef::Number(2), false),
+        (RequestRef::Id(RequestId::new(uuid::Uuid::from_u128(1))), false),
+        (RequestRef::Nothing, false),
+    ] {
+        let voters = harness.subject.reader.voters(workspace, &reference, PageRequest::default()).await.unwrap();
+        assert_eq!(voters.is_some(), is_there, "{reference:?}");
+    }
+}
+
+/// The status is the lane of the track, or none.
+pub async fn the_status_follows_the_track(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let created = harness.request(workspace, "Dark mode").await;
+    let voter = "ann@example.com";
+    harness.vote(workspace, &created, voter).await;
+    for (track, status) in
+        [("Planned", Some("Planned")), ("Declined", None), ("Declined", None), ("Done", Some("Done"))]
+    {
+        let target = harness.track(workspace, track).await;
+        let operation = MoveRequest { request: RequestRef::Number(1), track: Ok(target) };
+        let moved = harness.executor.apply(workspace, &operation).await.unwrap();
+        let email = roadmap_domain::model::email_address::EmailAddress::parse("email", voter).unwrap();
+        let listed = harness.subject.reader.votes_of(workspace, &email, PageRequest::default()).await.unwrap();
+        for request in [&moved, &listed.items[0]] {
+            assert_eq!(request.placement.track.as_str(), track);
+            assert_eq!(request.placement.status.as_ref().map(Name::as_str), status);
+            assert_eq!(request.votes_count, 1);
+        }
+    }
+}
+
+/// A unit that fails leaves no request, no customer, no words and no gap in the numbers.
+pub async fn an_undone_request_leaves_nothing(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let failing = Failing(CreateRequest { draft: Ok(draft("Quokka mode", &["animals"], "Wombat")) });
+    assert!(harness.executor.apply(workspace, &failing).await.is_err());
+    for table in ["feature_requests", "feature_request_tags", "vote_tallies", "search_documents", "search_words"] {
+        assert_eq!(harness.count(table, workspace).await, 0, "{table}");
+    }
+    assert_eq!(harness.found(workspace, "quokka").await, Vec::<String>::new());
+    assert_eq!(harness.request(workspace, "Dark mode").await.tag_number, 1);
+}
+
+/// Every subscribed voter of the request gets one message; nobody else does.
+pub async fn comments_go_to_subscribed_voters_once(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let (wanted, other) = (harness.request(workspace, "Dark mode").await, harness.request(workspace, "Export").await);
+    for voter in ["ann@example.com", "bob@example.com", "ANN@example.com"] {
+        harness.vote(workspace, &wanted, voter).await;
+    }
+    harness.vote(workspace, &other, "cyd@example.com").await;
+    for (notify, messages) in [(false, 0), (true, 2), (true, 4)] {
+        harness.executor.apply(workspace, &comment(RequestRef::Id(wanted.id), "Soon", notify)).await.unwrap();
+        assert_eq!(harness.count("outbox", workspace).await, messages);
+    }
+    assert_eq!(harness.count("comments", workspace).await, 3);
+}
+
+/// Mail and comment are both there or both not.
+pub async fn an_undone_comment_sends_nothing(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let request = harness.request(workspace, "Dark mode").await;
+    harness
+        .executor
+        .apply(workspace, &vote(RequestRef::Number(1), Some(("ann@example.com", None)), None))
+        .await
+        .unwrap();
+    let failing = Failing(comment(RequestRef::Id(request.id), "Soon", true));
+    assert!(harness.executor.apply(workspace, &failing).await.is_err());
+    assert_eq!(harness.count("outbox", workspace).await + harness.count("comments", workspace).await, 0);
+}
+
+/// Newest first, also among those of one moment; drafts and published ones alike.
+pub async fn changelogs_come_newest_first(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    for number in 1..=5 {
+        let draft = ChangelogDraft::parse(Some(&format!("1.{number}")), Some("<p>New</p>"), None, number % 2 == 0);
+        harness.executor.apply(workspace, &CreateChangelog { draft }).await.unwrap();
+    }
+    let mut titles = Vec::new();
+    for page in ["1", "2", "3"] {
+        let page = PageRequest::parse(Some(page), Some("2")).unwrap();
+        let listing = harness.subject.reader.changelogs(workspace, page).await.unwrap();
+        assert_eq!((listing.total, listing.total_pages()), (5, 3));
+        titles.extend(listing.items.into_iter().map(|changelog| (changelog.title.to_string(), changelog.status())));
+    }
+    let status = |title: &str, status| (title.to_owned(), status);
+    assert_eq!(
+        titles,
+        [
+            status("1.5", "draft"),
+            status("1.4", "published"),
+            status("1.3", "draft"),
+            status("1.2", "published"),
+            status("1.1", "draft")
+        ]
+    );
+}

@@ -1,0 +1,186 @@
+//! Search, contract section 4.5 and decision 4.
+
+use async_trait::async_trait;
+use roadmap_domain::error::RoadmapError;
+use roadmap_domain::ports::UnitOfWork;
+use roadmap_domain::usecase::create_request::{CreateRequest, RequestDraft};
+use roadmap_domain::usecase::executor::{Call, Operation};
+
+use crate::harness::{Harness, draft};
+
+/// Stemmed, accents ignored, the last word as a prefix, hyphenated words by either part.
+pub async fn words_are_found_wherever_they_stand(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    for (title, tags, description) in [
+        ("Façade for the Zürich office", &[][..], ""),
+        ("E-mail notifications", &["single sign-on"], "When a request moves, tell its voters."),
+        ("Dark mode", &["night-shift"], "<p>My <b>eyes</b> hurt &amp; the screen is bright</p>"),
+        ("Экспорт", &[], "don't make me wait"),
+    ] {
+        harness.create(workspace, draft(title, tags, description)).await;
+    }
+    for (query, found) in [
+        ("facade", &["Façade for the Zürich office"][..]),
+        ("FAÇADE zurich", &["Façade for the Zürich office"]),
+        ("notification", &["E-mail notifications"]),
+        ("screens brightness", &["Dark mode"]),
+        ("mail notif", &["E-mail notifications"]),
+        ("notificat", &["E-mail notifications"]),
+        ("moving requests", &["E-mail notifications"]),
+        ("sign", &["E-mail notifications"]),
+        ("sign-on", &["E-mail notifications"]),
+        ("shift", &["Dark mode"]),
+        ("night", &["Dark mode"]),
+        ("eye", &["Dark mode"]),
+        ("bright dark", &["Dark mode"]),
+        ("dark notifications", &[]),
+        ("eksport", &["Экспорт"]),
+        ("dont", &["Экспорт"]),
+        ("don’t wait", &["Экспорт"]),
+        ("amp", &[]),
+        ("zebra", &[]),
+        ("", &[]),
+        ("   ", &[]),
+    ] {
+        assert_eq!(harness.found(workspace, query).await, found, "{query:?}");
+    }
+}
+
+/// Title over tags over description, each lifted by votes, the newer first among equals.
+pub async fn better_and_more_wanted_matches_come_first(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let described = harness.create(workspace, draft("In the description", &[], "export export export")).await;
+    harness.create(workspace, draft("In the tags", &["export"], "")).await;
+    harness.create(workspace, draft("Export in the title", &[], "")).await;
+    harness.create(workspace, draft("Export in a newer title", &[], "")).await;
+    let by_relevance = ["Export in a newer title", "Export in the title", "In the tags", "In the description"];
+    assert_eq!(harness.found(workspace, "export").await, by_relevance);
+    // 0.75 · (1 + ln 17) = 2.87 is more than the 2 of one tag, less than the 4 of a title.
+    for voter in 0..16 {
+        harness.vote(workspace, &described, &format!("voter{voter}@example.com")).await;
+    }
+    let by_rank = ["Export in a newer title", "Export in the title", "In the description", "In the tags"];
+    assert_eq!(harness.found(workspace, "export").await, by_rank);
+}
+
+/// Only when nothing matches as typed.
+pub async fn typing_errors_are_mended(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    harness.create(workspace, draft("Dark mode", &["appearance"], "A schedule would be perfect")).await;
+    harness.create(workspace, draft("Dart library", &[], "")).await;
+    for (query, found) in [
+        ("drak mode", &["Dark mode"][..]),
+        ("apearance", &["Dark mode"]),
+        ("appaerance", &["Dark mode"]),
+        ("scheduel", &["Dark mode"]),
+        ("libary", &["Dart library"]),
+        // Typed right, it is not mended to its neighbour.
+        ("dart", &["Dart library"]),
+        ("dark", &["Dark mode"]),
+        ("darl", &["Dart library", "Dark mode"]),
+        ("xylophone", &[]),
+        ("dark xylophone", &[]),
+    ] {
+        assert_eq!(harness.found(workspace, query).await, found, "{query:?}");
+    }
+}
+
+/// Whatever a person types is text.
+pub async fn no_syntax_leaks_through(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    harness.create(workspace, draft("Dark mode or not", &["near"], "")).await;
+    for query in [
+        "\"dark",
+        "dark\"",
+        "dark*",
+        "^dark",
+        "-dark",
+        "+dark",
+        "title:dark",
+        "{title} : dark",
+        "dark)",
+        "(dark",
+        "dark OR",
+        "NOT dark",
+        "dark AND mode",
+        "NEAR(dark mode)",
+        "dark'--",
+        "dark;",
+        "dark%",
+        "dark_",
+        "dark\\",
+        "dark & mode",
+        "dark | mode",
+        "!dark",
+        "dark <-> mode",
+        "dark:*",
+        "'dark' 'mode'",
+        "dark\u{200b}mode",
+        "\u{202e}dark",
+    ] {
+        let found = harness.found(workspace, query).await;
+        assert!(found.is_empty() || found == ["Dark mode or not"], "{query:?}: {found:?}");
+    }
+    for query in ["\"*\"", "()", "***", "\"\"", "--", "%", "' OR 1=1 --", "\u{1f600}", "a".repeat(1_000).as_str()] {
+        harness.found(workspace, query).await;
+    }
+    assert_eq!(harness.found(workspace, "dark* -mode").await, ["Dark mode or not"]);
+    assert_eq!(harness.found(workspace, "not").await, ["Dark mode or not"]);
+}
+
+/// Neither as typed nor as mended, and not by way of their words.
+pub async fn private_requests_are_never_found(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let private =
+        harness.create(workspace, RequestDraft { private: true, ..draft("Quokka", &["wombat"], "numbat") }).await;
+    for query in ["quokka", "wombat", "numbat", "quoka", "q"] {
+        assert_eq!(harness.found(workspace, query).await, Vec::<String>::new(), "{query}");
+    }
+    assert_eq!(harness.subject.search.found(workspace, &[private.id]).await.unwrap(), vec![]);
+    for table in ["search_documents", "search_words", "search_trigrams"] {
+        assert_eq!(harness.count(table, workspace).await, 0, "{table}");
+    }
+}
+
+/// Many requests in one unit: only a test needs that.
+struct CreateMany(Vec<RequestDraft>);
+
+#[async_trait]
+impl Operation for CreateMany {
+    type Reply = ();
+
+    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+        for draft in &self.0 {
+            CreateRequest { draft: Ok(draft.clone()) }.perform(call, work).await?;
+        }
+        Ok(())
+    }
+}
+
+/// When a word is everywhere, candidates are bounded, and the most wanted are among them.
+pub async fn common_words_find_the_most_wanted(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let drafts = (0..1_500).map(|number| match number {
+        700 => draft("A widget in the title", &[], ""),
+        _ => draft(&format!("Request {number}"), &[], "everyone has a widget"),
+    });
+    harness.executor.apply(workspace, &CreateMany(drafts.collect())).await.unwrap();
+    for (number, votes) in [(3, 5), (901, 4), (42, 3)] {
+        for voter in 0..votes {
+            let reference = roadmap_domain::model::feature_request::RequestRef::Number(number);
+            let vote = crate::harness::vote(reference, Some((&format!("voter{voter}@example.com"), None)), None);
+            harness.executor.apply(workspace, &vote).await.unwrap();
+        }
+    }
+    let query = roadmap_domain::model::search::SearchQuery::parse("query", "widget").unwrap();
+    let candidates = harness.subject.search.candidates(workspace, &query).await.unwrap();
+    assert!(candidates.len() <= 500, "{}", candidates.len());
+    let found = harness.found(workspace, "widget").await;
+    assert_eq!(found.len(), 15);
+    // 4 for the title; 0.5 · (1 + ln(1 + votes)) for the description: 1.40, 1.30, 1.19.
+    assert_eq!(found[..4], ["A widget in the title", "Request 2", "Request 900", "Request 41"]);
+    // The newest of those without votes follow.
+    assert_eq!(found[4], "Request 1499");
+    // One of the words rare: few matches again.
+    assert_eq!(harness.found(workspace, "widget 1234").await, ["Request 1234"]);
+}

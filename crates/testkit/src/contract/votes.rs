@@ -1,0 +1,197 @@
+//! Votes, voters and notes. Contract sections 3, 4.4 and 4.7.
+
+use std::sync::Arc;
+
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::feature_request::RequestRef;
+use roadmap_domain::model::pagination::PageRequest;
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::vote::VoteOutcome;
+use roadmap_domain::usecase::add_member::AddMember;
+use time::Duration;
+use tokio::task::JoinSet;
+
+use crate::harness::{Harness, vote};
+
+fn email(raw: &str) -> EmailAddress {
+    EmailAddress::parse("email", raw).unwrap()
+}
+
+/// A repeat adds nothing, is told apart, and leaves the unit usable for its note.
+pub async fn a_second_vote_is_not_counted(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    harness.request(workspace, "Dark mode").await;
+    let vote = vote(RequestRef::Number(1), Some(("ann@example.com", None)), Some("again"));
+    let first = harness.executor.apply(workspace, &vote).await.unwrap();
+    assert_eq!((first.outcome, first.request.votes_count), (VoteOutcome::Registered, 1));
+    let second = harness.executor.apply(workspace, &vote).await.unwrap();
+    assert_eq!((second.outcome, second.request.votes_count), (VoteOutcome::AlreadyVoted, 1));
+    assert_eq!(harness.count("votes", workspace).await, 1);
+    assert_eq!(harness.count("notes", workspace).await, 2);
+}
+
+/// Sixteen first votes at once, in two spellings: one customer, one vote, sixteen notes.
+pub async fn concurrent_first_votes_make_one_customer(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    harness.request(workspace, "Dark mode").await;
+    let harness = Arc::new(harness);
+    let mut voters = JoinSet::new();
+    for number in 0..16 {
+        let harness = Arc::clone(&harness);
+        voters.spawn(async move {
+            let email = if number % 2 == 0 { "Ann@Example.com" } else { "ann@example.COM" };
+            let vote = vote(RequestRef::Number(1), Some((email, None)), Some("note"));
+            harness.executor.apply(workspace, &vote).await.unwrap().outcome
+        });
+    }
+    let outcomes = voters.join_all().await;
+    assert_eq!(outcomes.iter().filter(|outcome| **outcome == VoteOutcome::Registered).count(), 1);
+    for (table, rows) in [("customers", 1), ("votes", 1), ("notes", 16)] {
+        assert_eq!(harness.count(table, workspace).await, rows, "{table}");
+    }
+    let voters =
+        harness.subject.reader.voters(workspace, &RequestRef::Number(1), PageRequest::default()).await.unwrap();
+    assert_eq!(voters.unwrap().total, 1);
+}
+
+/// A stored name is never overwritten, an empty one is filled.
+pub async fn names_are_filled_but_not_overwritten(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    harness.request(workspace, "Dark mode").await;
+    for (sent, stored) in [(None, None), (Some("Ann"), Some("Ann")), (Some("Anna"), Some("Ann")), (None, Some("Ann"))] {
+        let vote = vote(RequestRef::Number(1), Some(("ann@example.com", sent)), None);
+        harness.executor.apply(workspace, &vote).await.unwrap();
+        let voters = harness.subject.reader.voters(workspace, &RequestRef::Number(1), PageRequest::default()).await;
+        let voters = voters.unwrap().unwrap();
+        assert_eq!(voters.items[0].name.as_ref().map(Name::as_str), stored, "after {sent:?}");
+        assert_eq!(voters.items[0].email.as_str(), "ann@example.com");
+    }
+}
+
+/// "A private note is attached on every call", with or without a customer.
+pub async fn every_call_leaves_its_note(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    harness.request(workspace, "Dark mode").await;
+    for (customer, outcome) in [
+        (None, VoteOutcome::NoVoter),
+        (Some(("ann@example.com", None)), VoteOutcome::Registered),
+        (Some(("ann@example.com", None)), VoteOutcome::AlreadyVoted),
+        (None, VoteOutcome::NoVoter),
+    ] {
+        let vote = vote(RequestRef::Number(1), customer, Some("note"));
+        assert_eq!(harness.executor.apply(workspace, &vote).await.unwrap().outcome, outcome);
+    }
+    assert_eq!(harness.count("notes", workspace).await, 4);
+}
+
+/// No request, no customer, no note.
+pub async fn a_vote_for_nothing_does_nothing(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    for nothing in [RequestRef::Number(1), RequestRef::Nothing] {
+        let vote = vote(nothing, Some(("ann@example.com", None)), Some("note"));
+        let outcome = harness.executor.apply(workspace, &vote).await;
+        assert_eq!(outcome.unwrap_err().to_string(), "FeatureRequest does not exist.");
+    }
+    assert_eq!(harness.count("customers", workspace).await + harness.count("notes", workspace).await, 0);
+}
+
+/// The oldest member is the one added first; a workspace without members takes notes too.
+pub async fn notes_fall_back_to_the_oldest_member(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    harness.request(workspace, "Dark mode").await;
+    let note = vote(RequestRef::Number(1), None, Some("before there was a team"));
+    harness.executor.apply(workspace, &note).await.expect("a note by nobody");
+    for member in ["bob@team.example", "ann@team.example"] {
+        let name = Name::parse("name", "Member").unwrap();
+        harness.executor.apply(workspace, &AddMember { email: email(member), name }).await.unwrap();
+        harness.clock.advance(Duration::SECOND);
+    }
+    let members = harness.subject.reader.members(workspace).await.unwrap();
+    assert_eq!(members[0].email.as_str(), "bob@team.example");
+    for named in [None, Some("nobody@team.example"), Some("ANN@team.example")] {
+        let begun = harness.subject.store.begin(workspace, None).await.unwrap();
+        let roadmap_domain::ports::Begun::Open(mut unit) = begun else { panic!("a replay without a key") };
+        let folded = named.map(|named| email(named).folded().clone());
+        let candidates = unit.author_candidates(folded).await.unwrap();
+        let expected = if named == Some("ANN@team.example") { Some(members[1].id) } else { None };
+        assert_eq!((candidates.named, candidates.oldest), (expected, Some(members[0].id)));
+        unit.rollback().await.unwrap();
+    }
+}
+
+/// Newest request first, whatever the order of the votes; equal moments page without repeats.
+pub async fn votes_are_listed_newest_request_first(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let mut requests = Vec::new();
+    for number in 0..7 {
+        requests.push(harness.request(workspace, &format!("Request {number}")).await);
+        if number > 3 {
+            harness.clock.advance(Duration::MILLISECOND);
+        }
+    }
+    for index in [3, 0, 6, 1, 5, 2, 4] {
+        harness.vote(workspace, &requests[index], "ann@example.com").await;
+    }
+    let mut listed = Vec::new();
+    for page in ["1", "2", "3", "4"] {
+        let page = PageRequest::parse(Some(page), Some("2")).unwrap();
+        let listing = harness.subject.reader.votes_of(workspace, &email("ann@example.com"), page).await.unwrap();
+        assert_eq!((listing.total, listing.total_pages()), (7, 4));
+        listed.extend(listing.items.into_iter().map(|request| request.tag_number));
+    }
+    assert_eq!(listed, [7, 6, 5, 4, 3, 2, 1]);
+}
+
+/// Latest vote first; equal moments page without repeats.
+pub async fn voters_are_listed_latest_first(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let request = harness.request(workspace, "Dark mode").await;
+    for voter in ["a", "b", "c", "d", "e"] {
+        harness.vote(workspace, &request, &format!("{voter}@example.com")).await;
+        if voter > "b" {
+            harness.clock.advance(Duration::MILLISECOND);
+        }
+    }
+    let mut listed = Vec::new();
+    for page in ["1", "2", "3"] {
+        let page = PageRequest::parse(Some(page), Some("2")).unwrap();
+        let voters = harness.subject.reader.voters(workspace, &RequestRef::Number(1), page).await.unwrap().unwrap();
+        assert_eq!(voters.total, 5);
+        listed.extend(voters.items.into_iter().map(|voter| voter.email.as_str().to_owned()));
+    }
+    assert_eq!(listed[..2], ["e@example.com", "d@example.com"]);
+    listed.sort();
+    listed.dedup();
+    assert_eq!(listed.len(), 5);
+}
+
+/// "A page past the last returns an empty list", however far past.
+pub async fn pages_end_where_the_list_ends(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let request = harness.request(workspace, "Dark mode").await;
+    harness.vote(workspace, &request, "ann@example.com").await;
+    for page in ["2", "92233720368547758", "9223372036854775807", "99999999999999999999999"] {
+        for size in ["1", "100"] {
+            let page = PageRequest::parse(Some(page), Some(size)).unwrap();
+            let reader = &harness.subject.reader;
+            let votes = reader.votes_of(workspace, &email("ann@example.com"), page).await.unwrap();
+            assert_eq!((votes.items.len(), votes.total), (0, 1));
+            let voters = reader.voters(workspace, &RequestRef::Number(1), page).await.unwrap().unwrap();
+            assert_eq!((voters.items.len(), voters.total), (0, 1));
+            let changelogs = reader.changelogs(workspace, page).await.unwrap();
+            assert_eq!((changelogs.items.len(), changelogs.total, changelogs.total_pages()), (0, 0, 1));
+        }
+    }
+}
+
+/// Also beyond ASCII.
+pub async fn addresses_match_without_regard_to_case(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let request = harness.request(workspace, "Dark mode").await;
+    harness.vote(workspace, &request, "Jürgen@Example.com").await;
+    for (spelling, votes) in [("JÜRGEN@EXAMPLE.COM", 1), ("jürgen@example.com", 1), ("jurgen@example.com", 0)] {
+        let listed =
+            harness.subject.reader.votes_of(workspace, &email(spelling), PageRequest::default()).await.unwrap();
+        assert_eq!(listed.total, votes, "{spelling}");
+    }
+}

@@ -1,0 +1,54 @@
+//! Stand-ins for what is outside.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::operation_key::OperationKey;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::{Clock, GatePass, Ids, OperationGate};
+use uuid::Uuid;
+
+/// A clock that stands until it is moved.
+pub struct SetClock(AtomicI64);
+
+impl Default for SetClock {
+    fn default() -> Self {
+        Self(AtomicI64::new(1_780_000_000_000))
+    }
+}
+
+impl SetClock {
+    /// Moves the clock.
+    pub fn advance(&self, span: time::Duration) {
+        self.0.fetch_add(i64::try_from(span.whole_milliseconds()).unwrap(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for SetClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::SeqCst)).unwrap()
+    }
+}
+
+/// UUIDs of version 7 with a counter where others have chance.
+#[derive(Default)]
+pub struct CountedIds(AtomicU64);
+
+impl Ids for CountedIds {
+    fn next(&self, at: Timestamp) -> Uuid {
+        let count = u128::from(self.0.fetch_add(1, Ordering::SeqCst));
+        let millis = u128::from(at.millis().unsigned_abs()) << 80;
+        Uuid::from_u128(millis | 0x7 << 76 | 0x2 << 62 | count)
+    }
+}
+
+/// A gate that lets everybody through: leaves it to the store alone who runs.
+pub struct OpenGate;
+
+#[async_trait]
+impl OperationGate for OpenGate {
+    async fn enter(&self, _: WorkspaceId, _: &OperationKey) -> Option<GatePass> {
+        Some(Box::new(()))
+    }
+}

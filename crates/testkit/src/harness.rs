@@ -1,0 +1,208 @@
+//! What a store hands in to be tested, and short words for what the cases do.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use roadmap_domain::error::RoadmapError;
+use roadmap_domain::model::comment::CommentDraft;
+use roadmap_domain::model::customer::CustomerDraft;
+use roadmap_domain::model::feature_request::{Description, RequestRef, RequestSummary, Tag, Title};
+use roadmap_domain::model::id::{TrackId, WorkspaceId};
+use roadmap_domain::model::note::NoteDraft;
+use roadmap_domain::model::operation_key::{OperationKey, SavedReply};
+use roadmap_domain::model::search::SearchQuery;
+use roadmap_domain::model::setting::Setting;
+use roadmap_domain::model::vote::{Ballot, VoteCast};
+use roadmap_domain::model::workspace::{Subdomain, Workspace};
+use roadmap_domain::ports::{Clock, Directory, Housekeeping, Ids, RoadmapReader, Store, TextSearch, UnitOfWork};
+use roadmap_domain::usecase::cast_vote::CastVote;
+use roadmap_domain::usecase::create_request::{CreateRequest, RequestDraft};
+use roadmap_domain::usecase::create_workspace::CreateWorkspace;
+use roadmap_domain::usecase::executor::{Answer, Call, Executor, Operation};
+use roadmap_domain::usecase::post_comment::PostComment;
+use roadmap_domain::usecase::search_requests::SearchRequests;
+
+use crate::fakes::{CountedIds, OpenGate, SetClock};
+
+/// A fresh, empty store.
+pub struct Subject {
+    /// Its units of work.
+    pub store: Arc<dyn Store>,
+    /// Its lists.
+    pub reader: Arc<dyn RoadmapReader>,
+    /// Its search.
+    pub search: Arc<dyn TextSearch>,
+    /// Its directory.
+    pub directory: Arc<dyn Directory>,
+    /// Its housekeeping.
+    pub housekeeping: Arc<dyn Housekeeping>,
+    /// A look at what no port shows.
+    pub probe: Arc<dyn Probe>,
+    /// Dropped after the test: the folder or database that the store is in.
+    pub keep: Box<dyn Any + Send + Sync>,
+}
+
+/// Counts rows behind the store's back.
+#[async_trait]
+pub trait Probe: Send + Sync {
+    /// Rows of a table that belong to a workspace.
+    async fn count(&self, table: &str, workspace: WorkspaceId) -> u64;
+}
+
+/// A store with the domain around it.
+pub struct Harness {
+    /// The store.
+    pub subject: Subject,
+    /// Runs commands on it.
+    pub executor: Executor,
+    /// The time it is.
+    pub clock: Arc<SetClock>,
+    ids: Arc<CountedIds>,
+}
+
+impl Harness {
+    /// Puts the domain around a store.
+    #[must_use]
+    pub fn new(subject: Subject) -> Self {
+        let clock = Arc::new(SetClock::default());
+        let ids = Arc::new(CountedIds::default());
+        let executor = Executor::new(subject.store.clone(), Arc::new(OpenGate), clock.clone(), ids.clone());
+        Self { subject, executor, clock, ids }
+    }
+
+    /// A new workspace.
+    pub async fn workspace(&self, subdomain: &str) -> WorkspaceId {
+        self.try_workspace(subdomain).await.expect("a workspace").id
+    }
+
+    /// A new workspace, if its name is free.
+    ///
+    /// # Errors
+    /// It is not.
+    pub async fn try_workspace(&self, subdomain: &str) -> Result<Workspace, RoadmapError> {
+        let operation = CreateWorkspace {
+            subdomain: Subdomain::of_label(subdomain).unwrap(),
+            setting: Setting::parse("Acme", "https://acme.example").unwrap(),
+        };
+        self.executor.apply(WorkspaceId::new(self.ids.next(self.clock.now())), &operation).await
+    }
+
+    /// A new request with this title.
+    pub async fn request(&self, workspace: WorkspaceId, title: &str) -> RequestSummary {
+        self.create(workspace, draft(title, &[], "")).await
+    }
+
+    /// A new request.
+    pub async fn create(&self, workspace: WorkspaceId, draft: RequestDraft) -> RequestSummary {
+        let created = self.executor.apply(workspace, &CreateRequest { draft: Ok(draft) }).await;
+        created.expect("a request").request
+    }
+
+    /// A vote of a customer for a request.
+    pub async fn vote(&self, workspace: WorkspaceId, request: &RequestSummary, email: &str) -> VoteCast {
+        let operation = vote(RequestRef::Id(request.id), Some((email, None)), None);
+        self.executor.apply(workspace, &operation).await.expect("a vote")
+    }
+
+    /// What a search finds: titles, best first.
+    pub async fn found(&self, workspace: WorkspaceId, query: &str) -> Vec<String> {
+        let query = SearchQuery::parse("query", query).unwrap();
+        let search = SearchRequests::new(self.subject.search.clone());
+        let found = search.run(workspace, &query, 15).await.expect("a search");
+        found.into_iter().map(|found| found.summary.title.to_string()).collect()
+    }
+
+    /// Runs a command under a key, answering with `body`.
+    ///
+    /// # Errors
+    /// Those of the command.
+    pub async fn run<O: Operation>(
+        &self,
+        workspace: WorkspaceId,
+        key: &str,
+        operation: &O,
+        body: &str,
+    ) -> Result<Answer, RoadmapError> {
+        self.executor.run(workspace, Some(&operation_key(key)), operation, |_| reply(body)).await
+    }
+
+    /// The first track's id.
+    pub async fn track(&self, workspace: WorkspaceId, name: &str) -> TrackId {
+        let tracks = self.subject.reader.tracks(workspace).await.expect("tracks");
+        tracks.iter().find(|track| track.name.as_str() == name).expect("the track").id
+    }
+
+    /// Rows of a table that belong to a workspace.
+    pub async fn count(&self, table: &str, workspace: WorkspaceId) -> u64 {
+        self.subject.probe.count(table, workspace).await
+    }
+}
+
+/// A key.
+#[must_use]
+pub fn operation_key(raw: &str) -> OperationKey {
+    OperationKey::parse(raw).unwrap().unwrap()
+}
+
+/// A success with this body.
+#[must_use]
+pub fn reply(body: &str) -> SavedReply {
+    SavedReply { status: 201, body: body.as_bytes().to_vec() }
+}
+
+/// A public request by nobody.
+#[must_use]
+pub fn draft(title: &str, tags: &[&str], description: &str) -> RequestDraft {
+    let tags: Vec<String> = tags.iter().map(|tag| (*tag).to_owned()).collect();
+    RequestDraft {
+        title: Title::parse("title", title).unwrap(),
+        description: Description::parse("description", description).unwrap(),
+        tags: Tag::parse_list("tags", &tags).unwrap(),
+        track: None,
+        private: false,
+        customer: None,
+        note: None,
+    }
+}
+
+/// A vote by a customer (address and name), with or without a note.
+#[must_use]
+pub fn vote(request: RequestRef, customer: Option<(&str, Option<&str>)>, note: Option<&str>) -> CastVote {
+    let customer = customer.map(|(email, name)| CustomerDraft::parse(Some(email), name).unwrap());
+    let note = note.map(|body| NoteDraft::parse(Some(body), None).unwrap());
+    CastVote { request, ballot: Ballot::of(customer, note) }
+}
+
+/// A comment.
+#[must_use]
+pub fn comment(request: RequestRef, content: &str, notify_all_voters: bool) -> PostComment {
+    PostComment { request, draft: CommentDraft::parse(Some(content), None, notify_all_voters) }
+}
+
+/// A command that does another one and then fails, so that its unit is undone.
+pub struct Failing<O>(pub O);
+
+#[async_trait]
+impl<O: Operation> Operation for Failing<O> {
+    type Reply = ();
+
+    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+        self.0.perform(call, work).await?;
+        Err(RoadmapError::Taken { what: "this test's patience".to_owned() })
+    }
+}
+
+/// A command that does another one and then waits for ever, to be dropped.
+pub struct Stalling<O>(pub O, pub Arc<tokio::sync::Notify>);
+
+#[async_trait]
+impl<O: Operation> Operation for Stalling<O> {
+    type Reply = ();
+
+    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+        self.0.perform(call, work).await?;
+        self.1.notify_one();
+        std::future::pending().await
+    }
+}
