@@ -6,7 +6,7 @@ use std::time::Duration;
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 
-use crate::errors::SqlError;
+use crate::errors::{SqlError, is_passing};
 
 /// Makes connections to one file.
 #[derive(Debug, Clone)]
@@ -37,18 +37,30 @@ impl Connector {
 
     fn connect(&self) -> Result<SqliteConnection, SqlError> {
         let mut connection = SqliteConnection::establish(&self.url())?;
-        // The busy timeout comes first: changing the journal mode may have to wait already.
-        connection.batch_execute(&format!(
-            "PRAGMA busy_timeout = {};
-             PRAGMA journal_mode = WAL;
-             PRAGMA synchronous = FULL;
+        connection.batch_execute(&format!("PRAGMA busy_timeout = {};", self.busy_timeout.as_millis()))?;
+        self.log_ahead(&mut connection)?;
+        connection.batch_execute(
+            "PRAGMA synchronous = FULL;
              PRAGMA foreign_keys = ON;
              PRAGMA trusted_schema = OFF;
              PRAGMA cache_size = -8192;
              PRAGMA temp_store = MEMORY;",
-            self.busy_timeout.as_millis()
-        ))?;
+        )?;
         Ok(connection)
+    }
+
+    /// Switches to the write-ahead log. SQLite does not wait for its busy timeout here when several
+    /// processes open a new file at once, so that the waiting is done by hand.
+    fn log_ahead(&self, connection: &mut SqliteConnection) -> Result<(), SqlError> {
+        const PAUSE: Duration = Duration::from_millis(10);
+        let mut left = self.busy_timeout;
+        loop {
+            match connection.batch_execute("PRAGMA journal_mode = WAL;") {
+                Err(error) if is_passing(&error) && left > PAUSE => left -= PAUSE,
+                settled => return Ok(settled?),
+            }
+            std::thread::sleep(PAUSE);
+        }
     }
 
     /// A `file:` URI, so that no character of the path has a meaning of its own.

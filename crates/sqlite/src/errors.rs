@@ -29,7 +29,7 @@ impl From<SqlError> for StoreError {
 /// Whether the statement failed because of the machine's state and not because of itself. Diesel
 /// keeps SQLite's message and drops its code; these are the messages of `sqlite3_errstr`, which are
 /// constants of the library and never translated.
-fn is_passing(error: &DieselError) -> bool {
+pub(crate) fn is_passing(error: &DieselError) -> bool {
     let DieselError::DatabaseError(kind, information) = error else {
         return matches!(error, DieselError::BrokenTransactionManager);
     };

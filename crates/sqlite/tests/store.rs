@@ -1,5 +1,8 @@
 //! The SQLite store under the contract suite, on a file in a temporary folder.
 
+// A test says what it expects by failing.
+#![expect(clippy::unwrap_used)]
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
