@@ -1,1 +1,27 @@
+//! The HTTP surface of the service: thin, on actix-web.
+//!
+//! A call goes through the same steps in the same order, each of which can end it:
+//!
+//! 1. [`around`]: request id, log line, and an answer even when something panics.
+//! 2. [`caller`]: the workspace of the host and the holder of the key, or 401.
+//! 3. Routes: 404 for an unknown path, 405 for a method that it does not have.
+//! 4. [`call`]: 406 and 415, then 400 for a body that is no JSON object, then 403.
+//! 5. `v1`: the handler turns the body into a command and the reply into an answer.
+//!
+//! Not here: rules (domain) and SQL (stores).
+//!
+//! Invariant: statuses are decided in [`error`] alone, and every body of this crate's is JSON.
 
+pub mod around;
+pub mod call;
+pub mod caller;
+pub mod detached;
+pub mod error;
+pub mod fields;
+mod routes;
+mod state;
+mod v1;
+mod wire;
+
+pub use routes::configure;
+pub use state::State;

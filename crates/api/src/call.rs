@@ -1,0 +1,265 @@
+//! Calls that have passed the door: their caller, their query or their body.
+//!
+//! The checks are made here, one after the other and in the contract's order, because handlers'
+//! separate extractors would race.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use actix_web::dev::Payload;
+use actix_web::http::header::{ACCEPT, Accept, CONTENT_ENCODING, CONTENT_TYPE, Header};
+use actix_web::web::{self, Bytes, BytesMut};
+use actix_web::{FromRequest, HttpMessage, HttpRequest};
+use futures_util::StreamExt;
+use roadmap_domain::error::{Parsed, RoadmapError};
+use roadmap_domain::model::api_key::{Credential, Scope};
+use roadmap_domain::model::feature_request::RequestRef;
+use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::operation_key::OperationKey;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::error::ApiError;
+use crate::fields::{self, Query};
+use crate::state::State;
+use crate::wire::Links;
+
+/// Largest JSON body, in bytes.
+const BODY_LIMIT: usize = 1024 * 1024;
+
+/// How much of a body that is too large is read and thrown away, so that the client gets to read
+/// the answer instead of a reset connection.
+const DRAIN_LIMIT: usize = 16 * BODY_LIMIT;
+
+/// How long a body may make no progress.
+const BODY_PATIENCE: Duration = Duration::from_secs(30);
+
+/// A call that reads.
+pub struct ReadCall {
+    /// Who is calling.
+    pub workspace: WorkspaceId,
+    /// Where the workspace's things are seen.
+    pub links: Links,
+    /// The query string.
+    pub query: Query,
+}
+
+/// A call that writes, with its body.
+pub struct WriteCall {
+    /// Who is calling.
+    pub workspace: WorkspaceId,
+    /// Where the workspace's things are seen.
+    pub links: Links,
+    body: Map<String, Value>,
+}
+
+impl WriteCall {
+    /// The body, for calls that have no operation key.
+    ///
+    /// # Errors
+    /// A field of another JSON type.
+    pub fn body<B: DeserializeOwned>(self) -> Parsed<B> {
+        fields::body(self.body)
+    }
+
+    /// The body's operation key and what `parse` makes of the rest. A field that cannot be accepted,
+    /// the key included, is told in the place of the rest: the key is looked up before, and whether
+    /// the record exists comes first too.
+    pub fn command<B: DeserializeOwned, T>(
+        self,
+        parse: impl FnOnce(B) -> Parsed<T>,
+    ) -> (Option<OperationKey>, Parsed<T>) {
+        let key = fields::operation_key(&self.body);
+        let parsed = fields::body(self.body).and_then(parse);
+        match key {
+            Ok(key) => (key, parsed),
+            Err(invalid) => (None, Err(invalid)),
+        }
+    }
+}
+
+impl FromRequest for ReadCall {
+    type Error = ApiError;
+    type Future = std::future::Ready<Result<Self, ApiError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        std::future::ready(read(request))
+    }
+}
+
+fn read(request: &HttpRequest) -> Result<ReadCall, ApiError> {
+    let (credential, links) = caller(request)?;
+    accepts_json(request)?;
+    permit(&credential, Scope::Read)?;
+    Ok(ReadCall { workspace: credential.workspace.id, links, query: Query::parse(request.query_string())? })
+}
+
+impl FromRequest for WriteCall {
+    type Error = ApiError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let request = request.clone();
+        let mut payload = payload.take();
+        Box::pin(async move {
+            let (credential, links) = caller(&request)?;
+            accepts_json(&request)?;
+            sends_json(&request)?;
+            let body = json_object(&whole(&mut payload).await?)?;
+            permit(&credential, Scope::Write)?;
+            Ok(Self { workspace: credential.workspace.id, links, body })
+        })
+    }
+}
+
+/// The request that the path names. Bytes that are no text name none.
+pub fn request_ref(request: &HttpRequest) -> RequestRef {
+    let segment = request.match_info().get("id").unwrap_or_default();
+    match percent_encoding::percent_decode_str(segment).decode_utf8() {
+        Ok(segment) => RequestRef::parse(&segment),
+        Err(_) => RequestRef::Nothing,
+    }
+}
+
+fn caller(request: &HttpRequest) -> Result<(Credential, Links), ApiError> {
+    let credential = request.extensions().get::<Credential>().cloned().ok_or(RoadmapError::Unauthenticated)?;
+    let state = request.app_data::<web::Data<State>>().ok_or(RoadmapError::Unauthenticated)?;
+    let links = Links::of(state.base_url.of_workspace(&credential.workspace.subdomain));
+    Ok((credential, links))
+}
+
+fn permit(credential: &Credential, scope: Scope) -> Result<(), ApiError> {
+    if credential.key.scopes.allow(scope) { Ok(()) } else { Err(RoadmapError::OutOfScope.into()) }
+}
+
+/// Whether the client takes `application/json`: the most specific range that covers it decides
+/// (RFC 9110 section 12.5.1). No header takes everything.
+fn accepts_json(request: &HttpRequest) -> Result<(), ApiError> {
+    let mut values = request.headers().get_all(ACCEPT).peekable();
+    if values.peek().is_none() || values.all(|value| value.as_bytes().trim_ascii().is_empty()) {
+        return Ok(());
+    }
+    let accept = Accept::parse(request).map_err(|_| ApiError::NotAcceptable)?;
+    let most_specific = accept
+        .iter()
+        .filter_map(|range| {
+            let specificity = match (range.item.type_().as_str(), range.item.subtype().as_str()) {
+                ("application", "json") => 2,
+                ("application", "*") => 1,
+                ("*", "*") => 0,
+                _ => return None,
+            };
+            Some((specificity, range.quality))
+        })
+        .max_by_key(|(specificity, _)| *specificity);
+    match most_specific {
+        Some((_, quality)) if quality > actix_web::http::header::Quality::ZERO => Ok(()),
+        _ => Err(ApiError::NotAcceptable),
+    }
+}
+
+/// Whether the body is sent as plain JSON in UTF-8. No header means it is.
+fn sends_json(request: &HttpRequest) -> Result<(), ApiError> {
+    let encoded = request.headers().get(CONTENT_ENCODING);
+    if encoded.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return Err(ApiError::UnsupportedMediaType);
+    }
+    if !request.headers().contains_key(CONTENT_TYPE) {
+        return Ok(());
+    }
+    let mime = request.mime_type().ok().flatten().ok_or(ApiError::UnsupportedMediaType)?;
+    let utf8 = mime.get_param("charset").is_none_or(|charset| charset == "utf-8");
+    if mime.essence_str() == "application/json" && utf8 { Ok(()) } else { Err(ApiError::UnsupportedMediaType) }
+}
+
+/// The whole body. One that is too large is read on for a while before it is refused.
+async fn whole(payload: &mut Payload) -> Result<Bytes, ApiError> {
+    let mut body = BytesMut::new();
+    let mut read = 0;
+    while let Some(chunk) =
+        tokio::time::timeout(BODY_PATIENCE, payload.next()).await.map_err(|_| ApiError::BodyTimeout)?
+    {
+        let chunk = chunk.map_err(|_| ApiError::MalformedBody)?;
+        read += chunk.len();
+        if read <= BODY_LIMIT {
+            body.extend_from_slice(&chunk);
+        } else if read > DRAIN_LIMIT {
+            break;
+        }
+    }
+    if read > BODY_LIMIT { Err(ApiError::TooLarge) } else { Ok(body.freeze()) }
+}
+
+/// The body as a JSON object. The parser stops at 128 levels of nesting.
+fn json_object(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
+    serde_json::from_slice(body).map_err(|_| ApiError::MalformedBody)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::test::TestRequest;
+
+    fn status(outcome: Result<(), ApiError>) -> u16 {
+        outcome.map_or_else(|error| actix_web::ResponseError::status_code(&error).as_u16(), |()| 200)
+    }
+
+    #[test]
+    fn the_most_specific_range_decides_what_is_acceptable() {
+        for (accept, expected) in [
+            ("application/json", 200),
+            ("*/*", 200),
+            ("application/*", 200),
+            ("text/html, application/xml;q=0.9, */*;q=0.8", 200),
+            ("text/html, application/json;q=0.1", 200),
+            ("APPLICATION/JSON", 200),
+            ("", 200),
+            ("text/html", 406),
+            ("application/xml", 406),
+            ("application/json;q=0", 406),
+            ("application/json;q=0, */*", 406),
+            ("application/*;q=0, */*", 406),
+            ("text/*", 406),
+            ("nonsense", 406),
+        ] {
+            let request = TestRequest::get().insert_header((ACCEPT, accept)).to_http_request();
+            assert_eq!(status(accepts_json(&request)), expected, "{accept}");
+        }
+        assert_eq!(status(accepts_json(&TestRequest::get().to_http_request())), 200);
+    }
+
+    #[test]
+    fn only_plain_json_is_taken() {
+        for (content_type, expected) in [
+            ("application/json", 200),
+            ("application/json; charset=utf-8", 200),
+            ("application/json; charset=UTF-8", 200),
+            ("Application/JSON", 200),
+            ("application/json; charset=latin1", 415),
+            ("text/plain", 415),
+            ("application/x-www-form-urlencoded", 415),
+            ("multipart/form-data; boundary=x", 415),
+            ("json", 415),
+            ("", 415),
+        ] {
+            let request = TestRequest::post().insert_header((CONTENT_TYPE, content_type)).to_http_request();
+            assert_eq!(status(sends_json(&request)), expected, "{content_type}");
+        }
+        assert_eq!(status(sends_json(&TestRequest::post().to_http_request())), 200);
+        let request = TestRequest::post().insert_header((CONTENT_ENCODING, "gzip")).to_http_request();
+        assert_eq!(status(sends_json(&request)), 415);
+    }
+
+    #[test]
+    fn a_body_is_one_json_object() {
+        for body in ["{}", " { \"a\" : [1] } "] {
+            assert!(json_object(body.as_bytes()).is_ok(), "{body}");
+        }
+        let deep = format!("{}{}", "{\"a\":".repeat(5_000), "}".repeat(5_000));
+        for body in ["", " ", "[]", "null", "\"a\"", "1", "{", "{}{}", "{'a':1}", "{\"a\":\"\\ud800\"}", &deep] {
+            assert!(json_object(body.as_bytes()).is_err(), "{body:.20}");
+        }
+        assert!(json_object(b"{\"a\":\"\xff\"}").is_err());
+    }
+}

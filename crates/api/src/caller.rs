@@ -1,0 +1,125 @@
+//! Who is calling: host and key, before anything else is looked at. Contract section 5.
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{HOST, HeaderMap, HeaderName};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpMessage, web};
+use roadmap_domain::error::RoadmapError;
+use roadmap_domain::model::api_key::Credential;
+use roadmap_domain::model::base_url::HostOf;
+use roadmap_domain::model::workspace::Subdomain;
+
+use crate::error::ApiError;
+use crate::state::State;
+
+/// Where the key is.
+pub const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+
+const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+
+/// Lets a call through with its [`Credential`], or answers 401.
+///
+/// # Errors
+/// [`RoadmapError::Unauthenticated`] and failures of the store, both as answers.
+pub async fn authenticate(
+    state: web::Data<State>,
+    request: ServiceRequest,
+    next: Next<impl MessageBody>,
+) -> Result<ServiceResponse<impl MessageBody>, Error> {
+    let recognised = recognise(&state, request.headers()).await?;
+    request.extensions_mut().insert(recognised);
+    next.call(request).await
+}
+
+async fn recognise(state: &web::Data<State>, headers: &HeaderMap) -> Result<Credential, ApiError> {
+    let subdomain = subdomain(state, headers).ok_or(RoadmapError::Unauthenticated)?;
+    let key = only(headers, &API_KEY).ok_or(RoadmapError::Unauthenticated)?;
+    let recognised = state.authenticate.recognise(&subdomain, key).await?;
+    if recognised.use_is_stale {
+        let (authenticate, credential) = (state.authenticate.clone(), recognised.credential.clone());
+        state.detached.start(async move {
+            if let Err(error) = authenticate.record_use(&credential).await {
+                tracing::warn!(%error, "the use of an API key could not be recorded");
+            }
+        });
+    }
+    Ok(recognised.credential)
+}
+
+/// The subdomain that the call addresses. Headers that proxies set count only when the operator
+/// trusts the proxy; anybody can send them.
+fn subdomain(state: &State, headers: &HeaderMap) -> Option<Subdomain> {
+    let forwarded = state.trust_proxy.then(|| forwarded_host(headers)).flatten();
+    let host = forwarded.or_else(|| only(headers, &HOST))?;
+    match state.base_url.workspace_of(host) {
+        HostOf::Workspace(subdomain) => Some(subdomain),
+        HostOf::Service => state.default_workspace.clone(),
+        HostOf::Nobody => None,
+    }
+}
+
+/// The host by which the client reached the nearest proxy: the last `host` of `Forwarded` (RFC 7239
+/// section 5.3), else the last entry of `X-Forwarded-Host`.
+fn forwarded_host(headers: &HeaderMap) -> Option<&str> {
+    let last = |value: &'_ str| value.rsplit(',').next().map(str::trim).map(str::len);
+    let entry = |name: &HeaderName| {
+        let value = headers.get_all(name).last()?.to_str().ok()?;
+        let length = last(value)?;
+        value.trim_end().get(value.trim_end().len() - length..)
+    };
+    let of_forwarded = entry(&actix_web::http::header::FORWARDED).and_then(|entry| {
+        entry.split(';').find_map(|pair| {
+            let (name, value) = pair.split_once('=')?;
+            name.trim().eq_ignore_ascii_case("host").then(|| value.trim().trim_matches('"'))
+        })
+    });
+    of_forwarded.or_else(|| entry(&FORWARDED_HOST)).filter(|host| !host.is_empty())
+}
+
+/// The value of a header that is there exactly once.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    let mut values = headers.get_all(name);
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::http::header::HeaderValue;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        headers
+    }
+
+    #[test]
+    fn a_proxy_s_last_word_counts() {
+        for (pairs, host) in [
+            (&[("x-forwarded-host", "acme.example")][..], Some("acme.example")),
+            (&[("x-forwarded-host", "evil.example, acme.example ")], Some("acme.example")),
+            (&[("x-forwarded-host", "evil.example"), ("x-forwarded-host", "acme.example")], Some("acme.example")),
+            (&[("forwarded", "for=1.2.3.4;host=acme.example:8443;proto=https")], Some("acme.example:8443")),
+            (&[("forwarded", "host=evil.example, for=1.2.3.4; Host=\"acme.example\"")], Some("acme.example")),
+            (&[("forwarded", "for=1.2.3.4"), ("x-forwarded-host", "acme.example")], Some("acme.example")),
+            (&[("forwarded", "host=")], None),
+            (&[("x-forwarded-host", "")], None),
+            (&[], None),
+        ] {
+            assert_eq!(forwarded_host(&headers(pairs)), host, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn a_repeated_header_is_no_header() {
+        assert_eq!(only(&headers(&[("x-api-key", "a")]), &API_KEY), Some("a"));
+        assert_eq!(only(&headers(&[("x-api-key", "a"), ("x-api-key", "a")]), &API_KEY), None);
+        assert_eq!(only(&headers(&[]), &API_KEY), None);
+    }
+}

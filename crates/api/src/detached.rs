@@ -1,0 +1,49 @@
+//! Work that goes on when its caller is gone.
+//!
+//! The web server drops a handler when its client resets the connection. A write must not stop in
+//! the middle for that, so that it runs on the main runtime, where only the end of the process
+//! stops it, and that waits for it.
+
+use std::future::Future;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio_util::task::TaskTracker;
+use tracing::Instrument;
+
+use crate::error::ApiError;
+
+/// Runs work apart from the connections that ask for it.
+#[derive(Clone)]
+pub struct Detached {
+    runtime: Handle,
+    tracker: TaskTracker,
+}
+
+impl Detached {
+    /// Runs work on this runtime.
+    #[must_use]
+    pub fn on(runtime: Handle) -> Self {
+        Self { runtime, tracker: TaskTracker::new() }
+    }
+
+    /// Runs `work` to its end, whether or not somebody still waits for it.
+    ///
+    /// # Errors
+    /// [`ApiError::Panicked`] when it panicked.
+    pub async fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, ApiError> {
+        let work = self.tracker.spawn_on(work.in_current_span(), &self.runtime);
+        work.await.map_err(ApiError::Panicked)
+    }
+
+    /// Runs `work` to its end; nobody waits for it.
+    pub fn start(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.tracker.spawn_on(work.in_current_span(), &self.runtime);
+    }
+
+    /// Waits for all work, at most so long. Returns whether all of it is done.
+    pub async fn drain(&self, limit: Duration) -> bool {
+        self.tracker.close();
+        tokio::time::timeout(limit, self.tracker.wait()).await.is_ok()
+    }
+}

@@ -1,0 +1,182 @@
+//! From what went wrong to status and body: the one table of statuses.
+
+use std::error::Error;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ALLOW, RETRY_AFTER};
+use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
+use roadmap_domain::error::{Invalid, RoadmapError, StoreError};
+use serde::Serialize;
+
+/// A call that is not answered as asked.
+#[derive(Debug)]
+pub enum ApiError {
+    /// The domain says why.
+    Domain(RoadmapError),
+    /// No such path.
+    NotFound,
+    /// The path has only these methods.
+    MethodNotAllowed(&'static str),
+    /// The client does not take JSON.
+    NotAcceptable,
+    /// The body is not sent as JSON.
+    UnsupportedMediaType,
+    /// The body is no JSON object.
+    MalformedBody,
+    /// The body is larger than a JSON body may be.
+    TooLarge,
+    /// The body stopped arriving.
+    BodyTimeout,
+    /// The work behind the call panicked.
+    Panicked(tokio::task::JoinError),
+    /// The handler panicked.
+    HandlerPanicked,
+}
+
+impl<E: Into<RoadmapError>> From<E> for ApiError {
+    fn from(error: E) -> Self {
+        Self::Domain(error.into())
+    }
+}
+
+/// The body of every error, contract section 2.10.
+#[derive(Serialize)]
+struct ErrorBody<'a> {
+    error: &'a str,
+}
+
+const WENT_WRONG: &str = "Something went wrong";
+const UNAVAILABLE: &str = "Service is temporarily unavailable";
+
+impl ApiError {
+    /// Status and message. Messages of the domain's own errors are written there.
+    fn answer(&self) -> (StatusCode, String) {
+        let fixed = |status, message: &str| (status, message.to_owned());
+        match self {
+            Self::Domain(error) => {
+                let status = match error {
+                    RoadmapError::Unauthenticated => StatusCode::UNAUTHORIZED,
+                    RoadmapError::OutOfScope => StatusCode::FORBIDDEN,
+                    RoadmapError::Missing(_) => StatusCode::NOT_FOUND,
+                    RoadmapError::Invalid(Invalid { .. }) | RoadmapError::Taken { .. } => {
+                        StatusCode::UNPROCESSABLE_ENTITY
+                    }
+                    RoadmapError::OperationInProgress => StatusCode::CONFLICT,
+                    RoadmapError::SearchUnavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+                    RoadmapError::Store(StoreError::Unavailable(_) | StoreError::Transient(_)) => {
+                        return fixed(StatusCode::SERVICE_UNAVAILABLE, UNAVAILABLE);
+                    }
+                    RoadmapError::Store(StoreError::Inconsistent { .. } | StoreError::Fatal(_)) => {
+                        return fixed(StatusCode::INTERNAL_SERVER_ERROR, WENT_WRONG);
+                    }
+                };
+                (status, error.to_string())
+            }
+            Self::NotFound => fixed(StatusCode::NOT_FOUND, "Not found"),
+            Self::MethodNotAllowed(_) => fixed(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"),
+            Self::NotAcceptable => fixed(StatusCode::NOT_ACCEPTABLE, "Accept must allow application/json"),
+            Self::UnsupportedMediaType => {
+                fixed(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type must be application/json")
+            }
+            Self::MalformedBody => fixed(StatusCode::BAD_REQUEST, "Request body is not valid JSON"),
+            Self::TooLarge => fixed(StatusCode::PAYLOAD_TOO_LARGE, "Request body must not be larger than 1 MB"),
+            Self::BodyTimeout => fixed(StatusCode::REQUEST_TIMEOUT, "Request body took too long to arrive"),
+            Self::Panicked(_) | Self::HandlerPanicked => fixed(StatusCode::INTERNAL_SERVER_ERROR, WENT_WRONG),
+        }
+    }
+
+    /// The whole chain of causes, for the log.
+    fn chain(&self) -> String {
+        let first: &dyn Error = match self {
+            Self::Domain(error) => error,
+            Self::Panicked(error) => error,
+            other => return other.answer().1,
+        };
+        let causes = std::iter::successors(Some(first), |error: &&dyn Error| (*error).source());
+        causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    }
+}
+
+impl std::fmt::Display for ApiError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.answer().1)
+    }
+}
+
+impl ResponseError for ApiError {
+    fn status_code(&self) -> StatusCode {
+        self.answer().0
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let (status, message) = self.answer();
+        if status.is_server_error() {
+            tracing::error!(status = status.as_u16(), cause = %self.chain(), "a call failed");
+        }
+        let mut response = HttpResponseBuilder::new(status);
+        if let Self::MethodNotAllowed(methods) = self {
+            response.insert_header((ALLOW, *methods));
+        }
+        if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::CONFLICT) {
+            response.insert_header((RETRY_AFTER, "1"));
+        }
+        response.json(ErrorBody { error: &message })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::body::to_bytes;
+    use roadmap_domain::error::Resource;
+
+    fn store(error: StoreError) -> ApiError {
+        RoadmapError::Store(error).into()
+    }
+
+    #[actix_web::test]
+    async fn every_failure_has_one_status_and_one_sentence() {
+        for (error, status, message, retry) in [
+            (RoadmapError::Unauthenticated.into(), 401, "Could not authenticate, invalid API Key", false),
+            (RoadmapError::OutOfScope.into(), 403, "API Key does not have the required scope", false),
+            (RoadmapError::Missing(Resource::Track).into(), 404, "Track does not exist.", false),
+            (Invalid::missing("email").into(), 422, "param is missing or the value is empty or invalid: email", false),
+            (RoadmapError::OperationInProgress.into(), 409, "operation_in_progress", true),
+            (
+                RoadmapError::SearchUnavailable(StoreError::Fatal("secret".into())).into(),
+                503,
+                "search_unavailable",
+                true,
+            ),
+            (store(StoreError::Unavailable("secret".into())), 503, "Service is temporarily unavailable", true),
+            (store(StoreError::Transient("secret".into())), 503, "Service is temporarily unavailable", true),
+            (store(StoreError::Fatal("secret".into())), 500, "Something went wrong", false),
+            (
+                store(StoreError::Inconsistent { table: "secret", column: "secret", row: "1".to_owned() }),
+                500,
+                "Something went wrong",
+                false,
+            ),
+            (ApiError::NotFound, 404, "Not found", false),
+            (ApiError::MethodNotAllowed("GET"), 405, "Method not allowed", false),
+            (ApiError::NotAcceptable, 406, "Accept must allow application/json", false),
+            (ApiError::BodyTimeout, 408, "Request body took too long to arrive", false),
+            (ApiError::TooLarge, 413, "Request body must not be larger than 1 MB", false),
+            (ApiError::UnsupportedMediaType, 415, "Content-Type must be application/json", false),
+            (ApiError::MalformedBody, 400, "Request body is not valid JSON", false),
+            (ApiError::HandlerPanicked, 500, "Something went wrong", false),
+        ] {
+            let response = error.error_response();
+            assert_eq!(response.status().as_u16(), status, "{message}");
+            assert_eq!(response.headers().contains_key(RETRY_AFTER), retry, "{message}");
+            let body = to_bytes(response.into_body()).await.unwrap();
+            assert_eq!(body, format!("{{\"error\":\"{message}\"}}"));
+        }
+    }
+
+    #[test]
+    fn the_log_gets_every_cause_once() {
+        let error: ApiError = RoadmapError::SearchUnavailable(StoreError::Fatal("no such table".into())).into();
+        assert_eq!(error.chain(), "search_unavailable: the store failed: no such table");
+    }
+}

@@ -1,0 +1,189 @@
+//! Reading fields: of JSON bodies and of query strings.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use percent_encoding::percent_decode_str;
+use roadmap_domain::error::{Invalid, Parsed, Problem};
+use roadmap_domain::model::operation_key::OperationKey;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
+use serde_json::{Map, Value};
+use serde_path_to_error::Segment;
+
+/// A JSON object. A plain derived struct would take an array too, field by field.
+#[derive(Debug)]
+pub struct Object<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfMap<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for OfMap<T> {
+            type Value = Object<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+            }
+        }
+
+        deserializer.deserialize_map(OfMap(PhantomData))
+    }
+}
+
+/// Tells a field that was sent as null from one that was not sent: for fields whose null is an error.
+///
+/// # Errors
+/// Those of the field's own type.
+pub fn sent<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// Reads a body into a struct of optional fields. Fields that it does not have are ignored.
+///
+/// # Errors
+/// A field of another JSON type, by its own name.
+pub fn body<B: DeserializeOwned>(body: Map<String, Value>) -> Parsed<B> {
+    serde_path_to_error::deserialize(Value::Object(body)).map_err(|error| {
+        let names = error.path().iter().filter_map(|segment| match segment {
+            Segment::Map { key } => Some(key.as_str()),
+            _ => None,
+        });
+        let field = names.last().unwrap_or("body").to_owned();
+        let message = error.inner().to_string();
+        let expected = match message.rsplit_once("expected ") {
+            Some((_, "a sequence")) => "a list".to_owned(),
+            Some((_, expected)) => expected.to_owned(),
+            None => "valid".to_owned(),
+        };
+        Invalid { field, problem: Problem::WrongType { expected } }
+    })
+}
+
+/// The operation key of a body. Absent, null and blank are all no key.
+///
+/// # Errors
+/// Another type than a string, or longer than a key may be.
+pub fn operation_key(body: &Map<String, Value>) -> Parsed<Option<OperationKey>> {
+    match body.get(OperationKey::FIELD) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(raw)) => OperationKey::parse(raw),
+        Some(_) => Err(Invalid::new(OperationKey::FIELD, Problem::WrongType { expected: "a string".to_owned() })),
+    }
+}
+
+/// The parameters of a query string. Of a repeated one the last counts.
+#[derive(Debug)]
+pub struct Query(Vec<(String, String)>);
+
+impl Query {
+    /// Reads a query string in the form of HTML forms.
+    ///
+    /// # Errors
+    /// Bytes that are no UTF-8, by the parameter's name.
+    pub fn parse(raw: &str) -> Parsed<Self> {
+        let pairs = raw.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let name = decoded(name, "query string")?;
+            let value = decoded(value, &name)?;
+            Ok((name, value))
+        });
+        Ok(Self(pairs.collect::<Parsed<_>>()?))
+    }
+
+    /// The value of a parameter, if it was sent.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().rev().find(|(sent, _)| sent == name).map(|(_, value)| value.as_str())
+    }
+}
+
+fn decoded(raw: &str, field: &str) -> Parsed<String> {
+    let spaced = raw.replace('+', " ");
+    let text = percent_decode_str(&spaced).decode_utf8();
+    match text {
+        Ok(text) => Ok(text.into_owned()),
+        Err(_) => Err(Invalid::new(field, Problem::Malformed { expected: "valid UTF-8" })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[derive(Debug, Deserialize)]
+    struct Sample {
+        name: Option<String>,
+        flag: Option<bool>,
+        list: Option<Vec<String>>,
+        inner: Option<Object<Inner>>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Inner {
+        email: Option<String>,
+    }
+
+    fn read(value: Value) -> Parsed<Sample> {
+        let Value::Object(map) = value else { panic!("an object") };
+        body(map)
+    }
+
+    #[test]
+    fn fields_are_optional_and_others_are_ignored() {
+        let sample =
+            read(json!({"name": "n", "flag": null, "list": ["a"], "inner": {"email": "e"}, "more": 1})).unwrap();
+        assert_eq!(sample.name.as_deref(), Some("n"));
+        assert_eq!(sample.flag, None);
+        assert_eq!(sample.list, Some(vec!["a".to_owned()]));
+        assert_eq!(sample.inner.unwrap().0.email.as_deref(), Some("e"));
+    }
+
+    #[test]
+    fn a_wrong_type_is_told_by_the_field_s_own_name() {
+        for (body, message) in [
+            (json!({"name": 5}), "name must be a string"),
+            (json!({"name": ["a"]}), "name must be a string"),
+            (json!({"flag": "true"}), "flag must be a boolean"),
+            (json!({"list": "a"}), "list must be a list"),
+            (json!({"list": ["a", 1]}), "list must be a string"),
+            (json!({"inner": "a"}), "inner must be an object"),
+            (json!({"inner": ["e"]}), "inner must be an object"),
+            (json!({"inner": {"email": {}}}), "email must be a string"),
+        ] {
+            assert_eq!(read(body.clone()).unwrap_err().to_string(), message, "{body}");
+        }
+    }
+
+    #[test]
+    fn an_operation_key_is_a_string_or_absent() {
+        let key = |value: Value| {
+            let Value::Object(map) = json!({ "operation_key": value }) else { panic!("an object") };
+            operation_key(&map)
+        };
+        assert_eq!(key(json!(null)).unwrap(), None);
+        assert_eq!(key(json!(" ")).unwrap(), None);
+        assert_eq!(key(json!("k")).unwrap().unwrap().as_str(), "k");
+        for value in [json!(1), json!(true), json!([]), json!({})] {
+            assert_eq!(key(value).unwrap_err().to_string(), "operation_key must be a string");
+        }
+        assert_eq!(operation_key(&Map::new()).unwrap(), None);
+    }
+
+    #[test]
+    fn query_strings_are_decoded_strictly() {
+        let query = Query::parse("query=dark+mode%21&page=1&page=2&empty=&bare&&%66=g").unwrap();
+        assert_eq!(query.get("query"), Some("dark mode!"));
+        assert_eq!(query.get("page"), Some("2"));
+        assert_eq!((query.get("empty"), query.get("bare"), query.get("none")), (Some(""), Some(""), None));
+        assert_eq!(query.get("f"), Some("g"));
+        assert_eq!(Query::parse("query=%zz").unwrap().get("query"), Some("%zz"));
+        assert_eq!(Query::parse("query=%ff").unwrap_err().to_string(), "query is not valid UTF-8");
+        assert_eq!(Query::parse("%ff=1").unwrap_err().to_string(), "query string is not valid UTF-8");
+    }
+}

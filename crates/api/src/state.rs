@@ -1,0 +1,36 @@
+//! What handlers have at hand.
+
+use std::sync::Arc;
+
+use roadmap_domain::model::base_url::BaseUrl;
+use roadmap_domain::model::workspace::Subdomain;
+use roadmap_domain::ports::{Clock, Ids, RoadmapReader};
+use roadmap_domain::usecase::authenticate::Authenticate;
+use roadmap_domain::usecase::executor::Executor;
+use roadmap_domain::usecase::search_requests::SearchRequests;
+
+use crate::detached::Detached;
+
+/// The application behind the routes.
+pub struct State {
+    /// Runs commands.
+    pub executor: Executor,
+    /// Answers lists.
+    pub reader: Arc<dyn RoadmapReader>,
+    /// Answers searches.
+    pub search: SearchRequests,
+    /// Recognises callers.
+    pub authenticate: Authenticate,
+    /// Where the service is reached.
+    pub base_url: BaseUrl,
+    /// Whether the host may come from a proxy's header.
+    pub trust_proxy: bool,
+    /// The workspace that the bare base host addresses.
+    pub default_workspace: Option<Subdomain>,
+    /// Where work goes on when its caller is gone.
+    pub detached: Detached,
+    /// Gives out request ids.
+    pub ids: Arc<dyn Ids>,
+    /// Tells the time for them.
+    pub clock: Arc<dyn Clock>,
+}

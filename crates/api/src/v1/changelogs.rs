@@ -1,0 +1,51 @@
+//! `GET` and `POST /changelogs`, contract section 4.9.
+
+use actix_web::{HttpResponse, web};
+use roadmap_domain::error::{Invalid, Parsed};
+use roadmap_domain::model::changelog::ChangelogDraft;
+use roadmap_domain::model::pagination::PageRequest;
+use roadmap_domain::usecase::create_changelog::CreateChangelog;
+use serde::Deserialize;
+
+use super::execute;
+use crate::call::{ReadCall, WriteCall};
+use crate::error::ApiError;
+use crate::fields::Object;
+use crate::state::State;
+use crate::wire;
+
+#[derive(Debug, Deserialize)]
+struct Body {
+    changelog: Option<Object<ChangelogBody>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ChangelogBody {
+    title: Option<String>,
+    content: Option<String>,
+    cover_image_signed_id: Option<String>,
+    publish: Option<bool>,
+}
+
+pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<HttpResponse, ApiError> {
+    let page = PageRequest::parse(call.query.get("page"), call.query.get("page_size"))?;
+    let changelogs = state.reader.changelogs(call.workspace, page).await?;
+    Ok(wire::ok(&wire::changelog::listed(&changelogs, &call.links)))
+}
+
+pub(crate) async fn create(state: web::Data<State>, call: WriteCall) -> Result<HttpResponse, ApiError> {
+    let (workspace, links) = (call.workspace, call.links.clone());
+    let (key, draft) = call.command(draft);
+    let render = move |changelog| wire::changelog::created(&changelog, &links);
+    execute(&state, workspace, key, CreateChangelog { draft }, render).await
+}
+
+fn draft(body: Body) -> Parsed<ChangelogDraft> {
+    let Object(changelog) = body.changelog.ok_or_else(|| Invalid::missing("changelog"))?;
+    ChangelogDraft::parse(
+        changelog.title.as_deref(),
+        changelog.content.as_deref(),
+        changelog.cover_image_signed_id.as_deref(),
+        changelog.publish.unwrap_or(false),
+    )
+}

@@ -1,0 +1,78 @@
+//! `GET` and `POST /feature_requests`: search and creation, contract sections 4.5 and 4.9.
+
+use actix_web::{HttpResponse, web};
+use roadmap_domain::error::{Invalid, Parsed};
+use roadmap_domain::model::customer::CustomerDraft;
+use roadmap_domain::model::feature_request::{Description, Tag, Title};
+use roadmap_domain::model::id::{TrackId, parse_uuid};
+use roadmap_domain::model::note::NoteDraft;
+use roadmap_domain::model::pagination::count;
+use roadmap_domain::model::search::SearchQuery;
+use roadmap_domain::usecase::create_request::{CreateRequest, RequestDraft};
+use roadmap_domain::usecase::search_requests::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
+use serde::Deserialize;
+
+use super::{CustomerBody, ReferenceNoteBody, execute};
+use crate::call::{ReadCall, WriteCall};
+use crate::error::ApiError;
+use crate::fields::Object;
+use crate::state::State;
+use crate::wire;
+
+#[derive(Debug, Deserialize)]
+struct Body {
+    feature_request: Option<Object<FeatureRequestBody>>,
+    customer: Option<Object<CustomerBody>>,
+    reference_note: Option<Object<ReferenceNoteBody>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct FeatureRequestBody {
+    title: Option<String>,
+    description: Option<String>,
+    tags: Option<Vec<String>>,
+    track_id: Option<String>,
+    private: Option<bool>,
+}
+
+pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<HttpResponse, ApiError> {
+    let query = SearchQuery::parse("query", call.query.get("query").unwrap_or_default())?;
+    let per_page = count("per_page", call.query.get("per_page"), DEFAULT_PER_PAGE, MAX_PER_PAGE)?;
+    let limit = usize::try_from(per_page).unwrap_or(usize::MAX);
+    let found = state.search.run(call.workspace, &query, limit).await?;
+    Ok(wire::ok(&wire::feature_request::found(&found, &call.links)))
+}
+
+pub(crate) async fn create(state: web::Data<State>, call: WriteCall) -> Result<HttpResponse, ApiError> {
+    let (workspace, links) = (call.workspace, call.links.clone());
+    let (key, draft) = call.command(draft);
+    let render = move |created| wire::feature_request::vote_cast(&created, &links);
+    execute(&state, workspace, key, CreateRequest { draft }, render).await
+}
+
+fn draft(body: Body) -> Parsed<RequestDraft> {
+    let Object(request) = body.feature_request.ok_or_else(|| Invalid::missing("feature_request"))?;
+    let track = request.track_id.as_deref().filter(|raw| !raw.trim().is_empty());
+    Ok(RequestDraft {
+        title: Title::parse("title", request.title.as_deref().unwrap_or_default())?,
+        description: Description::parse("description", request.description.as_deref().unwrap_or_default())?,
+        tags: Tag::parse_list("tags", &request.tags.unwrap_or_default())?,
+        track: track.map(|raw| parse_uuid("track_id", raw).map(TrackId::new)).transpose()?,
+        private: request.private.unwrap_or(false),
+        customer: customer(body.customer)?,
+        note: note(body.reference_note)?,
+    })
+}
+
+/// The customer of a body, if it has one.
+pub(crate) fn customer(body: Option<Object<CustomerBody>>) -> Parsed<Option<CustomerDraft>> {
+    body.map(|Object(CustomerBody { email, name })| CustomerDraft::parse(email.as_deref(), name.as_deref())).transpose()
+}
+
+/// The note of a body, if it has one.
+pub(crate) fn note(body: Option<Object<ReferenceNoteBody>>) -> Parsed<Option<NoteDraft>> {
+    body.map(|Object(ReferenceNoteBody { body, author_email })| {
+        NoteDraft::parse(body.as_deref(), author_email.as_deref())
+    })
+    .transpose()
+}

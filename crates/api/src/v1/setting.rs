@@ -1,0 +1,48 @@
+//! `GET`, `PATCH` and `PUT /setting`, contract sections 4.2 and 4.3.
+
+use actix_web::{HttpResponse, web};
+use roadmap_domain::error::{Invalid, Parsed, Resource, RoadmapError};
+use roadmap_domain::model::setting::SettingChange;
+use roadmap_domain::usecase::update_setting::UpdateSetting;
+use serde::Deserialize;
+
+use crate::call::{ReadCall, WriteCall};
+use crate::error::ApiError;
+use crate::fields::{Object, sent};
+use crate::state::State;
+use crate::wire;
+
+#[derive(Debug, Deserialize)]
+struct Body {
+    setting: Option<Object<SettingBody>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct SettingBody {
+    #[serde(default, deserialize_with = "sent")]
+    product_name: Option<Option<String>>,
+    #[serde(default, deserialize_with = "sent")]
+    website_url: Option<Option<String>>,
+}
+
+pub(crate) async fn show(state: web::Data<State>, call: ReadCall) -> Result<HttpResponse, ApiError> {
+    let setting = state.reader.setting(call.workspace).await?;
+    let setting = setting.ok_or(RoadmapError::Missing(Resource::Workspace))?;
+    Ok(wire::ok(&wire::setting::shown(&setting)))
+}
+
+pub(crate) async fn update(state: web::Data<State>, call: WriteCall) -> Result<HttpResponse, ApiError> {
+    let workspace = call.workspace;
+    // Settings are not written under operation keys (contract section 4.10); the field is ignored.
+    let operation = UpdateSetting { change: call.body().and_then(change) };
+    let executor = state.executor.clone();
+    let setting = state.detached.run(async move { executor.apply(workspace, &operation).await }).await??;
+    Ok(wire::ok(&wire::setting::shown(&setting)))
+}
+
+fn change(body: Body) -> Parsed<SettingChange> {
+    let Object(setting) = body.setting.ok_or_else(|| Invalid::missing("setting"))?;
+    let product_name = setting.product_name.as_ref().map(Option::as_deref);
+    let website_url = setting.website_url.as_ref().map(Option::as_deref);
+    SettingChange::parse(product_name, website_url)
+}

@@ -1,0 +1,13 @@
+//! `GET /tracks`, contract section 4.6.
+
+use actix_web::{HttpResponse, web};
+
+use crate::call::ReadCall;
+use crate::error::ApiError;
+use crate::state::State;
+use crate::wire;
+
+pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<HttpResponse, ApiError> {
+    let tracks = state.reader.tracks(call.workspace).await?;
+    Ok(wire::ok(&wire::track::listed(&tracks)))
+}

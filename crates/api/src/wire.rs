@@ -1,0 +1,51 @@
+//! What answers look like: the shapes of the contract, apart from the records they show.
+
+pub(crate) mod changelog;
+pub(crate) mod comment;
+pub(crate) mod feature_request;
+mod links;
+pub(crate) mod page;
+pub(crate) mod setting;
+pub(crate) mod track;
+pub(crate) mod voter;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ContentType, HeaderName};
+use actix_web::{HttpResponse, HttpResponseBuilder};
+use roadmap_domain::model::operation_key::SavedReply;
+use roadmap_domain::usecase::executor::Answer;
+use serde::Serialize;
+
+pub(crate) use links::Links;
+
+/// Marks an answer that was given before.
+const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// A 200 with this body.
+pub(crate) fn ok<T: Serialize>(body: &T) -> HttpResponse {
+    answer(Answer { reply: saved(StatusCode::OK, body), replayed: false })
+}
+
+/// An answer as it is saved.
+pub(crate) fn saved<T: Serialize>(status: StatusCode, body: &T) -> SavedReply {
+    // The shapes are plain structs: writing them to memory cannot fail. Should one ever, the answer
+    // is an error and not half a body.
+    match serde_json::to_vec(body) {
+        Ok(body) => SavedReply { status: status.as_u16(), body },
+        Err(error) => {
+            tracing::error!(%error, "an answer could not be written");
+            SavedReply { status: 500, body: br#"{"error":"Something went wrong"}"#.to_vec() }
+        }
+    }
+}
+
+/// An answer, new or from before, as it goes out.
+pub(crate) fn answer(answer: Answer) -> HttpResponse {
+    let status = StatusCode::from_u16(answer.reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = HttpResponseBuilder::new(status);
+    response.insert_header(ContentType::json());
+    if answer.replayed {
+        response.insert_header((REPLAYED, "true"));
+    }
+    response.body(answer.reply.body)
+}
