@@ -49,11 +49,11 @@ pub fn sent<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> 
 /// A field of another JSON type, by its own name.
 pub fn body<B: DeserializeOwned>(body: Map<String, Value>) -> Parsed<B> {
     serde_path_to_error::deserialize(Value::Object(body)).map_err(|error| {
-        let names = error.path().iter().filter_map(|segment| match segment {
+        let innermost = error.path().iter().rev().find_map(|segment| match segment {
             Segment::Map { key } => Some(key.as_str()),
             _ => None,
         });
-        let field = names.last().unwrap_or("body").to_owned();
+        let field = innermost.unwrap_or("body").to_owned();
         let message = error.inner().to_string();
         let expected = match message.rsplit_once("expected ") {
             Some((_, "a sequence")) => "a list".to_owned(),

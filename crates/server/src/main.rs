@@ -1,1 +1,33 @@
-fn main() {}
+//! The binary `roadmap`: serves the external API and sets up workspaces.
+//!
+//! - [`settings`]: flags, environment, file, defaults.
+//! - [`wiring`]: the only place where the domain meets its adapters.
+//! - [`system`]: clock, ids, chance and the gate of operation keys.
+//! - [`commands`]: one file per command of the command line.
+//!
+//! Not here: rules and SQL.
+
+mod commands;
+mod demo;
+mod settings;
+mod system;
+mod telemetry;
+mod wiring;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::commands::Arguments;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match Arguments::parse().run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // The whole chain on one line: what failed, and why.
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -85,7 +85,8 @@ impl Harness {
             subdomain: Subdomain::of_label(subdomain).unwrap(),
             setting: Setting::parse("Acme", "https://acme.example").unwrap(),
         };
-        self.executor.apply(WorkspaceId::new(self.ids.next(self.clock.now())), &operation).await
+        let id = WorkspaceId::new(self.ids.next(self.clock.now()));
+        Ok(self.executor.apply(id, &operation).await?.workspace)
     }
 
     /// A new request with this title.

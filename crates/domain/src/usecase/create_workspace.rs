@@ -20,11 +20,20 @@ pub struct CreateWorkspace {
     pub setting: Setting,
 }
 
+/// A workspace that was created.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkspaceCreated {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// Its tracks, in their order.
+    pub tracks: Vec<Track>,
+}
+
 #[async_trait]
 impl Operation for CreateWorkspace {
-    type Reply = Workspace;
+    type Reply = WorkspaceCreated;
 
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Workspace, RoadmapError> {
+    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<WorkspaceCreated, RoadmapError> {
         let workspace = Workspace { id: call.workspace, subdomain: self.subdomain.clone() };
         taken(work.insert_workspace(&workspace, &self.setting, call.now).await?, || {
             format!("subdomain `{}`", self.subdomain)
@@ -35,13 +44,15 @@ impl Operation for CreateWorkspace {
             taken(work.insert_lane(&lane).await?, || format!("lane `{name}`"))?;
             lanes.push(lane);
         }
+        let mut tracks = Vec::with_capacity(STARTING_TRACKS.len());
         for starting in STARTING_TRACKS {
             let lane = lanes.iter().find(|lane| Some(lane.name.as_str()) == starting.lane).cloned();
             let name = Name::stored(starting.track.to_owned());
             let track = Track { id: call.new_id(TrackId::new), name, lane };
             taken(work.insert_track(&track).await?, || format!("track `{}`", starting.track))?;
+            tracks.push(track);
         }
-        Ok(workspace)
+        Ok(WorkspaceCreated { workspace, tracks })
     }
 }
 
@@ -86,7 +97,8 @@ mod tests {
         });
         let ids = NumberedIds::default();
         let created = block_on(operation().perform(&call(&ids), &mut unit)).unwrap();
-        assert_eq!(created.id, workspace());
+        assert_eq!(created.workspace.id, workspace());
+        assert_eq!(created.tracks.len(), 6);
         assert_eq!(
             *seen.lock().unwrap(),
             [

@@ -1,0 +1,104 @@
+//! The command line.
+
+mod api_key;
+mod lane;
+mod member;
+mod migrate;
+mod output;
+mod serve;
+mod track;
+mod workspace;
+
+use anyhow::Context;
+use clap::{Parser, Subcommand};
+use roadmap_domain::error::{Resource, RoadmapError};
+use roadmap_domain::model::base_url::BaseUrl;
+use roadmap_domain::model::workspace::{Subdomain, Workspace};
+
+pub(crate) use api_key::draw as draw_api_key;
+
+use crate::settings::{SettingFlags, Settings};
+use crate::telemetry;
+use crate::wiring::Application;
+
+/// Self-hosted product feedback and roadmap: an HTTP API for feature requests, votes, comments,
+/// tracks and changelogs, one workspace per company.
+#[derive(Debug, Parser)]
+#[command(name = "roadmap", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    settings: SettingFlags,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve the API
+    Serve(serve::Serve),
+    /// Bring the database schema up to date (the other commands do so by themselves)
+    Migrate(migrate::Migrate),
+    /// Create and list workspaces
+    #[command(subcommand)]
+    Workspace(workspace::WorkspaceCommand),
+    /// Create, list, revoke and rotate the API keys of a workspace
+    #[command(subcommand)]
+    ApiKey(api_key::ApiKeyCommand),
+    /// Add and list the team members of a workspace
+    #[command(subcommand)]
+    Member(member::MemberCommand),
+    /// Add and list the tracks of a workspace
+    #[command(subcommand)]
+    Track(track::TrackCommand),
+    /// Add and list the lanes of a workspace's public roadmap
+    #[command(subcommand)]
+    Lane(lane::LaneCommand),
+}
+
+impl Arguments {
+    /// Runs the command.
+    pub(crate) async fn run(self) -> anyhow::Result<()> {
+        let settings = Settings::load(&self.settings)?;
+        telemetry::start(&settings)?;
+        match self.command {
+            Command::Serve(command) => command.run(settings).await,
+            Command::Migrate(command) => command.run(&settings),
+            Command::Workspace(command) => command.run(&settings).await,
+            Command::ApiKey(command) => command.run(&settings).await,
+            Command::Member(command) => command.run(&settings).await,
+            Command::Track(command) => command.run(&settings).await,
+            Command::Lane(command) => command.run(&settings).await,
+        }
+    }
+}
+
+/// The workspace that a command is for.
+#[derive(Debug, clap::Args)]
+struct InWorkspace {
+    /// Subdomain of the workspace
+    #[arg(long, value_name = "SUBDOMAIN")]
+    workspace: String,
+}
+
+impl InWorkspace {
+    async fn find(&self, application: &Application) -> anyhow::Result<Workspace> {
+        let subdomain = Subdomain::parse("--workspace", &self.workspace)?;
+        let found = application.directory.workspace(&subdomain).await?;
+        found
+            .ok_or(RoadmapError::Missing(Resource::Workspace))
+            .with_context(|| format!("no workspace `{subdomain}`; `roadmap workspace list` shows those there are"))
+    }
+}
+
+/// The URL of the service as far as a command that does not serve can know it.
+fn base_url(settings: &Settings) -> anyhow::Result<BaseUrl> {
+    let port = settings.listen.rsplit_once(':').map_or("8080", |(_, port)| port);
+    base_url_at(settings, port)
+}
+
+fn base_url_at(settings: &Settings, port: &str) -> anyhow::Result<BaseUrl> {
+    match &settings.base_url {
+        Some(base_url) => Ok(base_url.clone()),
+        None => Ok(BaseUrl::parse("the address to listen on", &format!("http://localhost:{port}"))?),
+    }
+}

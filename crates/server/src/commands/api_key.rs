@@ -1,0 +1,171 @@
+//! `roadmap api-key`
+
+use clap::Subcommand;
+use roadmap_domain::model::api_key::{ApiKey, KeyText, RANDOM_CHARACTERS, Scopes};
+use roadmap_domain::model::id::{ApiKeyId, parse_uuid};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::Random;
+use roadmap_domain::usecase::issue_api_key::IssueApiKey;
+use roadmap_domain::usecase::revoke_api_key::RevokeApiKey;
+use roadmap_domain::usecase::rotate_api_key::RotateApiKey;
+use serde::Serialize;
+
+use super::InWorkspace;
+use super::output::{Form, Row};
+use crate::settings::{Settings, duration};
+use crate::system::SystemRandom;
+use crate::wiring::Application;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ApiKeyCommand {
+    /// Create a key. It is shown this once
+    Create {
+        #[command(flatten)]
+        of: InWorkspace,
+        /// What to call it
+        #[arg(long)]
+        name: String,
+        /// What it allows: read, write, or both (the default)
+        #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',')]
+        scopes: Vec<String>,
+        /// How long it works, for example 90d [default: for ever]
+        #[arg(long, value_name = "DURATION")]
+        expires_in: Option<String>,
+        #[command(flatten)]
+        form: Form,
+    },
+    /// List the keys of a workspace, without the keys themselves
+    List {
+        #[command(flatten)]
+        of: InWorkspace,
+        #[command(flatten)]
+        form: Form,
+    },
+    /// Revoke a key: it stops working within a second
+    Revoke {
+        #[command(flatten)]
+        of: InWorkspace,
+        /// Id of the key
+        id: String,
+        #[command(flatten)]
+        form: Form,
+    },
+    /// Replace a key by a new one like it. The old one goes on working for a while
+    Rotate {
+        #[command(flatten)]
+        of: InWorkspace,
+        /// Id of the key
+        id: String,
+        /// How long the old key goes on working: 0s to 7d
+        #[arg(long, value_name = "DURATION", default_value = "24h")]
+        overlap: String,
+        #[command(flatten)]
+        form: Form,
+    },
+}
+
+#[derive(Serialize)]
+struct Shown {
+    id: String,
+    name: String,
+    last_four: String,
+    scopes: Vec<&'static str>,
+    created_at: String,
+    expires_at: Option<String>,
+    revoked_at: Option<String>,
+    last_used_at: Option<String>,
+}
+
+impl Row for Shown {
+    const COLUMNS: &[&str] =
+        &["id", "name", "last_four", "scopes", "created_at", "expires_at", "revoked_at", "last_used_at"];
+}
+
+impl From<&ApiKey> for Shown {
+    fn from(key: &ApiKey) -> Self {
+        let moment = |at: Option<Timestamp>| at.map(|at| at.to_string());
+        Self {
+            id: key.id.to_string(),
+            name: key.name.to_string(),
+            last_four: key.last_four.clone(),
+            scopes: key.scopes.names(),
+            created_at: key.created_at.to_string(),
+            expires_at: moment(key.expires_at),
+            revoked_at: moment(key.revoked_at),
+            last_used_at: moment(key.last_used_at),
+        }
+    }
+}
+
+/// A key at the one time when it is known.
+#[derive(Serialize)]
+struct Issued {
+    id: String,
+    name: String,
+    key: String,
+    scopes: Vec<&'static str>,
+    created_at: String,
+    expires_at: Option<String>,
+}
+
+impl Row for Issued {
+    const COLUMNS: &[&str] = &["id", "name", "key", "scopes", "created_at", "expires_at"];
+}
+
+impl Issued {
+    fn of(key: &ApiKey, text: &KeyText) -> Self {
+        let Shown { id, name, scopes, created_at, expires_at, .. } = key.into();
+        Self { id, name, key: text.reveal().to_owned(), scopes, created_at, expires_at }
+    }
+}
+
+/// A new key that nobody has seen.
+pub(crate) fn draw() -> anyhow::Result<KeyText> {
+    KeyText::of_random(&SystemRandom.base62(RANDOM_CHARACTERS))
+        .ok_or_else(|| anyhow::anyhow!("the random source gave something else than was asked of it"))
+}
+
+impl ApiKeyCommand {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
+        let application = Application::open(settings)?;
+        match self {
+            Self::Create { of, name, scopes, expires_in, form } => {
+                let workspace = of.find(&application).await?;
+                let operation = IssueApiKey {
+                    key: draw()?,
+                    name: Name::parse("--name", &name)?,
+                    scopes: Scopes::parse("--scope", &scopes)?,
+                    expires_in: expires_in.map(|raw| span("--expires-in", &raw)).transpose()?,
+                };
+                let key = application.executor.apply(workspace.id, &operation).await?;
+                form.one(&Issued::of(&key, &operation.key))
+            }
+            Self::List { of, form } => {
+                let workspace = of.find(&application).await?;
+                let keys = application.directory.api_keys(workspace.id).await?;
+                form.many(&keys.iter().map(Shown::from).collect::<Vec<_>>())
+            }
+            Self::Revoke { of, id, form } => {
+                let workspace = of.find(&application).await?;
+                let operation = RevokeApiKey { id: key_id(&id)? };
+                form.one(&Shown::from(&application.executor.apply(workspace.id, &operation).await?))
+            }
+            Self::Rotate { of, id, overlap, form } => {
+                let workspace = of.find(&application).await?;
+                let replacement = draw()?;
+                let operation = RotateApiKey { id: key_id(&id)?, replacement, overlap: span("--overlap", &overlap)? };
+                let key = application.executor.apply(workspace.id, &operation).await?;
+                form.one(&Issued::of(&key, &operation.replacement))
+            }
+        }
+    }
+}
+
+fn key_id(raw: &str) -> anyhow::Result<ApiKeyId> {
+    Ok(ApiKeyId::new(parse_uuid("the id", raw)?))
+}
+
+fn span(name: &str, raw: &str) -> anyhow::Result<time::Duration> {
+    Ok(time::Duration::try_from(duration(name, raw)?)?)
+}

@@ -1,0 +1,30 @@
+//! `roadmap migrate`
+
+use serde::Serialize;
+
+use super::output::{Form, Row};
+use crate::settings::Settings;
+use crate::wiring;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Migrate {
+    #[command(flatten)]
+    form: Form,
+}
+
+#[derive(Serialize)]
+struct Migrated {
+    database: String,
+    migrations_run: Vec<String>,
+}
+
+impl Row for Migrated {
+    const COLUMNS: &[&str] = &["database", "migrations_run"];
+}
+
+impl Migrate {
+    pub(crate) fn run(self, settings: &Settings) -> anyhow::Result<()> {
+        let migrations_run = wiring::migrate(settings)?;
+        self.form.one(&Migrated { database: settings.database.display().to_string(), migrations_run })
+    }
+}

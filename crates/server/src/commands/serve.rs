@@ -1,0 +1,90 @@
+//! `roadmap serve`
+
+use std::net::TcpListener;
+use std::time::Duration;
+
+use actix_web::{App, HttpServer, web};
+use anyhow::Context;
+use roadmap_api::detached::Detached;
+use roadmap_domain::usecase::forget_operations::ForgetOperations;
+use tokio::runtime::Handle;
+
+use super::base_url_at;
+use super::output::print;
+use crate::demo;
+use crate::settings::Settings;
+use crate::wiring::Application;
+
+/// How often old answers are forgotten.
+const HOUSEKEEPING: Duration = Duration::from_secs(3_600);
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Serve {
+    /// Fill a workspace `demo` with examples and print a key and calls to try
+    #[arg(long)]
+    demo: bool,
+}
+
+impl Serve {
+    pub(crate) async fn run(self, mut settings: Settings) -> anyhow::Result<()> {
+        let application = Application::open(&settings)?;
+        let listener =
+            TcpListener::bind(&settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;
+        let address = listener.local_addr()?;
+        let base_url = base_url_at(&settings, &address.port().to_string())?;
+
+        let mut greeting = format!("Listening on http://{address}");
+        if self.demo {
+            let subdomain = settings.default_workspace.get_or_insert_with(demo::subdomain);
+            anyhow::ensure!(
+                *subdomain == demo::subdomain(),
+                "--demo serves the workspace `demo` at the base URL, but the setting default_workspace is `{subdomain}`"
+            );
+            greeting += &demo::prepare(&application, &base_url).await?;
+        } else if application.directory.workspaces().await?.is_empty() {
+            greeting += &first_steps(&settings);
+        }
+
+        let detached = Detached::on(Handle::current());
+        let state = web::Data::new(application.state(&settings, base_url, detached.clone()));
+        let mut server =
+            HttpServer::new(move || App::new().configure(|config| roadmap_api::configure(config, state.clone())))
+                .shutdown_timeout(settings.shutdown_wait.as_secs());
+        if let Some(workers) = settings.workers {
+            server = server.workers(workers);
+        }
+        let server = server.listen(listener)?.run();
+        let housekeeping = tokio::spawn(keep_house(application.forget_operations(&settings)));
+
+        print(&greeting)?;
+        server.await.context("the server stopped")?;
+        housekeeping.abort();
+        if !detached.drain(settings.shutdown_wait).await {
+            tracing::warn!("some calls were not done when the time to stop had come");
+        }
+        Ok(())
+    }
+}
+
+async fn keep_house(forget: ForgetOperations) {
+    let mut hours = tokio::time::interval(HOUSEKEEPING);
+    loop {
+        hours.tick().await;
+        match forget.run().await {
+            Ok(0) => {}
+            Ok(forgotten) => tracing::info!(forgotten, "old answers of operation keys were forgotten"),
+            Err(error) => tracing::warn!(%error, "old answers of operation keys could not be forgotten"),
+        }
+    }
+}
+
+/// What to do with a service that has no workspace yet.
+fn first_steps(settings: &Settings) -> String {
+    let data = settings.data_dir.display();
+    format!(
+        "\n\nThere is no workspace yet. In another terminal:\n  \
+         roadmap workspace create acme --product-name 'Acme' --website-url https://acme.example --data-dir '{data}'\n  \
+         roadmap member add --workspace acme --email you@acme.example --name 'You' --data-dir '{data}'\n  \
+         roadmap api-key create --workspace acme --name first --data-dir '{data}'"
+    )
+}

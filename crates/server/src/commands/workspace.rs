@@ -1,0 +1,90 @@
+//! `roadmap workspace`
+
+use clap::Subcommand;
+use roadmap_domain::error::{Resource, RoadmapError};
+use roadmap_domain::model::base_url::BaseUrl;
+use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::setting::Setting;
+use roadmap_domain::model::workspace::{Subdomain, Workspace};
+use roadmap_domain::usecase::create_workspace::CreateWorkspace;
+use serde::Serialize;
+
+use super::base_url;
+use super::output::{Form, Row};
+use crate::settings::Settings;
+use crate::wiring::Application;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorkspaceCommand {
+    /// Create a workspace with its lanes and tracks
+    Create {
+        /// Its address: one label below the base URL
+        subdomain: String,
+        /// Name of the product
+        #[arg(long, value_name = "NAME")]
+        product_name: String,
+        /// Website of the product
+        #[arg(long, value_name = "URL")]
+        website_url: String,
+        #[command(flatten)]
+        form: Form,
+    },
+    /// List all workspaces
+    List {
+        #[command(flatten)]
+        form: Form,
+    },
+}
+
+#[derive(Serialize)]
+struct Shown {
+    id: String,
+    subdomain: String,
+    base_url: String,
+    product_name: String,
+    website_url: String,
+}
+
+impl Row for Shown {
+    const COLUMNS: &[&str] = &["id", "subdomain", "base_url", "product_name", "website_url"];
+}
+
+impl Shown {
+    fn of(workspace: &Workspace, setting: &Setting, base_url: &BaseUrl) -> Self {
+        Self {
+            id: workspace.id.to_string(),
+            subdomain: workspace.subdomain.to_string(),
+            base_url: base_url.of_workspace(&workspace.subdomain),
+            product_name: setting.product_name.to_string(),
+            website_url: setting.website_url.as_str().to_owned(),
+        }
+    }
+}
+
+impl WorkspaceCommand {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
+        let base_url = base_url(settings)?;
+        match self {
+            Self::Create { subdomain, product_name, website_url, form } => {
+                let operation = CreateWorkspace {
+                    subdomain: Subdomain::parse("the subdomain", &subdomain)?,
+                    setting: Setting::parse(&product_name, &website_url)?,
+                };
+                let application = Application::open(settings)?;
+                let id = WorkspaceId::new(application.ids.next(application.clock.now()));
+                let created = application.executor.apply(id, &operation).await?;
+                form.one(&Shown::of(&created.workspace, &operation.setting, &base_url))
+            }
+            Self::List { form } => {
+                let application = Application::open(settings)?;
+                let mut shown = Vec::new();
+                for workspace in application.directory.workspaces().await? {
+                    let setting = application.reader.setting(workspace.id).await?;
+                    let setting = setting.ok_or(RoadmapError::Missing(Resource::Workspace))?;
+                    shown.push(Shown::of(&workspace, &setting, &base_url));
+                }
+                form.many(&shown)
+            }
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The demo: a workspace with believable content, and calls to try on it.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use async_trait::async_trait;
+use roadmap_domain::error::{Invalid, Parsed, RoadmapError};
+use roadmap_domain::model::api_key::Scopes;
+use roadmap_domain::model::base_url::BaseUrl;
+use roadmap_domain::model::changelog::ChangelogDraft;
+use roadmap_domain::model::comment::CommentDraft;
+use roadmap_domain::model::customer::CustomerDraft;
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::feature_request::{Description, RequestRef, Tag, Title};
+use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::note::NoteDraft;
+use roadmap_domain::model::setting::Setting;
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::track::Track;
+use roadmap_domain::model::vote::Ballot;
+use roadmap_domain::model::workspace::Subdomain;
+use roadmap_domain::ports::{Ids, UnitOfWork};
+use roadmap_domain::usecase::add_member::AddMember;
+use roadmap_domain::usecase::cast_vote::CastVote;
+use roadmap_domain::usecase::create_changelog::CreateChangelog;
+use roadmap_domain::usecase::create_request::{CreateRequest, RequestDraft};
+use roadmap_domain::usecase::create_workspace::CreateWorkspace;
+use roadmap_domain::usecase::executor::{Call, Operation};
+use roadmap_domain::usecase::issue_api_key::IssueApiKey;
+use roadmap_domain::usecase::post_comment::PostComment;
+use serde::Deserialize;
+use time::Duration;
+
+use crate::commands::draw_api_key;
+use crate::wiring::Application;
+
+const DATA: &str = include_str!("demo/data.json");
+
+/// The demo's workspace.
+pub(crate) fn subdomain() -> Subdomain {
+    #[expect(clippy::expect_used, reason = "a constant, which a test reads too")]
+    Subdomain::of_label("demo").expect("a label")
+}
+
+/// Fills the workspace unless it is there, draws a key, and returns what to try.
+pub(crate) async fn prepare(application: &Application, base_url: &BaseUrl) -> anyhow::Result<String> {
+    let workspace = match application.directory.workspace(&subdomain()).await? {
+        Some(workspace) => workspace.id,
+        None => fill(application).await?,
+    };
+    let key = draw_api_key()?;
+    let name = Name::parse("name", "demo")?;
+    let issue = IssueApiKey { key: key.clone(), name, scopes: Scopes::ALL, expires_in: None };
+    application.executor.apply(workspace, &issue).await?;
+    let planned =
+        application.reader.tracks(workspace).await?.into_iter().find(|track| track.name.as_str() == "Planned");
+    Ok(invitation(base_url, key.reveal(), planned.as_ref()))
+}
+
+async fn fill(application: &Application) -> anyhow::Result<WorkspaceId> {
+    let data: Data = serde_json::from_str(DATA).context("the demo's data cannot be read")?;
+    let workspace = WorkspaceId::new(application.ids.next(application.clock.now()));
+    application.executor.apply(workspace, &FillDemo { data, ids: application.ids.clone() }).await?;
+    Ok(workspace)
+}
+
+/// The demo's key and calls, ready to be pasted.
+fn invitation(base_url: &BaseUrl, key: &str, planned: Option<&Track>) -> String {
+    let api = format!("{base_url}/api/external/v1");
+    let get = |path: &str| format!("curl -s -H 'X-Api-Key: {key}' '{api}{path}'");
+    let send = |method: &str, path: &str, body: &str| {
+        format!(
+            "curl -s -X {method} -H 'X-Api-Key: {key}' -H 'Content-Type: application/json' -d '{body}' '{api}{path}'"
+        )
+    };
+    let track = planned.map(|track| track.id.to_string()).unwrap_or_default();
+    let calls = [
+        ("Search", get("/feature_requests?query=dark%20mode")),
+        ("What a customer voted for", get("/votes?email=demo.customer@example.com")),
+        (
+            "Vote, with a private note; once, however often it is sent",
+            send(
+                "POST",
+                "/feature_requests/1/upvotes",
+                r#"{"customer":{"email":"demo.customer@example.com","name":"Demo Customer"},"reference_note":{"body":"Asked on the phone"},"operation_key":"demo-vote-1"}"#,
+            ),
+        ),
+        (
+            "Comment",
+            send(
+                "POST",
+                "/feature_requests/1/comments",
+                r#"{"comment":{"content":"<p>We are <strong>on it</strong>.</p>"}}"#,
+            ),
+        ),
+        (
+            "Create a request",
+            send(
+                "POST",
+                "/feature_requests",
+                r#"{"feature_request":{"title":"Snooze a conversation until Monday","tags":["inbox"]},"customer":{"email":"demo.customer@example.com"}}"#,
+            ),
+        ),
+        ("Move it to a track", send("PATCH", "/feature_requests/1/track", &format!(r#"{{"track_id":"{track}"}}"#))),
+        ("Its voters", get("/feature_requests/1/voters?page_size=3")),
+        ("Tracks", get("/tracks")),
+        ("Changelogs", get("/changelogs?page_size=2")),
+        ("Settings", get("/setting")),
+    ];
+    let mut text = format!("\n\nDemo workspace: {}\nAPI key: {key}\n\nTry:\n", base_url.of_workspace(&subdomain()));
+    for (title, call) in calls {
+        text += &format!("\n# {title}\n{call}\n");
+    }
+    text
+}
+
+#[derive(Debug, Deserialize)]
+struct Data {
+    product_name: String,
+    website_url: String,
+    members: Vec<Person>,
+    customers: Vec<Person>,
+    requests: Vec<Request>,
+    changelogs: Vec<ChangelogData>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Person {
+    name: String,
+    email: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Request {
+    title: String,
+    description: String,
+    tags: Vec<String>,
+    track: String,
+    days_ago: i64,
+    author: usize,
+    votes: usize,
+    private: bool,
+    comments: Vec<CommentData>,
+    notes: Vec<NoteData>,
+}
+
+#[derive(Debug, Deserialize)]
+struct CommentData {
+    author: usize,
+    days_after: i64,
+    content: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct NoteData {
+    author: usize,
+    customer: usize,
+    days_after: i64,
+    body: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct ChangelogData {
+    title: String,
+    content: String,
+    days_ago: i64,
+    published: bool,
+}
+
+/// Does everything in one unit of work, as if it had been done over the last year and a half: a demo
+/// that is interrupted leaves nothing.
+struct FillDemo {
+    data: Data,
+    ids: Arc<dyn Ids>,
+}
+
+#[async_trait]
+impl Operation for FillDemo {
+    type Reply = ();
+
+    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+        let data = &self.data;
+        let at = |days: i64| Call::new(call.workspace, call.now.plus(-Duration::days(days)), &*self.ids);
+        let setting = Setting::parse(&data.product_name, &data.website_url)?;
+        let created = CreateWorkspace { subdomain: subdomain(), setting }.perform(&at(600), work).await?;
+        for member in &data.members {
+            let email = EmailAddress::parse("email", &member.email)?;
+            AddMember { email, name: Name::parse("name", &member.name)? }.perform(&at(599), work).await?;
+        }
+        for request in &data.requests {
+            self.fill_request(request, &created.tracks, &at, work).await?;
+        }
+        for changelog in &data.changelogs {
+            let draft =
+                ChangelogDraft::parse(Some(&changelog.title), Some(&changelog.content), None, changelog.published);
+            CreateChangelog { draft }.perform(&at(changelog.days_ago), work).await?;
+        }
+        Ok(())
+    }
+}
+
+impl FillDemo {
+    async fn fill_request<'a>(
+        &self,
+        request: &Request,
+        tracks: &[Track],
+        at: &(impl Fn(i64) -> Call<'a> + Sync),
+        work: &mut dyn UnitOfWork,
+    ) -> Result<(), RoadmapError> {
+        let track = tracks.iter().find(|track| track.name.as_str() == request.track);
+        let draft = RequestDraft {
+            title: Title::parse("title", &request.title)?,
+            description: Description::parse("description", &request.description)?,
+            tags: Tag::parse_list("tags", &request.tags)?,
+            track: Some(track.ok_or_else(|| Invalid::missing("track"))?.id),
+            private: request.private,
+            customer: Some(self.customer(request.author)?),
+            note: None,
+        };
+        let created = CreateRequest { draft: Ok(draft) }.perform(&at(request.days_ago), work).await?;
+        let reference = RequestRef::Id(created.request.id);
+        for voter in 1..request.votes {
+            // Seven has no factor in common with ninety: no customer comes twice.
+            let customer = self.customer((request.author + voter * 7) % self.data.customers.len().max(1))?;
+            let days = request.days_ago - spread(voter, request.votes, request.days_ago);
+            let ballot = Ballot::of(Some(customer), None);
+            CastVote { request: reference, ballot }.perform(&at(days), work).await?;
+        }
+        for note in &request.notes {
+            let author = self.member(note.author)?;
+            let ballot = Ballot::of(
+                Some(self.customer(note.customer)?),
+                Some(NoteDraft::parse(Some(&note.body), Some(author))?),
+            );
+            CastVote { request: reference, ballot }.perform(&at(request.days_ago - note.days_after), work).await?;
+        }
+        for comment in &request.comments {
+            let draft = CommentDraft::parse(Some(&comment.content), Some(self.member(comment.author)?), false);
+            let days = request.days_ago - comment.days_after;
+            PostComment { request: reference, draft }.perform(&at(days), work).await?;
+        }
+        Ok(())
+    }
+
+    fn customer(&self, index: usize) -> Parsed<CustomerDraft> {
+        let person = self.data.customers.get(index).ok_or_else(|| Invalid::missing("customer"))?;
+        CustomerDraft::parse(Some(&person.email), Some(&person.name))
+    }
+
+    fn member(&self, index: usize) -> Parsed<&str> {
+        self.data.members.get(index).map(|member| member.email.as_str()).ok_or_else(|| Invalid::missing("author"))
+    }
+}
+
+/// Votes come evenly over the age of a request, the last a day before now.
+fn spread(voter: usize, votes: usize, days: i64) -> i64 {
+    let share = i64::try_from(voter).unwrap_or(0) * (days - 1) / i64::try_from(votes).unwrap_or(1).max(1);
+    share.max(0)
+}

@@ -1,0 +1,326 @@
+//! Settings: from flags, then the environment, then `roadmap.toml`, then defaults.
+//!
+//! `docs/configuration.md` lists them all; a test holds the two together.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use config::builder::DefaultState;
+use config::{Config, ConfigBuilder, File, FileFormat};
+use roadmap_domain::model::base_url::BaseUrl;
+use roadmap_domain::model::workspace::Subdomain;
+use serde::{Deserialize, Serialize};
+
+/// The names of all settings, as in the file. In the environment: in capitals, behind `ROADMAP_`.
+const NAMES: [&str; 15] = [
+    "listen",
+    "base_url",
+    "database_url",
+    "data_dir",
+    "default_workspace",
+    "trust_proxy",
+    "workers",
+    "pool_size",
+    "write_wait",
+    "read_wait",
+    "operation_wait",
+    "operation_retention",
+    "shutdown_wait",
+    "log",
+    "log_format",
+];
+
+const DEFAULT_FILE: &str = "roadmap.toml";
+
+/// The settings that can be given as flags. Those that were not are left out.
+#[derive(Debug, Clone, Default, clap::Args, Serialize)]
+#[command(next_help_heading = "Settings (or ROADMAP_… in the environment, or roadmap.toml)")]
+pub(crate) struct SettingFlags {
+    /// File with settings [default: roadmap.toml, if there is one]
+    #[arg(long, global = true, value_name = "FILE")]
+    #[serde(skip)]
+    config: Option<PathBuf>,
+    /// Address to listen on [default: 127.0.0.1:8080]
+    #[arg(long, global = true, value_name = "ADDRESS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listen: Option<String>,
+    /// URL of the service; workspace `acme` is one label below it [default: http://localhost:<port>]
+    #[arg(long, global = true, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base_url: Option<String>,
+    /// Database [default: sqlite://<data dir>/roadmap.db]
+    #[arg(long, global = true, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    database_url: Option<String>,
+    /// Folder for data [default: ./roadmap-data]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data_dir: Option<String>,
+    /// Workspace that the base URL itself addresses, for installations with one workspace
+    #[arg(long, global = true, value_name = "SUBDOMAIN")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default_workspace: Option<String>,
+    /// What to log, for example `info` or `roadmap_api=debug,warn` [default: info]
+    #[arg(long, global = true, value_name = "FILTER")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log: Option<String>,
+    /// Form of the log: `text` or `json` [default: text]
+    #[arg(long, global = true, value_name = "FORM")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_format: Option<String>,
+}
+
+/// Settings as they are written, before they are checked.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    listen: String,
+    base_url: Option<String>,
+    database_url: Option<String>,
+    data_dir: PathBuf,
+    default_workspace: Option<String>,
+    trust_proxy: bool,
+    workers: Option<usize>,
+    pool_size: usize,
+    write_wait: String,
+    read_wait: String,
+    operation_wait: String,
+    operation_retention: String,
+    shutdown_wait: String,
+    log: String,
+    log_format: LogFormat,
+}
+
+/// The form of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Settings that were checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// Where to listen.
+    pub(crate) listen: String,
+    /// Where the service is reached; by default it follows from where it listens.
+    pub(crate) base_url: Option<BaseUrl>,
+    /// Where data is kept.
+    pub(crate) data_dir: PathBuf,
+    /// The database file.
+    pub(crate) database: PathBuf,
+    /// The workspace of the bare base host.
+    pub(crate) default_workspace: Option<Subdomain>,
+    /// Whether proxies' headers count.
+    pub(crate) trust_proxy: bool,
+    /// Threads that serve HTTP; one per processor when not set.
+    pub(crate) workers: Option<usize>,
+    /// Connections that read.
+    pub(crate) pool_size: usize,
+    /// How long a write waits for its turn.
+    pub(crate) write_wait: Duration,
+    /// How long a read waits for a connection.
+    pub(crate) read_wait: Duration,
+    /// How long a call waits for another one with its operation key.
+    pub(crate) operation_wait: Duration,
+    /// How long answers are kept under their operation keys.
+    pub(crate) operation_retention: Duration,
+    /// How long calls may go on when the service is told to stop.
+    pub(crate) shutdown_wait: Duration,
+    /// What to log.
+    pub(crate) log: String,
+    /// And how.
+    pub(crate) log_format: LogFormat,
+}
+
+impl Settings {
+    /// Reads and checks the settings of this process.
+    pub(crate) fn load(flags: &SettingFlags) -> anyhow::Result<Self> {
+        let environment: Vec<(String, String)> = std::env::vars().collect();
+        Self::read(flags, environment)
+    }
+
+    fn read(flags: &SettingFlags, environment: Vec<(String, String)>) -> anyhow::Result<Self> {
+        let mut layers = defaults()?;
+        let file = flags.config.as_deref().unwrap_or(Path::new(DEFAULT_FILE));
+        layers = layers.add_source(File::from(file).format(FileFormat::Toml).required(flags.config.is_some()));
+        // Only known names: platforms put variables of their own behind the same prefix, and one
+        // that is empty is one that is not set.
+        for name in NAMES {
+            let variable = format!("ROADMAP_{}", name.to_uppercase());
+            let value = environment.iter().find(|(set, value)| *set == variable && !value.is_empty());
+            layers = layers.set_override_option(name, value.map(|(_, value)| value.clone()))?;
+        }
+        let flags = serde_json::to_value(flags)?;
+        for (name, value) in flags.as_object().into_iter().flatten() {
+            layers = layers.set_override_option(name, value.as_str())?;
+        }
+        let written: Written =
+            layers.build().and_then(Config::try_deserialize).context("the settings cannot be read")?;
+        written.check()
+    }
+}
+
+fn defaults() -> Result<ConfigBuilder<DefaultState>, config::ConfigError> {
+    Config::builder()
+        .set_default("listen", "127.0.0.1:8080")?
+        .set_default("data_dir", "./roadmap-data")?
+        .set_default("trust_proxy", false)?
+        .set_default("pool_size", 4)?
+        .set_default("write_wait", "5s")?
+        .set_default("read_wait", "2s")?
+        .set_default("operation_wait", "30s")?
+        .set_default("operation_retention", "30d")?
+        .set_default("shutdown_wait", "30s")?
+        .set_default("log", "info")?
+        .set_default("log_format", "text")
+}
+
+impl Written {
+    fn check(self) -> anyhow::Result<Settings> {
+        if self.workers == Some(0) {
+            bail!("the setting workers must be at least 1");
+        }
+        if self.pool_size == 0 {
+            bail!("the setting pool_size must be at least 1");
+        }
+        Ok(Settings {
+            database: database(self.database_url.as_deref(), &self.data_dir)?,
+            base_url: self.base_url.map(|raw| BaseUrl::parse("the setting base_url", &raw)).transpose()?,
+            default_workspace: self
+                .default_workspace
+                .map(|raw| Subdomain::parse("the setting default_workspace", &raw))
+                .transpose()?,
+            write_wait: duration("write_wait", &self.write_wait)?,
+            read_wait: duration("read_wait", &self.read_wait)?,
+            operation_wait: duration("operation_wait", &self.operation_wait)?,
+            operation_retention: retention(&self.operation_retention)?,
+            shutdown_wait: duration("shutdown_wait", &self.shutdown_wait)?,
+            listen: self.listen,
+            data_dir: self.data_dir,
+            trust_proxy: self.trust_proxy,
+            workers: self.workers,
+            pool_size: self.pool_size,
+            log: self.log,
+            log_format: self.log_format,
+        })
+    }
+}
+
+/// The database file that a URL names.
+fn database(url: Option<&str>, data_dir: &Path) -> anyhow::Result<PathBuf> {
+    let Some(url) = url else { return Ok(data_dir.join("roadmap.db")) };
+    match url.strip_prefix("sqlite://") {
+        Some("") | None => bail!(
+            "the setting database_url is `{}`; this version keeps its data in SQLite: sqlite:///path/to/roadmap.db",
+            redacted(url)
+        ),
+        Some(path) => Ok(PathBuf::from(path)),
+    }
+}
+
+/// A URL without what may be a password in it.
+fn redacted(url: &str) -> String {
+    match (url.split_once("://"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://…@{host}"),
+        _ => url.to_owned(),
+    }
+}
+
+/// A number and a unit: `2s`, `30m`, `12h`, `90d`.
+pub(crate) fn duration(name: &str, raw: &str) -> anyhow::Result<Duration> {
+    humantime::parse_duration(raw)
+        .with_context(|| format!("{name} is `{raw}`, which is not a number and a unit such as 2s, 30m, 12h or 90d"))
+}
+
+fn retention(raw: &str) -> anyhow::Result<Duration> {
+    let retention = duration("operation_retention", raw)?;
+    if retention < roadmap_domain::policy::idempotency::SHORTEST_RETENTION {
+        bail!("the setting operation_retention is `{raw}`; clients rely on at least 24h");
+    }
+    Ok(retention)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(flags: &SettingFlags, environment: &[(&str, &str)]) -> anyhow::Result<Settings> {
+        let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Settings::read(flags, environment.collect())
+    }
+
+    fn message(outcome: anyhow::Result<Settings>) -> String {
+        format!("{:#}", outcome.unwrap_err())
+    }
+
+    #[test]
+    fn there_is_a_default_for_everything() {
+        let settings = read(&SettingFlags::default(), &[]).unwrap();
+        assert_eq!(settings.listen, "127.0.0.1:8080");
+        assert_eq!(settings.base_url, None);
+        assert_eq!(settings.database, Path::new("./roadmap-data/roadmap.db"));
+        assert_eq!(settings.operation_wait, Duration::from_secs(30));
+        assert_eq!(settings.operation_retention, Duration::from_secs(30 * 24 * 3600));
+        assert_eq!((settings.log.as_str(), settings.log_format), ("info", LogFormat::Text));
+    }
+
+    #[test]
+    fn flags_come_before_the_environment_before_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("settings.toml");
+        std::fs::write(&file, "listen = \"file:1\"\nlog = \"file\"\npool_size = 7\ndata_dir = \"/file\"\n").unwrap();
+        let flags = SettingFlags { config: Some(file), listen: Some("flag:1".to_owned()), ..SettingFlags::default() };
+        let environment = [
+            ("ROADMAP_LISTEN", "environment:1"),
+            ("ROADMAP_LOG", "environment"),
+            ("ROADMAP_DATA_DIR", ""),
+            ("ROADMAP_TRUST_PROXY", "true"),
+            ("ROADMAP_WORKERS", "3"),
+            ("ROADMAP_PORT", "tcp://10.0.0.1:80"),
+        ];
+        let settings = read(&flags, &environment).unwrap();
+        assert_eq!((settings.listen.as_str(), settings.log.as_str(), settings.pool_size), ("flag:1", "environment", 7));
+        assert_eq!(settings.data_dir, Path::new("/file"));
+        assert_eq!((settings.trust_proxy, settings.workers), (true, Some(3)));
+    }
+
+    #[test]
+    fn what_cannot_be_understood_is_refused_with_its_name() {
+        let environment = |name, value| message(read(&SettingFlags::default(), &[(name, value)]));
+        for (name, value, says) in [
+            ("ROADMAP_BASE_URL", "example.com", "the setting base_url is not a URL such as"),
+            ("ROADMAP_DATABASE_URL", "postgres://u:secret@host/db", "is `postgres://…@host/db`; this version"),
+            ("ROADMAP_DATABASE_URL", "sqlite://", "sqlite:///path/to/roadmap.db"),
+            ("ROADMAP_WRITE_WAIT", "5", "write_wait is `5`, which is not a number and a unit"),
+            ("ROADMAP_OPERATION_RETENTION", "23h", "clients rely on at least 24h"),
+            ("ROADMAP_WORKERS", "0", "workers must be at least 1"),
+            ("ROADMAP_POOL_SIZE", "many", "pool_size"),
+            ("ROADMAP_DEFAULT_WORKSPACE", "a.b", "the setting default_workspace is not a host name label"),
+            ("ROADMAP_LOG_FORMAT", "xml", "xml"),
+        ] {
+            let text = environment(name, value);
+            assert!(text.contains(says), "{name}={value}: {text}");
+            assert!(!text.contains("secret"), "{text}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("settings.toml");
+        std::fs::write(&file, "lisen = \"x\"\n").unwrap();
+        let flags = SettingFlags { config: Some(file), ..SettingFlags::default() };
+        assert!(message(read(&flags, &[])).contains("lisen"));
+        let flags = SettingFlags { config: Some(folder.path().join("none.toml")), ..SettingFlags::default() };
+        assert!(message(read(&flags, &[])).contains("none.toml"));
+    }
+
+    #[test]
+    fn every_setting_is_documented() {
+        let document = include_str!("../../../docs/configuration.md");
+        for name in NAMES {
+            assert!(document.contains(&format!("`ROADMAP_{}`", name.to_uppercase())), "{name}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Calls with the same operation key, one at a time.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::operation_key::OperationKey;
+use roadmap_domain::ports::{GatePass, OperationGate};
+use tokio::sync::OwnedMutexGuard;
+
+type Line = Arc<tokio::sync::Mutex<()>>;
+type Lines = Arc<Mutex<HashMap<(WorkspaceId, OperationKey), Line>>>;
+
+/// The gate of one process: a line of waiters per key that is in use.
+pub(crate) struct MemoryGate {
+    lines: Lines,
+    wait: Duration,
+}
+
+impl MemoryGate {
+    /// A gate at which nobody waits longer than `wait`.
+    pub(crate) fn new(wait: Duration) -> Self {
+        Self { lines: Lines::default(), wait }
+    }
+}
+
+#[async_trait]
+impl OperationGate for MemoryGate {
+    async fn enter(&self, workspace: WorkspaceId, key: &OperationKey) -> Option<GatePass> {
+        let name = (workspace, key.clone());
+        let line = Arc::clone(known(&self.lines).entry(name.clone()).or_default());
+        let mut place = Place { lines: Arc::clone(&self.lines), name, turn: None };
+        place.turn = Some(tokio::time::timeout(self.wait, line.lock_owned()).await.ok()?);
+        Some(Box::new(place))
+    }
+}
+
+fn known(lines: &Lines) -> MutexGuard<'_, HashMap<(WorkspaceId, OperationKey), Line>> {
+    // Nothing panics while it holds the map.
+    lines.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A place in a line, at first waiting, then with the turn. The last to leave takes the line away.
+struct Place {
+    lines: Lines,
+    name: (WorkspaceId, OperationKey),
+    turn: Option<OwnedMutexGuard<()>>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut lines = known(&self.lines);
+        self.turn = None;
+        if lines.get(&self.name).is_some_and(|line| Arc::strong_count(line) == 1) {
+            lines.remove(&self.name);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use uuid::Uuid;
+
+    fn workspace(number: u128) -> WorkspaceId {
+        WorkspaceId::new(Uuid::from_u128(number))
+    }
+
+    fn key(raw: &str) -> OperationKey {
+        OperationKey::parse(raw).unwrap().unwrap()
+    }
+
+    fn gate() -> Arc<MemoryGate> {
+        Arc::new(MemoryGate::new(Duration::from_secs(30)))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_at_a_time_per_workspace_and_key() {
+        let gate = gate();
+        let first = gate.enter(workspace(1), &key("k")).await.unwrap();
+        assert!(gate.enter(workspace(2), &key("k")).await.is_some());
+        assert!(gate.enter(workspace(1), &key("other")).await.is_some());
+        let (inside, waiting) = (Arc::new(AtomicU32::new(0)), Arc::clone(&gate));
+        let entered = Arc::clone(&inside);
+        let second = tokio::spawn(async move {
+            let _pass = waiting.enter(workspace(1), &key("k")).await.unwrap();
+            entered.fetch_add(1, Ordering::SeqCst);
+        });
+        tokio::task::yield_now().await;
+        assert_eq!(inside.load(Ordering::SeqCst), 0);
+        drop(first);
+        second.await.unwrap();
+        assert_eq!(inside.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_waits_longer_than_allowed() {
+        let gate = gate();
+        let _first = gate.enter(workspace(1), &key("k")).await.unwrap();
+        let asked = tokio::time::Instant::now();
+        assert!(gate.enter(workspace(1), &key("k")).await.is_none());
+        assert_eq!(asked.elapsed(), Duration::from_secs(30));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_kept_of_keys_that_nobody_uses() {
+        let gate = gate();
+        let first = gate.enter(workspace(1), &key("k")).await.unwrap();
+        assert!(gate.enter(workspace(1), &key("k")).await.is_none());
+        let waiting = Arc::clone(&gate);
+        let abandoned = tokio::spawn(async move { waiting.enter(workspace(1), &key("k")).await.is_some() });
+        tokio::task::yield_now().await;
+        abandoned.abort();
+        assert!(abandoned.await.is_err());
+        assert_eq!(known(&gate.lines).len(), 1);
+        drop(first);
+        assert_eq!(known(&gate.lines).len(), 0);
+    }
+}
