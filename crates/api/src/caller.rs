@@ -1,10 +1,10 @@
 //! Who is calling: host and key, before anything else is looked at. Contract section 5.
 
-use actix_web::body::MessageBody;
+use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{HOST, HeaderMap, HeaderName};
 use actix_web::middleware::Next;
-use actix_web::{Error, HttpMessage, web};
+use actix_web::{Error, HttpMessage, ResponseError, web};
 use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::api_key::Credential;
 use roadmap_domain::model::base_url::HostOf;
@@ -18,18 +18,22 @@ pub const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
-/// Lets a call through with its [`Credential`], or answers 401.
+/// Lets a call through with its [`Credential`], or answers 401 (or 503, when nobody can tell).
 ///
 /// # Errors
-/// [`RoadmapError::Unauthenticated`] and failures of the store, both as answers.
+/// None of its own.
 pub async fn authenticate(
     state: web::Data<State>,
     request: ServiceRequest,
-    next: Next<impl MessageBody>,
-) -> Result<ServiceResponse<impl MessageBody>, Error> {
-    let recognised = recognise(&state, request.headers()).await?;
-    request.extensions_mut().insert(recognised);
-    next.call(request).await
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    match recognise(&state, request.headers()).await {
+        Ok(credential) => {
+            request.extensions_mut().insert(credential);
+            Ok(next.call(request).await?.map_into_boxed_body())
+        }
+        Err(error) => Ok(request.into_response(error.error_response())),
+    }
 }
 
 async fn recognise(state: &web::Data<State>, headers: &HeaderMap) -> Result<Credential, ApiError> {
