@@ -1,0 +1,456 @@
+//! Starts the service and talks to it.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The base URL that all tests configure. It need not resolve: clients connect to the port and name
+/// the host.
+pub const BASE_HOST: &str = "roadmap.example.com";
+
+/// Longest that a test waits for something that should be there at once.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A running service with the workspace `acme`, a key for it and its oldest member Olga.
+pub struct App {
+    server: Option<Server>,
+    folder: TempDir,
+    flags: Vec<String>,
+    environment: Vec<(String, String)>,
+    /// The key's holder in `acme`.
+    pub acme: Client,
+}
+
+/// What every test starts from, made once: a file with the workspace `acme`.
+struct Template {
+    database: Vec<u8>,
+    key: String,
+}
+
+static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = |arguments: &[&str]| run(folder.path(), arguments, &[]).json();
+    run(&["workspace", "create", "acme", "--product-name", "Acme", "--website-url", "https://acme.example"]);
+    run(&["member", "add", "--workspace", "acme", "--email", "olga@acme.example", "--name", "Olga"]);
+    let key = run(&["api-key", "create", "--workspace", "acme", "--name", "tests"]);
+    let database = std::fs::read(folder.path().join("roadmap.db")).expect("the database file");
+    Template { database, key: key["key"].as_str().expect("a key").to_owned() }
+});
+
+impl App {
+    /// A service with default settings.
+    pub fn start() -> Self {
+        Self::with(&[], &[])
+    }
+
+    /// A service with further flags and environment variables.
+    pub fn with(flags: &[&str], environment: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join("roadmap.db"), &TEMPLATE.database).expect("the database file");
+        let mut app = Self {
+            server: None,
+            folder,
+            flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
+            environment: environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            acme: Client::new(0, "acme", &TEMPLATE.key),
+        };
+        app.start_again();
+        app
+    }
+
+    /// Starts the server (again) on the same data.
+    pub fn start_again(&mut self) {
+        let server = Server::start(self.data_dir(), &self.flags, &self.environment);
+        self.acme = Client { port: server.port, ..self.acme.clone() };
+        self.server = Some(server);
+    }
+
+    /// Ends the server at once, as a power cut of its process would.
+    pub fn kill(&mut self) {
+        drop(self.server.take());
+    }
+
+    /// The port it listens on.
+    pub fn port(&self) -> u16 {
+        self.server.as_ref().expect("a running server").port
+    }
+
+    /// The server's process.
+    pub fn process(&self) -> u32 {
+        self.server.as_ref().expect("a running server").child.id()
+    }
+
+    /// Waits for the server to end by itself.
+    pub fn wait_for_exit(&mut self) -> std::process::ExitStatus {
+        let server = self.server.as_mut().expect("a running server");
+        let started = Instant::now();
+        loop {
+            if let Some(status) = server.child.try_wait().expect("the process") {
+                return status;
+            }
+            assert!(started.elapsed() < PATIENCE, "the server goes on running");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// The folder with the database.
+    pub fn data_dir(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A client with another workspace and key.
+    pub fn client(&self, subdomain: &str, key: &str) -> Client {
+        Client::new(self.port(), subdomain, key)
+    }
+
+    /// Creates a workspace with a key, while the server runs.
+    pub fn workspace(&self, subdomain: &str) -> Client {
+        let website = "https://elsewhere.example";
+        self.roadmap(&["workspace", "create", subdomain, "--product-name", subdomain, "--website-url", website]).json();
+        self.client(subdomain, &self.key(subdomain, &[]))
+    }
+
+    /// Creates a key, while the server runs.
+    pub fn key(&self, subdomain: &str, flags: &[&str]) -> String {
+        let arguments = ["api-key", "create", "--workspace", subdomain, "--name", "another"];
+        let key = self.roadmap(&[&arguments[..], flags].concat()).json();
+        key["key"].as_str().expect("a key").to_owned()
+    }
+
+    /// Runs a command of the binary on the server's data, with `--json`.
+    pub fn roadmap(&self, arguments: &[&str]) -> Finished {
+        run(self.data_dir(), arguments, &[])
+    }
+
+    /// The rows of a query on the database file, behind the server's back, as text.
+    pub fn sql(&self, query: &str) -> Vec<String> {
+        crate::database::rows(&self.data_dir().join("roadmap.db"), query)
+    }
+
+    /// The one number that a query gives.
+    pub fn count(&self, query: &str) -> i64 {
+        self.sql(query)[0].parse().expect("a number")
+    }
+
+    /// The id of a track of `acme`.
+    pub fn track(&self, name: &str) -> String {
+        let tracks = self.acme.get_tracks().json();
+        let tracks = tracks["tracks"].as_array().expect("tracks").clone();
+        let track = tracks.iter().find(|track| track["name"] == name).expect("the track");
+        track["id"].as_str().expect("an id").to_owned()
+    }
+}
+
+/// A command that has ended.
+pub struct Finished {
+    pub success: bool,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Finished {
+    /// What a successful command printed.
+    pub fn json(&self) -> Value {
+        assert!(self.success, "{}", self.stderr);
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
+    }
+}
+
+fn binary(data_dir: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_roadmap"));
+    // Whatever the tests are run with, the service sees none of it.
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("ROADMAP_")) {
+        command.env_remove(name);
+    }
+    command.current_dir(data_dir).args(["--data-dir", "."]).env("RUST_BACKTRACE", "0");
+    command
+}
+
+/// Runs a command of the binary with `--json`.
+pub fn run(data_dir: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
+    let mut command = binary(data_dir);
+    command.args(["--base-url", &format!("https://{BASE_HOST}")]).args(arguments).arg("--json");
+    let output = command.envs(environment.iter().copied()).output().expect("the binary runs");
+    Finished {
+        success: output.status.success(),
+        stdout: String::from_utf8(output.stdout).expect("text"),
+        stderr: String::from_utf8(output.stderr).expect("text"),
+    }
+}
+
+/// A server process. Dropping it kills it.
+pub struct Server {
+    child: Child,
+    log: PathBuf,
+    /// Where it listens.
+    pub port: u16,
+    /// What it printed when it was ready.
+    pub stdout: BufReader<ChildStdout>,
+}
+
+impl Server {
+    /// Starts a server and waits until it listens.
+    pub fn start(data_dir: &Path, flags: &[String], environment: &[(String, String)]) -> Self {
+        let base_url = format!("https://{BASE_HOST}");
+        let mut arguments: Vec<&str> = vec!["serve", "--listen", "127.0.0.1:0"];
+        if !flags.iter().any(|flag| flag == "--base-url") {
+            arguments.extend(["--base-url", &base_url]);
+        }
+        let log = data_dir.join("server.log");
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(&log).expect("a log file");
+        let mut child = binary(data_dir)
+            .args(arguments)
+            .args(flags)
+            .envs(environment.iter().cloned())
+            .stdout(Stdio::piped())
+            .stderr(file)
+            .spawn()
+            .expect("the server starts");
+        let mut stdout = BufReader::new(child.stdout.take().expect("its output"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("its first line");
+        let port = line.trim().rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+        let Some(port) = port else {
+            panic!("the server did not start: {line}{}", std::fs::read_to_string(&log).unwrap_or_default())
+        };
+        Self { child, log, port, stdout }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if std::thread::panicking() {
+            let log = std::fs::read_to_string(&self.log).unwrap_or_default();
+            let lines: Vec<&str> = log.lines().collect();
+            eprintln!("--- the server's last lines\n{}", lines[lines.len().saturating_sub(30)..].join("\n"));
+        }
+    }
+}
+
+/// Somebody with a key. Methods are named after endpoints.
+#[derive(Clone)]
+pub struct Client {
+    pub port: u16,
+    pub host: String,
+    pub key: Option<String>,
+}
+
+impl Client {
+    fn new(port: u16, subdomain: &str, key: &str) -> Self {
+        Self { port, host: format!("{subdomain}.{BASE_HOST}"), key: Some(key.to_owned()) }
+    }
+
+    pub fn get_setting(&self) -> Answer {
+        self.get("/api/external/v1/setting")
+    }
+
+    pub fn patch_setting(&self, body: &Value) -> Answer {
+        self.send("PATCH", "/api/external/v1/setting", body)
+    }
+
+    pub fn put_setting(&self, body: &Value) -> Answer {
+        self.send("PUT", "/api/external/v1/setting", body)
+    }
+
+    pub fn get_votes(&self, query: &str) -> Answer {
+        self.get(&format!("/api/external/v1/votes?{query}"))
+    }
+
+    pub fn get_feature_requests(&self, query: &str) -> Answer {
+        self.get(&format!("/api/external/v1/feature_requests?{query}"))
+    }
+
+    pub fn post_feature_request(&self, body: &Value) -> Answer {
+        self.send("POST", "/api/external/v1/feature_requests", body)
+    }
+
+    pub fn post_upvote(&self, id: &str, body: &Value) -> Answer {
+        self.send("POST", &format!("/api/external/v1/feature_requests/{id}/upvotes"), body)
+    }
+
+    pub fn post_comment(&self, id: &str, body: &Value) -> Answer {
+        self.send("POST", &format!("/api/external/v1/feature_requests/{id}/comments"), body)
+    }
+
+    pub fn patch_track(&self, id: &str, body: &Value) -> Answer {
+        self.send("PATCH", &format!("/api/external/v1/feature_requests/{id}/track"), body)
+    }
+
+    pub fn get_voters(&self, id: &str, query: &str) -> Answer {
+        self.get(&format!("/api/external/v1/feature_requests/{id}/voters?{query}"))
+    }
+
+    pub fn get_tracks(&self) -> Answer {
+        self.get("/api/external/v1/tracks")
+    }
+
+    pub fn get_changelogs(&self, query: &str) -> Answer {
+        self.get(&format!("/api/external/v1/changelogs?{query}"))
+    }
+
+    pub fn post_changelog(&self, body: &Value) -> Answer {
+        self.send("POST", "/api/external/v1/changelogs", body)
+    }
+
+    /// A new request with this title. Returns what the answer says of it.
+    pub fn feature_request(&self, title: &str) -> Value {
+        let body = serde_json::json!({ "feature_request": { "title": title } });
+        let answer = self.post_feature_request(&body);
+        assert_eq!(answer.status, 201, "{}", answer.text());
+        answer.json()["feature_request"].clone()
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        self.call("GET", path, &[], None).expect("an answer")
+    }
+
+    pub fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
+        let headers = [("Content-Type", "application/json")];
+        self.call(method, path, &headers, Some(body.to_string().as_bytes())).expect("an answer")
+    }
+
+    /// Any call. An error is a connection that ended without an answer.
+    pub fn call(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&[u8]>,
+    ) -> Result<Answer, ureq::Error> {
+        let mut request = ureq::http::Request::builder()
+            .method(method)
+            .uri(format!("http://127.0.0.1:{}{path}", self.port))
+            .header("Host", &self.host);
+        if let Some(key) = &self.key {
+            request = request.header("X-Api-Key", key);
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .allow_non_standard_methods(true)
+            .timeout_global(Some(PATIENCE))
+            .build();
+        let agent = ureq::Agent::from(config);
+        let mut response = match body {
+            Some(body) => agent.run(request.body(body).expect("a request")),
+            None => agent.run(request.body(()).expect("a request")),
+        }?;
+        let bytes = response.body_mut().with_config().limit(u64::MAX).read_to_vec()?;
+        Ok(Answer { status: response.status().as_u16(), headers: response.headers().clone(), bytes })
+    }
+
+    /// Sends bytes as they are and returns the bytes that come back until the server closes or says
+    /// nothing more.
+    pub fn raw(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time limit");
+        stream.write_all(bytes).expect("the server reads");
+        let mut answer = Vec::new();
+        let mut chunk = [0; 4096];
+        loop {
+            let read = stream.read(&mut chunk).expect("an answer");
+            answer.extend_from_slice(&chunk[..read]);
+            if read == 0 || whole(&answer) {
+                return answer;
+            }
+        }
+    }
+}
+
+/// Whether an answer with a content length has arrived.
+fn whole(answer: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(answer);
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length:").map(str::to_owned));
+    length.is_some_and(|length| body.len() >= length.trim().parse().unwrap_or(usize::MAX))
+}
+
+/// An answer.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: ureq::http::HeaderMap,
+    pub bytes: Vec<u8>,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.bytes).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().expect("text"))
+    }
+
+    /// Asserts status and the whole body of an error.
+    #[track_caller]
+    pub fn is_error(&self, status: u16, message: &str) {
+        assert_eq!((self.status, self.json()), (status, serde_json::json!({ "error": message })));
+        assert_eq!(self.header("content-type"), Some("application/json"));
+        assert!(self.header("x-request-id").is_some_and(|id| !id.is_empty()));
+    }
+}
+
+/// Asserts that an object has exactly these keys.
+#[track_caller]
+pub fn has_keys(object: &Value, keys: &[&str]) {
+    let found: BTreeSet<&str> = object.as_object().expect("an object").keys().map(String::as_str).collect();
+    assert_eq!(found, keys.iter().copied().collect::<BTreeSet<&str>>());
+}
+
+/// Waits until something is so.
+#[track_caller]
+pub fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < PATIENCE, "still not so: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Does the same on many threads at once and returns what each says.
+pub fn at_once<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let barrier = std::sync::Barrier::new(threads);
+    std::thread::scope(|scope| {
+        let (work, barrier) = (&work, &barrier);
+        let running: Vec<_> = (0..threads)
+            .map(|number| {
+                scope.spawn(move || {
+                    barrier.wait();
+                    work(number)
+                })
+            })
+            .collect();
+        running.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    })
+}
+
+/// Shape of a moment: RFC 3339 with milliseconds and `Z`.
+#[track_caller]
+pub fn is_moment(value: &Value) {
+    let text = value.as_str().expect("a string");
+    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    assert_eq!(shape, "0000-00-00T00:00:00.000Z", "{text}");
+}
+
+/// Shape of an identity: a UUID of version 7.
+#[track_caller]
+pub fn is_id(value: &Value) {
+    let id = uuid::Uuid::try_parse(value.as_str().expect("a string")).expect("a UUID");
+    assert_eq!(id.get_version_num(), 7);
+}
