@@ -4,7 +4,14 @@
 //! endpoint and command. One binary for all, because linking is what takes time.
 
 // A test says what it expects by failing.
-#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, missing_docs, unreachable_pub)]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    missing_docs,
+    unreachable_pub
+)]
 
 mod app;
 mod database;

@@ -1,1 +1,42 @@
-fn main() {}
+//! What maintainers run: `cargo xtask <command>`, one file per command.
+
+mod bench;
+mod ci;
+mod layers;
+mod migrations;
+mod run;
+mod test;
+
+use clap::{Parser, Subcommand};
+
+/// Tests, checks and benchmarks of the project
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run all tests; installs what they need where it may
+    Test(test::Test),
+    /// Run everything that a change must pass: format, lints, layers, migrations, tests
+    Ci,
+    /// Check which crate may depend on what
+    Layers,
+    /// Check that the migrations go up, down and up again to the same schema
+    Migrations,
+    /// Build for release, load data, and print rates, latencies and costs
+    Bench(bench::Bench),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Arguments::parse().command {
+        Command::Test(command) => command.run(),
+        Command::Ci => ci::run(),
+        Command::Layers => layers::run(),
+        Command::Migrations => migrations::run(),
+        Command::Bench(command) => command.run(),
+    }
+}

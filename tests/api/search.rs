@@ -1,0 +1,425 @@
+//! `GET /feature_requests`, contract section 4.5.
+
+use diesel::connection::SimpleConnection;
+use serde_json::{Value, json};
+
+use crate::app::{App, Client, has_keys};
+
+/// A text as the value of a query parameter, every byte of it encoded.
+fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+fn create(client: &Client, title: &str, tags: &[&str], description: &str) {
+    let request = json!({ "title": title, "tags": tags, "description": description });
+    let answer = client.post_feature_request(&json!({ "feature_request": request }));
+    assert_eq!(answer.status, 201, "{}", answer.text());
+}
+
+fn titles(body: &Value) -> Vec<String> {
+    let requests = body["feature_requests"].as_array().expect("a list");
+    requests.iter().map(|request| request["title"].as_str().expect("a string").to_owned()).collect()
+}
+
+/// The titles of what a query finds, in order.
+fn found(client: &Client, query: &str) -> Vec<String> {
+    let answer = client.get_feature_requests(&format!("query={}", encoded(query)));
+    assert_eq!(answer.status, 200, "{query}: {}", answer.text());
+    titles(&answer.json())
+}
+
+#[test]
+fn what_is_found_has_a_description_but_no_number_and_no_envelope() {
+    let app = App::start();
+    let body = json!({
+        "feature_request": {
+            "title": "Façade mode",
+            "description": "<p>Make the <b>front</b> white &amp; bright</p>",
+            "tags": ["paint"],
+        },
+        "customer": { "email": "ann@example.com" },
+    });
+    let mut request = app.acme.post_feature_request(&body).json()["feature_request"].clone();
+    app.acme.feature_request("Something else");
+    for (track, status) in [("Inbox", json!(null)), ("In progress", json!("In progress"))] {
+        app.acme.patch_track("1", &json!({ "track_id": app.track(track) }));
+        let answer = app.acme.get_feature_requests("query=paint");
+        assert_eq!(answer.status, 200);
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+        assert_eq!(
+            answer.json(),
+            json!({
+                "feature_requests": [{
+                    "id": request["id"],
+                    "title": "Façade mode",
+                    "description": "Make the front white & bright",
+                    "url": "https://acme.roadmap.example.com/feature_requests/1-facade-mode",
+                    "admin_url": "https://acme.roadmap.example.com/admin/feature_requests/1-facade-mode",
+                    "status": status,
+                    "track": track,
+                    "votes_count": 1,
+                    "created_at": request["created_at"].take(),
+                }],
+            })
+        );
+        request["created_at"] = answer.json()["feature_requests"][0]["created_at"].clone();
+    }
+}
+
+#[test]
+fn a_blank_query_finds_nothing() {
+    let app = App::start();
+    create(&app.acme, "Dark mode", &["ui"], "For the night");
+    for query in
+        ["", "query", "query=", "query=%20", "query=+%09%0A", "query=%C2%A0", "q=dark", "Query=dark", "per_page=15"]
+    {
+        let answer = app.acme.get_feature_requests(query);
+        assert_eq!((answer.status, answer.json()), (200, json!({ "feature_requests": [] })), "{query}");
+    }
+    let answer = app.acme.get("/api/external/v1/feature_requests");
+    assert_eq!((answer.status, answer.json()), (200, json!({ "feature_requests": [] })));
+}
+
+#[test]
+fn no_more_than_fifteen_are_returned_and_eight_unless_asked() {
+    let app = App::start();
+    for number in 1..=16 {
+        app.acme.feature_request(&format!("Dark mode {number}"));
+    }
+    let newest: Vec<String> = (1..=16).rev().map(|number| format!("Dark mode {number}")).collect();
+    let huge = format!("&per_page=1{}", "0".repeat(40));
+    for (parameters, count) in [
+        ("", 8),
+        ("&per_page=1", 1),
+        ("&per_page=8", 8),
+        ("&per_page=15", 15),
+        ("&per_page=16", 15),
+        ("&per_page=100", 15),
+        ("&per_page=9223372036854775807", 15),
+        (&huge, 15),
+        ("&page=2&page_size=3", 8),
+        ("&page=0&page_size=none", 8),
+    ] {
+        let answer = app.acme.get_feature_requests(&format!("query=dark{parameters}"));
+        assert_eq!(answer.status, 200, "{parameters}");
+        let body = answer.json();
+        assert_eq!(titles(&body), newest[..count], "{parameters}");
+        has_keys(&body, &["feature_requests"]);
+    }
+}
+
+#[test]
+fn a_number_of_results_that_is_no_positive_integer_is_named() {
+    let app = App::start();
+    create(&app.acme, "Dark mode", &[], "");
+    for query in ["query=dark&", "query=&", ""] {
+        for value in ["0", "00", "-1", "1.5", "", "eight", "1e1", "0x8", "%2B8", "%208", "8%20", "%D9%A8", "null"] {
+            let answer = app.acme.get_feature_requests(&format!("{query}per_page={value}"));
+            answer.is_error(422, "per_page must be an integer of at least 1");
+        }
+    }
+    app.acme.get_feature_requests("query=dark&per_page=%ff").is_error(422, "per_page is not valid UTF-8");
+}
+
+#[test]
+fn descriptions_are_plain_text_of_at_most_500_whole_characters() {
+    let app = App::start();
+    let mixed = format!("{}😀😀", "é".repeat(499));
+    for (name, sent, shown) in [
+        ("none", String::new(), String::new()),
+        ("short", "Two\nlines".to_owned(), "Two\nlines".to_owned()),
+        ("exact", "é".repeat(500), "é".repeat(500)),
+        ("longer", "é".repeat(501), "é".repeat(500)),
+        ("faces", "😀".repeat(2_000), "😀".repeat(500)),
+        ("mixed", mixed, format!("{}😀", "é".repeat(499))),
+        ("longest", "x".repeat(20_000), "x".repeat(500)),
+        ("markup", format!("<p><b>{}</b>!</p>", "ü".repeat(499)), format!("{}!", "ü".repeat(499))),
+        ("references", "&amp;".repeat(501), "&".repeat(500)),
+        ("comparison", "1 &lt; 2 &amp;&amp; 3 &gt; 2".to_owned(), "1 < 2 && 3 > 2".to_owned()),
+        ("script", "<script>alert(1)</script><i>harmless</i><!-- no -->".to_owned(), "harmless".to_owned()),
+    ] {
+        create(&app.acme, name, &[], &sent);
+        let body = app.acme.get_feature_requests(&format!("query={name}&per_page=1")).json();
+        let request = &body["feature_requests"][0];
+        assert_eq!((&request["title"], &request["description"]), (&json!(name), &json!(shown)), "{name}");
+    }
+}
+
+#[test]
+fn private_requests_are_never_found() {
+    let app = App::start();
+    let secret = json!({
+        "title": "Quokka enclosure",
+        "description": "numbat habitat",
+        "tags": ["wombat"],
+        "private": true,
+    });
+    let body = json!({ "feature_request": secret, "customer": { "email": "ann@example.com" } });
+    assert_eq!(app.acme.post_feature_request(&body).status, 201);
+    create(&app.acme, "Open enclosure", &[], "");
+    for query in ["quokka", "enclosure quokka", "quok", "quoka", "wombat", "wombta", "numbat", "habitats", "n"] {
+        assert_eq!(found(&app.acme, query), Vec::<String>::new(), "{query}");
+    }
+    assert_eq!(found(&app.acme, "enclosure"), ["Open enclosure"]);
+    app.acme.patch_track("1", &json!({ "track_id": app.track("Planned") }));
+    app.acme.post_upvote("1", &json!({ "customer": { "email": "bob@example.com" } }));
+    assert_eq!(found(&app.acme, "quokka"), Vec::<String>::new());
+}
+
+#[test]
+fn title_description_and_tags_are_searched_and_nothing_else() {
+    let app = App::start();
+    let body = json!({
+        "feature_request": {
+            "title": "Dark mode",
+            "description": "<p title=\"tooltip\">My <b>eyes</b> hurt &amp; tear</p><script>alert(1)</script>",
+            "tags": ["accessibility", "night shift"],
+        },
+        "customer": { "email": "zebedee@example.com", "name": "Zebedee" },
+        "reference_note": { "body": "confidential" },
+    });
+    assert_eq!(app.acme.post_feature_request(&body).status, 201);
+    app.acme.post_comment("1", &json!({ "comment": { "content": "shipping soon" } }));
+    for (query, is_found) in [
+        ("dark", true),
+        ("accessibility", true),
+        ("shift", true),
+        ("eyes", true),
+        ("hurt", true),
+        ("mode night eyes", true),
+        ("eyes mode", true),
+        ("zebedee", false),
+        ("confidential", false),
+        ("shipping", false),
+        ("inbox", false),
+        ("tooltip", false),
+        ("alert", false),
+        ("script", false),
+        ("amp", false),
+    ] {
+        assert_eq!(found(&app.acme, query) == ["Dark mode"], is_found, "{query}");
+    }
+}
+
+#[test]
+fn every_word_must_match_somewhere() {
+    let app = App::start();
+    create(&app.acme, "Dark mode", &[], "");
+    create(&app.acme, "Dark", &["mobile"], "");
+    create(&app.acme, "Mobile", &[], "as in the dark");
+    for (query, expected) in [
+        ("dark mobile", &["Dark", "Mobile"][..]),
+        ("mobile dark", &["Dark", "Mobile"]),
+        ("dark mode", &["Dark mode"]),
+        ("mode mobile", &[]),
+        ("dark xylophone", &[]),
+        ("xylophone", &[]),
+    ] {
+        let mut titles = found(&app.acme, query);
+        titles.sort();
+        assert_eq!(titles, expected, "{query}");
+    }
+}
+
+#[test]
+fn words_are_found_in_other_inflections_cases_and_accents() {
+    let app = App::start();
+    create(&app.acme, "Façade for the Zürich office", &[], "");
+    create(&app.acme, "Notifications", &["Exporting"], "When a request moves, tell its voters.");
+    create(&app.acme, "Naive resume", &[], "don't make me wait");
+    let (facade, notifications, naive) = ("Façade for the Zürich office", "Notifications", "Naive resume");
+    for (query, expected) in [
+        ("facade", facade),
+        ("FAÇADE zurich", facade),
+        ("Zu\u{308}rich", facade),
+        ("offices", facade),
+        ("notification", notifications),
+        ("NOTIFIED", notifications),
+        ("exports", notifications),
+        ("moving requests", notifications),
+        ("voter", notifications),
+        ("naïve résumé", naive),
+        ("waiting naïve", naive),
+        ("dont", naive),
+        ("don’t wait", naive),
+    ] {
+        assert_eq!(found(&app.acme, query), [expected], "{query}");
+    }
+}
+
+#[test]
+fn the_last_word_may_be_unfinished() {
+    let app = App::start();
+    create(&app.acme, "Mail notifications", &["appearance"], "");
+    for (query, is_found) in [
+        ("n", true),
+        ("notif", true),
+        ("notificat", true),
+        ("mail notificat", true),
+        ("notifications appea", true),
+        ("mail m", true),
+        ("appea notifications", false),
+        ("ma notifications", false),
+        ("tifications", false),
+    ] {
+        assert_eq!(found(&app.acme, query) == ["Mail notifications"], is_found, "{query}");
+    }
+}
+
+#[test]
+fn a_hyphenated_word_is_found_by_either_part() {
+    let app = App::start();
+    create(&app.acme, "Sign-on for teams", &["night-shift"], "Send an e-mail");
+    for query in
+        ["sign", "sign-on", "on sign", "night", "shift", "night-shift", "shift night", "mail", "e-mail", "e mail"]
+    {
+        assert_eq!(found(&app.acme, query), ["Sign-on for teams"], "{query}");
+    }
+}
+
+#[test]
+fn typing_errors_are_forgiven_when_nothing_matches_as_typed() {
+    let app = App::start();
+    create(&app.acme, "Dark mode", &["appearance"], "A schedule would be perfect");
+    create(&app.acme, "Dart library", &[], "");
+    for (query, expected) in [
+        ("drak mode", &["Dark mode"][..]),
+        ("apearance", &["Dark mode"]),
+        ("appaerance", &["Dark mode"]),
+        ("scheduel", &["Dark mode"]),
+        ("libary", &["Dart library"]),
+        ("dart", &["Dart library"]),
+        ("dark", &["Dark mode"]),
+        ("xylophone", &[]),
+    ] {
+        assert_eq!(found(&app.acme, query), expected, "{query}");
+    }
+}
+
+#[test]
+fn a_title_outweighs_tags_and_tags_outweigh_a_description() {
+    let app = App::start();
+    create(&app.acme, "In the title: export", &[], "");
+    create(&app.acme, "In the tags", &["export"], "");
+    create(&app.acme, "In the description", &[], "export export export");
+    assert_eq!(found(&app.acme, "export"), ["In the title: export", "In the tags", "In the description"]);
+    // 0.75 · (1 + ln 17) is more than the 2 of one tag, less than the 4 of a title.
+    for voter in 0..16 {
+        app.acme.post_upvote("3", &json!({ "customer": { "email": format!("voter{voter}@example.com") } }));
+    }
+    assert_eq!(found(&app.acme, "export"), ["In the title: export", "In the description", "In the tags"]);
+}
+
+#[test]
+fn votes_lift_a_match_and_the_newest_comes_first_among_equals() {
+    let app = App::start();
+    for title in ["Export one", "Export two", "Export three"] {
+        app.acme.feature_request(title);
+    }
+    assert_eq!(found(&app.acme, "export"), ["Export three", "Export two", "Export one"]);
+    app.acme.post_upvote("1", &json!({ "customer": { "email": "ann@example.com" } }));
+    assert_eq!(found(&app.acme, "export"), ["Export one", "Export three", "Export two"]);
+    for email in ["ann@example.com", "bob@example.com"] {
+        app.acme.post_upvote("2", &json!({ "customer": { "email": email } }));
+    }
+    assert_eq!(found(&app.acme, "export"), ["Export two", "Export one", "Export three"]);
+}
+
+#[test]
+fn whatever_a_person_types_is_text_and_no_syntax() {
+    let app = App::start();
+    create(&app.acme, "Dark mode or not", &["near"], "");
+    for query in [
+        "\"dark",
+        "dark\"",
+        "\"dark mode\"",
+        "dark*",
+        "dark* -mode",
+        "^dark",
+        "-dark",
+        "+dark",
+        "dark)",
+        "(dark",
+        "dark OR",
+        "dark OR mode",
+        "NOT dark",
+        "not",
+        "NEAR(dark mode)",
+        "dark'--",
+        "dark;",
+        "dark%",
+        "dark_",
+        "dark\\",
+        "dark & mode",
+        "dark | mode",
+        "!dark",
+        "dark <-> mode",
+        "dark:*",
+        "'dark' 'mode'",
+        "dark\r\n\tmode",
+    ] {
+        assert_eq!(found(&app.acme, query), ["Dark mode or not"], "{query}");
+    }
+    for query in ["title:dark", "{title} : dark", "dark AND mode", "' OR 1=1 --", "<script>dark</script>"] {
+        assert_eq!(found(&app.acme, query), Vec::<String>::new(), "{query}");
+    }
+    for query in ["\"*\"", "()", "***", "\"\"", "\"", "--", "%", "'", "\\", "!?", "-", "{}", "^", ":"] {
+        assert_eq!(found(&app.acme, query), Vec::<String>::new(), "{query}");
+    }
+    for query in ["😀", "dark\u{200b}mode", "\u{202e}dark", "\u{feff}", "\u{1}", "漢字"] {
+        found(&app.acme, query);
+    }
+}
+
+#[test]
+fn a_query_that_cannot_be_accepted_is_named() {
+    let app = App::start();
+    create(&app.acme, "Dark mode", &[], "");
+    let longest = "ü ".repeat(500);
+    assert_eq!(found(&app.acme, &longest), Vec::<String>::new());
+    for (query, problem) in [
+        ("%00", "must not contain the NUL character"),
+        ("dark%00mode", "must not contain the NUL character"),
+        (&encoded(&format!("{longest}x")), "must be at most 1000 characters long"),
+        ("%ff", "is not valid UTF-8"),
+        ("dark%C3", "is not valid UTF-8"),
+        ("%ED%A0%80", "is not valid UTF-8"),
+    ] {
+        app.acme.get_feature_requests(&format!("query={query}")).is_error(422, &format!("query {problem}"));
+    }
+}
+
+#[test]
+fn another_workspace_s_requests_and_words_do_not_show() {
+    let app = App::start();
+    let bolt = app.workspace("bolt");
+    create(&bolt, "Quokka enclosure", &["wombat"], "numbat");
+    create(&app.acme, "Open enclosure", &[], "");
+    for query in ["quokka", "quoka", "wombat", "numbat", "nothing of the kind"] {
+        assert_eq!(found(&app.acme, query), Vec::<String>::new(), "{query}");
+    }
+    assert_eq!(found(&app.acme, "enclosure"), ["Open enclosure"]);
+    assert_eq!(found(&bolt, "enclosure"), ["Quokka enclosure"]);
+    assert_eq!(found(&bolt, "quoka"), ["Quokka enclosure"]);
+}
+
+#[test]
+fn a_broken_index_takes_down_search_alone() {
+    let app = App::start();
+    create(&app.acme, "Dark mode", &[], "");
+    assert_eq!(found(&app.acme, "dark"), ["Dark mode"]);
+    let mut connection = crate::database::connect(&app.data_dir().join("roadmap.db"));
+    connection.batch_execute("DROP TABLE search_index").expect("the index is dropped");
+    for query in ["query=dark", "query=nothing+of+the+kind"] {
+        let answer = app.acme.get_feature_requests(query);
+        answer.is_error(503, "search_unavailable");
+        assert!(answer.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok()), "{query}");
+    }
+    let vote = json!({ "customer": { "email": "ann@example.com" } });
+    assert_eq!(app.acme.post_upvote("1", &vote).status, 201);
+    assert_eq!(app.acme.post_comment("1", &json!({ "comment": { "content": "Soon" } })).status, 201);
+    assert_eq!(app.acme.patch_track("1", &json!({ "track_id": app.track("Done") })).status, 200);
+    assert_eq!(app.acme.get_votes("email=ann@example.com").json()["total_count"], 1);
+    assert_eq!(app.acme.get_voters("1", "").json()["total_count"], 1);
+    assert_eq!(app.acme.get_setting().status, 200);
+}

@@ -1,0 +1,278 @@
+//! `GET /votes`, contract section 4.4.
+
+use serde_json::{Value, json};
+
+use crate::app::{App, Client};
+
+fn vote(client: &Client, request: &str, email: &str) {
+    let answer = client.post_upvote(request, &json!({ "customer": { "email": email } }));
+    assert_eq!(answer.status, 201, "{}", answer.text());
+}
+
+fn numbers(body: &Value) -> Vec<i64> {
+    let requests = body["feature_requests"].as_array().expect("a list");
+    requests.iter().map(|request| request["tag_number"].as_i64().expect("a number")).collect()
+}
+
+fn nothing() -> Value {
+    json!({ "feature_requests": [], "page": 1, "page_size": 25, "total_count": 0, "total_pages": 1 })
+}
+
+#[test]
+fn the_requests_that_a_customer_voted_for_are_listed_with_their_numbers() {
+    let app = App::start();
+    let older = app.acme.feature_request("Façade mode");
+    app.acme.feature_request("Somebody else's wish");
+    let newer = app.acme.feature_request("CSV export");
+    vote(&app.acme, "2", "bob@example.com");
+    vote(&app.acme, "1", "bob@example.com");
+    vote(&app.acme, "3", "ann@example.com");
+    vote(&app.acme, "1", "ann@example.com");
+    app.acme.patch_track("1", &json!({ "track_id": app.track("In progress") }));
+    let answer = app.acme.get_votes("email=ann@example.com");
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    assert_eq!(
+        answer.json(),
+        json!({
+            "feature_requests": [
+                {
+                    "id": newer["id"],
+                    "title": "CSV export",
+                    "url": "https://acme.roadmap.example.com/feature_requests/3-csv-export",
+                    "admin_url": "https://acme.roadmap.example.com/admin/feature_requests/3-csv-export",
+                    "status": null,
+                    "track": "Inbox",
+                    "votes_count": 1,
+                    "created_at": newer["created_at"],
+                    "tag_number": 3,
+                },
+                {
+                    "id": older["id"],
+                    "title": "Façade mode",
+                    "url": "https://acme.roadmap.example.com/feature_requests/1-facade-mode",
+                    "admin_url": "https://acme.roadmap.example.com/admin/feature_requests/1-facade-mode",
+                    "status": "In progress",
+                    "track": "In progress",
+                    "votes_count": 2,
+                    "created_at": older["created_at"],
+                    "tag_number": 1,
+                },
+            ],
+            "page": 1,
+            "page_size": 25,
+            "total_count": 2,
+            "total_pages": 1,
+        })
+    );
+}
+
+#[test]
+fn the_newest_request_comes_first_whatever_the_order_of_the_votes() {
+    let app = App::start();
+    for title in ["One", "Two", "Three", "Four", "Five"] {
+        app.acme.feature_request(title);
+    }
+    for request in ["2", "5", "1", "4"] {
+        vote(&app.acme, request, "ann@example.com");
+    }
+    assert_eq!(numbers(&app.acme.get_votes("email=ann@example.com").json()), [5, 4, 2, 1]);
+    vote(&app.acme, "3", "ann@example.com");
+    assert_eq!(numbers(&app.acme.get_votes("email=ann@example.com").json()), [5, 4, 3, 2, 1]);
+}
+
+#[test]
+fn a_repeat_vote_is_listed_once() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    for _ in 0..2 {
+        vote(&app.acme, "1", "ann@example.com");
+    }
+    let body = app.acme.get_votes("email=ann@example.com").json();
+    assert_eq!((numbers(&body), &body["total_count"]), (vec![1], &json!(1)));
+}
+
+#[test]
+fn an_author_is_a_voter() {
+    let app = App::start();
+    let body = json!({ "feature_request": { "title": "Dark mode" }, "customer": { "email": "ann@example.com" } });
+    assert_eq!(app.acme.post_feature_request(&body).status, 201);
+    assert_eq!(numbers(&app.acme.get_votes("email=ann@example.com").json()), [1]);
+}
+
+#[test]
+fn the_case_of_the_email_does_not_matter() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    for voter in ["Ann.Lee@Example.com", "jürgen@example.com", "ann+news@example.com"] {
+        vote(&app.acme, "1", voter);
+    }
+    for query in [
+        "email=Ann.Lee@Example.com",
+        "email=ann.lee@example.com",
+        "email=ANN.LEE%40EXAMPLE.COM",
+        "email=%20ann.lee%40example.com+",
+        "email=J%C3%9CRGEN%40example.com",
+        "email=Ann%2BNews%40example.com",
+    ] {
+        assert_eq!(numbers(&app.acme.get_votes(query).json()), [1], "{query}");
+    }
+}
+
+#[test]
+fn an_unknown_email_gives_an_empty_list() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    vote(&app.acme, "1", "ann@example.com");
+    let longest = format!("{}@{}.{}.{}", "a".repeat(64), "b".repeat(63), "c".repeat(63), "d".repeat(61));
+    for email in
+        ["nobody@example.com", "an@example.com", "ann@example.co", "%25@example.com", "olga@acme.example", &longest]
+    {
+        let answer = app.acme.get_votes(&format!("email={email}"));
+        assert_eq!((answer.status, answer.json()), (200, nothing()), "{email}");
+    }
+}
+
+#[test]
+fn a_missing_or_blank_email_is_named() {
+    let app = App::start();
+    for query in
+        ["", "email", "email=", "email=%20", "email=+%09%0A", "email=%C2%A0", "Email=ann@example.com", "page=0"]
+    {
+        let message = "param is missing or the value is empty or invalid: email";
+        app.acme.get_votes(query).is_error(422, message);
+    }
+    let answer = app.acme.get("/api/external/v1/votes");
+    answer.is_error(422, "param is missing or the value is empty or invalid: email");
+}
+
+#[test]
+fn an_email_that_is_no_address_is_named() {
+    let app = App::start();
+    let long = format!("ann@{}.example", "b".repeat(250));
+    for (email, problem) in [
+        ("ann", "is not a valid e-mail address"),
+        ("ann@", "is not a valid e-mail address"),
+        ("@example.com", "is not a valid e-mail address"),
+        ("a+b@example.com", "is not a valid e-mail address"),
+        ("ann@example.com,bob@example.com", "is not a valid e-mail address"),
+        ("Ann%20%3Cann@example.com%3E", "is not a valid e-mail address"),
+        ("a@b@example.com", "is not a valid e-mail address"),
+        ("%27%20OR%201=1%20--", "is not a valid e-mail address"),
+        (&long, "must be at most 254 characters long"),
+        ("ann%00@example.com", "must not contain the NUL character"),
+        ("ann%ff@example.com", "is not valid UTF-8"),
+    ] {
+        app.acme.get_votes(&format!("email={email}")).is_error(422, &format!("email {problem}"));
+    }
+}
+
+#[test]
+fn the_list_comes_in_pages() {
+    let app = App::start();
+    for number in 1..=101 {
+        let title = format!("Request {number}");
+        let customer = json!({ "email": "ann@example.com" });
+        let body = json!({ "feature_request": { "title": title }, "customer": customer });
+        assert_eq!(app.acme.post_feature_request(&body).status, 201);
+    }
+    let newest = |from: i64, to: i64| (to..=from).rev().collect::<Vec<i64>>();
+    let huge = format!("1{}", "0".repeat(40));
+    for (query, page, page_size, total_pages, listed) in [
+        ("", 1, 25, 5, newest(101, 77)),
+        ("&page=1", 1, 25, 5, newest(101, 77)),
+        ("&page=2", 2, 25, 5, newest(76, 52)),
+        ("&page=5", 5, 25, 5, newest(1, 1)),
+        ("&page=6", 6, 25, 5, vec![]),
+        ("&page_size=1", 1, 1, 101, newest(101, 101)),
+        ("&page=34&page_size=3", 34, 3, 34, newest(2, 1)),
+        ("&page_size=100", 1, 100, 2, newest(101, 2)),
+        ("&page_size=101", 1, 100, 2, newest(101, 2)),
+        ("&page=2&page_size=1000000", 2, 100, 2, newest(1, 1)),
+        (&format!("&page_size={huge}"), 1, 100, 2, newest(101, 2)),
+        ("&page=9223372036854775807", i64::MAX, 25, 5, vec![]),
+        ("&page=9223372036854775807&page_size=100", i64::MAX, 100, 2, vec![]),
+        ("&page=9223372036854775807&page_size=1", i64::MAX, 1, 101, vec![]),
+    ] {
+        let answer = app.acme.get_votes(&format!("email=ann@example.com{query}"));
+        assert_eq!(answer.status, 200, "{query}");
+        let mut body = answer.json();
+        assert_eq!(numbers(&body), listed, "{query}");
+        body["feature_requests"] = json!("as above");
+        assert_eq!(
+            body,
+            json!({
+                "feature_requests": "as above",
+                "page": page,
+                "page_size": page_size,
+                "total_count": 101,
+                "total_pages": total_pages,
+            }),
+            "{query}"
+        );
+    }
+    let answer = app.acme.get_votes(&format!("email=ann@example.com&page={huge}"));
+    let body = answer.json();
+    assert_eq!((answer.status, numbers(&body)), (200, vec![]));
+    assert_eq!((&body["page_size"], &body["total_count"], &body["total_pages"]), (&json!(25), &json!(101), &json!(5)));
+}
+
+#[test]
+fn a_page_that_is_no_positive_integer_is_named() {
+    let app = App::start();
+    for parameter in ["page", "page_size"] {
+        for value in ["0", "00", "-1", "1.5", "", "one", "1e3", "0x1", "%2B1", "%201", "1%20", "%D9%A3", "1,2", "null"]
+        {
+            let answer = app.acme.get_votes(&format!("email=ann@example.com&{parameter}={value}"));
+            answer.is_error(422, &format!("{parameter} must be an integer of at least 1"));
+        }
+        let answer = app.acme.get_votes(&format!("email=ann@example.com&{parameter}=%ff"));
+        answer.is_error(422, &format!("{parameter} is not valid UTF-8"));
+    }
+}
+
+#[test]
+fn private_requests_are_listed_here() {
+    let app = App::start();
+    let request = json!({ "title": "Secret plan", "private": true });
+    let body = json!({ "feature_request": request, "customer": { "email": "ann@example.com" } });
+    assert_eq!(app.acme.post_feature_request(&body).status, 201);
+    let body = app.acme.get_votes("email=ann@example.com").json();
+    assert_eq!((numbers(&body), &body["feature_requests"][0]["title"]), (vec![1], &json!("Secret plan")));
+}
+
+#[test]
+fn the_status_follows_the_track() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    vote(&app.acme, "1", "ann@example.com");
+    for (track, status) in [
+        ("Under consideration", json!("Under consideration")),
+        ("Planned", json!("Planned")),
+        ("Declined", json!(null)),
+        ("In progress", json!("In progress")),
+        ("Done", json!("Done")),
+        ("Inbox", json!(null)),
+    ] {
+        assert_eq!(app.acme.patch_track("1", &json!({ "track_id": app.track(track) })).status, 200, "{track}");
+        let body = app.acme.get_votes("email=ann@example.com").json();
+        let request = &body["feature_requests"][0];
+        assert_eq!((&request["track"], &request["status"]), (&json!(track), &status), "{track}");
+    }
+}
+
+#[test]
+fn votes_in_another_workspace_are_not_listed() {
+    let app = App::start();
+    let bolt = app.workspace("bolt");
+    bolt.feature_request("Bolt's own");
+    bolt.feature_request("Bolt's other");
+    for email in ["ann@example.com", "bob@example.com"] {
+        vote(&bolt, "2", email);
+    }
+    app.acme.feature_request("Acme's own");
+    vote(&app.acme, "1", "ann@example.com");
+    assert_eq!(numbers(&app.acme.get_votes("email=ann@example.com").json()), [1]);
+    assert_eq!(app.acme.get_votes("email=bob@example.com").json(), nothing());
+    assert_eq!(numbers(&bolt.get_votes("email=ann@example.com").json()), [2]);
+}

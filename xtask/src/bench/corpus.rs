@@ -1,0 +1,103 @@
+//! Made-up requests in made-up words, the same at every run. Words are as unevenly common as those of
+//! a language: the second half as common as the first, and so on (Zipf's law).
+
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+
+const VOCABULARY: usize = 6_000;
+const TITLE_WORDS: usize = 6;
+const DESCRIPTION_WORDS: usize = 60;
+/// So many of the commonest words are in many requests.
+const COMMON: usize = 50;
+
+/// What is loaded.
+pub(crate) struct Corpus {
+    words: Vec<String>,
+    requests: u64,
+    /// How many customers vote.
+    pub(crate) customers: u64,
+}
+
+impl Corpus {
+    pub(crate) fn new(requests: u64, customers: u64) -> Self {
+        let words = (0..VOCABULARY).map(word).collect();
+        Self { words, requests, customers }
+    }
+
+    /// The call that creates a request.
+    pub(crate) fn create(&self, number: u64) -> (&'static str, String, String) {
+        let words = self.words_of(number);
+        let (title, description) = words.split_at(TITLE_WORDS);
+        let tags: Vec<&str> = description.iter().take(2).copied().collect();
+        let body = format!(
+            r#"{{"feature_request":{{"title":"{}","description":"{}","tags":["{}"]}},"customer":{{"email":"customer{}@example.com"}}}}"#,
+            title.join(" "),
+            description.join(" "),
+            tags.join("\",\""),
+            number % self.customers
+        );
+        ("POST", "/feature_requests".to_owned(), body)
+    }
+
+    /// A request, each as likely as any other.
+    pub(crate) fn any_request(&self, random: &mut SmallRng) -> u64 {
+        random.random_range(1..=self.requests)
+    }
+
+    /// A request, some much likelier than others.
+    pub(crate) fn wanted_request(&self, random: &mut SmallRng) -> u64 {
+        skewed(self.requests, random) + 1
+    }
+
+    /// Two of the rarer words of a request's text: so that there is at least one match.
+    pub(crate) fn two_words_of_a_request(&self, random: &mut SmallRng) -> [&str; 2] {
+        loop {
+            let mut rarer = indexes(random.random_range(0..self.requests)).filter(|index| *index >= COMMON);
+            if let (Some(one), Some(other)) = (rarer.next(), rarer.next()) {
+                return [self.word(one), self.word(other)];
+            }
+        }
+    }
+
+    /// The word that nearly every request has.
+    pub(crate) fn commonest_word(&self) -> &str {
+        self.word(0)
+    }
+
+    fn words_of(&self, number: u64) -> Vec<&str> {
+        indexes(number).map(|index| self.word(index)).collect()
+    }
+
+    fn word(&self, index: usize) -> &str {
+        self.words.get(index).map_or("", String::as_str)
+    }
+}
+
+/// Which words a request has.
+fn indexes(number: u64) -> impl Iterator<Item = usize> {
+    let mut random = SmallRng::seed_from_u64(number);
+    (0..TITLE_WORDS + DESCRIPTION_WORDS)
+        .map(move |_| usize::try_from(skewed(VOCABULARY as u64, &mut random)).unwrap_or(0))
+}
+
+/// A number below `end`, smaller ones likelier: evenly spread over its magnitude.
+#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss)]
+fn skewed(end: u64, random: &mut SmallRng) -> u64 {
+    let spread = (end as f64 + 1.0).powf(random.random::<f64>()) - 1.0;
+    (spread as u64).min(end - 1)
+}
+
+/// The word of a number: syllables for its digits.
+fn word(number: usize) -> String {
+    const SYLLABLES: [&str; 20] = [
+        "ba", "co", "di", "fu", "ge", "ha", "jo", "ki", "lu", "me", "na", "po", "ri", "su", "te", "va", "wo", "xi",
+        "yu", "ze",
+    ];
+    let mut word = String::new();
+    let mut left = number + SYLLABLES.len();
+    while left > 0 {
+        word += SYLLABLES.get(left % SYLLABLES.len()).copied().unwrap_or_default();
+        left /= SYLLABLES.len();
+    }
+    word
+}

@@ -1,0 +1,114 @@
+//! The service as a process: started on an empty folder, watched through `/proc`.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::connection::Connection;
+use crate::run::{output, root};
+
+const HOST: &str = "bench.localhost";
+
+/// The service. Dropping it ends its process.
+pub(crate) struct Service {
+    folder: TempDir,
+    key: String,
+    running: Option<(Child, u16)>,
+}
+
+impl Service {
+    /// An empty workspace `bench` with a member and a key.
+    pub(crate) fn new() -> anyhow::Result<Self> {
+        let mut service = Self { folder: tempfile::tempdir()?, key: String::new(), running: None };
+        let website = "https://bench.example";
+        service.roadmap(&["workspace", "create", "bench", "--product-name", "Bench", "--website-url", website])?;
+        service.roadmap(&["member", "add", "--workspace", "bench", "--email", "ann@bench.example", "--name", "Ann"])?;
+        let key = service.roadmap(&["api-key", "create", "--workspace", "bench", "--name", "bench"])?;
+        key.get("key").and_then(Value::as_str).context("no key")?.clone_into(&mut service.key);
+        Ok(service)
+    }
+
+    fn command(&self) -> Command {
+        let binary: PathBuf = root().join("target/release/roadmap");
+        let mut command = Command::new(binary);
+        command.current_dir(self.folder.path()).args(["--data-dir", "."]);
+        command
+    }
+
+    fn roadmap(&self, arguments: &[&str]) -> anyhow::Result<Value> {
+        let printed = output(self.command().args(arguments).arg("--json"), "roadmap")?;
+        serde_json::from_slice(&printed).context("roadmap printed no JSON")
+    }
+
+    /// Starts the process. Returns how long it took until a call was answered.
+    pub(crate) fn start(&mut self) -> anyhow::Result<Duration> {
+        let log = std::fs::File::create(self.folder.path().join("server.log"))?;
+        let began = Instant::now();
+        let mut command = self.command();
+        command.args(["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).stderr(log);
+        let mut child = command.spawn().context("the service cannot be started")?;
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().context("no output")?).read_line(&mut line)?;
+        let port = line.trim().rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+        let port = port.with_context(|| format!("the service did not start: {line}"))?;
+        self.running = Some((child, port));
+        let status = self.connect()?.call("GET", "/tracks", "")?;
+        ensure!(status == 200, "the first call was answered with {status}");
+        Ok(began.elapsed())
+    }
+
+    /// Ends the process.
+    pub(crate) fn stop(&mut self) {
+        if let Some((mut child, _)) = self.running.take() {
+            // A process that has ended already is as good.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    /// A connection of a caller with the key.
+    pub(crate) fn connect(&self) -> anyhow::Result<Connection> {
+        let (_, port) = self.running.as_ref().context("the service is not running")?;
+        Connection::open(*port, HOST, &self.key)
+    }
+
+    /// Processor time that the process has used, all threads, user and system.
+    pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
+        let stat = std::fs::read_to_string(self.proc("stat")?)?;
+        // Fields 14 and 15, counted from behind the name in parentheses, in ticks of 10 ms.
+        let fields = stat.rsplit_once(')').map(|(_, fields)| fields).context("no fields")?;
+        let ticks: u64 = fields.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+        Ok(Duration::from_millis(ticks * 10))
+    }
+
+    /// Memory that the process holds, in megabytes.
+    pub(crate) fn resident_mb(&self) -> anyhow::Result<f64> {
+        let status = std::fs::read_to_string(self.proc("status")?)?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+        let kilobytes: f64 = line.trim().trim_end_matches(" kB").parse()?;
+        Ok(kilobytes / 1024.0)
+    }
+
+    /// Size of the database, in megabytes.
+    pub(crate) fn database_mb(&self) -> anyhow::Result<f64> {
+        #[expect(clippy::cast_precision_loss)]
+        let bytes = std::fs::metadata(self.folder.path().join("roadmap.db"))?.len() as f64;
+        Ok(bytes / 1024.0 / 1024.0)
+    }
+
+    fn proc(&self, file: &str) -> anyhow::Result<String> {
+        let (child, _) = self.running.as_ref().context("the service is not running")?;
+        Ok(format!("/proc/{}/{file}", child.id()))
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

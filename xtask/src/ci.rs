@@ -1,0 +1,26 @@
+//! `cargo xtask ci`
+
+use std::time::Instant;
+
+use crate::run::cargo;
+use crate::test::Test;
+use crate::{layers, migrations};
+
+/// Everything that a change must pass, the cheap checks first.
+pub(crate) fn run() -> anyhow::Result<()> {
+    step("format", || cargo(&["fmt", "--all", "--check"]))?;
+    step("layers", layers::run)?;
+    step("lints", || {
+        cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--locked", "--", "--deny", "warnings"])
+    })?;
+    step("migrations", migrations::run)?;
+    step("tests", || Test::default().run())
+}
+
+fn step(name: &str, check: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let started = Instant::now();
+    eprintln!("== {name}");
+    check()?;
+    eprintln!("== {name}: good after {:.0} s", started.elapsed().as_secs_f64());
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! `cargo xtask layers`: which crate may depend on what. `deny.toml` says part of the same.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use anyhow::{Context, bail};
+use serde_json::Value;
+
+use crate::run::{output, root};
+
+/// What each crate of ours may name as a normal or build dependency. A crate that is not here, or a
+/// dependency that is not in its list, is a decision to be made on purpose.
+const MAY: [(&str, &[&str]); 6] = [
+    (
+        "roadmap-domain",
+        &[
+            "ammonia",
+            "async-trait",
+            "base62",
+            "crc32fast",
+            "deunicode",
+            "email_address",
+            "mockall",
+            "rust-stemmers",
+            "sha2",
+            "strsim",
+            "thiserror",
+            "time",
+            "tracing",
+            "url",
+            "uuid",
+        ],
+    ),
+    (
+        "roadmap-sqlite",
+        &[
+            "async-trait",
+            "deadpool",
+            "diesel",
+            "diesel_migrations",
+            "libsqlite3-sys",
+            "roadmap-domain",
+            "thiserror",
+            "tokio",
+            "tracing",
+            "uuid",
+        ],
+    ),
+    (
+        "roadmap-api",
+        &[
+            "actix-web",
+            "futures-util",
+            "percent-encoding",
+            "roadmap-domain",
+            "serde",
+            "serde_json",
+            "serde_path_to_error",
+            "tokio",
+            "tokio-util",
+            "tracing",
+            "uuid",
+        ],
+    ),
+    (
+        "roadmap-server",
+        &[
+            "actix-web",
+            "anyhow",
+            "async-trait",
+            "clap",
+            "comfy-table",
+            "config",
+            "humantime",
+            "moka",
+            "rand",
+            "roadmap-api",
+            "roadmap-domain",
+            "roadmap-sqlite",
+            "serde",
+            "serde_json",
+            "time",
+            "tokio",
+            "tracing",
+            "tracing-subscriber",
+            "uuid",
+        ],
+    ),
+    ("roadmap-testkit", &["async-trait", "roadmap-domain", "time", "tokio", "uuid"]),
+    ("xtask", &["anyhow", "clap", "rand", "serde_json", "tempfile"]),
+];
+
+/// Checks every crate of the workspace.
+pub(crate) fn run() -> anyhow::Result<()> {
+    let arguments = ["metadata", "--format-version=1", "--no-deps", "--locked"];
+    let metadata = output(Command::new(env!("CARGO")).args(arguments).current_dir(root()), "cargo metadata")?;
+    let metadata: Value = serde_json::from_slice(&metadata).context("cargo metadata printed no JSON")?;
+    let problems = problems(&metadata);
+    if !problems.is_empty() {
+        bail!("the layers are broken:\n  {}", problems.join("\n  "));
+    }
+    Ok(())
+}
+
+fn problems(metadata: &Value) -> Vec<String> {
+    let may: BTreeMap<&str, &[&str]> = MAY.into_iter().collect();
+    let mut problems = Vec::new();
+    for package in list(metadata, "packages") {
+        let name = text(package, "name");
+        let Some(allowed) = may.get(name) else {
+            problems.push(format!("{name} is not in the list of xtask/src/layers.rs"));
+            continue;
+        };
+        for dependency in list(package, "dependencies") {
+            let needed = text(dependency, "name");
+            // Null is a normal dependency.
+            let for_tests = dependency.get("kind").and_then(Value::as_str) == Some("dev");
+            if !for_tests && !allowed.contains(&needed) {
+                problems.push(format!("{name} must not depend on {needed}"));
+            }
+            if name == "roadmap-domain" && needed == "mockall" && !for_tests && dependency["optional"] != true {
+                problems.push("roadmap-domain may depend on mockall for tests only".to_owned());
+            }
+            let asks_for_mocks = list(dependency, "features").iter().any(|feature| feature == "mocks");
+            if !for_tests && needed == "roadmap-domain" && asks_for_mocks {
+                problems.push(format!("{name} must not ask for mocks outside of tests"));
+            }
+        }
+    }
+    problems
+}
+
+fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn of(name: &str, dependency: Value) -> Vec<String> {
+        problems(&json!({ "packages": [{ "name": name, "dependencies": [dependency] }] }))
+    }
+
+    #[test]
+    fn a_forbidden_dependency_is_named() {
+        let diesel = |kind: Value| json!({ "name": "diesel", "kind": kind, "optional": false, "features": [] });
+        assert_eq!(of("roadmap-domain", diesel(json!(null))), ["roadmap-domain must not depend on diesel"]);
+        assert_eq!(of("roadmap-domain", diesel(json!("dev"))), Vec::<String>::new());
+        assert_eq!(of("roadmap-sqlite", diesel(json!(null))), Vec::<String>::new());
+        let testkit = json!({ "name": "roadmap-testkit", "kind": null, "optional": false, "features": [] });
+        assert_eq!(of("roadmap-api", testkit), ["roadmap-api must not depend on roadmap-testkit"]);
+    }
+
+    #[test]
+    fn doubles_are_for_tests() {
+        let mocks = |kind: Value| json!({ "name": "roadmap-domain", "kind": kind, "features": ["mocks"] });
+        assert_eq!(of("roadmap-api", mocks(json!(null))), ["roadmap-api must not ask for mocks outside of tests"]);
+        assert_eq!(of("roadmap-api", mocks(json!("dev"))), Vec::<String>::new());
+        let mockall = json!({ "name": "mockall", "kind": null, "optional": false, "features": [] });
+        assert_eq!(of("roadmap-domain", mockall), ["roadmap-domain may depend on mockall for tests only"]);
+    }
+
+    #[test]
+    fn a_new_crate_must_be_listed() {
+        let problems = problems(&json!({ "packages": [{ "name": "roadmap-extra", "dependencies": [] }] }));
+        assert_eq!(problems, ["roadmap-extra is not in the list of xtask/src/layers.rs"]);
+    }
+}

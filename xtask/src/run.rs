@@ -1,0 +1,35 @@
+//! Running other programs.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+/// The project's root folder.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(PathBuf::new, Path::to_path_buf)
+}
+
+/// Runs cargo in the root folder and shows what it prints.
+pub(crate) fn cargo(arguments: &[&str]) -> anyhow::Result<()> {
+    eprintln!("$ cargo {}", arguments.join(" "));
+    finish(Command::new(env!("CARGO")).args(arguments).current_dir(root()), &format!("cargo {}", arguments.join(" ")))
+}
+
+/// Runs a command to its end and fails when it does.
+pub(crate) fn finish(command: &mut Command, name: &str) -> anyhow::Result<()> {
+    let status = command.status().with_context(|| format!("`{name}` cannot be started"))?;
+    if !status.success() {
+        bail!("`{name}` failed");
+    }
+    Ok(())
+}
+
+/// What a command prints.
+pub(crate) fn output(command: &mut Command, name: &str) -> anyhow::Result<Vec<u8>> {
+    let output = command.output().with_context(|| format!("`{name}` cannot be started"))?;
+    if !output.status.success() {
+        bail!("`{name}` failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(output.stdout)
+}

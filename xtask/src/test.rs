@@ -1,0 +1,45 @@
+//! `cargo xtask test`
+
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail};
+
+use crate::run::{cargo, finish};
+
+/// Further arguments go to the test binaries, a name to filter by for example.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Test {
+    /// Arguments for the test binaries
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+impl Test {
+    pub(crate) fn run(&self) -> anyhow::Result<()> {
+        ensure_curl()?;
+        let mut arguments = vec!["test", "--workspace", "--all-targets", "--locked", "--"];
+        arguments.extend(self.arguments.iter().map(String::as_str));
+        cargo(&arguments)
+    }
+}
+
+/// The demo prints calls of curl, and a test makes them as they are printed.
+fn ensure_curl() -> anyhow::Result<()> {
+    if has("curl") {
+        return Ok(());
+    }
+    if !has("apt-get") {
+        bail!("the tests need curl, which is not installed; install it with the system's package manager");
+    }
+    eprintln!("curl is not installed; installing it with apt-get");
+    for arguments in [&["update"][..], &["install", "--yes", "--no-install-recommends", "curl"]] {
+        let name = format!("apt-get {}", arguments.join(" "));
+        finish(Command::new("apt-get").args(arguments), &name)
+            .context("the tests need curl, and it cannot be installed from here; install it and run again")?;
+    }
+    Ok(())
+}
+
+fn has(program: &str) -> bool {
+    Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+}
