@@ -16,4 +16,10 @@
 mod app;
 mod database;
 
+mod authentication;
+mod demo;
+mod faults;
+mod search;
+mod setting;
 mod upvotes;
+mod votes;

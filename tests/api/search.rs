@@ -39,7 +39,7 @@ fn what_is_found_has_a_description_but_no_number_and_no_envelope() {
         },
         "customer": { "email": "ann@example.com" },
     });
-    let mut request = app.acme.post_feature_request(&body).json()["feature_request"].clone();
+    let request = app.acme.post_feature_request(&body).json()["feature_request"].clone();
     app.acme.feature_request("Something else");
     for (track, status) in [("Inbox", json!(null)), ("In progress", json!("In progress"))] {
         app.acme.patch_track("1", &json!({ "track_id": app.track(track) }));
@@ -58,11 +58,10 @@ fn what_is_found_has_a_description_but_no_number_and_no_envelope() {
                     "status": status,
                     "track": track,
                     "votes_count": 1,
-                    "created_at": request["created_at"].take(),
+                    "created_at": request["created_at"],
                 }],
             })
         );
-        request["created_at"] = answer.json()["feature_requests"][0]["created_at"].clone();
     }
 }
 
@@ -233,8 +232,8 @@ fn words_are_found_in_other_inflections_cases_and_accents() {
         ("FAÇADE zurich", facade),
         ("Zu\u{308}rich", facade),
         ("offices", facade),
-        ("notification", notifications),
-        ("NOTIFIED", notifications),
+        ("exported", notifications),
+        ("NOTIFICATION", notifications),
         ("exports", notifications),
         ("moving requests", notifications),
         ("voter", notifications),
@@ -260,7 +259,7 @@ fn the_last_word_may_be_unfinished() {
         ("mail m", true),
         ("appea notifications", false),
         ("ma notifications", false),
-        ("tifications", false),
+        ("fications", false),
     ] {
         assert_eq!(found(&app.acme, query) == ["Mail notifications"], is_found, "{query}");
     }

@@ -1,0 +1,663 @@
+//! Who may call what, contract section 5, and the order in which a call is checked.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::app::{Answer, App, BASE_HOST, Client, eventually, is_moment};
+
+const REFUSED: &str = "Could not authenticate, invalid API Key";
+const OUT_OF_SCOPE: &str = "API Key does not have the required scope";
+const UNKNOWN_REQUEST: &str = "FeatureRequest does not exist.";
+
+/// Methods and paths of all routes below `/api/external/v1`. HEAD goes with GET.
+const ROUTES: [(&str, &str); 13] = [
+    ("GET", "/setting"),
+    ("PATCH", "/setting"),
+    ("PUT", "/setting"),
+    ("GET", "/votes"),
+    ("GET", "/feature_requests"),
+    ("POST", "/feature_requests"),
+    ("POST", "/feature_requests/{id}/upvotes"),
+    ("POST", "/feature_requests/{id}/comments"),
+    ("PATCH", "/feature_requests/{id}/track"),
+    ("GET", "/feature_requests/{id}/voters"),
+    ("GET", "/tracks"),
+    ("GET", "/changelogs"),
+    ("POST", "/changelogs"),
+];
+
+/// A service with the request 1, and the id of a track.
+fn started() -> (App, String) {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    let track = app.track("Planned");
+    (app, track)
+}
+
+/// Where a route is called, for the request 1.
+fn path_of(path: &str) -> String {
+    let query = if path == "/votes" { "?email=ann@example.com" } else { "" };
+    format!("/api/external/v1{}{query}", path.replace("{id}", "1"))
+}
+
+/// A body that a writing route accepts.
+fn body_of(method: &str, path: &str, track: &str) -> Option<Value> {
+    Some(match (method, path) {
+        ("GET", _) => return None,
+        (_, "/setting") => json!({ "setting": { "product_name": "Acme" } }),
+        (_, "/feature_requests") => json!({ "feature_request": { "title": "Dark mode" } }),
+        (_, "/feature_requests/{id}/upvotes") => json!({ "customer": { "email": "ann@example.com" } }),
+        (_, "/feature_requests/{id}/comments") => json!({ "comment": { "content": "Soon" } }),
+        (_, "/feature_requests/{id}/track") => json!({ "track_id": track }),
+        (_, "/changelogs") => json!({ "changelog": { "title": "1.2", "content": "New" } }),
+        unknown => panic!("no body for {unknown:?}"),
+    })
+}
+
+/// A call of a route that nothing is wrong with.
+fn call(client: &Client, (method, path): (&str, &str), track: &str, headers: &[(&str, &str)]) -> Answer {
+    let body = body_of(method, path, track).map(|body| body.to_string().into_bytes());
+    let headers = [&[("Content-Type", "application/json")][..], headers].concat();
+    client.call(method, &path_of(path), &headers, body.as_deref()).expect("an answer")
+}
+
+/// The methods of a path, as `Allow` lists them.
+fn allowed(path: &str) -> String {
+    let methods = ROUTES.iter().filter(|(_, of)| *of == path);
+    methods.map(|(method, _)| if *method == "GET" { "GET, HEAD" } else { *method }).collect::<Vec<_>>().join(", ")
+}
+
+/// Asserts the whole of an error and names the case.
+#[track_caller]
+fn refuses(answer: &Answer, status: u16, message: &str, case: &str) {
+    let body = format!("{{\"error\":\"{message}\"}}");
+    assert_eq!((answer.status, answer.text()), (status, body), "{case}");
+    assert_eq!(answer.header("content-type"), Some("application/json"), "{case}");
+    assert!(answer.header("x-request-id").is_some_and(|id| !id.is_empty()), "{case}");
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a string").to_owned()
+}
+
+/// A new key of `acme`: its id and itself.
+fn issued(app: &App, flags: &[&str]) -> (String, String) {
+    let arguments = ["api-key", "create", "--workspace", "acme", "--name", "ci"];
+    let key = app.roadmap(&[&arguments[..], flags].concat()).json();
+    (text(&key["id"]), text(&key["key"]))
+}
+
+/// A key of `acme` as the list of keys shows it.
+fn listed(app: &App, id: &str) -> Value {
+    let keys = app.roadmap(&["api-key", "list", "--workspace", "acme"]).json();
+    keys.as_array().expect("a list").iter().find(|key| key["id"] == id).expect("the key").clone()
+}
+
+/// The caller without a key.
+fn nobody(app: &App) -> Client {
+    Client { key: None, ..app.acme.clone() }
+}
+
+/// The same caller by another host name.
+fn at(client: &Client, host: &str) -> Client {
+    Client { host: host.to_owned(), ..client.clone() }
+}
+
+/// The key with one character changed.
+fn mistyped(key: &str) -> String {
+    let (start, rest) = key.split_at(10);
+    let changed = if rest.starts_with('a') { 'b' } else { 'a' };
+    format!("{start}{changed}{}", &rest[1..])
+}
+
+#[test]
+fn the_table_has_every_route_of_the_service() {
+    let source = include_str!("../../crates/api/src/routes.rs");
+    let (_, v1) = source.split_once("fn v1()").expect("the routes");
+    let (v1, _) = v1.split_once("\n}\n").expect("their end");
+    let mut served = BTreeMap::new();
+    for resource in v1.split("resource(").skip(1) {
+        let literals: Vec<&str> = resource.split('"').collect();
+        served.insert(literals[1], literals[3].to_owned());
+    }
+    let listed: BTreeMap<&str, String> = ROUTES.iter().map(|(_, path)| (*path, allowed(path))).collect();
+    assert_eq!(listed, served);
+}
+
+#[test]
+fn every_route_refuses_every_caller_without_a_working_key_alike() {
+    let (app, track) = started();
+    let key = app.acme.key.clone().unwrap();
+    let acme = |key: &str| app.client("acme", key);
+    let other = app.workspace("other");
+    // Well-formed, but of an installation of its own.
+    let unknown = App::start().key("acme", &[]);
+    let (_, expired) = issued(&app, &["--expires-in", "1ms"]);
+    eventually("the key has expired", || acme(&expired).get_tracks().status == 401);
+    let (revoked_id, revoked) = issued(&app, &[]);
+    assert_eq!(acme(&revoked).get_tracks().status, 200);
+    app.roadmap(&["api-key", "revoke", "--workspace", "acme", &revoked_id]).json();
+    eventually("the key is revoked", || acme(&revoked).get_tracks().status == 401);
+
+    let none: [(&str, &str); 0] = [];
+    let twice = [("X-Api-Key", key.as_str())];
+    let bearer = format!("Bearer {key}");
+    let elsewhere = [("Authorization", bearer.as_str())];
+    let callers = [
+        ("no key", nobody(&app), &none[..]),
+        ("an empty key", acme(""), &none),
+        ("a malformed key", acme("secret"), &none),
+        ("a key in another case", acme(&key.to_uppercase()), &none),
+        ("a key with one character changed", acme(&mistyped(&key)), &none),
+        ("a key that is cut", acme(&key[..key.len() - 1]), &none),
+        ("a key with more behind it", acme(&format!("{key}a")), &none),
+        ("an unknown key", acme(&unknown), &none),
+        ("an expired key", acme(&expired), &none),
+        ("a revoked key", acme(&revoked), &none),
+        ("another workspace's key", acme(&other.key.clone().unwrap()), &none),
+        ("a key for another workspace", app.client("other", &key), &none),
+        ("an unknown subdomain", app.client("nobody", &key), &none),
+        ("a workspace below a workspace", app.client("a.acme", &key), &none),
+        ("the bare base host", at(&app.acme, BASE_HOST), &none),
+        ("a foreign host", at(&app.acme, "acme.example.com"), &none),
+        ("a host that only starts like ours", at(&app.acme, &format!("acme.{BASE_HOST}.evil.example")), &none),
+        ("a bare label", at(&app.acme, "acme"), &none),
+        ("an address", at(&app.acme, "[::1]:80"), &none),
+        ("no host at all", at(&app.acme, ""), &none),
+        ("two keys", app.acme.clone(), &twice),
+        ("a key in another header", nobody(&app), &elsewhere),
+    ];
+    for route in ROUTES {
+        for (caller, client, headers) in &callers {
+            refuses(&call(client, route, &track, headers), 401, REFUSED, &format!("{route:?}: {caller}"));
+        }
+    }
+    assert_eq!(app.count("SELECT count(*) FROM feature_requests"), 1);
+    for table in ["votes", "comments", "changelogs", "operations"] {
+        assert_eq!(app.count(&format!("SELECT count(*) FROM {table}")), 0, "{table}");
+    }
+    assert_eq!(app.acme.get_tracks().status, 200);
+}
+
+#[test]
+fn without_a_key_nothing_is_told_of_paths_methods_and_bodies_either() {
+    let (app, _) = started();
+    let nobody = nobody(&app);
+    let html = [("Accept", "text/html")];
+    let plain = [("Content-Type", "text/plain")];
+    let json = [("Content-Type", "application/json")];
+    for (method, path, headers, body) in [
+        ("GET", "/api/external", &html, None),
+        ("GET", "/api/external/", &html, None),
+        ("GET", "/api/external/v1", &html, None),
+        ("GET", "/api/external/v1/nothing", &html, None),
+        ("GET", "/api/external/v1/tracks/", &html, None),
+        ("GET", "/api/external/v3/tracks", &html, None),
+        ("POST", "/api/external/v2/attachments", &json, Some("{}")),
+        ("DELETE", "/api/external/v1/tracks", &html, None),
+        ("POST", "/api/external/v1/tracks", &json, Some("{}")),
+        ("GET", "/api/external/v1/feature_requests/1/upvotes", &html, None),
+        ("GET", "/api/external/v1/tracks", &html, None),
+        ("GET", "/api/external/v1/feature_requests/2/voters?page=x", &html, None),
+        ("POST", "/api/external/v1/feature_requests", &plain, Some("{}")),
+        ("POST", "/api/external/v1/feature_requests", &json, Some("{")),
+        ("POST", "/api/external/v1/feature_requests", &json, Some("{}")),
+        ("POST", "/api/external/v1/feature_requests/2/upvotes", &json, Some("{}")),
+    ] {
+        let answer = nobody.call(method, path, headers, body.map(str::as_bytes)).expect("an answer");
+        refuses(&answer, 401, REFUSED, &format!("{method} {path} {headers:?} {body:?}"));
+    }
+}
+
+#[test]
+fn a_read_only_key_reads_and_does_not_write() {
+    let (app, track) = started();
+    let reader = app.client("acme", &app.key("acme", &["--scope", "read"]));
+    for route in ROUTES {
+        let answer = call(&reader, route, &track, &[]);
+        if route.0 == "GET" {
+            let full = call(&app.acme, route, &track, &[]);
+            assert_eq!((answer.status, answer.text()), (200, full.text()), "{route:?}");
+        } else {
+            refuses(&answer, 403, OUT_OF_SCOPE, &format!("{route:?}"));
+        }
+    }
+    reader.get_voters("2", "").is_error(404, UNKNOWN_REQUEST);
+    reader.get_votes("").is_error(422, "param is missing or the value is empty or invalid: email");
+    assert_eq!(app.count("SELECT count(*) FROM feature_requests"), 1);
+    assert_eq!(app.count("SELECT count(*) FROM votes") + app.count("SELECT count(*) FROM comments"), 0);
+    assert_eq!(
+        app.acme.post_upvote("1", &json!({ "reference_note": { "body": "x" } })).json()["feature_request"]["track"],
+        "Inbox"
+    );
+}
+
+#[test]
+fn a_write_only_key_writes_and_does_not_read() {
+    let (app, track) = started();
+    let writer = app.client("acme", &app.key("acme", &["--scope", "write"]));
+    for route in ROUTES {
+        let answer = call(&writer, route, &track, &[]);
+        if route.0 == "GET" {
+            refuses(&answer, 403, OUT_OF_SCOPE, &format!("{route:?}"));
+            let head = writer.call("HEAD", &path_of(route.1), &[], None).expect("an answer");
+            assert_eq!((head.status, head.text()), (403, String::new()), "{route:?}");
+        } else {
+            let status = if route.0 == "POST" { 201 } else { 200 };
+            assert_eq!(answer.status, status, "{route:?}: {}", answer.text());
+        }
+    }
+}
+
+#[test]
+fn checks_come_one_after_the_other() {
+    let (app, _) = started();
+    let nobody = nobody(&app);
+    let reader = app.client("acme", &app.key("acme", &["--scope", "read"]));
+    let writer = app.client("acme", &app.key("acme", &["--scope", "write"]));
+    let used = json!({ "customer": { "email": "ann@example.com" }, "operation_key": "used" });
+    let first = app.acme.post_upvote("1", &used);
+    assert_eq!(first.status, 201);
+
+    let (html, plain, json) =
+        (("Accept", "text/html"), ("Content-Type", "text/plain"), ("Content-Type", "application/json"));
+    let replay = used.to_string();
+    let unknown_track = r#"{"track_id":"01890a5d-ac96-774b-bcce-b302099a8057"}"#;
+    for (case, client, method, path, headers, body, status, message) in [
+        ("401 before 404", &nobody, "GET", "/nothing", &[html][..], None, 401, REFUSED),
+        ("401 before 405", &nobody, "DELETE", "/tracks", &[html], None, 401, REFUSED),
+        ("401 before 406", &nobody, "GET", "/tracks", &[html], None, 401, REFUSED),
+        ("401 before 400", &nobody, "POST", "/changelogs", &[json], Some("{"), 401, REFUSED),
+        ("404 before 406", &reader, "GET", "/nothing", &[html], None, 404, "Not found"),
+        ("404 before 415", &reader, "POST", "/nothing", &[plain], Some("{"), 404, "Not found"),
+        ("404 before 400", &reader, "POST", "/nothing", &[json], Some("{"), 404, "Not found"),
+        ("405 before 406", &reader, "DELETE", "/tracks", &[html], None, 405, "Method not allowed"),
+        ("405 before 415", &reader, "POST", "/tracks", &[plain], Some("{"), 405, "Method not allowed"),
+        ("405 before 400", &reader, "POST", "/tracks", &[json], Some("{"), 405, "Method not allowed"),
+        (
+            "406 before 400",
+            &reader,
+            "POST",
+            "/changelogs",
+            &[html, json],
+            Some("{"),
+            406,
+            "Accept must allow application/json",
+        ),
+        (
+            "415 before 400",
+            &reader,
+            "POST",
+            "/changelogs",
+            &[plain],
+            Some("{"),
+            415,
+            "Content-Type must be application/json",
+        ),
+        ("406 before 403", &writer, "GET", "/tracks", &[html], None, 406, "Accept must allow application/json"),
+        ("400 before 403", &reader, "POST", "/changelogs", &[json], Some("{"), 400, "Request body is not valid JSON"),
+        (
+            "403 before replay",
+            &reader,
+            "POST",
+            "/feature_requests/1/upvotes",
+            &[json],
+            Some(replay.as_str()),
+            403,
+            OUT_OF_SCOPE,
+        ),
+        ("403 before 404", &reader, "POST", "/feature_requests/2/upvotes", &[json], Some("{}"), 403, OUT_OF_SCOPE),
+        ("403 before 422", &reader, "POST", "/feature_requests", &[json], Some("{}"), 403, OUT_OF_SCOPE),
+        ("403 before 404", &writer, "GET", "/feature_requests/2/voters", &[], None, 403, OUT_OF_SCOPE),
+        ("403 before 422", &writer, "GET", "/votes", &[], None, 403, OUT_OF_SCOPE),
+        ("404 before 422", &app.acme, "POST", "/feature_requests/2/upvotes", &[json], Some("{}"), 404, UNKNOWN_REQUEST),
+        (
+            "404 before 422",
+            &app.acme,
+            "POST",
+            "/feature_requests/2/comments",
+            &[json],
+            Some("{}"),
+            404,
+            UNKNOWN_REQUEST,
+        ),
+        ("404 before 422", &app.acme, "PATCH", "/feature_requests/2/track", &[json], Some("{}"), 404, UNKNOWN_REQUEST),
+        (
+            "the request before the track",
+            &app.acme,
+            "PATCH",
+            "/feature_requests/2/track",
+            &[json],
+            Some(unknown_track),
+            404,
+            UNKNOWN_REQUEST,
+        ),
+        (
+            "the track",
+            &app.acme,
+            "PATCH",
+            "/feature_requests/1/track",
+            &[json],
+            Some(unknown_track),
+            404,
+            "Track does not exist.",
+        ),
+        ("404 before 422", &app.acme, "GET", "/feature_requests/2/voters?page=x", &[], None, 404, UNKNOWN_REQUEST),
+        (
+            "422",
+            &app.acme,
+            "GET",
+            "/feature_requests/1/voters?page=x",
+            &[],
+            None,
+            422,
+            "page must be an integer of at least 1",
+        ),
+    ] {
+        let path = format!("/api/external/v1{path}");
+        let answer = client.call(method, &path, headers, body.map(str::as_bytes)).expect("an answer");
+        refuses(&answer, status, message, &format!("{case}: {method} {path}"));
+    }
+
+    for (case, path, body) in [
+        ("replay before 404", "/feature_requests/2/upvotes", json!({ "operation_key": "used" })),
+        ("replay before 422", "/feature_requests/1/upvotes", json!({ "customer": 5, "operation_key": "used" })),
+        ("replay before both", "/feature_requests/2/comments", json!({ "comment": 5, "operation_key": "used" })),
+    ] {
+        let answer = app.acme.send("POST", &format!("/api/external/v1{path}"), &body);
+        assert_eq!((answer.status, answer.text()), (201, first.text()), "{case}");
+        assert_eq!(answer.header("idempotent-replayed"), Some("true"), "{case}");
+    }
+    assert_eq!(app.count("SELECT count(*) FROM operations"), 1);
+}
+
+#[test]
+fn a_wrong_method_is_told_the_right_ones() {
+    let (app, _) = started();
+    for (_, path) in ROUTES {
+        for method in ["GET", "POST", "PATCH", "PUT", "DELETE", "OPTIONS", "PURGE"] {
+            if ROUTES.contains(&(method, path)) {
+                continue;
+            }
+            let case = format!("{method} {path}");
+            let answer = app.acme.call(method, &path_of(path), &[], None).expect("an answer");
+            refuses(&answer, 405, "Method not allowed", &case);
+            assert_eq!(answer.header("allow"), Some(allowed(path).as_str()), "{case}");
+        }
+    }
+}
+
+#[test]
+fn an_unknown_path_is_not_found_with_any_method() {
+    let (app, _) = started();
+    for path in [
+        "/api/external",
+        "/api/external/",
+        "/api/external/v1",
+        "/api/external/v1/",
+        "/api/external/v1/nothing",
+        "/api/external/v1/tracks/",
+        "/api/external/v1/Tracks",
+        "/api/external/v1/feature_requests/1",
+        "/api/external/v1/feature_requests/1/upvotes/1",
+        "/api/external/v1/attachments",
+        "/api/external/v2/tracks",
+        "/api/external/v3/tracks",
+        "/api/v1/tracks",
+        "/tracks",
+        "/",
+    ] {
+        for method in ["GET", "POST", "PATCH", "DELETE"] {
+            let answer = app.acme.call(method, path, &[], None).expect("an answer");
+            refuses(&answer, 404, "Not found", &format!("{method} {path}"));
+        }
+    }
+}
+
+#[test]
+fn head_is_get_without_the_body() {
+    let (app, track) = started();
+    for route in ROUTES.into_iter().filter(|(method, _)| *method == "GET") {
+        let get = call(&app.acme, route, &track, &[]);
+        let head = app.acme.call("HEAD", &path_of(route.1), &[], None).expect("an answer");
+        assert_eq!((head.status, head.text()), (200, String::new()), "{route:?}");
+        for header in ["content-type", "content-length", "cache-control"] {
+            assert_eq!(head.header(header), get.header(header), "{route:?}: {header}");
+        }
+    }
+    let nobody = nobody(&app);
+    for (client, path, status) in [
+        (&nobody, "/tracks", 401),
+        (&app.acme, "/nothing", 404),
+        (&app.acme, "/feature_requests/2/voters", 404),
+        (&app.acme, "/feature_requests/1/upvotes", 405),
+        (&app.acme, "/changelogs?page=0", 422),
+    ] {
+        let head = client.call("HEAD", &format!("/api/external/v1{path}"), &[], None).expect("an answer");
+        assert_eq!((head.status, head.text()), (status, String::new()), "{path}");
+    }
+}
+
+#[test]
+fn a_default_workspace_is_served_at_the_bare_base_host() {
+    let app = App::with(&["--default-workspace", "acme"], &[]);
+    let other = app.workspace("other");
+    let bare = at(&app.acme, BASE_HOST);
+    assert_eq!(
+        bare.get_setting().json(),
+        json!({ "setting": { "product_name": "Acme", "website_url": "https://acme.example" } })
+    );
+    assert_eq!(
+        bare.feature_request("Dark mode")["url"],
+        "https://acme.roadmap.example.com/feature_requests/1-dark-mode"
+    );
+    for (case, client) in [
+        ("its own host", &app.acme),
+        ("another workspace", &other),
+        ("a port", &at(&bare, &format!("{BASE_HOST}:8443"))),
+        ("upper case", &at(&bare, &BASE_HOST.to_uppercase())),
+    ] {
+        assert_eq!(client.get_tracks().status, 200, "{case}");
+    }
+    for (case, client) in [
+        ("another workspace's key", at(&other, BASE_HOST)),
+        ("no key", at(&nobody(&app), BASE_HOST)),
+        ("an unknown subdomain", app.client("nobody", app.acme.key.as_deref().unwrap())),
+        ("a foreign host", at(&app.acme, "example.com")),
+    ] {
+        refuses(&client.get_tracks(), 401, REFUSED, case);
+    }
+}
+
+#[test]
+fn case_port_and_a_dot_at_the_end_of_the_host_do_not_matter() {
+    let app = App::start();
+    for host in [
+        "ACME.Roadmap.Example.COM",
+        "acme.roadmap.example.com:8443",
+        "acme.roadmap.example.com:1",
+        "acme.roadmap.example.com.",
+        "Acme.roadmap.example.com.:443",
+    ] {
+        assert_eq!(at(&app.acme, host).get_tracks().status, 200, "{host}");
+    }
+}
+
+#[test]
+fn a_proxy_s_headers_are_ignored_unless_the_operator_trusts_it() {
+    let app = App::start();
+    app.workspace("other");
+    let (acme, other) = (format!("acme.{BASE_HOST}"), format!("other.{BASE_HOST}"));
+    for (name, value) in [
+        ("X-Forwarded-Host", acme.clone()),
+        ("Forwarded", format!("host={acme}")),
+        ("X-Forwarded-Server", acme.clone()),
+        ("X-Host", acme.clone()),
+    ] {
+        let answer = at(&app.acme, BASE_HOST).call("GET", "/api/external/v1/tracks", &[(name, &value)], None);
+        refuses(&answer.expect("an answer"), 401, REFUSED, &format!("{name}: {value}"));
+    }
+    for (name, value) in [("X-Forwarded-Host", other.clone()), ("Forwarded", format!("host={other}"))] {
+        let answer = app.acme.call("GET", "/api/external/v1/tracks", &[(name, &value)], None);
+        assert_eq!(answer.expect("an answer").status, 200, "{name}: {value}");
+    }
+}
+
+#[test]
+fn a_trusted_proxy_tells_the_host() {
+    let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", "true")]);
+    app.workspace("other");
+    let inside = "10.0.0.7:8080";
+    let (acme, other) = (format!("acme.{BASE_HOST}"), format!("other.{BASE_HOST}"));
+    for (host, name, value, status) in [
+        (inside, "X-Forwarded-Host", acme.clone(), 200),
+        (inside, "X-Forwarded-Host", format!("{acme}:443"), 200),
+        (inside, "X-Forwarded-Host", format!("evil.example, {acme}"), 200),
+        (inside, "Forwarded", format!("for=192.0.2.1;host={acme};proto=https"), 200),
+        (inside, "Forwarded", format!("for=192.0.2.1; Host=\"{acme}:443\""), 200),
+        (inside, "X-Forwarded-Host", format!("{acme}, evil.example"), 401),
+        (inside, "X-Forwarded-Host", other.clone(), 401),
+        (inside, "Forwarded", "host=evil.example".to_owned(), 401),
+        (inside, "X-Forwarded-For", acme.clone(), 401),
+        (acme.as_str(), "X-Forwarded-Host", other.clone(), 401),
+        (acme.as_str(), "Forwarded", format!("host={other}"), 401),
+        (acme.as_str(), "X-Forwarded-For", "192.0.2.1".to_owned(), 200),
+    ] {
+        let answer = at(&app.acme, host).call("GET", "/api/external/v1/tracks", &[(name, &value)], None);
+        assert_eq!(answer.expect("an answer").status, status, "{host}: {name}: {value}");
+    }
+    // No header of the proxy's: the host counts.
+    assert_eq!(app.acme.get_tracks().status, 200);
+}
+
+#[test]
+fn a_key_works_as_soon_as_it_is_issued_and_not_long_after_it_is_revoked() {
+    let app = App::start();
+    let (id, key) = issued(&app, &[]);
+    let client = app.client("acme", &key);
+    assert_eq!(client.get_tracks().status, 200);
+    let revoked = app.roadmap(&["api-key", "revoke", "--workspace", "acme", &id]).json();
+    is_moment(&revoked["revoked_at"]);
+    eventually("the key no longer works", || client.get_tracks().status == 401);
+    refuses(&client.get_tracks(), 401, REFUSED, "revoked");
+    assert_eq!(app.acme.get_tracks().status, 200);
+}
+
+#[test]
+fn rotation_replaces_a_key_without_an_interruption() {
+    let app = App::start();
+    let (id, old) = issued(&app, &["--scope", "read"]);
+    let rotated = app.roadmap(&["api-key", "rotate", "--workspace", "acme", &id]).json();
+    let new = text(&rotated["key"]);
+    assert_ne!(new, old);
+    assert_eq!(rotated["scopes"], json!(["read"]));
+    for (case, key) in [("old", &old), ("new", &new)] {
+        assert_eq!(app.client("acme", key).get_tracks().status, 200, "{case}");
+    }
+    is_moment(&listed(&app, &id)["expires_at"]);
+
+    let id = text(&rotated["id"]);
+    let newest = app.roadmap(&["api-key", "rotate", "--workspace", "acme", &id, "--overlap", "0s"]).json();
+    assert_eq!(app.client("acme", &text(&newest["key"])).get_tracks().status, 200);
+    eventually("the replaced key no longer works", || app.client("acme", &new).get_tracks().status == 401);
+    // The one before still has its overlap.
+    assert_eq!(app.client("acme", &old).get_tracks().status, 200);
+}
+
+#[test]
+fn the_last_use_of_a_key_is_listed() {
+    let app = App::start();
+    let (id, key) = issued(&app, &[]);
+    assert_eq!(listed(&app, &id)["last_used_at"], json!(null));
+    // A refused call is no use.
+    refuses(&app.client("other", &key).get_tracks(), 401, REFUSED, "another workspace");
+    assert_eq!(listed(&app, &id)["last_used_at"], json!(null));
+    assert_eq!(app.client("acme", &key).get_tracks().status, 200);
+    eventually("the use is listed", || !listed(&app, &id)["last_used_at"].is_null());
+    is_moment(&listed(&app, &id)["last_used_at"]);
+}
+
+#[test]
+fn health_is_told_to_anybody_at_any_host() {
+    let app = App::start();
+    for host in ["", "localhost", "10.0.0.7:8080", BASE_HOST, app.acme.host.as_str(), "nobody.example"] {
+        let answer = at(&nobody(&app), host).get("/healthz");
+        assert_eq!((answer.status, answer.text()), (200, r#"{"status":"ok"}"#.to_owned()), "{host}");
+        assert_eq!(answer.header("content-type"), Some("application/json"), "{host}");
+        let head = at(&nobody(&app), host).call("HEAD", "/healthz", &[], None).expect("an answer");
+        assert_eq!((head.status, head.text()), (200, String::new()), "{host}");
+    }
+    let answer = nobody(&app).call("POST", "/healthz", &[], None).expect("an answer");
+    refuses(&answer, 405, "Method not allowed", "POST /healthz");
+    assert_eq!(answer.header("allow"), Some("GET, HEAD"));
+}
+
+#[test]
+fn every_answer_carries_a_request_id() {
+    let (app, _) = started();
+    let nobody = nobody(&app);
+    let (longest, too_long) = ("x".repeat(128), "x".repeat(129));
+    let mut seen = BTreeSet::new();
+    for (client, method, path, status) in [
+        (&app.acme, "GET", "/api/external/v1/tracks", 200),
+        (&app.acme, "POST", "/api/external/v1/changelogs", 400),
+        (&nobody, "GET", "/api/external/v1/tracks", 401),
+        (&app.acme, "GET", "/api/external/v1/nothing", 404),
+        (&app.acme, "GET", "/api/external/v1/feature_requests/2/voters", 404),
+        (&nobody, "GET", "/nowhere", 404),
+        (&app.acme, "DELETE", "/api/external/v1/tracks", 405),
+        (&app.acme, "GET", "/api/external/v1/votes", 422),
+        (&nobody, "GET", "/healthz", 200),
+    ] {
+        let case = format!("{method} {path}");
+        for _ in 0..2 {
+            let answer = client.call(method, path, &[], None).expect("an answer");
+            assert_eq!(answer.status, status, "{case}");
+            let id = answer.header("x-request-id").expect("an id").to_owned();
+            assert!(!id.is_empty() && seen.insert(id), "{case}");
+        }
+        for (given, is_kept) in [
+            ("abc-123", true),
+            ("01a1fce0-145f-732f-bf30-cef26d2a8c45", true),
+            ("!\"#$%&'()*+,./:;<=>?@[]^_`{|}~", true),
+            (longest.as_str(), true),
+            (too_long.as_str(), false),
+            ("two words", false),
+            ("tab\tbed", false),
+            ("", false),
+        ] {
+            let answer = client.call(method, path, &[("X-Request-Id", given)], None).expect("an answer");
+            let id = answer.header("x-request-id").expect("an id");
+            assert!(!id.is_empty(), "{case}: {given}");
+            assert_eq!(id == given, is_kept, "{case}: {given}");
+        }
+    }
+}
+
+#[test]
+fn keys_are_neither_logged_nor_stored() {
+    let app = App::with(&["--log", "trace"], &[]);
+    let (id, issued) = issued(&app, &[]);
+    let rotated = text(&app.roadmap(&["api-key", "rotate", "--workspace", "acme", &id]).json()["key"]);
+    let acme = app.acme.key.clone().unwrap();
+    let keys = [mistyped(&acme), acme, issued, rotated];
+    for key in &keys {
+        let client = app.client("acme", key);
+        client.get_tracks();
+        client.post_feature_request(&json!({ "feature_request": { "title": "Dark mode" } }));
+        client.post_feature_request(&json!({ "feature_request": { "title": key.repeat(4) } }));
+    }
+    let log = std::fs::read_to_string(app.data_dir().join("server.log")).expect("a log");
+    assert!(log.contains("status=200") && log.contains("status=401") && log.contains("status=422"), "{log}");
+    for file in std::fs::read_dir(app.data_dir()).expect("the folder") {
+        let file = file.expect("a file").path();
+        let bytes = std::fs::read(&file).expect("its bytes");
+        for key in &keys {
+            // Without the prefix and the checksum: a part of the secret would be too much already.
+            let secret = &key.as_bytes()[4..47];
+            let is_there = bytes.windows(secret.len()).any(|window| window == secret);
+            assert!(!is_there, "{} holds a key", file.display());
+        }
+    }
+}

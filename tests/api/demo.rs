@@ -1,0 +1,101 @@
+//! `roadmap serve --demo`: what it prints works as printed.
+
+use std::io::BufRead;
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::app::{Server, has_keys};
+
+/// Starts the demo and reads what it prints until the last call.
+fn demo(folder: &TempDir) -> (Server, Vec<String>) {
+    // The port is not known before the server listens, so that the base URL must be the default one.
+    let flags = ["--base-url", "http://localhost", "--demo"].map(str::to_owned);
+    let mut server = Server::start(folder.path(), &flags, &[]);
+    let mut lines = Vec::new();
+    loop {
+        let mut line = String::new();
+        assert!(server.stdout.read_line(&mut line).unwrap() > 0, "the demo ended: {lines:?}");
+        let last = line.contains("/setting'");
+        lines.push(line.trim_end().to_owned());
+        if last {
+            return (server, lines);
+        }
+    }
+}
+
+#[test]
+fn every_printed_call_answers_as_the_contract_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, lines) = demo(&folder);
+    let calls: Vec<&String> = lines.iter().filter(|line| line.starts_with("curl ")).collect();
+    assert_eq!(calls.len(), 10, "{lines:?}");
+    let page = ["page", "page_size", "total_count", "total_pages"];
+    let expected: [(u16, Vec<&str>); 10] = [
+        (200, vec!["feature_requests"]),
+        (200, [&["feature_requests"][..], &page].concat()),
+        (201, vec!["feature_request", "vote_registered", "already_voted"]),
+        (201, vec!["comment", "feature_request"]),
+        (201, vec!["feature_request", "vote_registered", "already_voted"]),
+        (200, vec!["feature_request"]),
+        (200, [&["voters"][..], &page].concat()),
+        (200, vec!["tracks"]),
+        (200, [&["changelogs"][..], &page].concat()),
+        (200, vec!["setting"]),
+    ];
+    for (call, (status, keys)) in calls.into_iter().zip(expected) {
+        // As printed, but for the port, which only a test leaves open.
+        let call = call.replace("http://localhost/", &format!("http://localhost:{}/", server.port));
+        let (answered, body) = paste(&call);
+        assert_eq!(answered, status, "{call}: {body}");
+        has_keys(&body, &keys);
+    }
+}
+
+/// Runs a line in a shell. Returns the status and the body.
+fn paste(line: &str) -> (u16, Value) {
+    let line = format!("{line} --write-out '\\n%{{http_code}}'");
+    let output = Command::new("sh").args(["-c", &line]).output().expect("a shell");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "is curl installed? {line}: {}", String::from_utf8_lossy(&output.stderr));
+    let (body, status) = printed.rsplit_once('\n').expect("a status");
+    (status.parse().unwrap(), serde_json::from_str(body).unwrap())
+}
+
+#[test]
+fn the_demo_is_filled_once_with_believable_content() {
+    let folder = tempfile::tempdir().unwrap();
+    let counted = |query: &str| crate::database::rows(&folder.path().join("roadmap.db"), query)[0].clone();
+    let counts = || {
+        ["feature_requests", "votes", "comments", "notes", "changelogs", "customers", "members"]
+            .map(|table| counted(&format!("SELECT count(*) FROM {table}")).parse::<u64>().unwrap())
+    };
+    let (server, lines) = demo(&folder);
+    let first = counts();
+    for (found, least) in first.iter().zip([60, 500, 40, 30, 8, 80, 4]) {
+        assert!(*found >= least, "{first:?}");
+    }
+    let votes = counted(
+        "SELECT count(*) FROM vote_tallies t WHERE votes_count <> (SELECT count(*) FROM votes v WHERE v.request_id = t.request_id)",
+    );
+    assert_eq!(votes, "0", "tallies that are not the votes");
+    drop(server);
+    let (_server, again) = demo(&folder);
+    assert_eq!(counts(), first);
+    let key = |lines: &[String]| lines.iter().find(|line| line.starts_with("API key: ")).unwrap().clone();
+    assert_ne!(key(&lines), key(&again));
+}
+
+#[test]
+fn the_demo_does_not_take_another_workspace_s_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_roadmap"))
+        .current_dir(folder.path())
+        .args(["serve", "--demo", "--default-workspace", "acme", "--listen", "127.0.0.1:0"])
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("--demo serves the workspace `demo` at the base URL"), "{message}");
+}
