@@ -495,11 +495,11 @@ fn a_proxy_s_headers_are_ignored_unless_the_operator_trusts_it() {
         ("X-Forwarded-Server", acme.clone()),
         ("X-Host", acme.clone()),
     ] {
-        let answer = at(&app.acme, BASE_HOST).call("GET", "/api/external/v1/tracks", &[(name, &value)], None);
+        let answer = at(&app.acme, BASE_HOST).call("GET", "/api/external/v1/tracks", &[(name, value.as_str())], None);
         refuses(&answer.expect("an answer"), 401, REFUSED, &format!("{name}: {value}"));
     }
     for (name, value) in [("X-Forwarded-Host", other.clone()), ("Forwarded", format!("host={other}"))] {
-        let answer = app.acme.call("GET", "/api/external/v1/tracks", &[(name, &value)], None);
+        let answer = app.acme.call("GET", "/api/external/v1/tracks", &[(name, value.as_str())], None);
         assert_eq!(answer.expect("an answer").status, 200, "{name}: {value}");
     }
 }
@@ -524,7 +524,7 @@ fn a_trusted_proxy_tells_the_host() {
         (acme.as_str(), "Forwarded", format!("host={other}"), 401),
         (acme.as_str(), "X-Forwarded-For", "192.0.2.1".to_owned(), 200),
     ] {
-        let answer = at(&app.acme, host).call("GET", "/api/external/v1/tracks", &[(name, &value)], None);
+        let answer = at(&app.acme, host).call("GET", "/api/external/v1/tracks", &[(name, value.as_str())], None);
         assert_eq!(answer.expect("an answer").status, status, "{host}: {name}: {value}");
     }
     // No header of the proxy's: the host counts.

@@ -17,9 +17,16 @@ mod app;
 mod database;
 
 mod authentication;
+mod bad_input;
+mod changelogs;
+mod comments;
 mod demo;
 mod faults;
+mod feature_requests;
 mod search;
 mod setting;
+mod track_moves;
+mod tracks;
 mod upvotes;
+mod voters;
 mod votes;

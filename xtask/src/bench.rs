@@ -38,6 +38,9 @@ pub(crate) struct Bench {
     /// Numbers of connections
     #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64])]
     connections: Vec<usize>,
+    /// Measure only calls whose name contains this
+    #[arg(long, default_value = "")]
+    only: String,
 }
 
 /// A kind of call, and what one may cost at 16 connections on two cores.
@@ -116,7 +119,7 @@ impl Bench {
         );
         println!("| call | connections | calls/s | p50 ms | p99 ms | CPU ms/call | bar |");
         println!("|---|---:|---:|---:|---:|---:|---:|");
-        for workload in &WORKLOADS {
+        for workload in WORKLOADS.iter().filter(|workload| workload.name.contains(&self.only)) {
             for connections in &self.connections {
                 let figures = measure(&service, &corpus, workload, *connections, Duration::from_secs(self.seconds))?;
                 let bar = workload.bar.filter(|_| *connections == 16).map_or_else(String::new, |bar| bar.to_string());

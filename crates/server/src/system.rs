@@ -3,6 +3,7 @@
 mod cached_directory;
 mod gate;
 
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use rand::RngExt;
@@ -25,13 +26,34 @@ impl Clock for SystemClock {
     }
 }
 
-/// UUIDs of version 7 with 74 random bits.
-pub(crate) struct RandomIds;
+/// UUIDs of version 7. Those of one millisecond follow each other: the first has random bits, each
+/// further one is the last plus one (RFC 9562 section 6.2, method 2).
+#[derive(Default)]
+pub(crate) struct MonotonicIds(Mutex<LastId>);
 
-impl Ids for RandomIds {
+/// The millisecond of the last id and the 80 bits behind it.
+#[derive(Default)]
+struct LastId {
+    millis: u64,
+    rest: u128,
+}
+
+/// The lowest 61 of the random bits: adding to them reaches neither version nor variant.
+const COUNTING_BITS: u128 = (1 << 61) - 1;
+
+impl Ids for MonotonicIds {
     fn next(&self, at: Timestamp) -> Uuid {
         let millis = u64::try_from(at.millis()).unwrap_or(0);
-        Builder::from_unix_timestamp_millis(millis, &rand::rng().random()).into_uuid()
+        // Nothing panics while it holds the last id.
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.millis == millis && last.rest & COUNTING_BITS != COUNTING_BITS {
+            last.rest += 1;
+        } else {
+            *last = LastId { millis, rest: rand::rng().random::<u128>() >> 48 };
+        }
+        let bytes = last.rest.to_be_bytes();
+        let [_, _, _, _, _, _, rest @ ..] = bytes;
+        Builder::from_unix_timestamp_millis(millis, &rest).into_uuid()
     }
 }
 
@@ -50,10 +72,16 @@ mod tests {
 
     #[test]
     fn ids_are_of_version_7_and_follow_time() {
-        let at = |millis| RandomIds.next(Timestamp::from_millis(millis).unwrap());
-        assert_eq!(at(1_780_000_000_000).get_version_num(), 7);
-        assert!(at(1_780_000_000_000) < at(1_780_000_000_001));
-        assert_ne!(at(1), at(1));
+        let ids = MonotonicIds::default();
+        let at = |millis| ids.next(Timestamp::from_millis(millis).unwrap());
+        let first = at(1_780_000_000_000);
+        assert_eq!((first.get_version_num(), first.get_variant()), (7, uuid::Variant::RFC4122));
+        let of_one_millisecond: Vec<Uuid> = (0..1_000).map(|_| at(1_780_000_000_000)).collect();
+        assert!(first < of_one_millisecond[0] && of_one_millisecond.is_sorted());
+        assert!(of_one_millisecond.iter().all(|id| id.get_version_num() == 7));
+        let later = at(1_780_000_000_001);
+        assert!(of_one_millisecond[999] < later && at(1_779_999_999_999) < first);
+        assert_ne!(at(5), MonotonicIds::default().next(Timestamp::from_millis(5).unwrap()));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use roadmap_domain::usecase::search_requests::SearchRequests;
 use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
 use crate::settings::Settings;
-use crate::system::{CachedDirectory, MemoryGate, RandomIds, SystemClock};
+use crate::system::{CachedDirectory, MemoryGate, MonotonicIds, SystemClock};
 
 /// The application, put together.
 pub(crate) struct Application {
@@ -37,7 +37,7 @@ impl Application {
         migrate(settings)?;
         let store = SqliteStore::open(&options(settings)).context("the database cannot be opened")?;
         let shared = Arc::new(store.clone());
-        let (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>) = (Arc::new(SystemClock), Arc::new(RandomIds));
+        let (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>) = (Arc::new(SystemClock), Arc::new(MonotonicIds::default()));
         let gate = Arc::new(MemoryGate::new(settings.operation_wait));
         Ok(Self {
             executor: Executor::new(shared.clone(), gate, clock.clone(), ids.clone()),

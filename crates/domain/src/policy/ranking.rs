@@ -12,8 +12,8 @@ const DESCRIPTION: f64 = 1.0;
 /// What a word counts that only starts like the one searched for.
 const PREFIX_ONLY: f64 = 0.5;
 
-/// A request that may match, as the store knows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A request that matches.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     /// The request.
     pub request: RequestId,
@@ -21,8 +21,8 @@ pub struct Candidate {
     pub tag_number: i64,
     /// Its votes.
     pub votes_count: i64,
-    /// Its terms.
-    pub document: SearchDocument,
+    /// How well it answers the query, by [`relevance`].
+    pub relevance: f64,
 }
 
 /// How well a document answers a query: the sum over words and fields of the field's weight times
@@ -70,16 +70,11 @@ pub fn rank(relevance: f64, votes_count: i64) -> f64 {
     relevance * (1.0 + votes.ln_1p())
 }
 
-/// The best `limit` candidates that match, best first; the newer first of two that are equal.
+/// The best `limit` candidates, best first; the newer first of two that are equal.
 #[must_use]
-pub fn best(query: &SearchQuery, candidates: Vec<Candidate>, limit: usize) -> Vec<RequestId> {
-    let mut ranked: Vec<(f64, Candidate)> = candidates
-        .into_iter()
-        .filter_map(|candidate| {
-            let relevance = relevance(query, &candidate.document)?;
-            Some((rank(relevance, candidate.votes_count), candidate))
-        })
-        .collect();
+pub fn best(candidates: Vec<Candidate>, limit: usize) -> Vec<RequestId> {
+    let mut ranked: Vec<(f64, Candidate)> =
+        candidates.into_iter().map(|candidate| (rank(candidate.relevance, candidate.votes_count), candidate)).collect();
     ranked.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(other.tag_number.cmp(&one.tag_number)));
     ranked.into_iter().take(limit).map(|(_, candidate)| candidate.request).collect()
 }
@@ -89,18 +84,28 @@ mod tests {
     use super::*;
     use uuid::Uuid;
 
-    fn candidate(number: u128, votes_count: i64, title: &str, tags: &[&str], description: &str) -> Candidate {
-        Candidate {
-            request: RequestId::new(Uuid::from_u128(number)),
-            tag_number: i64::try_from(number).unwrap(),
-            votes_count,
-            document: SearchDocument::of(title, tags.iter().copied(), description),
-        }
+    struct Known {
+        number: u128,
+        votes_count: i64,
+        document: SearchDocument,
     }
 
-    fn order(query: &str, candidates: Vec<Candidate>) -> Vec<u128> {
+    fn candidate(number: u128, votes_count: i64, title: &str, tags: &[&str], description: &str) -> Known {
+        let document = SearchDocument::of(title, tags.iter().copied(), description);
+        Known { number, votes_count, document }
+    }
+
+    fn order(query: &str, known: Vec<Known>) -> Vec<u128> {
         let query = SearchQuery::parse("query", query).unwrap();
-        best(&query, candidates, 15).iter().map(|id| id.uuid().as_u128()).collect()
+        let candidates = known.into_iter().filter_map(|Known { number, votes_count, document }| {
+            Some(Candidate {
+                request: RequestId::new(Uuid::from_u128(number)),
+                tag_number: i64::try_from(number).unwrap(),
+                votes_count,
+                relevance: relevance(&query, &document)?,
+            })
+        });
+        best(candidates.collect(), 15).iter().map(|id| id.uuid().as_u128()).collect()
     }
 
     #[test]

@@ -15,7 +15,8 @@ pub trait Clock: Send + Sync {
 
 /// Gives out identities.
 pub trait Ids: Send + Sync {
-    /// A new identity whose order follows `at` (UUID version 7, RFC 9562 section 5.7).
+    /// A new identity whose order follows `at` (UUID version 7, RFC 9562 section 5.7), and within
+    /// one moment the order of the calls.
     fn next(&self, at: Timestamp) -> Uuid;
 }
 

@@ -56,7 +56,8 @@ pub trait RoadmapReader: Send + Sync {
 /// Finds public feature requests by words.
 #[async_trait]
 pub trait TextSearch: Send + Sync {
-    /// Requests in which every word of the query matches.
+    /// Requests in which every word of the query matches, with their relevance by
+    /// [`crate::policy::ranking::relevance`].
     ///
     /// Contract: no more than a few hundred, whatever the query; when more match, those with the most
     /// votes among the ones whose title matches and among all. Private requests never.

@@ -51,12 +51,12 @@ impl SearchRequests {
             return Ok(Vec::new());
         }
         let candidates = self.search.candidates(workspace, query).await?;
-        let mut best = ranking::best(query, candidates, limit);
+        let mut best = ranking::best(candidates, limit);
         if best.is_empty()
             && let Some(meant) = self.meant(workspace, query).await?
         {
             let candidates = self.search.candidates(workspace, &meant).await?;
-            best = ranking::best(&meant, candidates, limit);
+            best = ranking::best(candidates, limit);
         }
         if best.is_empty() { Ok(Vec::new()) } else { self.search.found(workspace, &best).await }
     }
@@ -80,20 +80,15 @@ impl SearchRequests {
 mod tests {
     use super::*;
     use crate::model::id::RequestId;
-    use crate::model::search::SearchDocument;
     use crate::policy::ranking::Candidate;
     use crate::ports::mocks::MockTextSearch;
     use crate::usecase::fixtures::{summary, workspace};
     use pollster::block_on;
     use uuid::Uuid;
 
-    fn candidate(number: u128, title: &str) -> Candidate {
-        Candidate {
-            request: RequestId::new(Uuid::from_u128(number)),
-            tag_number: i64::try_from(number).unwrap(),
-            votes_count: 0,
-            document: SearchDocument::of(title, [], ""),
-        }
+    fn candidate(number: u128, relevance: f64) -> Candidate {
+        let request = RequestId::new(Uuid::from_u128(number));
+        Candidate { request, tag_number: i64::try_from(number).unwrap(), votes_count: 0, relevance }
     }
 
     fn found(ids: &[RequestId]) -> Vec<FoundRequest> {
@@ -122,9 +117,7 @@ mod tests {
     #[test]
     fn results_come_in_the_order_of_their_rank() {
         let mut port = MockTextSearch::new();
-        port.expect_candidates()
-            .times(1)
-            .returning(|_, _| Ok(vec![candidate(1, "Dark mode"), candidate(2, "Dark dark")]));
+        port.expect_candidates().times(1).returning(|_, _| Ok(vec![candidate(1, 4.0), candidate(2, 5.3)]));
         port.expect_found().returning(|_, ids| Ok(found(ids)));
         assert_eq!(search(port, "dark").unwrap(), [2, 1]);
     }
@@ -134,7 +127,7 @@ mod tests {
         let mut port = MockTextSearch::new();
         port.expect_candidates().times(2).returning(|_, query| {
             let meant = query.words().iter().all(|word| word.any_of.iter().any(|word| word.surface() != "drak"));
-            Ok(if meant { vec![candidate(1, "Dark mode")] } else { vec![] })
+            Ok(if meant { vec![candidate(1, 4.0)] } else { vec![] })
         });
         port.expect_similar_words().returning(|_, word| {
             Ok(if word == "drak" { vec!["dark".to_owned(), "drag".to_owned()] } else { vec!["mode".to_owned()] })

@@ -28,7 +28,7 @@ use crate::statement::statement;
 
 /// How many candidates are enough to pick the best fifteen of. Also how many of those whose title
 /// matches.
-const ENOUGH: usize = 100;
+const ENOUGH: usize = 60;
 
 /// How many similar words are looked at.
 const SIMILAR_WORDS: i64 = 50;
@@ -46,6 +46,23 @@ statement! {
      SELECT vote_tallies.row_number, votes_count, (SELECT count(*) FROM matches) AS matches
      FROM matches JOIN vote_tallies ON vote_tallies.row_number = matches.row_number
      ORDER BY votes_count DESC, vote_tallies.row_number DESC LIMIT ?"
+}
+
+statement! {
+    /// How many requests the index knows to match, up to a limit.
+    CountMatches { terms: String => Text, workspace: Id => Binary, again: Id => Binary, most: i64 => BigInt }
+    "SELECT count(*) AS count FROM (
+         SELECT 1 FROM search_index WHERE search_index MATCH ?
+         AND rowid >= (SELECT number << 32 FROM workspaces WHERE id = ?)
+         AND rowid < (SELECT (number + 1) << 32 FROM workspaces WHERE id = ?)
+         LIMIT ?
+     )"
+}
+
+#[derive(Debug, QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
 }
 
 #[derive(Debug, QueryableByName)]
@@ -146,8 +163,15 @@ fn most_voted(
     fields: Fields,
     few: i64,
 ) -> Result<Vec<Candidate>, SqlError> {
-    match by_index(connection, workspace, match_terms(query, fields), few)? {
-        Some(matches) => load(connection, workspace, &matches),
+    // Whole words alone tell a common query from others at the least cost: the index need not put
+    // the lists of all words together that only begin like the last one.
+    let whole = CountMatches { terms: match_terms(query, fields, false), workspace, again: workspace, most: few + 1 };
+    let whole: Count = whole.get_result(connection)?;
+    if whole.count > few {
+        return by_votes(connection, workspace, query, fields);
+    }
+    match by_index(connection, workspace, match_terms(query, fields, true), few)? {
+        Some(matches) => load(connection, workspace, query, &matches),
         None => by_votes(connection, workspace, query, fields),
     }
 }
@@ -174,9 +198,10 @@ fn by_index(
     Ok(Some(matches.into_iter().map(|row| (row.row_number, row.votes_count)).collect()))
 }
 
-/// The query in the language of the index: every word, each as any of its forms. Terms are lower-case
-/// ASCII letters and digits (`Word`), so that none can be taken for syntax.
-fn match_terms(query: &SearchQuery, fields: Fields) -> String {
+/// The query in the language of the index: every word, each as any of its forms, the last also as
+/// the beginning of a word when `unfinished` words count. Terms are lower-case ASCII letters and
+/// digits (`Word`), so that none can be taken for syntax.
+fn match_terms(query: &SearchQuery, fields: Fields, unfinished: bool) -> String {
     let column = match fields {
         Fields::Any => "",
         Fields::Title => "title : ",
@@ -185,7 +210,7 @@ fn match_terms(query: &SearchQuery, fields: Fields) -> String {
         .words()
         .iter()
         .map(|QueryWord { any_of, as_prefix }| {
-            let prefix = if *as_prefix { "*" } else { "" };
+            let prefix = if unfinished && *as_prefix { "*" } else { "" };
             let forms: Vec<String> = any_of
                 .iter()
                 .map(|word| format!("{column}\"{}\" OR {column}\"{}\"{prefix}", word.stem(), word.surface()))
@@ -196,7 +221,12 @@ fn match_terms(query: &SearchQuery, fields: Fields) -> String {
     words.join(" AND ")
 }
 
-fn load(connection: &mut SqliteConnection, workspace: Id, matches: &[(i64, i64)]) -> Result<Vec<Candidate>, SqlError> {
+fn load(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    query: &SearchQuery,
+    matches: &[(i64, i64)],
+) -> Result<Vec<Candidate>, SqlError> {
     let mut candidates = Vec::with_capacity(matches.len());
     for (row_number, votes_count) in matches {
         let row: CandidateRow = search_documents::table
@@ -211,7 +241,7 @@ fn load(connection: &mut SqliteConnection, workspace: Id, matches: &[(i64, i64)]
                 search_documents::description,
             ))
             .first(connection)?;
-        candidates.push(candidate(row));
+        candidates.extend(candidate(row, query, Fields::Any));
     }
     Ok(candidates)
 }
@@ -237,27 +267,26 @@ fn by_votes(
         ));
     let mut candidates = Vec::with_capacity(ENOUGH);
     for row in walk.load_iter::<CandidateRow, DefaultLoadingMode>(connection)? {
-        let candidate = candidate(row?);
-        let matches = match fields {
-            Fields::Any => relevance(query, &candidate.document),
-            Fields::Title => relevance(query, &candidate.document.title_only()),
-        };
-        if matches.is_some() {
-            candidates.push(candidate);
-            if candidates.len() >= ENOUGH {
-                break;
-            }
+        candidates.extend(candidate(row?, query, fields));
+        if candidates.len() >= ENOUGH {
+            break;
         }
     }
     Ok(candidates)
 }
 
-fn candidate((row_number, request, votes_count, title, tags, description): CandidateRow) -> Candidate {
-    Candidate {
+/// The row as a candidate, if every word of the query is in its `fields`.
+fn candidate(row: CandidateRow, query: &SearchQuery, fields: Fields) -> Option<Candidate> {
+    let (row_number, request, votes_count, title, tags, description) = row;
+    let document = SearchDocument { title, tags, description };
+    if fields == Fields::Title {
+        relevance(query, &document.title_only())?;
+    }
+    Some(Candidate {
         request: RequestId::new(request.0),
         // The lower half of the row number.
         tag_number: row_number & 0xffff_ffff,
         votes_count,
-        document: SearchDocument { title, tags, description },
-    }
+        relevance: relevance(query, &document)?,
+    })
 }

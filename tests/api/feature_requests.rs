@@ -1,0 +1,463 @@
+//! `POST /feature_requests`, contract section 4.9.
+
+use serde_json::{Value, json};
+
+use crate::app::{Answer, App, Client, at_once, is_id, is_moment};
+
+fn create(client: &Client, request: &Value) -> Answer {
+    client.post_feature_request(&json!({ "feature_request": request }))
+}
+
+fn found(client: &Client, query: &str) -> usize {
+    let body = client.get_feature_requests(&format!("query={query}")).json();
+    body["feature_requests"].as_array().expect("a list").len()
+}
+
+#[test]
+fn creating_answers_with_the_request_and_what_became_of_the_vote() {
+    let app = App::start();
+    let answer = app.acme.post_feature_request(&json!({
+        "feature_request": {
+            "title": "Façade mode",
+            "description": "<p>Make the front white</p>",
+            "tags": ["paint", "office"],
+            "track_id": app.track("Planned"),
+            "private": false,
+        },
+        "customer": { "email": "ann@example.com", "name": "Ann" },
+        "reference_note": { "body": "<p>Wants it</p>", "author_email": "olga@acme.example" },
+        "operation_key": "one",
+    }));
+    assert_eq!(answer.status, 201);
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    let body = answer.json();
+    let request = &body["feature_request"];
+    assert_eq!(
+        body,
+        json!({
+            "feature_request": {
+                "id": request["id"],
+                "title": "Façade mode",
+                "url": "https://acme.roadmap.example.com/feature_requests/1-facade-mode",
+                "admin_url": "https://acme.roadmap.example.com/admin/feature_requests/1-facade-mode",
+                "status": "Planned",
+                "track": "Planned",
+                "votes_count": 1,
+                "created_at": request["created_at"],
+            },
+            "vote_registered": true,
+            "already_voted": false,
+        })
+    );
+    is_id(&request["id"]);
+    is_moment(&request["created_at"]);
+}
+
+#[test]
+fn a_title_is_enough() {
+    let app = App::start();
+    let nulls = json!({ "title": "Dark mode", "description": null, "tags": null, "track_id": null, "private": null });
+    let empty = json!({ "title": "Dark mode", "description": " ", "tags": [], "track_id": "" });
+    for (number, body) in [
+        (1, json!({ "feature_request": { "title": "Dark mode" } })),
+        (2, json!({ "feature_request": nulls, "customer": null, "reference_note": null, "operation_key": null })),
+        (3, json!({ "feature_request": empty, "operation_key": " " })),
+    ] {
+        let answer = app.acme.post_feature_request(&body);
+        assert_eq!(answer.status, 201, "{body}");
+        let after = answer.json();
+        assert_eq!(
+            after,
+            json!({
+                "feature_request": {
+                    "id": after["feature_request"]["id"],
+                    "title": "Dark mode",
+                    "url": format!("https://acme.roadmap.example.com/feature_requests/{number}-dark-mode"),
+                    "admin_url": format!("https://acme.roadmap.example.com/admin/feature_requests/{number}-dark-mode"),
+                    "status": null,
+                    "track": "Inbox",
+                    "votes_count": 0,
+                    "created_at": after["feature_request"]["created_at"],
+                },
+                "vote_registered": false,
+                "already_voted": false,
+            }),
+            "{body}"
+        );
+    }
+    assert_eq!(app.sql("SELECT description FROM feature_requests"), ["", "", ""]);
+    assert_eq!(app.sql("SELECT author_id FROM feature_requests"), ["NULL", "NULL", "NULL"]);
+    assert_eq!(found(&app.acme, "dark"), 3);
+    assert_eq!(app.count("SELECT count(*) FROM customers") + app.count("SELECT count(*) FROM notes"), 0);
+}
+
+#[test]
+fn the_customer_becomes_author_and_first_voter() {
+    let app = App::start();
+    for (number, email, name, votes) in [
+        (1, "Ann@Example.com", json!(" Ann "), 1),
+        (2, "ann@example.com", json!("Anna"), 2),
+        (3, "bob@example.com", json!(null), 1),
+    ] {
+        let customer = json!({ "email": email, "name": name });
+        let body = json!({ "feature_request": { "title": "Dark mode" }, "customer": customer });
+        let answer = app.acme.post_feature_request(&body);
+        let body = answer.json();
+        assert_eq!((answer.status, &body["feature_request"]["votes_count"]), (201, &json!(1)), "{email}");
+        assert_eq!((&body["vote_registered"], &body["already_voted"]), (&json!(true), &json!(false)), "{email}");
+        let voters = app.acme.get_voters(&number.to_string(), "").json();
+        assert_eq!(voters["total_count"], 1, "{email}");
+        let listed = app.acme.get_votes(&format!("email={email}")).json();
+        assert_eq!(listed["total_count"], votes, "{email}");
+    }
+    let authors = "SELECT email || ' ' || coalesce(name, '-') FROM feature_requests
+                   JOIN customers ON customers.id = author_id ORDER BY tag_number";
+    assert_eq!(app.sql(authors), ["Ann@Example.com Ann", "Ann@Example.com Ann", "bob@example.com -"]);
+    let voters = "SELECT email || ' ' || tag_number || ' ' || subscribed FROM votes
+                  JOIN customers ON customers.id = customer_id
+                  JOIN feature_requests ON feature_requests.id = request_id ORDER BY tag_number";
+    assert_eq!(app.sql(voters), ["Ann@Example.com 1 1", "Ann@Example.com 2 1", "bob@example.com 3 1"]);
+    let again = app.acme.post_upvote("1", &json!({ "customer": { "email": "ann@example.com" } })).json();
+    assert_eq!((&again["vote_registered"], &again["already_voted"]), (&json!(false), &json!(true)));
+}
+
+#[test]
+fn numbers_count_from_1_in_each_workspace() {
+    let app = App::start();
+    let bolt = app.workspace("bolt");
+    for number in 1..=3 {
+        for (client, host) in [(&app.acme, "acme"), (&bolt, "bolt")] {
+            let request = client.feature_request("Dark mode");
+            let url = format!("https://{host}.roadmap.example.com/feature_requests/{number}-dark-mode");
+            let admin_url = format!("https://{host}.roadmap.example.com/admin/feature_requests/{number}-dark-mode");
+            assert_eq!((&request["url"], &request["admin_url"]), (&json!(url), &json!(admin_url)));
+        }
+    }
+}
+
+#[test]
+fn numbers_are_not_given_twice_however_many_are_created_at_once() {
+    let app = App::start();
+    let mut urls = at_once(8, |_| {
+        let request = app.acme.feature_request("Dark mode");
+        request["url"].as_str().expect("a string").to_owned()
+    });
+    let base = "https://acme.roadmap.example.com/feature_requests";
+    let expected: Vec<String> = (1..=8).map(|number| format!("{base}/{number}-dark-mode")).collect();
+    urls.sort();
+    assert_eq!(urls, expected);
+}
+
+#[test]
+fn a_slug_is_the_number_and_the_words_of_the_title() {
+    let app = App::start();
+    for (index, (title, words)) in [
+        ("Dark mode", "-dark-mode"),
+        ("Export to CSV/Excel (v2)!", "-export-to-csv-excel-v2"),
+        ("Façade für Zürich", "-facade-fur-zurich"),
+        ("Поиск", "-poisk"),
+        ("a -- b", "-a-b"),
+        ("2FA", "-2fa"),
+        ("100", "-100"),
+        ("../../etc/passwd?x=1#y", "-etc-passwd-x-1-y"),
+        ("!!!", ""),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let request = app.acme.feature_request(title);
+        let slug = format!("{}{words}", index + 1);
+        let url = format!("https://acme.roadmap.example.com/feature_requests/{slug}");
+        let admin_url = format!("https://acme.roadmap.example.com/admin/feature_requests/{slug}");
+        assert_eq!(
+            (&request["title"], &request["url"], &request["admin_url"]),
+            (&json!(title), &json!(url), &json!(admin_url))
+        );
+        let moved = app.acme.patch_track(&slug, &json!({ "track_id": app.track("Planned") }));
+        assert_eq!((moved.status, &moved.json()["feature_request"]["id"]), (200, &request["id"]), "{title}");
+    }
+}
+
+#[test]
+fn white_space_around_titles_names_and_addresses_is_cut() {
+    let app = App::start();
+    let body = json!({
+        "feature_request": { "title": " \t Dark  mode\u{2003}\n" },
+        "customer": { "email": " ann@example.com\n", "name": "\t Ann Lee " },
+    });
+    let answer = app.acme.post_feature_request(&body);
+    assert_eq!((answer.status, &answer.json()["feature_request"]["title"]), (201, &json!("Dark  mode")));
+    assert_eq!(app.sql("SELECT email || ',' || name FROM customers"), ["ann@example.com,Ann Lee"]);
+}
+
+#[test]
+fn a_request_starts_on_the_track_that_is_named() {
+    let app = App::start();
+    for (track, status) in [
+        ("Inbox", json!(null)),
+        ("Under consideration", json!("Under consideration")),
+        ("Planned", json!("Planned")),
+        ("In progress", json!("In progress")),
+        ("Done", json!("Done")),
+        ("Declined", json!(null)),
+    ] {
+        for id in [app.track(track), app.track(track).to_uppercase()] {
+            let answer = create(&app.acme, &json!({ "title": "Dark mode", "track_id": id }));
+            assert_eq!(answer.status, 201, "{track}");
+            let request = &answer.json()["feature_request"];
+            assert_eq!((&request["track"], &request["status"]), (&json!(track), &status), "{track}");
+        }
+    }
+}
+
+#[test]
+fn a_track_that_the_workspace_does_not_have_does_not_exist() {
+    let app = App::start();
+    let bolt = app.workspace("bolt");
+    let tracks = bolt.get_tracks().json();
+    let foreign = tracks["tracks"][0]["id"].clone();
+    for id in [json!("01890a5d-ac96-774b-bcce-b302099a8057"), json!("00000000-0000-0000-0000-000000000000"), foreign] {
+        let request = json!({ "title": "Dark mode", "track_id": id });
+        let body = json!({ "feature_request": request, "customer": { "email": "ann@example.com" } });
+        app.acme.post_feature_request(&body).is_error(404, "Track does not exist.");
+    }
+    let left =
+        ["SELECT count(*) FROM feature_requests", "SELECT count(*) FROM customers"].map(|query| app.count(query));
+    assert_eq!(left, [0, 0]);
+}
+
+#[test]
+fn limits_count_characters() {
+    let app = App::start();
+    let tags: Vec<String> = (10..30).map(|number| format!("{}{number}", "ü".repeat(48))).collect();
+    let body = json!({
+        "feature_request": { "title": "ü".repeat(200), "description": "ü".repeat(20_000), "tags": tags },
+        "customer": { "email": format!("{}@example.com", "a".repeat(64)), "name": "😀".repeat(200) },
+        "reference_note": { "body": "ü".repeat(100_000), "author_email": "x".repeat(254) },
+        "operation_key": "ü".repeat(255),
+    });
+    let answer = app.acme.post_feature_request(&body);
+    assert_eq!((answer.status, &answer.json()["feature_request"]["title"]), (201, &json!("ü".repeat(200))));
+    assert_eq!(app.count("SELECT length(description) FROM feature_requests"), 20_000);
+    assert_eq!(app.count("SELECT length(body) FROM notes"), 100_000);
+    assert_eq!(app.count("SELECT length(name) FROM customers"), 200);
+    assert_eq!(app.sql("SELECT tag FROM feature_request_tags ORDER BY position"), tags);
+}
+
+#[test]
+fn fields_that_cannot_be_accepted_are_named() {
+    let app = App::start();
+    let missing = |field: &str| format!("param is missing or the value is empty or invalid: {field}");
+    let longer_than = |field: &str, max: usize| format!("{field} must be at most {max} characters long");
+    let nul = |field: &str| format!("{field} must not contain the NUL character");
+    let address = format!("ann@{}.example", "b".repeat(250));
+    let with = |field: &str, value: Value| {
+        let mut request = json!({ "title": "Dark mode" });
+        request[field] = value;
+        json!({ "feature_request": request })
+    };
+    let beside = |field: &str, value: Value| json!({ "feature_request": { "title": "Dark mode" }, field: value });
+    for (body, message) in [
+        (json!({}), missing("feature_request")),
+        (json!({ "title": "Dark mode" }), missing("feature_request")),
+        (json!({ "feature_request": null }), missing("feature_request")),
+        (json!({ "feature_request": "Dark mode" }), "feature_request must be an object".to_owned()),
+        (json!({ "feature_request": ["Dark mode"] }), "feature_request must be an object".to_owned()),
+        (json!({ "feature_request": 5 }), "feature_request must be an object".to_owned()),
+        (json!({ "feature_request": {} }), missing("title")),
+        (with("title", json!(null)), missing("title")),
+        (with("title", json!("")), missing("title")),
+        (with("title", json!(" \t\n\u{2003}")), missing("title")),
+        (with("title", json!(5)), "title must be a string".to_owned()),
+        (with("title", json!(["Dark mode"])), "title must be a string".to_owned()),
+        (with("title", json!("t".repeat(201))), longer_than("title", 200)),
+        (with("title", json!("a\u{0}b")), nul("title")),
+        (with("description", json!(5)), "description must be a string".to_owned()),
+        (with("description", json!({})), "description must be a string".to_owned()),
+        (with("description", json!("d".repeat(20_001))), longer_than("description", 20_000)),
+        (with("description", json!("a\u{0}b")), nul("description")),
+        (with("tags", json!("ui")), "tags must be a list".to_owned()),
+        (with("tags", json!({ "0": "ui" })), "tags must be a list".to_owned()),
+        (with("tags", json!(["ui", 1])), "tags must be a string".to_owned()),
+        (with("tags", json!(["ui", null])), "tags must be a string".to_owned()),
+        (with("tags", json!(["ui", " "])), missing("tags")),
+        (with("tags", json!(["ui", "t".repeat(51)])), longer_than("tags", 50)),
+        (with("tags", json!(["ui", "a\u{0}b"])), nul("tags")),
+        (with("tags", json!(vec!["ui"; 21])), "tags must have at most 20 items".to_owned()),
+        (with("track_id", json!(1)), "track_id must be a string".to_owned()),
+        (with("track_id", json!("Planned")), "track_id is not a valid UUID".to_owned()),
+        (with("track_id", json!("01890a5dac96774bbcceb302099a8057")), "track_id is not a valid UUID".to_owned()),
+        (with("private", json!("yes")), "private must be a boolean".to_owned()),
+        (with("private", json!(1)), "private must be a boolean".to_owned()),
+        (beside("customer", json!("ann@example.com")), "customer must be an object".to_owned()),
+        (beside("customer", json!([])), "customer must be an object".to_owned()),
+        (beside("customer", json!({})), missing("email")),
+        (beside("customer", json!({ "name": "Ann" })), missing("email")),
+        (beside("customer", json!({ "email": " " })), missing("email")),
+        (beside("customer", json!({ "email": 5 })), "email must be a string".to_owned()),
+        (beside("customer", json!({ "email": "ann" })), "email is not a valid e-mail address".to_owned()),
+        (beside("customer", json!({ "email": address })), longer_than("email", 254)),
+        (beside("customer", json!({ "email": "a\u{0}@example.com" })), nul("email")),
+        (beside("customer", json!({ "email": "ann@example.com", "name": 5 })), "name must be a string".to_owned()),
+        (beside("customer", json!({ "email": "ann@example.com", "name": "n".repeat(201) })), longer_than("name", 200)),
+        (beside("customer", json!({ "email": "ann@example.com", "name": "a\u{0}" })), nul("name")),
+        (beside("reference_note", json!("note")), "reference_note must be an object".to_owned()),
+        (beside("reference_note", json!({})), missing("body")),
+        (beside("reference_note", json!({ "body": "<p> </p>" })), missing("body")),
+        (beside("reference_note", json!({ "body": 5 })), "body must be a string".to_owned()),
+        (beside("reference_note", json!({ "body": "x".repeat(100_001) })), longer_than("body", 100_000)),
+        (beside("reference_note", json!({ "body": "a\u{0}b" })), nul("body")),
+        (
+            beside("reference_note", json!({ "body": "x", "author_email": 1 })),
+            "author_email must be a string".to_owned(),
+        ),
+        (
+            beside("reference_note", json!({ "body": "x", "author_email": "x".repeat(255) })),
+            longer_than("author_email", 254),
+        ),
+        (beside("operation_key", json!(5)), "operation_key must be a string".to_owned()),
+        (beside("operation_key", json!("k".repeat(256))), longer_than("operation_key", 255)),
+        (beside("operation_key", json!("a\u{0}b")), nul("operation_key")),
+    ] {
+        app.acme.post_feature_request(&body).is_error(422, &message);
+    }
+    for table in ["feature_requests", "customers", "votes", "notes", "search_documents", "operations"] {
+        assert_eq!(app.count(&format!("SELECT count(*) FROM {table}")), 0, "{table}");
+    }
+}
+
+#[test]
+fn other_fields_are_ignored() {
+    let app = App::start();
+    let id = "01890a5d-ac96-774b-bcce-b302099a8057";
+    let answer = app.acme.post_feature_request(&json!({
+        "feature_request": {
+            "id": id,
+            "title": "Dark mode",
+            "tag_number": 77,
+            "slug": "77-other",
+            "url": "https://evil.example",
+            "status": "Done",
+            "track": "Done",
+            "votes_count": 99,
+            "created_at": "2001-01-01T00:00:00.000Z",
+            "workspace_id": id,
+            "more": { "deep": [1, 2] },
+        },
+        "customer": { "email": "ann@example.com", "id": id, "admin": true },
+        "title": "Outside",
+        "vote_registered": 5,
+    }));
+    assert_eq!(answer.status, 201);
+    let body = answer.json();
+    let request = &body["feature_request"];
+    assert_ne!(request["id"], id);
+    assert_ne!(request["created_at"], "2001-01-01T00:00:00.000Z");
+    assert_eq!(
+        body,
+        json!({
+            "feature_request": {
+                "id": request["id"],
+                "title": "Dark mode",
+                "url": "https://acme.roadmap.example.com/feature_requests/1-dark-mode",
+                "admin_url": "https://acme.roadmap.example.com/admin/feature_requests/1-dark-mode",
+                "status": null,
+                "track": "Inbox",
+                "votes_count": 1,
+                "created_at": request["created_at"],
+            },
+            "vote_registered": true,
+            "already_voted": false,
+        })
+    );
+}
+
+#[test]
+fn a_private_request_is_hidden_from_search_but_not_from_the_key_s_holder() {
+    let app = App::start();
+    let answer = create(&app.acme, &json!({ "title": "Quokka", "tags": ["wombat"], "private": true }));
+    assert_eq!(answer.status, 201);
+    let request = answer.json()["feature_request"].clone();
+    for title in ["Zebra", "Zebras"] {
+        create(&app.acme, &json!({ "title": title, "private": false }));
+    }
+    assert_eq!([found(&app.acme, "quokka"), found(&app.acme, "wombat"), found(&app.acme, "zebra")], [0, 0, 2]);
+    for reference in [request["id"].as_str().unwrap(), "1-quokka", "1"] {
+        let comment = app.acme.post_comment(reference, &json!({ "comment": { "content": "Soon" } }));
+        assert_eq!((comment.status, &comment.json()["feature_request"]), (201, &request), "{reference}");
+    }
+}
+
+#[test]
+fn a_description_is_cleaned_and_kept_as_text_too() {
+    let app = App::start();
+    for (sent, html, text) in [
+        ("plain\n\ntext", "plain\n\ntext", "plain\n\ntext"),
+        (
+            "<p onclick=\"x()\">Eyes <b>hurt</b> &amp; tear<script>alert(1)</script></p><ul><li>one</li></ul>",
+            "<p>Eyes <b>hurt</b> &amp; tear</p><ul><li>one</li></ul>",
+            "Eyes hurt & tear\none",
+        ),
+        (
+            "<a href=\"https://example.com/\" target=\"_top\" rel=\"author\">see</a>",
+            "<a href=\"https://example.com/\" rel=\"nofollow noopener\">see</a>",
+            "see",
+        ),
+        ("<a href=\"javascript:alert(1)\">see</a>", "<a rel=\"nofollow noopener\">see</a>", "see"),
+        ("<img src=x onerror=alert(1)>hi<style>p{}</style>", "hi", "hi"),
+        ("<iframe src=\"https://evil.example\"></iframe>hi<!-- x -->", "hi", "hi"),
+        ("<script>alert(1)</script>", "", ""),
+    ] {
+        assert_eq!(create(&app.acme, &json!({ "title": "Dark mode", "description": sent })).status, 201, "{sent}");
+        for (column, kept) in [("description", html), ("description_text", text)] {
+            let rows = app.sql(&format!("SELECT {column} FROM feature_requests ORDER BY tag_number"));
+            assert_eq!(rows.last().map(String::as_str), Some(kept), "{column}: {sent}");
+        }
+    }
+}
+
+#[test]
+fn a_reference_note_is_kept_privately_and_attributed() {
+    let app = App::start();
+    app.roadmap(&["member", "add", "--workspace", "acme", "--email", "Pia@acme.example", "--name", "Pia"]).json();
+    let notes = "SELECT members.name || ': ' || notes.body FROM notes
+                 JOIN members ON members.id = notes.author_id ORDER BY notes.rowid";
+    for (author_email, name) in [
+        (json!("pia@ACME.example"), "Pia"),
+        (json!("nobody@acme.example"), "Olga"),
+        (json!("no address"), "Olga"),
+        (json!(null), "Olga"),
+    ] {
+        let note = json!({ "body": "<b>Confidential</b><script>x</script>", "author_email": author_email });
+        let body = json!({ "feature_request": { "title": "Dark mode" }, "reference_note": note });
+        let answer = app.acme.post_feature_request(&body);
+        assert_eq!(answer.status, 201, "{author_email}");
+        assert!(!answer.text().contains("Confidential"), "{author_email}");
+        let body = answer.json();
+        assert_eq!((&body["vote_registered"], &body["already_voted"]), (&json!(false), &json!(false)));
+        assert_eq!(body["feature_request"]["votes_count"], 0, "{author_email}");
+        let expected = format!("{name}: <b>Confidential</b>");
+        assert_eq!(app.sql(notes).last(), Some(&expected), "{author_email}");
+    }
+    assert_eq!(found(&app.acme, "confidential"), 0);
+}
+
+#[test]
+fn customers_and_team_members_of_another_workspace_are_strangers() {
+    let app = App::start();
+    let bolt = app.workspace("bolt");
+    app.roadmap(&["member", "add", "--workspace", "bolt", "--email", "zed@bolt.example", "--name", "Zed"]).json();
+    let body = json!({
+        "feature_request": { "title": "Dark mode" },
+        "customer": { "email": "ann@example.com", "name": "Ann" },
+        "reference_note": { "body": "note", "author_email": "zed@bolt.example" },
+    });
+    for client in [&app.acme, &bolt] {
+        let answer = client.post_feature_request(&body).json();
+        assert_eq!((&answer["vote_registered"], &answer["already_voted"]), (&json!(true), &json!(false)));
+        assert_eq!(client.get_voters("1", "").json()["total_count"], 1);
+    }
+    assert_eq!(app.count("SELECT count(DISTINCT id) FROM customers WHERE email = 'ann@example.com'"), 2);
+    let authors = "SELECT members.name FROM notes JOIN members ON members.id = notes.author_id ORDER BY notes.rowid";
+    assert_eq!(app.sql(authors), ["Olga", "Zed"]);
+}

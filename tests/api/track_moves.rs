@@ -1,0 +1,224 @@
+//! `PATCH /feature_requests/{id}/track`, contract section 4.9.
+
+use serde_json::{Value, json};
+
+use crate::app::App;
+
+/// The tracks of a new workspace with the lanes that they map to.
+const TRACKS: [(&str, Option<&str>); 6] = [
+    ("Inbox", None),
+    ("Under consideration", Some("Under consideration")),
+    ("Planned", Some("Planned")),
+    ("In progress", Some("In progress")),
+    ("Done", Some("Done")),
+    ("Declined", None),
+];
+
+fn to(track: &str) -> Value {
+    json!({ "track_id": track })
+}
+
+#[test]
+fn a_move_answers_with_the_request_on_its_new_track() {
+    let app = App::start();
+    let request = app.acme.feature_request("Façade mode");
+    app.acme.post_upvote("1", &json!({ "customer": { "email": "ann@example.com" } }));
+    let body = json!({ "track_id": app.track("In progress"), "operation_key": "one" });
+    let answer = app.acme.patch_track(request["id"].as_str().unwrap(), &body);
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    assert_eq!(
+        answer.json(),
+        json!({
+            "feature_request": {
+                "id": request["id"],
+                "title": "Façade mode",
+                "url": "https://acme.roadmap.example.com/feature_requests/1-facade-mode",
+                "admin_url": "https://acme.roadmap.example.com/admin/feature_requests/1-facade-mode",
+                "status": "In progress",
+                "track": "In progress",
+                "votes_count": 1,
+                "created_at": request["created_at"],
+            },
+        })
+    );
+    assert_eq!(app.acme.get_feature_requests("query=facade").json()["feature_requests"][0]["track"], "In progress");
+}
+
+#[test]
+fn any_track_leads_to_any_track_and_the_status_is_its_lane() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    let tracks = TRACKS.map(|(track, status)| (app.track(track), track, status));
+    for (from, name, _) in &tracks {
+        for (id, track, status) in &tracks {
+            assert_eq!(app.acme.patch_track("1", &to(from)).status, 200, "{name}");
+            let answer = app.acme.patch_track("1", &to(id));
+            assert_eq!(answer.status, 200, "{name} to {track}");
+            let request = &answer.json()["feature_request"];
+            assert_eq!((&request["track"], &request["status"]), (&json!(track), &json!(status)), "{name} to {track}");
+        }
+    }
+}
+
+#[test]
+fn a_move_to_the_current_track_changes_nothing() {
+    let app = App::start();
+    let request = app.acme.feature_request("Dark mode");
+    for _ in 0..2 {
+        let answer = app.acme.patch_track("1", &to(&app.track("Inbox")));
+        assert_eq!((answer.status, answer.json()), (200, json!({ "feature_request": request })));
+    }
+}
+
+#[test]
+fn the_request_is_named_by_uuid_or_by_slug_whatever_its_words() {
+    let app = App::start();
+    let request = app.acme.feature_request("Dark mode");
+    let id = request["id"].as_str().unwrap();
+    let references = [id, &id.to_uppercase(), "1-dark-mode", "1-an-older-title", "1", "1-"];
+    for (reference, (track, _)) in references.into_iter().zip(TRACKS) {
+        let answer = app.acme.patch_track(reference, &to(&app.track(track)));
+        let moved = &answer.json()["feature_request"];
+        assert_eq!((answer.status, &moved["id"], &moved["track"]), (200, &request["id"], &json!(track)), "{reference}");
+    }
+}
+
+#[test]
+fn a_track_is_named_by_its_uuid_in_either_case() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    for (track, id) in [("Planned", app.track("Planned").to_uppercase()), ("Done", app.track("Done"))] {
+        let answer = app.acme.patch_track("1", &to(&id));
+        assert_eq!((answer.status, &answer.json()["feature_request"]["track"]), (200, &json!(track)));
+    }
+}
+
+#[test]
+fn a_request_moves_to_a_track_that_was_added() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    for (name, flags, status) in
+        [("Ideas", &["--lane", "Planned"][..], json!("Planned")), ("Archive", &[], json!(null))]
+    {
+        let arguments = ["track", "add", "--workspace", "acme", name];
+        let track = app.roadmap(&[&arguments[..], flags].concat()).json();
+        let answer = app.acme.patch_track("1", &json!({ "track_id": track["id"] }));
+        let request = &answer.json()["feature_request"];
+        assert_eq!((answer.status, &request["track"], &request["status"]), (200, &json!(name), &status));
+    }
+}
+
+#[test]
+fn a_private_request_can_be_moved() {
+    let app = App::start();
+    let body = json!({ "feature_request": { "title": "Quokka", "private": true } });
+    assert_eq!(app.acme.post_feature_request(&body).status, 201);
+    let answer = app.acme.patch_track("1-quokka", &to(&app.track("Done")));
+    assert_eq!((answer.status, &answer.json()["feature_request"]["track"]), (200, &json!("Done")));
+    assert_eq!(app.acme.get_feature_requests("query=quokka").json(), json!({ "feature_requests": [] }));
+}
+
+#[test]
+fn a_track_id_that_cannot_be_accepted_is_named() {
+    let app = App::start();
+    let request = app.acme.feature_request("Dark mode");
+    let missing = "param is missing or the value is empty or invalid: track_id";
+    let malformed = "track_id is not a valid UUID";
+    let planned = app.track("Planned");
+    for (body, message) in [
+        (json!({}), missing),
+        (json!({ "track_id": null }), missing),
+        (to(""), missing),
+        (to(" \t\n"), missing),
+        (json!({ "feature_request": { "track_id": planned } }), missing),
+        (json!({ "track": planned }), missing),
+        (to("Planned"), malformed),
+        (to("1"), malformed),
+        (to(&planned.replace('-', "")), malformed),
+        (to(&format!("{{{planned}}}")), malformed),
+        (to(&format!("urn:uuid:{planned}")), malformed),
+        (to(&format!("{}g", &planned[..35])), malformed),
+        (to(&"x".repeat(100_000)), malformed),
+        (json!({ "track_id": 5 }), "track_id must be a string"),
+        (json!({ "track_id": true }), "track_id must be a string"),
+        (json!({ "track_id": [planned] }), "track_id must be a string"),
+        (json!({ "track_id": { "id": planned } }), "track_id must be a string"),
+        (json!({ "track_id": planned, "operation_key": 5 }), "operation_key must be a string"),
+        (
+            json!({ "track_id": planned, "operation_key": "k".repeat(256) }),
+            "operation_key must be at most 255 characters long",
+        ),
+    ] {
+        app.acme.patch_track("1", &body).is_error(422, message);
+    }
+    let answer = app.acme.patch_track("1", &to(&app.track("Inbox")));
+    assert_eq!(answer.json(), json!({ "feature_request": request }));
+}
+
+#[test]
+fn a_track_that_the_workspace_does_not_have_does_not_exist() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    let bolt = app.workspace("bolt");
+    let tracks = bolt.get_tracks().json();
+    for id in [
+        "01890a5d-ac96-774b-bcce-b302099a8057",
+        "00000000-0000-0000-0000-000000000000",
+        tracks["tracks"][2]["id"].as_str().unwrap(),
+    ] {
+        app.acme.patch_track("1", &to(id)).is_error(404, "Track does not exist.");
+    }
+    let body = app.acme.get_feature_requests("query=dark").json();
+    assert_eq!(body["feature_requests"][0]["track"], "Inbox");
+}
+
+#[test]
+fn an_unknown_request_is_told_before_anything_about_the_track() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    let bolt = app.workspace("bolt");
+    bolt.feature_request("Bolt's first");
+    let foreign = bolt.feature_request("Bolt's second");
+    let planned = app.track("Planned");
+    for unknown in [
+        foreign["id"].as_str().unwrap(),
+        "2-bolt-s-second",
+        "01890a5d-ac96-774b-bcce-b302099a8057",
+        "0",
+        "dark-mode",
+        "-1",
+        "99999999999999999999",
+        "%00",
+        "%ff",
+    ] {
+        for body in [
+            to(&planned),
+            to("01890a5d-ac96-774b-bcce-b302099a8057"),
+            to("Planned"),
+            json!({}),
+            json!({ "track_id": 5 }),
+            json!({ "track_id": planned, "operation_key": 5 }),
+        ] {
+            app.acme.patch_track(unknown, &body).is_error(404, "FeatureRequest does not exist.");
+        }
+    }
+    let body = bolt.get_feature_requests("query=bolt").json();
+    let tracks = body["feature_requests"].as_array().unwrap().iter().map(|request| &request["track"]);
+    assert_eq!(tracks.collect::<Vec<_>>(), [&json!("Inbox"), &json!("Inbox")]);
+}
+
+#[test]
+fn a_replayed_move_moves_nothing() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    let body = json!({ "track_id": app.track("Planned"), "operation_key": "one" });
+    let first = app.acme.patch_track("1", &body);
+    assert_eq!((first.status, first.header("idempotent-replayed")), (200, None));
+    app.acme.patch_track("1", &to(&app.track("Done")));
+    let second = app.acme.patch_track("1", &body);
+    assert_eq!((second.status, second.header("idempotent-replayed")), (200, Some("true")));
+    assert_eq!(second.bytes, first.bytes);
+    let body = app.acme.get_feature_requests("query=dark").json();
+    assert_eq!(body["feature_requests"][0]["track"], "Done");
+}

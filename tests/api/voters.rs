@@ -1,0 +1,254 @@
+//! `GET /feature_requests/{id}/voters`, contract section 4.9.
+
+use diesel::connection::SimpleConnection;
+use serde_json::{Value, json};
+
+use crate::app::{App, Client, is_id, is_moment};
+
+fn vote(client: &Client, request: &str, email: &str) {
+    let answer = client.post_upvote(request, &json!({ "customer": { "email": email } }));
+    assert_eq!(answer.status, 201, "{}", answer.text());
+}
+
+fn emails(body: &Value) -> Vec<&str> {
+    let voters = body["voters"].as_array().expect("a list");
+    voters.iter().map(|voter| voter["email"].as_str().expect("a string")).collect()
+}
+
+fn nobody() -> Value {
+    json!({ "voters": [], "page": 1, "page_size": 25, "total_count": 0, "total_pages": 1 })
+}
+
+/// Lets votes have been cast so many milliseconds after the start of 2026.
+fn cast_at(app: &App, moments: &[(&str, u32)]) {
+    let mut connection = crate::database::connect(&app.data_dir().join("roadmap.db"));
+    for (email, millis) in moments {
+        let update = format!(
+            "UPDATE votes SET created_at = 1767225600000 + {millis}
+             WHERE customer_id IN (SELECT id FROM customers WHERE email = '{email}')"
+        );
+        connection.batch_execute(&update).expect("a vote is moved in time");
+    }
+}
+
+#[test]
+fn voters_are_listed_newest_vote_first() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    for (email, name) in
+        [("Ann@Example.com", json!("Ann")), ("bob@example.com", json!(null)), ("cid@example.com", json!("Cid"))]
+    {
+        app.acme.post_upvote("1", &json!({ "customer": { "email": email, "name": name } }));
+    }
+    cast_at(&app, &[("Ann@Example.com", 2_000), ("bob@example.com", 3_000), ("cid@example.com", 1)]);
+    let answer = app.acme.get_voters("1-dark-mode", "");
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    let body = answer.json();
+    let voters = &body["voters"];
+    assert_eq!(
+        body,
+        json!({
+            "voters": [
+                {
+                    "id": voters[0]["id"],
+                    "name": null,
+                    "email": "bob@example.com",
+                    "created_at": "2026-01-01T00:00:03.000Z",
+                },
+                {
+                    "id": voters[1]["id"],
+                    "name": "Ann",
+                    "email": "Ann@Example.com",
+                    "created_at": "2026-01-01T00:00:02.000Z",
+                },
+                {
+                    "id": voters[2]["id"],
+                    "name": "Cid",
+                    "email": "cid@example.com",
+                    "created_at": "2026-01-01T00:00:00.001Z",
+                },
+            ],
+            "page": 1,
+            "page_size": 25,
+            "total_count": 3,
+            "total_pages": 1,
+        })
+    );
+    for voter in voters.as_array().unwrap() {
+        is_id(&voter["id"]);
+        let id = voter["id"].as_str().unwrap().replace('-', "");
+        let email = format!("SELECT email FROM customers WHERE lower(hex(id)) = '{id}'");
+        assert_eq!(app.sql(&email), [voter["email"].as_str().unwrap()]);
+    }
+}
+
+#[test]
+fn the_moment_of_a_vote_is_its_own() {
+    let app = App::start();
+    for title in ["Dark mode", "CSV export"] {
+        app.acme.feature_request(title);
+    }
+    vote(&app.acme, "1", "ann@example.com");
+    cast_at(&app, &[("ann@example.com", 0)]);
+    vote(&app.acme, "2", "ann@example.com");
+    vote(&app.acme, "1", "ANN@example.com");
+    let [first, second] = ["1", "2"].map(|request| app.acme.get_voters(request, "").json()["voters"][0].clone());
+    assert_eq!(first["id"], second["id"]);
+    assert_eq!(first["created_at"], "2026-01-01T00:00:00.000Z");
+    is_moment(&second["created_at"]);
+    assert_ne!(second["created_at"], first["created_at"]);
+}
+
+#[test]
+fn a_request_without_votes_has_an_empty_list() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    app.acme.post_upvote("1", &json!({ "reference_note": { "body": "No voter" } }));
+    app.acme.feature_request("Another");
+    vote(&app.acme, "2", "ann@example.com");
+    let answer = app.acme.get_voters("1", "");
+    assert_eq!((answer.status, answer.json()), (200, nobody()));
+}
+
+#[test]
+fn an_author_is_the_first_voter_and_a_repeat_voter_is_listed_once() {
+    let app = App::start();
+    let customer = json!({ "email": "ann@example.com", "name": "Ann" });
+    let body = json!({ "feature_request": { "title": "Dark mode" }, "customer": customer });
+    assert_eq!(app.acme.post_feature_request(&body).status, 201);
+    vote(&app.acme, "1", "ANN@example.com");
+    let body = app.acme.get_voters("1", "").json();
+    assert_eq!((emails(&body), &body["total_count"]), (vec!["ann@example.com"], &json!(1)));
+}
+
+#[test]
+fn the_request_is_named_by_uuid_or_by_slug_whatever_its_words() {
+    let app = App::start();
+    let request = app.acme.feature_request("Dark mode");
+    vote(&app.acme, "1", "ann@example.com");
+    let id = request["id"].as_str().unwrap();
+    for reference in [id, &id.to_uppercase(), "1-dark-mode", "1-an-older-title", "1", "1-"] {
+        let answer = app.acme.get_voters(reference, "");
+        assert_eq!((answer.status, emails(&answer.json())), (200, vec!["ann@example.com"]), "{reference}");
+    }
+    let answer = app.acme.get("/api/external/v1/feature_requests/1/voters");
+    assert_eq!((answer.status, emails(&answer.json())), (200, vec!["ann@example.com"]));
+}
+
+#[test]
+fn the_voters_of_a_private_request_are_listed() {
+    let app = App::start();
+    let body = json!({ "feature_request": { "title": "Quokka", "private": true } });
+    let request = app.acme.post_feature_request(&body).json()["feature_request"].clone();
+    vote(&app.acme, "1", "ann@example.com");
+    for reference in [request["id"].as_str().unwrap(), "1-quokka"] {
+        let answer = app.acme.get_voters(reference, "");
+        assert_eq!((answer.status, emails(&answer.json())), (200, vec!["ann@example.com"]), "{reference}");
+    }
+}
+
+#[test]
+fn the_list_comes_in_pages() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    let voters: Vec<String> = (0..101).map(|number| format!("voter{number}@example.com")).collect();
+    let moments: Vec<(&str, u32)> = voters.iter().map(String::as_str).zip(1..).collect();
+    for email in &voters {
+        vote(&app.acme, "1", email);
+    }
+    cast_at(&app, &moments);
+    let newest: Vec<&str> = voters.iter().rev().map(String::as_str).collect();
+    let huge = format!("1{}", "0".repeat(40));
+    for (query, page, page_size, total_pages, listed) in [
+        ("", 1, 25, 5, 0..25),
+        ("page=1", 1, 25, 5, 0..25),
+        ("page=2", 2, 25, 5, 25..50),
+        ("page=5", 5, 25, 5, 100..101),
+        ("page=6", 6, 25, 5, 0..0),
+        ("page_size=1", 1, 1, 101, 0..1),
+        ("page=34&page_size=3", 34, 3, 34, 99..101),
+        ("page_size=100", 1, 100, 2, 0..100),
+        ("page_size=101", 1, 100, 2, 0..100),
+        ("page=2&page_size=1000000", 2, 100, 2, 100..101),
+        (&format!("page_size={huge}"), 1, 100, 2, 0..100),
+        ("page=9223372036854775807", i64::MAX, 25, 5, 0..0),
+        ("page=9223372036854775807&page_size=100", i64::MAX, 100, 2, 0..0),
+        ("page=9223372036854775807&page_size=1", i64::MAX, 1, 101, 0..0),
+    ] {
+        let answer = app.acme.get_voters("1", query);
+        assert_eq!(answer.status, 200, "{query}");
+        let mut body = answer.json();
+        assert_eq!(emails(&body), newest[listed], "{query}");
+        body["voters"] = json!("as above");
+        assert_eq!(
+            body,
+            json!({
+                "voters": "as above",
+                "page": page,
+                "page_size": page_size,
+                "total_count": 101,
+                "total_pages": total_pages,
+            }),
+            "{query}"
+        );
+    }
+    let answer = app.acme.get_voters("1", &format!("page={huge}"));
+    let body = answer.json();
+    assert_eq!((answer.status, &body["voters"], &body["total_count"]), (200, &json!([]), &json!(101)));
+}
+
+#[test]
+fn a_page_that_is_no_positive_integer_is_named() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    for parameter in ["page", "page_size"] {
+        for value in ["0", "00", "-1", "1.5", "", "one", "1e3", "0x1", "%2B1", "%201", "1%20", "%D9%A3", "null"] {
+            let answer = app.acme.get_voters("1", &format!("{parameter}={value}"));
+            answer.is_error(422, &format!("{parameter} must be an integer of at least 1"));
+        }
+    }
+}
+
+#[test]
+fn an_unknown_request_is_told_before_a_bad_page() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    let bolt = app.workspace("bolt");
+    bolt.feature_request("Bolt's first");
+    let foreign = bolt.feature_request("Bolt's second");
+    vote(&bolt, "2", "ann@example.com");
+    for unknown in [
+        foreign["id"].as_str().unwrap(),
+        "2-bolt-s-second",
+        "01890a5d-ac96-774b-bcce-b302099a8057",
+        "0",
+        "dark-mode",
+        "-1",
+        "99999999999999999999",
+        "%00",
+        "%ff",
+    ] {
+        for query in ["", "page=2", "page=9223372036854775807", "page=0", "page=one", "page_size=-1"] {
+            app.acme.get_voters(unknown, query).is_error(404, "FeatureRequest does not exist.");
+        }
+    }
+}
+
+#[test]
+fn votes_in_another_workspace_are_not_listed() {
+    let app = App::start();
+    let bolt = app.workspace("bolt");
+    for (client, emails) in [(&app.acme, &["ann@example.com"][..]), (&bolt, &["ann@example.com", "bob@example.com"])] {
+        client.feature_request("Dark mode");
+        for email in emails {
+            vote(client, "1", email);
+        }
+    }
+    let acme = app.acme.get_voters("1", "").json();
+    assert_eq!((emails(&acme), &acme["total_count"]), (vec!["ann@example.com"], &json!(1)));
+    let bolt = bolt.get_voters("1", "").json();
+    let ann = bolt["voters"].as_array().unwrap().iter().find(|voter| voter["email"] == "ann@example.com").unwrap();
+    assert_ne!(ann["id"], acme["voters"][0]["id"]);
+    assert_eq!(bolt["total_count"], 2);
+}
