@@ -1,0 +1,688 @@
+//! The command line: what operators type, and what they read.
+
+use std::io::BufRead;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::app::{App, BASE_HOST, Finished, Server, has_keys, is_id, is_moment, run};
+
+const UNKNOWN_ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+
+/// Runs a command as it is, in a folder, with these variables and none that the tests are run with.
+fn roadmap(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_roadmap"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("ROADMAP_")) {
+        command.env_remove(name);
+    }
+    let command = command.current_dir(folder).args(arguments).envs(environment.iter().copied());
+    let output = command.output().expect("the binary runs");
+    Finished {
+        success: output.status.success(),
+        stdout: String::from_utf8(output.stdout).expect("text"),
+        stderr: String::from_utf8(output.stderr).expect("text"),
+    }
+}
+
+/// A folder with the workspace `acme`, its member Olga and a key.
+struct Folder(TempDir);
+
+impl Folder {
+    fn empty() -> Self {
+        Self(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    fn with_acme() -> Self {
+        let folder = Self::empty();
+        let website = "https://acme.example";
+        folder.json(&["workspace", "create", "acme", "--product-name", "Acme", "--website-url", website]);
+        folder.json(&["member", "add", "--workspace", "acme", "--email", "olga@acme.example", "--name", "Olga"]);
+        folder.json(&["api-key", "create", "--workspace", "acme", "--name", "first"]);
+        folder
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// What a command prints with `--json`.
+    #[track_caller]
+    fn json(&self, arguments: &[&str]) -> Value {
+        run(self.path(), arguments, &[]).json()
+    }
+
+    /// The lines that a command prints without it.
+    #[track_caller]
+    fn lines(&self, arguments: &[&str]) -> Vec<String> {
+        let base_url = format!("https://{BASE_HOST}");
+        let settings = ["--data-dir", ".", "--base-url", &base_url];
+        let finished = roadmap(self.path(), &[&settings[..], arguments].concat(), &[]);
+        assert!(finished.success, "{arguments:?}: {}", finished.stderr);
+        finished.stdout.lines().map(str::to_owned).collect()
+    }
+
+    /// What a command that fails says: one line, and nothing where others read.
+    #[track_caller]
+    fn failure(&self, arguments: &[&str]) -> String {
+        let finished = run(self.path(), arguments, &[]);
+        assert!(!finished.success, "{arguments:?}: {}", finished.stdout);
+        assert_eq!(finished.stdout, "", "{arguments:?}");
+        assert!(finished.stderr.starts_with("error: "), "{arguments:?}: {}", finished.stderr);
+        finished.stderr
+    }
+
+    /// The id of the first key.
+    fn key_id(&self) -> String {
+        text(&self.json(&["api-key", "list", "--workspace", "acme"])[0]["id"])
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a string").to_owned()
+}
+
+/// What a list shows of a field.
+fn column(list: &Value, field: &str) -> Vec<String> {
+    list.as_array().expect("a list").iter().map(|row| text(&row[field])).collect()
+}
+
+#[test]
+fn a_workspace_is_created_and_listed() {
+    let folder = Folder::empty();
+    assert_eq!(folder.json(&["workspace", "list"]), json!([]));
+    let website = "https://acme.example";
+    let created =
+        folder.json(&["workspace", "create", "ACME", "--product-name", " Acme & Sons ", "--website-url", website]);
+    is_id(&created["id"]);
+    let expected = json!({
+        "id": created["id"],
+        "subdomain": "acme",
+        "base_url": "https://acme.roadmap.example.com",
+        "product_name": "Acme & Sons",
+        "website_url": "https://acme.example",
+    });
+    assert_eq!(created, expected);
+    let other = folder.json(&["workspace", "create", "aaa", "--product-name", "A", "--website-url", website]);
+    assert_eq!(folder.json(&["workspace", "list"]), json!([other, expected]));
+    let lanes = folder.json(&["lane", "list", "--workspace", "acme"]);
+    assert_eq!(column(&lanes, "name"), ["Under consideration", "Planned", "In progress", "Done"]);
+    let tracks = folder.json(&["track", "list", "--workspace", "acme"]);
+    let mapped: Vec<(String, &Value)> =
+        tracks.as_array().unwrap().iter().map(|track| (text(&track["name"]), &track["status"])).collect();
+    let expected = [
+        ("Inbox", json!(null)),
+        ("Under consideration", json!("Under consideration")),
+        ("Planned", json!("Planned")),
+        ("In progress", json!("In progress")),
+        ("Done", json!("Done")),
+        ("Declined", json!(null)),
+    ];
+    let expected: Vec<(String, &Value)> = expected.iter().map(|(name, status)| ((*name).to_owned(), status)).collect();
+    assert_eq!(mapped, expected);
+}
+
+#[test]
+fn a_subdomain_belongs_to_one_workspace() {
+    let folder = Folder::with_acme();
+    for subdomain in ["acme", "ACME"] {
+        let arguments = ["workspace", "create", subdomain, "--product-name", "B", "--website-url", "https://b.example"];
+        let message = folder.failure(&arguments);
+        assert_eq!(message, "error: subdomain `acme` is already taken\n");
+    }
+    let listed = folder.json(&["workspace", "list"]);
+    assert_eq!(column(&listed, "product_name"), ["Acme"]);
+}
+
+#[test]
+fn members_are_added_and_listed_oldest_first() {
+    let folder = Folder::with_acme();
+    let pia =
+        folder.json(&["member", "add", "--workspace", "acme", "--email", " Pia@acme.example ", "--name", " Pia "]);
+    has_keys(&pia, &["id", "name", "email", "created_at"]);
+    is_id(&pia["id"]);
+    is_moment(&pia["created_at"]);
+    assert_eq!((&pia["name"], &pia["email"]), (&json!("Pia"), &json!("Pia@acme.example")));
+    let members = folder.json(&["member", "list", "--workspace", "acme"]);
+    assert_eq!(column(&members, "name"), ["Olga", "Pia"]);
+    assert_eq!(members[1], pia);
+    let message =
+        folder.failure(&["member", "add", "--workspace", "acme", "--email", "PIA@acme.example", "--name", "P"]);
+    assert_eq!(message, "error: e-mail address `PIA@acme.example` is already taken\n");
+    // Elsewhere it is free.
+    folder.json(&["workspace", "create", "b", "--product-name", "B", "--website-url", "https://b.example"]);
+    folder.json(&["member", "add", "--workspace", "b", "--email", "pia@acme.example", "--name", "Pia"]);
+    assert_eq!(folder.json(&["member", "list", "--workspace", "acme"]), members);
+}
+
+#[test]
+fn lanes_and_tracks_are_added_behind_the_others() {
+    let folder = Folder::with_acme();
+    let lane = folder.json(&["lane", "add", "--workspace", "acme", "Some day"]);
+    has_keys(&lane, &["id", "name"]);
+    is_id(&lane["id"]);
+    let lanes = folder.json(&["lane", "list", "--workspace", "acme"]);
+    assert_eq!(column(&lanes, "name").last().map(String::as_str), Some("Some day"));
+
+    let mapped = folder.json(&["track", "add", "--workspace", "acme", "Ideas", "--lane", "Some day"]);
+    has_keys(&mapped, &["id", "name", "status"]);
+    is_id(&mapped["id"]);
+    assert_eq!((&mapped["name"], &mapped["status"]), (&json!("Ideas"), &json!("Some day")));
+    let hidden = folder.json(&["track", "add", "--workspace", "acme", "Spam"]);
+    assert_eq!(hidden["status"], json!(null));
+    let tracks = folder.json(&["track", "list", "--workspace", "acme"]);
+    let tracks = tracks.as_array().unwrap();
+    assert_eq!(tracks[tracks.len() - 2..], [mapped, hidden]);
+
+    for (arguments, message) in [
+        (&["lane", "add", "--workspace", "acme", "Some day"][..], "lane `Some day` is already taken"),
+        (&["track", "add", "--workspace", "acme", "Inbox"], "track `Inbox` is already taken"),
+        (&["track", "add", "--workspace", "acme", "More", "--lane", "Never"], "Lane does not exist."),
+    ] {
+        assert_eq!(folder.failure(arguments), format!("error: {message}\n"), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_running_service_shows_what_commands_change() {
+    let app = App::start();
+    let lane = app.roadmap(&["lane", "add", "--workspace", "acme", "Some day"]).json();
+    let track = app.roadmap(&["track", "add", "--workspace", "acme", "Ideas", "--lane", "Some day"]).json();
+    let tracks = app.acme.get_tracks().json();
+    assert_eq!(tracks["tracks"].as_array().unwrap().last(), Some(&track));
+    assert_eq!(track["status"], lane["name"]);
+    assert_eq!(json!({ "tracks": app.roadmap(&["track", "list", "--workspace", "acme"]).json() }), tracks);
+    app.acme.feature_request("Dark mode");
+    let moved = app.acme.patch_track("1", &json!({ "track_id": track["id"] })).json();
+    assert_eq!(moved["feature_request"]["status"], "Some day");
+    app.acme.patch_setting(&json!({ "setting": { "product_name": "Acme 2" } }));
+    assert_eq!(app.roadmap(&["workspace", "list"]).json()[0]["product_name"], "Acme 2");
+}
+
+#[test]
+fn a_key_is_shown_once() {
+    let folder = Folder::with_acme();
+    let created = folder.json(&["api-key", "create", "--workspace", "acme", "--name", " ci ", "--expires-in", "90d"]);
+    has_keys(&created, &["id", "name", "key", "scopes", "created_at", "expires_at"]);
+    is_id(&created["id"]);
+    is_moment(&created["created_at"]);
+    is_moment(&created["expires_at"]);
+    assert!(text(&created["created_at"]) < text(&created["expires_at"]));
+    assert_eq!((&created["name"], &created["scopes"]), (&json!("ci"), &json!(["read", "write"])));
+    let key = text(&created["key"]);
+    assert!(key.starts_with("rmk_") && key.len() == 53 && key[4..].bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    assert_eq!(folder.json(&["api-key", "create", "--workspace", "acme", "--name", "b"])["expires_at"], json!(null));
+
+    let listed = folder.json(&["api-key", "list", "--workspace", "acme"]);
+    assert_eq!(column(&listed, "name"), ["first", "ci", "b"]);
+    assert_eq!(
+        listed[1],
+        json!({
+            "id": created["id"],
+            "name": "ci",
+            "last_four": &key[49..],
+            "scopes": ["read", "write"],
+            "created_at": created["created_at"],
+            "expires_at": created["expires_at"],
+            "revoked_at": null,
+            "last_used_at": null,
+        })
+    );
+    let table = folder.lines(&["api-key", "list", "--workspace", "acme"]).concat();
+    assert!(table.contains(&key[49..]), "{table}");
+    for shown in [listed.to_string(), table] {
+        assert!(!shown.contains(&key[..49]) && !shown.contains(&key[4..]), "{shown}");
+    }
+    for (flags, scopes) in [
+        (&["--scope", "read"][..], json!(["read"])),
+        (&["--scope", "write"], json!(["write"])),
+        (&["--scope", "read,write"], json!(["read", "write"])),
+        (&["--scope", "write", "--scope", "read"], json!(["read", "write"])),
+    ] {
+        let arguments = ["api-key", "create", "--workspace", "acme", "--name", "scoped"];
+        assert_eq!(folder.json(&[&arguments[..], flags].concat())["scopes"], scopes, "{flags:?}");
+    }
+}
+
+#[test]
+fn a_key_is_revoked_and_rotated() {
+    let folder = Folder::with_acme();
+    let id = folder.key_id();
+    let rotated = folder.json(&["api-key", "rotate", "--workspace", "acme", &id]);
+    has_keys(&rotated, &["id", "name", "key", "scopes", "created_at", "expires_at"]);
+    assert_eq!((&rotated["name"], &rotated["expires_at"]), (&json!("first"), &json!(null)));
+    let listed = folder.json(&["api-key", "list", "--workspace", "acme"]);
+    assert_eq!(column(&listed, "id"), [id.clone(), text(&rotated["id"])]);
+    is_moment(&listed[0]["expires_at"]);
+
+    let revoked = folder.json(&["api-key", "revoke", "--workspace", "acme", &id]);
+    has_keys(
+        &revoked,
+        &["id", "name", "last_four", "scopes", "created_at", "expires_at", "revoked_at", "last_used_at"],
+    );
+    is_moment(&revoked["revoked_at"]);
+    // Once more changes nothing.
+    assert_eq!(folder.json(&["api-key", "revoke", "--workspace", "acme", &id]), revoked);
+    assert_eq!(folder.json(&["api-key", "list", "--workspace", "acme"])[0], revoked);
+
+    folder.json(&["workspace", "create", "b", "--product-name", "B", "--website-url", "https://b.example"]);
+    let new = text(&rotated["id"]);
+    for (arguments, message) in [
+        (["api-key", "rotate", "--workspace", "acme", id.as_str()], "no longer works; create a new one"),
+        (["api-key", "rotate", "--workspace", "acme", UNKNOWN_ID], "ApiKey does not exist."),
+        (["api-key", "revoke", "--workspace", "acme", UNKNOWN_ID], "ApiKey does not exist."),
+        (["api-key", "revoke", "--workspace", "b", new.as_str()], "ApiKey does not exist."),
+        (["api-key", "rotate", "--workspace", "b", new.as_str()], "ApiKey does not exist."),
+        (["api-key", "revoke", "--workspace", "acme", "first"], "the id is not a valid UUID"),
+    ] {
+        let failure = folder.failure(&arguments);
+        assert!(failure.contains(message), "{arguments:?}: {failure}");
+    }
+}
+
+#[test]
+fn without_json_one_thing_is_a_table_of_its_fields() {
+    let folder = Folder::with_acme();
+    let id = folder.key_id();
+    let website = "https://b.example";
+    let issued = ["id", "name", "key", "scopes", "created_at", "expires_at"];
+    let key = ["id", "name", "last_four", "scopes", "created_at", "expires_at", "revoked_at", "last_used_at"];
+    for (arguments, fields, shown) in [
+        (
+            &["workspace", "create", "b", "--product-name", "Bee hive", "--website-url", website][..],
+            &["id", "subdomain", "base_url", "product_name", "website_url"][..],
+            &["product_name Bee hive", "base_url https://b.roadmap.example.com"][..],
+        ),
+        (
+            &["member", "add", "--workspace", "acme", "--email", "pia@acme.example", "--name", "Pia Pan"],
+            &["id", "name", "email", "created_at"],
+            &["name Pia Pan", "email pia@acme.example"],
+        ),
+        (&["lane", "add", "--workspace", "acme", "Some day"], &["id", "name"], &["name Some day"]),
+        (&["track", "add", "--workspace", "acme", "Spam"], &["id", "name", "status"], &["name Spam", "status -"]),
+        (
+            &["api-key", "create", "--workspace", "acme", "--name", "ci"],
+            &issued,
+            &["name ci", "scopes read, write", "expires_at -"],
+        ),
+        (&["api-key", "rotate", "--workspace", "acme", &id], &issued, &["name first"]),
+        (&["api-key", "revoke", "--workspace", "acme", &id], &key, &["name first", "last_used_at -"]),
+        (&["migrate"], &["database", "migrations_run"], &["database ./roadmap.db"]),
+    ] {
+        let lines = folder.lines(arguments);
+        let words: Vec<Vec<&str>> = lines.iter().map(|line| line.split_whitespace().collect()).collect();
+        let names: Vec<&str> = words.iter().map(|words| words[0]).collect();
+        assert_eq!(names, fields, "{arguments:?}");
+        for shown in shown {
+            assert!(words.iter().any(|words| words.join(" ") == *shown), "{arguments:?}: {shown}: {lines:?}");
+        }
+    }
+}
+
+#[test]
+fn without_json_a_list_is_a_table_with_a_row_for_each() {
+    let folder = Folder::with_acme();
+    for (arguments, columns, rows, shown) in [
+        (
+            &["workspace", "list"][..],
+            &["id", "subdomain", "base_url", "product_name", "website_url"][..],
+            1,
+            "acme https://acme.roadmap.example.com Acme https://acme.example",
+        ),
+        (
+            &["member", "list", "--workspace", "acme"],
+            &["id", "name", "email", "created_at"],
+            1,
+            "Olga olga@acme.example",
+        ),
+        (&["lane", "list", "--workspace", "acme"], &["id", "name"], 4, "In progress"),
+        (&["track", "list", "--workspace", "acme"], &["id", "name", "status"], 6, "Inbox -"),
+        (
+            &["api-key", "list", "--workspace", "acme"],
+            &["id", "name", "last_four", "scopes", "created_at", "expires_at", "revoked_at", "last_used_at"],
+            1,
+            "read, write",
+        ),
+    ] {
+        let lines = folder.lines(arguments);
+        assert_eq!(lines[0].split_whitespace().collect::<Vec<_>>(), columns, "{arguments:?}");
+        assert_eq!(lines.len(), rows + 1, "{arguments:?}: {lines:?}");
+        let is_shown = lines.iter().any(|line| line.split_whitespace().collect::<Vec<_>>().join(" ").contains(shown));
+        assert!(is_shown, "{arguments:?}: {lines:?}");
+    }
+}
+
+#[test]
+fn an_unknown_workspace_is_named_with_a_way_to_find_the_right_one() {
+    let folder = Folder::with_acme();
+    for arguments in [
+        &["member", "list"][..],
+        &["member", "add", "--email", "pia@acme.example", "--name", "Pia"],
+        &["lane", "list"],
+        &["lane", "add", "Some day"],
+        &["track", "list"],
+        &["track", "add", "Ideas"],
+        &["api-key", "list"],
+        &["api-key", "create", "--name", "ci"],
+        &["api-key", "revoke", UNKNOWN_ID],
+        &["api-key", "rotate", UNKNOWN_ID],
+    ] {
+        let failure = folder.failure(&[arguments, &["--workspace", "nobody"]].concat());
+        for part in ["no workspace `nobody`", "`roadmap workspace list`"] {
+            assert!(failure.contains(part), "{arguments:?}: {failure}");
+        }
+        let failure = folder.failure(&[arguments, &["--workspace", "a.b"]].concat());
+        assert!(failure.contains("--workspace is not a host name label"), "{arguments:?}: {failure}");
+        let failure = folder.failure(arguments);
+        assert!(failure.contains("--workspace <SUBDOMAIN>"), "{arguments:?}: {failure}");
+    }
+}
+
+#[test]
+fn a_value_that_cannot_be_accepted_is_named() {
+    let folder = Folder::with_acme();
+    let id = folder.key_id();
+    let key = ["api-key", "create", "--workspace", "acme", "--name", "ci"];
+    let rotate = ["api-key", "rotate", "--workspace", "acme", id.as_str()];
+    let member = ["member", "add", "--workspace", "acme"];
+    let workspace = ["workspace", "create"];
+    let long = "x".repeat(201);
+    for (command, flags, parts) in [
+        (&key[..], &["--expires-in", "90"][..], &["--expires-in is `90`", "90d"][..]),
+        (&key, &["--expires-in", "soon"], &["--expires-in is `soon`", "90d"]),
+        (&key, &["--expires-in", ""], &["--expires-in is ``"]),
+        (&key, &["--expires-in=-1d"], &["--expires-in is `-1d`"]),
+        (&key, &["--expires-in", "1 fortnight"], &["--expires-in is `1 fortnight`"]),
+        (&key, &["--expires-in", "99999999999999999999d"], &["--expires-in is `9999"]),
+        (&key, &["--scope", "admin"], &["--scope", "read, write"]),
+        (&key, &["--scope", "read,admin"], &["--scope", "read, write"]),
+        (&key, &["--scope", "READ"], &["--scope", "read, write"]),
+        (&key, &["--scope", ""], &["--scope", "read, write"]),
+        (&key[..4], &["--name", " "], &["--name"]),
+        (&key[..4], &["--name", &long], &["--name must be at most 200 characters long"]),
+        (&key[..4], &[], &["--name <NAME>"]),
+        (&rotate, &["--overlap", "1"], &["--overlap is `1`"]),
+        (&rotate, &["--overlap", "tomorrow"], &["--overlap is `tomorrow`"]),
+        (&rotate, &["--overlap", "8d"], &["overlap must be between 0s and 7d"]),
+        (&rotate, &["--overlap", "7d 1ms"], &["overlap must be between 0s and 7d"]),
+        (&member, &["--email", "ann", "--name", "Ann"], &["--email is not a valid e-mail address"]),
+        (&member, &["--email", "Ann <ann@acme.example>", "--name", "Ann"], &["--email is not"]),
+        (&member, &["--email", " ", "--name", "Ann"], &["--email"]),
+        (&member, &["--email", "ann@acme.example", "--name", ""], &["--name"]),
+        (&member, &["--email", "ann@acme.example"], &["--name <NAME>"]),
+        (&workspace, &["b", "--product-name", "B", "--website-url", "b.example"], &["Website URL is invalid"]),
+        (&workspace, &["b", "--product-name", "B", "--website-url", "ftp://b.example"], &["Website URL is invalid"]),
+        (&workspace, &["b", "--product-name", " ", "--website-url", "https://b.example"], &["Product name"]),
+        (&workspace, &["b", "--website-url", "https://b.example"], &["--product-name <NAME>"]),
+        (
+            &workspace,
+            &["b.c", "--product-name", "B", "--website-url", "https://b.example"],
+            &["the subdomain is not a host name label"],
+        ),
+        (
+            &workspace,
+            &["b_c", "--product-name", "B", "--website-url", "https://b.example"],
+            &["the subdomain is not a host name label"],
+        ),
+        (&["lane", "add", "--workspace", "acme"], &[" "], &["the name"]),
+        (&["track", "add", "--workspace", "acme"], &[&long], &["the name must be at most 200 characters long"]),
+        (&["track", "add", "--workspace", "acme"], &["Ideas", "--lane", " "], &["--lane"]),
+        (&["workspace", "list"], &["--log", "no=such=filter"], &["the setting log is `no=such=filter`"]),
+        (&["workspace", "list"], &["--log-format", "xml"], &["xml"]),
+        (&["workspace", "list"], &["--default-workspace", "a.b"], &["the setting default_workspace"]),
+        (&["workspace", "list"], &["--config", "none.toml"], &["none.toml"]),
+        (&["workspace", "list"], &["--colour"], &["--colour"]),
+        (&["workspace", "remove"], &[], &["remove"]),
+        (&["workspaces"], &[], &["workspaces"]),
+    ] {
+        let arguments = [command, flags].concat();
+        let failure = folder.failure(&arguments);
+        for part in parts {
+            assert!(failure.contains(part), "{arguments:?}: {failure}");
+        }
+    }
+    // Nothing of it was done.
+    assert_eq!(column(&folder.json(&["workspace", "list"]), "subdomain"), ["acme"]);
+    assert_eq!(column(&folder.json(&["api-key", "list", "--workspace", "acme"]), "id"), [id.clone()]);
+    assert_eq!(folder.json(&["api-key", "list", "--workspace", "acme"])[0]["expires_at"], json!(null));
+    assert_eq!(column(&folder.json(&["member", "list", "--workspace", "acme"]), "name"), ["Olga"]);
+    // The ends of what is accepted.
+    for overlap in ["0s", "7d"] {
+        let key = folder.json(&["api-key", "create", "--workspace", "acme", "--name", overlap]);
+        folder.json(&["api-key", "rotate", "--workspace", "acme", &text(&key["id"]), "--overlap", overlap]);
+    }
+}
+
+#[test]
+fn every_command_tells_its_purpose() {
+    let folder = Folder::empty();
+    for (arguments, purpose) in [
+        (&[][..], "Self-hosted product feedback and roadmap"),
+        (&["serve"], "Serve the API"),
+        (&["migrate"], "Bring the database schema up to date"),
+        (&["workspace"], "Create and list workspaces"),
+        (&["workspace", "create"], "Create a workspace with its lanes and tracks"),
+        (&["workspace", "list"], "List all workspaces"),
+        (&["api-key"], "Create, list, revoke and rotate the API keys"),
+        (&["api-key", "create"], "Create a key"),
+        (&["api-key", "list"], "List the keys of a workspace"),
+        (&["api-key", "revoke"], "Revoke a key"),
+        (&["api-key", "rotate"], "Replace a key by a new one"),
+        (&["member"], "Add and list the team members"),
+        (&["member", "add"], "Add a team member"),
+        (&["member", "list"], "List the team members"),
+        (&["track"], "Add and list the tracks"),
+        (&["track", "add"], "Add a track"),
+        (&["track", "list"], "List the tracks"),
+        (&["lane"], "Add and list the lanes"),
+        (&["lane", "add"], "Add a lane"),
+        (&["lane", "list"], "List the lanes"),
+    ] {
+        for flag in ["--help", "-h"] {
+            let finished = roadmap(folder.path(), &[arguments, &[flag]].concat(), &[]);
+            assert!(finished.success, "{arguments:?}: {}", finished.stderr);
+            for part in [purpose, "Usage: roadmap", "--data-dir <FOLDER>", "ROADMAP_"] {
+                assert!(finished.stdout.contains(part), "{arguments:?} {flag}: {part}: {}", finished.stdout);
+            }
+            assert_eq!(finished.stderr, "", "{arguments:?}");
+        }
+    }
+    // Who asks for help changes nothing.
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    let nothing = roadmap(folder.path(), &[], &[]);
+    assert!(!nothing.success && nothing.stderr.contains("Usage: roadmap"), "{}", nothing.stderr);
+    let version = roadmap(folder.path(), &["--version"], &[]);
+    assert!(version.success && version.stdout.starts_with("roadmap "), "{}", version.stdout);
+}
+
+#[test]
+fn migrations_are_run_once() {
+    let folder = Folder::empty();
+    let first = folder.json(&["migrate"]);
+    has_keys(&first, &["database", "migrations_run"]);
+    assert_eq!(first["database"], "./roadmap.db");
+    let run: Vec<String> = first["migrations_run"].as_array().unwrap().iter().map(text).collect();
+    assert_eq!(run.first().map(String::as_str), Some("20261121000000"));
+    assert!(run.is_sorted(), "{run:?}");
+    let expected = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/sqlite")).unwrap();
+    assert_eq!(run.len(), expected.count());
+    for _ in 0..2 {
+        assert_eq!(folder.json(&["migrate"]), json!({ "database": "./roadmap.db", "migrations_run": [] }));
+    }
+    // The other commands do so by themselves.
+    let other = Folder::with_acme();
+    assert_eq!(other.json(&["migrate"])["migrations_run"], json!([]));
+}
+
+#[test]
+fn every_command_works_on_a_folder_that_is_not_there_yet() {
+    for (arguments, outcome) in [
+        (&["workspace", "list"][..], Ok(())),
+        (&["migrate"], Ok(())),
+        (&["workspace", "create", "acme", "--product-name", "Acme", "--website-url", "https://acme.example"], Ok(())),
+        (&["member", "list", "--workspace", "acme"], Err("no workspace `acme`")),
+        (&["lane", "list", "--workspace", "acme"], Err("no workspace `acme`")),
+        (&["track", "list", "--workspace", "acme"], Err("no workspace `acme`")),
+        (&["api-key", "list", "--workspace", "acme"], Err("no workspace `acme`")),
+        (&["api-key", "create", "--workspace", "acme", "--name", "ci"], Err("no workspace `acme`")),
+    ] {
+        for (flags, environment, file) in [
+            (&[][..], &[][..], "roadmap-data/roadmap.db"),
+            (&["--data-dir", "deep/in a/föhlder"], &[], "deep/in a/föhlder/roadmap.db"),
+            (&[], &[("ROADMAP_DATA_DIR", "from the environment")], "from the environment/roadmap.db"),
+            (&["--database-url", "sqlite://else/where.db"], &[], "else/where.db"),
+        ] {
+            let folder = Folder::empty();
+            let finished = roadmap(folder.path(), &[flags, arguments].concat(), environment);
+            let case = format!("{arguments:?} {flags:?}: {}", finished.stderr);
+            match outcome {
+                Ok(()) => assert!(finished.success, "{case}"),
+                Err(message) => assert!(!finished.success && finished.stderr.contains(message), "{case}"),
+            }
+            assert!(folder.path().join(file).is_file(), "{case}");
+            let again = roadmap(folder.path(), &[flags, &["migrate", "--json"]].concat(), environment).json();
+            assert_eq!(again["migrations_run"], json!([]), "{case}");
+        }
+    }
+}
+
+#[test]
+fn settings_come_from_flags_then_the_environment_then_the_file_then_defaults() {
+    let folder = Folder::empty();
+    let create = ["workspace", "create", "acme", "--product-name", "Acme", "--website-url", "https://acme.example"];
+    assert!(roadmap(folder.path(), &create, &[]).success);
+    let base_url = |flags: &[&str], environment: &[(&str, &str)]| {
+        let listed = roadmap(folder.path(), &[flags, &["workspace", "list", "--json"]].concat(), environment).json();
+        assert_eq!(column(&listed, "subdomain"), ["acme"]);
+        text(&listed[0]["base_url"])
+    };
+    let variable = [("ROADMAP_BASE_URL", "https://environment.example")];
+    let flag = ["--base-url", "https://flag.example:8443/"];
+
+    assert_eq!(base_url(&[], &[]), "http://acme.localhost:8080");
+    assert_eq!(base_url(&["--listen", "0.0.0.0:9090"], &[]), "http://acme.localhost:9090");
+    assert_eq!(base_url(&[], &[("ROADMAP_LISTEN", "[::1]:7070")]), "http://acme.localhost:7070");
+    assert_eq!(base_url(&[], &variable), "https://acme.environment.example");
+
+    std::fs::write(folder.path().join("roadmap.toml"), "base_url = \"https://file.example\"\n").unwrap();
+    assert_eq!(base_url(&[], &[]), "https://acme.file.example");
+    assert_eq!(base_url(&[], &[("ROADMAP_BASE_URL", "")]), "https://acme.file.example");
+    assert_eq!(base_url(&[], &variable), "https://acme.environment.example");
+    assert_eq!(base_url(&flag, &[]), "https://acme.flag.example:8443");
+    assert_eq!(base_url(&flag, &variable), "https://acme.flag.example:8443");
+
+    std::fs::write(folder.path().join("other.toml"), "base_url = \"https://other.example\"\n").unwrap();
+    let config = ["--config", "other.toml"];
+    assert_eq!(base_url(&config, &[]), "https://acme.other.example");
+    assert_eq!(base_url(&config, &variable), "https://acme.environment.example");
+    assert_eq!(base_url(&[&config[..], &flag].concat(), &[]), "https://acme.flag.example:8443");
+    // A flag is one before the command and behind it.
+    let behind = ["workspace", "list", "--json", "--base-url", "https://behind.example"];
+    let listed = roadmap(folder.path(), &behind, &variable).json();
+    assert_eq!(listed[0]["base_url"], "https://acme.behind.example");
+}
+
+#[test]
+fn a_setting_that_cannot_be_accepted_is_named_wherever_it_is_from() {
+    let folder = Folder::empty();
+    for (name, value, parts) in [
+        ("base_url", "example.com", &["base_url", "https://roadmap.example.com"][..]),
+        ("base_url", "https://example.com/path", &["base_url"]),
+        ("default_workspace", "a.b", &["default_workspace"]),
+        ("log", "no=such=filter", &["log is `no=such=filter`"]),
+        ("log_format", "xml", &["xml"]),
+        ("write_wait", "5", &["write_wait is `5`", "2s"]),
+        ("operation_wait", "soon", &["operation_wait is `soon`"]),
+        ("operation_retention", "23h", &["operation_retention", "24h"]),
+        ("pool_size", "0", &["pool_size must be at least 1"]),
+        ("workers", "0", &["workers must be at least 1"]),
+        ("pool_size", "many", &["pool_size"]),
+        ("trust_proxy", "perhaps", &["trust_proxy"]),
+        ("database_url", "mysql://localhost/roadmap", &["database_url is `mysql://localhost/roadmap`", "sqlite://"]),
+        ("database_url", "sqlite://", &["database_url", "sqlite:///path/to/roadmap.db"]),
+    ] {
+        let variable = format!("ROADMAP_{}", name.to_uppercase());
+        std::fs::write(folder.path().join("bad.toml"), format!("{name} = \"{value}\"\n")).unwrap();
+        for finished in [
+            roadmap(folder.path(), &["workspace", "list"], &[(&variable, value)]),
+            roadmap(folder.path(), &["workspace", "list", "--config", "bad.toml"], &[]),
+        ] {
+            assert!(!finished.success, "{name} = {value}: {}", finished.stdout);
+            assert_eq!(finished.stdout, "", "{name} = {value}");
+            for part in parts {
+                assert!(finished.stderr.contains(part), "{name} = {value}: {}", finished.stderr);
+            }
+        }
+    }
+    for (file, part) in [("lisen = \"x\"\n", "lisen"), ("listen = \n", "bad.toml"), ("\u{0}", "bad.toml")] {
+        std::fs::write(folder.path().join("bad.toml"), file).unwrap();
+        let finished = roadmap(folder.path(), &["workspace", "list", "--config", "bad.toml"], &[]);
+        assert!(!finished.success && finished.stderr.contains(part), "{file:?}: {}", finished.stderr);
+    }
+    assert!(!folder.path().join("roadmap-data").exists());
+}
+
+#[test]
+fn another_database_is_refused_without_telling_its_password() {
+    let folder = Folder::empty();
+    for url in [
+        "postgres://roadmap:hunter2@db.example/roadmap",
+        "postgresql://roadmap:hunter2@db.example:5432/roadmap?sslmode=require",
+        "postgres://roadmap:p@hunter2@db.example/roadmap",
+        "postgres://db.example/roadmap?user=roadmap&password=hunter2",
+        "postgres://roadmap@db.example/roadmap?password=hunter2",
+    ] {
+        std::fs::write(folder.path().join("file.toml"), format!("database_url = \"{url}\"\n")).unwrap();
+        for command in [&["workspace", "list"][..], &["migrate"], &["serve", "--listen", "127.0.0.1:0"]] {
+            for finished in [
+                roadmap(folder.path(), &[command, &["--database-url", url]].concat(), &[]),
+                roadmap(folder.path(), command, &[("ROADMAP_DATABASE_URL", url)]),
+                roadmap(folder.path(), &[command, &["--config", "file.toml"]].concat(), &[]),
+            ] {
+                assert!(!finished.success, "{command:?} {url}: {}", finished.stdout);
+                for part in ["database_url", "SQLite", "sqlite:///path/to/roadmap.db"] {
+                    assert!(finished.stderr.contains(part), "{command:?} {url}: {}", finished.stderr);
+                }
+                let told = finished.stdout + &finished.stderr;
+                assert!(!told.contains("hunter2"), "{command:?} {url}: {told}");
+            }
+        }
+    }
+    assert!(!folder.path().join("roadmap-data").exists());
+}
+
+#[test]
+fn a_service_without_a_workspace_tells_the_first_steps() {
+    let folder = Folder::empty();
+    let mut server = Server::start(folder.path(), &[], &[]);
+    let mut steps = Vec::new();
+    while steps.len() < 3 {
+        let mut line = String::new();
+        assert_ne!(server.stdout.read_line(&mut line).unwrap(), 0, "{steps:?}");
+        if line.trim_start().starts_with("roadmap ") {
+            steps.push(line.trim().to_owned());
+        }
+    }
+    for (step, command) in steps.iter().zip(["workspace create", "member add", "api-key create"]) {
+        assert!(step.starts_with(&format!("roadmap {command} ")), "{steps:?}");
+        // As it would be pasted, but for the binary's place.
+        let line = step.replacen("roadmap ", &format!("'{}' ", env!("CARGO_BIN_EXE_roadmap")), 1);
+        let pasted = Command::new("sh").current_dir(folder.path()).args(["-c", &line]).output().unwrap();
+        assert!(pasted.status.success(), "{step}: {}", String::from_utf8_lossy(&pasted.stderr));
+    }
+    assert_eq!(column(&folder.json(&["workspace", "list"]), "subdomain"), ["acme"]);
+    assert_eq!(column(&folder.json(&["api-key", "list", "--workspace", "acme"]), "name"), ["first"]);
+}
+
+#[test]
+fn an_address_that_is_in_use_or_none_is_named() {
+    let app = App::start();
+    let taken = format!("127.0.0.1:{}", app.port());
+    for address in [taken.as_str(), "nonsense", "127.0.0.1", "127.0.0.1:99999"] {
+        let finished = roadmap(app.data_dir(), &["serve", "--data-dir", ".", "--listen", address], &[]);
+        assert!(!finished.success, "{address}: {}", finished.stdout);
+        assert!(finished.stderr.contains(&format!("cannot listen on {address}")), "{address}: {}", finished.stderr);
+    }
+    assert_eq!(app.acme.get_tracks().status, 200);
+}

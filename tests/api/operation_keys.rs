@@ -1,0 +1,656 @@
+//! Retry tokens, contract section 4.10, rule by rule.
+
+use std::sync::mpsc;
+
+use diesel::connection::SimpleConnection;
+use serde_json::{Value, json};
+
+use crate::app::{Answer, App, Client, PATIENCE, at_once, eventually};
+use crate::database::connect;
+
+const JSON: [(&str, &str); 1] = [("Content-Type", "application/json")];
+const MISSING_NOTE: &str = "param is missing or the value is empty or invalid: reference_note";
+
+/// What a write adds to.
+const TABLES: [&str; 7] = ["feature_requests", "customers", "votes", "notes", "comments", "outbox", "changelogs"];
+
+/// A write that takes an operation key.
+struct Keyed {
+    name: &'static str,
+    method: &'static str,
+    path: &'static str,
+    body: Value,
+    status: u16,
+    /// What one run of it adds to each of [`TABLES`].
+    effect: [i64; 7],
+}
+
+impl Keyed {
+    fn send(&self, client: &Client, key: &Value) -> Answer {
+        self.send_body(client, &with_key(&self.body, key))
+    }
+
+    fn send_body(&self, client: &Client, body: &Value) -> Answer {
+        client.send(self.method, &format!("/api/external/v1{}", self.path), body)
+    }
+
+    /// The table's counts after so many runs of this one.
+    fn after(&self, runs: i64, before: [i64; 7]) -> [i64; 7] {
+        let mut after = before;
+        for (count, effect) in after.iter_mut().zip(self.effect) {
+            *count += runs * effect;
+        }
+        after
+    }
+}
+
+fn with_key(body: &Value, key: &Value) -> Value {
+    let mut body = body.clone();
+    body["operation_key"] = key.clone();
+    body
+}
+
+/// The writes that take a key, for the request 1 with its two voters.
+fn keyed(app: &App) -> [Keyed; 5] {
+    [
+        Keyed {
+            name: "create",
+            method: "POST",
+            path: "/feature_requests",
+            body: json!({
+                "feature_request": { "title": "Night mode" },
+                "customer": { "email": "cid@example.com" },
+                "reference_note": { "body": "Asked at a fair" },
+            }),
+            status: 201,
+            // The customer is the same each time.
+            effect: [1, 0, 1, 1, 0, 0, 0],
+        },
+        Keyed {
+            name: "upvote",
+            method: "POST",
+            path: "/feature_requests/1/upvotes",
+            body: json!({ "customer": { "email": "ann@example.com" }, "reference_note": { "body": "Asked again" } }),
+            status: 201,
+            // Ann has voted before.
+            effect: [0, 0, 0, 1, 0, 0, 0],
+        },
+        Keyed {
+            name: "comment",
+            method: "POST",
+            path: "/feature_requests/1/comments",
+            body: json!({ "comment": { "content": "Soon" }, "notify_all_voters": true }),
+            status: 201,
+            effect: [0, 0, 0, 0, 1, 2, 0],
+        },
+        Keyed {
+            name: "move",
+            method: "PATCH",
+            path: "/feature_requests/1/track",
+            body: json!({ "track_id": app.track("Planned") }),
+            status: 200,
+            effect: [0; 7],
+        },
+        Keyed {
+            name: "changelog",
+            method: "POST",
+            path: "/changelogs",
+            body: json!({ "changelog": { "title": "1.2", "content": "New" } }),
+            status: 201,
+            effect: [0, 0, 0, 0, 0, 0, 1],
+        },
+    ]
+}
+
+/// A service with the request 1, which Ann and Bob voted for, and the customer Cid.
+fn started() -> (App, [Keyed; 5]) {
+    let app = App::start();
+    fill(&app.acme);
+    let endpoints = keyed(&app);
+    (app, endpoints)
+}
+
+fn fill(client: &Client) {
+    client.feature_request("Dark mode");
+    for email in ["ann@example.com", "bob@example.com"] {
+        assert_eq!(client.post_upvote("1", &json!({ "customer": { "email": email } })).status, 201);
+    }
+    let other = client.feature_request("Something else");
+    let id = other["id"].as_str().unwrap();
+    assert_eq!(client.post_upvote(id, &json!({ "customer": { "email": "cid@example.com" } })).status, 201);
+}
+
+fn counts(app: &App) -> [i64; 7] {
+    TABLES.map(|table| app.count(&format!("SELECT count(*) FROM {table}")))
+}
+
+/// How many answers are saved.
+fn saved(app: &App) -> i64 {
+    app.count("SELECT count(*) FROM operations")
+}
+
+/// What of an answer is repeated, and the mark of a replay.
+fn seen(answer: &Answer) -> (u16, String, Option<String>) {
+    (answer.status, answer.text(), answer.header("idempotent-replayed").map(str::to_owned))
+}
+
+/// The start of a body or key, for a message.
+fn short(value: &Value) -> String {
+    value.to_string().chars().take(100).collect()
+}
+
+/// The replay of an answer.
+fn replay_of(first: &Answer) -> (u16, String, Option<String>) {
+    (first.status, first.text(), Some("true".to_owned()))
+}
+
+/// Asserts that an answer is of a run of its own.
+#[track_caller]
+fn ran(answer: &Answer, status: u16, case: &str) {
+    assert_eq!(answer.status, status, "{case}: {}", answer.text());
+    assert_eq!(answer.header("idempotent-replayed"), None, "{case}");
+}
+
+/// Asserts the whole of an error.
+#[track_caller]
+fn refuses(answer: &Answer, status: u16, message: &str, case: &str) {
+    assert_eq!((answer.status, answer.json()), (status, json!({ "error": message })), "{case}");
+    assert_eq!(answer.header("idempotent-replayed"), None, "{case}");
+}
+
+#[test]
+fn the_first_answer_is_replayed_byte_for_byte_and_nothing_runs_again() {
+    let (app, endpoints) = started();
+    for endpoint in &endpoints {
+        let (name, key) = (endpoint.name, json!(endpoint.name));
+        let before = counts(&app);
+        let first = endpoint.send(&app.acme, &key);
+        ran(&first, endpoint.status, name);
+        let after = counts(&app);
+        assert_eq!(after, endpoint.after(1, before), "{name}: {TABLES:?}");
+        for _ in 0..3 {
+            let again = endpoint.send(&app.acme, &key);
+            assert_eq!(seen(&again), replay_of(&first), "{name}");
+            assert_eq!(again.header("content-type"), Some("application/json"), "{name}");
+            assert_ne!(again.header("x-request-id"), first.header("x-request-id"), "{name}");
+        }
+        assert_eq!(counts(&app), after, "{name}: {TABLES:?}");
+    }
+    assert_eq!(saved(&app), 5);
+}
+
+#[test]
+fn a_key_is_matched_on_its_own_whatever_the_rest_of_the_call() {
+    for used in 0..5 {
+        let (app, endpoints) = started();
+        let key = json!("used");
+        let first = endpoints[used].send(&app.acme, &key);
+        ran(&first, endpoints[used].status, endpoints[used].name);
+        let after = counts(&app);
+        let track = app.track("Done");
+        for endpoint in &endpoints {
+            for body in [
+                endpoint.body.clone(),
+                json!({}),
+                json!({ "customer": { "email": "dan@example.com" }, "reference_note": { "body": "Other" } }),
+                json!({ "comment": { "content": "Other" } }),
+                json!({ "track_id": track }),
+                json!({ "feature_request": 5, "customer": [], "comment": "x", "track_id": {}, "changelog": true }),
+            ] {
+                let path = format!("/api/external/v1{}", endpoint.path);
+                // Of the request nothing has to be true either.
+                for path in [path.clone(), path.replace("/1/", "/99/"), path.replace("/1/", "/%00/")] {
+                    let answer = app.acme.send(endpoint.method, &path, &with_key(&body, &key));
+                    let case = format!("{}, then {} {path} {body}", endpoints[used].name, endpoint.method);
+                    assert_eq!(seen(&answer), replay_of(&first), "{case}");
+                }
+            }
+        }
+        assert_eq!(counts(&app), after, "{}: {TABLES:?}", endpoints[used].name);
+        let placed = app.acme.post_upvote("1", &json!({ "reference_note": { "body": "x" } })).json();
+        let track = if endpoints[used].name == "move" { "Planned" } else { "Inbox" };
+        assert_eq!(placed["feature_request"]["track"], track, "{}", endpoints[used].name);
+    }
+}
+
+#[test]
+fn a_key_belongs_to_its_workspace() {
+    let (app, endpoints) = started();
+    let other = app.workspace("other");
+    fill(&other);
+    let track = other.get_tracks().json()["tracks"][2]["id"].clone();
+    for endpoint in &endpoints {
+        let (name, key) = (endpoint.name, json!(endpoint.name));
+        let first = endpoint.send(&app.acme, &key);
+        ran(&first, endpoint.status, name);
+        let mut body = with_key(&endpoint.body, &key);
+        if name == "move" {
+            body["track_id"] = track.clone();
+        }
+        let elsewhere = endpoint.send_body(&other, &body);
+        ran(&elsewhere, endpoint.status, name);
+        assert_ne!(elsewhere.text(), first.text(), "{name}");
+        // Each workspace has its own answer from now on.
+        assert_eq!(seen(&endpoint.send(&app.acme, &key)), replay_of(&first), "{name}");
+        assert_eq!(seen(&endpoint.send_body(&other, &body)), replay_of(&elsewhere), "{name}");
+    }
+    assert_eq!(saved(&app), 10);
+}
+
+#[test]
+fn each_key_is_a_key_of_its_own() {
+    let (app, endpoints) = started();
+    let upvote = &endpoints[1];
+    let before = counts(&app);
+    let (longest, other_longest) = ("k".repeat(255), format!("{}l", "k".repeat(254)));
+    let (umlauts, emoji) = ("ü".repeat(255), "🔑".repeat(255));
+    let keys = [
+        "k",
+        "K",
+        " k",
+        "k ",
+        "k\n",
+        "k2",
+        "0",
+        "null",
+        "true",
+        "é",
+        "e\u{301}",
+        "\u{200b}",
+        "ключ",
+        "🔑",
+        "a\tb",
+        "'; DROP TABLE operations; --",
+        "%",
+        "_",
+        "018f3a9e-7c1b-7d55-a1b2-c3d4e5f60718",
+        longest.as_str(),
+        other_longest.as_str(),
+        umlauts.as_str(),
+        emoji.as_str(),
+    ];
+    for key in keys {
+        ran(&upvote.send(&app.acme, &json!(key)), 201, key);
+    }
+    for key in keys {
+        let again = upvote.send(&app.acme, &json!(key));
+        assert_eq!((again.status, again.header("idempotent-replayed")), (201, Some("true")), "{key}");
+    }
+    // Nothing was cut, folded or normalised.
+    assert_eq!(app.sql("SELECT operation_key FROM operations ORDER BY rowid"), keys);
+    assert_eq!(counts(&app), upvote.after(i64::try_from(keys.len()).unwrap(), before), "{TABLES:?}");
+}
+
+#[test]
+fn what_cannot_be_a_key_is_refused_and_nothing_runs() {
+    let (app, endpoints) = started();
+    let before = counts(&app);
+    let too_long = "operation_key must be at most 255 characters long";
+    let no_string = "operation_key must be a string";
+    for endpoint in &endpoints {
+        for (key, message) in [
+            (json!("k".repeat(256)), too_long),
+            (json!("ü".repeat(256)), too_long),
+            (json!(format!("k{}", " ".repeat(255))), too_long),
+            (json!("k".repeat(100_000)), too_long),
+            (json!("a\u{0}b"), "operation_key must not contain the NUL character"),
+            (json!("\u{0}"), "operation_key must not contain the NUL character"),
+            (json!(0), no_string),
+            (json!(1), no_string),
+            (json!(1.5), no_string),
+            (json!(true), no_string),
+            (json!(false), no_string),
+            (json!([]), no_string),
+            (json!(["k"]), no_string),
+            (json!({}), no_string),
+            (json!({ "k": "v" }), no_string),
+        ] {
+            let case = format!("{}: {}", endpoint.name, short(&key));
+            refuses(&endpoint.send(&app.acme, &key), 422, message, &case);
+            // Whether the request exists comes first.
+            if endpoint.path.contains("/1/") {
+                let path = format!("/api/external/v1{}", endpoint.path.replace("/1/", "/99/"));
+                let answer = app.acme.send(endpoint.method, &path, &with_key(&endpoint.body, &key));
+                refuses(&answer, 404, "FeatureRequest does not exist.", &case);
+            }
+        }
+    }
+    assert_eq!(counts(&app), before, "{TABLES:?}");
+    assert_eq!(saved(&app), 0);
+}
+
+#[test]
+fn without_a_key_every_call_runs_and_nothing_is_saved() {
+    let (app, endpoints) = started();
+    for endpoint in &endpoints {
+        let without = endpoint.body.clone();
+        let blank = |key: &str| with_key(&endpoint.body, &json!(key));
+        for body in [
+            without,
+            with_key(&endpoint.body, &json!(null)),
+            blank(""),
+            blank(" "),
+            blank("\t\r\n"),
+            blank("\u{2003}\u{a0}"),
+            blank(&" ".repeat(1_000)),
+        ] {
+            let before = counts(&app);
+            for _ in 0..2 {
+                ran(
+                    &endpoint.send_body(&app.acme, &body),
+                    endpoint.status,
+                    &format!("{}: {}", endpoint.name, short(&body)),
+                );
+            }
+            assert_eq!(counts(&app), endpoint.after(2, before), "{}: {}", endpoint.name, short(&body));
+        }
+    }
+    assert_eq!(saved(&app), 0);
+}
+
+#[test]
+fn a_failed_call_does_not_use_up_its_key() {
+    let (app, endpoints) = started();
+    let upvote = &endpoints[1];
+    let nobody = Client { key: None, ..app.acme.clone() };
+    let reader = app.client("acme", &app.key("acme", &["--scope", "read"]));
+    let elsewhere = Client { host: format!("nobody.{}", crate::app::BASE_HOST), ..app.acme.clone() };
+    let good = with_key(&upvote.body, &json!("KEY")).to_string();
+    let padded = with_key(&json!({ "padding": "x".repeat(2_000_000) }), &json!("KEY")).to_string();
+    let known = "/feature_requests/1/upvotes";
+    let (plain, html) = ([("Content-Type", "text/plain")], [JSON[0], ("Accept", "text/html")]);
+    for (number, (case, client, path, headers, body, status)) in [
+        ("no key of the caller's", &nobody, known, &JSON[..], good.as_str(), 401),
+        ("an unknown workspace", &elsewhere, known, &JSON, &good, 401),
+        ("a key that may not write", &reader, known, &JSON, &good, 403),
+        ("an unknown path", &app.acme, "/feature_requests/1/upvote", &JSON, &good, 404),
+        ("a path without this method", &app.acme, "/tracks", &JSON, &good, 405),
+        ("an answer that nobody gives", &app.acme, known, &html, &good, 406),
+        ("a body of another type", &app.acme, known, &plain, &good, 415),
+        ("a body that is cut", &app.acme, known, &JSON, &good[..good.len() - 1], 400),
+        ("a body that is too large", &app.acme, known, &JSON, &padded, 413),
+        ("an unknown request", &app.acme, "/feature_requests/99/upvotes", &JSON, &good, 404),
+        ("no fields", &app.acme, known, &JSON, r#"{"operation_key":"KEY"}"#, 422),
+        ("a bad field", &app.acme, known, &JSON, r#"{"customer":{"email":"ann"},"operation_key":"KEY"}"#, 422),
+        ("a field of another type", &app.acme, known, &JSON, r#"{"customer":5,"operation_key":"KEY"}"#, 422),
+        ("an empty comment", &app.acme, "/feature_requests/1/comments", &JSON, r#"{"operation_key":"KEY"}"#, 422),
+        ("an empty request", &app.acme, "/feature_requests", &JSON, r#"{"operation_key":"KEY"}"#, 422),
+        ("an empty changelog", &app.acme, "/changelogs", &JSON, r#"{"operation_key":"KEY"}"#, 422),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let key = format!("key-{number}");
+        let before = counts(&app);
+        let path = format!("/api/external/v1{path}");
+        for _ in 0..2 {
+            let failed = client.call("POST", &path, headers, Some(body.replace("KEY", &key).as_bytes()));
+            let failed = failed.expect("an answer");
+            assert_eq!(failed.status, status, "{case}: {}", failed.text());
+            assert_eq!(failed.header("idempotent-replayed"), None, "{case}");
+        }
+        assert_eq!(counts(&app), before, "{case}: {TABLES:?}");
+        let found = format!("SELECT count(*) FROM operations WHERE operation_key = '{key}'");
+        assert_eq!(app.count(&found), 0, "{case}");
+
+        let corrected = upvote.send(&app.acme, &json!(key));
+        ran(&corrected, 201, case);
+        assert_eq!(counts(&app), upvote.after(1, before), "{case}: {TABLES:?}");
+        assert_eq!(seen(&upvote.send(&app.acme, &json!(key))), replay_of(&corrected), "{case}");
+    }
+}
+
+#[test]
+fn a_move_to_an_unknown_track_does_not_use_up_its_key() {
+    let (app, endpoints) = started();
+    let unknown = json!({ "track_id": "01890a5d-ac96-774b-bcce-b302099a8057", "operation_key": "k" });
+    refuses(&app.acme.patch_track("1", &unknown), 404, "Track does not exist.", "unknown");
+    let no_id = json!({ "track_id": "Planned", "operation_key": "k" });
+    refuses(&app.acme.patch_track("1", &no_id), 422, "track_id is not a valid UUID", "no id");
+    assert_eq!(saved(&app), 0);
+    let moved = endpoints[3].send(&app.acme, &json!("k"));
+    ran(&moved, 200, "corrected");
+    assert_eq!(moved.json()["feature_request"]["track"], "Planned");
+}
+
+#[test]
+fn a_replay_tells_what_was_so_then() {
+    let (app, endpoints) = started();
+    let firsts: Vec<Answer> =
+        endpoints.iter().map(|endpoint| endpoint.send(&app.acme, &json!(endpoint.name))).collect();
+    // Much has happened since.
+    app.acme.post_upvote("1", &json!({ "customer": { "email": "dan@example.com" } }));
+    app.acme.patch_track("1", &json!({ "track_id": app.track("Done") }));
+    app.acme.patch_setting(&json!({ "setting": { "product_name": "Acme 2" } }));
+    let now = app.acme.post_upvote("1", &json!({ "reference_note": { "body": "x" } })).json();
+    assert_eq!((&now["feature_request"]["votes_count"], &now["feature_request"]["track"]), (&json!(3), &json!("Done")));
+    for (endpoint, first) in endpoints.iter().zip(&firsts) {
+        assert_eq!(seen(&endpoint.send(&app.acme, &json!(endpoint.name))), replay_of(first), "{}", endpoint.name);
+    }
+    // The move that is replayed does not happen again.
+    let now = app.acme.post_upvote("1", &json!({ "reference_note": { "body": "x" } })).json();
+    assert_eq!(now["feature_request"]["track"], "Done");
+}
+
+#[test]
+fn answers_outlive_the_process() {
+    let (mut app, endpoints) = started();
+    let firsts: Vec<Answer> =
+        endpoints.iter().map(|endpoint| endpoint.send(&app.acme, &json!(endpoint.name))).collect();
+    let after = counts(&app);
+    app.kill();
+    app.start_again();
+    for (endpoint, first) in endpoints.iter().zip(&firsts) {
+        assert_eq!(seen(&endpoint.send(&app.acme, &json!(endpoint.name))), replay_of(first), "{}", endpoint.name);
+    }
+    assert_eq!((counts(&app), saved(&app)), (after, 5), "{TABLES:?}");
+}
+
+#[test]
+fn answers_outlive_the_api_key() {
+    let (app, endpoints) = started();
+    let firsts: Vec<Answer> =
+        endpoints.iter().map(|endpoint| endpoint.send(&app.acme, &json!(endpoint.name))).collect();
+    let after = counts(&app);
+    let keys = app.roadmap(&["api-key", "list", "--workspace", "acme"]).json();
+    let id = keys[0]["id"].as_str().unwrap();
+    let rotated = app.roadmap(&["api-key", "rotate", "--workspace", "acme", id, "--overlap", "0s"]).json();
+    let client = app.client("acme", rotated["key"].as_str().unwrap());
+    for (endpoint, first) in endpoints.iter().zip(&firsts) {
+        assert_eq!(seen(&endpoint.send(&client, &json!(endpoint.name))), replay_of(first), "{}", endpoint.name);
+    }
+    // Nobody gets an answer with the key that is gone, not even an old one.
+    eventually("the old key no longer works", || app.acme.get_tracks().status == 401);
+    for endpoint in &endpoints {
+        let refused = endpoint.send(&app.acme, &json!(endpoint.name));
+        refuses(&refused, 401, "Could not authenticate, invalid API Key", endpoint.name);
+    }
+    assert_eq!((counts(&app), saved(&app)), (after, 5), "{TABLES:?}");
+}
+
+#[test]
+fn settings_have_no_operation_keys() {
+    let (app, endpoints) = started();
+    ran(&endpoints[1].send(&app.acme, &json!("used")), 201, "an upvote");
+    for (number, key) in
+        [json!("used"), json!("new"), json!("new"), json!("k".repeat(256)), json!(5), json!(["k"]), json!(null)]
+            .into_iter()
+            .enumerate()
+    {
+        for method in ["PATCH", "PUT"] {
+            let name = format!("{method} {number}");
+            let body = json!({ "setting": { "product_name": name }, "operation_key": key });
+            let answer = app.acme.send(method, "/api/external/v1/setting", &body);
+            ran(&answer, 200, &format!("{method} {}", short(&key)));
+            assert_eq!(answer.json()["setting"]["product_name"], name.as_str(), "{name}");
+            assert_eq!(app.acme.get_setting().json()["setting"]["product_name"], name.as_str(), "{name}");
+        }
+    }
+    assert_eq!(app.sql("SELECT operation_key FROM operations"), ["used"]);
+}
+
+#[test]
+fn of_concurrent_calls_with_a_new_key_one_runs_and_the_others_replay_it() {
+    let (app, endpoints) = started();
+    for endpoint in &endpoints {
+        let (name, key) = (endpoint.name, json!(endpoint.name));
+        let before = counts(&app);
+        let answers = at_once(24, |_| endpoint.send(&app.acme, &key));
+        let first = answers.iter().find(|answer| answer.header("idempotent-replayed").is_none()).expect("one that ran");
+        ran(first, endpoint.status, name);
+        let replayed = answers.iter().filter(|answer| seen(answer) == replay_of(first)).count();
+        assert_eq!(replayed, 23, "{name}: {answers:?}");
+        assert_eq!(counts(&app), endpoint.after(1, before), "{name}: {TABLES:?}");
+    }
+    assert_eq!(saved(&app), 5);
+}
+
+#[test]
+fn concurrent_calls_at_different_endpoints_share_a_key_too() {
+    let (app, endpoints) = started();
+    let before = counts(&app);
+    let answers = at_once(25, |number| endpoints[number % 5].send(&app.acme, &json!("shared")));
+    let ran: Vec<usize> = (0..25).filter(|number| answers[*number].header("idempotent-replayed").is_none()).collect();
+    assert_eq!(ran.len(), 1, "{answers:?}");
+    let first = &answers[ran[0]];
+    for (number, answer) in answers.iter().enumerate().filter(|(number, _)| *number != ran[0]) {
+        assert_eq!(seen(answer), replay_of(first), "{number}");
+    }
+    assert_eq!(counts(&app), endpoints[ran[0] % 5].after(1, before), "{TABLES:?}");
+    assert_eq!(saved(&app), 1);
+}
+
+#[test]
+fn concurrent_calls_that_fail_all_run_and_none_is_saved() {
+    let (app, _) = started();
+    let before = counts(&app);
+    for (case, request, body, status, message) in [
+        ("422", "1", json!({ "operation_key": "k" }), 422, MISSING_NOTE),
+        ("404", "99", json!({ "operation_key": "k" }), 404, "FeatureRequest does not exist."),
+    ] {
+        for answer in at_once(24, |_| app.acme.post_upvote(request, &body)) {
+            refuses(&answer, status, message, case);
+        }
+    }
+    assert_eq!((counts(&app), saved(&app)), (before, 0), "{TABLES:?}");
+}
+
+#[test]
+fn of_concurrent_calls_with_one_key_the_first_good_one_counts() {
+    let (app, endpoints) = started();
+    let before = counts(&app);
+    let upvote = &endpoints[1];
+    // Half of them cannot be accepted: until a good one has run they fail, after it they replay it.
+    let answers = at_once(24, |number| {
+        let body = if number % 2 == 0 { upvote.body.clone() } else { json!({}) };
+        upvote.send_body(&app.acme, &with_key(&body, &json!("k")))
+    });
+    let first = answers.iter().position(|answer| seen(answer).2.is_none() && answer.status == 201).expect("a run");
+    for (number, answer) in answers.iter().enumerate().filter(|(number, _)| *number != first) {
+        if number % 2 == 1 && answer.status == 422 {
+            refuses(answer, 422, MISSING_NOTE, &number.to_string());
+        } else {
+            assert_eq!(seen(answer), replay_of(&answers[first]), "{number}");
+        }
+    }
+    assert_eq!(counts(&app), upvote.after(1, before), "{TABLES:?}");
+    assert_eq!(saved(&app), 1);
+}
+
+#[test]
+fn of_concurrent_votes_of_a_new_customer_one_counts() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    let answers = at_once(48, |number| {
+        let email = if number % 2 == 0 { "Ann@Example.com" } else { "ann@example.COM" };
+        app.acme.post_upvote("1", &json!({ "customer": { "email": email }, "reference_note": { "body": "x" } }))
+    });
+    let mut outcomes: Vec<(u16, bool, bool, i64)> = answers
+        .iter()
+        .map(|answer| {
+            let body = answer.json();
+            let registered = body["vote_registered"].as_bool().expect("a boolean");
+            let already = body["already_voted"].as_bool().expect("a boolean");
+            (answer.status, registered, already, body["feature_request"]["votes_count"].as_i64().expect("a number"))
+        })
+        .collect();
+    outcomes.sort_unstable();
+    let mut expected = vec![(201, false, true, 1); 47];
+    expected.push((201, true, false, 1));
+    assert_eq!(outcomes, expected);
+    assert_eq!(app.count("SELECT count(*) FROM votes"), 1);
+    assert_eq!(app.count("SELECT count(*) FROM customers"), 1);
+    assert_eq!(app.count("SELECT count(*) FROM notes"), 48);
+    assert_eq!(app.count("SELECT votes_count FROM vote_tallies"), 1);
+    assert_eq!(app.acme.get_voters("1", "").json()["total_count"], 1);
+    assert_eq!(saved(&app), 0);
+}
+
+#[test]
+fn a_call_that_waits_too_long_for_another_with_its_key_is_told_so() {
+    let app = App::with(&[], &[("ROADMAP_WRITE_WAIT", "10s"), ("ROADMAP_OPERATION_WAIT", "200ms")]);
+    app.acme.feature_request("Dark mode");
+    // Else the service would want to write that, too.
+    let used = "SELECT count(*) FROM api_keys WHERE last_used_at IS NOT NULL";
+    eventually("the use of the key is written", || app.count(used) == 1);
+    let body = &json!({ "customer": { "email": "ann@example.com" }, "operation_key": "k" });
+
+    let mut lock = connect(&app.data_dir().join("roadmap.db"));
+    lock.batch_execute("BEGIN IMMEDIATE").expect("the lock");
+    let (sender, answers) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            let (sender, client) = (sender.clone(), &app.acme);
+            scope.spawn(move || sender.send(client.post_upvote("1", body)).expect("somebody who waits"));
+        }
+        // One of them waits for the database, the other one for the first.
+        let refused = answers.recv_timeout(PATIENCE).expect("an answer");
+        refuses(&refused, 409, "operation_in_progress", "the one that waits for the other");
+        assert!(refused.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok()));
+        // Who only reads waits for neither.
+        assert_eq!(app.acme.get_tracks().status, 200);
+        lock.batch_execute("ROLLBACK").expect("no lock");
+        let done = answers.recv_timeout(PATIENCE).expect("an answer");
+        ran(&done, 201, "the one that waits for the database");
+        assert_eq!(seen(&app.acme.post_upvote("1", body)), replay_of(&done));
+    });
+    assert_eq!(app.count("SELECT count(*) FROM votes"), 1);
+    assert_eq!(saved(&app), 1);
+}
+
+#[test]
+fn while_another_process_writes_reads_go_on_and_writes_are_told_to_come_back() {
+    let app = App::with(&[], &[("ROADMAP_WRITE_WAIT", "200ms")]);
+    fill(&app.acme);
+    let endpoints = keyed(&app);
+    let before = counts(&app);
+    let mut lock = connect(&app.data_dir().join("roadmap.db"));
+    lock.batch_execute("BEGIN IMMEDIATE").expect("the lock");
+    let refused = |answer: &Answer, case: &str| {
+        refuses(answer, 503, "Service is temporarily unavailable", case);
+        let seconds = answer.header("retry-after").and_then(|seconds| seconds.parse::<u32>().ok());
+        assert!(seconds.is_some(), "{case}");
+        assert_eq!(app.acme.get_tracks().status, 200, "{case}");
+    };
+    for endpoint in &endpoints {
+        refused(&endpoint.send_body(&app.acme, &endpoint.body), endpoint.name);
+        refused(&endpoint.send(&app.acme, &json!(endpoint.name)), endpoint.name);
+    }
+    refused(&app.acme.patch_setting(&json!({ "setting": { "product_name": "Acme 2" } })), "setting");
+    for (path, answer) in [
+        ("setting", app.acme.get_setting()),
+        ("votes", app.acme.get_votes("email=ann@example.com")),
+        ("search", app.acme.get_feature_requests("query=dark")),
+        ("voters", app.acme.get_voters("1", "")),
+        ("changelogs", app.acme.get_changelogs("")),
+    ] {
+        assert_eq!(answer.status, 200, "{path}");
+    }
+    lock.batch_execute("ROLLBACK").expect("no lock");
+    assert_eq!((counts(&app), saved(&app)), (before, 0), "{TABLES:?}");
+    // It recovers by itself, and a call that came too early is done with the key that it had.
+    for endpoint in &endpoints {
+        ran(&endpoint.send(&app.acme, &json!(endpoint.name)), endpoint.status, endpoint.name);
+    }
+    assert_eq!(saved(&app), 5);
+}
