@@ -92,7 +92,7 @@ fn read(request: &HttpRequest) -> Result<ReadCall, ApiError> {
     let (credential, links) = caller(request)?;
     accepts_json(request)?;
     permit(&credential, Scope::Read)?;
-    Ok(ReadCall { workspace: credential.workspace.id, links, query: Query::parse(request.query_string())? })
+    Ok(ReadCall { workspace: credential.workspace.id, links, query: Query::parse(request.query_string()) })
 }
 
 impl FromRequest for WriteCall {

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use percent_encoding::percent_decode_str;
 use roadmap_domain::error::{Invalid, Parsed, Problem};
 use roadmap_domain::model::operation_key::OperationKey;
+use roadmap_domain::model::pagination::PageRequest;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde_json::{Map, Value};
@@ -76,39 +77,46 @@ pub fn operation_key(body: &Map<String, Value>) -> Parsed<Option<OperationKey>> 
     }
 }
 
-/// The parameters of a query string. Of a repeated one the last counts.
+/// The parameters of a query string, in the form of HTML forms. Of a repeated one the last counts.
 #[derive(Debug)]
-pub struct Query(Vec<(String, String)>);
+pub struct Query(Vec<(String, Option<String>)>);
 
 impl Query {
-    /// Reads a query string in the form of HTML forms.
-    ///
-    /// # Errors
-    /// Bytes that are no UTF-8, by the parameter's name.
-    pub fn parse(raw: &str) -> Parsed<Self> {
-        let pairs = raw.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+    /// Reads a query string. What cannot be read is told when it is asked for: a parameter that
+    /// nobody asks for does no harm.
+    #[must_use]
+    pub fn parse(raw: &str) -> Self {
+        let pairs = raw.split('&').filter(|pair| !pair.is_empty()).filter_map(|pair| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let name = decoded(name, "query string")?;
-            let value = decoded(value, &name)?;
-            Ok((name, value))
+            Some((decoded(name)?, decoded(value)))
         });
-        Ok(Self(pairs.collect::<Parsed<_>>()?))
+        Self(pairs.collect())
     }
 
     /// The value of a parameter, if it was sent.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().rev().find(|(sent, _)| sent == name).map(|(_, value)| value.as_str())
+    ///
+    /// # Errors
+    /// Bytes that are no UTF-8, by the parameter's name.
+    pub fn get(&self, name: &str) -> Parsed<Option<&str>> {
+        match self.0.iter().rev().find(|(sent, _)| sent == name) {
+            None => Ok(None),
+            Some((_, Some(value))) => Ok(Some(value)),
+            Some((_, None)) => Err(Invalid::new(name, Problem::Malformed { expected: "valid UTF-8" })),
+        }
+    }
+
+    /// The page that `page` and `page_size` ask for.
+    ///
+    /// # Errors
+    /// A parameter that is no integer of at least 1.
+    pub fn page(&self) -> Parsed<PageRequest> {
+        PageRequest::parse(self.get("page")?, self.get("page_size")?)
     }
 }
 
-fn decoded(raw: &str, field: &str) -> Parsed<String> {
+fn decoded(raw: &str) -> Option<String> {
     let spaced = raw.replace('+', " ");
-    let text = percent_decode_str(&spaced).decode_utf8();
-    match text {
-        Ok(text) => Ok(text.into_owned()),
-        Err(_) => Err(Invalid::new(field, Problem::Malformed { expected: "valid UTF-8" })),
-    }
+    percent_decode_str(&spaced).decode_utf8().ok().map(Into::into)
 }
 
 #[cfg(test)]
@@ -177,13 +185,19 @@ mod tests {
 
     #[test]
     fn query_strings_are_decoded_strictly() {
-        let query = Query::parse("query=dark+mode%21&page=1&page=2&empty=&bare&&%66=g").unwrap();
-        assert_eq!(query.get("query"), Some("dark mode!"));
-        assert_eq!(query.get("page"), Some("2"));
-        assert_eq!((query.get("empty"), query.get("bare"), query.get("none")), (Some(""), Some(""), None));
-        assert_eq!(query.get("f"), Some("g"));
-        assert_eq!(Query::parse("query=%zz").unwrap().get("query"), Some("%zz"));
-        assert_eq!(Query::parse("query=%ff").unwrap_err().to_string(), "query is not valid UTF-8");
-        assert_eq!(Query::parse("%ff=1").unwrap_err().to_string(), "query string is not valid UTF-8");
+        let query = Query::parse("query=dark+mode%21&page=1&page=2&empty=&bare&&%66=g&bad=%ff&%ff=1&odd=%zz");
+        for (name, value) in [
+            ("query", Some("dark mode!")),
+            ("page", Some("2")),
+            ("empty", Some("")),
+            ("bare", Some("")),
+            ("f", Some("g")),
+            ("odd", Some("%zz")),
+            ("none", None),
+        ] {
+            assert_eq!(query.get(name).unwrap(), value, "{name}");
+        }
+        assert_eq!(query.get("bad").unwrap_err().to_string(), "bad is not valid UTF-8");
+        assert_eq!(Query::parse("bad=%ff&bad=1").get("bad").unwrap(), Some("1"));
     }
 }

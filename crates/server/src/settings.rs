@@ -195,11 +195,11 @@ impl Written {
                 .default_workspace
                 .map(|raw| Subdomain::parse("the setting default_workspace", &raw))
                 .transpose()?,
-            write_wait: duration("write_wait", &self.write_wait)?,
-            read_wait: duration("read_wait", &self.read_wait)?,
-            operation_wait: duration("operation_wait", &self.operation_wait)?,
+            write_wait: duration("the setting write_wait", &self.write_wait)?,
+            read_wait: duration("the setting read_wait", &self.read_wait)?,
+            operation_wait: duration("the setting operation_wait", &self.operation_wait)?,
             operation_retention: retention(&self.operation_retention)?,
-            shutdown_wait: duration("shutdown_wait", &self.shutdown_wait)?,
+            shutdown_wait: duration("the setting shutdown_wait", &self.shutdown_wait)?,
             listen: self.listen,
             data_dir: self.data_dir,
             trust_proxy: self.trust_proxy,
@@ -223,12 +223,9 @@ fn database(url: Option<&str>, data_dir: &Path) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// A URL without what may be a password in it.
+/// A URL without anything that may be a password.
 fn redacted(url: &str) -> String {
-    match (url.split_once("://"), url.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://…@{host}"),
-        _ => url.to_owned(),
-    }
+    url.split_once("://").map_or_else(|| "…".to_owned(), |(scheme, _)| format!("{scheme}://…"))
 }
 
 /// A number and a unit: `2s`, `30m`, `12h`, `90d`.
@@ -238,7 +235,7 @@ pub(crate) fn duration(name: &str, raw: &str) -> anyhow::Result<Duration> {
 }
 
 fn retention(raw: &str) -> anyhow::Result<Duration> {
-    let retention = duration("operation_retention", raw)?;
+    let retention = duration("the setting operation_retention", raw)?;
     if retention < roadmap_domain::policy::idempotency::SHORTEST_RETENTION {
         bail!("the setting operation_retention is `{raw}`; clients rely on at least 24h");
     }
@@ -294,7 +291,9 @@ mod tests {
         let environment = |name, value| message(read(&SettingFlags::default(), &[(name, value)]));
         for (name, value, says) in [
             ("ROADMAP_BASE_URL", "example.com", "the setting base_url is not a URL such as"),
-            ("ROADMAP_DATABASE_URL", "postgres://u:secret@host/db", "is `postgres://…@host/db`; this version"),
+            ("ROADMAP_DATABASE_URL", "postgres://u:secret@host/db", "is `postgres://…`; this version"),
+            ("ROADMAP_DATABASE_URL", "postgres://host/db?password=secret", "is `postgres://…`; this version"),
+            ("ROADMAP_DATABASE_URL", "secret", "is `…`; this version"),
             ("ROADMAP_DATABASE_URL", "sqlite://", "sqlite:///path/to/roadmap.db"),
             ("ROADMAP_WRITE_WAIT", "5", "write_wait is `5`, which is not a number and a unit"),
             ("ROADMAP_OPERATION_RETENTION", "23h", "clients rely on at least 24h"),

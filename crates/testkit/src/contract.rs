@@ -45,6 +45,7 @@ macro_rules! contract_tests {
             },
             search::{
                 words_are_found_wherever_they_stand,
+                a_request_without_words_is_no_trouble,
                 better_and_more_wanted_matches_come_first,
                 typing_errors_are_mended,
                 no_syntax_leaks_through,

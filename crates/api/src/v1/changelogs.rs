@@ -3,7 +3,6 @@
 use actix_web::{HttpResponse, web};
 use roadmap_domain::error::{Invalid, Parsed};
 use roadmap_domain::model::changelog::ChangelogDraft;
-use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use serde::Deserialize;
 
@@ -28,7 +27,7 @@ struct ChangelogBody {
 }
 
 pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<HttpResponse, ApiError> {
-    let page = PageRequest::parse(call.query.get("page"), call.query.get("page_size"))?;
+    let page = call.query.page()?;
     let changelogs = state.reader.changelogs(call.workspace, page).await?;
     Ok(wire::ok(&wire::changelog::listed(&changelogs, &call.links)))
 }

@@ -36,8 +36,8 @@ struct FeatureRequestBody {
 }
 
 pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<HttpResponse, ApiError> {
-    let query = SearchQuery::parse("query", call.query.get("query").unwrap_or_default())?;
-    let per_page = count("per_page", call.query.get("per_page"), DEFAULT_PER_PAGE, MAX_PER_PAGE)?;
+    let query = SearchQuery::parse("query", call.query.get("query")?.unwrap_or_default())?;
+    let per_page = count("per_page", call.query.get("per_page")?, DEFAULT_PER_PAGE, MAX_PER_PAGE)?;
     let limit = usize::try_from(per_page).unwrap_or(usize::MAX);
     let found = state.search.run(call.workspace, &query, limit).await?;
     Ok(wire::ok(&wire::feature_request::found(&found, &call.links)))

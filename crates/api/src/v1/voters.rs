@@ -14,7 +14,7 @@ pub(crate) async fn index(
     request: HttpRequest,
     call: ReadCall,
 ) -> Result<HttpResponse, ApiError> {
-    let page = PageRequest::parse(call.query.get("page"), call.query.get("page_size"));
+    let page = call.query.page();
     // Whether the record exists comes before the fields.
     let listed = *page.as_ref().unwrap_or(&PageRequest::default());
     let voters = state.reader.voters(call.workspace, &request_ref(&request), listed).await?;

@@ -2,7 +2,6 @@
 
 use actix_web::{HttpResponse, web};
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::pagination::PageRequest;
 
 use crate::call::ReadCall;
 use crate::error::ApiError;
@@ -10,8 +9,8 @@ use crate::state::State;
 use crate::wire;
 
 pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<HttpResponse, ApiError> {
-    let customer = EmailAddress::parse("email", call.query.get("email").unwrap_or_default())?;
-    let page = PageRequest::parse(call.query.get("page"), call.query.get("page_size"))?;
+    let customer = EmailAddress::parse("email", call.query.get("email")?.unwrap_or_default())?;
+    let page = call.query.page()?;
     let votes = state.reader.votes_of(call.workspace, &customer, page).await?;
     Ok(wire::ok(&wire::feature_request::voted(&votes, &call.links)))
 }

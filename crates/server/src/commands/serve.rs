@@ -45,6 +45,12 @@ impl Serve {
             greeting += &first_steps(&settings);
         }
 
+        if let Some(subdomain) = &settings.default_workspace
+            && application.directory.workspace(subdomain).await?.is_none()
+        {
+            tracing::warn!(%subdomain, "there is no workspace of the name that the setting default_workspace has");
+        }
+
         let detached = Detached::on(Handle::current());
         let state = web::Data::new(application.state(&settings, base_url, detached.clone()));
         let mut server =

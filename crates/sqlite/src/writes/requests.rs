@@ -153,8 +153,12 @@ fn index(
         ))
         .execute(connection)?;
     IndexTerms { row_number, title, tags, description }.execute(connection)?;
+    let vocabulary = document.vocabulary();
+    if vocabulary.is_empty() {
+        return Ok(());
+    }
     // Words are ASCII letters and digits: nothing in them needs escaping in JSON.
-    let words = format!("[\"{}\"]", document.vocabulary().join("\",\""));
+    let words = format!("[\"{}\"]", vocabulary.join("\",\""));
     for NewWord { word } in (LearnWords { workspace, words }).load(connection)? {
         let rows: Vec<_> = trigrams(&word)
             .into_iter()

@@ -46,6 +46,16 @@ pub async fn words_are_found_wherever_they_stand(harness: Harness) {
     }
 }
 
+/// A title of signs alone is stored like any other and found by no word.
+pub async fn a_request_without_words_is_no_trouble(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    harness.create(workspace, draft("!!!", &["?"], "…")).await;
+    for table in ["search_words", "search_trigrams"] {
+        assert_eq!(harness.count(table, workspace).await, 0, "{table}");
+    }
+    assert_eq!(harness.found(workspace, "!!!").await, Vec::<String>::new());
+}
+
 /// Title over tags over description, each lifted by votes, the newer first among equals.
 pub async fn better_and_more_wanted_matches_come_first(harness: Harness) {
     let workspace = harness.workspace("acme").await;
