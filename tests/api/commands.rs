@@ -444,7 +444,7 @@ fn a_value_that_cannot_be_accepted_is_named() {
     }
     // Nothing of it was done.
     assert_eq!(column(&folder.json(&["workspace", "list"]), "subdomain"), ["acme"]);
-    assert_eq!(column(&folder.json(&["api-key", "list", "--workspace", "acme"]), "id"), [id.clone()]);
+    assert_eq!(column(&folder.json(&["api-key", "list", "--workspace", "acme"]), "id"), std::slice::from_ref(&id));
     assert_eq!(folder.json(&["api-key", "list", "--workspace", "acme"])[0]["expires_at"], json!(null));
     assert_eq!(column(&folder.json(&["member", "list", "--workspace", "acme"]), "name"), ["Olga"]);
     // The ends of what is accepted.

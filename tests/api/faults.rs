@@ -18,6 +18,7 @@ const KILLS: u64 = 6;
 struct Chance(u64);
 
 impl Chance {
+    #[expect(clippy::disallowed_methods, reason = "the seed of a test is no setting of the service")]
     fn seeded() -> Self {
         let seed = std::env::var("TEST_SEED").ok().and_then(|seed| seed.parse().ok());
         let seed = seed.unwrap_or_else(|| u64::from(std::process::id()));

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use crate::app::{Answer, App, Client};
 
 /// The two methods that update, which are the same.
-const UPDATES: [(&str, fn(&Client, &Value) -> Answer); 2] =
-    [("PATCH", Client::patch_setting), ("PUT", Client::put_setting)];
+type Update = fn(&Client, &Value) -> Answer;
+
+const UPDATES: [(&str, Update); 2] = [("PATCH", Client::patch_setting), ("PUT", Client::put_setting)];
 
 fn setting(product_name: &str, website_url: &str) -> Value {
     json!({ "setting": { "product_name": product_name, "website_url": website_url } })
