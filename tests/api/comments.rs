@@ -4,6 +4,7 @@ use diesel::connection::SimpleConnection;
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, is_id, is_moment};
+use crate::shared::unknown_requests;
 
 /// The addresses of all mail to be sent.
 const AUDIENCE: &str = "SELECT email FROM outbox JOIN customers ON customers.id = customer_id ORDER BY email";
@@ -299,20 +300,8 @@ fn fields_that_cannot_be_accepted_are_named() {
 fn an_unknown_request_is_told_before_bad_fields() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
-    let bolt = app.workspace("bolt");
-    bolt.feature_request("Bolt's first");
-    let foreign = bolt.feature_request("Bolt's second");
-    for unknown in [
-        foreign["id"].as_str().unwrap(),
-        "2-bolt-s-second",
-        "01890a5d-ac96-774b-bcce-b302099a8057",
-        "0",
-        "dark-mode",
-        "-1",
-        "99999999999999999999",
-        "%00",
-        "%ff",
-    ] {
+    let (_, unknown) = unknown_requests(&app);
+    for unknown in &unknown {
         for body in [
             comment("Soon"),
             comment(""),

@@ -15,6 +15,7 @@
 
 mod app;
 mod database;
+mod shared;
 
 mod authentication;
 mod bad_input;

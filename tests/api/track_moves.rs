@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::shared::unknown_requests;
 
 /// The tracks of a new workspace with the lanes that they map to.
 const TRACKS: [(&str, Option<&str>); 6] = [
@@ -177,21 +178,9 @@ fn a_track_that_the_workspace_does_not_have_does_not_exist() {
 fn an_unknown_request_is_told_before_anything_about_the_track() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
-    let bolt = app.workspace("bolt");
-    bolt.feature_request("Bolt's first");
-    let foreign = bolt.feature_request("Bolt's second");
+    let (bolt, unknown) = unknown_requests(&app);
     let planned = app.track("Planned");
-    for unknown in [
-        foreign["id"].as_str().unwrap(),
-        "2-bolt-s-second",
-        "01890a5d-ac96-774b-bcce-b302099a8057",
-        "0",
-        "dark-mode",
-        "-1",
-        "99999999999999999999",
-        "%00",
-        "%ff",
-    ] {
+    for unknown in &unknown {
         for body in [
             to(&planned),
             to("01890a5d-ac96-774b-bcce-b302099a8057"),

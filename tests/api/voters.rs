@@ -4,6 +4,8 @@ use diesel::connection::SimpleConnection;
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, is_id, is_moment};
+use crate::shared::comes_in_pages;
+use crate::shared::unknown_requests;
 
 fn vote(client: &Client, request: &str, email: &str) {
     let answer = client.post_upvote(request, &json!({ "customer": { "email": email } }));
@@ -158,44 +160,8 @@ fn the_list_comes_in_pages() {
         vote(&app.acme, "1", email);
     }
     cast_at(&app, &moments);
-    let newest: Vec<&str> = voters.iter().rev().map(String::as_str).collect();
-    let huge = format!("1{}", "0".repeat(40));
-    for (query, page, page_size, total_pages, listed) in [
-        ("", 1, 25, 5, 0..25),
-        ("page=1", 1, 25, 5, 0..25),
-        ("page=2", 2, 25, 5, 25..50),
-        ("page=5", 5, 25, 5, 100..101),
-        ("page=6", 6, 25, 5, 0..0),
-        ("page_size=1", 1, 1, 101, 0..1),
-        ("page=34&page_size=3", 34, 3, 34, 99..101),
-        ("page_size=100", 1, 100, 2, 0..100),
-        ("page_size=101", 1, 100, 2, 0..100),
-        ("page=2&page_size=1000000", 2, 100, 2, 100..101),
-        (&format!("page_size={huge}"), 1, 100, 2, 0..100),
-        ("page=9223372036854775807", i64::MAX, 25, 5, 0..0),
-        ("page=9223372036854775807&page_size=100", i64::MAX, 100, 2, 0..0),
-        ("page=9223372036854775807&page_size=1", i64::MAX, 1, 101, 0..0),
-    ] {
-        let answer = app.acme.get_voters("1", query);
-        assert_eq!(answer.status, 200, "{query}");
-        let mut body = answer.json();
-        assert_eq!(emails(&body), newest[listed], "{query}");
-        body["voters"] = json!("as above");
-        assert_eq!(
-            body,
-            json!({
-                "voters": "as above",
-                "page": page,
-                "page_size": page_size,
-                "total_count": 101,
-                "total_pages": total_pages,
-            }),
-            "{query}"
-        );
-    }
-    let answer = app.acme.get_voters("1", &format!("page={huge}"));
-    let body = answer.json();
-    assert_eq!((answer.status, &body["voters"], &body["total_count"]), (200, &json!([]), &json!(101)));
+    let newest: Vec<Value> = voters.iter().rev().map(|email| json!(email)).collect();
+    comes_in_pages("voters", "email", &newest, |query| app.acme.get_voters("1", query));
 }
 
 #[test]
@@ -214,21 +180,9 @@ fn a_page_that_is_no_positive_integer_is_named() {
 fn an_unknown_request_is_told_before_a_bad_page() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
-    let bolt = app.workspace("bolt");
-    bolt.feature_request("Bolt's first");
-    let foreign = bolt.feature_request("Bolt's second");
+    let (bolt, unknown) = unknown_requests(&app);
     vote(&bolt, "2", "ann@example.com");
-    for unknown in [
-        foreign["id"].as_str().unwrap(),
-        "2-bolt-s-second",
-        "01890a5d-ac96-774b-bcce-b302099a8057",
-        "0",
-        "dark-mode",
-        "-1",
-        "99999999999999999999",
-        "%00",
-        "%ff",
-    ] {
+    for unknown in &unknown {
         for query in ["", "page=2", "page=9223372036854775807", "page=0", "page=one", "page_size=-1"] {
             app.acme.get_voters(unknown, query).is_error(404, "FeatureRequest does not exist.");
         }

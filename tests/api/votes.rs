@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::{App, Client};
+use crate::shared::comes_in_pages;
 
 fn vote(client: &Client, request: &str, email: &str) {
     let answer = client.post_upvote(request, &json!({ "customer": { "email": email } }));
@@ -176,45 +177,10 @@ fn the_list_comes_in_pages() {
         let body = json!({ "feature_request": { "title": title }, "customer": customer });
         assert_eq!(app.acme.post_feature_request(&body).status, 201);
     }
-    let newest = |from: i64, to: i64| (to..=from).rev().collect::<Vec<i64>>();
-    let huge = format!("1{}", "0".repeat(40));
-    for (query, page, page_size, total_pages, listed) in [
-        ("", 1, 25, 5, newest(101, 77)),
-        ("&page=1", 1, 25, 5, newest(101, 77)),
-        ("&page=2", 2, 25, 5, newest(76, 52)),
-        ("&page=5", 5, 25, 5, newest(1, 1)),
-        ("&page=6", 6, 25, 5, vec![]),
-        ("&page_size=1", 1, 1, 101, newest(101, 101)),
-        ("&page=34&page_size=3", 34, 3, 34, newest(2, 1)),
-        ("&page_size=100", 1, 100, 2, newest(101, 2)),
-        ("&page_size=101", 1, 100, 2, newest(101, 2)),
-        ("&page=2&page_size=1000000", 2, 100, 2, newest(1, 1)),
-        (&format!("&page_size={huge}"), 1, 100, 2, newest(101, 2)),
-        ("&page=9223372036854775807", i64::MAX, 25, 5, vec![]),
-        ("&page=9223372036854775807&page_size=100", i64::MAX, 100, 2, vec![]),
-        ("&page=9223372036854775807&page_size=1", i64::MAX, 1, 101, vec![]),
-    ] {
-        let answer = app.acme.get_votes(&format!("email=ann@example.com{query}"));
-        assert_eq!(answer.status, 200, "{query}");
-        let mut body = answer.json();
-        assert_eq!(numbers(&body), listed, "{query}");
-        body["feature_requests"] = json!("as above");
-        assert_eq!(
-            body,
-            json!({
-                "feature_requests": "as above",
-                "page": page,
-                "page_size": page_size,
-                "total_count": 101,
-                "total_pages": total_pages,
-            }),
-            "{query}"
-        );
-    }
-    let answer = app.acme.get_votes(&format!("email=ann@example.com&page={huge}"));
-    let body = answer.json();
-    assert_eq!((answer.status, numbers(&body)), (200, vec![]));
-    assert_eq!((&body["page_size"], &body["total_count"], &body["total_pages"]), (&json!(25), &json!(101), &json!(5)));
+    let newest: Vec<Value> = (1..=101).rev().map(|number: i64| json!(number)).collect();
+    comes_in_pages("feature_requests", "tag_number", &newest, |query| {
+        app.acme.get_votes(&format!("email=ann@example.com&{query}"))
+    });
 }
 
 #[test]

@@ -1,0 +1,68 @@
+//! Cases that several endpoints share.
+
+use serde_json::{Value, json};
+
+use crate::app::{Answer, App, Client};
+
+/// How many items a list must have for [`comes_in_pages`].
+pub const LISTED: usize = 101;
+
+/// Asserts contract section 4.11 on a list of [`LISTED`] items, given in their order by one field.
+#[track_caller]
+pub fn comes_in_pages(list: &str, field: &str, items: &[Value], get: impl Fn(&str) -> Answer) {
+    assert_eq!(items.len(), LISTED);
+    let huge = format!("1{}", "0".repeat(40));
+    for (query, page, page_size, total_pages, listed) in [
+        ("", 1, 25, 5, 0..25),
+        ("page=1", 1, 25, 5, 0..25),
+        ("page=2", 2, 25, 5, 25..50),
+        ("page=5", 5, 25, 5, 100..101),
+        ("page=6", 6, 25, 5, 0..0),
+        ("page_size=1", 1, 1, 101, 0..1),
+        ("page=34&page_size=3", 34, 3, 34, 99..101),
+        ("page_size=100", 1, 100, 2, 0..100),
+        ("page_size=101", 1, 100, 2, 0..100),
+        ("page=2&page_size=1000000", 2, 100, 2, 100..101),
+        (&format!("page_size={huge}"), 1, 100, 2, 0..100),
+        ("page=9223372036854775807", i64::MAX, 25, 5, 0..0),
+        ("page=9223372036854775807&page_size=100", i64::MAX, 100, 2, 0..0),
+        ("page=9223372036854775807&page_size=1", i64::MAX, 1, 101, 0..0),
+        (&format!("page={huge}"), i64::MAX, 25, 5, 0..0),
+    ] {
+        let answer = get(query);
+        assert_eq!(answer.status, 200, "{query}");
+        let mut body = answer.json();
+        let found: Vec<Value> = body[list].as_array().expect("a list").iter().map(|item| item[field].clone()).collect();
+        assert_eq!(found, items[listed], "{query}");
+        body[list] = json!("as above");
+        let envelope = json!({
+            list: "as above",
+            "page": page,
+            "page_size": page_size,
+            "total_count": LISTED,
+            "total_pages": total_pages,
+        });
+        assert_eq!(body, envelope, "{query}");
+    }
+}
+
+/// Ways to name a request that `acme`, which has one, does not have: unknown, malformed, and that of
+/// another workspace, which is returned with its id.
+pub fn unknown_requests(app: &App) -> (Client, Vec<String>) {
+    let bolt = app.workspace("bolt");
+    bolt.feature_request("Bolt's first");
+    let foreign = bolt.feature_request("Bolt's second");
+    let foreign = foreign["id"].as_str().expect("an id");
+    let unknown = [
+        foreign,
+        "2-bolt-s-second",
+        "01890a5d-ac96-774b-bcce-b302099a8057",
+        "0",
+        "dark-mode",
+        "-1",
+        "99999999999999999999",
+        "%00",
+        "%ff",
+    ];
+    (bolt, unknown.map(str::to_owned).to_vec())
+}
