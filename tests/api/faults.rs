@@ -224,3 +224,17 @@ fn a_terminated_process_finishes_its_calls_and_exits() {
     assert!(votes >= i64::try_from(acknowledged.load(Ordering::SeqCst)).unwrap());
     assert_eq!(app.count("SELECT votes_count FROM vote_tallies"), votes);
 }
+
+#[test]
+fn data_that_cannot_be_read_back_is_an_error_and_nothing_more() {
+    let app = App::start();
+    let body = json!({ "feature_request": { "title": "Dark mode" }, "customer": { "email": "ann@example.com" } });
+    app.acme.post_feature_request(&body);
+    let mut database = crate::database::connect(&app.data_dir().join("roadmap.db"));
+    let spoil = "UPDATE feature_requests SET created_at = 9223372036854775807";
+    diesel::connection::SimpleConnection::batch_execute(&mut database, spoil).unwrap();
+    app.acme.get_votes("email=ann@example.com").is_error(500, "Something went wrong");
+    let log = std::fs::read_to_string(app.data_dir().join("server.log")).unwrap();
+    assert!(log.contains("stored data is inconsistent: feature_requests.created_at of row"), "{log}");
+    assert_eq!(app.acme.get_tracks().status, 200);
+}

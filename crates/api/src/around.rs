@@ -74,3 +74,87 @@ fn request_id(headers: &HeaderMap, state: &State) -> HeaderValue {
         HeaderValue::try_from(new).unwrap_or_else(|_| HeaderValue::from_static("none"))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    use actix_web::middleware::from_fn;
+    use actix_web::{App, HttpResponse, ResponseError, test};
+    use roadmap_domain::model::base_url::BaseUrl;
+    use roadmap_domain::model::timestamp::Timestamp;
+    use roadmap_domain::ports::mocks::{
+        MockClock, MockDirectory, MockIds, MockOperationGate, MockRoadmapReader, MockStore, MockTextSearch,
+    };
+    use roadmap_domain::ports::{Clock, Ids};
+    use roadmap_domain::usecase::authenticate::Authenticate;
+    use roadmap_domain::usecase::executor::Executor;
+    use roadmap_domain::usecase::search_requests::SearchRequests;
+    use uuid::Uuid;
+
+    use crate::detached::Detached;
+
+    /// An application behind which there is nothing but a clock and ids.
+    fn state() -> web::Data<State> {
+        let mut clock = MockClock::new();
+        clock.expect_now().return_const(Timestamp::from_millis(0).unwrap());
+        let mut ids = MockIds::new();
+        ids.expect_next().return_const(Uuid::from_u128(7));
+        let (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>) = (Arc::new(clock), Arc::new(ids));
+        let gate = Arc::new(MockOperationGate::new());
+        web::Data::new(State {
+            executor: Executor::new(Arc::new(MockStore::new()), gate, clock.clone(), ids.clone()),
+            reader: Arc::new(MockRoadmapReader::new()),
+            search: SearchRequests::new(Arc::new(MockTextSearch::new())),
+            authenticate: Authenticate::new(Arc::new(MockDirectory::new()), clock.clone()),
+            base_url: BaseUrl::parse("base_url", "http://localhost").unwrap(),
+            trust_proxy: false,
+            default_workspace: None,
+            detached: Detached::on(tokio::runtime::Handle::current()),
+            ids,
+            clock,
+        })
+    }
+
+    #[actix_web::test]
+    async fn a_panic_is_an_answer_too_and_the_next_call_is_served() {
+        let routes = web::scope("")
+            .wrap(from_fn(call))
+            .route(
+                "/panic",
+                web::get().to(|| async {
+                    if true {
+                        panic!("on purpose")
+                    }
+                    HttpResponse::Ok()
+                }),
+            )
+            .route("/good", web::get().to(HttpResponse::Ok));
+        let app = test::init_service(App::new().app_data(state()).service(routes)).await;
+        let asked = test::TestRequest::get().uri("/panic").to_request();
+        let error = test::try_call_service(&app, asked).await.unwrap_err();
+        let response = error.error_response();
+        assert_eq!(response.status(), 500);
+        assert_eq!(response.headers().get(REQUEST_ID).unwrap(), Uuid::from_u128(7).to_string().as_str());
+        let body = actix_web::body::to_bytes(response.into_body()).await.unwrap();
+        assert_eq!(body, "{\"error\":\"Something went wrong\"}");
+        let good = test::call_service(&app, test::TestRequest::get().uri("/good").to_request()).await;
+        assert_eq!(good.status(), 200);
+    }
+
+    #[actix_web::test]
+    async fn work_that_panics_is_an_error_of_its_caller() {
+        let detached = Detached::on(tokio::runtime::Handle::current());
+        let panicked = detached
+            .run(async {
+                if true {
+                    panic!("on purpose")
+                }
+            })
+            .await;
+        assert_eq!(panicked.unwrap_err().status_code(), 500);
+        assert_eq!(detached.run(async { 7 }).await.unwrap(), 7);
+        assert!(detached.drain(std::time::Duration::from_secs(5)).await);
+    }
+}

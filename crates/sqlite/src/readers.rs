@@ -52,3 +52,60 @@ impl Readers {
         .await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diesel::sql_types::BigInt;
+    use diesel::{QueryableByName, RunQueryDsl};
+    use std::sync::mpsc;
+
+    #[derive(QueryableByName)]
+    struct Count {
+        #[diesel(sql_type = BigInt)]
+        count: i64,
+    }
+
+    fn readers(wait: Duration) -> (tempfile::TempDir, Readers) {
+        let folder = tempfile::tempdir().unwrap();
+        let connector = Connector::new(&folder.path().join("test.db"), wait);
+        connector.writing().unwrap().batch_execute("CREATE TABLE entries (id INTEGER)").unwrap();
+        let readers = Readers::open(&connector, 1, wait).unwrap();
+        (folder, readers)
+    }
+
+    fn count(connection: &mut SqliteConnection) -> Result<i64, SqlError> {
+        let count = diesel::sql_query("SELECT count(*) AS count FROM entries");
+        Ok(count.get_result::<Count>(connection)?.count)
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nobody_waits_for_a_connection_longer_than_allowed() {
+        let (_folder, readers) = readers(Duration::from_millis(20));
+        let (done, busy) = mpsc::channel::<()>();
+        let (began, beginning) = tokio::sync::oneshot::channel();
+        let holder = readers.clone();
+        let held = tokio::spawn(async move {
+            holder
+                .run(move |connection| {
+                    let _ = began.send(());
+                    let _ = busy.recv();
+                    count(connection)
+                })
+                .await
+        });
+        beginning.await.unwrap();
+        assert!(matches!(readers.run(count).await, Err(StoreError::Unavailable(_))));
+        drop(done);
+        assert_eq!(held.await.unwrap().unwrap(), 0);
+        assert_eq!(readers.run(count).await.unwrap(), 0);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_read_that_fails_leaves_the_connection_usable() {
+        let (_folder, readers) = readers(Duration::from_secs(5));
+        let writes = |connection: &mut SqliteConnection| Ok(connection.batch_execute("DELETE FROM entries")?);
+        assert!(matches!(readers.run_in_snapshot(writes).await, Err(StoreError::Unavailable(_))));
+        assert_eq!(readers.run_in_snapshot(count).await.unwrap(), 0);
+    }
+}

@@ -295,3 +295,190 @@ impl Slot {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diesel::sql_types::BigInt;
+    use diesel::{QueryableByName, RunQueryDsl};
+    use tempfile::TempDir;
+    use tokio::task::JoinHandle;
+
+    const LIMIT: Duration = Duration::from_secs(10);
+
+    struct Fixture {
+        writer: Writer,
+        connector: Connector,
+        _folder: TempDir,
+    }
+
+    #[derive(QueryableByName)]
+    struct Count {
+        #[diesel(sql_type = BigInt)]
+        count: i64,
+    }
+
+    impl Fixture {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let connector = Connector::new(&folder.path().join("test.db"), LIMIT);
+            let schema =
+                "CREATE TABLE entries (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES entries (id), body BLOB)";
+            connector.writing().unwrap().batch_execute(schema).unwrap();
+            Self { writer: Writer::open(connector.clone(), LIMIT).unwrap(), connector, _folder: folder }
+        }
+
+        /// Rows that another connection sees.
+        fn durable(&self) -> i64 {
+            let count = diesel::sql_query("SELECT count(*) AS count FROM entries");
+            count.get_result::<Count>(&mut self.connector.reading().unwrap()).unwrap().count
+        }
+
+        /// A unit in which these statements were run.
+        async fn unit(&self, sql: &'static str) -> Turn {
+            self.writer.turn(run(sql)).await.unwrap().0
+        }
+
+        fn commit(&self, turn: Turn) -> JoinHandle<Result<(), StoreError>> {
+            let writer = self.writer.clone();
+            tokio::spawn(async move { writer.commit(turn, |_| Ok(())).await })
+        }
+
+        /// A unit that waits in line, with these statements to run when it is its turn.
+        async fn in_line(&self, sql: &'static str) -> JoinHandle<Turn> {
+            let (writer, before) = (self.writer.clone(), self.writer.waiting.load(Ordering::SeqCst));
+            let waiting = tokio::spawn(async move { writer.turn(run(sql)).await.unwrap().0 });
+            self.until(|| self.writer.waiting.load(Ordering::SeqCst) > before).await;
+            waiting
+        }
+
+        /// A unit that has ended in a transaction with the one that is returned, which goes on.
+        async fn shared(&self) -> (JoinHandle<Result<(), StoreError>>, Turn) {
+            let first = self.unit(INSERT).await;
+            let waiting = self.in_line(INSERT).await;
+            let first = self.commit(first);
+            (first, waiting.await.unwrap())
+        }
+
+        async fn until(&self, is_so: impl Fn() -> bool) {
+            let patient = async {
+                while !is_so() {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+            };
+            tokio::time::timeout(LIMIT, patient).await.expect("still not so");
+        }
+    }
+
+    const INSERT: &str = "INSERT INTO entries (body) VALUES ('x')";
+
+    fn run(sql: &'static str) -> impl FnOnce(&mut SqliteConnection) -> Result<(), SqlError> + Send + 'static {
+        move |connection| Ok(connection.batch_execute(sql)?)
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn alone_a_unit_commits_at_once() {
+        let fixture = Fixture::new();
+        let turn = fixture.unit(INSERT).await;
+        assert_eq!(fixture.durable(), 0);
+        fixture.commit(turn).await.unwrap().unwrap();
+        assert_eq!(fixture.durable(), 1);
+        let turn = fixture.unit(INSERT).await;
+        fixture.writer.roll_back(turn).await.unwrap();
+        assert_eq!(fixture.durable(), 1);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn units_share_a_commit_and_none_is_done_before_it() {
+        let fixture = Fixture::new();
+        let (first, second) = fixture.shared().await;
+        assert_eq!(fixture.durable(), 0);
+        assert!(!first.is_finished());
+        fixture.commit(second).await.unwrap().unwrap();
+        first.await.unwrap().unwrap();
+        assert_eq!(fixture.durable(), 2);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_unit_that_is_undone_or_dropped_takes_no_other_with_it() {
+        let fixture = Fixture::new();
+        let (first, second) = fixture.shared().await;
+        fixture.writer.roll_back(second).await.unwrap();
+        first.await.unwrap().unwrap();
+        assert_eq!(fixture.durable(), 1);
+        let (third, dropped) = fixture.shared().await;
+        drop(dropped);
+        third.await.unwrap().unwrap();
+        assert_eq!(fixture.durable(), 2);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_finished_unit_is_committed_though_nobody_waits_for_it() {
+        let fixture = Fixture::new();
+        let (first, second) = fixture.shared().await;
+        first.abort();
+        assert!(first.await.unwrap_err().is_cancelled());
+        drop(second);
+        fixture.until(|| fixture.durable() == 1).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn when_a_commit_is_refused_all_of_its_units_are_told_and_the_next_one_works() {
+        let fixture = Fixture::new();
+        let (first, mut second) = fixture.shared().await;
+        // A broken reference that SQLite checks at the commit.
+        let orphan = "PRAGMA defer_foreign_keys = ON; INSERT INTO entries (parent) VALUES (99)";
+        second.connection().unwrap().batch_execute(orphan).unwrap();
+        let second = fixture.commit(second).await.unwrap();
+        assert!(matches!(second, Err(StoreError::Unavailable(_))), "{second:?}");
+        let first = first.await.unwrap();
+        assert!(matches!(first, Err(StoreError::Unavailable(_))), "{first:?}");
+        assert_eq!(fixture.durable(), 0);
+        let next = fixture.unit(INSERT).await;
+        fixture.commit(next).await.unwrap().unwrap();
+        assert_eq!(fixture.durable(), 1);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn when_a_transaction_is_lost_its_other_units_may_run_again() {
+        for keep in [true, false] {
+            let fixture = Fixture::new();
+            let (first, mut second) = fixture.shared().await;
+            // As SQLite itself does after some failures.
+            second.connection().unwrap().batch_execute("ROLLBACK").unwrap();
+            if keep {
+                let second = fixture.commit(second).await.unwrap();
+                assert!(matches!(second, Err(StoreError::Fatal(_))), "{second:?}");
+            } else {
+                fixture.writer.roll_back(second).await.unwrap();
+            }
+            let first = first.await.unwrap();
+            assert!(matches!(first, Err(StoreError::Transient(_))), "{first:?}");
+            let next = fixture.unit(INSERT).await;
+            fixture.commit(next).await.unwrap().unwrap();
+            assert_eq!(fixture.durable(), 1);
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_full_disk_is_told_and_writing_goes_on_when_there_is_room() {
+        let fixture = Fixture::new();
+        let full = "PRAGMA max_page_count = 1; INSERT INTO entries (body) VALUES (zeroblob(1000000))";
+        let refused = fixture.writer.turn(run(full)).await.map(|_| ());
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+        let next =
+            fixture.unit("PRAGMA max_page_count = 100000; INSERT INTO entries (body) VALUES (zeroblob(1000000))").await;
+        fixture.commit(next).await.unwrap().unwrap();
+        assert_eq!(fixture.durable(), 1);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nobody_waits_for_a_turn_longer_than_allowed() {
+        let mut fixture = Fixture::new();
+        fixture.writer.wait = Duration::from_millis(20);
+        let _held = fixture.unit(INSERT).await;
+        let refused = fixture.writer.turn(run(INSERT)).await.map(|_| ());
+        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+        assert_eq!(fixture.writer.waiting.load(Ordering::SeqCst), 0);
+    }
+}

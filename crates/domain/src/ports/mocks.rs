@@ -2,27 +2,30 @@
 
 use async_trait::async_trait;
 use mockall::mock;
+use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::model::api_key::{ApiKey, Credential, KeyDigest};
 use crate::model::changelog::Changelog;
 use crate::model::comment::NewComment;
-use crate::model::email_address::FoldedEmail;
+use crate::model::email_address::{EmailAddress, FoldedEmail};
 use crate::model::feature_request::{FoundRequest, NewRequest, RequestRef, RequestSummary};
 use crate::model::id::{ApiKeyId, CommentId, RequestId, TrackId, WorkspaceId};
 use crate::model::member::Member;
 use crate::model::operation_key::{OperationKey, SavedReply};
+use crate::model::pagination::{Listing, PageRequest};
 use crate::model::search::SearchQuery;
 use crate::model::setting::Setting;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::{Lane, Track};
-use crate::model::vote::{NewVote, VoteCast};
+use crate::model::vote::{NewVote, VoteCast, Voter};
 use crate::model::workspace::{Subdomain, Workspace};
 use crate::policy::authorship::AuthorCandidates;
 use crate::policy::ranking::Candidate;
 use crate::ports::{
-    Begun, ChangelogWrites, CommentWrites, Directory, GatePass, Housekeeping, Insertion, OperationGate, Outbox,
-    Provisioning, RequestWrites, SettingWrites, Store, TeamReads, TextSearch, TrackWrites, UnitOfWork, VoteWrites,
+    Begun, ChangelogWrites, Clock, CommentWrites, Directory, GatePass, Housekeeping, Ids, Insertion, OperationGate,
+    Outbox, Provisioning, Random, RequestWrites, RoadmapReader, SettingWrites, Store, TeamReads, TextSearch,
+    TrackWrites, UnitOfWork, VoteWrites,
 };
 
 mock! {
@@ -54,6 +57,49 @@ mock! {
         async fn candidates(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Vec<Candidate>, StoreError>;
         async fn similar_words(&self, workspace: WorkspaceId, word: &str) -> Result<Vec<String>, StoreError>;
         async fn found(&self, workspace: WorkspaceId, requests: &[RequestId]) -> Result<Vec<FoundRequest>, StoreError>;
+    }
+}
+
+mock! {
+    /// Double of [`RoadmapReader`].
+    pub RoadmapReader {}
+
+    #[async_trait]
+    impl RoadmapReader for RoadmapReader {
+        async fn setting(&self, workspace: WorkspaceId) -> Result<Option<Setting>, StoreError>;
+        async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError>;
+        async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<Lane>, StoreError>;
+        async fn votes_of(&self, workspace: WorkspaceId, customer: &EmailAddress, page: PageRequest) -> Result<Listing<RequestSummary>, StoreError>;
+        async fn voters(&self, workspace: WorkspaceId, request: &RequestRef, page: PageRequest) -> Result<Option<Listing<Voter>>, StoreError>;
+        async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError>;
+        async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError>;
+    }
+}
+
+mock! {
+    /// Double of [`Clock`].
+    pub Clock {}
+
+    impl Clock for Clock {
+        fn now(&self) -> Timestamp;
+    }
+}
+
+mock! {
+    /// Double of [`Ids`].
+    pub Ids {}
+
+    impl Ids for Ids {
+        fn next(&self, at: Timestamp) -> Uuid;
+    }
+}
+
+mock! {
+    /// Double of [`Random`].
+    pub Random {}
+
+    impl Random for Random {
+        fn base62(&self, characters: usize) -> String;
     }
 }
 
