@@ -117,19 +117,15 @@ mod tests {
         })
     }
 
+    async fn panicking() -> HttpResponse {
+        panic!("on purpose")
+    }
+
     #[actix_web::test]
     async fn a_panic_is_an_answer_too_and_the_next_call_is_served() {
         let routes = web::scope("")
             .wrap(from_fn(call))
-            .route(
-                "/panic",
-                web::get().to(|| async {
-                    if true {
-                        panic!("on purpose")
-                    }
-                    HttpResponse::Ok()
-                }),
-            )
+            .route("/panic", web::get().to(panicking))
             .route("/good", web::get().to(HttpResponse::Ok));
         let app = test::init_service(App::new().app_data(state()).service(routes)).await;
         let asked = test::TestRequest::get().uri("/panic").to_request();
