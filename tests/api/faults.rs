@@ -213,7 +213,8 @@ fn a_terminated_process_finishes_its_calls_and_exits() {
         }
         eventually("writes are acknowledged", || acknowledged.load(Ordering::SeqCst) > 20);
         over.store(true, Ordering::SeqCst);
-        let terminated = std::process::Command::new("kill").args(["-TERM", &app.process().to_string()]).status();
+        let terminated =
+            std::process::Command::new("sh").args(["-c", &format!("kill -TERM {}", app.process())]).status();
         assert!(terminated.unwrap().success());
         app.wait_for_exit()
     });

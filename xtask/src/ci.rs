@@ -4,12 +4,13 @@ use std::time::Instant;
 
 use crate::run::cargo;
 use crate::test::Test;
-use crate::{layers, migrations};
+use crate::{coverage, layers, migrations};
 
 /// Everything that a change must pass, the cheap checks first.
 pub(crate) fn run() -> anyhow::Result<()> {
     step("format", || cargo(&["fmt", "--all", "--check"]))?;
     step("layers", layers::run)?;
+    step("contract coverage", coverage::run)?;
     step("lints", || {
         cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--locked", "--", "--deny", "warnings"])
     })?;

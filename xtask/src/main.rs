@@ -2,6 +2,7 @@
 
 mod bench;
 mod ci;
+mod coverage;
 mod layers;
 mod migrations;
 mod run;
@@ -25,6 +26,8 @@ enum Command {
     Ci,
     /// Check which crate may depend on what
     Layers,
+    /// Check that the tests which the contract coverage names exist
+    Coverage,
     /// Check that the migrations go up, down and up again to the same schema
     Migrations,
     /// Build for release, load data, and print rates, latencies and costs
@@ -36,6 +39,7 @@ fn main() -> anyhow::Result<()> {
         Command::Test(command) => command.run(),
         Command::Ci => ci::run(),
         Command::Layers => layers::run(),
+        Command::Coverage => coverage::run(),
         Command::Migrations => migrations::run(),
         Command::Bench(command) => command.run(),
     }
