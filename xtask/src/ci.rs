@@ -14,6 +14,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     step("lints", || {
         cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--locked", "--", "--deny", "warnings"])
     })?;
+    step("documentation", || cargo(&["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"]))?;
     step("migrations", migrations::run)?;
     step("tests", || Test::default().run())
 }

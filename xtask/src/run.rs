@@ -12,8 +12,11 @@ pub(crate) fn root() -> PathBuf {
 
 /// Runs cargo in the root folder and shows what it prints.
 pub(crate) fn cargo(arguments: &[&str]) -> anyhow::Result<()> {
-    eprintln!("$ cargo {}", arguments.join(" "));
-    finish(Command::new(env!("CARGO")).args(arguments).current_dir(root()), &format!("cargo {}", arguments.join(" ")))
+    let name = format!("cargo {}", arguments.join(" "));
+    eprintln!("$ {name}");
+    let mut command = Command::new(env!("CARGO"));
+    // Only `cargo doc` looks at the flags: a link that leads nowhere is a fault of the document.
+    finish(command.args(arguments).env("RUSTDOCFLAGS", "--deny warnings").current_dir(root()), &name)
 }
 
 /// Runs a command to its end and fails when it does.

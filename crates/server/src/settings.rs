@@ -45,11 +45,11 @@ pub(crate) struct SettingFlags {
     #[arg(long, global = true, value_name = "ADDRESS")]
     #[serde(skip_serializing_if = "Option::is_none")]
     listen: Option<String>,
-    /// URL of the service; workspace `acme` is one label below it [default: http://localhost:<port>]
+    /// URL of the service; workspace `acme` is one label below it [default: http://localhost and the port]
     #[arg(long, global = true, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     base_url: Option<String>,
-    /// Database [default: sqlite://<data dir>/roadmap.db]
+    /// Database [default: roadmap.db in the folder for data]
     #[arg(long, global = true, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     database_url: Option<String>,

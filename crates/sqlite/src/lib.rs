@@ -1,7 +1,7 @@
 //! The embedded store: one SQLite file, reached through diesel.
 //!
 //! - One connection writes. Units of work take turns on it, first come first served, and those that
-//!   wait share one commit with the one before them ([`writer`]).
+//!   wait share one commit with the one before them (`writer.rs`).
 //! - A few connections read, each in a snapshot of its own (write-ahead log).
 //! - What is committed is on the disk: `synchronous = FULL`.
 //!
@@ -62,7 +62,7 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the file, whose schema must be up to date ([`migrate`]).
+    /// Opens the file, whose schema must be up to date ([`migrate()`]).
     ///
     /// # Errors
     /// The file cannot be opened as a database.

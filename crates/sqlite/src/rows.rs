@@ -43,7 +43,7 @@ pub(crate) fn summary_columns() -> _ {
     )
 }
 
-/// A row of [`summary_columns`].
+/// A row of [`summary_columns()`].
 #[derive(Debug, Queryable)]
 pub(crate) struct SummaryRow {
     pub(crate) id: Id,
@@ -96,7 +96,7 @@ pub(crate) fn mapped_tracks() -> _ {
         .select((tracks::id, tracks::name, lanes::id.nullable(), lanes::name.nullable()))
 }
 
-/// A row of [`mapped_tracks`].
+/// A row of [`mapped_tracks()`].
 #[derive(Debug, Queryable)]
 pub(crate) struct TrackRow {
     id: Id,
@@ -132,7 +132,7 @@ pub(crate) fn api_key_columns() -> _ {
     )
 }
 
-/// A row of [`api_key_columns`].
+/// A row of [`api_key_columns()`].
 #[derive(Debug, Queryable)]
 pub(crate) struct ApiKeyRow {
     id: Id,
