@@ -411,8 +411,16 @@ fn a_value_that_cannot_be_accepted_is_named() {
         (&member, &["--email", " ", "--name", "Ann"], &["--email"]),
         (&member, &["--email", "ann@acme.example", "--name", ""], &["--name"]),
         (&member, &["--email", "ann@acme.example"], &["--name <NAME>"]),
-        (&workspace, &["b", "--product-name", "B", "--website-url", "b.example"], &["Website URL is invalid"]),
-        (&workspace, &["b", "--product-name", "B", "--website-url", "ftp://b.example"], &["Website URL is invalid"]),
+        (
+            &workspace,
+            &["b", "--product-name", "B", "--website-url", "b.example"],
+            &["--website-url: Website URL is invalid"],
+        ),
+        (
+            &workspace,
+            &["b", "--product-name", "B", "--website-url", "ftp://b.example"],
+            &["--website-url: Website URL is invalid"],
+        ),
         (&workspace, &["b", "--product-name", " ", "--website-url", "https://b.example"], &["Product name"]),
         (&workspace, &["b", "--website-url", "https://b.example"], &["--product-name <NAME>"]),
         (

@@ -2,7 +2,7 @@
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{HOST, HeaderMap, HeaderName};
+use actix_web::http::header::{FORWARDED, HOST, HeaderMap, HeaderName};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, ResponseError, web};
 use roadmap_domain::error::RoadmapError;
@@ -66,19 +66,18 @@ fn subdomain(state: &State, headers: &HeaderMap) -> Option<Subdomain> {
 /// The host by which the client reached the nearest proxy: the last `host` of `Forwarded` (RFC 7239
 /// section 5.3), else the last entry of `X-Forwarded-Host`.
 fn forwarded_host(headers: &HeaderMap) -> Option<&str> {
-    let last = |value: &'_ str| value.rsplit(',').next().map(str::trim).map(str::len);
-    let entry = |name: &HeaderName| {
-        let value = headers.get_all(name).last()?.to_str().ok()?;
-        let length = last(value)?;
-        value.trim_end().get(value.trim_end().len() - length..)
-    };
-    let of_forwarded = entry(&actix_web::http::header::FORWARDED).and_then(|entry| {
+    let of_forwarded = last_entry(headers, &FORWARDED).and_then(|entry| {
         entry.split(';').find_map(|pair| {
             let (name, value) = pair.split_once('=')?;
             name.trim().eq_ignore_ascii_case("host").then(|| value.trim().trim_matches('"'))
         })
     });
-    of_forwarded.or_else(|| entry(&FORWARDED_HOST)).filter(|host| !host.is_empty())
+    of_forwarded.or_else(|| last_entry(headers, &FORWARDED_HOST)).filter(|host| !host.is_empty())
+}
+
+/// The last entry of a header that is a list, however it is spread over lines.
+fn last_entry<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get_all(name).last()?.to_str().ok()?.rsplit(',').next().map(str::trim)
 }
 
 /// The value of a header that is there exactly once.

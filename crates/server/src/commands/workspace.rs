@@ -1,7 +1,7 @@
 //! `roadmap workspace`
 
 use clap::Subcommand;
-use roadmap_domain::error::{Resource, RoadmapError};
+use roadmap_domain::error::{Invalid, Resource, RoadmapError};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::setting::Setting;
@@ -68,7 +68,7 @@ impl WorkspaceCommand {
             Self::Create { subdomain, product_name, website_url, form } => {
                 let operation = CreateWorkspace {
                     subdomain: Subdomain::parse("the subdomain", &subdomain)?,
-                    setting: Setting::parse(&product_name, &website_url)?,
+                    setting: Setting::parse(&product_name, &website_url).map_err(of_flag)?,
                 };
                 let application = Application::open(settings)?;
                 let id = WorkspaceId::new(application.ids.next(application.clock.now()));
@@ -87,4 +87,10 @@ impl WorkspaceCommand {
             }
         }
     }
+}
+
+/// A field of the settings is a flag here.
+fn of_flag(invalid: Invalid) -> anyhow::Error {
+    let flag = format!("--{}", invalid.field.replace('_', "-"));
+    anyhow::Error::new(invalid).context(flag)
 }
