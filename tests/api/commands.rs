@@ -707,3 +707,48 @@ fn an_address_that_is_in_use_or_none_is_named() {
     }
     assert_eq!(app.acme.get_tracks().status, 200);
 }
+
+#[test]
+fn durations_of_keys_are_as_told_and_a_day_of_overlap_unless_told() {
+    let app = App::start();
+    let span = |condition: &str| {
+        app.sql(&format!("SELECT expires_at - created_at FROM api_keys WHERE {condition}"))[0].parse::<i64>().unwrap()
+    };
+    app.roadmap(&["api-key", "create", "--workspace", "acme", "--name", "short", "--expires-in", "90d"]).json();
+    assert_eq!(span("name = 'short'"), 90 * 24 * 3_600_000);
+    let lasting = app.roadmap(&["api-key", "create", "--workspace", "acme", "--name", "lasting"]).json();
+    app.roadmap(&["api-key", "rotate", "--workspace", "acme", lasting["id"].as_str().unwrap()]).json();
+    let replaced = "SELECT old.expires_at - new.created_at FROM api_keys old JOIN api_keys new ON new.name = old.name
+                    WHERE old.name = 'lasting' AND old.expires_at IS NOT NULL AND new.expires_at IS NULL";
+    assert_eq!(app.sql(replaced), [(24 * 3_600_000).to_string()]);
+}
+
+#[test]
+fn the_log_is_json_when_it_is_to_be() {
+    let app = App::with(&[], &[("ROADMAP_LOG_FORMAT", "json")]);
+    app.acme.get_tracks();
+    let answered = || {
+        let log = std::fs::read_to_string(app.data_dir().join("server.log")).unwrap();
+        let lines: Vec<Value> =
+            log.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect();
+        lines.iter().any(|line| line["fields"]["route"] == "/api/external/v1/tracks" && line["fields"]["status"] == 200)
+    };
+    crate::app::eventually("the call is logged", answered);
+}
+
+#[test]
+fn a_service_forgets_old_answers_by_itself() {
+    let mut app = App::start();
+    app.acme
+        .post_feature_request(&serde_json::json!({ "feature_request": { "title": "Old" }, "operation_key": "old" }));
+    app.acme
+        .post_feature_request(&serde_json::json!({ "feature_request": { "title": "New" }, "operation_key": "new" }));
+    app.kill();
+    let mut database = crate::database::connect(&app.data_dir().join("roadmap.db"));
+    let age = "UPDATE operations SET created_at = 0 WHERE operation_key = 'old'";
+    diesel::connection::SimpleConnection::batch_execute(&mut database, age).unwrap();
+    app.start_again();
+    crate::app::eventually("the old answer is forgotten", || {
+        app.sql("SELECT operation_key FROM operations") == ["new"]
+    });
+}

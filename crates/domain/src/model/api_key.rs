@@ -200,6 +200,20 @@ mod tests {
     }
 
     #[test]
+    fn the_digest_is_sha_256_of_the_whole_key() {
+        // Checksum and digest as another implementation computes them.
+        let key = KeyText::of_random(&"a".repeat(43)).unwrap();
+        let digest: String = key.digest().0.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(
+            (key.reveal(), digest.as_str()),
+            (
+                "rmk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa3MhS3x",
+                "7e6faef82ef81459b1bb71b05a12f7447ab93b0f4235e984985ddb21d949b90a"
+            )
+        );
+    }
+
+    #[test]
     fn any_single_wrong_character_is_noticed() {
         let text = key().reveal().to_owned();
         for at in 0..text.len() {
