@@ -10,7 +10,7 @@ use crate::run::{output, root};
 
 /// What each crate of ours may name as a normal or build dependency. A crate that is not here, or a
 /// dependency that is not in its list, is a decision to be made on purpose.
-const MAY: [(&str, &[&str]); 6] = [
+const MAY: [(&str, &[&str]); 7] = [
     (
         "roadmap-domain",
         &[
@@ -42,6 +42,26 @@ const MAY: [(&str, &[&str]); 6] = [
             "roadmap-domain",
             "thiserror",
             "tokio",
+            "tracing",
+            "uuid",
+        ],
+    ),
+    (
+        "roadmap-postgres",
+        &[
+            "async-trait",
+            "deadpool",
+            "diesel",
+            "diesel-async",
+            "diesel_migrations",
+            "futures-util",
+            "roadmap-domain",
+            "rustls",
+            "rustls-native-certs",
+            "thiserror",
+            "tokio",
+            "tokio-postgres",
+            "tokio-postgres-rustls",
             "tracing",
             "uuid",
         ],
@@ -86,7 +106,7 @@ const MAY: [(&str, &[&str]); 6] = [
             "uuid",
         ],
     ),
-    ("roadmap-testkit", &["async-trait", "roadmap-domain", "time", "tokio", "uuid"]),
+    ("roadmap-testkit", &["async-trait", "roadmap-domain", "tempfile", "time", "tokio", "tokio-postgres", "uuid"]),
     ("xtask", &["anyhow", "clap", "rand", "serde_json", "tempfile"]),
 ];
 

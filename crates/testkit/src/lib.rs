@@ -2,6 +2,7 @@
 //!
 //! - [`contract`]: the suite; [`contract_tests!`] runs it on a store.
 //! - [`harness`]: what a store hands in, and short words for what the cases do.
+//! - [`postgres`]: a server and databases to run it on.
 //! - [`fakes`]: a clock that is set by hand, foreseeable ids, a gate that is always open.
 //!
 //! Never a normal dependency: for tests only.
@@ -18,3 +19,4 @@
 pub mod contract;
 pub mod fakes;
 pub mod harness;
+pub mod postgres;

@@ -17,6 +17,8 @@ pub enum Begun {
     Open(Box<dyn UnitOfWork>),
     /// The key was used before: this was the answer. No unit is open.
     Replay(SavedReply),
+    /// Another unit has the key, and the wait for its end took too long. No unit is open.
+    Busy,
 }
 
 /// Opens units of work.

@@ -148,6 +148,7 @@ impl Executor {
         let mut work = match self.store.begin(workspace, key.cloned()).await? {
             Begun::Open(work) => work,
             Begun::Replay(saved) => return Ok(Settled::Replayed(saved)),
+            Begun::Busy => return Err(RoadmapError::OperationInProgress),
         };
         let call = Call::new(workspace, self.clock.now(), &*self.ids);
         match operation.perform(&call, &mut *work).await {
@@ -379,6 +380,16 @@ mod tests {
         gate.expect_enter().returning(|_, _| None);
         let operation = Counted::ending(|| Ok("done"));
         let outcome = block_on(executor(MockStore::new(), gate).run(workspace(), Some(&key("k")), &operation, created));
+        assert!(matches!(outcome, Err(RoadmapError::OperationInProgress)));
+        assert_eq!(operation.runs(), 0);
+    }
+
+    #[test]
+    fn a_key_that_another_process_holds_for_too_long_is_given_up() {
+        let operation = Counted::ending(|| Ok("done"));
+        let mut store = MockStore::new();
+        store.expect_begin().times(1).return_once(|_, _| Ok(Begun::Busy));
+        let outcome = block_on(executor(store, open_gate()).run(workspace(), Some(&key("k")), &operation, created));
         assert!(matches!(outcome, Err(RoadmapError::OperationInProgress)));
         assert_eq!(operation.runs(), 0);
     }

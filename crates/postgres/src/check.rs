@@ -1,0 +1,72 @@
+//! What the service relies on, looked at once before it starts.
+
+use diesel::QueryableByName;
+use diesel::sql_types::{Array, Bool, Text};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::id::WorkspaceId;
+use uuid::Uuid;
+
+use crate::PostgresOptions;
+use crate::connection::APPLICATION_NAME;
+use crate::pool::Pool;
+use crate::session::Session;
+
+/// The role of a session, what it could do beyond its job, and its settings, times in milliseconds.
+const INSPECT: &str = "
+    SELECT current_user::text AS role,
+           (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user) AS above_rules,
+           EXISTS (SELECT FROM pg_class JOIN pg_roles ON pg_roles.oid = relowner
+                   WHERE rolname = current_user AND relnamespace = current_schema()::regnamespace) AS owner,
+           ARRAY(SELECT setting FROM unnest(ARRAY[
+               'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout',
+               'application_name', 'synchronous_commit', 'fsync'
+           ]) WITH ORDINALITY AS asked (name, place) JOIN pg_settings USING (name) ORDER BY place) AS settings";
+
+#[derive(QueryableByName)]
+struct Inspected {
+    #[diesel(sql_type = Text)]
+    role: String,
+    #[diesel(sql_type = Bool)]
+    above_rules: bool,
+    #[diesel(sql_type = Bool)]
+    owner: bool,
+    #[diesel(sql_type = Array<Text>)]
+    settings: Vec<String>,
+}
+
+/// Fails when a connection of the pool is not what the service relies on: a pooler in between may
+/// have dropped the settings, or an operator given the role too much.
+pub(crate) async fn connection(pool: &Pool, options: &PostgresOptions) -> Result<(), StoreError> {
+    let session = Session::reading(pool, WorkspaceId::new(Uuid::nil())).await?;
+    let inspect = diesel::sql_query(INSPECT);
+    let inspected: Inspected = session.run(inspect.get_result(&mut session.connection()?)).await?;
+    let Inspected { role, above_rules, owner, settings } = inspected;
+    let refused = |what: String| Err(StoreError::Fatal(what.into()));
+    if above_rules {
+        return refused(format!("the role {role} is a superuser or bypasses row-level security; it must not"));
+    }
+    if owner {
+        return refused(format!("the role {role} owns tables, so that row-level security does not apply to it"));
+    }
+    let statement_timeout = options.statement_timeout.as_millis().to_string();
+    let lock_timeout = options.lock_timeout().as_millis().to_string();
+    let asked = [
+        ("statement_timeout", statement_timeout.as_str()),
+        ("lock_timeout", lock_timeout.as_str()),
+        ("idle_in_transaction_session_timeout", statement_timeout.as_str()),
+        ("application_name", APPLICATION_NAME),
+        ("synchronous_commit", "on"),
+    ];
+    let mut found = settings.iter().map(String::as_str);
+    for (name, asked) in asked {
+        let found = found.next().unwrap_or_default();
+        if found != asked {
+            return refused(format!("{name} is {found} on the connection, and was asked to be {asked}"));
+        }
+    }
+    if found.next() == Some("off") {
+        tracing::warn!("fsync is off on the database server: a crash of its machine can lose what was acknowledged");
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! Between columns and values: moments as `timestamptz`, which counts microseconds.
+
+use diesel::data_types::PgTimestamp;
+use diesel::deserialize::{self, FromSql, FromSqlRow};
+use diesel::expression::AsExpression;
+use diesel::pg::{Pg, PgValue};
+use diesel::serialize::{self, Output, ToSql};
+use diesel::sql_types::Timestamptz;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::timestamp::Timestamp;
+use uuid::Uuid;
+
+use crate::errors::inconsistent;
+
+/// Milliseconds from 1970-01-01, where timestamps begin, to 2000-01-01, where PostgreSQL's do.
+const EPOCH: i64 = 946_684_800_000;
+
+/// A moment in a `timestamptz` column: milliseconds since 1970-01-01T00:00:00Z.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, AsExpression, FromSqlRow)]
+#[diesel(sql_type = Timestamptz)]
+pub(crate) struct Moment(i64);
+
+impl Moment {
+    /// The moment of a row. What PostgreSQL can keep reaches farther than what the model can.
+    pub(crate) fn read(self, table: &'static str, column: &'static str, row: Uuid) -> Result<Timestamp, StoreError> {
+        Timestamp::from_millis(self.0).ok_or_else(|| inconsistent(table, column, row))
+    }
+}
+
+impl From<Timestamp> for Moment {
+    fn from(at: Timestamp) -> Self {
+        Self(at.millis())
+    }
+}
+
+impl FromSql<Timestamptz, Pg> for Moment {
+    fn from_sql(value: PgValue<'_>) -> deserialize::Result<Self> {
+        let PgTimestamp(micros) = FromSql::<Timestamptz, Pg>::from_sql(value)?;
+        Ok(Self(micros.div_euclid(1_000).saturating_add(EPOCH)))
+    }
+}
+
+impl ToSql<Timestamptz, Pg> for Moment {
+    fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
+        let micros = (self.0 - EPOCH).checked_mul(1_000).ok_or("a moment is out of PostgreSQL's range")?;
+        ToSql::<Timestamptz, Pg>::to_sql(&PgTimestamp(micros), &mut out.reborrow())
+    }
+}
+
+/// The moment of a column that may be empty.
+pub(crate) fn optional_moment(
+    moment: Option<Moment>,
+    table: &'static str,
+    column: &'static str,
+    row: Uuid,
+) -> Result<Option<Timestamp>, StoreError> {
+    moment.map(|moment| moment.read(table, column, row)).transpose()
+}
+
+/// The address of a column.
+pub(crate) fn address(text: &str, table: &'static str, row: Uuid) -> Result<EmailAddress, StoreError> {
+    EmailAddress::parse("email", text).map_err(|_| inconsistent(table, "email", row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_epochs_are_thirty_years_apart() {
+        assert_eq!(Timestamp::from_millis(EPOCH).unwrap().to_string(), "2000-01-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn a_moment_that_the_model_cannot_hold_is_named_with_its_row() {
+        let error = Moment(i64::MAX).read("votes", "created_at", Uuid::nil()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "stored data is inconsistent: votes.created_at of row 00000000-0000-0000-0000-000000000000"
+        );
+    }
+}

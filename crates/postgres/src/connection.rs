@@ -1,0 +1,262 @@
+//! How connections are made: every one with the same settings, encrypted unless the server is on
+//! this machine.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool::managed::{Manager, Metrics, RecycleError, RecycleResult};
+use diesel_async::AsyncPgConnection;
+use diesel_async::pooled_connection::PoolableConnection;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::runtime::Handle;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{Config, NoTls};
+use tokio_postgres_rustls::MakeRustlsConnect;
+use uuid::Uuid;
+
+use crate::PostgresOptions;
+use crate::errors::ConnectError;
+
+/// How the sessions of the service are named on the server.
+pub(crate) const APPLICATION_NAME: &str = "roadmap";
+
+/// A connection, and the workspace that its session has named for row-level security.
+pub(crate) struct Link {
+    pub(crate) connection: AsyncPgConnection,
+    pub(crate) workspace: Option<Uuid>,
+}
+
+/// Makes connections to one database.
+#[derive(Clone)]
+pub(crate) struct Connector {
+    config: Config,
+    tls: Option<MakeRustlsConnect>,
+    runtime: Option<Handle>,
+}
+
+impl Connector {
+    /// Connections of the service: under its role and its time limits.
+    pub(crate) fn new(options: &PostgresOptions) -> Result<Self, ConnectError> {
+        let mut connector = Self::of_login(&options.url)?;
+        let given = connector.config.get_options().map(ToOwned::to_owned).unwrap_or_default();
+        let millis = |limit: Duration| limit.as_millis();
+        connector.config.options(format!(
+            "{given} -c role={} -c statement_timeout={} -c lock_timeout={} -c idle_in_transaction_session_timeout={} \
+             -c synchronous_commit=on -c jit=off",
+            options.role,
+            millis(options.statement_timeout),
+            millis(options.lock_timeout()),
+            // A unit is never idle for longer than it takes to send the next statement.
+            millis(options.statement_timeout),
+        ));
+        connector.config.connect_timeout(options.connection_wait);
+        Ok(connector)
+    }
+
+    /// Connections of the login itself, without time limits: for migrations.
+    pub(crate) fn of_login(url: &str) -> Result<Self, ConnectError> {
+        let Target { url, encrypted, roots } = target(url)?;
+        let mut config: Config = url.parse().map_err(ConnectError::Url)?;
+        let encrypted = encrypted.unwrap_or_else(|| !is_here(&config));
+        config.ssl_mode(if encrypted { SslMode::Require } else { SslMode::Disable });
+        config.application_name(APPLICATION_NAME);
+        // A peer that is gone without a word is noticed before anybody asks it something.
+        config.keepalives_idle(Duration::from_secs(10));
+        let tls = encrypted.then(|| trust(roots.as_deref().map(Path::new))).transpose()?;
+        Ok(Self { config, tls, runtime: None })
+    }
+
+    /// Connections that are driven by `runtime` instead of by whoever opens them.
+    pub(crate) fn on(self, runtime: Handle) -> Self {
+        Self { runtime: Some(runtime), ..self }
+    }
+
+    pub(crate) async fn connect(&self) -> Result<AsyncPgConnection, ConnectError> {
+        Ok(match &self.tls {
+            None => {
+                let (client, connection) = self.config.connect(NoTls).await.map_err(ConnectError::Unreachable)?;
+                AsyncPgConnection::try_from_client_and_connection(client, connection).await?
+            }
+            Some(tls) => {
+                let (client, connection) = self.config.connect(tls.clone()).await.map_err(ConnectError::Unreachable)?;
+                AsyncPgConnection::try_from_client_and_connection(client, connection).await?
+            }
+        })
+    }
+}
+
+impl Manager for Connector {
+    type Type = Link;
+    type Error = ConnectError;
+
+    async fn create(&self) -> Result<Link, ConnectError> {
+        let connection = match &self.runtime {
+            None => self.connect().await?,
+            Some(runtime) => {
+                let connector = self.clone();
+                let connecting = runtime.spawn(async move { connector.connect().await });
+                connecting.await.map_err(|ended| ConnectError::Refused(format!("was not tried: {ended}")))??
+            }
+        };
+        Ok(Link { connection, workspace: None })
+    }
+
+    async fn recycle(&self, link: &mut Link, _: &Metrics) -> RecycleResult<ConnectError> {
+        // No question to the server: whether it has hung up is known here.
+        if link.connection.is_broken() {
+            return Err(RecycleError::message("the connection has ended"));
+        }
+        Ok(())
+    }
+}
+
+/// A URL without what only other clients understand.
+struct Target {
+    url: String,
+    /// Whether the URL asks for encryption; `None` when it does not say.
+    encrypted: Option<bool>,
+    /// The file with the certificates to trust, when they are not the system's.
+    roots: Option<String>,
+}
+
+/// Takes `sslmode` and `sslrootcert` out of the URL. Encryption here always comes with a look at the
+/// server's certificate and name, so that `require` means what `verify-full` means elsewhere.
+fn target(url: &str) -> Result<Target, ConnectError> {
+    let (address, query) = url.split_once('?').unwrap_or((url, ""));
+    let (mut encrypted, mut roots, mut rest) = (None, None, Vec::new());
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        match pair.split_once('=') {
+            Some(("sslmode", "disable")) => encrypted = Some(false),
+            Some(("sslmode", "require" | "verify-full")) => encrypted = Some(true),
+            Some(("sslmode", other)) => {
+                return Err(ConnectError::Refused(format!(
+                    "has sslmode={other}; it may be `disable`, or `require` or `verify-full`, which both verify the \
+                     server's certificate"
+                )));
+            }
+            Some(("sslrootcert", file)) => roots = Some(file.replace("%2F", "/")),
+            _ => rest.push(pair),
+        }
+    }
+    let url = if rest.is_empty() { address.to_owned() } else { format!("{address}?{}", rest.join("&")) };
+    Ok(Target { url, encrypted, roots })
+}
+
+/// Whether the server is on this machine: a socket, or a loopback address.
+fn is_here(config: &Config) -> bool {
+    config.get_hosts().iter().all(|host| match host {
+        Host::Unix(_) => true,
+        Host::Tcp(name) => {
+            name == "localhost" || name.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+        }
+    })
+}
+
+/// Trusts the certificates of a file, or those that the system trusts.
+fn trust(file: Option<&Path>) -> Result<MakeRustlsConnect, ConnectError> {
+    let mut roots = RootCertStore::empty();
+    let certificates = match file {
+        Some(file) => CertificateDer::pem_file_iter(file)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(|error| ConnectError::Certificates(error.into()))?,
+        None => rustls_native_certs::load_native_certs().certs,
+    };
+    let (added, _) = roots.add_parsable_certificates(certificates);
+    if added == 0 {
+        return Err(ConnectError::Certificates("there is none in it".into()));
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| ConnectError::Certificates(error.into()))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(MakeRustlsConnect::new(config))
+}
+
+/// The URL without its password, for people to read.
+#[must_use]
+pub fn redacted(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let host = match authority.rsplit_once('@') {
+        Some((login, host)) => {
+            let user = login.split_once(':').map_or(login, |(user, _)| user);
+            format!("{user}@{host}")
+        }
+        None => authority.to_owned(),
+    };
+    let path = path.split_once('?').map_or(path, |(path, _)| path);
+    format!("{scheme}://{host}{path}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(url: &str) -> PostgresOptions {
+        PostgresOptions::new(url)
+    }
+
+    #[test]
+    fn every_connection_has_the_role_and_the_time_limits() {
+        let connector =
+            Connector::new(&options("postgres://ann@localhost/roadmap?options=-c%20work_mem%3D8MB")).unwrap();
+        assert_eq!(
+            connector.config.get_options(),
+            Some(
+                "-c work_mem=8MB -c role=roadmap_service -c statement_timeout=2000 -c lock_timeout=1500 \
+                 -c idle_in_transaction_session_timeout=2000 -c synchronous_commit=on -c jit=off"
+            )
+        );
+        assert_eq!(connector.config.get_application_name(), Some("roadmap"));
+    }
+
+    #[test]
+    fn other_machines_are_spoken_to_in_secret() {
+        for (url, encrypted) in [
+            ("postgres://localhost/roadmap", false),
+            ("postgres://127.0.0.1/roadmap", false),
+            ("postgres://%2Frun%2Fpostgresql/roadmap", false),
+            ("postgres://localhost/roadmap?sslmode=require", true),
+            ("postgres://db.example.com/roadmap", true),
+            ("postgres://db.example.com/roadmap?sslmode=verify-full", true),
+            ("postgres://db.example.com/roadmap?sslmode=disable", false),
+            ("postgres://localhost,db.example.com/roadmap", true),
+        ] {
+            assert_eq!(Connector::new(&options(url)).unwrap().tls.is_some(), encrypted, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_url_that_asks_for_something_else_is_refused() {
+        for (url, message) in [
+            ("postgres://localhost/roadmap?sslmode=prefer", "has sslmode=prefer"),
+            ("postgres://localhost/roadmap?nonsense=1", "not one that PostgreSQL's clients understand"),
+            ("postgres://localhost:port/roadmap", "not one that PostgreSQL's clients understand"),
+            ("postgres://db.example.com/roadmap?sslrootcert=/nowhere", "cannot be read"),
+        ] {
+            let error = Connector::new(&options(url)).err().unwrap();
+            assert!(error.to_string().contains(message), "{url}: {error}");
+        }
+    }
+
+    #[test]
+    fn passwords_are_for_the_server_only() {
+        for (url, shown) in [
+            (
+                "postgres://ann:s3cret@db.example.com:5432/roadmap?sslmode=require",
+                "postgres://ann@db.example.com:5432/roadmap",
+            ),
+            ("postgres://ann:p@ss:word@db/roadmap", "postgres://ann@db/roadmap"),
+            ("postgres://db/roadmap?password=s3cret", "postgres://db/roadmap"),
+            ("postgres://db", "postgres://db"),
+        ] {
+            assert_eq!(redacted(url), shown);
+        }
+    }
+}

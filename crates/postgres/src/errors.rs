@@ -1,0 +1,136 @@
+//! From diesel's errors to the domain's.
+
+use std::time::Duration;
+
+use diesel::result::{ConnectionError, DatabaseErrorKind, Error as DieselError};
+use roadmap_domain::error::StoreError;
+use thiserror::Error;
+
+/// What can go wrong between here and PostgreSQL, before a statement runs.
+#[derive(Debug, Error)]
+pub enum ConnectError {
+    /// The URL cannot be understood.
+    #[error("the database URL is not one that PostgreSQL's clients understand")]
+    Url(#[source] tokio_postgres::Error),
+    /// The URL asks for something that this client does not do.
+    #[error("the database URL {0}")]
+    Refused(String),
+    /// The certificates to trust cannot be read.
+    #[error("the certificates to trust cannot be read")]
+    Certificates(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The server cannot be reached, or sends this client away.
+    #[error("the database server cannot be reached")]
+    Unreachable(#[source] tokio_postgres::Error),
+    /// The connection was made and could not be used.
+    #[error("the connection to the database server cannot be set up")]
+    Setup(#[from] ConnectionError),
+}
+
+impl From<ConnectError> for StoreError {
+    fn from(error: ConnectError) -> Self {
+        match error {
+            ConnectError::Unreachable(_) | ConnectError::Setup(_) => Self::Unavailable(error.into()),
+            ConnectError::Url(_) | ConnectError::Refused(_) | ConnectError::Certificates(_) => {
+                Self::Fatal(error.into())
+            }
+        }
+    }
+}
+
+/// Sorts the failure of a statement that took so long, on connections with this `lock_timeout`.
+///
+/// Diesel tells a few kinds of failure apart and drops the code of the others. For those there are
+/// two signs: how long the statement took, for the server's own time limits, and the message, which
+/// is in English unless the server was told another language. A message that is not known is taken
+/// as our own fault, and reported as one.
+pub(crate) fn store_error(error: DieselError, took: Duration, lock_timeout: Duration) -> StoreError {
+    match &error {
+        // Names that clients choose are stored "on conflict do nothing": what is left are two units
+        // that took the same number at once.
+        DieselError::DatabaseError(DatabaseErrorKind::SerializationFailure | DatabaseErrorKind::UniqueViolation, _) => {
+            StoreError::Transient(error.into())
+        }
+        DieselError::DatabaseError(
+            DatabaseErrorKind::ClosedConnection
+            | DatabaseErrorKind::UnableToSendCommand
+            | DatabaseErrorKind::ReadOnlyTransaction,
+            _,
+        )
+        | DieselError::BrokenTransactionManager => StoreError::Unavailable(error.into()),
+        DieselError::DatabaseError(DatabaseErrorKind::Unknown, information) => {
+            let message = information.message();
+            if message.starts_with("deadlock detected") {
+                StoreError::Transient(error.into())
+            } else if is_passing(message) || took >= lock_timeout {
+                StoreError::Unavailable(error.into())
+            } else {
+                StoreError::Fatal(error.into())
+            }
+        }
+        _ => StoreError::Fatal(error.into()),
+    }
+}
+
+/// Whether the message tells of the server's state and not of the statement.
+fn is_passing(message: &str) -> bool {
+    [
+        "canceling statement due to",
+        "terminating connection due to",
+        "the database system is",
+        "too many clients",
+        "too many connections",
+        "connection slots are reserved",
+        "No space left on device",
+        "could not extend file",
+        "out of memory",
+        "out of shared memory",
+    ]
+    .iter()
+    .any(|passing| message.contains(passing))
+}
+
+/// A value of a row that is not what was once written.
+pub(crate) fn inconsistent(table: &'static str, column: &'static str, row: impl ToString) -> StoreError {
+    StoreError::Inconsistent { table, column, row: row.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(kind: DatabaseErrorKind, message: &str, took: u64) -> &'static str {
+        let error = DieselError::DatabaseError(kind, Box::new(message.to_owned()));
+        match store_error(error, Duration::from_millis(took), Duration::from_secs(1)) {
+            StoreError::Unavailable(_) => "unavailable",
+            StoreError::Transient(_) => "transient",
+            StoreError::Inconsistent { .. } => "inconsistent",
+            StoreError::Fatal(_) => "fatal",
+        }
+    }
+
+    #[test]
+    fn failures_are_sorted_by_what_can_be_done_about_them() {
+        use DatabaseErrorKind::{
+            ClosedConnection, ForeignKeyViolation, SerializationFailure, UnableToSendCommand, UniqueViolation, Unknown,
+        };
+        for (kind, message, took, expected) in [
+            (SerializationFailure, "could not serialize access", 1, "transient"),
+            (Unknown, "deadlock detected", 1_200, "transient"),
+            (Unknown, "canceling statement due to lock timeout", 1_000, "unavailable"),
+            (Unknown, "canceling statement due to statement timeout", 2_000, "unavailable"),
+            // The same on a server that speaks German.
+            (Unknown, "storniere Anfrage wegen Zeitüberschreitung der Sperre", 1_001, "unavailable"),
+            (Unknown, "terminating connection due to administrator command", 1, "unavailable"),
+            (Unknown, "the database system is shutting down", 1, "unavailable"),
+            (Unknown, "could not extend file \"base/1/2\": No space left on device", 1, "unavailable"),
+            (UnableToSendCommand, "connection closed", 1, "unavailable"),
+            (ClosedConnection, "", 1, "unavailable"),
+            (Unknown, "relation \"votes\" does not exist", 1, "fatal"),
+            (Unknown, "permission denied for table votes", 1, "fatal"),
+            (UniqueViolation, "duplicate key", 1, "transient"),
+            (ForeignKeyViolation, "violates foreign key", 1, "fatal"),
+        ] {
+            assert_eq!(sorted(kind, message, took), expected, "{message}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The server store: PostgreSQL, reached through diesel-async, for many processes on one database.
+//!
+//! - Connections come from pools and are all set up alike (`connection.rs`). Writes share one pool;
+//!   each worker of the web server reads through a small one of its own ([`PostgresReader`]).
+//! - A unit of work is a transaction. What it needs to begin travels with its first statement, its
+//!   saved answer with its commit (`unit.rs`).
+//! - A connection that was left in the middle of something is closed, never given back
+//!   (`session.rs`).
+//! - The service's role owns nothing. Row-level security shows each session the rows of the one
+//!   workspace that it has named.
+//!
+//! Not here: any decision. What two stores would both decide belongs to the domain.
+//!
+//! Invariant: every statement about a workspace's rows has its `workspace_id` in it.
+
+mod check;
+mod codec;
+mod connection;
+mod errors;
+mod migrate;
+mod pool;
+mod reads;
+mod rows;
+mod schema;
+mod session;
+mod statement;
+mod unit;
+mod writes;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::id::WorkspaceId;
+use tokio::runtime::Handle;
+
+pub use connection::redacted;
+pub use errors::ConnectError;
+pub use migrate::{pending, revert_all, run as migrate};
+
+use crate::connection::Connector;
+use crate::pool::Pool;
+use crate::session::Session;
+
+/// Where the database is and how patient the store is.
+#[derive(Clone)]
+pub struct PostgresOptions {
+    /// `postgres://user:password@host:port/database?sslmode=…`
+    pub url: String,
+    /// The role that statements run as: the login must be a member of it, and it may own nothing.
+    pub role: String,
+    /// How many connections write, and how many read.
+    pub pool_size: usize,
+    /// How long a call waits for a connection, a new one included.
+    pub connection_wait: Duration,
+    /// How long the server works on one statement. It waits for a lock three quarters of that.
+    pub statement_timeout: Duration,
+}
+
+impl PostgresOptions {
+    /// The defaults for a database: the role `roadmap_service`, 8 connections, 2 seconds of patience.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            role: "roadmap_service".to_owned(),
+            pool_size: 8,
+            connection_wait: Duration::from_secs(2),
+            statement_timeout: Duration::from_secs(2),
+        }
+    }
+
+    fn lock_timeout(&self) -> Duration {
+        self.statement_timeout * 3 / 4
+    }
+
+    /// How long an answer is waited for here. Longer than the server works on a statement, so that
+    /// only a server that is silent is given up on.
+    fn answer_wait(&self) -> Duration {
+        self.statement_timeout + Duration::from_millis(500)
+    }
+}
+
+/// The store: units of work, the directory, housekeeping. Clones share its connections.
+#[derive(Clone)]
+pub struct PostgresStore {
+    pool: Pool,
+    options: Arc<PostgresOptions>,
+}
+
+impl PostgresStore {
+    /// A store on a database whose schema is up to date ([`migrate()`]), after a look at whether its
+    /// connections are what the service relies on.
+    ///
+    /// Connections are driven by the current runtime, whoever uses them.
+    ///
+    /// # Errors
+    /// The database cannot be reached, or the role could see or change more than it may.
+    pub async fn open(options: &PostgresOptions) -> Result<Self, StoreError> {
+        let connector = Connector::new(options)?.on(Handle::current());
+        let pool = Pool::new(connector, options.pool_size, options)?;
+        let store = Self { pool, options: Arc::new(options.clone()) };
+        check::connection(&store.pool, options).await?;
+        Ok(store)
+    }
+
+    /// What reads, with `connections` of its own. They are driven by the runtime that first uses
+    /// them: a thread that serves calls and drives its connections itself wakes no other.
+    ///
+    /// # Errors
+    /// None for a store that could be opened.
+    pub fn reader(&self, connections: usize) -> Result<PostgresReader, StoreError> {
+        let connector = Connector::new(&self.options)?;
+        Ok(PostgresReader { pool: Pool::new(connector, connections, &self.options)? })
+    }
+
+    async fn session(&self, workspace: WorkspaceId) -> Result<Session, StoreError> {
+        Session::reading(&self.pool, workspace).await
+    }
+}
+
+/// The lists and the search. Clones share their connections.
+#[derive(Clone)]
+pub struct PostgresReader {
+    pool: Pool,
+}
+
+impl PostgresReader {
+    async fn session(&self, workspace: WorkspaceId) -> Result<Session, StoreError> {
+        Session::reading(&self.pool, workspace).await
+    }
+}

@@ -1,0 +1,160 @@
+//! The schema: its migrations are compiled in and run at start, and with them the rights of the
+//! role that the service works under.
+
+use std::collections::BTreeSet;
+
+use diesel::QueryableByName;
+use diesel::migration::{Migration, MigrationSource};
+use diesel::pg::Pg;
+use diesel::result::Error as DieselError;
+use diesel::sql_types::{Bool, Text};
+use diesel_async::{AsyncMigrationHarness, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use roadmap_domain::error::StoreError;
+
+use crate::PostgresOptions;
+use crate::connection::Connector;
+
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
+
+/// The advisory lock that migrations run under: the bytes of `roadmap`.
+const LOCK: i64 = 0x0072_6f61_646d_6170;
+
+/// Brings the schema and the role's rights up to date. Returns the versions of the migrations that
+/// were run.
+///
+/// One process at a time: another that starts meanwhile waits, and then finds nothing left to do.
+/// Each migration is a transaction; after a crash the next start goes on where this one ended. With
+/// nothing left to do, nothing is written, so that the login need not own the tables.
+///
+/// # Errors
+/// The database cannot be reached, the login may not change the schema, or a migration fails.
+pub async fn run(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
+    let mut connection = locked(options).await?;
+    let done = if missing(&mut connection).await?.is_empty() {
+        Vec::new()
+    } else {
+        let migrated;
+        (connection, migrated) = migrate(connection, |harness| {
+            Ok(harness.run_pending_migrations(MIGRATIONS)?.iter().map(ToString::to_string).collect())
+        })
+        .await?;
+        migrated?
+    };
+    if !done.is_empty() || !is_granted(&mut connection, &options.role).await? {
+        grant(&mut connection, &options.role).await?;
+    }
+    Ok(done)
+}
+
+/// The versions of the migrations that the database still lacks.
+///
+/// # Errors
+/// The database cannot be reached.
+pub async fn pending(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
+    missing(&mut locked(options).await?).await
+}
+
+/// Undoes every migration, and with them all data. For checks of the migrations themselves.
+///
+/// # Errors
+/// The database cannot be reached, or a migration cannot be undone.
+pub async fn revert_all(options: &PostgresOptions) -> Result<(), StoreError> {
+    let connection = locked(options).await?;
+    migrate(connection, |harness| harness.revert_all_migrations(MIGRATIONS).map(|_| ())).await?.1
+}
+
+/// A connection of the login that holds the lock, until it is dropped.
+async fn locked(options: &PostgresOptions) -> Result<AsyncPgConnection, StoreError> {
+    let mut connection = Connector::of_login(&options.url)?.connect().await?;
+    connection.batch_execute(&format!("SELECT pg_advisory_lock({LOCK})")).await.map_err(fatal)?;
+    Ok(connection)
+}
+
+type Harness = AsyncMigrationHarness<AsyncPgConnection>;
+
+/// Runs blocking work of the migration library on a connection, and gives the connection back.
+async fn migrate<T: Send + 'static>(
+    connection: AsyncPgConnection,
+    work: impl FnOnce(&mut Harness) -> Result<T, Box<dyn std::error::Error + Send + Sync>> + Send + 'static,
+) -> Result<(AsyncPgConnection, Result<T, StoreError>), StoreError> {
+    let worked = tokio::task::spawn_blocking(move || {
+        let mut harness = Harness::new(connection);
+        let outcome = work(&mut harness).map_err(StoreError::Fatal);
+        (harness.into_inner(), outcome)
+    });
+    worked.await.map_err(|panic| StoreError::Fatal(panic.into()))
+}
+
+fn fatal(error: DieselError) -> StoreError {
+    StoreError::Fatal(error.into())
+}
+
+#[derive(QueryableByName)]
+struct Version {
+    #[diesel(sql_type = Text)]
+    version: String,
+}
+
+#[derive(QueryableByName)]
+struct Answer {
+    #[diesel(sql_type = Bool)]
+    answer: bool,
+}
+
+/// As the library would tell, without its creating a table to tell from.
+async fn missing(connection: &mut AsyncPgConnection) -> Result<Vec<String>, StoreError> {
+    let is_new = "SELECT to_regclass('__diesel_schema_migrations') IS NULL AS answer";
+    let is_new: Answer = diesel::sql_query(is_new).get_result(connection).await.map_err(fatal)?;
+    let applied: Vec<Version> = if is_new.answer {
+        Vec::new()
+    } else {
+        let applied = "SELECT version::text AS version FROM __diesel_schema_migrations";
+        diesel::sql_query(applied).load(connection).await.map_err(fatal)?
+    };
+    let applied: BTreeSet<String> = applied.into_iter().map(|row| row.version).collect();
+    let known: Vec<Box<dyn Migration<Pg>>> = MIGRATIONS.migrations().map_err(StoreError::Fatal)?;
+    let known = known.iter().map(|migration| migration.name().version().to_string());
+    Ok(known.filter(|version| !applied.contains(version)).collect())
+}
+
+/// Whether the role exists and can do its work; that it can read the newest table tells.
+async fn is_granted(connection: &mut AsyncPgConnection, role: &str) -> Result<bool, StoreError> {
+    let granted = "SELECT coalesce((SELECT has_table_privilege(oid, 'search_words', 'INSERT') FROM pg_roles
+                   WHERE rolname = $1), false) AS answer";
+    let granted = diesel::sql_query(granted).bind::<Text, _>(role);
+    let granted: Answer = granted.get_result(connection).await.map_err(fatal)?;
+    Ok(granted.answer)
+}
+
+/// Creates the role if there is none, and gives it what the service needs: to read and change rows.
+async fn grant(connection: &mut AsyncPgConnection, role: &str) -> Result<(), StoreError> {
+    let rights = format!(
+        "DO $$
+         BEGIN
+             IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{role}') THEN
+                 CREATE ROLE {role} NOLOGIN;
+             END IF;
+             IF NOT pg_has_role(current_user, '{role}', 'MEMBER') THEN
+                 EXECUTE format('GRANT {role} TO %I', current_user);
+             END IF;
+             EXECUTE format('GRANT USAGE ON SCHEMA %I TO {role}', current_schema());
+             EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %I TO {role}', current_schema());
+             EXECUTE format('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA %I TO {role}', current_schema());
+             REVOKE ALL ON __diesel_schema_migrations FROM {role};
+         EXCEPTION
+             -- Roles belong to all databases of a server: another one may have made it just now.
+             WHEN duplicate_object OR unique_violation THEN
+                 RAISE EXCEPTION 'the role {role} was being created by another session';
+         END $$"
+    );
+    connection.batch_execute(&rights).await.map_err(|error| {
+        StoreError::Fatal(
+            format!(
+                "the role {role} cannot be set up ({error}). An administrator can do it once: \
+                 CREATE ROLE {role} NOLOGIN; GRANT {role} TO the login of the service"
+            )
+            .into(),
+        )
+    })
+}

@@ -1,0 +1,42 @@
+//! The connections that are shared, and how long one is waited for.
+
+use std::time::Duration;
+
+use deadpool::managed::{self, Object, PoolError};
+use roadmap_domain::error::StoreError;
+
+use crate::PostgresOptions;
+use crate::connection::Connector;
+
+/// Up to so many connections, made when they are needed.
+#[derive(Clone)]
+pub(crate) struct Pool {
+    connections: managed::Pool<Connector>,
+    wait: Duration,
+    /// How long the answer to a statement is waited for.
+    pub(crate) answer_wait: Duration,
+    /// How long the server waits for a lock.
+    pub(crate) lock_timeout: Duration,
+}
+
+impl Pool {
+    pub(crate) fn new(connector: Connector, connections: usize, options: &PostgresOptions) -> Result<Self, StoreError> {
+        let builder = managed::Pool::builder(connector).max_size(connections.max(1));
+        Ok(Self {
+            connections: builder.build().map_err(|error| StoreError::Fatal(error.into()))?,
+            wait: options.connection_wait,
+            answer_wait: options.answer_wait(),
+            lock_timeout: options.lock_timeout(),
+        })
+    }
+
+    /// A connection that nobody else uses.
+    pub(crate) async fn get(&self) -> Result<Object<Connector>, StoreError> {
+        match tokio::time::timeout(self.wait, self.connections.get()).await {
+            Ok(Ok(connection)) => Ok(connection),
+            Ok(Err(PoolError::Backend(error))) => Err(error.into()),
+            Ok(Err(error)) => Err(StoreError::Fatal(error.into())),
+            Err(elapsed) => Err(StoreError::Unavailable(elapsed.into())),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Forgets what is no longer needed.
+
+use async_trait::async_trait;
+use diesel::sql_types::{BigInt, Timestamptz, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::{Directory, Housekeeping};
+use uuid::Uuid;
+
+use crate::PostgresStore;
+use crate::codec::Moment;
+use crate::statement::statement;
+
+statement! {
+    /// Deletes a workspace's oldest saved answers from before a moment.
+    ForgetOperations { workspace: Uuid => SqlUuid, before: Moment => Timestamptz, most: i64 => BigInt } -> BigInt,
+    "DELETE FROM operations WHERE workspace_id = {workspace} AND operation_key IN (
+         SELECT operation_key FROM operations WHERE workspace_id = {workspace} AND created_at < {before}
+         ORDER BY created_at LIMIT {most}
+     )"
+}
+
+#[async_trait]
+impl Housekeeping for PostgresStore {
+    /// Workspace by workspace: no session sees the rows of two.
+    async fn forget_operations(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let mut forgotten = 0;
+        for workspace in self.workspaces().await? {
+            let most = i64::from(limit).saturating_sub(forgotten);
+            if most == 0 {
+                break;
+            }
+            let session = self.session(workspace.id).await?;
+            let forget = ForgetOperations { workspace: workspace.id.uuid(), before: before.into(), most };
+            let deleted = session.run(forget.execute(&mut session.connection()?)).await?;
+            forgotten = forgotten.saturating_add(i64::try_from(deleted).unwrap_or(i64::MAX));
+        }
+        Ok(forgotten.unsigned_abs())
+    }
+}

@@ -1,0 +1,233 @@
+//! Answers the API's questions, each with one statement: a list and its length are of one moment.
+
+use async_trait::async_trait;
+use diesel::prelude::{ExpressionMethods, QueryDsl};
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::changelog::Changelog;
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::feature_request::{RequestRef, RequestSummary, Title};
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::{ChangelogId, CustomerId, LaneId, MemberId, WorkspaceId};
+use roadmap_domain::model::member::Member;
+use roadmap_domain::model::pagination::{Listing, PageRequest};
+use roadmap_domain::model::setting::{Setting, WebsiteUrl};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::track::{Lane, Track};
+use roadmap_domain::model::vote::Voter;
+use roadmap_domain::ports::RoadmapReader;
+use uuid::Uuid;
+
+use crate::PostgresReader;
+use crate::codec::{Moment, address, optional_moment};
+use crate::rows::{SummaryColumns, SummaryRow, TrackRow, mapped_tracks};
+use crate::schema::{lanes, members, settings, tracks};
+use crate::statement::statement;
+use crate::writes::id_or_number;
+
+statement! {
+    /// How many requests a customer voted for, and a page of them beside it. Ids begin with the
+    /// moment of creation, and the index of a customer's votes has them in order: the page is read
+    /// from it without looking at the other votes.
+    VotesOf {
+        workspace: Uuid => SqlUuid,
+        email_folded: String => Text,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> (BigInt, Nullable<SummaryColumns>),
+    "WITH customer AS MATERIALIZED (
+         SELECT id FROM customers WHERE workspace_id = {workspace} AND email_folded = {email_folded}
+     ), total AS (
+         SELECT count(*) AS total FROM votes
+         WHERE workspace_id = {workspace} AND customer_id = (SELECT id FROM customer)
+     ), page AS (
+         SELECT request_id FROM votes
+         WHERE workspace_id = {workspace} AND customer_id = (SELECT id FROM customer)
+         ORDER BY request_id DESC LIMIT {limit} OFFSET {offset}
+     ), listed AS (
+         SELECT feature_requests.id, feature_requests.tag_number, title, tracks.name AS track, lanes.name AS lane,
+                votes_count, created_at
+         FROM page
+         JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = page.request_id
+         JOIN vote_tallies ON vote_tallies.workspace_id = {workspace} AND vote_tallies.request_id = page.request_id
+         JOIN tracks ON tracks.workspace_id = {workspace} AND tracks.id = track_id
+         LEFT JOIN lanes ON lanes.workspace_id = {workspace} AND lanes.id = lane_id
+     )
+     SELECT total, listed.* FROM total LEFT JOIN listed ON true ORDER BY listed.id DESC"
+}
+
+statement! {
+    /// How many voters a request has, and a page of them beside it; nothing without such a request.
+    VotersOf {
+        workspace: Uuid => SqlUuid,
+        request: Option<Uuid> => Nullable<SqlUuid>,
+        number: Option<i64> => Nullable<BigInt>,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> (BigInt, Nullable<(SqlUuid, Nullable<Text>, Text, Timestamptz)>),
+    "WITH request AS MATERIALIZED (
+         SELECT feature_requests.id, votes_count FROM feature_requests
+         JOIN vote_tallies ON vote_tallies.workspace_id = feature_requests.workspace_id
+                          AND vote_tallies.request_id = feature_requests.id
+         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = coalesce({request},
+             (SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND tag_number = {number}))
+     ), page AS (
+         SELECT customer_id, created_at FROM votes
+         WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request)
+         ORDER BY created_at DESC, customer_id DESC LIMIT {limit} OFFSET {offset}
+     ), listed AS (
+         SELECT customers.id, name, email, page.created_at
+         FROM page JOIN customers ON customers.workspace_id = {workspace} AND customers.id = page.customer_id
+     )
+     SELECT votes_count, listed.* FROM request LEFT JOIN listed ON true
+     ORDER BY listed.created_at DESC, listed.id DESC"
+}
+
+statement! {
+    /// How many changelogs there are, and a page of them beside it.
+    Changelogs { workspace: Uuid => SqlUuid, limit: i64 => BigInt, offset: i64 => BigInt }
+        -> (BigInt, Nullable<(SqlUuid, Text, Text, Nullable<Timestamptz>, Timestamptz)>),
+    "WITH total AS (
+         SELECT count(*) AS total FROM changelogs WHERE workspace_id = {workspace}
+     ), page AS (
+         SELECT id, title, content, published_at, created_at FROM changelogs WHERE workspace_id = {workspace}
+         ORDER BY created_at DESC, id DESC LIMIT {limit} OFFSET {offset}
+     )
+     SELECT total, page.* FROM total LEFT JOIN page ON true ORDER BY page.created_at DESC, page.id DESC"
+}
+
+/// A page that lies beyond what a number can say is empty, and so is this one.
+const BEYOND: i64 = i64::MAX;
+
+/// Rows that each begin with the length of the list, as a page of records. A page without records is
+/// one row, whose record is absent.
+fn listing<R, T>(
+    rows: Vec<(i64, Option<R>)>,
+    request: PageRequest,
+    record: impl Fn(R) -> Result<T, StoreError>,
+) -> Result<Listing<T>, StoreError> {
+    let mut total = 0;
+    let mut items = Vec::with_capacity(rows.len());
+    for (counted, row) in rows {
+        total = counted.unsigned_abs();
+        items.extend(row.map(&record).transpose()?);
+    }
+    Ok(Listing { items, request, total })
+}
+
+#[async_trait]
+impl RoadmapReader for PostgresReader {
+    async fn setting(&self, workspace: WorkspaceId) -> Result<Option<Setting>, StoreError> {
+        let session = self.session(workspace).await?;
+        let setting = settings::table
+            .filter(settings::workspace_id.eq(workspace.uuid()))
+            .select((settings::product_name, settings::website_url));
+        let row: Option<(String, String)> = session.run_optional(setting.first(&mut session.connection()?)).await?;
+        Ok(row.map(|(product_name, website_url)| Setting {
+            product_name: Name::stored(product_name),
+            website_url: WebsiteUrl::stored(website_url),
+        }))
+    }
+
+    async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError> {
+        let session = self.session(workspace).await?;
+        let tracks = mapped_tracks().filter(tracks::workspace_id.eq(workspace.uuid())).order(tracks::position);
+        let rows: Vec<TrackRow> = session.run(tracks.load(&mut session.connection()?)).await?;
+        Ok(rows.into_iter().map(Track::from).collect())
+    }
+
+    async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<Lane>, StoreError> {
+        let session = self.session(workspace).await?;
+        let lanes = lanes::table
+            .filter(lanes::workspace_id.eq(workspace.uuid()))
+            .order(lanes::position)
+            .select((lanes::id, lanes::name));
+        let rows: Vec<(Uuid, String)> = session.run(lanes.load(&mut session.connection()?)).await?;
+        Ok(rows.into_iter().map(|(id, name)| Lane { id: LaneId::new(id), name: Name::stored(name) }).collect())
+    }
+
+    async fn votes_of(
+        &self,
+        workspace: WorkspaceId,
+        customer: &EmailAddress,
+        page: PageRequest,
+    ) -> Result<Listing<RequestSummary>, StoreError> {
+        let session = self.session(workspace).await?;
+        let votes = VotesOf {
+            workspace: workspace.uuid(),
+            email_folded: customer.folded().as_str().to_owned(),
+            limit: page.limit(),
+            offset: page.offset().unwrap_or(BEYOND),
+        };
+        let rows: Vec<(i64, Option<SummaryRow>)> = session.run(votes.load(&mut session.connection()?)).await?;
+        listing(rows, page, RequestSummary::try_from)
+    }
+
+    async fn voters(
+        &self,
+        workspace: WorkspaceId,
+        request: &RequestRef,
+        page: PageRequest,
+    ) -> Result<Option<Listing<Voter>>, StoreError> {
+        let Some((request, number)) = id_or_number(request) else { return Ok(None) };
+        let session = self.session(workspace).await?;
+        let voters = VotersOf {
+            workspace: workspace.uuid(),
+            request,
+            number,
+            limit: page.limit(),
+            offset: page.offset().unwrap_or(BEYOND),
+        };
+        type Row = (Uuid, Option<String>, String, Moment);
+        let rows: Vec<(i64, Option<Row>)> = session.run(voters.load(&mut session.connection()?)).await?;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let voter = |(id, name, email, voted_at): Row| {
+            Ok(Voter {
+                id: CustomerId::new(id),
+                name: name.map(Name::stored),
+                email: address(&email, "customers", id)?,
+                voted_at: voted_at.read("votes", "created_at", id)?,
+            })
+        };
+        listing(rows, page, voter).map(Some)
+    }
+
+    async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError> {
+        let session = self.session(workspace).await?;
+        let changelogs =
+            Changelogs { workspace: workspace.uuid(), limit: page.limit(), offset: page.offset().unwrap_or(BEYOND) };
+        type Row = (Uuid, String, String, Option<Moment>, Moment);
+        let rows: Vec<(i64, Option<Row>)> = session.run(changelogs.load(&mut session.connection()?)).await?;
+        listing(rows, page, |(id, title, content, published_at, created_at): Row| {
+            Ok(Changelog {
+                id: ChangelogId::new(id),
+                title: Title::stored(title),
+                content: CleanHtml::stored(content),
+                published_at: optional_moment(published_at, "changelogs", "published_at", id)?,
+                created_at: created_at.read("changelogs", "created_at", id)?,
+            })
+        })
+    }
+
+    async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError> {
+        let session = self.session(workspace).await?;
+        let members = members::table
+            .filter(members::workspace_id.eq(workspace.uuid()))
+            .order((members::created_at, members::id))
+            .select((members::id, members::email, members::name, members::created_at));
+        let rows: Vec<(Uuid, String, String, Moment)> = session.run(members.load(&mut session.connection()?)).await?;
+        rows.into_iter()
+            .map(|(id, email, name, created_at)| {
+                Ok(Member {
+                    id: MemberId::new(id),
+                    email: address(&email, "members", id)?,
+                    name: Name::stored(name),
+                    created_at: created_at.read("members", "created_at", id)?,
+                })
+            })
+            .collect()
+    }
+}

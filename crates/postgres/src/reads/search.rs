@@ -1,0 +1,202 @@
+//! Finds public feature requests by words.
+//!
+//! How many requests match decides the way. A word that few requests have is looked up in the index.
+//! Of a word that many have, only the most voted matches are wanted, and walking the requests from
+//! the most voted down soon has enough of them. Either way the cost is bounded.
+
+use async_trait::async_trait;
+use diesel::prelude::{ExpressionMethods, QueryDsl};
+use diesel::sql_types::{BigInt, Integer, Nullable, Text, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::feature_request::{FoundRequest, RequestSummary};
+use roadmap_domain::model::id::{RequestId, WorkspaceId};
+use roadmap_domain::model::search::{QueryWord, SearchDocument, SearchQuery};
+use roadmap_domain::policy::ranking::{Candidate, relevance};
+use roadmap_domain::ports::TextSearch;
+use uuid::Uuid;
+
+use crate::PostgresReader;
+use crate::rows::{SummaryRow, placed_requests, summary_columns};
+use crate::schema::feature_requests;
+use crate::session::Session;
+use crate::statement::statement;
+
+/// How many candidates are enough to pick the best fifteen of. Also how many of those whose title
+/// matches.
+const ENOUGH: i64 = 60;
+
+/// Up to how many matches the index is the cheaper way.
+const FEW: i64 = 4_000;
+
+/// The first step of votes that stands for more than one count.
+const FIRST_WIDE_TIER: i32 = 16;
+
+/// How many similar words are looked at.
+const SIMILAR_WORDS: i64 = 50;
+
+statement! {
+    /// The most voted of the requests that the index knows to match. Of more than `few` it knows
+    /// only that there are more: one row, without a request.
+    Matches { query: String => Text, few: i64 => BigInt, enough: i64 => BigInt }
+        -> Nullable<(SqlUuid, BigInt, BigInt, Integer, Text, Text, Text)>,
+    "SELECT request_id, tag_number, votes_count, tier, title, tags, description
+     FROM search_matches({query}::tsquery, {few}, {enough})"
+}
+
+statement! {
+    /// Matches by walking down the steps of votes, from below one, until there are enough.
+    WalkDown {
+        workspace: Uuid => SqlUuid,
+        query: String => Text,
+        from_tier: i32 => Integer,
+        from_number: i64 => BigInt,
+        to_tier: i32 => Integer,
+        enough: i64 => BigInt,
+    } -> (SqlUuid, BigInt, BigInt, Integer, Text, Text, Text),
+    // The offset of nothing keeps the planner from looking up all matches first.
+    "SELECT request_id, tag_number, votes_count, tier, title, tags, description
+     FROM (SELECT request_id, tag_number, votes_count, tier FROM vote_tallies
+           WHERE workspace_id = {workspace} AND (tier, tag_number) < ({from_tier}, {from_number}) AND tier >= {to_tier}
+           ORDER BY tier DESC, tag_number DESC) AS tallies
+     CROSS JOIN LATERAL (
+         SELECT title, tags, description FROM search_documents AS documents
+         WHERE documents.workspace_id = {workspace} AND documents.request_id = tallies.request_id
+           AND terms @@ {query}::tsquery OFFSET 0
+     ) AS documents
+     LIMIT {enough}"
+}
+
+statement! {
+    /// The words that are most like one.
+    SimilarWords { word: String => Text, most: i64 => BigInt } -> Text,
+    "SELECT word FROM search_similar_words({word}, {most})"
+}
+
+/// Request, number, votes, their step, and the terms of title, tags and description.
+type CandidateRow = (Uuid, i64, i64, i32, String, String, String);
+
+/// Where the words of a query must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fields {
+    Any,
+    Title,
+}
+
+#[async_trait]
+impl TextSearch for PostgresReader {
+    async fn candidates(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Vec<Candidate>, StoreError> {
+        let session = self.session(workspace).await?;
+        let mut candidates = most_voted(&session, workspace, query, Fields::Any).await?;
+        if candidates.len() >= usize::try_from(ENOUGH).unwrap_or(usize::MAX) {
+            // Some with a matching title may have too few votes to be among them.
+            let known: Vec<RequestId> = candidates.iter().map(|candidate| candidate.request).collect();
+            let titled = most_voted(&session, workspace, query, Fields::Title).await?;
+            candidates.extend(titled.into_iter().filter(|candidate| !known.contains(&candidate.request)));
+        }
+        Ok(candidates)
+    }
+
+    async fn similar_words(&self, workspace: WorkspaceId, word: &str) -> Result<Vec<String>, StoreError> {
+        let session = self.session(workspace).await?;
+        let similar = SimilarWords { word: word.to_owned(), most: SIMILAR_WORDS };
+        session.run(similar.load(&mut session.connection()?)).await
+    }
+
+    async fn found(&self, workspace: WorkspaceId, requests: &[RequestId]) -> Result<Vec<FoundRequest>, StoreError> {
+        let session = self.session(workspace).await?;
+        let ids: Vec<Uuid> = requests.iter().map(|request| request.uuid()).collect();
+        let found = placed_requests()
+            .filter(feature_requests::workspace_id.eq(workspace.uuid()))
+            .filter(feature_requests::id.eq_any(&ids))
+            .filter(feature_requests::private.eq(false))
+            .select((summary_columns(), feature_requests::description_text));
+        let mut rows: Vec<(SummaryRow, String)> = session.run(found.load(&mut session.connection()?)).await?;
+        rows.sort_by_key(|(row, _)| ids.iter().position(|id| *id == row.id));
+        rows.into_iter()
+            .map(|(row, description)| Ok(FoundRequest { summary: RequestSummary::try_from(row)?, description }))
+            .collect()
+    }
+}
+
+/// The most voted requests in whose `fields` every word of the query matches.
+async fn most_voted(
+    session: &Session,
+    workspace: WorkspaceId,
+    query: &SearchQuery,
+    fields: Fields,
+) -> Result<Vec<Candidate>, StoreError> {
+    let terms = match_terms(query, fields);
+    let matches = Matches { query: terms.clone(), few: FEW, enough: ENOUGH };
+    let rows: Vec<Option<CandidateRow>> = session.run(matches.load(&mut session.connection()?)).await?;
+    let rows: Option<Vec<CandidateRow>> = rows.into_iter().collect();
+    let rows = match rows {
+        Some(rows) => rows,
+        None => walk_down(session, workspace, terms).await?,
+    };
+    Ok(rows.into_iter().filter_map(|row| candidate(row, query, fields)).collect())
+}
+
+/// The query in the language of the index: every word, each as any of its forms, the last also as
+/// the beginning of a word. Terms are lower-case ASCII letters and digits (`Word`), so that none can
+/// be taken for syntax.
+fn match_terms(query: &SearchQuery, fields: Fields) -> String {
+    let field = match fields {
+        Fields::Any => "",
+        Fields::Title => "title/",
+    };
+    let words: Vec<String> = query
+        .words()
+        .iter()
+        .map(|QueryWord { any_of, as_prefix }| {
+            let prefix = if *as_prefix { ":*" } else { "" };
+            let forms: Vec<String> = any_of
+                .iter()
+                .map(|word| format!("'{field}{}' | '{field}{}'{prefix}", word.stem(), word.surface()))
+                .collect();
+            format!("({})", forms.join(" | "))
+        })
+        .collect();
+    words.join(" & ")
+}
+
+/// The most voted matches. The last of them may be of a step that stands for several counts: then
+/// others of that step may have more votes, and are looked at too.
+async fn walk_down(session: &Session, workspace: WorkspaceId, query: String) -> Result<Vec<CandidateRow>, StoreError> {
+    let mut walk = WalkDown {
+        workspace: workspace.uuid(),
+        query,
+        from_tier: i32::MAX,
+        from_number: i64::MAX,
+        to_tier: 0,
+        enough: ENOUGH,
+    };
+    let mut rows: Vec<CandidateRow> = session.run(walk.clone().load(&mut session.connection()?)).await?;
+    if let Some((_, number, _, tier, ..)) = rows.last()
+        && *tier >= FIRST_WIDE_TIER
+        && rows.len() >= usize::try_from(ENOUGH).unwrap_or(usize::MAX)
+    {
+        (walk.from_tier, walk.from_number, walk.to_tier) = (*tier, *number, *tier);
+        walk.enough = FEW;
+        let rest: Vec<CandidateRow> = session.run(walk.load(&mut session.connection()?)).await?;
+        rows.extend(rest);
+    }
+    rows.sort_by_key(|(_, number, votes_count, ..)| std::cmp::Reverse((*votes_count, *number)));
+    rows.truncate(usize::try_from(ENOUGH).unwrap_or(usize::MAX));
+    Ok(rows)
+}
+
+/// The row as a candidate, if every word of the query is in its `fields`.
+fn candidate(row: CandidateRow, query: &SearchQuery, fields: Fields) -> Option<Candidate> {
+    let (request, tag_number, votes_count, _, title, tags, description) = row;
+    let document = SearchDocument { title, tags, description };
+    if fields == Fields::Title {
+        relevance(query, &document.title_only())?;
+    }
+    Some(Candidate {
+        request: RequestId::new(request),
+        tag_number,
+        votes_count,
+        relevance: relevance(query, &document)?,
+    })
+}

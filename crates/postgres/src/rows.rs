@@ -1,0 +1,157 @@
+//! Rows that several questions share, and how they become records.
+
+use diesel::Queryable;
+use diesel::dsl::auto_type;
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, QueryDsl};
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::api_key::{ApiKey, Scopes};
+use roadmap_domain::model::feature_request::{RequestSummary, Title};
+use roadmap_domain::model::id::{ApiKeyId, LaneId, RequestId, TrackId};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::track::{Lane, Placement, Track};
+use uuid::Uuid;
+
+use crate::codec::{Moment, optional_moment};
+use crate::schema::{api_keys, feature_requests, lanes, tracks, vote_tallies};
+
+/// Requests with their tally, their track and its lane.
+#[auto_type]
+pub(crate) fn placed_requests() -> _ {
+    feature_requests::table
+        .inner_join(
+            vote_tallies::table.on(vote_tallies::workspace_id
+                .eq(feature_requests::workspace_id)
+                .and(vote_tallies::request_id.eq(feature_requests::id))),
+        )
+        .inner_join(
+            tracks::table.on(tracks::workspace_id
+                .eq(feature_requests::workspace_id)
+                .and(tracks::id.eq(feature_requests::track_id))),
+        )
+        .left_join(
+            lanes::table.on(lanes::workspace_id.eq(tracks::workspace_id).and(lanes::id.nullable().eq(tracks::lane_id))),
+        )
+}
+
+/// What a summary is read from.
+#[auto_type]
+pub(crate) fn summary_columns() -> _ {
+    (
+        feature_requests::id,
+        feature_requests::tag_number,
+        feature_requests::title,
+        tracks::name,
+        lanes::name.nullable(),
+        vote_tallies::votes_count,
+        feature_requests::created_at,
+    )
+}
+
+/// The types of [`summary_columns()`], for statements that are written as SQL.
+pub(crate) type SummaryColumns = (SqlUuid, BigInt, Text, Text, Nullable<Text>, BigInt, Timestamptz);
+
+/// A row of [`summary_columns()`].
+#[derive(Debug, Queryable)]
+pub(crate) struct SummaryRow {
+    pub(crate) id: Uuid,
+    tag_number: i64,
+    title: String,
+    track: String,
+    lane: Option<String>,
+    pub(crate) votes_count: i64,
+    created_at: Moment,
+}
+
+impl TryFrom<SummaryRow> for RequestSummary {
+    type Error = StoreError;
+
+    fn try_from(row: SummaryRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: RequestId::new(row.id),
+            tag_number: row.tag_number,
+            title: Title::stored(row.title),
+            placement: Placement { track: Name::stored(row.track), status: row.lane.map(Name::stored) },
+            votes_count: row.votes_count,
+            created_at: row.created_at.read("feature_requests", "created_at", row.id)?,
+        })
+    }
+}
+
+/// Tracks with their lanes.
+#[auto_type]
+pub(crate) fn mapped_tracks() -> _ {
+    tracks::table
+        .left_join(
+            lanes::table.on(lanes::workspace_id.eq(tracks::workspace_id).and(lanes::id.nullable().eq(tracks::lane_id))),
+        )
+        .select((tracks::id, tracks::name, lanes::id.nullable(), lanes::name.nullable()))
+}
+
+/// A row of [`mapped_tracks()`].
+#[derive(Debug, Queryable)]
+pub(crate) struct TrackRow {
+    id: Uuid,
+    name: String,
+    lane_id: Option<Uuid>,
+    lane_name: Option<String>,
+}
+
+impl From<TrackRow> for Track {
+    fn from(row: TrackRow) -> Self {
+        let lane = row.lane_id.zip(row.lane_name);
+        Self {
+            id: TrackId::new(row.id),
+            name: Name::stored(row.name),
+            lane: lane.map(|(id, name)| Lane { id: LaneId::new(id), name: Name::stored(name) }),
+        }
+    }
+}
+
+/// What a key is read from.
+#[auto_type]
+pub(crate) fn api_key_columns() -> _ {
+    (
+        api_keys::id,
+        api_keys::name,
+        api_keys::last_four,
+        api_keys::can_read,
+        api_keys::can_write,
+        api_keys::created_at,
+        api_keys::expires_at,
+        api_keys::revoked_at,
+        api_keys::last_used_at,
+    )
+}
+
+/// A row of [`api_key_columns()`].
+#[derive(Debug, Queryable)]
+pub(crate) struct ApiKeyRow {
+    id: Uuid,
+    name: String,
+    last_four: String,
+    can_read: bool,
+    can_write: bool,
+    created_at: Moment,
+    expires_at: Option<Moment>,
+    revoked_at: Option<Moment>,
+    last_used_at: Option<Moment>,
+}
+
+impl TryFrom<ApiKeyRow> for ApiKey {
+    type Error = StoreError;
+
+    fn try_from(row: ApiKeyRow) -> Result<Self, StoreError> {
+        let optional = |moment, column| optional_moment(moment, "api_keys", column, row.id);
+        Ok(Self {
+            id: ApiKeyId::new(row.id),
+            name: Name::stored(row.name),
+            last_four: row.last_four,
+            scopes: Scopes { read: row.can_read, write: row.can_write },
+            created_at: row.created_at.read("api_keys", "created_at", row.id)?,
+            expires_at: optional(row.expires_at, "expires_at")?,
+            revoked_at: optional(row.revoked_at, "revoked_at")?,
+            last_used_at: optional(row.last_used_at, "last_used_at")?,
+        })
+    }
+}

@@ -1,0 +1,125 @@
+//! The tables as diesel knows them. A column that only the database reads or writes is left out.
+#![allow(missing_docs, reason = "the migrations describe the tables")]
+
+diesel::table! {
+    workspaces (id) {
+        id -> Uuid,
+        subdomain -> Text,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    settings (workspace_id) {
+        workspace_id -> Uuid,
+        product_name -> Text,
+        website_url -> Text,
+    }
+}
+
+diesel::table! {
+    api_keys (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        name -> Text,
+        digest -> Binary,
+        last_four -> Text,
+        can_read -> Bool,
+        can_write -> Bool,
+        created_at -> Timestamptz,
+        expires_at -> Nullable<Timestamptz>,
+        revoked_at -> Nullable<Timestamptz>,
+        last_used_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    members (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        email -> Text,
+        email_folded -> Text,
+        name -> Text,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    lanes (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        name -> Text,
+        position -> BigInt,
+    }
+}
+
+diesel::table! {
+    tracks (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        name -> Text,
+        lane_id -> Nullable<Uuid>,
+        position -> BigInt,
+    }
+}
+
+diesel::table! {
+    changelogs (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        title -> Text,
+        content -> Text,
+        published_at -> Nullable<Timestamptz>,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    feature_requests (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        tag_number -> BigInt,
+        title -> Text,
+        description_text -> Text,
+        track_id -> Uuid,
+        private -> Bool,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    vote_tallies (workspace_id, request_id) {
+        workspace_id -> Uuid,
+        request_id -> Uuid,
+        votes_count -> BigInt,
+    }
+}
+
+diesel::table! {
+    votes (workspace_id, request_id, customer_id) {
+        workspace_id -> Uuid,
+        request_id -> Uuid,
+        customer_id -> Uuid,
+        subscribed -> Bool,
+    }
+}
+
+diesel::table! {
+    operations (workspace_id, operation_key) {
+        workspace_id -> Uuid,
+        operation_key -> Text,
+        status -> Integer,
+        body -> Binary,
+    }
+}
+
+diesel::table! {
+    outbox (workspace_id, comment_id, customer_id) {
+        workspace_id -> Uuid,
+        comment_id -> Uuid,
+        customer_id -> Uuid,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(feature_requests, vote_tallies, tracks, lanes, votes, outbox);

@@ -1,0 +1,52 @@
+//! Statements written as SQL, for what diesel's query builder cannot say.
+
+/// Declares a statement with its parameters, which the SQL names in braces, and the types of the
+/// columns that it returns.
+///
+/// It is prepared once per connection. Diesel's own `sql_query` would plan it anew at every call.
+macro_rules! statement {
+    (
+        $(#[$doc:meta])*
+        $name:ident { $($field:ident: $rust:ty => $sql_type:ty),* $(,)? } -> $row:ty,
+        $sql:expr
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone)]
+        pub(crate) struct $name {
+            $(pub(crate) $field: $rust,)*
+        }
+
+        impl diesel::query_builder::QueryFragment<diesel::pg::Pg> for $name {
+            fn walk_ast<'b>(
+                &'b self,
+                mut out: diesel::query_builder::AstPass<'_, 'b, diesel::pg::Pg>,
+            ) -> diesel::QueryResult<()> {
+                let mut rest: &str = $sql;
+                while let Some((before, behind)) = rest.split_once('{') {
+                    out.push_sql(before);
+                    let (parameter, behind) = behind.split_once('}').unwrap_or((behind, ""));
+                    match parameter {
+                        $(stringify!($field) => out.push_bind_param::<$sql_type, _>(&self.$field)?,)*
+                        unknown => {
+                            let problem = format!("the statement has no parameter {unknown}");
+                            return Err(diesel::result::Error::QueryBuilderError(problem.into()));
+                        }
+                    }
+                    rest = behind;
+                }
+                out.push_sql(rest);
+                Ok(())
+            }
+        }
+
+        impl diesel::query_builder::QueryId for $name {
+            type QueryId = Self;
+            const HAS_STATIC_QUERY_ID: bool = true;
+        }
+
+        impl diesel::query_builder::Query for $name {
+            type SqlType = $row;
+        }
+    };
+}
+pub(crate) use statement;

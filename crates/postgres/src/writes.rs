@@ -1,0 +1,13 @@
+//! What a command does inside a unit of work, one file per port.
+
+mod changelogs;
+mod comments;
+mod outbox;
+mod provisioning;
+mod requests;
+mod settings;
+mod team;
+mod tracks;
+mod votes;
+
+pub(crate) use votes::id_or_number;

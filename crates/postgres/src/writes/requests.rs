@@ -1,0 +1,169 @@
+//! Feature requests.
+
+use async_trait::async_trait;
+use diesel::prelude::{ExpressionMethods, QueryDsl};
+use diesel::sql_types::{Array, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::customer::NewCustomer;
+use roadmap_domain::model::feature_request::{NewRequest, RequestRef, RequestSummary, Tag};
+use roadmap_domain::model::id::{RequestId, TrackId};
+use roadmap_domain::model::search::SearchDocument;
+use roadmap_domain::model::text::Name;
+use roadmap_domain::ports::RequestWrites;
+use uuid::Uuid;
+
+use crate::codec::Moment;
+use crate::rows::{SummaryColumns, SummaryRow, placed_requests, summary_columns};
+use crate::schema::feature_requests;
+use crate::statement::statement;
+use crate::unit::PostgresUnit;
+
+statement! {
+    /// Stores a request under the next tag number, with its author, its tags and what search finds
+    /// it by, and returns it. Parts that are absent are NULL, and then store nothing.
+    InsertRequest {
+        workspace: Uuid => SqlUuid,
+        id: Uuid => SqlUuid,
+        title: String => Text,
+        description: String => Text,
+        description_text: String => Text,
+        track: Uuid => SqlUuid,
+        private: bool => Bool,
+        at: Moment => Timestamptz,
+        tags: Vec<String> => Array<Text>,
+        customer: Option<Uuid> => Nullable<SqlUuid>,
+        email: Option<String> => Nullable<Text>,
+        email_folded: Option<String> => Nullable<Text>,
+        name: Option<String> => Nullable<Text>,
+        search_title: Option<String> => Nullable<Text>,
+        search_tags: Option<String> => Nullable<Text>,
+        search_description: Option<String> => Nullable<Text>,
+        search_terms: Vec<String> => Array<Text>,
+        search_words: Vec<String> => Array<Text>,
+    } -> SummaryColumns,
+    "WITH known AS (
+         SELECT id FROM customers WHERE workspace_id = {workspace} AND email_folded = {email_folded}
+     ), added AS (
+         INSERT INTO customers (workspace_id, id, email, email_folded, name, created_at)
+         SELECT {workspace}, {customer}, {email}, {email_folded}, {name}, {at}
+         WHERE {customer} IS NOT NULL AND NOT EXISTS (SELECT FROM known)
+         ON CONFLICT (workspace_id, email_folded) DO UPDATE SET name = coalesce(customers.name, excluded.name)
+         RETURNING id
+     ), named AS (
+         UPDATE customers SET name = {name}
+         WHERE workspace_id = {workspace} AND id = (SELECT id FROM known) AND name IS NULL AND {name} IS NOT NULL
+     ), author AS (
+         SELECT id FROM known UNION ALL SELECT id FROM added
+     ), number AS (
+         INSERT INTO tag_counters (workspace_id, last_tag_number) VALUES ({workspace}, 1)
+         ON CONFLICT (workspace_id) DO UPDATE SET last_tag_number = tag_counters.last_tag_number + 1
+         RETURNING last_tag_number AS tag_number
+     ), request AS (
+         INSERT INTO feature_requests
+             (workspace_id, id, tag_number, title, description, description_text, track_id, author_id, private, created_at)
+         SELECT {workspace}, {id}, tag_number, {title}, {description}, {description_text}, {track},
+                (SELECT id FROM author), {private}, {at} FROM number
+     ), tally AS (
+         INSERT INTO vote_tallies (workspace_id, request_id, tag_number, votes_count)
+         SELECT {workspace}, {id}, tag_number, 0 FROM number
+     ), tagged AS (
+         INSERT INTO feature_request_tags (workspace_id, request_id, position, tag)
+         SELECT {workspace}, {id}, position - 1, tag FROM unnest({tags}) WITH ORDINALITY AS tags (tag, position)
+     ), document AS (
+         INSERT INTO search_documents (workspace_id, request_id, tag_number, title, tags, description, terms)
+         SELECT {workspace}, {id}, tag_number, {search_title}, {search_tags}, {search_description},
+                array_to_tsvector({search_terms})
+         FROM number WHERE {search_title} IS NOT NULL
+     ), learned AS (
+         INSERT INTO search_words (workspace_id, word)
+         SELECT {workspace}, word FROM unnest({search_words}) AS words (word)
+         WHERE NOT EXISTS (SELECT FROM search_words AS old WHERE old.workspace_id = {workspace} AND old.word = words.word)
+         ON CONFLICT DO NOTHING
+     )
+     SELECT {id}, tag_number, {title}, tracks.name, lanes.name, 0::bigint, {at}
+     FROM number
+     JOIN tracks ON tracks.workspace_id = {workspace} AND tracks.id = {track}
+     LEFT JOIN lanes ON lanes.workspace_id = tracks.workspace_id AND lanes.id = tracks.lane_id"
+}
+
+#[async_trait]
+impl RequestWrites for PostgresUnit {
+    async fn find_request(&mut self, request: &RequestRef) -> Result<Option<RequestSummary>, StoreError> {
+        let requests = placed_requests().filter(feature_requests::workspace_id.eq(self.workspace));
+        let requests = requests.select(summary_columns());
+        let row: Option<SummaryRow> = match *request {
+            RequestRef::Id(id) => {
+                let request = requests.filter(feature_requests::id.eq(id.uuid()));
+                self.run_optional(request.first(&mut self.connection()?)).await?
+            }
+            RequestRef::Number(number) => {
+                let request = requests.filter(feature_requests::tag_number.eq(number));
+                self.run_optional(request.first(&mut self.connection()?)).await?
+            }
+            RequestRef::Nothing => None,
+        };
+        row.map(RequestSummary::try_from).transpose()
+    }
+
+    async fn insert_request(&mut self, request: &NewRequest) -> Result<RequestSummary, StoreError> {
+        let insert = InsertRequest::of(self.workspace, request);
+        let row: SummaryRow = self.run(insert.get_result(&mut self.connection()?)).await?;
+        row.try_into()
+    }
+
+    async fn place_request(&mut self, request: RequestId, track: TrackId) -> Result<(), StoreError> {
+        let place = diesel::update(feature_requests::table)
+            .filter(feature_requests::workspace_id.eq(self.workspace))
+            .filter(feature_requests::id.eq(request.uuid()))
+            .set(feature_requests::track_id.eq(track.uuid()));
+        self.run(place.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+}
+
+impl InsertRequest {
+    fn of(workspace: Uuid, request: &NewRequest) -> Self {
+        let author = request.author.as_ref();
+        let search = request.search.as_ref();
+        let words = search.map(SearchDocument::vocabulary).unwrap_or_default();
+        Self {
+            workspace,
+            id: request.id.uuid(),
+            title: request.title.to_string(),
+            description: request.description.html().to_owned(),
+            description_text: request.description.text().to_owned(),
+            track: request.track.uuid(),
+            private: request.private,
+            at: request.created_at.into(),
+            tags: request.tags.iter().map(Tag::to_string).collect(),
+            customer: author.map(|author| author.id.uuid()),
+            email: author.map(|author| author.email.as_str().to_owned()),
+            email_folded: author.map(|author| author.email.folded().as_str().to_owned()),
+            name: author.and_then(name_of),
+            search_title: search.map(|document| document.title.clone()),
+            search_tags: search.map(|document| document.tags.clone()),
+            search_description: search.map(|document| document.description.clone()),
+            search_terms: search.map(terms).unwrap_or_default(),
+            search_words: words.into_iter().map(ToOwned::to_owned).collect(),
+        }
+    }
+}
+
+/// The customer's display name, if any was given.
+pub(crate) fn name_of(customer: &NewCustomer) -> Option<String> {
+    customer.name.as_ref().map(Name::to_string)
+}
+
+/// What the index holds of a document: stems and surfaces, and those of the title a second time.
+fn terms(document: &SearchDocument) -> Vec<String> {
+    let of = |field: &str| -> Vec<String> {
+        field.split([' ', '/']).filter(|term| !term.is_empty()).map(ToOwned::to_owned).collect()
+    };
+    let title = of(&document.title);
+    let mut terms: Vec<String> = title.iter().map(|term| format!("title/{term}")).collect();
+    terms.extend(title);
+    terms.extend(of(&document.tags));
+    terms.extend(of(&document.description));
+    terms
+}

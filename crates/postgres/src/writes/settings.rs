@@ -1,0 +1,34 @@
+//! Settings.
+
+use async_trait::async_trait;
+use diesel::prelude::{ExpressionMethods, QueryDsl};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::setting::{Setting, WebsiteUrl};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::ports::SettingWrites;
+
+use crate::schema::settings;
+use crate::unit::PostgresUnit;
+
+#[async_trait]
+impl SettingWrites for PostgresUnit {
+    async fn load_setting(&mut self) -> Result<Setting, StoreError> {
+        let stored = settings::table
+            .filter(settings::workspace_id.eq(self.workspace))
+            .select((settings::product_name, settings::website_url))
+            // Until the unit ends, no other one may change what this one has read.
+            .for_update();
+        let (product_name, website_url): (String, String) = self.run(stored.first(&mut self.connection()?)).await?;
+        Ok(Setting { product_name: Name::stored(product_name), website_url: WebsiteUrl::stored(website_url) })
+    }
+
+    async fn save_setting(&mut self, setting: &Setting) -> Result<(), StoreError> {
+        let save = diesel::update(settings::table).filter(settings::workspace_id.eq(self.workspace)).set((
+            settings::product_name.eq(setting.product_name.as_str()),
+            settings::website_url.eq(setting.website_url.as_str()),
+        ));
+        self.run(save.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+}

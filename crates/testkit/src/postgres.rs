@@ -1,0 +1,326 @@
+//! PostgreSQL for tests: a server that is there, or a throw-away one; and databases on it, each
+//! copied from a template in a tenth of a second.
+
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use tokio_postgres::{NoTls, SimpleQueryMessage};
+
+/// Names the server that tests may use: a URL of a superuser.
+pub const SERVER_VARIABLE: &str = "TEST_DATABASE_URL";
+
+/// What the names of all databases of tests begin with; the process that made one comes next.
+const PREFIX: &str = "roadmap_test_";
+
+/// How long a server may take to start.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The server that [`SERVER_VARIABLE`] names.
+///
+/// # Panics
+/// When it names none: a test that needs PostgreSQL fails without it.
+#[must_use]
+pub fn server() -> String {
+    #[expect(clippy::disallowed_methods, reason = "what tests run on is no setting of the service")]
+    let url = std::env::var(SERVER_VARIABLE);
+    url.unwrap_or_else(|_| {
+        panic!("{SERVER_VARIABLE} is not set; `cargo xtask test` finds or starts a PostgreSQL server and sets it")
+    })
+}
+
+/// A database. Dropping it deletes it, whoever is still connected.
+pub struct Database {
+    server: String,
+    name: String,
+    /// Where it is.
+    pub url: String,
+}
+
+impl Database {
+    /// An empty database.
+    #[must_use]
+    pub fn empty(server: &str) -> Self {
+        Self::create(server, "template0")
+    }
+
+    /// A copy of this database, to which nobody may be connected.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        Self::create(&self.server, &self.name)
+    }
+
+    fn create(server: &str, template: &str) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::SeqCst);
+        if number == 0 {
+            sweep(server);
+        }
+        let name = format!("{PREFIX}{}_{number}", std::process::id());
+        execute(server, &format!("CREATE DATABASE {name} TEMPLATE {template}")).expect("a database");
+        Self { server: server.to_owned(), url: at(server, &name), name }
+    }
+
+    /// Runs statements as a superuser, to whom row-level security does not apply.
+    ///
+    /// # Panics
+    /// When one fails.
+    pub fn execute(&self, statements: &str) {
+        execute(&self.url, statements).expect("the statements run");
+    }
+
+    /// The rows of a query as text, seen as a superuser sees them; `NULL` is `None`.
+    ///
+    /// # Panics
+    /// When it fails.
+    #[must_use]
+    pub fn rows(&self, query: &str) -> Vec<Vec<Option<String>>> {
+        execute(&self.url, query).expect("rows")
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        // A server that is gone has no databases.
+        let _ = execute(&self.server, &format!("DROP DATABASE {} WITH (FORCE)", self.name));
+    }
+}
+
+/// Deletes the databases of processes that have ended.
+fn sweep(server: &str) {
+    let all = execute(server, "SELECT datname FROM pg_database").expect("the databases");
+    for name in all.into_iter().flatten().flatten() {
+        let process = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_')).map(|(process, _)| process);
+        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+            // Another process may sweep at the same time.
+            let _ = execute(server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
+        }
+    }
+}
+
+/// The URL of another database of the same server.
+fn at(server: &str, name: &str) -> String {
+    let (scheme, rest) = server.split_once("://").expect("a URL");
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let query = path.split_once('?').map_or(String::new(), |(_, query)| format!("?{query}"));
+    format!("{scheme}://{authority}/{name}{query}")
+}
+
+/// Runs statements on a connection of its own and returns all rows as text. Can be called from
+/// anywhere: what is asynchronous about it happens on a thread of its own.
+///
+/// # Errors
+/// The server's.
+pub fn execute(url: &str, statements: &str) -> Result<Vec<Vec<Option<String>>>, tokio_postgres::Error> {
+    let run = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
+            let driver = tokio::spawn(connection);
+            let messages = client.simple_query(statements).await;
+            drop(client);
+            let _ = driver.await;
+            Ok(messages?
+                .into_iter()
+                .filter_map(|message| match message {
+                    SimpleQueryMessage::Row(row) => {
+                        Some((0..row.len()).map(|column| row.get(column).map(ToOwned::to_owned)).collect())
+                    }
+                    _ => None,
+                })
+                .collect())
+        })
+    };
+    std::thread::scope(|scope| scope.spawn(run).join().expect("no panic"))
+}
+
+/// Whether what a server calls durable is, and what it costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// As in production.
+    Full,
+    /// Nothing is waited for: for tests that do not cut the machine's power.
+    None,
+}
+
+/// A server of its own, in a temporary folder, on a socket there and a free port of the loopback
+/// interface. Dropping it ends it.
+pub struct Cluster {
+    binaries: PathBuf,
+    folder: TempDir,
+    port: u16,
+    durability: Durability,
+    user: Option<(u32, u32)>,
+    running: Option<Child>,
+}
+
+impl Cluster {
+    /// Makes a server and starts it.
+    ///
+    /// # Errors
+    /// There are no server binaries, or they fail; in one sentence.
+    pub fn start(durability: Durability) -> Result<Self, String> {
+        let binaries = binaries().ok_or("there are no PostgreSQL server binaries on this machine")?;
+        let folder =
+            tempfile::Builder::new().prefix("roadmap-postgres-").tempdir().map_err(|error| error.to_string())?;
+        // PostgreSQL refuses to run as root.
+        let user = (id("-u", None)? == 0).then(unprivileged).transpose()?;
+        if let Some((user, group)) = user {
+            std::os::unix::fs::chown(folder.path(), Some(user), Some(group)).map_err(|error| error.to_string())?;
+        }
+        let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+        let port = port.map_err(|error| error.to_string())?.port();
+        let mut cluster = Self { binaries, folder, port, durability, user, running: None };
+        let data = cluster.folder.path().join("data");
+        let mut initdb = cluster.command("initdb");
+        initdb.args(["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"]);
+        let made = initdb.arg("-D").arg(&data).output().map_err(|error| format!("initdb: {error}"))?;
+        if !made.status.success() {
+            return Err(format!("initdb failed: {}", String::from_utf8_lossy(&made.stderr)));
+        }
+        cluster.start_again()?;
+        Ok(cluster)
+    }
+
+    /// Starts the server (again) and waits until it answers.
+    ///
+    /// # Errors
+    /// It does not; with its log.
+    pub fn start_again(&mut self) -> Result<(), String> {
+        let folder = self.folder.path();
+        let log = std::fs::OpenOptions::new().create(true).append(true).open(folder.join("server.log"));
+        let log = log.map_err(|error| error.to_string())?;
+        let mut server = self.command("postgres");
+        server.arg("-D").arg(folder.join("data")).arg("-k").arg(folder);
+        server.args(["-h", "127.0.0.1", "-p", &self.port.to_string()]);
+        for setting in ["max_connections=300", "shared_buffers=256MB", "max_wal_size=2GB"] {
+            server.args(["-c", setting]);
+        }
+        if self.durability == Durability::None {
+            for setting in ["fsync=off", "full_page_writes=off"] {
+                server.args(["-c", setting]);
+            }
+        }
+        server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        self.running = Some(server.spawn().map_err(|error| format!("postgres: {error}"))?);
+        let began = Instant::now();
+        while execute(&self.url(), "SELECT 1").is_err() {
+            if began.elapsed() > PATIENCE {
+                let log = std::fs::read_to_string(self.folder.path().join("server.log")).unwrap_or_default();
+                return Err(format!("the PostgreSQL server does not answer: {log}"));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// Kills the server's first process, as `kill -9` does. Its children end by themselves; their
+    /// socket and memory must be free before it can start again.
+    pub fn kill(&mut self) {
+        let Some(mut server) = self.running.take() else { return };
+        let children = children(server.id());
+        let _ = server.kill();
+        let _ = server.wait();
+        let began = Instant::now();
+        while children.iter().any(|child| is_running(*child)) && began.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let _ = std::fs::remove_file(self.folder.path().join("data/postmaster.pid"));
+    }
+
+    /// A URL of the superuser.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// The port of the loopback interface that it listens on.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The folder of the server's programs.
+    #[must_use]
+    pub fn binaries(&self) -> &Path {
+        &self.binaries
+    }
+
+    /// The server's first process.
+    #[must_use]
+    pub fn process(&self) -> Option<u32> {
+        self.running.as_ref().map(Child::id)
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.binaries.join(program));
+        command.current_dir(self.folder.path()).env("HOME", self.folder.path()).env("LC_ALL", "C.UTF-8");
+        if let Some((user, group)) = self.user {
+            command.uid(user).gid(group);
+        }
+        command
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        if let Some(server) = &mut self.running {
+            // SIGQUIT is "immediate shutdown": the children end too, and nobody will read the data.
+            let quit = Command::new("kill").args(["-QUIT", &server.id().to_string()]).status();
+            if quit.is_err() {
+                let _ = server.kill();
+            }
+            let _ = server.wait();
+        }
+    }
+}
+
+/// The folder with the server's programs: on the path, where `pg_config` says, or where
+/// distributions put them.
+#[must_use]
+pub fn binaries() -> Option<PathBuf> {
+    #[expect(clippy::disallowed_methods, reason = "where programs are is no setting of the service")]
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    if let Ok(answer) = Command::new("pg_config").arg("--bindir").output() {
+        folders.push(PathBuf::from(String::from_utf8_lossy(&answer.stdout).trim()));
+    }
+    // Debian and its kin, Red Hat and its kin, Homebrew, built from source.
+    for parent in ["/usr/lib/postgresql", "/usr", "/opt/homebrew/opt", "/usr/local"] {
+        let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
+        let mut versions: Vec<PathBuf> = entries.map(|entry| entry.path().join("bin")).collect();
+        versions.sort();
+        folders.extend(versions.into_iter().rev());
+    }
+    folders.into_iter().find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
+}
+
+/// A user that may run a server, and its group.
+fn unprivileged() -> Result<(u32, u32), String> {
+    for user in ["postgres", "nobody"] {
+        if let (Ok(user), Ok(group)) = (id("-u", Some(user)), id("-g", Some(user))) {
+            return Ok((user, group));
+        }
+    }
+    Err("PostgreSQL refuses to run as root, and there is neither a user postgres nor a user nobody".to_owned())
+}
+
+fn id(what: &str, user: Option<&str>) -> Result<u32, String> {
+    let answer = Command::new("id").arg(what).args(user).stderr(Stdio::null()).output();
+    let answer = answer.map_err(|error| format!("id: {error}"))?;
+    String::from_utf8_lossy(&answer.stdout).trim().parse().map_err(|_| "there is no such user".to_owned())
+}
+
+fn children(process: u32) -> Vec<u32> {
+    let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
+    children.split_whitespace().filter_map(|child| child.parse().ok()).collect()
+}
+
+/// A zombie that its parent has not looked at has ended too.
+fn is_running(process: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'))
+}

@@ -1,0 +1,30 @@
+-- Answers saved under operation keys, as the bytes that went out.
+CREATE TABLE operations (
+    workspace_id uuid NOT NULL REFERENCES workspaces (id),
+    operation_key text NOT NULL,
+    status integer NOT NULL,
+    body bytea NOT NULL,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (workspace_id, operation_key)
+);
+
+CREATE INDEX operations_by_age ON operations (workspace_id, created_at);
+
+-- Mail to be sent: one message per comment and voter.
+CREATE TABLE outbox (
+    workspace_id uuid NOT NULL,
+    comment_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (workspace_id, comment_id, customer_id),
+    FOREIGN KEY (workspace_id, comment_id) REFERENCES comments (workspace_id, id),
+    FOREIGN KEY (workspace_id, customer_id) REFERENCES customers (workspace_id, id)
+);
+
+CREATE INDEX outbox_by_customer ON outbox (workspace_id, customer_id);
+
+ALTER TABLE operations ENABLE ROW LEVEL SECURITY;
+ALTER TABLE outbox ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY own_workspace ON operations USING (workspace_id = current_workspace());
+CREATE POLICY own_workspace ON outbox USING (workspace_id = current_workspace());
