@@ -9,7 +9,8 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tempfile::TempDir;
+
+use crate::database::{Data, url_for};
 
 /// The base URL that all tests configure. It need not resolve: clients connect to the port and name
 /// the host.
@@ -21,27 +22,27 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 /// A running service with the workspace `acme`, a key for it and its oldest member Olga.
 pub struct App {
     server: Option<Server>,
-    folder: TempDir,
+    /// Where it keeps its data.
+    pub data: Data,
     flags: Vec<String>,
     environment: Vec<(String, String)>,
     /// The key's holder in `acme`.
     pub acme: Client,
 }
 
-/// What every test starts from, made once: a file with the workspace `acme`.
+/// What every test starts from, made once: data with the workspace `acme`.
 struct Template {
-    database: Vec<u8>,
+    data: Data,
     key: String,
 }
 
 static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let run = |arguments: &[&str]| run(folder.path(), arguments, &[]).json();
+    let data = Data::empty();
+    let run = |arguments: &[&str]| run(data.path(), arguments, &[]).json();
     run(&["workspace", "create", "acme", "--product-name", "Acme", "--website-url", "https://acme.example"]);
     run(&["member", "add", "--workspace", "acme", "--email", "olga@acme.example", "--name", "Olga"]);
     let key = run(&["api-key", "create", "--workspace", "acme", "--name", "tests"]);
-    let database = std::fs::read(folder.path().join("roadmap.db")).expect("the database file");
-    Template { database, key: key["key"].as_str().expect("a key").to_owned() }
+    Template { key: key["key"].as_str().expect("a key").to_owned(), data }
 });
 
 impl App {
@@ -52,11 +53,9 @@ impl App {
 
     /// A service with further flags and environment variables.
     pub fn with(flags: &[&str], environment: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        std::fs::write(folder.path().join("roadmap.db"), &TEMPLATE.database).expect("the database file");
         let mut app = Self {
             server: None,
-            folder,
+            data: TEMPLATE.data.copy(),
             flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
             environment: environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
             acme: Client::new(0, "acme", &TEMPLATE.key),
@@ -100,9 +99,9 @@ impl App {
         }
     }
 
-    /// The folder with the database.
+    /// The folder for its data.
     pub fn data_dir(&self) -> &Path {
-        self.folder.path()
+        self.data.path()
     }
 
     /// A client with another workspace and key.
@@ -129,9 +128,9 @@ impl App {
         run(self.data_dir(), arguments, &[])
     }
 
-    /// The rows of a query on the database file, behind the server's back, as text.
+    /// The rows of a query, behind the server's back, as text.
     pub fn sql(&self, query: &str) -> Vec<String> {
-        crate::database::rows(&self.data_dir().join("roadmap.db"), query)
+        self.data.rows(query)
     }
 
     /// The one number that a query gives.
@@ -168,6 +167,9 @@ fn binary(data_dir: &Path) -> Command {
     // Whatever the tests are run with, the service sees none of it.
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("ROADMAP_")) {
         command.env_remove(name);
+    }
+    if let Some(url) = url_for(data_dir) {
+        command.env("ROADMAP_DATABASE_URL", url);
     }
     command.current_dir(data_dir).args(["--data-dir", "."]).env("RUST_BACKTRACE", "0");
     command

@@ -978,7 +978,7 @@ fn strange_notes_comments_and_changelogs_come_back_as_sent_or_harmless() {
         let answer = app.acme.post_changelog(&json!({ "changelog": { "title": "1.2", "content": text } }));
         is_kept_or_harmless(&answer, |body| body["changelog"]["content"].clone(), "content", text);
         let answer = app.acme.post_upvote("1", &json!({ "reference_note": { "body": text } }));
-        let note = app.sql("SELECT body FROM notes ORDER BY rowid DESC LIMIT 1");
+        let note = app.sql("SELECT body FROM notes ORDER BY id DESC LIMIT 1");
         is_kept_or_harmless(&answer, |_| json!(note[0]), "body", text);
 
         let answer = app.acme.post_changelog(&json!({ "changelog": { "title": text, "content": "New" } }));
@@ -1076,7 +1076,7 @@ fn strange_operation_keys_are_keys_like_others() {
             assert_eq!(answers[0].status, 201, "{text:?}: {}", answers[0].text());
             assert_eq!(answers[0].bytes, answers[1].bytes, "{text:?}");
             assert_eq!(answers[1].header("idempotent-replayed"), Some("true"), "{text:?}");
-            assert_eq!(app.sql("SELECT operation_key FROM operations ORDER BY rowid DESC LIMIT 1"), [text.as_str()]);
+            assert!(app.sql("SELECT operation_key FROM operations").contains(text), "{text:?}");
         } else {
             refuses(&answers[0], 422, "operation_key must be at most 255 characters long", text);
         }

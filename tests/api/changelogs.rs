@@ -1,9 +1,9 @@
 //! `GET` and `POST /changelogs`, contract section 4.9.
 
-use diesel::connection::SimpleConnection;
 use serde_json::{Value, json};
 
 use crate::app::{Answer, App, Client, is_id, is_moment};
+use crate::database::{moment, random_id};
 use crate::shared::comes_in_pages;
 
 fn create(client: &Client, changelog: &Value) -> Answer {
@@ -17,12 +17,6 @@ fn nothing() -> Value {
 fn titles(body: &Value) -> Vec<&str> {
     let changelogs = body["changelogs"].as_array().expect("a list");
     changelogs.iter().map(|changelog| changelog["title"].as_str().expect("a string")).collect()
-}
-
-/// Runs a statement on the database file, behind the server's back.
-fn execute(app: &App, statement: &str) {
-    let mut connection = crate::database::connect(&app.data_dir().join("roadmap.db"));
-    connection.batch_execute(statement).expect("the statement runs");
 }
 
 #[test]
@@ -78,12 +72,11 @@ fn changelogs_are_listed_newest_first() {
         assert_eq!(answer.status, 201, "{title}");
         answer.json()["changelog"]["id"].as_str().unwrap().to_owned()
     });
-    execute(
-        &app,
-        "UPDATE changelogs SET
-             created_at = 1767225600000 + CASE title WHEN 'One' THEN 1 WHEN 'Two' THEN 2 ELSE 3000 END,
-             published_at = CASE title WHEN 'One' THEN 1767225700000 WHEN 'Two' THEN 1767225600002 END",
-    );
+    app.data.execute(&format!(
+        "UPDATE changelogs SET created_at = {}, published_at = {}",
+        moment("1767225600000 + CASE title WHEN 'One' THEN 1 WHEN 'Two' THEN 2 ELSE 3000 END"),
+        moment("CASE title WHEN 'One' THEN 1767225700000 WHEN 'Two' THEN 1767225600002 END"),
+    ));
     let shown = |id: &str, title: &str, status: &str, published_at: Value, created_at: &str| {
         json!({
             "id": id,
@@ -133,13 +126,13 @@ fn what_is_listed_is_what_was_created() {
 #[test]
 fn the_list_comes_in_pages() {
     let app = App::start();
-    execute(
-        &app,
+    app.data.execute(&format!(
         "WITH RECURSIVE numbers(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 101)
          INSERT INTO changelogs (workspace_id, id, title, content, published_at, created_at)
-         SELECT (SELECT id FROM workspaces), randomblob(16), 'Release ' || number, 'New', NULL, 1767225600000 + number
-         FROM numbers",
-    );
+         SELECT (SELECT id FROM workspaces), {}, 'Release ' || number, 'New', NULL, {} FROM numbers",
+        random_id(),
+        moment("1767225600000 + number"),
+    ));
     let newest: Vec<Value> = (1..=101).rev().map(|number| json!(format!("Release {number}"))).collect();
     comes_in_pages("changelogs", "title", &newest, |query| app.acme.get_changelogs(query));
 }
@@ -173,7 +166,7 @@ fn the_html_of_a_changelog_is_cleaned() {
     ] {
         let answer = create(&app.acme, &json!({ "title": "Release", "content": sent }));
         assert_eq!((answer.status, &answer.json()["changelog"]["content"]), (201, &json!(shown)), "{sent}");
-        let stored = app.sql("SELECT content FROM changelogs ORDER BY rowid");
+        let stored = app.sql("SELECT content FROM changelogs ORDER BY id");
         assert_eq!(stored.last().map(String::as_str), Some(shown), "{sent}");
     }
 }

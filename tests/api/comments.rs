@@ -1,16 +1,16 @@
 //! `POST /feature_requests/{id}/comments`, contract section 4.8.
 
-use diesel::connection::SimpleConnection;
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, is_id, is_moment};
+use crate::database::hex;
 use crate::shared::unknown_requests;
 
 /// The addresses of all mail to be sent.
 const AUDIENCE: &str = "SELECT email FROM outbox JOIN customers ON customers.id = customer_id ORDER BY email";
 
 const AUTHORS: &str =
-    "SELECT members.name FROM comments JOIN members ON members.id = comments.author_id ORDER BY comments.rowid";
+    "SELECT members.name FROM comments JOIN members ON members.id = comments.author_id ORDER BY comments.id";
 
 fn vote(client: &Client, request: &str, email: &str) {
     let answer = client.post_upvote(request, &json!({ "customer": { "email": email } }));
@@ -62,7 +62,7 @@ fn a_comment_is_answered_with_itself_and_its_request() {
     is_id(&body["comment"]["id"]);
     is_moment(&body["comment"]["created_at"]);
     let id = body["comment"]["id"].as_str().unwrap().replace('-', "");
-    assert_eq!(app.sql("SELECT lower(hex(id)) FROM comments"), [id]);
+    assert_eq!(app.sql(&format!("SELECT {} FROM comments", hex("id"))), [id]);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn the_html_of_a_comment_is_cleaned() {
     ] {
         let answer = app.acme.post_comment("1", &comment(sent));
         assert_eq!((answer.status, &answer.json()["comment"]["content"]), (201, &json!(shown)), "{sent}");
-        let stored = app.sql("SELECT content FROM comments ORDER BY rowid");
+        let stored = app.sql("SELECT content FROM comments ORDER BY id");
         assert_eq!(stored.last().map(String::as_str), Some(shown), "{sent}");
     }
 }
@@ -201,17 +201,16 @@ fn every_subscribed_voter_of_the_request_is_notified_once() {
     }
     vote(&app.acme, "2", "dan@example.com");
     app.acme.post_upvote("1", &json!({ "reference_note": { "body": "No voter" } }));
-    let mut connection = crate::database::connect(&app.data_dir().join("roadmap.db"));
-    let unsubscribe = "UPDATE votes SET subscribed = 0
+    let unsubscribe = "UPDATE votes SET subscribed = false
                        WHERE customer_id = (SELECT id FROM customers WHERE email = 'bob@example.com')";
-    connection.batch_execute(unsubscribe).expect("a voter is unsubscribed");
+    app.data.execute(unsubscribe);
     let mut body = comment("Soon");
     body["notify_all_voters"] = json!(true);
     let answer = app.acme.post_comment("1", &body);
     assert_eq!(answer.status, 201);
     assert_eq!(app.sql(AUDIENCE), ["ann@example.com", "cid@example.com"]);
     let id = answer.json()["comment"]["id"].as_str().unwrap().replace('-', "");
-    assert_eq!(app.sql("SELECT DISTINCT lower(hex(comment_id)) FROM outbox"), [id]);
+    assert_eq!(app.sql(&format!("SELECT DISTINCT {} FROM outbox", hex("comment_id"))), [id]);
     app.acme.post_comment("1", &body);
     assert_eq!(app.count("SELECT count(*) FROM outbox"), 4);
     assert_eq!(app.count("SELECT count(DISTINCT comment_id) FROM outbox"), 2);

@@ -1,28 +1,179 @@
-//! Looks into the database file behind the server's back.
+//! The store that the service under test keeps its data in, and looks into it behind its back.
+//!
+//! The whole suite runs on either store: `TEST_STORE` chooses, and SQLite is the default. SQL that
+//! tests write is understood by both; where they differ, there is a function here for it.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex};
 
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::Text;
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
+use roadmap_testkit::postgres::{self, Database};
+use tempfile::TempDir;
 
-#[derive(QueryableByName)]
-struct Row {
-    #[diesel(sql_type = Text)]
-    value: String,
+/// Whether the service under test keeps its data in PostgreSQL.
+pub static ON_POSTGRES: LazyLock<bool> = LazyLock::new(|| {
+    #[expect(clippy::disallowed_methods, reason = "what tests run on is no setting of the service")]
+    let store = std::env::var("TEST_STORE");
+    match store.as_deref() {
+        Ok("postgres") => true,
+        Ok("sqlite") | Err(_) => false,
+        Ok(other) => panic!("TEST_STORE is `{other}`; it may be `sqlite` or `postgres`"),
+    }
+});
+
+/// Which database the service uses that is started in a folder.
+static SERVERS: LazyLock<Mutex<HashMap<PathBuf, String>>> = LazyLock::new(Mutex::default);
+
+/// The database server's URL for a service that is started in `folder`, if it is to use one.
+pub fn url_for(folder: &Path) -> Option<String> {
+    SERVERS.lock().expect("no panic").get(folder).cloned()
 }
 
-/// A connection that waits for the server's writes.
-pub fn connect(file: &Path) -> SqliteConnection {
-    let mut connection = SqliteConnection::establish(file.to_str().expect("a path")).expect("a database");
-    connection.batch_execute("PRAGMA busy_timeout = 5000").expect("a setting");
-    connection
+/// A folder for data and, on PostgreSQL, a database. Dropping it deletes both.
+pub struct Data {
+    folder: TempDir,
+    database: Option<Database>,
 }
 
-/// The first column of a query's rows, as text.
-pub fn rows(file: &Path, query: &str) -> Vec<String> {
-    let query =
-        format!("WITH answer(value) AS ({query}) SELECT CAST(coalesce(value, 'NULL') AS TEXT) AS value FROM answer");
-    let rows: Vec<Row> = diesel::sql_query(query).load(&mut connect(file)).expect("rows");
-    rows.into_iter().map(|row| row.value).collect()
+impl Data {
+    /// An empty place, on the store under test.
+    pub fn empty() -> Self {
+        let database = ON_POSTGRES.then(|| Database::empty(&postgres::server()));
+        Self::with(database)
+    }
+
+    /// An empty place for the embedded store, whichever is under test.
+    pub fn file() -> Self {
+        Self::with(None)
+    }
+
+    /// A place with the same data. Nobody may be using the other one.
+    pub fn copy(&self) -> Self {
+        let copy = Self::with(self.database.as_ref().map(Database::copy));
+        if self.database.is_none() {
+            std::fs::copy(self.file_path(), copy.file_path()).expect("the database file");
+        }
+        copy
+    }
+
+    fn with(database: Option<Database>) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        if let Some(database) = &database {
+            SERVERS.lock().expect("no panic").insert(folder.path().to_owned(), database.url.clone());
+        }
+        Self { folder, database }
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn file_path(&self) -> PathBuf {
+        self.path().join("roadmap.db")
+    }
+
+    /// The first column of a query's rows, as text.
+    pub fn rows(&self, query: &str) -> Vec<String> {
+        #[derive(QueryableByName)]
+        struct Row {
+            #[diesel(sql_type = Text)]
+            value: String,
+        }
+        let query = format!(
+            "WITH answer(value) AS ({query}) SELECT coalesce(CAST(value AS TEXT), 'NULL') AS value FROM answer"
+        );
+        match &self.database {
+            Some(database) => database.rows(&query).into_iter().flatten().map(|value| value.expect("text")).collect(),
+            None => {
+                let rows: Vec<Row> = diesel::sql_query(query).load(&mut self.connect()).expect("rows");
+                rows.into_iter().map(|row| row.value).collect()
+            }
+        }
+    }
+
+    /// Runs statements.
+    pub fn execute(&self, statements: &str) {
+        match &self.database {
+            Some(database) => database.execute(statements),
+            None => self.connect().batch_execute(statements).expect("the statements run"),
+        }
+    }
+
+    /// Lets nobody write until the lock is dropped; reads go on.
+    pub fn lock(&self) -> Lock {
+        match &self.database {
+            Some(database) => {
+                let connection = postgres::Connection::open(&database.url);
+                connection.execute(
+                    "BEGIN; LOCK TABLE feature_requests, votes, comments, changelogs, settings, notes IN EXCLUSIVE MODE",
+                );
+                Lock::Postgres(connection)
+            }
+            None => {
+                let mut connection = self.connect();
+                connection.batch_execute("BEGIN IMMEDIATE").expect("the lock");
+                Lock::Sqlite(connection)
+            }
+        }
+    }
+
+    /// Asserts that the store's own checks find nothing.
+    #[track_caller]
+    pub fn is_sound(&self) {
+        if self.database.is_none() {
+            assert_eq!(self.rows("SELECT integrity_check FROM pragma_integrity_check"), ["ok"]);
+            assert_eq!(self.rows("SELECT count(*) FROM pragma_foreign_key_check"), ["0"]);
+        }
+        let wrong = "SELECT count(*) FROM vote_tallies t WHERE votes_count <>
+                     (SELECT count(*) FROM votes v WHERE v.request_id = t.request_id)";
+        assert_eq!(self.rows(wrong), ["0"], "tallies that are not the votes");
+    }
+
+    /// A connection that waits for the server's writes.
+    fn connect(&self) -> SqliteConnection {
+        let file = self.file_path();
+        let mut connection = SqliteConnection::establish(file.to_str().expect("a path")).expect("a database");
+        connection.batch_execute("PRAGMA busy_timeout = 5000").expect("a setting");
+        connection
+    }
+}
+
+impl Drop for Data {
+    fn drop(&mut self) {
+        SERVERS.lock().expect("no panic").remove(self.folder.path());
+    }
+}
+
+/// Something that keeps others from writing until it is dropped.
+pub enum Lock {
+    Sqlite(#[expect(dead_code, reason = "held, not used")] SqliteConnection),
+    Postgres(#[expect(dead_code, reason = "held, not used")] postgres::Connection),
+}
+
+/// SQL for an identity as 32 hexadecimal digits.
+pub fn hex(id: &str) -> String {
+    if *ON_POSTGRES { format!("replace({id}::text, '-', '')") } else { format!("lower(hex({id}))") }
+}
+
+/// SQL for a new identity.
+pub fn random_id() -> &'static str {
+    if *ON_POSTGRES { "gen_random_uuid()" } else { "randomblob(16)" }
+}
+
+/// SQL for the moment so many milliseconds after 1970-01-01T00:00:00Z.
+pub fn moment(millis: &str) -> String {
+    if *ON_POSTGRES { format!("to_timestamp(({millis}) / 1000.0)") } else { format!("({millis})") }
+}
+
+/// SQL for the milliseconds between two moments.
+pub fn millis_between(earlier: &str, later: &str) -> String {
+    if *ON_POSTGRES {
+        format!("CAST(extract(epoch FROM {later} - {earlier}) * 1000 AS bigint)")
+    } else {
+        format!("{later} - {earlier}")
+    }
 }

@@ -113,7 +113,7 @@ fn the_customer_becomes_author_and_first_voter() {
     let authors = "SELECT email || ' ' || coalesce(name, '-') FROM feature_requests
                    JOIN customers ON customers.id = author_id ORDER BY tag_number";
     assert_eq!(app.sql(authors), ["Ann@Example.com Ann", "Ann@Example.com Ann", "bob@example.com -"]);
-    let voters = "SELECT email || ' ' || tag_number || ' ' || subscribed FROM votes
+    let voters = "SELECT email || ' ' || tag_number || ' ' || CASE WHEN subscribed THEN 1 ELSE 0 END FROM votes
                   JOIN customers ON customers.id = customer_id
                   JOIN feature_requests ON feature_requests.id = request_id ORDER BY tag_number";
     assert_eq!(app.sql(voters), ["Ann@Example.com 1 1", "Ann@Example.com 2 1", "bob@example.com 3 1"]);
@@ -421,7 +421,7 @@ fn a_reference_note_is_kept_privately_and_attributed() {
     let app = App::start();
     app.roadmap(&["member", "add", "--workspace", "acme", "--email", "Pia@acme.example", "--name", "Pia"]).json();
     let notes = "SELECT members.name || ': ' || notes.body FROM notes
-                 JOIN members ON members.id = notes.author_id ORDER BY notes.rowid";
+                 JOIN members ON members.id = notes.author_id ORDER BY notes.id";
     for (author_email, name) in [
         (json!("pia@ACME.example"), "Pia"),
         (json!("nobody@acme.example"), "Olga"),
@@ -458,6 +458,6 @@ fn customers_and_team_members_of_another_workspace_are_strangers() {
         assert_eq!(client.get_voters("1", "").json()["total_count"], 1);
     }
     assert_eq!(app.count("SELECT count(DISTINCT id) FROM customers WHERE email = 'ann@example.com'"), 2);
-    let authors = "SELECT members.name FROM notes JOIN members ON members.id = notes.author_id ORDER BY notes.rowid";
+    let authors = "SELECT members.name FROM notes JOIN members ON members.id = notes.author_id ORDER BY notes.id";
     assert_eq!(app.sql(authors), ["Olga", "Zed"]);
 }

@@ -1,9 +1,9 @@
 //! `GET /feature_requests`, contract section 4.5.
 
-use diesel::connection::SimpleConnection;
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, has_keys};
+use crate::database::ON_POSTGRES;
 
 /// A text as the value of a query parameter, every byte of it encoded.
 fn encoded(text: &str) -> String {
@@ -407,8 +407,8 @@ fn a_broken_index_takes_down_search_alone() {
     let app = App::start();
     create(&app.acme, "Dark mode", &[], "");
     assert_eq!(found(&app.acme, "dark"), ["Dark mode"]);
-    let mut connection = crate::database::connect(&app.data_dir().join("roadmap.db"));
-    connection.batch_execute("DROP TABLE search_index").expect("the index is dropped");
+    let index = if *ON_POSTGRES { "DROP FUNCTION search_matches" } else { "DROP TABLE search_index" };
+    app.data.execute(index);
     for query in ["query=dark", "query=nothing+of+the+kind"] {
         let answer = app.acme.get_feature_requests(query);
         answer.is_error(503, "search_unavailable");

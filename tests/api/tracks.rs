@@ -1,9 +1,9 @@
 //! `GET /tracks`, contract section 4.6.
 
-use diesel::connection::SimpleConnection;
 use serde_json::{Value, json};
 
 use crate::app::{App, has_keys, is_id};
+use crate::database::random_id;
 
 /// Names and statuses, in order.
 fn placed(body: &Value) -> Vec<(&str, Option<&str>)> {
@@ -74,11 +74,11 @@ fn a_track_can_map_to_a_lane_that_was_added() {
 #[test]
 fn all_tracks_are_in_one_answer() {
     let app = App::start();
-    let mut connection = crate::database::connect(&app.data_dir().join("roadmap.db"));
-    let many = "WITH RECURSIVE numbers(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 120)
+    let many =
+        "WITH RECURSIVE numbers(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 120)
                 INSERT INTO tracks (workspace_id, id, name, lane_id, position)
-                SELECT (SELECT id FROM workspaces), randomblob(16), 'Track ' || number, NULL, 1000 + number FROM numbers";
-    connection.batch_execute(many).expect("tracks are added");
+                SELECT (SELECT id FROM workspaces), {id}, 'Track ' || number, NULL, 1000 + number FROM numbers";
+    app.data.execute(&many.replace("{id}", random_id()));
     let all = app.acme.get_tracks().json();
     has_keys(&all, &["tracks"]);
     let names: Vec<String> = (1..=120).map(|number| format!("Track {number}")).collect();

@@ -75,7 +75,7 @@ fn a_note_is_the_named_member_s_else_the_oldest_member_s() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     app.roadmap(&["member", "add", "--workspace", "acme", "--email", "Pia@acme.example", "--name", "Pia"]).json();
-    let authors = "SELECT members.name FROM notes JOIN members ON members.id = notes.author_id ORDER BY notes.rowid";
+    let authors = "SELECT members.name FROM notes JOIN members ON members.id = notes.author_id ORDER BY notes.id";
     for (author_email, name) in [
         (json!("pia@ACME.example"), "Pia"),
         (json!("nobody@acme.example"), "Olga"),

@@ -1,9 +1,9 @@
 //! `GET /feature_requests/{id}/voters`, contract section 4.9.
 
-use diesel::connection::SimpleConnection;
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, is_id, is_moment};
+use crate::database::{hex, moment};
 use crate::shared::comes_in_pages;
 use crate::shared::unknown_requests;
 
@@ -23,13 +23,13 @@ fn nobody() -> Value {
 
 /// Lets votes have been cast so many milliseconds after the start of 2026.
 fn cast_at(app: &App, moments: &[(&str, u32)]) {
-    let mut connection = crate::database::connect(&app.data_dir().join("roadmap.db"));
     for (email, millis) in moments {
         let update = format!(
-            "UPDATE votes SET created_at = 1767225600000 + {millis}
-             WHERE customer_id IN (SELECT id FROM customers WHERE email = '{email}')"
+            "UPDATE votes SET created_at = {}
+             WHERE customer_id IN (SELECT id FROM customers WHERE email = '{email}')",
+            moment(&format!("1767225600000 + {millis}"))
         );
-        connection.batch_execute(&update).expect("a vote is moved in time");
+        app.data.execute(&update);
     }
 }
 
@@ -80,7 +80,7 @@ fn voters_are_listed_newest_vote_first() {
     for voter in voters.as_array().unwrap() {
         is_id(&voter["id"]);
         let id = voter["id"].as_str().unwrap().replace('-', "");
-        let email = format!("SELECT email FROM customers WHERE lower(hex(id)) = '{id}'");
+        let email = format!("SELECT email FROM customers WHERE {} = '{id}'", hex("id"));
         assert_eq!(app.sql(&email), [voter["email"].as_str().unwrap()]);
     }
 }

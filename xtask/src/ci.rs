@@ -8,13 +8,16 @@ use crate::{coverage, layers, migrations};
 
 /// Everything that a change must pass, the cheap checks first.
 pub(crate) fn run() -> anyhow::Result<()> {
-    step("format", || cargo(&["fmt", "--all", "--check"]))?;
+    step("format", || cargo(&["fmt", "--all", "--check"], &[]))?;
     step("layers", layers::run)?;
     step("contract coverage", coverage::run)?;
     step("lints", || {
-        cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--locked", "--", "--deny", "warnings"])
+        cargo(
+            &["clippy", "--workspace", "--all-targets", "--all-features", "--locked", "--", "--deny", "warnings"],
+            &[],
+        )
     })?;
-    step("documentation", || cargo(&["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"]))?;
+    step("documentation", || cargo(&["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"], &[]))?;
     step("migrations", migrations::run)?;
     step("tests", || Test::default().run())
 }

@@ -5,6 +5,7 @@ mod ci;
 mod coverage;
 mod layers;
 mod migrations;
+mod postgres;
 mod run;
 mod test;
 

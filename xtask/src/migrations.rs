@@ -4,25 +4,41 @@ use std::collections::BTreeSet;
 
 use anyhow::ensure;
 
+use roadmap_testkit::postgres::SERVER_VARIABLE;
+
+use crate::postgres::Server;
 use crate::run::{cargo, root};
 
-/// Every migration has both directions, and all of them go up, down and up to the same schema.
+/// The migrations of both stores are the same by name, each has both directions, and all of them go
+/// up, down and up to the same schema.
 pub(crate) fn run() -> anyhow::Result<()> {
-    let folder = root().join("migrations/sqlite");
-    let mut names = BTreeSet::new();
-    for entry in std::fs::read_dir(&folder)? {
+    let names = names("sqlite")?;
+    ensure!(!names.is_empty(), "there are no migrations");
+    let others: Vec<String> = self::names("postgres")?.symmetric_difference(&names).cloned().collect();
+    ensure!(others.is_empty(), "only one of the stores has the migrations {others:?}");
+    let server = Server::find()?;
+    let environment = [(SERVER_VARIABLE, server.url.as_str())];
+    for package in ["roadmap-sqlite", "roadmap-postgres"] {
+        cargo(&["test", "--locked", "--package", package, "--test", "store", "--", "migrat"], &environment)?;
+    }
+    Ok(())
+}
+
+fn names(store: &str) -> anyhow::Result<BTreeSet<String>> {
+    let (mut names, mut stamps) = (BTreeSet::new(), BTreeSet::new());
+    for entry in std::fs::read_dir(root().join("migrations").join(store))? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         for direction in ["up.sql", "down.sql"] {
-            ensure!(entry.path().join(direction).is_file(), "the migration {name} has no {direction}");
+            ensure!(entry.path().join(direction).is_file(), "the migration {name} of {store} has no {direction}");
         }
         let stamp = name.split_once('_').map(|(stamp, _)| stamp.to_owned()).unwrap_or_default();
         ensure!(
             stamp.len() == 14 && stamp.bytes().all(|byte| byte.is_ascii_digit()),
-            "the migration {name} has no stamp"
+            "the migration {name} of {store} has no stamp"
         );
-        ensure!(names.insert(stamp), "two migrations have the stamp of {name}");
+        ensure!(stamps.insert(stamp), "two migrations of {store} have the stamp of {name}");
+        names.insert(name);
     }
-    ensure!(!names.is_empty(), "there are no migrations in {}", folder.display());
-    cargo(&["test", "--locked", "--package", "roadmap-sqlite", "--test", "store", "--", "migrat"])
+    Ok(names)
 }

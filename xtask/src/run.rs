@@ -1,7 +1,7 @@
 //! Running other programs.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
 
@@ -11,12 +11,14 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// Runs cargo in the root folder and shows what it prints.
-pub(crate) fn cargo(arguments: &[&str]) -> anyhow::Result<()> {
+pub(crate) fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<()> {
     let name = format!("cargo {}", arguments.join(" "));
-    eprintln!("$ {name}");
+    let set: String = environment.iter().map(|(name, value)| format!("{name}={value} ")).collect();
+    eprintln!("$ {set}{name}");
     let mut command = Command::new(env!("CARGO"));
     // Only `cargo doc` looks at the flags: a link that leads nowhere is a fault of the document.
-    finish(command.args(arguments).env("RUSTDOCFLAGS", "--deny warnings").current_dir(root()), &name)
+    let command = command.args(arguments).envs(environment.iter().copied());
+    finish(command.env("RUSTDOCFLAGS", "--deny warnings").current_dir(root()), &name)
 }
 
 /// Runs a command to its end and fails when it does.
@@ -35,4 +37,9 @@ pub(crate) fn output(command: &mut Command, name: &str) -> anyhow::Result<Vec<u8
         bail!("`{name}` failed: {}", String::from_utf8_lossy(&output.stderr));
     }
     Ok(output.stdout)
+}
+
+/// Whether a program can be started.
+pub(crate) fn has(program: &str) -> bool {
+    Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }

@@ -1,10 +1,13 @@
 //! `cargo xtask test`
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, bail};
 
-use crate::run::{cargo, finish};
+use roadmap_testkit::postgres::SERVER_VARIABLE;
+
+use crate::postgres;
+use crate::run::{cargo, finish, has};
 
 /// Further arguments go to the test binaries, a name to filter by for example.
 #[derive(Debug, Default, clap::Args)]
@@ -17,9 +20,20 @@ pub(crate) struct Test {
 impl Test {
     pub(crate) fn run(&self) -> anyhow::Result<()> {
         ensure_curl()?;
-        let mut arguments = vec!["test", "--workspace", "--all-targets", "--locked", "--"];
+        let server = postgres::Server::find()?;
+        let environment = [(SERVER_VARIABLE, server.url.as_str())];
+        self.cargo_test(&["--workspace", "--all-targets"], &environment)?;
+        // The black-box tests once more, on the other store.
+        let environment = [environment[0], ("TEST_STORE", "postgres")];
+        self.cargo_test(&["--package", "roadmap-server", "--test", "api"], &environment)
+    }
+
+    fn cargo_test(&self, what: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<()> {
+        let mut arguments = vec!["test", "--locked"];
+        arguments.extend(what);
+        arguments.push("--");
         arguments.extend(self.arguments.iter().map(String::as_str));
-        cargo(&arguments)
+        cargo(&arguments, environment)
     }
 }
 
@@ -38,8 +52,4 @@ fn ensure_curl() -> anyhow::Result<()> {
             .context("the tests need curl, and it cannot be installed from here; install it and run again")?;
     }
     Ok(())
-}
-
-fn has(program: &str) -> bool {
-    Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }

@@ -85,7 +85,7 @@ mod tests {
     use roadmap_domain::model::base_url::BaseUrl;
     use roadmap_domain::model::timestamp::Timestamp;
     use roadmap_domain::ports::mocks::{
-        MockClock, MockDirectory, MockIds, MockOperationGate, MockRoadmapReader, MockStore, MockTextSearch,
+        MockClock, MockDirectory, MockHealth, MockIds, MockOperationGate, MockRoadmapReader, MockStore, MockTextSearch,
     };
     use roadmap_domain::ports::{Clock, Ids};
     use roadmap_domain::usecase::authenticate::Authenticate;
@@ -107,6 +107,7 @@ mod tests {
             executor: Executor::new(Arc::new(MockStore::new()), gate, clock.clone(), ids.clone()),
             reader: Arc::new(MockRoadmapReader::new()),
             search: SearchRequests::new(Arc::new(MockTextSearch::new())),
+            health: Arc::new(MockHealth::new()),
             authenticate: Authenticate::new(Arc::new(MockDirectory::new()), clock.clone()),
             base_url: BaseUrl::parse("base_url", "http://localhost").unwrap(),
             trust_proxy: false,

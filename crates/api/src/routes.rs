@@ -5,6 +5,8 @@ use actix_web::http::Method;
 use actix_web::middleware::from_fn;
 use actix_web::{HttpResponse, Resource, Route, guard, web};
 
+use roadmap_domain::error::RoadmapError;
+
 use crate::error::ApiError;
 use crate::state::State;
 use crate::v1::{changelogs, comments, feature_requests, setting, track_moves, tracks, upvotes, voters, votes};
@@ -26,6 +28,7 @@ pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
                 "GET, HEAD",
                 [get(|| async { HttpResponse::Ok().json(Health { status: "ok" }) })],
             ))
+            .service(resource("/readyz", "GET, HEAD", [get(ready)]))
             .default_service(nowhere()),
     );
 }
@@ -33,6 +36,12 @@ pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
 #[derive(serde::Serialize)]
 struct Health {
     status: &'static str,
+}
+
+/// Whether calls can be answered: the store is asked.
+async fn ready(state: web::Data<State>) -> Result<HttpResponse, ApiError> {
+    state.health.check().await.map_err(RoadmapError::Store)?;
+    Ok(HttpResponse::Ok().json(Health { status: "ok" }))
 }
 
 fn v1() -> impl HttpServiceFactory {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::Subdomain;
-use roadmap_domain::ports::{Clock, Ids, RoadmapReader};
+use roadmap_domain::ports::{Clock, Health, Ids, RoadmapReader};
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::search_requests::SearchRequests;
@@ -19,6 +19,8 @@ pub struct State {
     pub reader: Arc<dyn RoadmapReader>,
     /// Answers searches.
     pub search: SearchRequests,
+    /// Tells whether calls can be answered.
+    pub health: Arc<dyn Health>,
     /// Recognises callers.
     pub authenticate: Authenticate,
     /// Where the service is reached.

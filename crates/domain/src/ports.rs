@@ -2,11 +2,12 @@
 //!
 //! | port | called by | implemented by |
 //! |---|---|---|
-//! | [`Store`], [`UnitOfWork`] and the write traits it bundles | the executor; commands | `roadmap-sqlite` |
-//! | [`RoadmapReader`] | queries of the API | `roadmap-sqlite` |
-//! | [`TextSearch`] | `SearchRequests` | `roadmap-sqlite` |
-//! | [`Directory`] | `Authenticate`, operator commands | `roadmap-sqlite`, cached by the server |
-//! | [`Housekeeping`] | `ForgetOperations` | `roadmap-sqlite` |
+//! | [`Store`], [`UnitOfWork`] and the write traits it bundles | the executor; commands | `roadmap-sqlite`, `roadmap-postgres` |
+//! | [`RoadmapReader`] | queries of the API | `roadmap-sqlite`, `roadmap-postgres` |
+//! | [`TextSearch`] | `SearchRequests` | `roadmap-sqlite`, `roadmap-postgres` |
+//! | [`Directory`] | `Authenticate`, operator commands | the same, cached by the server |
+//! | [`Housekeeping`] | `ForgetOperations` | `roadmap-sqlite`, `roadmap-postgres` |
+//! | [`Health`] | the readiness probe | the same |
 //! | [`OperationGate`] | the executor | the server, in memory |
 //! | [`Clock`], [`Ids`], [`Random`] | the executor, `Authenticate`, operator commands | the server |
 //!
@@ -19,7 +20,7 @@ mod reads;
 mod unit_of_work;
 mod writes;
 
-pub use outside::{Clock, GatePass, Ids, OperationGate, Random};
+pub use outside::{Clock, GatePass, Health, Ids, OperationGate, Random};
 pub use reads::{Directory, Housekeeping, RoadmapReader, TextSearch};
 pub use unit_of_work::{Begun, Store, UnitOfWork};
 pub use writes::{

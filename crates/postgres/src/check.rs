@@ -4,13 +4,11 @@ use diesel::QueryableByName;
 use diesel::sql_types::{Array, Bool, Text};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::id::WorkspaceId;
-use uuid::Uuid;
 
 use crate::PostgresOptions;
 use crate::connection::APPLICATION_NAME;
 use crate::pool::Pool;
-use crate::session::Session;
+use crate::session::{NO_WORKSPACE, Session};
 
 /// The role of a session, what it could do beyond its job, and its settings, times in milliseconds.
 const INSPECT: &str = "
@@ -38,7 +36,7 @@ struct Inspected {
 /// Fails when a connection of the pool is not what the service relies on: a pooler in between may
 /// have dropped the settings, or an operator given the role too much.
 pub(crate) async fn connection(pool: &Pool, options: &PostgresOptions) -> Result<(), StoreError> {
-    let session = Session::reading(pool, WorkspaceId::new(Uuid::nil())).await?;
+    let session = Session::reading(pool, NO_WORKSPACE).await?;
     let inspect = diesel::sql_query(INSPECT);
     let inspected: Inspected = session.run(inspect.get_result(&mut session.connection()?)).await?;
     let Inspected { role, above_rules, owner, settings } = inspected;

@@ -85,6 +85,7 @@ impl PostgresOptions {
 #[derive(Clone)]
 pub struct PostgresStore {
     pool: Pool,
+    connector: Connector,
     options: Arc<PostgresOptions>,
 }
 
@@ -97,9 +98,9 @@ impl PostgresStore {
     /// # Errors
     /// The database cannot be reached, or the role could see or change more than it may.
     pub async fn open(options: &PostgresOptions) -> Result<Self, StoreError> {
-        let connector = Connector::new(options)?.on(Handle::current());
-        let pool = Pool::new(connector, options.pool_size, options)?;
-        let store = Self { pool, options: Arc::new(options.clone()) };
+        let connector = Connector::new(options)?;
+        let pool = Pool::new(connector.clone().on(Handle::current()), options.pool_size, options)?;
+        let store = Self { pool, connector, options: Arc::new(options.clone()) };
         check::connection(&store.pool, options).await?;
         Ok(store)
     }
@@ -108,10 +109,9 @@ impl PostgresStore {
     /// them: a thread that serves calls and drives its connections itself wakes no other.
     ///
     /// # Errors
-    /// None for a store that could be opened.
+    /// The pool cannot be set up.
     pub fn reader(&self, connections: usize) -> Result<PostgresReader, StoreError> {
-        let connector = Connector::new(&self.options)?;
-        Ok(PostgresReader { pool: Pool::new(connector, connections, &self.options)? })
+        Ok(PostgresReader { pool: Pool::new(self.connector.clone(), connections, &self.options)? })
     }
 
     async fn session(&self, workspace: WorkspaceId) -> Result<Session, StoreError> {

@@ -18,6 +18,9 @@ use crate::connection::Connector;
 use crate::errors::store_error;
 use crate::pool::Pool;
 
+/// For what is asked before the workspace is known: no workspace's rows are seen.
+pub(crate) const NO_WORKSPACE: WorkspaceId = WorkspaceId::new(Uuid::nil());
+
 /// A connection that works for one workspace. Dropping it gives the connection back, unless it is in
 /// the middle of something: then it is closed, and the server undoes what was begun.
 pub(crate) struct Session {

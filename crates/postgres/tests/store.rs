@@ -50,3 +50,98 @@ impl Probe for DatabaseProbe {
         self.0.rows(&query)[0][0].as_ref().unwrap().parse().unwrap()
     }
 }
+
+/// What the schema is made of, without the migrations' own table.
+fn schema(database: &Database) -> Vec<String> {
+    let parts = "
+        SELECT 'column ' || table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable || ' ' ||
+               coalesce(column_default, '') || ' ' || coalesce(generation_expression, '')
+        FROM information_schema.columns
+        WHERE table_schema = 'public' AND table_name <> '__diesel_schema_migrations'
+        UNION ALL
+        SELECT 'index ' || indexdef FROM pg_indexes
+        WHERE schemaname = 'public' AND tablename <> '__diesel_schema_migrations'
+        UNION ALL
+        SELECT 'constraint ' || conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid)
+        FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+        AND conrelid <> coalesce(to_regclass('__diesel_schema_migrations'), 0)
+        UNION ALL
+        SELECT 'policy ' || tablename || ' ' || policyname || ' ' || qual FROM pg_policies
+        UNION ALL
+        SELECT 'function ' || pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+        AND prokind = 'f' AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e')
+        ORDER BY 1";
+    database.rows(parts).into_iter().flatten().flatten().collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn migrations_go_up_down_and_up_to_the_same_schema() {
+    let database = Database::empty(&postgres::server());
+    let options = PostgresOptions::new(&database.url);
+    assert!(!pending(&options).await.unwrap().is_empty());
+    assert!(!migrate(&options).await.unwrap().is_empty());
+    assert_eq!((pending(&options).await.unwrap(), migrate(&options).await.unwrap()), (vec![], vec![]));
+    let first = schema(&database);
+    for part in
+        ["column feature_requests.title text NO", "index CREATE INDEX votes_by_age", "policy votes own_workspace"]
+    {
+        assert!(first.iter().any(|line| line.starts_with(part)), "{part}: {first:#?}");
+    }
+    revert_all(&options).await.unwrap();
+    assert_eq!(schema(&database), Vec::<String>::new());
+    migrate(&options).await.unwrap();
+    assert_eq!(schema(&database), first);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn processes_that_start_at_once_migrate_once() {
+    let database = Database::empty(&postgres::server());
+    let mut starts = tokio::task::JoinSet::new();
+    for _ in 0..4 {
+        let options = PostgresOptions::new(&database.url);
+        starts.spawn(async move { migrate(&options).await.unwrap().len() });
+    }
+    let mut done = starts.join_all().await;
+    done.sort_unstable();
+    assert_eq!(done[..3], [0, 0, 0]);
+    assert!(done[3] > 0);
+}
+
+#[tokio::test]
+async fn every_foreign_key_has_an_index_to_be_checked_by() {
+    // The columns of each foreign key, in order, must start the columns of some index.
+    let uncovered = "
+        SELECT conrelid::regclass || ' ' || pg_get_constraintdef(key.oid) FROM pg_constraint AS key
+        WHERE contype = 'f' AND NOT EXISTS (
+            SELECT FROM pg_index WHERE indrelid = conrelid
+            AND (string_to_array(indkey::text, ' ')::int2[])[1:cardinality(conkey)] = conkey
+        )";
+    assert_eq!(template().await.rows(uncovered), Vec::<Vec<Option<String>>>::new());
+}
+
+#[tokio::test]
+async fn every_table_of_a_workspace_is_keyed_and_walled_by_it() {
+    let template = template().await;
+    let list = |query: &str| -> Vec<String> { template.rows(query).into_iter().flatten().flatten().collect() };
+    let tables = list(
+        "SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
+         AND relname NOT IN ('__diesel_schema_migrations', 'workspaces') ORDER BY 1",
+    );
+    assert!(tables.len() >= 17, "{tables:?}");
+    // Row-level security, with one policy, which is about the workspace and nothing else.
+    let walled = list(
+        "SELECT relname::text FROM pg_class JOIN pg_policy ON polrelid = pg_class.oid
+         WHERE relrowsecurity AND polpermissive AND polcmd = '*' AND polroles = '{0}' AND polwithcheck IS NULL
+         AND pg_get_expr(polqual, polrelid) = '(workspace_id = current_workspace())'
+         GROUP BY relname HAVING count(*) = 1 ORDER BY 1",
+    );
+    assert_eq!(walled, tables);
+    // Every primary, unique and foreign key begins with the workspace.
+    let keys_of_others = list(
+        "SELECT conrelid::regclass || ' ' || pg_get_constraintdef(pg_constraint.oid) FROM pg_constraint
+         JOIN pg_attribute ON attrelid = conrelid AND attnum = conkey[1]
+         WHERE contype IN ('p', 'u', 'f') AND connamespace = 'public'::regnamespace AND attname <> 'workspace_id'
+         AND conrelid::regclass::text NOT IN ('__diesel_schema_migrations', 'workspaces')",
+    );
+    assert_eq!(keys_of_others, Vec::<String>::new());
+}

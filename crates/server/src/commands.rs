@@ -62,7 +62,7 @@ impl Arguments {
         telemetry::start(&settings)?;
         match self.command {
             Command::Serve(command) => command.run(settings).await,
-            Command::Migrate(command) => command.run(&settings),
+            Command::Migrate(command) => command.run(&settings).await,
             Command::Workspace(command) => command.run(&settings).await,
             Command::ApiKey(command) => command.run(&settings).await,
             Command::Member(command) => command.run(&settings).await,

@@ -13,10 +13,11 @@ use roadmap_domain::model::workspace::Subdomain;
 use serde::{Deserialize, Serialize};
 
 /// The names of all settings, as in the file. In the environment: in capitals, behind `ROADMAP_`.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 17] = [
     "listen",
     "base_url",
     "database_url",
+    "database_role",
     "data_dir",
     "default_workspace",
     "trust_proxy",
@@ -24,6 +25,7 @@ const NAMES: [&str; 15] = [
     "pool_size",
     "write_wait",
     "read_wait",
+    "statement_timeout",
     "operation_wait",
     "operation_retention",
     "shutdown_wait",
@@ -49,7 +51,7 @@ pub(crate) struct SettingFlags {
     #[arg(long, global = true, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     base_url: Option<String>,
-    /// Database [default: roadmap.db in the folder for data]
+    /// Database: sqlite://FILE or postgres://… [default: roadmap.db in the folder for data]
     #[arg(long, global = true, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     database_url: Option<String>,
@@ -78,13 +80,15 @@ struct Written {
     listen: String,
     base_url: Option<String>,
     database_url: Option<String>,
+    database_role: String,
     data_dir: PathBuf,
     default_workspace: Option<String>,
     trust_proxy: bool,
     workers: Option<usize>,
-    pool_size: usize,
+    pool_size: Option<usize>,
     write_wait: String,
     read_wait: String,
+    statement_timeout: String,
     operation_wait: String,
     operation_retention: String,
     shutdown_wait: String,
@@ -111,20 +115,24 @@ pub(crate) struct Settings {
     pub(crate) base_url: Option<BaseUrl>,
     /// Where data is kept.
     pub(crate) data_dir: PathBuf,
-    /// The database file.
-    pub(crate) database: PathBuf,
+    /// The database.
+    pub(crate) database: Database,
+    /// The role that statements run as on a database server.
+    pub(crate) database_role: String,
     /// The workspace of the bare base host.
     pub(crate) default_workspace: Option<Subdomain>,
     /// Whether proxies' headers count.
     pub(crate) trust_proxy: bool,
     /// Threads that serve HTTP; one per processor when not set.
     pub(crate) workers: Option<usize>,
-    /// Connections that read.
+    /// Connections that read; on a database server, also how many write.
     pub(crate) pool_size: usize,
-    /// How long a write waits for its turn.
+    /// How long a write to the embedded database waits for its turn.
     pub(crate) write_wait: Duration,
-    /// How long a read waits for a connection.
+    /// How long a call waits for a connection.
     pub(crate) read_wait: Duration,
+    /// How long a database server works on a statement.
+    pub(crate) statement_timeout: Duration,
     /// How long a call waits for another one with its operation key.
     pub(crate) operation_wait: Duration,
     /// How long answers are kept under their operation keys.
@@ -169,10 +177,11 @@ fn defaults() -> Result<ConfigBuilder<DefaultState>, config::ConfigError> {
     Config::builder()
         .set_default("listen", "127.0.0.1:8080")?
         .set_default("data_dir", "./roadmap-data")?
+        .set_default("database_role", "roadmap_service")?
         .set_default("trust_proxy", false)?
-        .set_default("pool_size", 4)?
         .set_default("write_wait", "5s")?
         .set_default("read_wait", "2s")?
+        .set_default("statement_timeout", "2s")?
         .set_default("operation_wait", "30s")?
         .set_default("operation_retention", "30d")?
         .set_default("shutdown_wait", "30s")?
@@ -185,11 +194,15 @@ impl Written {
         if self.workers == Some(0) {
             bail!("the setting workers must be at least 1");
         }
-        if self.pool_size == 0 {
+        if self.pool_size == Some(0) {
             bail!("the setting pool_size must be at least 1");
         }
+        let database = Database::parse(self.database_url.as_deref(), &self.data_dir)?;
         Ok(Settings {
-            database: database(self.database_url.as_deref(), &self.data_dir)?,
+            pool_size: self.pool_size.unwrap_or_else(|| database.default_pool_size()),
+            database,
+            database_role: role(self.database_role)?,
+            statement_timeout: statement_timeout(&self.statement_timeout)?,
             base_url: self.base_url.map(|raw| BaseUrl::parse("the setting base_url", &raw)).transpose()?,
             default_workspace: self
                 .default_workspace
@@ -204,23 +217,69 @@ impl Written {
             data_dir: self.data_dir,
             trust_proxy: self.trust_proxy,
             workers: self.workers,
-            pool_size: self.pool_size,
             log: self.log,
             log_format: self.log_format,
         })
     }
 }
 
-/// The database file that a URL names.
-fn database(url: Option<&str>, data_dir: &Path) -> anyhow::Result<PathBuf> {
-    let Some(url) = url else { return Ok(data_dir.join("roadmap.db")) };
-    match url.strip_prefix("sqlite://") {
-        Some("") | None => bail!(
-            "the setting database_url is `{}`; this version keeps its data in SQLite: sqlite:///path/to/roadmap.db",
-            redacted(url)
-        ),
-        Some(path) => Ok(PathBuf::from(path)),
+/// Where the data is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Database {
+    /// The embedded database, in a file.
+    File(PathBuf),
+    /// A PostgreSQL server, by its URL.
+    Server(String),
+}
+
+impl Database {
+    fn parse(url: Option<&str>, data_dir: &Path) -> anyhow::Result<Self> {
+        let Some(url) = url else { return Ok(Self::File(data_dir.join("roadmap.db"))) };
+        match url.split_once("://") {
+            Some(("sqlite", path)) if !path.is_empty() => Ok(Self::File(PathBuf::from(path))),
+            Some(("postgres" | "postgresql", target)) if !target.is_empty() => Ok(Self::Server(url.to_owned())),
+            _ => bail!(
+                "the setting database_url is `{}`, which is neither a file such as sqlite:///path/to/roadmap.db nor a \
+                 server such as postgres://user:password@host/database",
+                redacted(url)
+            ),
+        }
     }
+
+    /// A file is read from memory mostly, a server over the network.
+    fn default_pool_size(&self) -> usize {
+        match self {
+            Self::File(_) => 4,
+            Self::Server(_) => 8,
+        }
+    }
+}
+
+impl std::fmt::Display for Database {
+    /// As people may see it: without a password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File(file) => write!(f, "{}", file.display()),
+            Self::Server(url) => f.write_str(&roadmap_postgres::redacted(url)),
+        }
+    }
+}
+
+/// A name that needs no quoting in SQL.
+fn role(name: String) -> anyhow::Result<String> {
+    let plain = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    if !plain || name.is_empty() || name.len() > 63 || name.starts_with(|first: char| first.is_ascii_digit()) {
+        bail!("the setting database_role is `{name}`, which is not a name of lower-case letters, digits and `_`");
+    }
+    Ok(name)
+}
+
+fn statement_timeout(raw: &str) -> anyhow::Result<Duration> {
+    let timeout = duration("the setting statement_timeout", raw)?;
+    if timeout < Duration::from_millis(100) || timeout > Duration::from_secs(60) {
+        bail!("the setting statement_timeout is `{raw}`; it must be between 100ms and 60s");
+    }
+    Ok(timeout)
 }
 
 /// A URL without anything that may be a password.
@@ -260,7 +319,8 @@ mod tests {
         let settings = read(&SettingFlags::default(), &[]).unwrap();
         assert_eq!(settings.listen, "127.0.0.1:8080");
         assert_eq!(settings.base_url, None);
-        assert_eq!(settings.database, Path::new("./roadmap-data/roadmap.db"));
+        assert_eq!(settings.database, Database::File("./roadmap-data/roadmap.db".into()));
+        assert_eq!((settings.pool_size, settings.statement_timeout), (4, Duration::from_secs(2)));
         assert_eq!(settings.operation_wait, Duration::from_secs(30));
         assert_eq!(settings.operation_retention, Duration::from_secs(30 * 24 * 3600));
         assert_eq!((settings.log.as_str(), settings.log_format), ("info", LogFormat::Text));
@@ -291,9 +351,11 @@ mod tests {
         let environment = |name, value| message(read(&SettingFlags::default(), &[(name, value)]));
         for (name, value, says) in [
             ("ROADMAP_BASE_URL", "example.com", "the setting base_url is not a URL such as"),
-            ("ROADMAP_DATABASE_URL", "postgres://u:secret@host/db", "is `postgres://…`; this version"),
-            ("ROADMAP_DATABASE_URL", "postgres://host/db?password=secret", "is `postgres://…`; this version"),
-            ("ROADMAP_DATABASE_URL", "secret", "is `…`; this version"),
+            ("ROADMAP_DATABASE_URL", "mysql://u:secret@host/db", "is `mysql://…`, which is neither a file"),
+            ("ROADMAP_DATABASE_URL", "secret", "is `…`, which is neither a file"),
+            ("ROADMAP_DATABASE_URL", "postgres://", "postgres://user:password@host/database"),
+            ("ROADMAP_DATABASE_ROLE", "Robert'); DROP", "is not a name of lower-case letters"),
+            ("ROADMAP_STATEMENT_TIMEOUT", "0s", "must be between 100ms and 60s"),
             ("ROADMAP_DATABASE_URL", "sqlite://", "sqlite:///path/to/roadmap.db"),
             ("ROADMAP_WRITE_WAIT", "5", "write_wait is `5`, which is not a number and a unit"),
             ("ROADMAP_OPERATION_RETENTION", "23h", "clients rely on at least 24h"),
@@ -313,6 +375,16 @@ mod tests {
         assert!(message(read(&flags, &[])).contains("lisen"));
         let flags = SettingFlags { config: Some(folder.path().join("none.toml")), ..SettingFlags::default() };
         assert!(message(read(&flags, &[])).contains("none.toml"));
+    }
+
+    #[test]
+    fn a_server_is_chosen_by_its_url_and_shown_without_its_password() {
+        for url in ["postgres://ann:secret@db.example.com/roadmap", "postgresql://ann:secret@db.example.com/roadmap"] {
+            let settings = read(&SettingFlags::default(), &[("ROADMAP_DATABASE_URL", url)]).unwrap();
+            assert_eq!(settings.database, Database::Server(url.to_owned()));
+            assert_eq!(settings.pool_size, 8);
+            assert!(settings.database.to_string().ends_with("://ann@db.example.com/roadmap"), "{}", settings.database);
+        }
     }
 
     #[test]

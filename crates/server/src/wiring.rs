@@ -1,19 +1,21 @@
 //! Where the domain meets its adapters: the only file that knows which ones there are.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
 use roadmap_api::State;
 use roadmap_api::detached::Detached;
 use roadmap_domain::model::base_url::BaseUrl;
-use roadmap_domain::ports::{Clock, Directory, Ids, RoadmapReader};
+use roadmap_domain::ports::{Clock, Directory, Health, Housekeeping, Ids, RoadmapReader, Store, TextSearch};
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::forget_operations::ForgetOperations;
 use roadmap_domain::usecase::search_requests::SearchRequests;
+use roadmap_postgres::{PostgresOptions, PostgresStore};
 use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
-use crate::settings::Settings;
+use crate::settings::{Database, Settings};
 use crate::system::{CachedDirectory, MemoryGate, MonotonicIds, SystemClock};
 
 /// The application, put together.
@@ -28,64 +30,149 @@ pub(crate) struct Application {
     pub(crate) ids: Arc<dyn Ids>,
     /// Tells the time.
     pub(crate) clock: Arc<dyn Clock>,
-    store: SqliteStore,
+    housekeeping: Arc<dyn Housekeeping>,
+    backend: Backend,
+}
+
+/// The store that the settings chose.
+#[derive(Clone)]
+enum Backend {
+    Sqlite(SqliteStore),
+    Postgres(PostgresStore),
 }
 
 impl Application {
     /// Opens the store, whose schema is brought up to date first.
-    pub(crate) fn open(settings: &Settings) -> anyhow::Result<Self> {
-        migrate(settings)?;
-        let store = SqliteStore::open(&options(settings)).context("the database cannot be opened")?;
-        let shared = Arc::new(store.clone());
+    pub(crate) async fn open(settings: &Settings) -> anyhow::Result<Self> {
+        migrate(settings).await?;
+        match &settings.database {
+            Database::File(file) => {
+                let store = SqliteStore::open(&sqlite(settings, file)).context("the database cannot be opened")?;
+                let shared = Arc::new(store.clone());
+                Self::of(settings, shared.clone(), shared.clone(), shared, Backend::Sqlite(store))
+            }
+            Database::Server(url) => {
+                let store = PostgresStore::open(&postgres(settings, url)).await;
+                let store = store.with_context(|| cannot(&settings.database, "used"))?;
+                let shared = Arc::new(store.clone());
+                Self::of(settings, shared.clone(), shared.clone(), shared, Backend::Postgres(store))
+            }
+        }
+    }
+
+    fn of(
+        settings: &Settings,
+        store: Arc<dyn Store>,
+        directory: Arc<dyn Directory>,
+        housekeeping: Arc<dyn Housekeeping>,
+        backend: Backend,
+    ) -> anyhow::Result<Self> {
         let (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>) = (Arc::new(SystemClock), Arc::new(MonotonicIds::default()));
         let gate = Arc::new(MemoryGate::new(settings.operation_wait));
         Ok(Self {
-            executor: Executor::new(shared.clone(), gate, clock.clone(), ids.clone()),
-            reader: shared.clone(),
-            directory: shared,
+            executor: Executor::new(store, gate, clock.clone(), ids.clone()),
+            reader: backend.reads(settings.pool_size)?.0,
+            directory,
             ids,
             clock,
-            store,
+            housekeeping,
+            backend,
         })
     }
 
-    /// What the HTTP surface needs.
-    pub(crate) fn state(&self, settings: &Settings, base_url: BaseUrl, detached: Detached) -> State {
+    /// What the HTTP surface needs, once for each of its `workers`.
+    pub(crate) fn states(
+        &self,
+        settings: &Settings,
+        base_url: &BaseUrl,
+        detached: &Detached,
+        workers: usize,
+    ) -> anyhow::Result<Vec<Arc<State>>> {
         let directory = Arc::new(CachedDirectory::new(self.directory.clone()));
-        State {
-            executor: self.executor.clone(),
-            reader: self.reader.clone(),
-            search: SearchRequests::new(Arc::new(self.store.clone())),
-            authenticate: Authenticate::new(directory, self.clock.clone()),
-            base_url,
-            trust_proxy: settings.trust_proxy,
-            default_workspace: settings.default_workspace.clone(),
-            detached,
-            ids: self.ids.clone(),
-            clock: self.clock.clone(),
-        }
+        let connections = (settings.pool_size / workers.max(1)).max(1);
+        let state = |_| {
+            let (reader, search) = self.backend.reads(connections)?;
+            Ok(Arc::new(State {
+                executor: self.executor.clone(),
+                reader,
+                search: SearchRequests::new(search),
+                authenticate: Authenticate::new(directory.clone(), self.clock.clone()),
+                health: self.backend.health(),
+                base_url: base_url.clone(),
+                trust_proxy: settings.trust_proxy,
+                default_workspace: settings.default_workspace.clone(),
+                detached: detached.clone(),
+                ids: self.ids.clone(),
+                clock: self.clock.clone(),
+            }))
+        };
+        (0..workers.max(1)).map(state).collect()
     }
 
     /// Forgets saved answers that are too old.
     pub(crate) fn forget_operations(&self, settings: &Settings) -> ForgetOperations {
         let retention = time::Duration::try_from(settings.operation_retention).unwrap_or(time::Duration::MAX);
-        ForgetOperations::new(Arc::new(self.store.clone()), self.clock.clone(), retention)
+        ForgetOperations::new(self.housekeeping.clone(), self.clock.clone(), retention)
+    }
+}
+
+impl Backend {
+    /// What reads: of PostgreSQL with `connections` of its own, so that each worker of the web
+    /// server drives those that it uses; of SQLite with the connections that all share.
+    fn reads(&self, connections: usize) -> anyhow::Result<(Arc<dyn RoadmapReader>, Arc<dyn TextSearch>)> {
+        match self {
+            Self::Sqlite(store) => {
+                let shared = Arc::new(store.clone());
+                Ok((shared.clone(), shared))
+            }
+            Self::Postgres(store) => {
+                let reader = Arc::new(store.reader(connections)?);
+                Ok((reader.clone(), reader))
+            }
+        }
+    }
+
+    fn health(&self) -> Arc<dyn Health> {
+        match self {
+            Self::Sqlite(store) => Arc::new(store.clone()),
+            Self::Postgres(store) => Arc::new(store.clone()),
+        }
     }
 }
 
 /// Brings the schema up to date and returns the versions of the migrations that were run.
-pub(crate) fn migrate(settings: &Settings) -> anyhow::Result<Vec<String>> {
-    let folder = settings.database.parent().unwrap_or(&settings.data_dir);
-    std::fs::create_dir_all(folder).with_context(|| format!("the folder {} cannot be created", folder.display()))?;
-    roadmap_sqlite::migrate(&options(settings))
-        .with_context(|| format!("the database {} cannot be brought up to date", settings.database.display()))
+pub(crate) async fn migrate(settings: &Settings) -> anyhow::Result<Vec<String>> {
+    let migrated = match &settings.database {
+        Database::File(file) => {
+            let folder = file.parent().unwrap_or(&settings.data_dir);
+            std::fs::create_dir_all(folder)
+                .with_context(|| format!("the folder {} cannot be created", folder.display()))?;
+            roadmap_sqlite::migrate(&sqlite(settings, file))
+        }
+        Database::Server(url) => roadmap_postgres::migrate(&postgres(settings, url)).await,
+    };
+    migrated.with_context(|| cannot(&settings.database, "brought up to date"))
 }
 
-fn options(settings: &Settings) -> SqliteOptions {
+fn cannot(database: &Database, what: &str) -> String {
+    format!("the database {database} cannot be {what}")
+}
+
+fn sqlite(settings: &Settings, file: &Path) -> SqliteOptions {
     SqliteOptions {
-        path: settings.database.clone(),
+        path: file.to_owned(),
         readers: settings.pool_size,
         write_wait: settings.write_wait,
         read_wait: settings.read_wait,
+    }
+}
+
+fn postgres(settings: &Settings, url: &str) -> PostgresOptions {
+    PostgresOptions {
+        url: url.to_owned(),
+        role: settings.database_role.clone(),
+        pool_size: settings.pool_size,
+        connection_wait: settings.read_wait,
+        statement_timeout: settings.statement_timeout,
     }
 }

@@ -137,6 +137,35 @@ pub fn execute(url: &str, statements: &str) -> Result<Vec<Vec<Option<String>>>, 
     std::thread::scope(|scope| scope.spawn(run).join().expect("no panic"))
 }
 
+/// A connection that is kept, with the transaction that was begun on it.
+pub struct Connection {
+    runtime: tokio::runtime::Runtime,
+    client: tokio_postgres::Client,
+}
+
+impl Connection {
+    /// Connects. Not to be called from asynchronous code.
+    ///
+    /// # Panics
+    /// When the server cannot be reached.
+    #[must_use]
+    pub fn open(url: &str) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.expect("a runtime");
+        let (client, connection) = runtime.block_on(tokio_postgres::connect(url, NoTls)).expect("a connection");
+        runtime.spawn(connection);
+        Self { runtime, client }
+    }
+
+    /// Runs statements.
+    ///
+    /// # Panics
+    /// When one fails.
+    pub fn execute(&self, statements: &str) {
+        self.runtime.block_on(self.client.batch_execute(statements)).expect("the statements run");
+    }
+}
+
 /// Whether what a server calls durable is, and what it costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {

@@ -23,9 +23,9 @@ use crate::model::workspace::{Subdomain, Workspace};
 use crate::policy::authorship::AuthorCandidates;
 use crate::policy::ranking::Candidate;
 use crate::ports::{
-    Begun, ChangelogWrites, Clock, CommentWrites, Directory, GatePass, Housekeeping, Ids, Insertion, OperationGate,
-    Outbox, Provisioning, Random, RequestWrites, RoadmapReader, SettingWrites, Store, TeamReads, TextSearch,
-    TrackWrites, UnitOfWork, VoteWrites,
+    Begun, ChangelogWrites, Clock, CommentWrites, Directory, GatePass, Health, Housekeeping, Ids, Insertion,
+    OperationGate, Outbox, Provisioning, Random, RequestWrites, RoadmapReader, SettingWrites, Store, TeamReads,
+    TextSearch, TrackWrites, UnitOfWork, VoteWrites,
 };
 
 mock! {
@@ -35,6 +35,16 @@ mock! {
     #[async_trait]
     impl Store for Store {
         async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<Begun, StoreError>;
+    }
+}
+
+mock! {
+    /// Double of [`Health`].
+    pub Health {}
+
+    #[async_trait]
+    impl Health for Health {
+        async fn check(&self) -> Result<(), StoreError>;
     }
 }
 

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use uuid::Uuid;
 
+use crate::error::StoreError;
 use crate::model::id::WorkspaceId;
 use crate::model::operation_key::OperationKey;
 use crate::model::timestamp::Timestamp;
@@ -24,6 +25,13 @@ pub trait Ids: Send + Sync {
 pub trait Random: Send + Sync {
     /// So many characters of base62 from a cryptographically secure source.
     fn base62(&self, characters: usize) -> String;
+}
+
+/// Knows whether the store can be worked with.
+#[async_trait]
+pub trait Health: Send + Sync {
+    /// Asks the store something that costs nothing.
+    async fn check(&self) -> Result<(), StoreError>;
 }
 
 /// Held while a call with an operation key runs; dropping it lets the next one in.

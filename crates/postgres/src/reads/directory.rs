@@ -16,9 +16,7 @@ use crate::codec::Moment;
 use crate::errors::inconsistent;
 use crate::rows::{ApiKeyRow, api_key_columns};
 use crate::schema::{api_keys, workspaces};
-
-/// For what is asked before the workspace is known: no workspace's rows are seen.
-const NO_WORKSPACE: WorkspaceId = WorkspaceId::new(Uuid::nil());
+use crate::session::NO_WORKSPACE;
 
 #[async_trait]
 impl Directory for PostgresStore {

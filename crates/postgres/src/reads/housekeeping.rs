@@ -1,15 +1,16 @@
-//! Forgets what is no longer needed.
+//! Forgets what is no longer needed, and tells whether the server answers.
 
 use async_trait::async_trait;
 use diesel::sql_types::{BigInt, Timestamptz, Uuid as SqlUuid};
-use diesel_async::RunQueryDsl;
+use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::{Directory, Housekeeping};
+use roadmap_domain::ports::{Directory, Health, Housekeeping};
 use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::codec::Moment;
+use crate::session::NO_WORKSPACE;
 use crate::statement::statement;
 
 statement! {
@@ -37,5 +38,14 @@ impl Housekeeping for PostgresStore {
             forgotten = forgotten.saturating_add(i64::try_from(deleted).unwrap_or(i64::MAX));
         }
         Ok(forgotten.unsigned_abs())
+    }
+}
+
+#[async_trait]
+impl Health for PostgresStore {
+    async fn check(&self) -> Result<(), StoreError> {
+        let session = self.session(NO_WORKSPACE).await?;
+        let mut connection = session.connection()?;
+        session.run(connection.batch_execute("SELECT 1")).await
     }
 }

@@ -128,7 +128,7 @@ pub(crate) fn draw() -> anyhow::Result<KeyText> {
 
 impl ApiKeyCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
-        let application = Application::open(settings)?;
+        let application = Application::open(settings).await?;
         match self {
             Self::Create { of, name, scopes, expires_in, form } => {
                 let workspace = of.find(&application).await?;

@@ -49,7 +49,7 @@ impl From<&Lane> for Shown {
 
 impl LaneCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
-        let application = Application::open(settings)?;
+        let application = Application::open(settings).await?;
         match self {
             Self::Add { of, name, form } => {
                 let workspace = of.find(&application).await?;

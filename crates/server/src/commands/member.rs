@@ -61,7 +61,7 @@ impl From<&Member> for Shown {
 
 impl MemberCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
-        let application = Application::open(settings)?;
+        let application = Application::open(settings).await?;
         match self {
             Self::Add { of, email, name, form } => {
                 let workspace = of.find(&application).await?;

@@ -23,8 +23,8 @@ impl Row for Migrated {
 }
 
 impl Migrate {
-    pub(crate) fn run(self, settings: &Settings) -> anyhow::Result<()> {
-        let migrations_run = wiring::migrate(settings)?;
-        self.form.one(&Migrated { database: settings.database.display().to_string(), migrations_run })
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
+        let migrations_run = wiring::migrate(settings).await?;
+        self.form.one(&Migrated { database: settings.database.to_string(), migrations_run })
     }
 }

@@ -1,6 +1,9 @@
 //! `roadmap serve`
 
 use std::net::TcpListener;
+use std::num::NonZero;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use actix_web::{App, HttpServer, web};
@@ -27,7 +30,7 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) async fn run(self, mut settings: Settings) -> anyhow::Result<()> {
-        let application = Application::open(&settings)?;
+        let application = Application::open(&settings).await?;
         let listener =
             TcpListener::bind(&settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;
         let address = listener.local_addr()?;
@@ -52,13 +55,15 @@ impl Serve {
         }
 
         let detached = Detached::on(Handle::current());
-        let state = web::Data::new(application.state(&settings, base_url, detached.clone()));
-        let mut server =
-            HttpServer::new(move || App::new().configure(|config| roadmap_api::configure(config, state.clone())))
-                .shutdown_timeout(settings.shutdown_wait.as_secs());
-        if let Some(workers) = settings.workers {
-            server = server.workers(workers);
-        }
+        let workers = settings.workers.unwrap_or_else(|| available_parallelism().map_or(1, NonZero::get));
+        let states = application.states(&settings, &base_url, &detached, workers)?;
+        // Each worker has a state of its own, and one that is started anew takes over the next.
+        let states = Arc::new(Mutex::new(states.into_iter().map(web::Data::from).cycle()));
+        let server = HttpServer::new(move || {
+            let state = states.lock().unwrap_or_else(PoisonError::into_inner).next();
+            App::new().configure(|config| state.into_iter().for_each(|state| roadmap_api::configure(config, state)))
+        });
+        let server = server.workers(workers).shutdown_timeout(settings.shutdown_wait.as_secs());
         let server = server.listen(listener)?.run();
         let housekeeping = tokio::spawn(keep_house(application.forget_operations(&settings)));
 

@@ -53,7 +53,7 @@ impl From<&Track> for Shown {
 
 impl TrackCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
-        let application = Application::open(settings)?;
+        let application = Application::open(settings).await?;
         match self {
             Self::Add { of, name, lane, form } => {
                 let workspace = of.find(&application).await?;

@@ -70,13 +70,13 @@ impl WorkspaceCommand {
                     subdomain: Subdomain::parse("the subdomain", &subdomain)?,
                     setting: Setting::parse(&product_name, &website_url).map_err(of_flag)?,
                 };
-                let application = Application::open(settings)?;
+                let application = Application::open(settings).await?;
                 let id = WorkspaceId::new(application.ids.next(application.clock.now()));
                 let created = application.executor.apply(id, &operation).await?;
                 form.one(&Shown::of(&created.workspace, &operation.setting, &base_url))
             }
             Self::List { form } => {
-                let application = Application::open(settings)?;
+                let application = Application::open(settings).await?;
                 let mut shown = Vec::new();
                 for workspace in application.directory.workspaces().await? {
                     let setting = application.reader.setting(workspace.id).await?;

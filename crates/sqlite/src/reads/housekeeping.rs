@@ -1,11 +1,12 @@
-//! Forgets what is no longer needed.
+//! Forgets what is no longer needed, and tells whether the file can be read.
 
 use async_trait::async_trait;
 use diesel::RunQueryDsl;
+use diesel::connection::SimpleConnection;
 use diesel::sql_types::BigInt;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::Housekeeping;
+use roadmap_domain::ports::{Health, Housekeeping};
 
 use crate::SqliteStore;
 use crate::statement::statement;
@@ -24,5 +25,12 @@ impl Housekeeping for SqliteStore {
         let (turn, forgotten) = self.writer.turn(move |connection| Ok(forget.execute(connection)?)).await?;
         self.writer.commit(turn, |_| Ok(())).await?;
         Ok(u64::try_from(forgotten).unwrap_or(u64::MAX))
+    }
+}
+
+#[async_trait]
+impl Health for SqliteStore {
+    async fn check(&self) -> Result<(), StoreError> {
+        self.readers.run(|connection| Ok(connection.batch_execute("SELECT 1")?)).await
     }
 }
