@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::app::{App, BASE_HOST, Finished, Server, has_keys, is_id, is_moment, run};
-use crate::database::{Data, ON_POSTGRES, millis_between, moment, url_for};
+use crate::database::{Data, millis_between, moment, url_for};
 
 const UNKNOWN_ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
@@ -292,7 +292,8 @@ fn without_json_one_thing_is_a_table_of_its_fields() {
     let website = "https://b.example";
     let issued = ["id", "name", "key", "scopes", "created_at", "expires_at"];
     let key = ["id", "name", "last_four", "scopes", "created_at", "expires_at", "revoked_at", "last_used_at"];
-    let database = if *ON_POSTGRES { "database postgres://postgres@" } else { "database ./roadmap.db" };
+    let database = url_for(folder.path()).unwrap_or_else(|| "./roadmap.db".to_owned());
+    let database = format!("database {database}");
     for (arguments, fields, shown) in [
         (
             &["workspace", "create", "b", "--product-name", "Bee hive", "--website-url", website][..],
@@ -313,7 +314,7 @@ fn without_json_one_thing_is_a_table_of_its_fields() {
         ),
         (&["api-key", "rotate", "--workspace", "acme", &id], &issued, &["name first"]),
         (&["api-key", "revoke", "--workspace", "acme", &id], &key, &["name first", "last_used_at -"]),
-        (&["migrate"], &["database", "migrations_run"], &[database]),
+        (&["migrate"], &["database", "migrations_run"], &[&database]),
     ] {
         let lines = folder.lines(arguments);
         let words: Vec<Vec<&str>> = lines.iter().map(|line| line.split_whitespace().collect()).collect();

@@ -25,7 +25,7 @@ impl Test {
         self.cargo_test(&["--workspace", "--all-targets"], &environment)?;
         // The black-box tests once more, on the other store.
         let environment = [environment[0], ("TEST_STORE", "postgres")];
-        self.cargo_test(&["--package", "roadmap-server", "--test", "api"], &environment)
+        self.cargo_test(&["--workspace", "--test", "api"], &environment)
     }
 
     fn cargo_test(&self, what: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<()> {

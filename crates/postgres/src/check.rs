@@ -33,9 +33,9 @@ struct Inspected {
     settings: Vec<String>,
 }
 
-/// Fails when a connection of the pool is not what the service relies on: a pooler in between may
+/// Returns whether the server waits for its disk. Fails when a connection of the pool is not what the service relies on: a pooler in between may
 /// have dropped the settings, or an operator given the role too much.
-pub(crate) async fn connection(pool: &Pool, options: &PostgresOptions) -> Result<(), StoreError> {
+pub(crate) async fn connection(pool: &Pool, options: &PostgresOptions) -> Result<bool, StoreError> {
     let session = Session::reading(pool, NO_WORKSPACE).await?;
     let inspect = diesel::sql_query(INSPECT);
     let inspected: Inspected = session.run(inspect.get_result(&mut session.connection()?)).await?;
@@ -63,8 +63,5 @@ pub(crate) async fn connection(pool: &Pool, options: &PostgresOptions) -> Result
             return refused(format!("{name} is {found} on the connection, and was asked to be {asked}"));
         }
     }
-    if found.next() == Some("off") {
-        tracing::warn!("fsync is off on the database server: a crash of its machine can lose what was acknowledged");
-    }
-    Ok(())
+    Ok(found.next() == Some("on"))
 }

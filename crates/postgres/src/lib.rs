@@ -87,6 +87,7 @@ pub struct PostgresStore {
     pool: Pool,
     connector: Connector,
     options: Arc<PostgresOptions>,
+    durable: bool,
 }
 
 impl PostgresStore {
@@ -100,9 +101,14 @@ impl PostgresStore {
     pub async fn open(options: &PostgresOptions) -> Result<Self, StoreError> {
         let connector = Connector::new(options)?;
         let pool = Pool::new(connector.clone().on(Handle::current()), options.pool_size, options)?;
-        let store = Self { pool, connector, options: Arc::new(options.clone()) };
-        check::connection(&store.pool, options).await?;
-        Ok(store)
+        let durable = check::connection(&pool, options).await?;
+        Ok(Self { pool, connector, options: Arc::new(options.clone()), durable })
+    }
+
+    /// Whether a crash of the server's machine loses nothing that was acknowledged (`fsync`).
+    #[must_use]
+    pub fn is_durable(&self) -> bool {
+        self.durable
     }
 
     /// What reads, with `connections` of its own. They are driven by the runtime that first uses

@@ -109,6 +109,15 @@ impl Application {
         (0..workers.max(1)).map(state).collect()
     }
 
+    /// Warns of what an operator should know before calls are served.
+    pub(crate) fn warn(&self) {
+        if let Backend::Postgres(store) = &self.backend
+            && !store.is_durable()
+        {
+            tracing::warn!("fsync is off on the database server: a crash of its machine can lose acknowledged writes");
+        }
+    }
+
     /// Forgets saved answers that are too old.
     pub(crate) fn forget_operations(&self, settings: &Settings) -> ForgetOperations {
         let retention = time::Duration::try_from(settings.operation_retention).unwrap_or(time::Duration::MAX);

@@ -54,6 +54,7 @@ impl Serve {
             tracing::warn!(%subdomain, "there is no workspace of the name that the setting default_workspace has");
         }
 
+        application.warn();
         let detached = Detached::on(Handle::current());
         let workers = settings.workers.unwrap_or_else(|| available_parallelism().map_or(1, NonZero::get));
         let states = application.states(&settings, &base_url, &detached, workers)?;
