@@ -1,11 +1,15 @@
 //! `cargo xtask bench`: what the service does per second, how long a call takes, and what it costs.
 //!
 //! Everything goes through the API of a release build on its default settings. The generator runs on
-//! the same machine, so that rates and latencies say less than the processor time per call, which is
-//! the service's alone, by the system's accounting of its process.
+//! the same machine, so that rates and latencies say less than the processor time per call, by the
+//! system's accounting of the service's process and, where there is one, of the database server's.
+//!
+//! PostgreSQL is a throw-away server that waits for its disk. Beside the service it runs pgbench with
+//! a single statement that does the same, so that the ratio of the two tells what the service adds.
 
 mod connection;
 mod corpus;
+mod pgbench;
 mod service;
 
 use std::process::Command;
@@ -14,6 +18,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 
+use roadmap_testkit::postgres::Durability;
+
+use crate::postgres;
 use crate::run::{finish, root};
 use connection::Connection;
 use corpus::Corpus;
@@ -41,13 +48,34 @@ pub(crate) struct Bench {
     /// Measure only calls whose name contains this
     #[arg(long, default_value = "")]
     only: String,
+    /// Stores to measure
+    #[arg(long, value_delimiter = ',', default_values_t = [Kind::Sqlite, Kind::Postgres])]
+    store: Vec<Kind>,
+}
+
+/// A store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    /// The embedded one
+    Sqlite,
+    /// The one on a server
+    Postgres,
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+        })
+    }
 }
 
 /// A kind of call, and what one may cost at 16 connections on two cores.
 struct Workload {
     name: &'static str,
-    /// Milliseconds of processor time, where there is a bar.
-    bar: Option<f64>,
+    /// Milliseconds of processor time with SQLite and with PostgreSQL, where there is a bar.
+    bars: [Option<f64>; 2],
     /// Method, path and body of the next call.
     call: fn(&Corpus, &mut SmallRng) -> (&'static str, String, String),
 }
@@ -55,15 +83,37 @@ struct Workload {
 /// Makes each operation key a new one.
 static KEYS: AtomicU64 = AtomicU64::new(0);
 
+const UPVOTE: &str = "upvote (new key each)";
+const VOTES: &str = "votes list";
+const TRACKS: &str = "tracks";
+
 const WORKLOADS: [Workload; 7] = [
-    Workload { name: "upvote (new key each)", bar: Some(0.8), call: upvote },
-    Workload { name: "create", bar: Some(1.0), call: |corpus, random| corpus.create(random.random()) },
-    Workload { name: "comment", bar: Some(1.0), call: comment },
-    Workload { name: "votes list", bar: Some(0.4), call: votes },
-    Workload { name: "search, two words", bar: Some(2.0), call: search_two },
-    Workload { name: "search, commonest word", bar: None, call: search_common },
-    Workload { name: "tracks", bar: Some(0.15), call: |_, _| ("GET", "/tracks".to_owned(), String::new()) },
+    Workload { name: UPVOTE, bars: [Some(0.8), Some(1.0)], call: upvote },
+    Workload { name: "create", bars: [Some(1.0), None], call: |corpus, random| corpus.create(random.random()) },
+    Workload { name: "comment", bars: [Some(1.0), None], call: comment },
+    Workload { name: VOTES, bars: [Some(0.4), None], call: votes },
+    Workload { name: "search, two words", bars: [Some(2.0), None], call: search_two },
+    Workload { name: "search, commonest word", bars: [None, None], call: search_common },
+    Workload { name: TRACKS, bars: [Some(0.15), None], call: |_, _| ("GET", "/tracks".to_owned(), String::new()) },
 ];
+
+/// Connections of those that all vote for the same request, and of those that do not.
+const CROWD: usize = 64;
+
+/// Votes of customers who are new each, for any request and for one.
+const SPREAD: Workload = Workload {
+    name: "votes of new customers",
+    bars: [None, None],
+    call: |corpus, random| first_vote(corpus.any_request(random)),
+};
+const HOT: Workload =
+    Workload { name: "the same, all for one request", bars: [None, None], call: |_, _| first_vote(1) };
+
+fn first_vote(request: u64) -> (&'static str, String, String) {
+    let key = KEYS.fetch_add(1, Ordering::Relaxed);
+    let body = format!(r#"{{"customer":{{"email":"new{key}@example.com"}},"operation_key":"bench-{key}"}}"#);
+    ("POST", format!("/feature_requests/{request}/upvotes"), body)
+}
 
 fn upvote(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
     let key = KEYS.fetch_add(1, Ordering::Relaxed);
@@ -97,8 +147,16 @@ impl Bench {
     pub(crate) fn run(&self) -> anyhow::Result<()> {
         let build = ["build", "--release", "--locked", "--package", "roadmap-server"];
         finish(Command::new(env!("CARGO")).args(build).current_dir(root()), "cargo build --release")?;
+        self.store.iter().try_for_each(|kind| self.measure_store(*kind))
+    }
+
+    fn measure_store(&self, kind: Kind) -> anyhow::Result<()> {
+        let cluster = match kind {
+            Kind::Sqlite => None,
+            Kind::Postgres => Some(postgres::cluster(Durability::Full)?),
+        };
         let corpus = Corpus::new(self.requests, self.customers);
-        let mut service = Service::new()?;
+        let mut service = Service::new(cluster)?;
 
         service.start()?;
         let loading = Instant::now();
@@ -108,6 +166,7 @@ impl Bench {
         // Start again: what is measured is a service that finds its data, not one that wrote it.
         service.stop();
         let started = service.start()?;
+        println!("\n## {kind}\n");
         println!("start to first answer: {:.0} ms", started.as_secs_f64() * 1e3);
         println!("memory idle: {:.0} MB", service.resident_mb()?);
         println!(
@@ -117,19 +176,64 @@ impl Bench {
             loaded.as_secs_f64(),
             service.database_mb()?
         );
-        println!("| call | connections | calls/s | p50 ms | p99 ms | CPU ms/call | bar |");
-        println!("|---|---:|---:|---:|---:|---:|---:|");
+        println!("| call | connections | calls/s | p50 ms | p99 ms | CPU ms/call | bar | of pgbench |");
+        println!("|---|---:|---:|---:|---:|---:|---:|---:|");
         for workload in WORKLOADS.iter().filter(|workload| workload.name.contains(&self.only)) {
             for connections in &self.connections {
-                let figures = measure(&service, &corpus, workload, *connections, Duration::from_secs(self.seconds))?;
-                let bar = workload.bar.filter(|_| *connections == 16).map_or_else(String::new, |bar| bar.to_string());
+                let figures = self.measure(&service, &corpus, workload, *connections)?;
+                let at_16 = *connections == 16;
+                let bar = workload.bars.get(kind as usize).copied().flatten().filter(|_| at_16);
+                let bar = bar.map_or_else(String::new, |bar| bar.to_string());
+                let script = pgbench::script(workload.name).filter(|_| at_16 && kind == Kind::Postgres);
+                let share = match script {
+                    Some(script) => {
+                        let alone = pgbench::run(&service, script, self, *connections)?;
+                        format!("{:.2} of {alone:.0}", figures.per_second / alone)
+                    }
+                    None => String::new(),
+                };
                 println!(
-                    "| {} | {connections} | {:.0} | {:.2} | {:.2} | {:.3} | {bar} |",
-                    workload.name, figures.per_second, figures.p50, figures.p99, figures.cpu
+                    "| {} | {connections} | {:.0} | {:.2} | {:.2} | {} | {bar} | {share} |",
+                    workload.name,
+                    figures.per_second,
+                    figures.p50,
+                    figures.p99,
+                    figures.cpu()
                 );
             }
         }
+        if SPREAD.name.contains(&self.only) {
+            self.crowd(&service, &corpus)?;
+        }
         println!("\nmemory after the run: {:.0} MB", service.resident_mb()?);
+        Ok(())
+    }
+
+    /// Many that vote for one request, also while a snapshot is held open, against as many whose
+    /// votes are spread.
+    fn crowd(&self, service: &Service, corpus: &Corpus) -> anyhow::Result<()> {
+        println!("\n| {CROWD} connections | calls/s | p50 ms | p99 ms | CPU ms/call | of the spread rate |");
+        println!("|---|---:|---:|---:|---:|---:|");
+        let show = |name: &str, figures: &Figures, share: String| {
+            let Figures { per_second, p50, p99, .. } = figures;
+            println!("| {name} | {per_second:.0} | {p50:.2} | {p99:.2} | {} | {share} |", figures.cpu());
+        };
+        let spread = self.measure(service, corpus, &SPREAD, CROWD)?;
+        show(SPREAD.name, &spread, String::new());
+        let hot = self.measure(service, corpus, &HOT, CROWD)?;
+        show(HOT.name, &hot, format!("{:.2}", hot.per_second / spread.per_second));
+        if let Some(cluster) = &service.cluster {
+            let snapshot = roadmap_testkit::postgres::Connection::open(&cluster.url());
+            snapshot.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM vote_tallies");
+            let held = self.measure(service, corpus, &HOT, CROWD)?;
+            drop(snapshot);
+            show("the same, while a snapshot is open", &held, format!("{:.2}", held.per_second / spread.per_second));
+            let lost = service.sql(
+                "SELECT count(*) FROM vote_tallies WHERE votes_count <> (SELECT count(*) FROM votes
+                 WHERE votes.workspace_id = vote_tallies.workspace_id AND votes.request_id = vote_tallies.request_id)",
+            )?;
+            println!("\nrequests whose tally is not the number of their votes: {lost}");
+        }
         Ok(())
     }
 
@@ -184,10 +288,33 @@ struct Figures {
     per_second: f64,
     p50: f64,
     p99: f64,
-    cpu: f64,
+    /// Of the service and of the database server, milliseconds a call.
+    cpu: [f64; 2],
 }
 
-/// Calls in a closed loop on every connection: the next call when the last is answered.
+impl Figures {
+    /// Processor time a call, and what it is made of where there are two parts.
+    fn cpu(&self) -> String {
+        match self.cpu {
+            [service, 0.0] => format!("{service:.3}"),
+            [service, server] => format!("{:.3} ({service:.3} + {server:.3})", service + server),
+        }
+    }
+}
+
+impl Bench {
+    /// Calls in a closed loop on every connection: the next call when the last is answered.
+    fn measure(
+        &self,
+        service: &Service,
+        corpus: &Corpus,
+        workload: &Workload,
+        connections: usize,
+    ) -> anyhow::Result<Figures> {
+        measure(service, corpus, workload, connections, Duration::from_secs(self.seconds))
+    }
+}
+
 fn measure(
     service: &Service,
     corpus: &Corpus,
@@ -223,7 +350,7 @@ fn measure(
         })
     })?;
     let elapsed = began.elapsed();
-    let cpu = service.cpu()? - cpu_before;
+    let cpu = service.cpu()?;
     latencies.sort_unstable();
     let quantile = |share: f64| -> anyhow::Result<f64> {
         // An index below the length.
@@ -238,6 +365,9 @@ fn measure(
         per_second: calls / elapsed.as_secs_f64(),
         p50: quantile(0.5)?,
         p99: quantile(0.99)?,
-        cpu: cpu.as_secs_f64() * 1e3 / calls,
+        cpu: std::array::from_fn(|part| {
+            let [before, after] = [cpu_before, cpu].map(|cpu| cpu.get(part).map_or(0.0, Duration::as_secs_f64));
+            (after - before) * 1e3 / calls
+        }),
     })
 }

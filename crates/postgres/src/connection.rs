@@ -45,7 +45,7 @@ impl Connector {
         let millis = |limit: Duration| limit.as_millis();
         connector.config.options(format!(
             "{given} -c role={} -c statement_timeout={} -c lock_timeout={} -c idle_in_transaction_session_timeout={} \
-             -c synchronous_commit=on -c jit=off",
+             -c synchronous_commit=on -c jit=off -c plan_cache_mode=force_generic_plan",
             options.role,
             millis(options.statement_timeout),
             millis(options.lock_timeout()),
@@ -210,7 +210,8 @@ mod tests {
             connector.config.get_options(),
             Some(
                 "-c work_mem=8MB -c role=roadmap_service -c statement_timeout=2000 -c lock_timeout=1500 \
-                 -c idle_in_transaction_session_timeout=2000 -c synchronous_commit=on -c jit=off"
+                 -c idle_in_transaction_session_timeout=2000 -c synchronous_commit=on -c jit=off \
+                 -c plan_cache_mode=force_generic_plan"
             )
         );
         assert_eq!(connector.config.get_application_name(), Some("roadmap"));

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use deadpool::managed::Object;
@@ -21,6 +21,15 @@ use crate::pool::Pool;
 /// For what is asked before the workspace is known: no workspace's rows are seen.
 pub(crate) const NO_WORKSPACE: WorkspaceId = WorkspaceId::new(Uuid::nil());
 
+/// What is sent ahead of the first statement, in the same round trip.
+#[derive(Default)]
+struct Opening {
+    /// Names the workspace. Not part of the transaction: undoing that would undo the name.
+    name: Option<String>,
+    /// Begins the transaction.
+    begin: Option<String>,
+}
+
 /// A connection that works for one workspace. Dropping it gives the connection back, unless it is in
 /// the middle of something: then it is closed, and the server undoes what was begun.
 pub(crate) struct Session {
@@ -28,7 +37,7 @@ pub(crate) struct Session {
     link: Option<Object<Connector>>,
     workspace: Uuid,
     /// What is sent ahead of the first statement, in the same round trip.
-    opening: Mutex<Option<String>>,
+    opening: Mutex<Opening>,
     /// Whether the session is in a state that the next call must not find it in.
     unsettled: AtomicBool,
     /// Whether there is a transaction, which must be ended.
@@ -37,47 +46,35 @@ pub(crate) struct Session {
     failed: AtomicBool,
     /// Whether the server did not answer in time: nothing more is asked of it.
     silent: AtomicBool,
-    /// Whether the session, and not only a transaction in it, works for the workspace.
-    names_workspace: bool,
     answer_wait: Duration,
     lock_timeout: Duration,
 }
 
 impl Session {
-    /// A session for single statements. It names its workspace for row-level security, unless it is
-    /// the same as that of the last call on this connection.
+    /// A session for single statements.
     pub(crate) async fn reading(pool: &Pool, workspace: WorkspaceId) -> Result<Self, StoreError> {
-        let workspace = workspace.uuid();
-        let mut session = Self::on(pool, workspace).await?;
-        session.names_workspace = true;
-        if let Some(link) = &mut session.link
-            && link.workspace != Some(workspace)
-        {
-            // What the server thinks is only known again when it has answered.
-            link.workspace = None;
-            session.opening = Mutex::new(Some(format!("SET roadmap.workspace_id = '{workspace}'")));
-        }
-        Ok(session)
+        Self::open(pool, workspace.uuid(), None).await
     }
 
-    /// A session with a transaction, which begins with `opening` and is to be committed or rolled back.
-    pub(crate) async fn transaction(pool: &Pool, workspace: Uuid, opening: &str) -> Result<Self, StoreError> {
-        let mut session = Self::on(pool, workspace).await?;
-        session.in_transaction = true;
-        session.opening = Mutex::new(Some(format!("BEGIN; SET LOCAL roadmap.workspace_id = '{workspace}'; {opening}")));
-        Ok(session)
+    /// A session with a transaction, which begins with `first` and is to be committed or rolled back.
+    pub(crate) async fn transaction(pool: &Pool, workspace: Uuid, first: &str) -> Result<Self, StoreError> {
+        Self::open(pool, workspace, Some(format!("BEGIN; {first}"))).await
     }
 
-    async fn on(pool: &Pool, workspace: Uuid) -> Result<Self, StoreError> {
+    async fn open(pool: &Pool, workspace: Uuid, begin: Option<String>) -> Result<Self, StoreError> {
+        let mut link = pool.get().await?;
+        // The session names its workspace for row-level security, unless that is the one of the last
+        // call on this connection. What the server thinks is only known again when it has answered.
+        let name =
+            (link.workspace.take() != Some(workspace)).then(|| format!("SET roadmap.workspace_id = '{workspace}'"));
         Ok(Self {
-            link: Some(pool.get().await?),
+            link: Some(link),
             workspace,
-            opening: Mutex::new(None),
+            in_transaction: begin.is_some(),
+            opening: Mutex::new(Opening { name, begin }),
             unsettled: AtomicBool::new(false),
-            in_transaction: false,
             failed: AtomicBool::new(false),
             silent: AtomicBool::new(false),
-            names_workspace: false,
             answer_wait: pool.answer_wait,
             lock_timeout: pool.lock_timeout,
         })
@@ -92,14 +89,16 @@ impl Session {
     /// Runs a statement. The first one has the opening in front of it: both are sent before either
     /// is answered.
     pub(crate) async fn run<T>(&self, statement: impl Future<Output = QueryResult<T>> + Send) -> Result<T, StoreError> {
-        let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let mut connection = self.connection()?;
-        let opened = async {
-            match &opening {
-                Some(opening) => connection.batch_execute(opening).await,
+        let Opening { name, begin } = std::mem::take(&mut *self.opening());
+        let connection = self.connection()?;
+        let send = |statements: Option<String>| async move {
+            match statements {
+                Some(statements) => (&mut &*connection).batch_execute(&statements).await,
                 None => Ok(()),
             }
         };
+        // Polled in this order, and so sent in it.
+        let opened = join(send(name), send(begin)).map(|(named, begun)| named.and(begun));
         let began = Instant::now();
         self.unsettled.store(true, Ordering::SeqCst);
         let outcome = match tokio::time::timeout(self.answer_wait, join(opened, statement)).await {
@@ -128,8 +127,14 @@ impl Session {
     }
 
     /// Whether anything was sent yet.
-    pub(crate) fn is_open(&self) -> bool {
-        self.opening.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    fn is_open(&self) -> bool {
+        let opening = self.opening();
+        opening.name.is_none() && opening.begin.is_none()
+    }
+
+    fn opening(&self) -> MutexGuard<'_, Opening> {
+        // Nothing panics while it holds the lock.
+        self.opening.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes the transaction durable, together with what a last statement does.
@@ -168,7 +173,7 @@ impl Drop for Session {
         if *self.unsettled.get_mut() {
             // Given back, it would keep its locks, or answer the next call with this one's answer.
             drop(Object::take(link));
-        } else if self.names_workspace && self.is_open() {
+        } else if self.opening().name.is_none() {
             link.workspace = Some(self.workspace);
         }
     }

@@ -272,12 +272,6 @@ impl Cluster {
         self.port
     }
 
-    /// The folder of the server's programs.
-    #[must_use]
-    pub fn binaries(&self) -> &Path {
-        &self.binaries
-    }
-
     /// The server's first process.
     #[must_use]
     pub fn process(&self) -> Option<u32> {
@@ -307,10 +301,21 @@ impl Drop for Cluster {
     }
 }
 
-/// The folder with the server's programs: on the path, where `pg_config` says, or where
-/// distributions put them.
+/// The folder with the server's programs.
 #[must_use]
 pub fn binaries() -> Option<PathBuf> {
+    folders().into_iter().find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
+}
+
+/// One of PostgreSQL's programs.
+#[must_use]
+pub fn program(name: &str) -> Option<PathBuf> {
+    folders().into_iter().map(|folder| folder.join(name)).find(|program| program.is_file())
+}
+
+/// Where PostgreSQL's programs may be: on the path, where `pg_config` says, or where distributions
+/// put them.
+fn folders() -> Vec<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "where programs are is no setting of the service")]
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -324,7 +329,7 @@ pub fn binaries() -> Option<PathBuf> {
         versions.sort();
         folders.extend(versions.into_iter().rev());
     }
-    folders.into_iter().find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
+    folders
 }
 
 /// A user that may run a server, and its group.

@@ -1,6 +1,8 @@
--- Answers saved under operation keys, as the bytes that went out.
+-- Answers saved under operation keys, as the bytes that went out. There is no foreign key: to check
+-- one, each write of a workspace would lock the same row of `workspaces`, and answers are kept by
+-- units of work alone, which row-level security holds to a workspace that was found.
 CREATE TABLE operations (
-    workspace_id uuid NOT NULL REFERENCES workspaces (id),
+    workspace_id uuid NOT NULL,
     operation_key text NOT NULL,
     status integer NOT NULL,
     body bytea NOT NULL,

@@ -1,4 +1,5 @@
-//! The service as a process: started on an empty folder, watched through `/proc`.
+//! The service as a process, and the database server beside it: started on an empty folder, watched
+//! through `/proc`.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -6,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
+use roadmap_testkit::postgres::{self, Cluster};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -17,14 +19,16 @@ const HOST: &str = "bench.localhost";
 /// The service. Dropping it ends its process.
 pub(crate) struct Service {
     folder: TempDir,
+    /// The server that it keeps its data on, if that is not a file.
+    pub(crate) cluster: Option<Cluster>,
     key: String,
     running: Option<(Child, u16)>,
 }
 
 impl Service {
     /// An empty workspace `bench` with a member and a key.
-    pub(crate) fn new() -> anyhow::Result<Self> {
-        let mut service = Self { folder: tempfile::tempdir()?, key: String::new(), running: None };
+    pub(crate) fn new(cluster: Option<Cluster>) -> anyhow::Result<Self> {
+        let mut service = Self { folder: tempfile::tempdir()?, cluster, key: String::new(), running: None };
         let website = "https://bench.example";
         service.roadmap(&["workspace", "create", "bench", "--product-name", "Bench", "--website-url", website])?;
         service.roadmap(&["member", "add", "--workspace", "bench", "--email", "ann@bench.example", "--name", "Ann"])?;
@@ -37,6 +41,9 @@ impl Service {
         let binary: PathBuf = root().join("target/release/roadmap");
         let mut command = Command::new(binary);
         command.current_dir(self.folder.path()).args(["--data-dir", "."]);
+        if let Some(cluster) = &self.cluster {
+            command.args(["--database-url", &cluster.url()]);
+        }
         command
     }
 
@@ -77,13 +84,22 @@ impl Service {
         Connection::open(*port, HOST, &self.key)
     }
 
-    /// Processor time that the process has used, all threads, user and system.
-    pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
-        let stat = std::fs::read_to_string(self.proc("stat")?)?;
-        // Fields 14 and 15, counted from behind the name in parentheses, in ticks of 10 ms.
-        let fields = stat.rsplit_once(')').map(|(_, fields)| fields).context("no fields")?;
-        let ticks: u64 = fields.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
-        Ok(Duration::from_millis(ticks * 10))
+    /// Processor time, user and system, that the service has used in all its threads, and that the
+    /// database server has used in all its processes.
+    pub(crate) fn cpu(&self) -> anyhow::Result<[Duration; 2]> {
+        let (child, _) = self.running.as_ref().context("the service is not running")?;
+        let of_service = ticks(child.id(), 2)?;
+        let mut of_server = 0;
+        if let Some(server) = self.cluster.as_ref().and_then(Cluster::process) {
+            // Of its first process also what children that have ended had used.
+            of_server += ticks(server, 4)?;
+            let children = std::fs::read_to_string(format!("/proc/{server}/task/{server}/children"))?;
+            for child in children.split_whitespace().filter_map(|child| child.parse().ok()) {
+                // One that has ended since is counted by the first process.
+                of_server += ticks(child, 2).unwrap_or(0);
+            }
+        }
+        Ok([of_service, of_server].map(|ticks| Duration::from_millis(ticks * 10)))
     }
 
     /// Memory that the process holds, in megabytes.
@@ -97,14 +113,33 @@ impl Service {
     /// Size of the database, in megabytes.
     pub(crate) fn database_mb(&self) -> anyhow::Result<f64> {
         #[expect(clippy::cast_precision_loss)]
-        let bytes = std::fs::metadata(self.folder.path().join("roadmap.db"))?.len() as f64;
+        let bytes = match &self.cluster {
+            Some(_) => self.sql("SELECT pg_database_size(current_database())")?.parse()?,
+            None => std::fs::metadata(self.folder.path().join("roadmap.db"))?.len() as f64,
+        };
         Ok(bytes / 1024.0 / 1024.0)
+    }
+
+    /// The one value that a query on the database server gives.
+    pub(crate) fn sql(&self, query: &str) -> anyhow::Result<String> {
+        let cluster = self.cluster.as_ref().context("there is no database server")?;
+        let rows = postgres::execute(&cluster.url(), query)?;
+        rows.into_iter().flatten().flatten().next().context("the query gave nothing")
     }
 
     fn proc(&self, file: &str) -> anyhow::Result<String> {
         let (child, _) = self.running.as_ref().context("the service is not running")?;
         Ok(format!("/proc/{}/{file}", child.id()))
     }
+}
+
+/// Ticks of 10 ms that a process has used: the sum of so many of the fields `utime`, `stime`,
+/// `cutime` and `cstime`.
+fn ticks(process: u32, fields: usize) -> anyhow::Result<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    // Fields 14 and on, counted from behind the name in parentheses.
+    let (_, behind) = stat.rsplit_once(')').context("no fields")?;
+    Ok(behind.split_whitespace().skip(11).take(fields).filter_map(|ticks| ticks.parse::<u64>().ok()).sum())
 }
 
 impl Drop for Service {

@@ -70,8 +70,8 @@ statement! {
          SELECT feature_requests.id, votes_count FROM feature_requests
          JOIN vote_tallies ON vote_tallies.workspace_id = feature_requests.workspace_id
                           AND vote_tallies.request_id = feature_requests.id
-         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = coalesce({request},
-             (SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND tag_number = {number}))
+         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = (SELECT coalesce({request},
+             (SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND tag_number = {number})))
      ), page AS (
          SELECT customer_id, created_at FROM votes
          WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request)

@@ -34,8 +34,8 @@ statement! {
                           AND vote_tallies.request_id = feature_requests.id
          JOIN tracks ON tracks.workspace_id = feature_requests.workspace_id AND tracks.id = track_id
          LEFT JOIN lanes ON lanes.workspace_id = tracks.workspace_id AND lanes.id = lane_id
-         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = coalesce({request},
-             (SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND tag_number = {number}))
+         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = (SELECT coalesce({request},
+             (SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND tag_number = {number})))
      ), comment AS (
          INSERT INTO comments (workspace_id, id, request_id, author_id, content, created_at)
          SELECT {workspace}, {id}, request.id, {author}, {content}, {at} FROM request

@@ -39,8 +39,8 @@ statement! {
          FROM feature_requests
          JOIN tracks ON tracks.workspace_id = feature_requests.workspace_id AND tracks.id = track_id
          LEFT JOIN lanes ON lanes.workspace_id = tracks.workspace_id AND lanes.id = lane_id
-         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = coalesce({request},
-             (SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND tag_number = {number}))
+         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = (SELECT coalesce({request},
+             (SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND tag_number = {number})))
      ), known AS MATERIALIZED (
          SELECT id, name FROM customers WHERE workspace_id = {workspace} AND email_folded = {email_folded}
      ), added AS (
