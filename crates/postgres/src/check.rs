@@ -14,8 +14,8 @@ use crate::session::{NO_WORKSPACE, Session};
 const INSPECT: &str = "
     SELECT current_user::text AS role,
            (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user) AS above_rules,
-           EXISTS (SELECT FROM pg_class JOIN pg_roles ON pg_roles.oid = relowner
-                   WHERE rolname = current_user AND relnamespace = current_schema()::regnamespace) AS owner,
+           EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace
+                   AND pg_has_role(current_user, relowner, 'USAGE')) AS owner,
            ARRAY(SELECT setting FROM unnest(ARRAY[
                'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout',
                'application_name', 'synchronous_commit', 'fsync'
@@ -41,11 +41,16 @@ pub(crate) async fn connection(pool: &Pool, options: &PostgresOptions) -> Result
     let inspected: Inspected = session.run(inspect.get_result(&mut session.connection()?)).await?;
     let Inspected { role, above_rules, owner, settings } = inspected;
     let refused = |what: String| Err(StoreError::Fatal(what.into()));
+    if role != options.role {
+        return refused(format!("the connection works under the role {role}, and was asked to under {}", options.role));
+    }
     if above_rules {
         return refused(format!("the role {role} is a superuser or bypasses row-level security; it must not"));
     }
     if owner {
-        return refused(format!("the role {role} owns tables, so that row-level security does not apply to it"));
+        return refused(format!(
+            "the role {role} owns tables, or is a member of the role that does, so that row-level security does not apply to it"
+        ));
     }
     let statement_timeout = options.statement_timeout.as_millis().to_string();
     let lock_timeout = options.lock_timeout().as_millis().to_string();

@@ -52,7 +52,9 @@ impl Connector {
             // A unit is never idle for longer than it takes to send the next statement.
             millis(options.statement_timeout),
         ));
-        connector.config.connect_timeout(options.connection_wait);
+        // Of several hosts each gets its share of the time, so that a silent one leaves some to the next.
+        let hosts = u32::try_from(connector.config.get_hosts().len()).unwrap_or(1).max(1);
+        connector.config.connect_timeout(options.connection_wait / hosts);
         Ok(connector)
     }
 

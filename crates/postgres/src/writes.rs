@@ -10,4 +10,5 @@ mod team;
 mod tracks;
 mod votes;
 
+pub(crate) use requests::{any_place, title_place};
 pub(crate) use votes::id_or_number;

@@ -225,7 +225,7 @@ impl Cluster {
         let mut server = self.command("postgres");
         server.arg("-D").arg(folder.join("data")).arg("-k").arg(folder);
         server.args(["-h", "127.0.0.1", "-p", &self.port.to_string()]);
-        for setting in ["max_connections=300", "shared_buffers=256MB", "max_wal_size=2GB"] {
+        for setting in ["max_connections=300", "shared_buffers=512MB", "max_wal_size=2GB"] {
             server.args(["-c", setting]);
         }
         if self.durability == Durability::None {

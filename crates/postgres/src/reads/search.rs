@@ -21,13 +21,14 @@ use crate::rows::{SummaryRow, placed_requests, summary_columns};
 use crate::schema::feature_requests;
 use crate::session::Session;
 use crate::statement::statement;
+use crate::writes::{any_place, title_place};
 
 /// How many candidates are enough to pick the best fifteen of. Also how many of those whose title
 /// matches.
 const ENOUGH: i64 = 60;
 
-/// Up to how many matches the index is the cheaper way.
-const FEW: i64 = 4_000;
+/// How many requests of one step of votes are looked at, at most.
+const MOST_OF_A_TIER: i64 = 4_000;
 
 /// The first step of votes that stands for more than one count.
 const FIRST_WIDE_TIER: i32 = 16;
@@ -36,12 +37,12 @@ const FIRST_WIDE_TIER: i32 = 16;
 const SIMILAR_WORDS: i64 = 50;
 
 statement! {
-    /// The most voted of the requests that the index knows to match. Of more than `few` it knows
-    /// only that there are more: one row, without a request.
-    Matches { query: String => Text, few: i64 => BigInt, enough: i64 => BigInt }
+    /// The most voted of the requests that the index knows to match; one row without a request when
+    /// walking is the better way.
+    Matches { workspace: Uuid => SqlUuid, query: String => Text, enough: i64 => BigInt }
         -> Nullable<(SqlUuid, BigInt, BigInt, Integer, Text, Text, Text)>,
     "SELECT request_id, tag_number, votes_count, tier, title, tags, description
-     FROM search_matches({query}::tsquery, {few}, {enough})"
+     FROM search_matches({workspace}, {query}::tsquery, {enough})"
 }
 
 statement! {
@@ -54,23 +55,14 @@ statement! {
         to_tier: i32 => Integer,
         enough: i64 => BigInt,
     } -> (SqlUuid, BigInt, BigInt, Integer, Text, Text, Text),
-    // The offset of nothing keeps the planner from looking up all matches first.
     "SELECT request_id, tag_number, votes_count, tier, title, tags, description
-     FROM (SELECT request_id, tag_number, votes_count, tier FROM vote_tallies
-           WHERE workspace_id = {workspace} AND (tier, tag_number) < ({from_tier}, {from_number}) AND tier >= {to_tier}
-           ORDER BY tier DESC, tag_number DESC) AS tallies
-     CROSS JOIN LATERAL (
-         SELECT title, tags, description FROM search_documents AS documents
-         WHERE documents.workspace_id = {workspace} AND documents.request_id = tallies.request_id
-           AND terms @@ {query}::tsquery OFFSET 0
-     ) AS documents
-     LIMIT {enough}"
+     FROM search_walk({workspace}, {query}::tsquery, {from_tier}, {from_number}, {to_tier}, {enough})"
 }
 
 statement! {
     /// The words that are most like one.
-    SimilarWords { word: String => Text, most: i64 => BigInt } -> Text,
-    "SELECT word FROM search_similar_words({word}, {most})"
+    SimilarWords { workspace: Uuid => SqlUuid, word: String => Text, most: i64 => BigInt } -> Text,
+    "SELECT word FROM search_similar_words({workspace}, {word}, {most})"
 }
 
 /// Request, number, votes, their step, and the terms of title, tags and description.
@@ -99,7 +91,7 @@ impl TextSearch for PostgresReader {
 
     async fn similar_words(&self, workspace: WorkspaceId, word: &str) -> Result<Vec<String>, StoreError> {
         let session = self.session(workspace).await?;
-        let similar = SimilarWords { word: word.to_owned(), most: SIMILAR_WORDS };
+        let similar = SimilarWords { workspace: workspace.uuid(), word: word.to_owned(), most: SIMILAR_WORDS };
         session.run(similar.load(&mut session.connection()?)).await
     }
 
@@ -126,8 +118,8 @@ async fn most_voted(
     query: &SearchQuery,
     fields: Fields,
 ) -> Result<Vec<Candidate>, StoreError> {
-    let terms = match_terms(query, fields);
-    let matches = Matches { query: terms.clone(), few: FEW, enough: ENOUGH };
+    let terms = match_terms(workspace, query, fields);
+    let matches = Matches { workspace: workspace.uuid(), query: terms.clone(), enough: ENOUGH };
     let rows: Vec<Option<CandidateRow>> = session.run(matches.load(&mut session.connection()?)).await?;
     let rows: Option<Vec<CandidateRow>> = rows.into_iter().collect();
     let rows = match rows {
@@ -140,20 +132,24 @@ async fn most_voted(
 /// The query in the language of the index: every word, each as any of its forms, the last also as
 /// the beginning of a word. Terms are lower-case ASCII letters and digits (`Word`), so that none can
 /// be taken for syntax.
-fn match_terms(query: &SearchQuery, fields: Fields) -> String {
-    let field = match fields {
-        Fields::Any => "",
-        Fields::Title => "title/",
+fn match_terms(workspace: WorkspaceId, query: &SearchQuery, fields: Fields) -> String {
+    let place = match fields {
+        Fields::Any => any_place(workspace.uuid()),
+        Fields::Title => title_place(workspace.uuid()),
     };
     let words: Vec<String> = query
         .words()
         .iter()
         .map(|QueryWord { any_of, as_prefix }| {
-            let prefix = if *as_prefix { ":*" } else { "" };
-            let forms: Vec<String> = any_of
-                .iter()
-                .map(|word| format!("'{field}{}' | '{field}{}'{prefix}", word.stem(), word.surface()))
-                .collect();
+            let mut forms: Vec<String> = Vec::with_capacity(2 * any_of.len());
+            for word in any_of {
+                // The beginning of a word covers the word itself.
+                let prefix = if *as_prefix { ":*" } else { "" };
+                forms.push(format!("'{place}{}'{prefix}", word.surface()));
+                if !(word.stem() == word.surface() || *as_prefix && word.stem().starts_with(word.surface())) {
+                    forms.push(format!("'{place}{}'", word.stem()));
+                }
+            }
             format!("({})", forms.join(" | "))
         })
         .collect();
@@ -177,7 +173,7 @@ async fn walk_down(session: &Session, workspace: WorkspaceId, query: String) -> 
         && rows.len() >= usize::try_from(ENOUGH).unwrap_or(usize::MAX)
     {
         (walk.from_tier, walk.from_number, walk.to_tier) = (*tier, *number, *tier);
-        walk.enough = FEW;
+        walk.enough = MOST_OF_A_TIER;
         let rest: Vec<CandidateRow> = session.run(walk.load(&mut session.connection()?)).await?;
         rows.extend(rest);
     }

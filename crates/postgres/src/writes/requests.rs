@@ -78,8 +78,7 @@ statement! {
      ), learned AS (
          INSERT INTO search_words (workspace_id, word)
          SELECT {workspace}, word FROM unnest({search_words}) AS words (word)
-         WHERE NOT EXISTS (SELECT FROM search_words AS old WHERE old.workspace_id = {workspace} AND old.word = words.word)
-         ON CONFLICT DO NOTHING
+         ON CONFLICT (workspace_id, word) DO NOTHING
      )
      SELECT {id}, tag_number, {title}, tracks.name, lanes.name, 0::bigint, {at}
      FROM number
@@ -144,7 +143,7 @@ impl InsertRequest {
             search_title: search.map(|document| document.title.clone()),
             search_tags: search.map(|document| document.tags.clone()),
             search_description: search.map(|document| document.description.clone()),
-            search_terms: search.map(terms).unwrap_or_default(),
+            search_terms: search.map(|document| terms(workspace, document)).unwrap_or_default(),
             search_words: words.into_iter().map(ToOwned::to_owned).collect(),
         }
     }
@@ -156,14 +155,33 @@ pub(crate) fn name_of(customer: &NewCustomer) -> Option<String> {
 }
 
 /// What the index holds of a document: stems and surfaces, and those of the title a second time.
-fn terms(document: &SearchDocument) -> Vec<String> {
-    let of = |field: &str| -> Vec<String> {
-        field.split([' ', '/']).filter(|term| !term.is_empty()).map(ToOwned::to_owned).collect()
-    };
-    let title = of(&document.title);
-    let mut terms: Vec<String> = title.iter().map(|term| format!("title/{term}")).collect();
-    terms.extend(title);
-    terms.extend(of(&document.tags));
-    terms.extend(of(&document.description));
+fn terms(workspace: Uuid, document: &SearchDocument) -> Vec<String> {
+    let (any, titled) = (any_place(workspace), title_place(workspace));
+    let mut terms = Vec::new();
+    for (field, is_title) in [(&document.title, true), (&document.tags, false), (&document.description, false)] {
+        for term in field.split([' ', '/']).filter(|term| !term.is_empty()) {
+            terms.push(format!("{any}{term}"));
+            if is_title {
+                terms.push(format!("{titled}{term}"));
+            }
+        }
+    }
     terms
+}
+
+/// What a term of a workspace's request begins with in the index, wherever in the request it is.
+pub(crate) fn any_place(workspace: Uuid) -> String {
+    format!("{}/", short(workspace))
+}
+
+/// What a term of a workspace's request begins with in the index when it is one of the title's.
+pub(crate) fn title_place(workspace: Uuid) -> String {
+    format!("{}=", short(workspace))
+}
+
+/// Six digits of an identity, of the part that is left to chance. Two workspaces that share them
+/// read each other's entries for nothing: whose request it is is asked of the row.
+fn short(workspace: Uuid) -> String {
+    let digits = workspace.simple().to_string();
+    digits.chars().skip(26).collect()
 }
