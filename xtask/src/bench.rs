@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 
+use futures_util::TryStreamExt;
+use futures_util::future::try_join_all;
+use futures_util::stream::FuturesUnordered;
 use roadmap_testkit::postgres::Durability;
 
 use crate::postgres;
@@ -239,49 +242,38 @@ impl Bench {
 
     fn load(&self, service: &Service, corpus: &Corpus) -> anyhow::Result<()> {
         const LOADERS: u64 = 16;
-        let share = |what: &(dyn Fn(&mut Connection, u64) -> anyhow::Result<()> + Sync), count: u64| {
-            std::thread::scope(|scope| {
-                let loaders: Vec<_> = (0..LOADERS)
-                    .map(|loader| {
-                        scope.spawn(move || {
-                            let mut connection = service.connect()?;
-                            (loader..count)
-                                .step_by(LOADERS as usize)
-                                .try_for_each(|number| what(&mut connection, number))
-                        })
-                    })
-                    .collect();
-                loaders.into_iter().try_for_each(|loader| joined(loader.join()))
-            })
-        };
-        share(
-            &|connection, number| {
+        block_on(try_join_all((0..LOADERS).map(async |loader| {
+            let mut connection = service.connect().await?;
+            for number in (loader..self.requests).step_by(LOADERS as usize) {
                 let (method, path, body) = corpus.create(number);
-                expect(connection, method, &path, &body, 201)
-            },
-            self.requests,
-        )?;
-        share(
-            &|connection, number| {
+                expect(&mut connection, method, &path, &body, 201).await?;
+            }
+            anyhow::Ok(())
+        })))?;
+        block_on(try_join_all((0..LOADERS).map(async |loader| {
+            let mut connection = service.connect().await?;
+            for number in (loader..self.votes).step_by(LOADERS as usize) {
                 let mut random = SmallRng::seed_from_u64(number);
                 let customer = random.random_range(0..corpus.customers);
                 let body = format!(r#"{{"customer":{{"email":"customer{customer}@example.com"}}}}"#);
                 let path = format!("/feature_requests/{}/upvotes", corpus.wanted_request(&mut random));
-                expect(connection, "POST", &path, &body, 201)
-            },
-            self.votes,
-        )
+                expect(&mut connection, "POST", &path, &body, 201).await?;
+            }
+            anyhow::Ok(())
+        })))?;
+        Ok(())
     }
 }
 
-fn expect(connection: &mut Connection, method: &str, path: &str, body: &str, status: u16) -> anyhow::Result<()> {
-    let answer = connection.call(method, path, body)?;
+async fn expect(connection: &mut Connection, method: &str, path: &str, body: &str, status: u16) -> anyhow::Result<()> {
+    let answer = connection.call(method, path, body).await?;
     ensure!(answer == status, "{method} {path} was answered with {answer}");
     Ok(())
 }
 
-fn joined<T>(outcome: std::thread::Result<anyhow::Result<T>>) -> anyhow::Result<T> {
-    outcome.map_err(|_| anyhow::anyhow!("a thread of the generator panicked"))?
+/// Runs the generator, on this thread alone: what it takes of the machine, the service lacks.
+fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }
 
 struct Figures {
@@ -325,30 +317,21 @@ fn measure(
     let seed = AtomicU64::new(KEYS.load(Ordering::Relaxed) + 1);
     let cpu_before = service.cpu()?;
     let began = Instant::now();
-    let mut latencies = std::thread::scope(|scope| {
-        let callers: Vec<_> = (0..connections)
-            .map(|_| {
-                let seed = &seed;
-                scope.spawn(move || -> anyhow::Result<Vec<Duration>> {
-                    let mut random = SmallRng::seed_from_u64(seed.fetch_add(1, Ordering::Relaxed));
-                    let mut connection = service.connect()?;
-                    let mut latencies = Vec::new();
-                    while began.elapsed() < duration {
-                        let (method, path, body) = (workload.call)(corpus, &mut random);
-                        let asked = Instant::now();
-                        let status = connection.call(method, &path, &body)?;
-                        latencies.push(asked.elapsed());
-                        ensure!(status == 200 || status == 201, "{method} {path} was answered with {status}");
-                    }
-                    Ok(latencies)
-                })
-            })
-            .collect();
-        callers.into_iter().try_fold(Vec::new(), |mut all, caller| {
-            all.extend(joined(caller.join())?);
-            anyhow::Ok(all)
-        })
-    })?;
+    let callers = (0..connections).map(async |_| {
+        let mut random = SmallRng::seed_from_u64(seed.fetch_add(1, Ordering::Relaxed));
+        let mut connection = service.connect().await?;
+        let mut latencies = Vec::new();
+        while began.elapsed() < duration {
+            let (method, path, body) = (workload.call)(corpus, &mut random);
+            let asked = Instant::now();
+            let status = connection.call(method, &path, &body).await?;
+            latencies.push(asked.elapsed());
+            ensure!(status == 200 || status == 201, "{method} {path} was answered with {status}");
+        }
+        Ok(latencies)
+    });
+    let answered: Vec<Vec<Duration>> = block_on(callers.collect::<FuturesUnordered<_>>().try_collect())?;
+    let mut latencies = answered.concat();
     let elapsed = began.elapsed();
     let cpu = service.cpu()?;
     latencies.sort_unstable();

@@ -108,7 +108,7 @@ const MAY: [(&str, &[&str]); 7] = [
         ],
     ),
     ("roadmap-testkit", &["async-trait", "roadmap-domain", "tempfile", "time", "tokio", "tokio-postgres", "uuid"]),
-    ("xtask", &["anyhow", "clap", "rand", "roadmap-testkit", "serde_json", "tempfile"]),
+    ("xtask", &["anyhow", "clap", "futures-util", "rand", "roadmap-testkit", "serde_json", "tempfile", "tokio"]),
 ];
 
 /// Checks every crate of the workspace.

@@ -32,6 +32,7 @@ use std::time::Duration;
 
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::track::Track;
 use tokio::runtime::Handle;
 
 pub use connection::redacted;
@@ -40,6 +41,7 @@ pub use migrate::{pending, revert_all, run as migrate};
 
 use crate::connection::Connector;
 use crate::pool::Pool;
+use crate::reads::Shared;
 use crate::session::Session;
 
 /// Where the database is and how patient the store is.
@@ -117,7 +119,8 @@ impl PostgresStore {
     /// # Errors
     /// The pool cannot be set up.
     pub fn reader(&self, connections: usize) -> Result<PostgresReader, StoreError> {
-        Ok(PostgresReader { pool: Pool::new(self.connector.clone(), connections, &self.options)? })
+        let pool = Pool::new(self.connector.clone(), connections, &self.options)?;
+        Ok(PostgresReader { pool, tracks: Arc::default() })
     }
 
     async fn session(&self, workspace: WorkspaceId) -> Result<Session, StoreError> {
@@ -129,6 +132,8 @@ impl PostgresStore {
 #[derive(Clone)]
 pub struct PostgresReader {
     pool: Pool,
+    /// What clients ask most often, and all alike.
+    tracks: Arc<Shared<Vec<Track>>>,
 }
 
 impl PostgresReader {

@@ -4,3 +4,6 @@ mod directory;
 mod housekeeping;
 mod roadmap;
 mod search;
+mod shared;
+
+pub(crate) use shared::Shared;

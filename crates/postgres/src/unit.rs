@@ -1,6 +1,5 @@
 //! The unit of work: a transaction, and the claim of its operation key.
 
-use std::fmt::Write;
 use std::time::Instant;
 
 use async_trait::async_trait;
@@ -115,11 +114,8 @@ fn save(workspace: Uuid, key: &OperationKey, reply: &SavedReply, at: Timestamp) 
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut digits, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(digits, "{byte:02x}");
-        digits
-    })
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! One kept-alive connection to the service. Nothing more than the benchmark needs, so that the
 //! generator takes as little of the machine as it can.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-
 use anyhow::{Context, ensure};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
 
 /// A connection with a caller's headers.
 pub(crate) struct Connection {
@@ -14,26 +13,26 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn open(port: u16, host: &str, key: &str) -> anyhow::Result<Self> {
-        let stream = TcpStream::connect(("127.0.0.1", port))?;
+    pub(crate) async fn open(port: u16, host: &str, key: &str) -> anyhow::Result<Self> {
+        let stream = TcpStream::connect(("127.0.0.1", port)).await?;
         stream.set_nodelay(true)?;
         let headers = format!("Host: {host}\r\nX-Api-Key: {key}\r\nContent-Type: application/json\r\n");
         Ok(Self { stream: BufReader::new(stream), headers, body: Vec::new() })
     }
 
     /// Makes a call, reads the whole answer and returns its status.
-    pub(crate) fn call(&mut self, method: &str, path: &str, body: &str) -> anyhow::Result<u16> {
+    pub(crate) async fn call(&mut self, method: &str, path: &str, body: &str) -> anyhow::Result<u16> {
         let (headers, length) = (&self.headers, body.len());
         let request =
             format!("{method} /api/external/v1{path} HTTP/1.1\r\n{headers}Content-Length: {length}\r\n\r\n{body}");
-        self.stream.get_mut().write_all(request.as_bytes())?;
+        self.stream.get_mut().write_all(request.as_bytes()).await?;
         let mut line = String::new();
-        self.stream.read_line(&mut line)?;
+        self.stream.read_line(&mut line).await?;
         let status = line.split(' ').nth(1).and_then(|status| status.parse().ok()).context("no status line")?;
         let mut length = 0;
         loop {
             line.clear();
-            ensure!(self.stream.read_line(&mut line)? > 0, "the connection ended");
+            ensure!(self.stream.read_line(&mut line).await? > 0, "the connection ended");
             if line == "\r\n" {
                 break;
             }
@@ -42,7 +41,7 @@ impl Connection {
             }
         }
         self.body.resize(length, 0);
-        self.stream.read_exact(&mut self.body)?;
+        self.stream.read_exact(&mut self.body).await?;
         Ok(status)
     }
 }

@@ -9,7 +9,8 @@ use roadmap_testkit::postgres::program;
 use super::service::Service;
 use crate::run::output;
 
-/// An upvote with everything that comes with it: key and answer, customer, vote, tally and note.
+/// An upvote with everything that comes with it: key and answer, customer (found, or added, or named),
+/// vote, tally, note and the note's author.
 const UPVOTE: &str = "\\set customer random(0, {customers} - 1)
 \\set number random(1, {requests})
 \\set key random(1, 1000000000000000000)
@@ -17,22 +18,35 @@ WITH saved AS (
     INSERT INTO operations (workspace_id, operation_key, status, body, created_at)
     VALUES ('{workspace}', 'pgbench-' || (:key)::text, 201, decode(repeat('6a', 480), 'hex'), now())
 ), request AS MATERIALIZED (
-    SELECT feature_requests.id, title, tracks.name FROM feature_requests
+    SELECT feature_requests.id, tag_number, title, tracks.name AS track, lanes.name AS lane, created_at
+    FROM feature_requests
     JOIN tracks ON tracks.workspace_id = feature_requests.workspace_id AND tracks.id = track_id
+    LEFT JOIN lanes ON lanes.workspace_id = tracks.workspace_id AND lanes.id = lane_id
     WHERE feature_requests.workspace_id = '{workspace}' AND tag_number = :number
 ), known AS MATERIALIZED (
-    SELECT id FROM customers
+    SELECT id, name FROM customers
     WHERE workspace_id = '{workspace}' AND email_folded = 'customer' || (:customer)::text || '@example.com'
+), added AS (
+    INSERT INTO customers (workspace_id, id, email, email_folded, name, created_at)
+    SELECT '{workspace}', gen_random_uuid(), 'customer' || (:customer)::text || '@example.com',
+           'customer' || (:customer)::text || '@example.com', 'Customer', now() FROM request
+    WHERE NOT EXISTS (SELECT FROM known)
+    ON CONFLICT (workspace_id, email_folded) DO UPDATE SET name = coalesce(customers.name, excluded.name) RETURNING id
+), named AS (
+    UPDATE customers SET name = 'Customer'
+    WHERE workspace_id = '{workspace}' AND id = (SELECT id FROM known WHERE name IS NULL) AND name IS NULL
+), voter AS MATERIALIZED (
+    SELECT id FROM known UNION ALL SELECT id FROM added
 ), vote AS (
     INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at)
-    SELECT '{workspace}', request.id, known.id, true, now() FROM request, known
+    SELECT '{workspace}', request.id, voter.id, true, now() FROM request, voter
     ON CONFLICT DO NOTHING RETURNING request_id
 ), counted AS (
     UPDATE vote_tallies SET votes_count = votes_count + 1
     WHERE workspace_id = '{workspace}' AND request_id = (SELECT request_id FROM vote) RETURNING votes_count
 ), noted AS (
     INSERT INTO notes (workspace_id, id, request_id, customer_id, author_id, body, created_at)
-    SELECT '{workspace}', gen_random_uuid(), request.id, (SELECT id FROM known),
+    SELECT '{workspace}', gen_random_uuid(), request.id, (SELECT id FROM voter),
            (SELECT id FROM members WHERE workspace_id = '{workspace}' ORDER BY created_at, id LIMIT 1),
            'Asked for it on the phone, number ' || (:key)::text, now() FROM request
 )

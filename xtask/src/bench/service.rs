@@ -64,7 +64,7 @@ impl Service {
         let port = line.trim().rsplit_once(':').and_then(|(_, port)| port.parse().ok());
         let port = port.with_context(|| format!("the service did not start: {line}"))?;
         self.running = Some((child, port));
-        let status = self.connect()?.call("GET", "/tracks", "")?;
+        let status = super::block_on(async { self.connect().await?.call("GET", "/tracks", "").await })?;
         ensure!(status == 200, "the first call was answered with {status}");
         Ok(began.elapsed())
     }
@@ -79,9 +79,9 @@ impl Service {
     }
 
     /// A connection of a caller with the key.
-    pub(crate) fn connect(&self) -> anyhow::Result<Connection> {
+    pub(crate) async fn connect(&self) -> anyhow::Result<Connection> {
         let (_, port) = self.running.as_ref().context("the service is not running")?;
-        Connection::open(*port, HOST, &self.key)
+        Connection::open(*port, HOST, &self.key).await
     }
 
     /// Processor time, user and system, that the service has used in all its threads, and that the
