@@ -83,7 +83,7 @@ impl App {
 
     /// The server's process.
     pub fn process(&self) -> u32 {
-        self.server.as_ref().expect("a running server").child.id()
+        self.server.as_ref().expect("a running server").process()
     }
 
     /// Waits for the server to end by itself.
@@ -223,6 +223,13 @@ impl Server {
             panic!("the server did not start: {line}{}", std::fs::read_to_string(&log).unwrap_or_default())
         };
         Self { child, log, port, stdout }
+    }
+}
+
+impl Server {
+    /// Its process.
+    pub fn process(&self) -> u32 {
+        self.child.id()
     }
 }
 

@@ -26,6 +26,7 @@ mod demo;
 mod faults;
 mod feature_requests;
 mod operation_keys;
+mod outages;
 mod search;
 mod setting;
 mod track_moves;

@@ -107,7 +107,10 @@ const MAY: [(&str, &[&str]); 7] = [
             "uuid",
         ],
     ),
-    ("roadmap-testkit", &["async-trait", "roadmap-domain", "tempfile", "time", "tokio", "tokio-postgres", "uuid"]),
+    (
+        "roadmap-testkit",
+        &["async-trait", "roadmap-domain", "socket2", "tempfile", "time", "tokio", "tokio-postgres", "uuid"],
+    ),
     ("xtask", &["anyhow", "clap", "futures-util", "rand", "roadmap-testkit", "serde_json", "tempfile", "tokio"]),
 ];
 

@@ -3,6 +3,7 @@
 //! - [`contract`]: the suite; [`contract_tests!`] runs it on a store.
 //! - [`harness`]: what a store hands in, and short words for what the cases do.
 //! - [`postgres`]: a server and databases to run it on.
+//! - [`proxy`]: what stands between a service and its database, and fails when told to.
 //! - [`fakes`]: a clock that is set by hand, foreseeable ids, a gate that is always open.
 //!
 //! Never a normal dependency: for tests only.
@@ -20,3 +21,4 @@ pub mod contract;
 pub mod fakes;
 pub mod harness;
 pub mod postgres;
+pub mod proxy;

@@ -1,0 +1,504 @@
+//! What the service does when its database server is away, slow or locked, and when it is not the
+//! only process on it. Always on PostgreSQL, whichever store the other tests run on.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use roadmap_testkit::postgres::{self, Cluster, Connection, Database, Durability};
+use roadmap_testkit::proxy::Proxy;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::app::{Answer, BASE_HOST, Client, Server, at_once, eventually, run};
+
+/// A call is answered within 3 seconds whatever the database does; the rest is for slow machines.
+const AT_MOST: Duration = Duration::from_secs(4);
+
+/// Calls work again within 2 seconds of the database's return; the rest is for slow machines.
+const RECOVERY: Duration = Duration::from_secs(4);
+
+const UNAVAILABLE: &str = "Service is temporarily unavailable";
+
+/// The service with the workspace `acme` and one request, and a way to its database that can fail.
+struct Behind {
+    server: Server,
+    acme: Client,
+    proxy: Proxy,
+    database: Database,
+    folder: TempDir,
+}
+
+fn port_of(url: &str) -> u16 {
+    let authority = url.split("://").nth(1).and_then(|rest| rest.split('/').next()).expect("a URL");
+    authority.rsplit(':').next().expect("a port").parse().expect("a number")
+}
+
+/// A workspace with a member. Returns a key for it.
+fn workspace(folder: &Path, url: &str, subdomain: &str) -> String {
+    let environment = [("ROADMAP_DATABASE_URL", url)];
+    let run = |arguments: &[&str]| run(folder, arguments, &environment).json();
+    let website = "https://acme.example";
+    run(&["workspace", "create", subdomain, "--product-name", "Acme", "--website-url", website]);
+    run(&["member", "add", "--workspace", subdomain, "--email", "olga@acme.example", "--name", "Olga"]);
+    let key = run(&["api-key", "create", "--workspace", subdomain, "--name", "tests"]);
+    key["key"].as_str().expect("a key").to_owned()
+}
+
+fn serve(folder: &Path, url: &str, environment: &[(&str, &str)]) -> Server {
+    let mut all = vec![("ROADMAP_DATABASE_URL".to_owned(), url.to_owned())];
+    all.extend(environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    Server::start(folder, &[], &all)
+}
+
+fn client(server: &Server, subdomain: &str, key: &str) -> Client {
+    Client { port: server.port, host: format!("{subdomain}.{BASE_HOST}"), key: Some(key.to_owned()) }
+}
+
+impl Behind {
+    fn start(environment: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let database = Database::empty(&postgres::server());
+        let key = workspace(folder.path(), &database.url, "acme");
+        let port = port_of(&database.url);
+        let proxy = Proxy::to(port);
+        let url = database.url.replace(&format!(":{port}/"), &format!(":{}/", proxy.port()));
+        let server = serve(folder.path(), &url, environment);
+        let acme = client(&server, "acme", &key);
+        acme.feature_request("Dark mode");
+        Self { server, acme, proxy, database, folder }
+    }
+
+    /// One call of every kind, under operation keys of this round.
+    fn every_call(&self, round: &str) -> Vec<(&'static str, Answer)> {
+        let keyed = |name: &str, mut body: Value| {
+            body["operation_key"] = json!(format!("{round} {name}"));
+            body
+        };
+        let email = format!("{round}@example.com").replace(' ', "-");
+        vec![
+            ("tracks", timed(|| self.acme.get_tracks())),
+            ("setting", timed(|| self.acme.get_setting())),
+            ("votes", timed(|| self.acme.get_votes("email=ann@example.com"))),
+            ("voters", timed(|| self.acme.get_voters("1", ""))),
+            ("search", timed(|| self.acme.get_feature_requests("query=dark"))),
+            ("changelogs", timed(|| self.acme.get_changelogs(""))),
+            (
+                "upvote",
+                timed(|| self.acme.post_upvote("1", &keyed("upvote", json!({ "customer": { "email": email } })))),
+            ),
+            (
+                "comment",
+                timed(|| self.acme.post_comment("1", &keyed("comment", json!({ "comment": { "content": "Soon" } })))),
+            ),
+            (
+                "create",
+                timed(|| {
+                    self.acme.post_feature_request(&keyed("create", json!({ "feature_request": { "title": "New" } })))
+                }),
+            ),
+            ("readyz", timed(|| self.acme.get("/readyz"))),
+        ]
+    }
+
+    /// Asserts that every call tells that the service is away, and that the process lives.
+    #[track_caller]
+    fn is_away(&self, case: &str) {
+        for (name, answer) in self.every_call(case) {
+            assert_eq!(answer.status, 503, "{case}: {name}: {}", answer.text());
+            let error = answer.json()["error"].as_str().unwrap_or_default().to_owned();
+            assert!(
+                error == UNAVAILABLE || name == "search" && error == "search_unavailable",
+                "{case}: {name}: {error}"
+            );
+            assert_eq!(answer.header("retry-after"), Some("1"), "{case}: {name}");
+        }
+        assert_eq!(timed(|| self.acme.get("/healthz")).status, 200, "{case}");
+    }
+
+    /// Asserts that all is well again soon, and that what was asked in vain has no effect until it is
+    /// asked again.
+    #[track_caller]
+    fn recovers(&self, case: &str) {
+        let returned = Instant::now();
+        while self.acme.get("/readyz").status != 200 {
+            assert!(returned.elapsed() < RECOVERY, "{case}: not ready again");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        for (name, answer) in self.every_call(case) {
+            assert!([200, 201].contains(&answer.status), "{case}: {name}: {} {}", answer.status, answer.text());
+            assert_eq!(answer.header("idempotent-replayed"), None, "{case}: {name}");
+        }
+        assert!(returned.elapsed() < RECOVERY, "{case}: {:?}", returned.elapsed());
+        for (name, answer) in self.every_call(case) {
+            let writes = ["upvote", "comment", "create"].contains(&name);
+            assert_eq!(answer.header("idempotent-replayed"), writes.then_some("true"), "{case}: {name}");
+        }
+        let email = format!("{case}@example.com").replace(' ', "-");
+        assert_eq!(self.acme.get_votes(&format!("email={email}")).json()["total_count"], 1, "{case}");
+    }
+
+    fn count(&self, query: &str) -> i64 {
+        self.database.rows(query)[0][0].as_deref().expect("a value").parse().expect("a number")
+    }
+
+    /// Sessions of the service on its database that are in some state.
+    fn sessions(&self, condition: &str) -> i64 {
+        self.count(&format!(
+            "SELECT count(*) FROM pg_stat_activity
+             WHERE application_name = 'roadmap' AND datname = current_database() AND {condition}"
+        ))
+    }
+
+    fn resident_kb(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.server.process())).expect("the process");
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("a line");
+        line.split_whitespace().nth(1).expect("a number").parse().expect("a number")
+    }
+
+    fn open_files(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/fd", self.server.process())).expect("the process").count()
+    }
+}
+
+/// The answer, which came in time.
+#[track_caller]
+fn timed(call: impl FnOnce() -> Answer) -> Answer {
+    let asked = Instant::now();
+    let answer = call();
+    assert!(asked.elapsed() < AT_MOST, "{:?}: {}", asked.elapsed(), answer.text());
+    answer
+}
+
+/// Votes are locked from outside until this is dropped.
+fn votes_locked(database: &Database) -> Connection {
+    let lock = Connection::open(&database.url);
+    lock.execute("BEGIN; LOCK TABLE votes IN EXCLUSIVE MODE");
+    lock
+}
+
+#[test]
+fn a_database_that_refuses_is_told_and_survived() {
+    let behind = Behind::start(&[]);
+    behind.is_there();
+    behind.proxy.refuse();
+    behind.is_away("refused");
+    // However many ask meanwhile, nothing piles up.
+    let (memory, files) = (behind.resident_kb(), behind.open_files());
+    for _ in 0..200 {
+        assert_eq!(timed(|| behind.acme.get_tracks()).status, 503);
+    }
+    assert!(behind.resident_kb() < memory + 8 * 1024, "{memory} kB, then {} kB", behind.resident_kb());
+    assert!(behind.open_files() <= files + 8, "{files} files, then {}", behind.open_files());
+    behind.proxy.restore();
+    behind.recovers("refused");
+}
+
+impl Behind {
+    #[track_caller]
+    fn is_there(&self) {
+        for (name, answer) in self.every_call("before") {
+            assert!([200, 201].contains(&answer.status), "{name}: {}", answer.text());
+        }
+    }
+}
+
+#[test]
+fn a_database_that_is_silent_is_told_and_survived() {
+    let behind = Behind::start(&[]);
+    behind.is_there();
+    behind.proxy.black_hole();
+    behind.is_away("silent");
+    behind.proxy.restore();
+    behind.recovers("silent");
+}
+
+#[test]
+fn connections_that_are_reset_are_replaced() {
+    let behind = Behind::start(&[]);
+    behind.is_there();
+    for round in 0..3 {
+        behind.proxy.reset();
+        behind.recovers(&format!("reset {round}"));
+    }
+}
+
+#[test]
+fn a_connection_that_is_reset_in_the_middle_of_a_write_undoes_it() {
+    let behind = Behind::start(&[("ROADMAP_STATEMENT_TIMEOUT", "20s")]);
+    let body = json!({ "customer": { "email": "ann@example.com" }, "operation_key": "k" });
+    let lock = votes_locked(&behind.database);
+    std::thread::scope(|scope| {
+        let cut = scope.spawn(|| behind.acme.post_upvote("1", &body));
+        eventually("the vote waits for the lock", || behind.sessions("wait_event_type = 'Lock'") == 1);
+        behind.proxy.reset();
+        cut.join().expect("no panic").is_error(503, UNAVAILABLE);
+    });
+    drop(lock);
+    // The server notices that nobody listens any more when it has something to say.
+    eventually("the write is undone", || behind.sessions("state <> 'idle'") == 0);
+    assert_eq!(behind.count("SELECT count(*) FROM votes"), 0);
+    let answer = behind.acme.post_upvote("1", &body);
+    assert_eq!((answer.status, answer.header("idempotent-replayed")), (201, None), "{}", answer.text());
+    assert_eq!(behind.count("SELECT count(*) FROM votes"), 1);
+}
+
+#[test]
+fn a_locked_table_makes_calls_fail_in_time_and_leaves_the_connections_usable() {
+    let behind = Behind::start(&[]);
+    let vote = |number: u32| {
+        behind.acme.post_upvote("1", &json!({ "customer": { "email": format!("ann{number}@example.com") } }))
+    };
+    assert_eq!(vote(0).status, 201);
+    let before = behind.sessions("true");
+    let lock = votes_locked(&behind.database);
+    timed(|| vote(1)).is_error(503, UNAVAILABLE);
+    assert_eq!(behind.acme.get_tracks().status, 200);
+    drop(lock);
+    assert_eq!(vote(2).status, 201);
+    assert_eq!(behind.count("SELECT count(*) FROM votes"), 2);
+    assert!(behind.sessions("true") <= before + 1, "connections were lost");
+    eventually("nothing is left open", || behind.sessions("state <> 'idle'") == 0);
+}
+
+#[test]
+fn when_all_connections_are_busy_calls_are_told_so_in_time() {
+    let environment = [("ROADMAP_POOL_SIZE", "1"), ("ROADMAP_WORKERS", "1"), ("ROADMAP_STATEMENT_TIMEOUT", "3s")];
+    let behind = Behind::start(&environment);
+    let lock = votes_locked(&behind.database);
+    let answers = at_once(12, |number| {
+        let body = json!({ "customer": { "email": format!("ann{number}@example.com") } });
+        let asked = Instant::now();
+        (behind.acme.post_upvote("1", &body), asked.elapsed())
+    });
+    for (answer, took) in &answers {
+        answer.is_error(503, UNAVAILABLE);
+        // Two seconds for a connection; who has got one waits 2.25 seconds for the lock.
+        assert!(*took < Duration::from_millis(2_000 + 2_250) + Duration::from_secs(1), "{took:?}");
+    }
+    assert_eq!(timed(|| behind.acme.get_tracks()).status, 200);
+    drop(lock);
+    assert_eq!(behind.acme.post_upvote("1", &json!({ "customer": { "email": "bob@example.com" } })).status, 201);
+    assert_eq!(behind.count("SELECT count(*) FROM votes"), 1);
+}
+
+#[test]
+fn two_processes_are_one_service() {
+    let behind = Behind::start(&[]);
+    let second = serve(behind.folder.path(), &behind.database.url, &[]);
+    let clients = [&behind.acme, &Client { port: second.port, ..behind.acme.clone() }];
+    for (name, path, body, table) in [
+        (
+            "upvote",
+            "/feature_requests/1/upvotes",
+            json!({ "customer": { "email": "ann@example.com" }, "reference_note": { "body": "note" } }),
+            "notes",
+        ),
+        ("comment", "/feature_requests/1/comments", json!({ "comment": { "content": "Soon" } }), "comments"),
+        ("create", "/feature_requests", json!({ "feature_request": { "title": "Once" } }), "feature_requests"),
+        ("changelog", "/changelogs", json!({ "changelog": { "title": "1.0", "content": "new" } }), "changelogs"),
+    ] {
+        let count = || behind.count(&format!("SELECT count(*) FROM {table}"));
+        let (mut body, before) = (body, count());
+        body["operation_key"] = json!(format!("once {name}"));
+        let answers = at_once(64, |number| clients[number % 2].send("POST", &format!("/api/external/v1{path}"), &body));
+        assert_eq!(count(), before + 1, "{name}");
+        for answer in &answers {
+            assert_eq!((answer.status, &answer.bytes), (201, &answers[0].bytes), "{name}: {}", answer.text());
+        }
+        let replayed = answers.iter().filter(|answer| answer.header("idempotent-replayed") == Some("true")).count();
+        assert_eq!(replayed, 63, "{name}");
+    }
+    // Without a key, and in two spellings: one customer, one vote, a note of each.
+    let answers = at_once(64, |number| {
+        let email = if number % 3 == 0 { "BOB@example.com" } else { "bob@example.com" };
+        let body = json!({ "customer": { "email": email }, "reference_note": { "body": "note" } });
+        clients[number % 2].post_upvote("1", &body).json()
+    });
+    assert_eq!(answers.iter().filter(|answer| answer["vote_registered"] == true).count(), 1);
+    assert_eq!(answers.iter().filter(|answer| answer["already_voted"] == true).count(), 63);
+    assert!(answers.iter().all(|answer| answer["feature_request"]["votes_count"] == 2), "{answers:?}");
+    assert_eq!(behind.count("SELECT count(*) FROM customers WHERE email_folded = 'bob@example.com'"), 1);
+    assert_eq!(behind.count("SELECT votes_count FROM vote_tallies WHERE tag_number = 1"), 2);
+}
+
+#[test]
+fn a_flood_of_one_key_holds_one_connection_and_nobody_else_up() {
+    let environment = [("ROADMAP_STATEMENT_TIMEOUT", "30s"), ("ROADMAP_OPERATION_WAIT", "30s")];
+    let behind = Behind::start(&environment);
+    let bolt = client(&behind.server, "bolt", &workspace(behind.folder.path(), &behind.database.url, "bolt"));
+    let body = json!({ "customer": { "email": "ann@example.com" }, "operation_key": "k" });
+    let lock = votes_locked(&behind.database);
+    let latencies: Mutex<Vec<Duration>> = Mutex::default();
+    std::thread::scope(|scope| {
+        let flood = scope.spawn(|| at_once(200, |_| behind.acme.post_upvote("1", &body).status));
+        eventually("the first of them waits for the lock", || behind.sessions("wait_event_type = 'Lock'") == 1);
+        for _ in 0..100 {
+            let asked = Instant::now();
+            assert_eq!(bolt.get_tracks().status, 200);
+            latencies.lock().expect("no panic").push(asked.elapsed());
+            assert!(behind.sessions("state <> 'idle'") <= 1, "waiters hold connections");
+        }
+        drop(lock);
+        assert_eq!(flood.join().expect("no panic"), vec![201; 200]);
+    });
+    let mut latencies = latencies.into_inner().expect("no panic");
+    latencies.sort_unstable();
+    println!("tracks of another workspace meanwhile: p50 {:?}, p99 {:?}", latencies[50], latencies[98]);
+    assert_eq!(behind.count("SELECT count(*) FROM votes"), 1);
+}
+
+#[test]
+fn who_names_no_workspace_sees_nothing() {
+    let behind = Behind::start(&[]);
+    let as_service = format!("{}?options=-c%20role%3Droadmap_service", behind.database.url);
+    let count = |prelude: &str, table: &str| {
+        let rows = postgres::execute(&as_service, &format!("{prelude}; SELECT count(*) FROM {table}")).expect("rows");
+        rows.last().and_then(|row| row[0].clone()).expect("a number")
+    };
+    let ids = behind.database.rows("SELECT id FROM workspaces");
+    let id = ids[0][0].as_deref().expect("an id");
+    for table in ["feature_requests", "members", "api_keys", "settings", "search_documents"] {
+        assert_eq!(count("SELECT 1", table), "0", "{table}");
+        let other = "SET roadmap.workspace_id = '01890a5d-ac96-774b-bcce-b302099a8057'";
+        assert_eq!(count(other, table), "0", "{table}");
+        assert_eq!(count(&format!("SET roadmap.workspace_id = '{id}'"), table), "1", "{table}");
+    }
+    for forbidden in [
+        format!("INSERT INTO lanes VALUES ('{id}', gen_random_uuid(), 'x', 99)"),
+        "ALTER TABLE votes DISABLE ROW LEVEL SECURITY".to_owned(),
+        "DROP TABLE votes".to_owned(),
+    ] {
+        assert!(postgres::execute(&as_service, &forbidden).is_err(), "{forbidden}");
+    }
+}
+
+#[test]
+fn interleaved_calls_of_two_workspaces_never_see_each_other_s_records() {
+    const CALLS: usize = 10_000;
+    let environment = [("ROADMAP_POOL_SIZE", "2"), ("ROADMAP_WORKERS", "1"), ("ROADMAP_LOG", "warn")];
+    let behind = Behind::start(&environment);
+    let key = workspace(behind.folder.path(), &behind.database.url, "bolt");
+    let bolt = client(&behind.server, "bolt", &key);
+    bolt.feature_request("Bolt only");
+    let vote = json!({ "customer": { "email": "ann@example.com" } });
+    for client in [&behind.acme, &bolt] {
+        assert_eq!(client.post_upvote("1", &vote).status, 201);
+    }
+    let (acme_tracks, bolt_tracks) = (behind.acme.get_tracks().bytes, bolt.get_tracks().bytes);
+    assert_ne!(acme_tracks, bolt_tracks);
+    at_once(8, |thread| {
+        for number in (thread..CALLS).step_by(8) {
+            let (client, title, tracks) = if number % 2 == 0 {
+                (&behind.acme, "Dark mode", &acme_tracks)
+            } else {
+                (&bolt, "Bolt only", &bolt_tracks)
+            };
+            match number / 2 % 4 {
+                0 => assert_eq!(client.get_tracks().bytes, *tracks),
+                1 => {
+                    let votes = client.get_votes("email=ann@example.com").json();
+                    assert_eq!(
+                        (&votes["total_count"], &votes["feature_requests"][0]["title"]),
+                        (&json!(1), &json!(title))
+                    );
+                }
+                2 => {
+                    let found = client.get_feature_requests("query=dark").json();
+                    let titles: Vec<&Value> = found["feature_requests"]
+                        .as_array()
+                        .expect("a list")
+                        .iter()
+                        .map(|item| &item["title"])
+                        .collect();
+                    let expected = if number % 2 == 0 { vec![json!(title)] } else { vec![] };
+                    assert_eq!(titles, expected.iter().collect::<Vec<_>>());
+                }
+                _ => assert_eq!(client.post_upvote("1", &vote).json()["feature_request"]["title"], title),
+            }
+        }
+    });
+}
+
+#[test]
+fn a_killed_database_server_loses_no_acknowledged_write_and_doubles_none() {
+    const KILLS: usize = 10;
+    let mut cluster = Cluster::start(Durability::Full).expect("a server of its own");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let key = workspace(folder.path(), &cluster.url(), "acme");
+    let server = serve(folder.path(), &cluster.url(), &[]);
+    let acme = client(&server, "acme", &key);
+    acme.feature_request("Dark mode");
+    let over = std::sync::atomic::AtomicBool::new(false);
+    let acknowledged: Mutex<Vec<(String, Vec<u8>)>> = Mutex::default();
+    let body = |key: &str| json!({ "customer": { "email": format!("{key}@example.com") }, "operation_key": key });
+    std::thread::scope(|scope| {
+        for writer in 0..6 {
+            let (acme, acknowledged, over) = (&acme, &acknowledged, &over);
+            scope.spawn(move || {
+                for number in 0.. {
+                    let key = format!("w{writer}.{number}");
+                    // Until there is an answer: the same key, however often.
+                    loop {
+                        let answer = acme.post_upvote("1", &body(&key));
+                        if answer.status == 201 {
+                            acknowledged.lock().expect("no panic").push((key, answer.bytes));
+                            break;
+                        }
+                        assert!([503, 409].contains(&answer.status), "{}", answer.text());
+                        std::thread::sleep(Duration::from_millis(5));
+                    }
+                    if over.load(std::sync::atomic::Ordering::SeqCst) {
+                        break;
+                    }
+                }
+            });
+        }
+        for _ in 0..KILLS {
+            let before = acknowledged.lock().expect("no panic").len();
+            eventually("writes are acknowledged", || acknowledged.lock().expect("no panic").len() > before + 20);
+            cluster.kill();
+            cluster.start_again().expect("the server starts again");
+        }
+        over.store(true, std::sync::atomic::Ordering::SeqCst);
+    });
+    let acknowledged = acknowledged.into_inner().expect("no panic");
+    for (key, bytes) in &acknowledged {
+        let again = acme.post_upvote("1", &body(key));
+        assert_eq!((again.header("idempotent-replayed"), &again.bytes), (Some("true"), bytes), "{key}");
+    }
+    let count = |query: &str| -> usize {
+        let rows = postgres::execute(&cluster.url(), query).expect("rows");
+        rows[0][0].as_deref().expect("a value").parse().expect("a number")
+    };
+    println!("{} writes over {KILLS} kills", acknowledged.len());
+    assert_eq!(count("SELECT count(*) FROM votes"), acknowledged.len());
+    assert_eq!(count("SELECT votes_count FROM vote_tallies"), acknowledged.len());
+    assert_eq!(count("SELECT count(*) FROM operations"), acknowledged.len());
+}
+
+#[test]
+fn migrations_that_are_killed_go_on_at_the_next_start() {
+    for delay in 0..10_u64 {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let database = Database::empty(&postgres::server());
+        let mut migrating = std::process::Command::new(env!("CARGO_BIN_EXE_roadmap"))
+            .current_dir(folder.path())
+            .args(["migrate", "--database-url", &database.url])
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .expect("the command starts");
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_millis(8 * delay) {
+            std::hint::spin_loop();
+        }
+        migrating.kill().expect("the command is killed");
+        migrating.wait().expect("the command ends");
+        let key = workspace(folder.path(), &database.url, "acme");
+        let server = serve(folder.path(), &database.url, &[]);
+        assert_eq!(client(&server, "acme", &key).get_tracks().status, 200, "after {} ms", 8 * delay);
+        let versions = database.rows("SELECT version FROM __diesel_schema_migrations");
+        let all = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/postgres")).unwrap().count();
+        assert_eq!(versions.len(), all);
+    }
+}
