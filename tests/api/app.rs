@@ -169,7 +169,8 @@ fn binary(data_dir: &Path) -> Command {
         command.env_remove(name);
     }
     if let Some(url) = url_for(data_dir) {
-        command.env("ROADMAP_DATABASE_URL", url);
+        // As few connections as can be: whoever needed two at a time would wait for ever.
+        command.envs([("ROADMAP_DATABASE_URL", url.as_str()), ("ROADMAP_POOL_SIZE", "2")]);
     }
     command.current_dir(data_dir).args(["--data-dir", "."]).env("RUST_BACKTRACE", "0");
     command

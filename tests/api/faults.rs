@@ -13,7 +13,7 @@ use crate::app::{App, Client, at_once, eventually};
 use crate::database::ON_POSTGRES;
 
 const WRITERS: usize = 8;
-const KILLS: u64 = 6;
+const KILLS: u64 = 10;
 
 /// A small generator of repeatable chance: each run prints its seed.
 struct Chance(u64);

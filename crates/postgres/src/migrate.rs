@@ -141,7 +141,7 @@ async fn grant(connection: &mut AsyncPgConnection, role: &str) -> Result<(), Sto
              EXECUTE format('GRANT USAGE ON SCHEMA %I TO {role}', current_schema());
              EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %I TO {role}', current_schema());
              EXECUTE format('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA %I TO {role}', current_schema());
-             REVOKE ALL ON __diesel_schema_migrations FROM {role};
+             REVOKE INSERT, UPDATE, DELETE ON __diesel_schema_migrations FROM {role};
          EXCEPTION
              -- Roles belong to all databases of a server: another one may have made it just now.
              WHEN duplicate_object OR unique_violation THEN

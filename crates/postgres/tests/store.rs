@@ -1,7 +1,7 @@
 //! The PostgreSQL store under the contract suite, on a database of its own for each case.
 
 // A test says what it expects by failing.
-#![expect(clippy::unwrap_used)]
+#![expect(clippy::expect_used, clippy::indexing_slicing, clippy::unwrap_used)]
 
 use std::sync::Arc;
 
@@ -144,4 +144,87 @@ async fn every_table_of_a_workspace_is_keyed_and_walled_by_it() {
          AND conrelid::regclass::text NOT IN ('__diesel_schema_migrations', 'workspaces')",
     );
     assert_eq!(keys_of_others, Vec::<String>::new());
+}
+
+/// A login of its own with a database that belongs to it, and a name for a role that is not there.
+struct Tenant {
+    login: String,
+    role: String,
+    database: Option<Database>,
+    options: PostgresOptions,
+}
+
+impl Tenant {
+    fn new(name: &str, attributes: &str) -> Self {
+        let login = format!("roadmap_test_{name}_{}", std::process::id());
+        let role = format!("{login}_service");
+        let database = Database::empty(&postgres::server());
+        database.execute(&format!("CREATE ROLE {login} LOGIN {attributes}; ALTER SCHEMA public OWNER TO {login}"));
+        let name = &database.rows("SELECT current_database()")[0][0];
+        database.execute(&format!("GRANT ALL ON DATABASE {} TO {login}", name.as_ref().unwrap()));
+        let url = database.url.replace("postgres@", &format!("{login}@"));
+        let options = PostgresOptions { role: role.clone(), ..PostgresOptions::new(url) };
+        Self { login, role, database: Some(database), options }
+    }
+}
+
+impl Drop for Tenant {
+    fn drop(&mut self) {
+        // What a role owns or may do is gone with its database.
+        self.database = None;
+        let roles = format!("DROP ROLE IF EXISTS {}; DROP ROLE IF EXISTS {}", self.role, self.login);
+        let _ = postgres::execute(&postgres::server(), &roles);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ordinary_login_migrates_and_serves_under_a_role_that_owns_nothing() {
+    let tenant = Tenant::new("ordinary", "CREATEROLE");
+    assert!(!migrate(&tenant.options).await.unwrap().is_empty());
+    assert!(PostgresStore::open(&tenant.options).await.is_ok());
+    // Neither the login itself nor an administrator may be what statements run as.
+    for (role, message) in [(tenant.login.as_str(), "owns tables"), ("postgres", "permission denied")] {
+        let options = PostgresOptions { role: role.to_owned(), ..tenant.options.clone() };
+        assert!(told(PostgresStore::open(&options).await).contains(message), "{role}");
+    }
+    let database = tenant.database.as_ref().unwrap();
+    let as_superuser = PostgresOptions { role: "postgres".to_owned(), ..PostgresOptions::new(&database.url) };
+    assert!(told(PostgresStore::open(&as_superuser).await).contains("superuser"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_login_that_may_not_create_the_role_is_told_who_can() {
+    let tenant = Tenant::new("modest", "NOCREATEROLE");
+    let message = told(migrate(&tenant.options).await);
+    for part in [&tenant.role, "An administrator can do it once", "CREATE ROLE", "NOLOGIN; GRANT"] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    // Which is then enough.
+    let role = &tenant.role;
+    let grant = format!("CREATE ROLE {role} NOLOGIN; GRANT {role} TO {}", tenant.login);
+    tenant.database.as_ref().unwrap().execute(&grant);
+    assert_eq!(migrate(&tenant.options).await.unwrap(), Vec::<String>::new());
+    assert!(PostgresStore::open(&tenant.options).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_member_of_the_role_serves_what_another_login_has_migrated() {
+    let tenant = Tenant::new("owner", "CREATEROLE");
+    migrate(&tenant.options).await.unwrap();
+    let member = format!("{}_member", tenant.login);
+    let database = tenant.database.as_ref().unwrap();
+    database.execute(&format!("CREATE ROLE {member} LOGIN; GRANT {} TO {member}", tenant.role));
+    let url = database.url.replace("postgres@", &format!("{member}@"));
+    let options = PostgresOptions { url, ..tenant.options.clone() };
+    let (migrated, opened) = (migrate(&options).await, PostgresStore::open(&options).await.map(|_| ()));
+    database.execute(&format!("DROP ROLE {member}"));
+    assert_eq!(migrated.unwrap(), Vec::<String>::new());
+    assert!(opened.is_ok());
+}
+
+/// The whole chain of an error.
+fn told<T>(outcome: Result<T, roadmap_domain::StoreError>) -> String {
+    let error = outcome.err().expect("an error");
+    let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

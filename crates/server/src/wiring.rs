@@ -35,10 +35,9 @@ pub(crate) struct Application {
 }
 
 /// The store that the settings chose.
-#[derive(Clone)]
 enum Backend {
-    Sqlite(SqliteStore),
-    Postgres(PostgresStore),
+    Sqlite(Arc<SqliteStore>),
+    Postgres(Arc<PostgresStore>),
 }
 
 impl Application {
@@ -48,14 +47,14 @@ impl Application {
         match &settings.database {
             Database::File(file) => {
                 let store = SqliteStore::open(&sqlite(settings, file)).context("the database cannot be opened")?;
-                let shared = Arc::new(store.clone());
-                Self::of(settings, shared.clone(), shared.clone(), shared, Backend::Sqlite(store))
+                let store = Arc::new(store);
+                Self::of(settings, store.clone(), store.clone(), store.clone(), Backend::Sqlite(store))
             }
             Database::Server(url) => {
                 let store = PostgresStore::open(&postgres(settings, url)).await;
                 let store = store.with_context(|| cannot(&settings.database, "used"))?;
-                let shared = Arc::new(store.clone());
-                Self::of(settings, shared.clone(), shared.clone(), shared, Backend::Postgres(store))
+                let store = Arc::new(store);
+                Self::of(settings, store.clone(), store.clone(), store.clone(), Backend::Postgres(store))
             }
         }
     }
@@ -130,10 +129,7 @@ impl Backend {
     /// server drives those that it uses; of SQLite with the connections that all share.
     fn reads(&self, connections: usize) -> anyhow::Result<(Arc<dyn RoadmapReader>, Arc<dyn TextSearch>)> {
         match self {
-            Self::Sqlite(store) => {
-                let shared = Arc::new(store.clone());
-                Ok((shared.clone(), shared))
-            }
+            Self::Sqlite(store) => Ok((store.clone(), store.clone())),
             Self::Postgres(store) => {
                 let reader = Arc::new(store.reader(connections)?);
                 Ok((reader.clone(), reader))
@@ -143,8 +139,8 @@ impl Backend {
 
     fn health(&self) -> Arc<dyn Health> {
         match self {
-            Self::Sqlite(store) => Arc::new(store.clone()),
-            Self::Postgres(store) => Arc::new(store.clone()),
+            Self::Sqlite(store) => store.clone(),
+            Self::Postgres(store) => store.clone(),
         }
     }
 }
