@@ -70,41 +70,41 @@ impl Behind {
     }
 
     /// One call of every kind, under operation keys of this round.
-    fn every_call(&self, round: &str) -> Vec<(&'static str, Answer)> {
+    fn every_call(&self, round: &str, how: fn(&dyn Fn() -> Answer) -> Answer) -> Vec<(&'static str, Answer)> {
         let keyed = |name: &str, mut body: Value| {
             body["operation_key"] = json!(format!("{round} {name}"));
             body
         };
         let email = format!("{round}@example.com").replace(' ', "-");
         vec![
-            ("tracks", timed(|| self.acme.get_tracks())),
-            ("setting", timed(|| self.acme.get_setting())),
-            ("votes", timed(|| self.acme.get_votes("email=ann@example.com"))),
-            ("voters", timed(|| self.acme.get_voters("1", ""))),
-            ("search", timed(|| self.acme.get_feature_requests("query=dark"))),
-            ("changelogs", timed(|| self.acme.get_changelogs(""))),
+            ("tracks", how(&|| self.acme.get_tracks())),
+            ("setting", how(&|| self.acme.get_setting())),
+            ("votes", how(&|| self.acme.get_votes("email=ann@example.com"))),
+            ("voters", how(&|| self.acme.get_voters("1", ""))),
+            ("search", how(&|| self.acme.get_feature_requests("query=dark"))),
+            ("changelogs", how(&|| self.acme.get_changelogs(""))),
             (
                 "upvote",
-                timed(|| self.acme.post_upvote("1", &keyed("upvote", json!({ "customer": { "email": email } })))),
+                how(&|| self.acme.post_upvote("1", &keyed("upvote", json!({ "customer": { "email": email } })))),
             ),
             (
                 "comment",
-                timed(|| self.acme.post_comment("1", &keyed("comment", json!({ "comment": { "content": "Soon" } })))),
+                how(&|| self.acme.post_comment("1", &keyed("comment", json!({ "comment": { "content": "Soon" } })))),
             ),
             (
                 "create",
-                timed(|| {
+                how(&|| {
                     self.acme.post_feature_request(&keyed("create", json!({ "feature_request": { "title": "New" } })))
                 }),
             ),
-            ("readyz", timed(|| self.acme.get("/readyz"))),
+            ("readyz", how(&|| self.acme.get("/readyz"))),
         ]
     }
 
     /// Asserts that every call tells that the service is away, and that the process lives.
     #[track_caller]
     fn is_away(&self, case: &str) {
-        for (name, answer) in self.every_call(case) {
+        for (name, answer) in self.every_call(case, once) {
             assert_eq!(answer.status, 503, "{case}: {name}: {}", answer.text());
             let error = answer.json()["error"].as_str().unwrap_or_default().to_owned();
             assert!(
@@ -125,12 +125,12 @@ impl Behind {
             assert!(returned.elapsed() < RECOVERY, "{case}: not ready again");
             std::thread::sleep(Duration::from_millis(10));
         }
-        for (name, answer) in self.every_call(case) {
+        for (name, answer) in self.every_call(case, until_served) {
             assert!([200, 201].contains(&answer.status), "{case}: {name}: {} {}", answer.status, answer.text());
             assert_eq!(answer.header("idempotent-replayed"), None, "{case}: {name}");
         }
         assert!(returned.elapsed() < RECOVERY, "{case}: {:?}", returned.elapsed());
-        for (name, answer) in self.every_call(case) {
+        for (name, answer) in self.every_call(case, once) {
             let writes = ["upvote", "comment", "create"].contains(&name);
             assert_eq!(answer.header("idempotent-replayed"), writes.then_some("true"), "{case}: {name}");
         }
@@ -158,6 +158,23 @@ impl Behind {
 
     fn open_files(&self) -> usize {
         std::fs::read_dir(format!("/proc/{}/fd", self.server.process())).expect("the process").count()
+    }
+}
+
+/// The answer of the first try.
+fn once(call: &dyn Fn() -> Answer) -> Answer {
+    timed(call)
+}
+
+/// The answer of the first try that is served: one connection may notice later than another that it
+/// has ended.
+fn until_served(call: &dyn Fn() -> Answer) -> Answer {
+    let began = Instant::now();
+    loop {
+        let answer = timed(call);
+        if answer.status != 503 || began.elapsed() > RECOVERY {
+            return answer;
+        }
     }
 }
 
@@ -197,7 +214,7 @@ fn a_database_that_refuses_is_told_and_survived() {
 impl Behind {
     #[track_caller]
     fn is_there(&self) {
-        for (name, answer) in self.every_call("before") {
+        for (name, answer) in self.every_call("before", once) {
             assert!([200, 201].contains(&answer.status), "{name}: {}", answer.text());
         }
     }
@@ -211,6 +228,49 @@ fn a_database_that_is_silent_is_told_and_survived() {
     behind.is_away("silent");
     behind.proxy.restore();
     behind.recovers("silent");
+}
+
+/// A client whose key the process has only just looked up, so that its next calls are not held up by
+/// who is asking. Connections that read and write are there, and idle.
+fn known_caller(behind: &Behind) -> Client {
+    behind.is_there();
+    let arguments = ["api-key", "create", "--workspace", "acme", "--name", "known"];
+    let key = run(behind.folder.path(), &arguments, &[("ROADMAP_DATABASE_URL", behind.database.url.as_str())]).json();
+    let known = client(&behind.server, "acme", key["key"].as_str().expect("a key"));
+    assert_eq!(known.get_tracks().status, 200);
+    eventually("nothing is under way", || behind.sessions("state <> 'idle'") == 0);
+    known
+}
+
+#[test]
+fn a_write_with_a_key_that_meets_silence_is_told_of_it() {
+    let behind = Behind::start(&[]);
+    let known = known_caller(&behind);
+    let before = behind.count("SELECT count(*) FROM votes");
+    let body = json!({ "customer": { "email": "bob@example.com" }, "operation_key": "met silence" });
+    behind.proxy.black_hole();
+    let answer = timed(|| known.post_upvote("1", &body));
+    // Nobody else has the key: "operation_in_progress" would be wrong.
+    answer.is_error(503, UNAVAILABLE);
+    assert_eq!(answer.header("retry-after"), Some("1"));
+    behind.proxy.restore();
+    behind.recovers("met silence");
+    assert_eq!(known.post_upvote("1", &body).status, 201);
+    // One of this key, one of the calls that `recovers` makes.
+    assert_eq!(behind.count("SELECT count(*) FROM votes"), before + 2);
+}
+
+#[test]
+fn many_callers_that_meet_silence_are_all_told_in_time() {
+    let behind = Behind::start(&[("ROADMAP_WORKERS", "1")]);
+    let known = known_caller(&behind);
+    behind.proxy.black_hole();
+    let answers = at_once(16, |_| timed(|| known.get_tracks()));
+    for answer in &answers {
+        answer.is_error(503, UNAVAILABLE);
+    }
+    behind.proxy.restore();
+    behind.recovers("many");
 }
 
 #[test]
@@ -232,7 +292,7 @@ fn a_connection_that_is_reset_in_the_middle_of_a_write_undoes_it() {
         let cut = scope.spawn(|| behind.acme.post_upvote("1", &body));
         eventually("the vote waits for the lock", || behind.sessions("wait_event_type = 'Lock'") == 1);
         behind.proxy.reset();
-        cut.join().expect("no panic").is_error(503, UNAVAILABLE);
+        timed(|| cut.join().expect("no panic")).is_error(503, UNAVAILABLE);
     });
     drop(lock);
     // The server notices that nobody listens any more when it has something to say.
@@ -250,14 +310,21 @@ fn a_locked_table_makes_calls_fail_in_time_and_leaves_the_connections_usable() {
         behind.acme.post_upvote("1", &json!({ "customer": { "email": format!("ann{number}@example.com") } }))
     };
     assert_eq!(vote(0).status, 201);
-    let before = behind.sessions("true");
+    const SESSIONS: &str = "SELECT pid FROM pg_stat_activity
+                            WHERE application_name = 'roadmap' AND datname = current_database()";
+    let before = behind.database.rows(SESSIONS);
     let lock = votes_locked(&behind.database);
-    timed(|| vote(1)).is_error(503, UNAVAILABLE);
+    let asked = Instant::now();
+    vote(1).is_error(503, UNAVAILABLE);
+    assert!(asked.elapsed() < Duration::from_secs(2) + Duration::from_secs(1), "{:?}", asked.elapsed());
     assert_eq!(behind.acme.get_tracks().status, 200);
+    assert_eq!(behind.acme.get_setting().status, 200);
+    assert_eq!(behind.acme.get_feature_requests("query=dark").status, 200);
     drop(lock);
     assert_eq!(vote(2).status, 201);
     assert_eq!(behind.count("SELECT count(*) FROM votes"), 2);
-    assert!(behind.sessions("true") <= before + 1, "connections were lost");
+    let after = behind.database.rows(SESSIONS);
+    assert!(before.iter().all(|session| after.contains(session)), "connections were lost: {before:?}, {after:?}");
     eventually("nothing is left open", || behind.sessions("state <> 'idle'") == 0);
 }
 
@@ -266,10 +333,22 @@ fn when_all_connections_are_busy_calls_are_told_so_in_time() {
     let environment = [("ROADMAP_POOL_SIZE", "1"), ("ROADMAP_WORKERS", "1"), ("ROADMAP_STATEMENT_TIMEOUT", "3s")];
     let behind = Behind::start(&environment);
     let lock = votes_locked(&behind.database);
-    let answers = at_once(12, |number| {
-        let body = json!({ "customer": { "email": format!("ann{number}@example.com") } });
-        let asked = Instant::now();
-        (behind.acme.post_upvote("1", &body), asked.elapsed())
+    let answers = std::thread::scope(|scope| {
+        let storm = scope.spawn(|| {
+            at_once(12, |number| {
+                let email = format!("ann{number}@example.com");
+                let body = json!({ "customer": { "email": email }, "operation_key": format!("storm {number}") });
+                let asked = Instant::now();
+                (behind.acme.post_upvote("1", &body), asked.elapsed())
+            })
+        });
+        eventually("the only connection waits for the lock", || behind.sessions("wait_event_type = 'Lock'") == 1);
+        // Lists are read through other connections, for as long as the storm lasts.
+        while !storm.is_finished() {
+            let answer = timed(|| behind.acme.get_tracks());
+            assert_eq!(answer.status, 200, "{}", answer.text());
+        }
+        storm.join().expect("no panic")
     });
     for (answer, took) in &answers {
         answer.is_error(503, UNAVAILABLE);
@@ -337,7 +416,8 @@ fn a_flood_of_one_key_holds_one_connection_and_nobody_else_up() {
             let asked = Instant::now();
             assert_eq!(bolt.get_tracks().status, 200);
             latencies.lock().expect("no panic").push(asked.elapsed());
-            assert!(behind.sessions("state <> 'idle'") <= 1, "waiters hold connections");
+            let held = behind.sessions("(wait_event_type = 'Lock' OR state LIKE 'idle in transaction%')");
+            assert!(held <= 1, "{held} waiters hold connections");
         }
         drop(lock);
         assert_eq!(flood.join().expect("no panic"), vec![201; 200]);
@@ -364,8 +444,15 @@ fn who_names_no_workspace_sees_nothing() {
         assert_eq!(count(other, table), "0", "{table}");
         assert_eq!(count(&format!("SET roadmap.workspace_id = '{id}'"), table), "1", "{table}");
     }
+    let other = "SET roadmap.workspace_id = '01890a5d-ac96-774b-bcce-b302099a8057'";
+    let lane = format!("INSERT INTO lanes VALUES ('{id}', gen_random_uuid(), 'x', 99)");
+    let error = postgres::execute(&as_service, &format!("{other}; {lane}")).expect_err("another workspace's row");
+    let message = error.as_db_error().expect("the server's").message();
+    assert!(message.contains("row-level security"), "{message}");
+    // It is the name that was in the way.
+    postgres::execute(&as_service, &format!("SET roadmap.workspace_id = '{id}'; {lane}")).expect("its own row");
     for forbidden in [
-        format!("INSERT INTO lanes VALUES ('{id}', gen_random_uuid(), 'x', 99)"),
+        format!("INSERT INTO lanes VALUES ('{id}', gen_random_uuid(), 'y', 98)"),
         "ALTER TABLE votes DISABLE ROW LEVEL SECURITY".to_owned(),
         "DROP TABLE votes".to_owned(),
     ] {

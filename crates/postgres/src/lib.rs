@@ -44,6 +44,9 @@ use crate::pool::Pool;
 use crate::reads::Shared;
 use crate::session::Session;
 
+/// How many connections there are for what is neither a unit of work nor a list.
+const ASIDE: usize = 2;
+
 /// Where the database is and how patient the store is.
 #[derive(Clone)]
 pub struct PostgresOptions {
@@ -86,7 +89,10 @@ impl PostgresOptions {
 /// The store: units of work, the directory, housekeeping. Clones share its connections.
 #[derive(Clone)]
 pub struct PostgresStore {
-    pool: Pool,
+    /// What units of work take their connections from.
+    units: Pool,
+    /// A few connections for what must not wait for them: who is calling, and whether the server is there.
+    aside: Pool,
     connector: Connector,
     options: Arc<PostgresOptions>,
     durable: bool,
@@ -102,9 +108,11 @@ impl PostgresStore {
     /// The database cannot be reached, or the role could see or change more than it may.
     pub async fn open(options: &PostgresOptions) -> Result<Self, StoreError> {
         let connector = Connector::new(options)?;
-        let pool = Pool::new(connector.clone().on(Handle::current()), options.pool_size, options)?;
-        let durable = check::connection(&pool, options).await?;
-        Ok(Self { pool, connector, options: Arc::new(options.clone()), durable })
+        let driven = connector.clone().on(Handle::current());
+        let units = Pool::new(driven.clone(), options.pool_size, options)?;
+        let aside = Pool::new(driven, ASIDE, options)?;
+        let durable = check::connection(&aside, options).await?;
+        Ok(Self { units, aside, connector, options: Arc::new(options.clone()), durable })
     }
 
     /// Whether a crash of the server's machine loses nothing that was acknowledged (`fsync`).
@@ -124,7 +132,7 @@ impl PostgresStore {
     }
 
     async fn session(&self, workspace: WorkspaceId) -> Result<Session, StoreError> {
-        Session::reading(&self.pool, workspace).await
+        Session::reading(&self.aside, workspace).await
     }
 }
 

@@ -47,11 +47,11 @@ impl Store for PostgresStore {
     async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<Begun, StoreError> {
         let workspace = workspace.uuid();
         let Some(key) = key else {
-            let session = Session::transaction(&self.pool, workspace, "").await?;
+            let session = Session::transaction(&self.units, workspace, "").await?;
             return Ok(Begun::Open(Box::new(PostgresUnit { session, workspace, key: None })));
         };
         let claim = format!("SELECT pg_advisory_xact_lock({})", lock_of(workspace, &key));
-        let session = Session::transaction(&self.pool, workspace, &claim).await?;
+        let session = Session::transaction(&self.units, workspace, &claim).await?;
         // Whoever holds the lock is alone with the key. This statement comes after the wait for it,
         // so that it sees the answer of a unit that was waited for.
         let saved = operations::table
@@ -60,12 +60,13 @@ impl Store for PostgresStore {
             .select((operations::status, operations::body));
         let asked = Instant::now();
         let saved: Option<(i32, Vec<u8>)> = match session.run_optional(saved.first(&mut session.connection()?)).await {
-            Err(StoreError::Unavailable(_)) if asked.elapsed() >= self.options.lock_timeout() => {
-                // Another process has the key. Rolled back, the connection can be used again.
-                if let Err(error) = session.roll_back().await {
-                    tracing::debug!(%error, "a claim that was given up could not be rolled back");
-                }
-                return Ok(Begun::Busy);
+            Err(StoreError::Unavailable(cause)) if asked.elapsed() >= self.options.lock_timeout() => {
+                // Either another process has the key, or the server is away. One that can still undo
+                // the claim is there.
+                return match session.roll_back().await {
+                    Ok(()) => Ok(Begun::Busy),
+                    Err(_) => Err(StoreError::Unavailable(cause)),
+                };
             }
             saved => saved?,
         };

@@ -116,8 +116,8 @@ async fn serve(first: StdListener, port: u16, upstream: u16, mut state: watch::R
 
 async fn forward(mut client: TcpStream, upstream: u16, mut state: watch::Receiver<State>) {
     let epoch = state.borrow().epoch;
-    let is_over = |state: &State| state.epoch != epoch || state.mode == Mode::Pass;
-    if state.wait_for(is_over).await.is_ok_and(|state| state.epoch == epoch)
+    let is_over = |state: &State| state.epoch != epoch || state.mode != Mode::BlackHole;
+    if state.wait_for(is_over).await.is_ok_and(|state| state.epoch == epoch && state.mode == Mode::Pass)
         && let Ok(mut server) = TcpStream::connect((Ipv4Addr::LOCALHOST, upstream)).await
     {
         let (mut from_client, mut to_client) = client.split();

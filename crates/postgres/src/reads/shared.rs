@@ -45,9 +45,13 @@ impl<T: Clone> Shared<T> {
         {
             return answer.clone().map_err(|cause| StoreError::Unavailable(cause.into()));
         }
-        let served = question.arrivals.load(Ordering::SeqCst);
+        let mut served = question.arrivals.load(Ordering::SeqCst);
         let answer = ask().await;
-        // Those who wait get the failure too: each asking in turn, they would wait for ever longer.
+        if answer.is_err() {
+            // Whoever has come meanwhile gets the failure too: asking again after this wait, they would
+            // wait twice as long.
+            served = question.arrivals.load(Ordering::SeqCst);
+        }
         *last = Some((served, answer.as_ref().map(T::clone).map_err(ToString::to_string)));
         answer
     }
@@ -124,16 +128,14 @@ mod tests {
             answer.await
         };
         let release = async {
-            for _ in 0..2 {
-                tokio::task::yield_now().await;
-                go.notify_one();
-            }
+            tokio::task::yield_now().await;
+            go.notify_one();
         };
         let (one, two, three, ()) = tokio::join!(fail(), fail(), fail(), release);
         for outcome in [one, two, three] {
             assert!(matches!(outcome, Err(StoreError::Unavailable(_))));
         }
-        assert_eq!(asked.load(Ordering::SeqCst), 2);
+        assert_eq!(asked.load(Ordering::SeqCst), 1);
         assert_eq!(shared.get(WORKSPACE, async || Ok(7)).await.unwrap(), 7);
     }
 
