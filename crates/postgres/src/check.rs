@@ -16,6 +16,8 @@ const INSPECT: &str = "
            (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user) AS above_rules,
            EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace
                    AND pg_has_role(current_user, relowner, 'USAGE')) AS owner,
+           EXISTS (SELECT FROM pg_class JOIN pg_policy ON polrelid = pg_class.oid
+                   WHERE relnamespace = current_schema()::regnamespace AND NOT relrowsecurity) AS open,
            ARRAY(SELECT setting FROM unnest(ARRAY[
                'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout',
                'application_name', 'synchronous_commit', 'fsync'
@@ -29,6 +31,8 @@ struct Inspected {
     above_rules: bool,
     #[diesel(sql_type = Bool)]
     owner: bool,
+    #[diesel(sql_type = Bool)]
+    open: bool,
     #[diesel(sql_type = Array<Text>)]
     settings: Vec<String>,
 }
@@ -39,7 +43,7 @@ pub(crate) async fn connection(pool: &Pool, options: &PostgresOptions) -> Result
     let session = Session::reading(pool, NO_WORKSPACE).await?;
     let inspect = diesel::sql_query(INSPECT);
     let inspected: Inspected = session.run(inspect.get_result(&mut session.connection()?)).await?;
-    let Inspected { role, above_rules, owner, settings } = inspected;
+    let Inspected { role, above_rules, owner, open, settings } = inspected;
     let refused = |what: String| Err(StoreError::Fatal(what.into()));
     if role != options.role {
         return refused(format!("the connection works under the role {role}, and was asked to under {}", options.role));
@@ -51,6 +55,9 @@ pub(crate) async fn connection(pool: &Pool, options: &PostgresOptions) -> Result
         return refused(format!(
             "the role {role} owns tables, or is a member of the role that does, so that row-level security does not apply to it"
         ));
+    }
+    if open && options.row_security {
+        return refused("row-level security is off on some tables; `roadmap migrate` switches it on".to_owned());
     }
     let statement_timeout = options.statement_timeout.as_millis().to_string();
     let lock_timeout = options.lock_timeout().as_millis().to_string();

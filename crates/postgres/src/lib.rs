@@ -54,6 +54,8 @@ pub struct PostgresOptions {
     pub url: String,
     /// The role that statements run as: the login must be a member of it, and it may own nothing.
     pub role: String,
+    /// Whether the database itself keeps workspaces apart, too. All processes must agree.
+    pub row_security: bool,
     /// How many connections write, and how many read.
     pub pool_size: usize,
     /// How long a call waits for a connection, a new one included.
@@ -63,12 +65,13 @@ pub struct PostgresOptions {
 }
 
 impl PostgresOptions {
-    /// The defaults for a database: the role `roadmap_service`, 8 connections, 2 seconds of patience.
+    /// The defaults for a database: the role `roadmap_service`, row-level security, 8 connections, 2 seconds of patience.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
             role: "roadmap_service".to_owned(),
+            row_security: true,
             pool_size: 8,
             connection_wait: Duration::from_secs(2),
             statement_timeout: Duration::from_secs(2),

@@ -44,6 +44,7 @@ pub async fn run(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
     if !done.is_empty() || !is_granted(&mut connection, &options.role).await? {
         grant(&mut connection, &options.role).await?;
     }
+    secure(&mut connection, options.row_security).await?;
     Ok(done)
 }
 
@@ -125,6 +126,24 @@ async fn is_granted(connection: &mut AsyncPgConnection, role: &str) -> Result<bo
     let granted = diesel::sql_query(granted).bind::<Text, _>(role);
     let granted: Answer = granted.get_result(connection).await.map_err(fatal)?;
     Ok(granted.answer)
+}
+
+/// Switches row-level security on or off, on the tables that are not as they should be.
+async fn secure(connection: &mut AsyncPgConnection, on: bool) -> Result<(), StoreError> {
+    let (wrong, action) = if on { ("NOT relrowsecurity", "ENABLE") } else { ("relrowsecurity", "DISABLE") };
+    let switch = format!(
+        "DO $$
+         DECLARE
+             walled regclass;
+         BEGIN
+             FOR walled IN SELECT polrelid FROM pg_policy JOIN pg_class ON pg_class.oid = polrelid
+                 WHERE relnamespace = current_schema()::regnamespace AND {wrong}
+             LOOP
+                 EXECUTE format('ALTER TABLE %s {action} ROW LEVEL SECURITY', walled);
+             END LOOP;
+         END $$"
+    );
+    connection.batch_execute(&switch).await.map_err(fatal)
 }
 
 /// Creates the role if there is none, and gives it what the service needs: to read and change rows.

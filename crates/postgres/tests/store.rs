@@ -228,3 +228,20 @@ fn told<T>(outcome: Result<T, roadmap_domain::StoreError>) -> String {
     let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn row_security_is_switched_by_its_setting_and_looked_at_before_serving() {
+    let database = template().await.copy();
+    let count = || database.rows("SELECT count(*) FROM pg_class WHERE relrowsecurity")[0][0].clone().unwrap();
+    let secured = count();
+    assert_ne!(secured, "0");
+    let on = PostgresOptions::new(&database.url);
+    let off = PostgresOptions { row_security: false, ..on.clone() };
+    migrate(&off).await.unwrap();
+    assert_eq!(count(), "0");
+    assert!(PostgresStore::open(&off).await.is_ok());
+    assert!(told(PostgresStore::open(&on).await).contains("row-level security is off"));
+    migrate(&on).await.unwrap();
+    assert_eq!(count(), secured);
+    assert!(PostgresStore::open(&on).await.is_ok());
+}

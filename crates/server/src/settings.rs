@@ -13,11 +13,12 @@ use roadmap_domain::model::workspace::Subdomain;
 use serde::{Deserialize, Serialize};
 
 /// The names of all settings, as in the file. In the environment: in capitals, behind `ROADMAP_`.
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 18] = [
     "listen",
     "base_url",
     "database_url",
     "database_role",
+    "row_security",
     "data_dir",
     "default_workspace",
     "trust_proxy",
@@ -81,6 +82,7 @@ struct Written {
     base_url: Option<String>,
     database_url: Option<String>,
     database_role: String,
+    row_security: bool,
     data_dir: PathBuf,
     default_workspace: Option<String>,
     trust_proxy: bool,
@@ -119,6 +121,8 @@ pub(crate) struct Settings {
     pub(crate) database: Database,
     /// The role that statements run as on a database server.
     pub(crate) database_role: String,
+    /// Whether a database server itself keeps workspaces apart, too.
+    pub(crate) row_security: bool,
     /// The workspace of the bare base host.
     pub(crate) default_workspace: Option<Subdomain>,
     /// Whether proxies' headers count.
@@ -178,6 +182,7 @@ fn defaults() -> Result<ConfigBuilder<DefaultState>, config::ConfigError> {
         .set_default("listen", "127.0.0.1:8080")?
         .set_default("data_dir", "./roadmap-data")?
         .set_default("database_role", "roadmap_service")?
+        .set_default("row_security", true)?
         .set_default("trust_proxy", false)?
         .set_default("write_wait", "5s")?
         .set_default("read_wait", "2s")?
@@ -202,6 +207,7 @@ impl Written {
             pool_size: self.pool_size.unwrap_or_else(|| database.default_pool_size()),
             database,
             database_role: role(self.database_role)?,
+            row_security: self.row_security,
             statement_timeout: statement_timeout(&self.statement_timeout)?,
             base_url: self.base_url.map(|raw| BaseUrl::parse("the setting base_url", &raw)).transpose()?,
             default_workspace: self
@@ -321,6 +327,7 @@ mod tests {
         assert_eq!(settings.base_url, None);
         assert_eq!(settings.database, Database::File("./roadmap-data/roadmap.db".into()));
         assert_eq!((settings.pool_size, settings.statement_timeout), (4, Duration::from_secs(2)));
+        assert_eq!((settings.database_role.as_str(), settings.row_security), ("roadmap_service", true));
         assert_eq!(settings.operation_wait, Duration::from_secs(30));
         assert_eq!(settings.operation_retention, Duration::from_secs(30 * 24 * 3600));
         assert_eq!((settings.log.as_str(), settings.log_format), ("info", LogFormat::Text));

@@ -176,6 +176,7 @@ fn postgres(settings: &Settings, url: &str) -> PostgresOptions {
     PostgresOptions {
         url: url.to_owned(),
         role: settings.database_role.clone(),
+        row_security: settings.row_security,
         pool_size: settings.pool_size,
         connection_wait: settings.read_wait,
         statement_timeout: settings.statement_timeout,
