@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_postgres::{PostgresOptions, PostgresStore, migrate, pending, revert_all};
 use roadmap_testkit::harness::{Probe, Subject};
-use roadmap_testkit::postgres::{self, Database};
+use roadmap_testkit::postgres::{self, Cluster, Database, Durability};
 use tokio::sync::OnceCell;
 
 roadmap_testkit::contract_tests!(crate::fresh);
@@ -244,4 +244,39 @@ async fn row_security_is_switched_by_its_setting_and_looked_at_before_serving() 
     migrate(&on).await.unwrap();
     assert_eq!(count(), secured);
     assert!(PostgresStore::open(&on).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_encrypted_server_is_believed_by_its_certificate_and_name_alone() {
+    let issued = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let other = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, certificate: &rcgen::Certificate| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, certificate.pem()).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (trusted, foreign) = (file("trusted.pem", &issued.cert), file("foreign.pem", &other.cert));
+    let mut cluster = Cluster::start(Durability::None).unwrap();
+    cluster.encrypt(&issued.cert.pem(), &issued.signing_key.serialize_pem()).unwrap();
+    let at = |host: &str, query: &str| {
+        let port = cluster.port();
+        PostgresOptions::new(format!("postgres://postgres@{host}:{port}/postgres?{query}"))
+    };
+    let encrypted = at("localhost", &format!("sslmode=require&sslrootcert={trusted}"));
+    assert!(!migrate(&encrypted).await.unwrap().is_empty());
+    let _store = PostgresStore::open(&encrypted).await.unwrap();
+    let sessions = "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+                    WHERE application_name = 'roadmap' AND ssl";
+    assert_ne!(postgres::execute(&cluster.url(), sessions).unwrap()[0][0].as_deref(), Some("0"));
+    for (options, problem) in [
+        (at("localhost", "sslmode=require"), "UnknownIssuer"),
+        (at("localhost", &format!("sslmode=verify-full&sslrootcert={foreign}")), "certificate"),
+        (at("127.0.0.1", &format!("sslmode=require&sslrootcert={trusted}")), "certificate"),
+    ] {
+        let message = told(PostgresStore::open(&options).await.map(|_| ()));
+        assert!(message.contains(problem), "{}: {message}", options.url);
+    }
+    // Without a word about it, a server on this machine is spoken to in the clear.
+    assert!(PostgresStore::open(&at("localhost", "")).await.is_ok());
 }

@@ -183,6 +183,7 @@ pub struct Cluster {
     port: u16,
     durability: Durability,
     user: Option<(u32, u32)>,
+    has_certificate: bool,
     running: Option<Child>,
 }
 
@@ -202,7 +203,7 @@ impl Cluster {
         }
         let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
         let port = port.map_err(|error| error.to_string())?.port();
-        let mut cluster = Self { binaries, folder, port, durability, user, running: None };
+        let mut cluster = Self { binaries, folder, port, durability, user, has_certificate: false, running: None };
         let data = cluster.folder.path().join("data");
         let mut initdb = cluster.command("initdb");
         initdb.args(["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"]);
@@ -233,6 +234,9 @@ impl Cluster {
                 server.args(["-c", setting]);
             }
         }
+        if self.has_certificate {
+            server.args(["-c", "ssl=on"]);
+        }
         server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         self.running = Some(server.spawn().map_err(|error| format!("postgres: {error}"))?);
         let began = Instant::now();
@@ -244,6 +248,26 @@ impl Cluster {
             std::thread::sleep(Duration::from_millis(20));
         }
         Ok(())
+    }
+
+    /// Starts the server again with a certificate and its key, both in PEM, so that it can be spoken to
+    /// encrypted.
+    ///
+    /// # Errors
+    /// It does not start.
+    pub fn encrypt(&mut self, certificate: &str, key: &str) -> Result<(), String> {
+        for (name, content) in [("server.crt", certificate), ("server.key", key)] {
+            let file = self.folder.path().join("data").join(name);
+            std::fs::write(&file, content).map_err(|error| error.to_string())?;
+            let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            std::fs::set_permissions(&file, private).map_err(|error| error.to_string())?;
+            if let Some((user, group)) = self.user {
+                std::os::unix::fs::chown(&file, Some(user), Some(group)).map_err(|error| error.to_string())?;
+            }
+        }
+        self.has_certificate = true;
+        self.kill();
+        self.start_again()
     }
 
     /// Kills the server's first process, as `kill -9` does. Its children end by themselves; their

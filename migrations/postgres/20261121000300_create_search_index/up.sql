@@ -19,7 +19,8 @@ CREATE TABLE search_documents (
     -- Rows stay in one piece: a walk reads them whole.
 ) WITH (toast_tuple_target = 8160);
 
-CREATE INDEX search_documents_by_term ON search_documents USING gin (terms);
+-- New entries wait in a list that every search reads through: it is kept short.
+CREATE INDEX search_documents_by_term ON search_documents USING gin (terms) WITH (gin_pending_list_limit = 64);
 
 -- Words that typing errors are mended to, by their trigrams.
 CREATE TABLE search_words (
