@@ -147,24 +147,31 @@ async fn secure(connection: &mut AsyncPgConnection, on: bool) -> Result<(), Stor
 }
 
 /// Creates the role if there is none, and gives it what the service needs: to read and change rows.
+///
+/// Roles belong to all databases of a server, so that the lock of this one does not keep others from
+/// doing the same: who comes second finds it done.
 async fn grant(connection: &mut AsyncPgConnection, role: &str) -> Result<(), StoreError> {
     let rights = format!(
         "DO $$
          BEGIN
              IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{role}') THEN
-                 CREATE ROLE {role} NOLOGIN;
+                 BEGIN
+                     CREATE ROLE {role} NOLOGIN;
+                 EXCEPTION WHEN duplicate_object OR unique_violation THEN
+                     NULL;
+                 END;
              END IF;
              IF NOT pg_has_role(current_user, '{role}', 'MEMBER') THEN
-                 EXECUTE format('GRANT {role} TO %I', current_user);
+                 BEGIN
+                     EXECUTE format('GRANT {role} TO %I', current_user);
+                 EXCEPTION WHEN duplicate_object OR unique_violation THEN
+                     NULL;
+                 END;
              END IF;
              EXECUTE format('GRANT USAGE ON SCHEMA %I TO {role}', current_schema());
              EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %I TO {role}', current_schema());
              EXECUTE format('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA %I TO {role}', current_schema());
              REVOKE INSERT, UPDATE, DELETE ON __diesel_schema_migrations FROM {role};
-         EXCEPTION
-             -- Roles belong to all databases of a server: another one may have made it just now.
-             WHEN duplicate_object OR unique_violation THEN
-                 RAISE EXCEPTION 'the role {role} was being created by another session';
          END $$"
     );
     connection.batch_execute(&rights).await.map_err(|error| {

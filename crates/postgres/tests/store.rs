@@ -158,14 +158,21 @@ impl Tenant {
     fn new(name: &str, attributes: &str) -> Self {
         let login = format!("roadmap_test_{name}_{}", std::process::id());
         let role = format!("{login}_service");
-        let database = Database::empty(&postgres::server());
-        database.execute(&format!("CREATE ROLE {login} LOGIN {attributes}; ALTER SCHEMA public OWNER TO {login}"));
-        let name = &database.rows("SELECT current_database()")[0][0];
-        database.execute(&format!("GRANT ALL ON DATABASE {} TO {login}", name.as_ref().unwrap()));
-        let url = database.url.replace("postgres@", &format!("{login}@"));
+        postgres::execute(&postgres::server(), &format!("CREATE ROLE {login} LOGIN {attributes}")).unwrap();
+        let (database, url) = database_of(&login);
         let options = PostgresOptions { role: role.clone(), ..PostgresOptions::new(url) };
         Self { login, role, database: Some(database), options }
     }
+}
+
+/// An empty database that belongs to a login, and where the login finds it.
+fn database_of(login: &str) -> (Database, String) {
+    let database = Database::empty(&postgres::server());
+    database.execute(&format!("ALTER SCHEMA public OWNER TO {login}"));
+    let name = &database.rows("SELECT current_database()")[0][0];
+    database.execute(&format!("GRANT ALL ON DATABASE {} TO {login}", name.as_ref().unwrap()));
+    let url = database.url.replace("postgres@", &format!("{login}@"));
+    (database, url)
 }
 
 impl Drop for Tenant {
@@ -190,6 +197,24 @@ async fn an_ordinary_login_migrates_and_serves_under_a_role_that_owns_nothing() 
     let database = tenant.database.as_ref().unwrap();
     let as_superuser = PostgresOptions { role: "postgres".to_owned(), ..PostgresOptions::new(&database.url) };
     assert!(told(PostgresStore::open(&as_superuser).await).contains("superuser"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn databases_of_one_server_that_are_migrated_at_once_share_the_role() {
+    // The role is the server's, and the lock of a migration is its database's. The login is no
+    // superuser, so that it must be made a member of the role, too.
+    for round in 0..5 {
+        let tenant = Tenant::new(&format!("at_once_{round}"), "CREATEROLE");
+        let databases: Vec<(Database, String)> = (0..4).map(|_| database_of(&tenant.login)).collect();
+        let mut migrations = tokio::task::JoinSet::new();
+        for (_, url) in &databases {
+            let options = PostgresOptions { url: url.clone(), ..tenant.options.clone() };
+            migrations.spawn(async move { migrate(&options).await.map_err(|error| error.to_string()) });
+        }
+        for migrated in migrations.join_all().await {
+            assert_ne!(migrated.unwrap(), Vec::<String>::new());
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
