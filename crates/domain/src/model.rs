@@ -4,6 +4,7 @@
 //! holds a `Title` never asks again whether it is too long.
 
 pub mod api_key;
+pub mod attachment;
 pub mod base_url;
 pub mod changelog;
 pub mod comment;
@@ -12,6 +13,8 @@ pub mod email_address;
 pub mod feature_request;
 pub mod html;
 pub mod id;
+pub mod mail;
+pub mod media_type;
 pub mod member;
 pub mod note;
 pub mod operation_key;

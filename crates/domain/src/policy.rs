@@ -3,4 +3,5 @@
 pub mod authorship;
 pub mod idempotency;
 pub mod ranking;
+pub mod reference;
 pub mod similarity;

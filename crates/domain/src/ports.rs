@@ -6,7 +6,10 @@
 //! | [`RoadmapReader`] | queries of the API | `roadmap-sqlite`, `roadmap-postgres` |
 //! | [`TextSearch`] | `SearchRequests` | `roadmap-sqlite`, `roadmap-postgres` |
 //! | [`Directory`] | `Authenticate`, operator commands | the same, cached by the server |
-//! | [`Housekeeping`] | `ForgetOperations` | `roadmap-sqlite`, `roadmap-postgres` |
+//! | [`Housekeeping`] | `ForgetOperations`, `SweepAttachments` | `roadmap-sqlite`, `roadmap-postgres` |
+//! | [`Blobs`] | `UploadAttachment`, `SweepAttachments`, the API's downloads | `roadmap-blobs` |
+//! | [`OutboxQueue`] | `DeliverMail`, operator commands | `roadmap-sqlite`, `roadmap-postgres` |
+//! | [`Mailer`] | `DeliverMail` | `roadmap-mail` |
 //! | [`Health`] | the readiness probe | the same |
 //! | [`OperationGate`] | the executor | the server, in memory |
 //! | [`Clock`], [`Ids`], [`Random`] | the executor, `Authenticate`, operator commands | the server |
@@ -15,17 +18,21 @@
 //! the store. Whoever opens a unit or asks a reader names the workspace; nothing is found outside it.
 //! A unit may be dropped at any moment, which undoes it.
 
+mod blobs;
+mod mail;
 mod outside;
 mod reads;
 mod unit_of_work;
 mod writes;
 
+pub use blobs::{BlobListing, BlobUpload, Blobs, Chunks, StoredBlob};
+pub use mail::{Mailer, OutboxQueue};
 pub use outside::{Clock, GatePass, Health, Ids, OperationGate, Random};
 pub use reads::{Directory, Housekeeping, RoadmapReader, TextSearch};
 pub use unit_of_work::{Begun, Store, UnitOfWork};
 pub use writes::{
-    ChangelogWrites, CommentWrites, Insertion, Outbox, Provisioning, RequestWrites, SettingWrites, TeamReads,
-    TrackWrites, VoteWrites,
+    AttachmentWrites, ChangelogWrites, CommentWrites, Insertion, Outbox, Provisioning, RequestWrites, SettingWrites,
+    TeamReads, TrackWrites, VoteWrites,
 };
 
 #[cfg(any(test, feature = "mocks"))]

@@ -23,6 +23,8 @@ pub mod update_setting;
 pub mod authenticate;
 pub mod forget_operations;
 pub mod search_requests;
+pub mod sweep_attachments;
+pub mod upload_attachment;
 
 #[cfg(test)]
-mod fixtures;
+pub(crate) mod fixtures;

@@ -18,6 +18,7 @@ mod codec;
 mod connection;
 mod errors;
 mod migrate;
+mod outbox_queue;
 mod pool;
 mod reads;
 mod rows;

@@ -121,7 +121,7 @@ async fn missing(connection: &mut AsyncPgConnection) -> Result<Vec<String>, Stor
 
 /// Whether the role exists and can do its work; that it can read the newest table tells.
 async fn is_granted(connection: &mut AsyncPgConnection, role: &str) -> Result<bool, StoreError> {
-    let granted = "SELECT coalesce((SELECT has_table_privilege(oid, 'search_words', 'INSERT') FROM pg_roles
+    let granted = "SELECT coalesce((SELECT has_table_privilege(oid, 'outbox_audiences', 'INSERT') FROM pg_roles
                    WHERE rolname = $1), false) AS answer";
     let granted = diesel::sql_query(granted).bind::<Text, _>(role);
     let granted: Answer = granted.get_result(connection).await.map_err(fatal)?;

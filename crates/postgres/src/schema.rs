@@ -69,6 +69,7 @@ diesel::table! {
         id -> Uuid,
         title -> Text,
         content -> Text,
+        cover_attachment_id -> Nullable<Uuid>,
         published_at -> Nullable<Timestamptz>,
         created_at -> Timestamptz,
     }
@@ -118,6 +119,28 @@ diesel::table! {
         workspace_id -> Uuid,
         comment_id -> Uuid,
         customer_id -> Uuid,
+        created_at -> Timestamptz,
+        due_at -> Nullable<Timestamptz>,
+        leased_until -> Nullable<Timestamptz>,
+        attempts -> Integer,
+        tried_at -> Nullable<Timestamptz>,
+        sent_at -> Nullable<Timestamptz>,
+        failure -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    attachments (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        filename -> Text,
+        content_type -> Text,
+        byte_size -> BigInt,
+        checksum -> Binary,
+        key -> Text,
+        service_name -> Text,
+        width -> Nullable<BigInt>,
+        height -> Nullable<BigInt>,
         created_at -> Timestamptz,
     }
 }

@@ -1,5 +1,6 @@
 //! What a command does inside a unit of work, one file per port.
 
+mod attachments;
 mod changelogs;
 mod comments;
 mod outbox;

@@ -35,7 +35,8 @@ async fn fresh() -> Subject {
         reader: reader.clone(),
         search: reader,
         directory: store.clone(),
-        housekeeping: store,
+        housekeeping: store.clone(),
+        queue: store,
         probe: Arc::new(DatabaseProbe(database.clone())),
         keep: Box::new(database),
     }

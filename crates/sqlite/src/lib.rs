@@ -13,6 +13,7 @@ mod codec;
 mod connection;
 mod errors;
 mod migrate;
+mod outbox_queue;
 mod readers;
 mod reads;
 mod rows;
@@ -25,11 +26,13 @@ mod writes;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use diesel::SqliteConnection;
 use roadmap_domain::error::StoreError;
 
 pub use migrate::{pending, revert_all, run as migrate};
 
 use crate::connection::Connector;
+use crate::errors::SqlError;
 use crate::readers::Readers;
 use crate::writer::Writer;
 
@@ -72,5 +75,15 @@ impl SqliteStore {
             writer: Writer::open(connector.clone(), options.write_wait)?,
             readers: Readers::open(&connector, options.readers, options.read_wait)?,
         })
+    }
+
+    /// Runs `work` in a unit of its own, outside of any command.
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (turn, outcome) = self.writer.turn(work).await?;
+        self.writer.commit(turn, |_| Ok(())).await?;
+        Ok(outcome)
     }
 }

@@ -71,6 +71,7 @@ table! {
         id -> Binary,
         title -> Text,
         content -> Text,
+        cover_attachment_id -> Nullable<Binary>,
         published_at -> Nullable<BigInt>,
         created_at -> BigInt,
     }
@@ -84,6 +85,8 @@ table! {
         email_folded -> Text,
         name -> Nullable<Text>,
         created_at -> BigInt,
+        mail_stopped_at -> Nullable<BigInt>,
+        mail_stopped_because -> Nullable<Text>,
     }
 }
 
@@ -177,6 +180,38 @@ table! {
         comment_id -> Binary,
         customer_id -> Binary,
         created_at -> BigInt,
+        due_at -> Nullable<BigInt>,
+        leased_until -> Nullable<BigInt>,
+        attempts -> Integer,
+        tried_at -> Nullable<BigInt>,
+        sent_at -> Nullable<BigInt>,
+        failure -> Nullable<Text>,
+    }
+}
+
+table! {
+    outbox_audiences (workspace_id, comment_id) {
+        workspace_id -> Binary,
+        comment_id -> Binary,
+        request_id -> Binary,
+        after_customer_id -> Binary,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    attachments (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        filename -> Text,
+        content_type -> Text,
+        byte_size -> BigInt,
+        checksum -> Binary,
+        key -> Text,
+        service_name -> Text,
+        width -> Nullable<BigInt>,
+        height -> Nullable<BigInt>,
+        created_at -> BigInt,
     }
 }
 
@@ -211,4 +246,7 @@ allow_tables_to_appear_in_same_query!(
     votes,
     search_documents,
     outbox,
+    outbox_audiences,
+    attachments,
+    changelogs,
 );

@@ -1,10 +1,16 @@
 //! Statements written as SQL, for what diesel's query builder cannot say.
 
-/// Declares a statement with its parameters in the order of its question marks.
+/// Declares a statement with its parameters in the order of its question marks, and the types of the
+/// columns that it returns, if it does.
 ///
 /// It is prepared once per connection. Diesel's own `sql_query` would plan it anew at every call.
 macro_rules! statement {
     ($(#[$doc:meta])* $name:ident { $($field:ident: $rust:ty => $sql_type:ty),+ $(,)? } $sql:expr) => {
+        $crate::statement::statement! {
+            $(#[$doc])* $name { $($field: $rust => $sql_type),+ } -> diesel::sql_types::Untyped, $sql
+        }
+    };
+    ($(#[$doc:meta])* $name:ident { $($field:ident: $rust:ty => $sql_type:ty),+ $(,)? } -> $row:ty, $sql:expr) => {
         $(#[$doc])*
         #[derive(Debug, Clone)]
         pub(crate) struct $name {
@@ -32,7 +38,7 @@ macro_rules! statement {
         }
 
         impl diesel::query_builder::Query for $name {
-            type SqlType = diesel::sql_types::Untyped;
+            type SqlType = $row;
         }
 
         impl diesel::RunQueryDsl<diesel::SqliteConnection> for $name {}

@@ -26,7 +26,8 @@ async fn fresh() -> Subject {
         reader: store.clone(),
         search: store.clone(),
         directory: store.clone(),
-        housekeeping: store,
+        housekeeping: store.clone(),
+        queue: store,
         probe: Arc::new(FileProbe(options.path)),
         keep: Box::new(folder),
     }

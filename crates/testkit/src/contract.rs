@@ -2,6 +2,8 @@
 //!
 //! A fault that is found in one store becomes a case here, and so a test of all.
 
+pub mod attachments;
+pub mod mail;
 pub mod operations;
 pub mod provisioning;
 pub mod requests;
@@ -15,6 +17,23 @@ pub mod votes;
 macro_rules! contract_tests {
     ($subject:path) => {
         $crate::contract_tests!(@ $subject =>
+            attachments::{
+                a_file_is_told_as_it_was_stored,
+                a_cover_belongs_to_its_workspace,
+                blobs_without_rows_are_found,
+            },
+            mail::{
+                a_mail_is_leased_to_one_worker,
+                concurrent_workers_share_the_mails,
+                a_lease_that_is_over_is_nobody_s,
+                a_postponed_mail_waits,
+                dead_mail_can_be_retried,
+                a_big_audience_is_written_out_in_batches,
+                unsubscribed_voters_get_nothing,
+                an_unwanted_mail_is_not_tried_again,
+                sent_mails_are_forgotten,
+                mail_belongs_to_its_workspace,
+            },
             operations::{
                 one_of_many_concurrent_duplicates_runs,
                 a_failed_run_frees_its_key,

@@ -13,13 +13,17 @@ use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::operation_key::{OperationKey, SavedReply};
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::model::setting::Setting;
+use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::{Ballot, VoteCast};
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
-use roadmap_domain::ports::{Clock, Directory, Housekeeping, Ids, RoadmapReader, Store, TextSearch, UnitOfWork};
+use roadmap_domain::ports::{
+    Clock, Directory, Housekeeping, Ids, OutboxQueue, RoadmapReader, Store, TextSearch, UnitOfWork,
+};
 use roadmap_domain::usecase::cast_vote::CastVote;
 use roadmap_domain::usecase::create_request::{CreateRequest, RequestDraft};
 use roadmap_domain::usecase::create_workspace::CreateWorkspace;
 use roadmap_domain::usecase::executor::{Answer, Call, Executor, Operation};
+use roadmap_domain::usecase::move_request::MoveRequest;
 use roadmap_domain::usecase::post_comment::PostComment;
 use roadmap_domain::usecase::search_requests::SearchRequests;
 
@@ -37,6 +41,8 @@ pub struct Subject {
     pub directory: Arc<dyn Directory>,
     /// Its housekeeping.
     pub housekeeping: Arc<dyn Housekeeping>,
+    /// Its outbox, as workers see it.
+    pub queue: Arc<dyn OutboxQueue>,
     /// A look at what no port shows.
     pub probe: Arc<dyn Probe>,
     /// Dropped after the test: the folder or database that the store is in.
@@ -71,6 +77,12 @@ impl Harness {
         Self { subject, executor, clock, ids }
     }
 
+    /// The time it is.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
     /// A new workspace.
     pub async fn workspace(&self, subdomain: &str) -> WorkspaceId {
         self.try_workspace(subdomain).await.expect("a workspace").id
@@ -98,6 +110,13 @@ impl Harness {
     pub async fn create(&self, workspace: WorkspaceId, draft: RequestDraft) -> RequestSummary {
         let created = self.executor.apply(workspace, &CreateRequest { draft: Ok(draft) }).await;
         created.expect("a request").request
+    }
+
+    /// The request of this number.
+    pub async fn find(&self, workspace: WorkspaceId, number: i64) -> RequestSummary {
+        let repeat =
+            MoveRequest { request: RequestRef::Number(number), track: Ok(self.track(workspace, "Inbox").await) };
+        self.executor.apply(workspace, &repeat).await.expect("the request")
     }
 
     /// A vote of a customer for a request.

@@ -1,9 +1,10 @@
 //! Changelogs: what the product team has to tell, contract section 2.8.
 
 use crate::error::{Invalid, Parsed, Problem};
+use crate::model::attachment::Filename;
 use crate::model::feature_request::Title;
 use crate::model::html::CleanHtml;
-use crate::model::id::ChangelogId;
+use crate::model::id::{AttachmentId, ChangelogId};
 use crate::model::timestamp::Timestamp;
 
 /// A changelog as a call describes it.
@@ -13,30 +14,45 @@ pub struct ChangelogDraft {
     pub title: Title,
     /// Content.
     pub content: CleanHtml,
+    /// The file that is to be its cover.
+    pub cover: Option<AttachmentId>,
     /// Whether it is public at once.
     pub publish: bool,
 }
 
 impl ChangelogDraft {
-    /// Checks the fields of a changelog.
+    /// Checks the fields of a changelog. `referred` finds the file that a signed reference is to.
     ///
     /// # Errors
-    /// A title or content that is missing or too long; a cover image, because no file has been
-    /// uploaded to this workspace that the reference could stand for.
+    /// A title or content that is missing or too long; a reference to nothing.
     pub fn parse(
         title: Option<&str>,
         content: Option<&str>,
         cover_image_signed_id: Option<&str>,
         publish: bool,
+        referred: impl FnOnce(&str) -> Option<AttachmentId>,
     ) -> Parsed<Self> {
         let title = Title::parse("title", title.unwrap_or_default())?;
         let content = CleanHtml::parse("content", content.unwrap_or_default())?;
-        if cover_image_signed_id.is_some_and(|reference| !reference.trim().is_empty()) {
-            let sentence = "Cover image is invalid";
-            return Err(Invalid::new("cover_image_signed_id", Problem::Refused { sentence }));
-        }
-        Ok(Self { title, content, publish })
+        let reference = cover_image_signed_id.map(str::trim).filter(|reference| !reference.is_empty());
+        let cover = reference.map(|reference| referred(reference).ok_or_else(invalid_cover)).transpose()?;
+        Ok(Self { title, content, cover, publish })
     }
+}
+
+/// A cover image that is forged, another workspace's, or gone.
+#[must_use]
+pub fn invalid_cover() -> Invalid {
+    Invalid::new("cover_image_signed_id", Problem::Refused { sentence: "Cover image is invalid" })
+}
+
+/// The file that is the cover of a changelog.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CoverImage {
+    /// Which.
+    pub attachment: AttachmentId,
+    /// Its name.
+    pub filename: Filename,
 }
 
 /// A changelog.
@@ -48,6 +64,8 @@ pub struct Changelog {
     pub title: Title,
     /// The cleaned HTML.
     pub content: CleanHtml,
+    /// Its cover, if it has one.
+    pub cover: Option<CoverImage>,
     /// When it became public; none while it is a draft.
     pub published_at: Option<Timestamp>,
     /// When it was made.
@@ -65,12 +83,16 @@ impl Changelog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use uuid::Uuid;
 
     #[test]
     fn a_reference_to_no_file_is_refused() {
-        let draft = |cover| ChangelogDraft::parse(Some("1.2"), Some("<p>New</p>"), cover, false);
+        let file = AttachmentId::new(Uuid::from_u128(1));
+        let referred = |reference: &str| (reference == "signed").then_some(file);
+        let draft = |cover| ChangelogDraft::parse(Some("1.2"), Some("<p>New</p>"), cover, false, referred);
         assert_eq!(draft(Some("forged")).unwrap_err().to_string(), "Cover image is invalid");
-        assert!(draft(None).is_ok());
-        assert!(draft(Some(" ")).is_ok());
+        assert_eq!(draft(Some("signed")).unwrap().cover, Some(file));
+        assert_eq!(draft(None).unwrap().cover, None);
+        assert_eq!(draft(Some(" ")).unwrap().cover, None);
     }
 }

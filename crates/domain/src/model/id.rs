@@ -53,6 +53,8 @@ ids! {
     CommentId,
     /// Identity of a changelog.
     ChangelogId,
+    /// Identity of an attachment.
+    AttachmentId,
 }
 
 /// Reads a UUID in its hyphenated form, in either case.

@@ -1,16 +1,21 @@
 //! Mockall doubles of the ports, for tests of rules.
 
+use std::ops::Range;
+use std::time::Duration;
+
 use async_trait::async_trait;
 use mockall::mock;
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::model::api_key::{ApiKey, Credential, KeyDigest};
-use crate::model::changelog::Changelog;
+use crate::model::attachment::{Attachment, BlobKey, Served};
+use crate::model::changelog::{Changelog, CoverImage};
 use crate::model::comment::NewComment;
 use crate::model::email_address::{EmailAddress, FoldedEmail};
 use crate::model::feature_request::{FoundRequest, NewRequest, RequestRef, RequestSummary};
-use crate::model::id::{ApiKeyId, CommentId, RequestId, TrackId, WorkspaceId};
+use crate::model::id::{ApiKeyId, AttachmentId, CommentId, CustomerId, RequestId, TrackId, WorkspaceId};
+use crate::model::mail::{LeasedMail, MailId, MailOutcome, MailStatus, NotSent, Notification, Unsubscription};
 use crate::model::member::Member;
 use crate::model::operation_key::{OperationKey, SavedReply};
 use crate::model::pagination::{Listing, PageRequest};
@@ -23,9 +28,9 @@ use crate::model::workspace::{Subdomain, Workspace};
 use crate::policy::authorship::AuthorCandidates;
 use crate::policy::ranking::Candidate;
 use crate::ports::{
-    Begun, ChangelogWrites, Clock, CommentWrites, Directory, GatePass, Health, Housekeeping, Ids, Insertion,
-    OperationGate, Outbox, Provisioning, Random, RequestWrites, RoadmapReader, SettingWrites, Store, TeamReads,
-    TextSearch, TrackWrites, UnitOfWork, VoteWrites,
+    AttachmentWrites, Begun, BlobListing, BlobUpload, Blobs, ChangelogWrites, Chunks, Clock, CommentWrites, Directory,
+    GatePass, Health, Housekeeping, Ids, Insertion, Mailer, OperationGate, Outbox, OutboxQueue, Provisioning, Random,
+    RequestWrites, RoadmapReader, SettingWrites, Store, TeamReads, TextSearch, TrackWrites, UnitOfWork, VoteWrites,
 };
 
 mock! {
@@ -82,6 +87,7 @@ mock! {
         async fn votes_of(&self, workspace: WorkspaceId, customer: &EmailAddress, page: PageRequest) -> Result<Listing<RequestSummary>, StoreError>;
         async fn voters(&self, workspace: WorkspaceId, request: &RequestRef, page: PageRequest) -> Result<Option<Listing<Voter>>, StoreError>;
         async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError>;
+        async fn attachment(&self, workspace: WorkspaceId, id: AttachmentId) -> Result<Option<Attachment>, StoreError>;
         async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError>;
     }
 }
@@ -134,6 +140,50 @@ mock! {
     #[async_trait]
     impl Housekeeping for Housekeeping {
         async fn forget_operations(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+        async fn blobs_without_rows(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError>;
+    }
+}
+
+mock! {
+    /// Double of [`Blobs`].
+    pub Blobs {}
+
+    #[async_trait]
+    impl Blobs for Blobs {
+        fn service_name(&self) -> &'static str;
+        async fn create(&self, key: BlobKey, served: &Served) -> Result<Box<dyn BlobUpload>, StoreError>;
+        async fn read(&self, key: BlobKey, range: Option<Range<u64>>) -> Result<Option<Box<dyn Chunks>>, StoreError>;
+        async fn link(&self, key: BlobKey, life: Duration) -> Result<Option<String>, StoreError>;
+        fn list(&self) -> Box<dyn BlobListing>;
+        async fn delete(&self, key: BlobKey) -> Result<(), StoreError>;
+        async fn delete_unfinished(&self, before: Timestamp) -> Result<u64, StoreError>;
+    }
+}
+
+mock! {
+    /// Double of [`Mailer`].
+    pub Mailer {}
+
+    #[async_trait]
+    impl Mailer for Mailer {
+        async fn send(&self, notification: &Notification) -> Result<(), NotSent>;
+    }
+}
+
+mock! {
+    /// Double of [`OutboxQueue`].
+    pub OutboxQueue {}
+
+    #[async_trait]
+    impl OutboxQueue for OutboxQueue {
+        async fn workspaces_with_mail(&self, now: Timestamp) -> Result<Vec<WorkspaceId>, StoreError>;
+        async fn expand(&self, workspace: WorkspaceId, limit: u32) -> Result<Option<u64>, StoreError>;
+        async fn lease(&self, workspace: WorkspaceId, now: Timestamp, until: Timestamp, limit: u32) -> Result<Vec<LeasedMail>, StoreError>;
+        async fn settle(&self, workspace: WorkspaceId, mail: MailId, leased_until: Timestamp, outcome: &MailOutcome, now: Timestamp) -> Result<bool, StoreError>;
+        async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError>;
+        async fn retry(&self, workspace: WorkspaceId, dead: bool, now: Timestamp) -> Result<u64, StoreError>;
+        async fn forget_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+        async fn unsubscribe(&self, workspace: WorkspaceId, customer: CustomerId, what: Unsubscription, now: Timestamp) -> Result<bool, StoreError>;
     }
 }
 
@@ -166,7 +216,7 @@ mock! {
 
     #[async_trait]
     impl Outbox for Unit {
-        async fn notify_voters(&mut self, request: RequestId, comment: CommentId, at: Timestamp) -> Result<(), StoreError>;
+        async fn notify_voters(&mut self, request: RequestId, comment: CommentId, at: Timestamp, at_once: u32) -> Result<(), StoreError>;
     }
 
     #[async_trait]
@@ -187,6 +237,12 @@ mock! {
     #[async_trait]
     impl ChangelogWrites for Unit {
         async fn insert_changelog(&mut self, changelog: &Changelog) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl AttachmentWrites for Unit {
+        async fn insert_attachment(&mut self, attachment: &Attachment) -> Result<(), StoreError>;
+        async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<CoverImage>, StoreError>;
     }
 
     #[async_trait]

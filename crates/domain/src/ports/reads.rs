@@ -4,10 +4,11 @@ use async_trait::async_trait;
 
 use crate::error::StoreError;
 use crate::model::api_key::{ApiKey, Credential, KeyDigest};
+use crate::model::attachment::{Attachment, BlobKey};
 use crate::model::changelog::Changelog;
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::{FoundRequest, RequestRef, RequestSummary};
-use crate::model::id::{RequestId, WorkspaceId};
+use crate::model::id::{AttachmentId, RequestId, WorkspaceId};
 use crate::model::member::Member;
 use crate::model::pagination::{Listing, PageRequest};
 use crate::model::search::SearchQuery;
@@ -48,6 +49,9 @@ pub trait RoadmapReader: Send + Sync {
 
     /// Changelogs, newest first.
     async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError>;
+
+    /// A file, without its bytes.
+    async fn attachment(&self, workspace: WorkspaceId, id: AttachmentId) -> Result<Option<Attachment>, StoreError>;
 
     /// Team members, oldest first.
     async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError>;
@@ -94,4 +98,7 @@ pub trait Directory: Send + Sync {
 pub trait Housekeeping: Send + Sync {
     /// Deletes up to `limit` saved answers of all workspaces from before a moment. Returns how many.
     async fn forget_operations(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+
+    /// Those of these blobs that no attachment's row tells about.
+    async fn blobs_without_rows(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError>;
 }

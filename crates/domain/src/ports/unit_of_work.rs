@@ -7,8 +7,8 @@ use crate::model::id::WorkspaceId;
 use crate::model::operation_key::{OperationKey, SavedReply};
 use crate::model::timestamp::Timestamp;
 use crate::ports::{
-    ChangelogWrites, CommentWrites, Outbox, Provisioning, RequestWrites, SettingWrites, TeamReads, TrackWrites,
-    VoteWrites,
+    AttachmentWrites, ChangelogWrites, CommentWrites, Outbox, Provisioning, RequestWrites, SettingWrites, TeamReads,
+    TrackWrites, VoteWrites,
 };
 
 /// How a unit of work began.
@@ -40,6 +40,7 @@ pub trait UnitOfWork:
     + TrackWrites
     + SettingWrites
     + ChangelogWrites
+    + AttachmentWrites
     + TeamReads
     + Outbox
     + Provisioning

@@ -5,11 +5,12 @@ use async_trait::async_trait;
 
 use crate::error::StoreError;
 use crate::model::api_key::{ApiKey, KeyDigest};
-use crate::model::changelog::Changelog;
+use crate::model::attachment::Attachment;
+use crate::model::changelog::{Changelog, CoverImage};
 use crate::model::comment::NewComment;
 use crate::model::email_address::FoldedEmail;
 use crate::model::feature_request::{NewRequest, RequestRef, RequestSummary};
-use crate::model::id::{ApiKeyId, CommentId, RequestId, TrackId};
+use crate::model::id::{ApiKeyId, AttachmentId, CommentId, RequestId, TrackId};
 use crate::model::member::Member;
 use crate::model::setting::Setting;
 use crate::model::timestamp::Timestamp;
@@ -59,10 +60,17 @@ pub trait CommentWrites {
 /// Mail that is to be sent once the unit has committed.
 #[async_trait]
 pub trait Outbox {
-    /// Puts one message about the comment in the outbox for every subscribed voter of the request.
+    /// Puts one message about the comment in the outbox for every subscribed voter of the request:
+    /// for the first `at_once` of them now, for the others when a worker comes to it.
     ///
-    /// Contract: at most one per voter and comment.
-    async fn notify_voters(&mut self, request: RequestId, comment: CommentId, at: Timestamp) -> Result<(), StoreError>;
+    /// Contract: at most one per voter and comment; none for whom mail was stopped.
+    async fn notify_voters(
+        &mut self,
+        request: RequestId,
+        comment: CommentId,
+        at: Timestamp,
+        at_once: u32,
+    ) -> Result<(), StoreError>;
 }
 
 /// Tracks and lanes.
@@ -99,6 +107,16 @@ pub trait SettingWrites {
 pub trait ChangelogWrites {
     /// Stores a changelog.
     async fn insert_changelog(&mut self, changelog: &Changelog) -> Result<(), StoreError>;
+}
+
+/// Attachments.
+#[async_trait]
+pub trait AttachmentWrites {
+    /// Stores the row of a file whose bytes are stored.
+    async fn insert_attachment(&mut self, attachment: &Attachment) -> Result<(), StoreError>;
+
+    /// The file that stands as a cover, if it exists in this workspace.
+    async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<CoverImage>, StoreError>;
 }
 
 /// The team, as far as commands need it.

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::error::{Parsed, RoadmapError};
-use crate::model::changelog::{Changelog, ChangelogDraft};
+use crate::model::changelog::{self, Changelog, ChangelogDraft};
 use crate::model::id::ChangelogId;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Call, Operation};
@@ -21,10 +21,15 @@ impl Operation for CreateChangelog {
 
     async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Changelog, RoadmapError> {
         let draft = self.draft.as_ref().map_err(Clone::clone)?;
+        let cover = match draft.cover {
+            Some(attachment) => Some(work.find_cover(attachment).await?.ok_or_else(changelog::invalid_cover)?),
+            None => None,
+        };
         let changelog = Changelog {
             id: call.new_id(ChangelogId::new),
             title: draft.title.clone(),
             content: draft.content.clone(),
+            cover,
             published_at: draft.publish.then_some(call.now),
             created_at: call.now,
         };
@@ -36,19 +41,46 @@ impl Operation for CreateChangelog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::attachment::Filename;
+    use crate::model::changelog::CoverImage;
+    use crate::model::id::AttachmentId;
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{NumberedIds, call, now};
     use pollster::block_on;
+    use uuid::Uuid;
+
+    fn file() -> AttachmentId {
+        AttachmentId::new(Uuid::from_u128(0xf11e))
+    }
+
+    fn create(cover: Option<&str>, publish: bool, unit: &mut MockUnit) -> Result<Changelog, RoadmapError> {
+        let draft = ChangelogDraft::parse(Some("1.2"), Some("<p>New</p>"), cover, publish, |_| Some(file()));
+        let ids = NumberedIds::default();
+        block_on(CreateChangelog { draft }.perform(&call(&ids), unit))
+    }
 
     #[test]
     fn publishing_is_a_matter_of_the_moment() {
         for (publish, status, published_at) in [(true, "published", Some(now())), (false, "draft", None)] {
             let mut unit = MockUnit::new();
             unit.expect_insert_changelog().times(1).returning(|_| Ok(()));
-            let draft = ChangelogDraft::parse(Some("1.2"), Some("<p>New</p>"), None, publish);
-            let ids = NumberedIds::default();
-            let changelog = block_on(CreateChangelog { draft }.perform(&call(&ids), &mut unit)).unwrap();
+            let changelog = create(None, publish, &mut unit).unwrap();
             assert_eq!((changelog.status(), changelog.published_at), (status, published_at));
         }
+    }
+
+    #[test]
+    fn a_cover_is_a_file_of_the_workspace() {
+        let cover = CoverImage { attachment: file(), filename: Filename::cleaned("cover.png") };
+        let mut unit = MockUnit::new();
+        let found = cover.clone();
+        unit.expect_find_cover().withf(|id| *id == file()).return_once(move |_| Ok(Some(found)));
+        unit.expect_insert_changelog().times(1).returning(|_| Ok(()));
+        assert_eq!(create(Some("signed"), false, &mut unit).unwrap().cover, Some(cover));
+
+        let mut unit = MockUnit::new();
+        unit.expect_find_cover().return_once(|_| Ok(None));
+        let error = create(Some("signed"), false, &mut unit).unwrap_err();
+        assert_eq!(error.to_string(), "Cover image is invalid");
     }
 }

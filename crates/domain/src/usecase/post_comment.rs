@@ -10,6 +10,10 @@ use crate::policy::authorship;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Call, Operation};
 
+/// How many voters' mails are written out with the comment. The others wait for a worker, so that no
+/// comment takes longer for being about a request that many want.
+const AT_ONCE: u32 = 50;
+
 /// Posts a comment.
 #[derive(Debug, Clone)]
 pub struct PostComment {
@@ -51,7 +55,7 @@ impl Operation for PostComment {
         };
         let request = work.insert_comment(&comment).await?.ok_or_else(missing)?;
         if draft.notify_all_voters {
-            work.notify_voters(request.id, comment.id, call.now).await?;
+            work.notify_voters(request.id, comment.id, call.now, AT_ONCE).await?;
         }
         let NewComment { id, content, created_at, .. } = comment;
         Ok(CommentPosted { comment: Comment { id, content, created_at }, request })
@@ -100,11 +104,13 @@ mod tests {
         let mut unit = unit();
         unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
         unit.expect_notify_voters()
-            .withf(|request, comment, at| {
-                *request == summary("", None, 0).id && *comment == CommentId::new(Uuid::from_u128(1)) && *at == now()
+            .withf(|request, comment, at, at_once| {
+                *request == summary("", None, 0).id
+                    && *comment == CommentId::new(Uuid::from_u128(1))
+                    && (*at, *at_once) == (now(), AT_ONCE)
             })
             .times(1)
-            .returning(|_, _, _| Ok(()));
+            .returning(|_, _, _, _| Ok(()));
         post(&mut unit, CommentDraft::parse(Some("Soon"), None, true)).unwrap();
     }
 

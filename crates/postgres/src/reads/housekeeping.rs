@@ -1,15 +1,21 @@
 //! Forgets what is no longer needed, and tells whether the server answers.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
+use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel::sql_types::{BigInt, Timestamptz, Uuid as SqlUuid};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::attachment::BlobKey;
+use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Directory, Health, Housekeeping};
 use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::codec::Moment;
+use crate::schema::attachments;
 use crate::session::NO_WORKSPACE;
 use crate::statement::statement;
 
@@ -38,6 +44,25 @@ impl Housekeeping for PostgresStore {
             forgotten = forgotten.saturating_add(i64::try_from(deleted).unwrap_or(i64::MAX));
         }
         Ok(forgotten.unsigned_abs())
+    }
+
+    async fn blobs_without_rows(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError> {
+        let mut of_workspaces: BTreeMap<WorkspaceId, Vec<BlobKey>> = BTreeMap::new();
+        for key in keys {
+            of_workspaces.entry(key.workspace).or_default().push(*key);
+        }
+        let mut without = Vec::new();
+        for (workspace, keys) in of_workspaces {
+            let session = self.session(workspace).await?;
+            let ids: Vec<Uuid> = keys.iter().map(|key| key.attachment.uuid()).collect();
+            let known = attachments::table
+                .filter(attachments::workspace_id.eq(workspace.uuid()))
+                .filter(attachments::id.eq_any(ids))
+                .select(attachments::id);
+            let known: Vec<Uuid> = session.run(known.load(&mut session.connection()?)).await?;
+            without.extend(keys.into_iter().filter(|key| !known.contains(&key.attachment.uuid())));
+        }
+        Ok(without)
     }
 }
 

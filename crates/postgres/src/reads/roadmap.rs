@@ -5,11 +5,13 @@ use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::changelog::Changelog;
+use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename};
+use roadmap_domain::model::changelog::{Changelog, CoverImage};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{RequestRef, RequestSummary, Title};
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{ChangelogId, CustomerId, LaneId, MemberId, WorkspaceId};
+use roadmap_domain::model::id::{AttachmentId, ChangelogId, CustomerId, LaneId, MemberId, WorkspaceId};
+use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::member::Member;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::setting::{Setting, WebsiteUrl};
@@ -21,8 +23,9 @@ use uuid::Uuid;
 
 use crate::PostgresReader;
 use crate::codec::{Moment, address, optional_moment};
+use crate::errors::inconsistent;
 use crate::rows::{SummaryColumns, SummaryRow, TrackRow, mapped_tracks};
-use crate::schema::{lanes, members, settings, tracks};
+use crate::schema::{attachments, lanes, members, settings, tracks};
 use crate::statement::statement;
 use crate::writes::id_or_number;
 
@@ -87,15 +90,23 @@ statement! {
 statement! {
     /// How many changelogs there are, and a page of them beside it.
     Changelogs { workspace: Uuid => SqlUuid, limit: i64 => BigInt, offset: i64 => BigInt }
-        -> (BigInt, Nullable<(SqlUuid, Text, Text, Nullable<Timestamptz>, Timestamptz)>),
+        -> (BigInt, Nullable<ChangelogColumns>),
     "WITH total AS (
          SELECT count(*) AS total FROM changelogs WHERE workspace_id = {workspace}
      ), page AS (
-         SELECT id, title, content, published_at, created_at FROM changelogs WHERE workspace_id = {workspace}
+         SELECT id, title, content, published_at, created_at, cover_attachment_id
+         FROM changelogs WHERE workspace_id = {workspace}
          ORDER BY created_at DESC, id DESC LIMIT {limit} OFFSET {offset}
      )
-     SELECT total, page.* FROM total LEFT JOIN page ON true ORDER BY page.created_at DESC, page.id DESC"
+     SELECT total, page.id, title, content, published_at, page.created_at, attachments.id, filename
+     FROM total LEFT JOIN page ON true
+     LEFT JOIN attachments ON attachments.workspace_id = {workspace} AND attachments.id = cover_attachment_id
+     ORDER BY page.created_at DESC, page.id DESC"
 }
+
+type ChangelogColumns = (SqlUuid, Text, Text, Nullable<Timestamptz>, Timestamptz, Nullable<SqlUuid>, Nullable<Text>);
+type ChangelogRow = (Uuid, String, String, Option<Moment>, Moment, Option<Uuid>, Option<String>);
+type AttachmentRow = (String, String, i64, Vec<u8>, String, String, Option<i64>, Option<i64>, Moment);
 
 /// A page that lies beyond what a number can say is empty, and so is this one.
 const BEYOND: i64 = i64::MAX;
@@ -202,17 +213,55 @@ impl RoadmapReader for PostgresReader {
         let session = self.session(workspace).await?;
         let changelogs =
             Changelogs { workspace: workspace.uuid(), limit: page.limit(), offset: page.offset().unwrap_or(BEYOND) };
-        type Row = (Uuid, String, String, Option<Moment>, Moment);
-        let rows: Vec<(i64, Option<Row>)> = session.run(changelogs.load(&mut session.connection()?)).await?;
-        listing(rows, page, |(id, title, content, published_at, created_at): Row| {
+        let rows: Vec<(i64, Option<ChangelogRow>)> = session.run(changelogs.load(&mut session.connection()?)).await?;
+        listing(rows, page, |(id, title, content, published_at, created_at, cover, filename): ChangelogRow| {
             Ok(Changelog {
                 id: ChangelogId::new(id),
                 title: Title::stored(title),
                 content: CleanHtml::stored(content),
+                cover: cover.zip(filename).map(|(attachment, filename)| CoverImage {
+                    attachment: AttachmentId::new(attachment),
+                    filename: Filename::stored(filename),
+                }),
                 published_at: optional_moment(published_at, "changelogs", "published_at", id)?,
                 created_at: created_at.read("changelogs", "created_at", id)?,
             })
         })
+    }
+
+    async fn attachment(&self, workspace: WorkspaceId, id: AttachmentId) -> Result<Option<Attachment>, StoreError> {
+        let session = self.session(workspace).await?;
+        let attachment = attachments::table
+            .filter(attachments::workspace_id.eq(workspace.uuid()))
+            .filter(attachments::id.eq(id.uuid()))
+            .select((
+                attachments::filename,
+                attachments::content_type,
+                attachments::byte_size,
+                attachments::checksum,
+                attachments::key,
+                attachments::service_name,
+                attachments::width,
+                attachments::height,
+                attachments::created_at,
+            ));
+        let row: Option<AttachmentRow> = session.run_optional(attachment.first(&mut session.connection()?)).await?;
+        let Some((filename, content_type, byte_size, checksum, key, service_name, width, height, created_at)) = row
+        else {
+            return Ok(None);
+        };
+        let broken = |column| inconsistent("attachments", column, id);
+        Ok(Some(Attachment {
+            id,
+            filename: Filename::stored(filename),
+            media_type: MediaType::stored(content_type),
+            byte_size: byte_size.unsigned_abs(),
+            checksum: Checksum(checksum.try_into().map_err(|_| broken("checksum"))?),
+            key: BlobKey::parse(&key).ok_or_else(|| broken("key"))?,
+            service_name,
+            dimensions: Dimensions::stored(width, height),
+            created_at: created_at.read("attachments", "created_at", id.uuid())?,
+        }))
     }
 
     async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError> {

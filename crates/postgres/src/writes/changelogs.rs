@@ -19,6 +19,7 @@ impl ChangelogWrites for PostgresUnit {
             changelogs::id.eq(changelog.id.uuid()),
             changelogs::title.eq(changelog.title.as_str()),
             changelogs::content.eq(changelog.content.as_str()),
+            changelogs::cover_attachment_id.eq(changelog.cover.as_ref().map(|cover| cover.attachment.uuid())),
             changelogs::published_at.eq(changelog.published_at.map(Moment::from)),
             changelogs::created_at.eq(Moment::from(changelog.created_at)),
         ));

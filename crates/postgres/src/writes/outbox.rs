@@ -1,39 +1,59 @@
 //! Mail that is to be sent.
 
 use async_trait::async_trait;
-use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{Timestamptz, Uuid as SqlUuid};
-use diesel::{IntoSql, insert_into};
+use diesel::sql_types::{BigInt, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::{CommentId, RequestId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::Outbox;
+use uuid::Uuid;
 
 use crate::codec::Moment;
-use crate::schema::{outbox, votes};
+use crate::statement::statement;
 use crate::unit::PostgresUnit;
+
+statement! {
+    /// Writes out the mails of the first voters, and leaves the others to a worker.
+    NotifyVoters {
+        workspace: Uuid => SqlUuid,
+        request: Uuid => SqlUuid,
+        comment: Uuid => SqlUuid,
+        at: Moment => Timestamptz,
+        at_once: i64 => BigInt,
+    } -> Untyped,
+    "WITH audience AS MATERIALIZED (
+         SELECT customer_id FROM votes
+         JOIN customers ON customers.workspace_id = votes.workspace_id AND customers.id = customer_id
+         WHERE votes.workspace_id = {workspace} AND request_id = {request} AND subscribed AND votes.created_at <= {at}
+           AND mail_stopped_at IS NULL
+         ORDER BY customer_id LIMIT {at_once}
+     ), written AS (
+         INSERT INTO outbox (workspace_id, comment_id, customer_id, created_at, due_at)
+         SELECT {workspace}, {comment}, customer_id, {at}, {at} FROM audience
+     )
+     INSERT INTO outbox_audiences (workspace_id, comment_id, request_id, after_customer_id, created_at)
+     SELECT {workspace}, {comment}, {request}, customer_id, {at} FROM audience
+     ORDER BY customer_id OFFSET {at_once} - 1"
+}
 
 #[async_trait]
 impl Outbox for PostgresUnit {
-    async fn notify_voters(&mut self, request: RequestId, comment: CommentId, at: Timestamp) -> Result<(), StoreError> {
-        let audience = votes::table
-            .filter(votes::workspace_id.eq(self.workspace))
-            .filter(votes::request_id.eq(request.uuid()))
-            .filter(votes::subscribed.eq(true))
-            .select((
-                votes::workspace_id,
-                comment.uuid().into_sql::<SqlUuid>(),
-                votes::customer_id,
-                Moment::from(at).into_sql::<Timestamptz>(),
-            ));
-        let insert = insert_into(outbox::table).values(audience).into_columns((
-            outbox::workspace_id,
-            outbox::comment_id,
-            outbox::customer_id,
-            outbox::created_at,
-        ));
-        self.run(insert.execute(&mut self.connection()?)).await?;
+    async fn notify_voters(
+        &mut self,
+        request: RequestId,
+        comment: CommentId,
+        at: Timestamp,
+        at_once: u32,
+    ) -> Result<(), StoreError> {
+        let notify = NotifyVoters {
+            workspace: self.workspace,
+            request: request.uuid(),
+            comment: comment.uuid(),
+            at: at.into(),
+            at_once: i64::from(at_once),
+        };
+        self.run(notify.execute(&mut self.connection()?)).await?;
         Ok(())
     }
 }

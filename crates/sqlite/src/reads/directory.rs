@@ -51,8 +51,7 @@ impl Directory for SqliteStore {
                 .execute(connection)?;
             Ok(())
         };
-        let (turn, ()) = self.writer.turn(record).await?;
-        self.writer.commit(turn, |_| Ok(())).await
+        self.write(record).await
     }
 
     async fn workspace(&self, subdomain: &Subdomain) -> Result<Option<Workspace>, StoreError> {

@@ -1,14 +1,18 @@
 //! Forgets what is no longer needed, and tells whether the file can be read.
 
 use async_trait::async_trait;
-use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
+use diesel::dsl::exists;
+use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
 use diesel::sql_types::BigInt;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::attachment::BlobKey;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Health, Housekeeping};
 
 use crate::SqliteStore;
+use crate::codec::Id;
+use crate::schema::attachments;
 use crate::statement::statement;
 
 statement! {
@@ -22,9 +26,25 @@ statement! {
 impl Housekeeping for SqliteStore {
     async fn forget_operations(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let forget = ForgetOperations { before: before.millis(), limit: i64::from(limit) };
-        let (turn, forgotten) = self.writer.turn(move |connection| Ok(forget.execute(connection)?)).await?;
-        self.writer.commit(turn, |_| Ok(())).await?;
-        Ok(u64::try_from(forgotten).unwrap_or(u64::MAX))
+        self.write(move |connection| Ok(forget.execute(connection)? as u64)).await
+    }
+
+    async fn blobs_without_rows(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError> {
+        let keys = keys.to_vec();
+        self.readers
+            .run(move |connection| {
+                let mut without = Vec::new();
+                for key in keys {
+                    let row = attachments::table
+                        .filter(attachments::workspace_id.eq(Id(key.workspace.uuid())))
+                        .filter(attachments::id.eq(Id(key.attachment.uuid())));
+                    if !diesel::select(exists(row)).get_result::<bool>(connection)? {
+                        without.push(key);
+                    }
+                }
+                Ok(without)
+            })
+            .await
     }
 }
 

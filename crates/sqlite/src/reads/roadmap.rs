@@ -1,13 +1,18 @@
 //! Answers the API's questions.
 
 use async_trait::async_trait;
-use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::prelude::{
+    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension, QueryDsl,
+    RunQueryDsl,
+};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::changelog::Changelog;
+use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename};
+use roadmap_domain::model::changelog::{Changelog, CoverImage};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{RequestRef, RequestSummary, Title};
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{ChangelogId, CustomerId, LaneId, MemberId, WorkspaceId};
+use roadmap_domain::model::id::{AttachmentId, ChangelogId, CustomerId, LaneId, MemberId, WorkspaceId};
+use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::member::Member;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::setting::{Setting, WebsiteUrl};
@@ -18,11 +23,13 @@ use roadmap_domain::ports::RoadmapReader;
 
 use crate::SqliteStore;
 use crate::codec::{Id, address, moment, optional_moment};
+use crate::errors::inconsistent;
 use crate::rows::{SummaryRow, TrackRow, find_summary, mapped_tracks, placed_requests, summary_columns};
-use crate::schema::{changelogs, customers, feature_requests, lanes, members, settings, tracks, votes};
+use crate::schema::{attachments, changelogs, customers, feature_requests, lanes, members, settings, tracks, votes};
 
 type VoterRow = (Id, Option<String>, String, i64);
-type ChangelogRow = (Id, String, String, Option<i64>, i64);
+type ChangelogRow = (Id, String, String, Option<i64>, i64, Option<(Id, String)>);
+type AttachmentRow = (String, String, i64, Vec<u8>, String, String, Option<i64>, Option<i64>, i64);
 
 /// A page of rows as a page of records.
 fn listing<R, T>(
@@ -175,6 +182,11 @@ impl RoadmapReader for SqliteStore {
                 let total: i64 = of_workspace.count().get_result(connection)?;
                 let Some(offset) = page.offset() else { return Ok((Vec::new(), total)) };
                 let rows = of_workspace
+                    .left_join(
+                        attachments::table.on(attachments::workspace_id
+                            .eq(changelogs::workspace_id)
+                            .and(changelogs::cover_attachment_id.eq(attachments::id.nullable()))),
+                    )
                     .order((changelogs::created_at.desc(), changelogs::id.desc()))
                     .select((
                         changelogs::id,
@@ -182,6 +194,7 @@ impl RoadmapReader for SqliteStore {
                         changelogs::content,
                         changelogs::published_at,
                         changelogs::created_at,
+                        (attachments::id, attachments::filename).nullable(),
                     ))
                     .limit(page.limit())
                     .offset(offset)
@@ -189,15 +202,60 @@ impl RoadmapReader for SqliteStore {
                 Ok((rows, total))
             })
             .await?;
-        listing(rows, page, |(id, title, content, published_at, created_at)| {
+        listing(rows, page, |(id, title, content, published_at, created_at, cover)| {
             Ok(Changelog {
                 id: ChangelogId::new(id.0),
                 title: Title::stored(title),
                 content: CleanHtml::stored(content),
+                cover: cover.map(|(attachment, filename)| CoverImage {
+                    attachment: AttachmentId::new(attachment.0),
+                    filename: Filename::stored(filename),
+                }),
                 published_at: optional_moment(published_at, "changelogs", "published_at", id)?,
                 created_at: moment(created_at, "changelogs", "created_at", id)?,
             })
         })
+    }
+
+    async fn attachment(&self, workspace: WorkspaceId, id: AttachmentId) -> Result<Option<Attachment>, StoreError> {
+        let (of_workspace, row_id) = (Id(workspace.uuid()), Id(id.uuid()));
+        let row: Option<AttachmentRow> = self
+            .readers
+            .run(move |connection| {
+                Ok(attachments::table
+                    .filter(attachments::workspace_id.eq(of_workspace))
+                    .filter(attachments::id.eq(row_id))
+                    .select((
+                        attachments::filename,
+                        attachments::content_type,
+                        attachments::byte_size,
+                        attachments::checksum,
+                        attachments::key,
+                        attachments::service_name,
+                        attachments::width,
+                        attachments::height,
+                        attachments::created_at,
+                    ))
+                    .first(connection)
+                    .optional()?)
+            })
+            .await?;
+        let Some((filename, content_type, byte_size, checksum, key, service_name, width, height, created_at)) = row
+        else {
+            return Ok(None);
+        };
+        let broken = |column| inconsistent("attachments", column, id);
+        Ok(Some(Attachment {
+            id,
+            filename: Filename::stored(filename),
+            media_type: MediaType::stored(content_type),
+            byte_size: byte_size.unsigned_abs(),
+            checksum: Checksum(checksum.try_into().map_err(|_| broken("checksum"))?),
+            key: BlobKey::parse(&key).ok_or_else(|| broken("key"))?,
+            service_name,
+            dimensions: Dimensions::stored(width, height),
+            created_at: moment(created_at, "attachments", "created_at", row_id)?,
+        }))
     }
 
     async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError> {

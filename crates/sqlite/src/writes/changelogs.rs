@@ -22,6 +22,8 @@ impl ChangelogWrites for SqliteUnit {
                     changelogs::id.eq(Id(changelog.id.uuid())),
                     changelogs::title.eq(changelog.title.as_str()),
                     changelogs::content.eq(changelog.content.as_str()),
+                    changelogs::cover_attachment_id
+                        .eq(changelog.cover.as_ref().map(|cover| Id(cover.attachment.uuid()))),
                     changelogs::published_at.eq(changelog.published_at.map(Timestamp::millis)),
                     changelogs::created_at.eq(changelog.created_at.millis()),
                 ))

@@ -1,36 +1,44 @@
 //! Mail that is to be sent.
 
 use async_trait::async_trait;
-use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
-use diesel::sql_types::{BigInt, Binary};
-use diesel::{IntoSql, insert_into};
+use diesel::prelude::{ExpressionMethods, RunQueryDsl};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::{CommentId, RequestId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::Outbox;
+use uuid::Uuid;
 
 use crate::codec::Id;
-use crate::schema::{outbox, votes};
+use crate::outbox_queue::write_out;
+use crate::schema::outbox_audiences;
 use crate::unit::SqliteUnit;
 
 #[async_trait]
 impl Outbox for SqliteUnit {
-    async fn notify_voters(&mut self, request: RequestId, comment: CommentId, at: Timestamp) -> Result<(), StoreError> {
+    async fn notify_voters(
+        &mut self,
+        request: RequestId,
+        comment: CommentId,
+        at: Timestamp,
+        at_once: u32,
+    ) -> Result<(), StoreError> {
+        let (request, comment, at) = (Id(request.uuid()), Id(comment.uuid()), at.millis());
         self.run(move |connection, workspace| {
-            let audience = votes::table
-                .filter(votes::workspace_id.eq(workspace))
-                .filter(votes::request_id.eq(Id(request.uuid())))
-                .filter(votes::subscribed.eq(true))
-                .select((
-                    votes::workspace_id,
-                    Id(comment.uuid()).into_sql::<Binary>(),
-                    votes::customer_id,
-                    at.millis().into_sql::<BigInt>(),
-                ));
-            insert_into(outbox::table)
-                .values(audience)
-                .into_columns((outbox::workspace_id, outbox::comment_id, outbox::customer_id, outbox::created_at))
-                .execute(connection)?;
+            let first = Id(Uuid::nil());
+            let (written, last) = write_out(connection, workspace, request, comment, first, at, at_once)?;
+            if let Some(last) = last
+                && written >= u64::from(at_once)
+            {
+                diesel::insert_into(outbox_audiences::table)
+                    .values((
+                        outbox_audiences::workspace_id.eq(workspace),
+                        outbox_audiences::comment_id.eq(comment),
+                        outbox_audiences::request_id.eq(request),
+                        outbox_audiences::after_customer_id.eq(last),
+                        outbox_audiences::created_at.eq(at),
+                    ))
+                    .execute(connection)?;
+            }
             Ok(())
         })
         .await

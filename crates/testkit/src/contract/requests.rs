@@ -120,7 +120,8 @@ pub async fn an_undone_comment_sends_nothing(harness: Harness) {
 pub async fn changelogs_come_newest_first(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     for number in 1..=5 {
-        let draft = ChangelogDraft::parse(Some(&format!("1.{number}")), Some("<p>New</p>"), None, number % 2 == 0);
+        let draft =
+            ChangelogDraft::parse(Some(&format!("1.{number}")), Some("<p>New</p>"), None, number % 2 == 0, |_| None);
         harness.executor.apply(workspace, &CreateChangelog { draft }).await.unwrap();
     }
     let mut titles = Vec::new();

@@ -1,0 +1,283 @@
+//! Files that were uploaded, contract section 2.7.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::model::id::{AttachmentId, WorkspaceId, hyphenated};
+use crate::model::media_type::MediaType;
+use crate::model::timestamp::Timestamp;
+
+/// Most bytes of a file: 50 MB of 1024 × 1024 bytes.
+pub const MAX_BYTES: u64 = 50 * 1024 * 1024;
+
+/// A file, without its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attachment {
+    /// Identity.
+    pub id: AttachmentId,
+    /// Its name, fit to be shown and saved under.
+    pub filename: Filename,
+    /// What it is, by its bytes.
+    pub media_type: MediaType,
+    /// Its size in bytes.
+    pub byte_size: u64,
+    /// The MD5 of its bytes.
+    pub checksum: Checksum,
+    /// Where its bytes are.
+    pub key: BlobKey,
+    /// The storage that they are in.
+    pub service_name: String,
+    /// Its size in pixels, of an image whose head tells.
+    pub dimensions: Option<Dimensions>,
+    /// When it was uploaded.
+    pub created_at: Timestamp,
+}
+
+/// Width and height of an image, in pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dimensions {
+    /// Width.
+    pub width: u32,
+    /// Height.
+    pub height: u32,
+}
+
+impl Dimensions {
+    /// Takes back what was stored in two columns.
+    #[must_use]
+    pub fn stored(width: Option<i64>, height: Option<i64>) -> Option<Self> {
+        Some(Self { width: u32::try_from(width?).ok()?, height: u32::try_from(height?).ok()? })
+    }
+}
+
+/// An MD5 (RFC 1321): it tells a broken transfer, not a forged file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Checksum(pub [u8; 16]);
+
+impl std::fmt::Display for Checksum {
+    /// Base64 with padding (RFC 4648 section 4), as in `Content-MD5`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&STANDARD.encode(self.0))
+    }
+}
+
+/// Where the bytes of an attachment are. Made of identities alone, never of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct BlobKey {
+    /// The workspace that the file belongs to.
+    pub workspace: WorkspaceId,
+    /// The attachment.
+    pub attachment: AttachmentId,
+}
+
+impl BlobKey {
+    /// Reads a key as [`std::fmt::Display`] writes it. `None` for anything else.
+    #[must_use]
+    pub fn parse(raw: &str) -> Option<Self> {
+        let (workspace, attachment) = raw.split_once('/')?;
+        let key = Self {
+            workspace: WorkspaceId::new(hyphenated(workspace)?),
+            attachment: AttachmentId::new(hyphenated(attachment)?),
+        };
+        (key.to_string() == raw).then_some(key)
+    }
+}
+
+impl std::fmt::Display for BlobKey {
+    /// `<workspace>/<attachment>`
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.workspace, self.attachment)
+    }
+}
+
+/// What is told about a file to whoever opens it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Served {
+    /// `Content-Type`. One that a browser would run is not among them.
+    pub content_type: String,
+    /// Whether it may be shown in place; else it is offered to be saved.
+    pub inline: bool,
+    /// The name to save it under.
+    pub filename: Filename,
+}
+
+impl Served {
+    /// How a file of this type is served: raster images in place, everything else to be saved, and
+    /// what can run scripts as mere bytes.
+    #[must_use]
+    pub fn of(media_type: &MediaType, filename: &Filename) -> Self {
+        let content_type = if media_type.is_passive() { media_type.as_str() } else { "application/octet-stream" };
+        Self { content_type: content_type.to_owned(), inline: media_type.is_shown(), filename: filename.clone() }
+    }
+
+    /// The value of `Content-Disposition` (RFC 6266), with the name in ASCII for old clients and in
+    /// full (RFC 8187) when it has other characters.
+    #[must_use]
+    pub fn disposition(&self) -> String {
+        let kind = if self.inline { "inline" } else { "attachment" };
+        let name = self.filename.as_str();
+        let plain = |character: char| character.is_ascii_graphic() && !matches!(character, '"' | '\\' | '%');
+        let ascii: String = name.chars().map(|c| if plain(c) || c == ' ' { c } else { '_' }).collect();
+        if ascii == name {
+            format!("{kind}; filename=\"{ascii}\"")
+        } else {
+            format!("{kind}; filename=\"{ascii}\"; filename*=UTF-8''{}", self.filename.encoded())
+        }
+    }
+}
+
+/// All but the unreserved characters of RFC 3986 section 2.3, which is what a segment of a path and an
+/// extended parameter of a header (RFC 8187 section 3.2.1) both take as they are.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The name of a file: one line, no path, nothing that changes how it reads, 1 to 255 bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filename(String);
+
+impl Filename {
+    /// Most bytes, which is what file systems take.
+    pub const MAX: usize = 255;
+
+    /// Makes a name of what a client calls a file. The ending survives a cut.
+    #[must_use]
+    pub fn cleaned(raw: &str) -> Self {
+        let last = raw.rsplit(['/', '\\']).next().unwrap_or_default();
+        let kept: String = last.chars().filter(|character| !is_unsafe(*character)).collect();
+        let kept = kept.trim_matches(|character: char| character.is_whitespace() || character == '.');
+        // A name that began with dots keeps its ending, and nothing else of them.
+        Self(if kept.is_empty() { "file".to_owned() } else { shortened(kept) })
+    }
+
+    /// Takes back what was cleaned when it was stored.
+    #[must_use]
+    pub fn stored(name: String) -> Self {
+        Self(name)
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The name as a segment of a URL's path.
+    #[must_use]
+    pub fn encoded(&self) -> String {
+        utf8_percent_encode(&self.0, RESERVED).to_string()
+    }
+}
+
+/// Characters that have no place in a name: controls, and those of Unicode's that have no shape of
+/// their own or turn the direction of what follows (general category Cf, and line and paragraph
+/// separators).
+fn is_unsafe(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}' | '\u{8e2}'
+            | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// At most [`Filename::MAX`] bytes, cut before the ending, if that is a short one.
+fn shortened(name: &str) -> String {
+    if name.len() <= Filename::MAX {
+        return name.to_owned();
+    }
+    let (stem, ending) = match name.rfind('.') {
+        Some(dot) if dot > 0 && name.len() - dot <= 32 => name.split_at(dot),
+        _ => (name, ""),
+    };
+    let stem = stem.get(..stem.floor_char_boundary(Filename::MAX - ending.len())).unwrap_or_default();
+    format!("{}{ending}", stem.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    #[test]
+    fn a_name_loses_its_path_and_what_does_not_show() {
+        for (raw, name) in [
+            ("report.pdf", "report.pdf"),
+            ("C:\\Users\\ann\\report.pdf", "report.pdf"),
+            ("../../etc/passwd", "passwd"),
+            ("/", "file"),
+            ("..", "file"),
+            ("", "file"),
+            (" . ", "file"),
+            (".htaccess", "htaccess"),
+            ("a\r\nSet-Cookie: x=1.png", "aSet-Cookie: x=1.png"),
+            ("photo\u{202e}gnp.exe", "photognp.exe"),
+            ("a\u{0}b\u{7f}.png", "ab.png"),
+            ("Übersicht – 2026.png", "Übersicht – 2026.png"),
+            ("日本語.txt", "日本語.txt"),
+            ("a\u{200b}\u{feff}b", "ab"),
+            ("name.", "name"),
+        ] {
+            assert_eq!(Filename::cleaned(raw).as_str(), name, "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_name_is_cut_before_its_ending_and_between_characters() {
+        let name = Filename::cleaned(&format!("{}.jpeg", "ü".repeat(200)));
+        assert!(name.as_str().len() <= 255 && name.as_str().ends_with("ü.jpeg"), "{name:?}");
+        assert_eq!(name.as_str().len(), 255);
+        let without = Filename::cleaned(&"a".repeat(300));
+        assert_eq!(without.as_str(), "a".repeat(255));
+        let long_ending = Filename::cleaned(&format!("a.{}", "b".repeat(300)));
+        assert_eq!(long_ending.as_str().len(), 255);
+    }
+
+    #[test]
+    fn a_disposition_has_one_name_that_nothing_breaks_out_of() {
+        let disposition = |name: &str, inline| {
+            Served { content_type: String::new(), inline, filename: Filename::cleaned(name) }.disposition()
+        };
+        assert_eq!(disposition("a b.png", true), "inline; filename=\"a b.png\"");
+        assert_eq!(
+            disposition("\"; filename=\"x.html", false),
+            "attachment; filename=\"_; filename=_x.html\"; filename*=UTF-8''%22%3B%20filename%3D%22x.html"
+        );
+        assert_eq!(
+            disposition("ü%41.txt", false),
+            "attachment; filename=\"__41.txt\"; filename*=UTF-8''%C3%BC%2541.txt"
+        );
+    }
+
+    #[test]
+    fn a_key_is_read_as_it_is_written_and_in_no_other_way() {
+        let key = BlobKey {
+            workspace: WorkspaceId::new(Uuid::from_u128(1)),
+            attachment: AttachmentId::new(Uuid::from_u128(0xab)),
+        };
+        let written = key.to_string();
+        assert_eq!(written, "00000000-0000-0000-0000-000000000001/00000000-0000-0000-0000-0000000000ab");
+        assert_eq!(BlobKey::parse(&written), Some(key));
+        for raw in ["", "a/b", &written.to_uppercase(), &format!("{written}/x"), &format!("{written}#1")] {
+            assert_eq!(BlobKey::parse(raw), None, "{raw}");
+        }
+    }
+
+    #[test]
+    fn a_checksum_is_shown_as_content_md5_shows_it() {
+        assert_eq!(Checksum([0; 16]).to_string(), "AAAAAAAAAAAAAAAAAAAAAA==");
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_file_is_called_its_name_can_be_sent_and_saved(raw in "\\PC{0,300}|(?s).{0,300}") {
+            let name = Filename::cleaned(&raw);
+            prop_assert!((1..=255).contains(&name.as_str().len()));
+            let broken = name.as_str().contains(['/', '\\', '\0', '\r', '\n', '\u{202e}']);
+            prop_assert!(!broken, "{:?}", name);
+            prop_assert_eq!(&Filename::cleaned(name.as_str()), &name);
+            let disposition = Served { content_type: String::new(), inline: false, filename: name }.disposition();
+            prop_assert!(disposition.bytes().all(|byte| (0x20..0x7f).contains(&byte)));
+            prop_assert_eq!(disposition.matches('"').count(), 2);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Mail about comments: what is said to whom, and what becomes of it.
+
+use std::num::NonZeroU32;
+
+use crate::model::email_address::EmailAddress;
+use crate::model::feature_request::Title;
+use crate::model::html::CleanHtml;
+use crate::model::id::{CommentId, CustomerId, RequestId, WorkspaceId};
+use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
+use crate::model::workspace::Subdomain;
+
+/// A mail: there is one for each comment and voter, at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct MailId {
+    /// What it is about.
+    pub comment: CommentId,
+    /// Whom it is for.
+    pub customer: CustomerId,
+}
+
+impl std::fmt::Display for MailId {
+    /// `<comment>.<customer>`: what a mail is known by outside, the same at every try.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.comment, self.customer)
+    }
+}
+
+/// A mail that one worker has taken out to send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeasedMail {
+    /// Which.
+    pub id: MailId,
+    /// Until when nobody else takes it. Names the lease, too: what another worker has taken
+    /// meanwhile has another end.
+    pub leased_until: Timestamp,
+    /// The number of this try, from 1.
+    pub attempt: NonZeroU32,
+    /// Whom it is for.
+    pub to: EmailAddress,
+    /// The request that was commented on.
+    pub request: RequestId,
+    /// Its number.
+    pub tag_number: i64,
+    /// Its title.
+    pub title: Title,
+    /// The comment.
+    pub comment: CleanHtml,
+    /// The product's name.
+    pub product_name: Name,
+    /// The workspace's subdomain.
+    pub subdomain: Subdomain,
+}
+
+/// All that a mail about a comment says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notification {
+    /// Which mail it is.
+    pub id: MailId,
+    /// Whom it is for: the one recipient.
+    pub to: EmailAddress,
+    /// The product's name.
+    pub product_name: Name,
+    /// The title of the request.
+    pub title: Title,
+    /// Where the request is seen.
+    pub request_url: String,
+    /// The comment, cleaned.
+    pub comment: CleanHtml,
+    /// Where the recipient ends such mail, for people (GET) and for mail programs (POST, RFC 8058).
+    pub unsubscribe_url: String,
+}
+
+/// Why a mail was not sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotSent {
+    /// It may work later: the server is away, or has said so (4xx).
+    Later {
+        /// What happened, in the server's words where it had any.
+        reason: String,
+    },
+    /// It will never work: the server has refused it (5xx), or it cannot be written.
+    Never {
+        /// What happened.
+        reason: String,
+        /// Whether there is no such mailbox, so that no other mail will arrive there either.
+        no_such_mailbox: bool,
+    },
+}
+
+/// What becomes of a mail that was taken out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MailOutcome {
+    /// The server has it.
+    Sent,
+    /// It is tried again at this time.
+    Postponed {
+        /// When.
+        until: Timestamp,
+        /// Why.
+        reason: String,
+    },
+    /// It is never tried again, unless an operator says so.
+    Dead {
+        /// Why.
+        reason: String,
+        /// Whether to send nothing more to its address.
+        no_such_mailbox: bool,
+    },
+    /// It was not tried: it is as it was before it was taken out.
+    Returned,
+}
+
+/// What a voter no longer wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unsubscription {
+    /// Mail about one request.
+    Request(RequestId),
+    /// Any mail of the workspace, also about requests voted for later.
+    Everything,
+}
+
+/// How the outgoing mail of a workspace stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MailStatus {
+    /// The workspace.
+    pub workspace: WorkspaceId,
+    /// Mails that are to be sent, now or later.
+    pub waiting: u64,
+    /// Audiences whose mails are still being written out.
+    pub audiences: u64,
+    /// When the longest waiting of them was asked for.
+    pub oldest: Option<Timestamp>,
+    /// Mails that the server has taken.
+    pub sent: u64,
+    /// Mails that are not tried again.
+    pub dead: u64,
+    /// The latest failures, newest first.
+    pub failures: Vec<MailFailure>,
+}
+
+/// A mail that was not sent at its last try.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MailFailure {
+    /// Which.
+    pub id: MailId,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// When it is tried again; never, when it is dead.
+    pub next: Option<Timestamp>,
+    /// What happened.
+    pub reason: String,
+}

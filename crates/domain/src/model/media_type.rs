@@ -1,0 +1,176 @@
+//! What a file is, by its bytes.
+
+use crate::model::attachment::Dimensions;
+
+/// How much of the beginning of a file tells what it is.
+pub const SNIFFED: usize = 4 * 1024;
+
+/// A media type (RFC 6838) without parameters, in lower case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MediaType(String);
+
+impl MediaType {
+    /// The type of a file by its first bytes (at least [`SNIFFED`] of them, or all). What the client
+    /// says counts only where they tell nothing.
+    #[must_use]
+    pub fn of(head: &[u8], said: Option<&str>) -> Self {
+        if let Some(known) = infer::get(head) {
+            return Self(known.mime_type().to_owned());
+        }
+        let said = said.and_then(Self::parse);
+        if markup(head) {
+            // The types that are markup tell more than the bytes do; any other is wrong.
+            return said.filter(Self::is_markup).unwrap_or_else(|| Self("text/html".to_owned()));
+        }
+        said.filter(|said| !said.is_shown()).unwrap_or_else(|| Self("application/octet-stream".to_owned()))
+    }
+
+    /// Reads `type/subtype`; parameters are dropped. `None` for anything else.
+    fn parse(raw: &str) -> Option<Self> {
+        let essence = raw.split(';').next()?.trim().to_ascii_lowercase();
+        let (kind, subtype) = essence.split_once('/')?;
+        // RFC 6838 section 4.2.
+        let is_name = |name: &str| {
+            (1..=127).contains(&name.len())
+                && name.starts_with(|first: char| first.is_ascii_alphanumeric())
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))
+        };
+        (is_name(kind) && is_name(subtype)).then_some(Self(essence))
+    }
+
+    /// Takes back what was stored.
+    #[must_use]
+    pub fn stored(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The type.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether files of this type are shown in place: raster images, which run nothing.
+    #[must_use]
+    pub fn is_shown(&self) -> bool {
+        matches!(self.as_str(), "image/png" | "image/jpeg" | "image/gif" | "image/webp")
+    }
+
+    /// Whether no browser runs files of this type, so that it can be told which it is.
+    #[must_use]
+    pub fn is_passive(&self) -> bool {
+        let (kind, subtype) = self.0.split_once('/').unwrap_or_default();
+        match kind {
+            "audio" | "video" | "font" => !subtype.ends_with("xml"),
+            "image" => !subtype.contains("svg") && !subtype.ends_with("xml"),
+            "text" => matches!(subtype, "plain" | "csv"),
+            "application" => {
+                matches!(
+                    subtype,
+                    "zip"
+                        | "gzip"
+                        | "x-tar"
+                        | "x-7z-compressed"
+                        | "x-bzip2"
+                        | "vnd.rar"
+                        | "json"
+                        | "rtf"
+                        | "msword"
+                        | "vnd.ms-excel"
+                        | "vnd.ms-powerpoint"
+                ) || subtype.starts_with("vnd.openxmlformats-officedocument.")
+                    || subtype.starts_with("vnd.oasis.opendocument.")
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a browser would read it as markup.
+    fn is_markup(&self) -> bool {
+        self.0 == "text/html" || self.0.ends_with("/xml") || self.0.ends_with("+xml")
+    }
+}
+
+/// The size of an image in pixels, by the beginning of its file.
+#[must_use]
+pub fn dimensions(media_type: &MediaType, head: &[u8]) -> Option<Dimensions> {
+    if !media_type.as_str().starts_with("image/") {
+        return None;
+    }
+    let size = imagesize::blob_size(head).ok()?;
+    Some(Dimensions { width: u32::try_from(size.width).ok()?, height: u32::try_from(size.height).ok()? })
+}
+
+/// Whether text begins like markup: what browsers that sniff would take for HTML or XML.
+fn markup(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let wide = |bytes: &[u8]| bytes.starts_with(b"<\0") || bytes.starts_with(b"\0<");
+    match head {
+        [0xff, 0xfe, rest @ ..] | [0xfe, 0xff, rest @ ..] => wide(rest),
+        _ => head.trim_ascii_start().starts_with(b"<"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x06\0\0\0";
+
+    #[test]
+    fn bytes_count_and_words_only_where_they_tell_nothing() {
+        for (head, said, is) in [
+            (PNG, Some("text/html"), "image/png"),
+            (b"\xff\xd8\xff\xe0\0\x10JFIF", None, "image/jpeg"),
+            (b"GIF89a\x01\0\x01\0", None, "image/gif"),
+            (b"%PDF-1.7", Some("image/png"), "application/pdf"),
+            (b"<!DOCTYPE html><p>", Some("image/png"), "text/html"),
+            (b"  <svg xmlns='http://www.w3.org/2000/svg'>", Some("image/svg+xml"), "image/svg+xml"),
+            (b"<svg onload=alert(1)>", Some("image/png"), "text/html"),
+            (b"\xef\xbb\xbf<script>", None, "text/html"),
+            (b"\xff\xfe<\0s\0", Some("text/plain"), "text/html"),
+            (b"a,b\n1,2", Some("text/csv; charset=utf-8"), "text/csv"),
+            (b"a,b\n1,2", Some("image/png"), "application/octet-stream"),
+            (b"a,b\n1,2", Some("nonsense"), "application/octet-stream"),
+            (b"a,b\n1,2", Some("a/b\r\nX: y"), "application/octet-stream"),
+            (b"", None, "application/octet-stream"),
+        ] {
+            assert_eq!(MediaType::of(head, said).as_str(), is, "{said:?} {}", String::from_utf8_lossy(head));
+        }
+    }
+
+    #[test]
+    fn only_raster_images_are_shown_and_only_passive_types_are_named() {
+        let of = |text: &str| MediaType::stored(text.to_owned());
+        for shown in ["image/png", "image/jpeg", "image/gif", "image/webp"] {
+            assert!(of(shown).is_shown() && of(shown).is_passive(), "{shown}");
+        }
+        for passive in ["text/plain", "text/csv", "video/mp4", "audio/mpeg", "application/zip", "image/bmp"] {
+            assert!(!of(passive).is_shown() && of(passive).is_passive(), "{passive}");
+        }
+        for active in [
+            "text/html",
+            "application/xhtml+xml",
+            "image/svg+xml",
+            "text/xml",
+            "application/xml",
+            "text/javascript",
+            "application/pdf",
+            "application/javascript",
+            "multipart/related",
+            "message/rfc822",
+            "text/css",
+            "application/x-shockwave-flash",
+        ] {
+            assert!(!of(active).is_shown() && !of(active).is_passive(), "{active}");
+        }
+    }
+
+    #[test]
+    fn the_size_of_an_image_is_read_from_its_head() {
+        let png = MediaType::of(PNG, None);
+        assert_eq!(dimensions(&png, PNG), Some(Dimensions { width: 640, height: 480 }));
+        assert_eq!(dimensions(&png, PNG.get(..12).unwrap()), None);
+        assert_eq!(dimensions(&MediaType::stored("text/plain".to_owned()), PNG), None);
+    }
+}

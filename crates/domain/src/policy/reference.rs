@@ -1,0 +1,246 @@
+//! Signed references: names of records that clients and browsers carry about and that nobody can
+//! make up.
+//!
+//! A reference is good for one purpose in one workspace. It is the identity of the secret, the
+//! record's identity, perhaps the moment it ends, and an HMAC-SHA256 (RFC 2104) over all of that,
+//! the purpose and the workspace.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::error::{Invalid, Parsed, Problem};
+use crate::model::id::WorkspaceId;
+use crate::model::timestamp::Timestamp;
+
+/// What a reference is for. One that is signed for another purpose is no reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// `signed_id`: to use a file, as a cover image or by its URL.
+    Blob,
+    /// `attachable_sgid`: to attach a file to rich text.
+    Attachable,
+    /// A link to the bytes of a file, which ends soon.
+    File,
+    /// To stop mail to a voter.
+    Unsubscribe,
+}
+
+impl Purpose {
+    /// What is signed for it. Never changed: it is part of what clients keep.
+    fn label(self) -> &'static [u8] {
+        match self {
+            Self::Blob => b"blob",
+            Self::Attachable => b"attachable",
+            Self::File => b"file",
+            Self::Unsubscribe => b"unsubscribe",
+        }
+    }
+}
+
+/// A secret that references are signed with.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(Vec<u8>);
+
+impl Secret {
+    /// Fewest characters: those of 128 random bits in base64, and more.
+    pub const MIN: usize = 32;
+
+    /// Checks a secret, naming `field` when it is too short.
+    ///
+    /// # Errors
+    /// Fewer than [`Secret::MIN`] characters.
+    pub fn parse(field: &str, raw: &str) -> Parsed<Self> {
+        let raw = raw.trim();
+        if raw.len() < Self::MIN {
+            return Err(Invalid::new(field, Problem::Malformed { expected: "a secret of at least 32 characters" }));
+        }
+        Ok(Self(raw.as_bytes().to_vec()))
+    }
+
+    /// Tells secrets apart without telling them.
+    fn id(&self) -> [u8; ID] {
+        let mut id = [0; ID];
+        let digest = Sha256::new().chain_update(b"roadmap secret id\0").chain_update(&self.0).finalize();
+        id.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
+        id
+    }
+
+    fn mac(&self, purpose: Purpose, workspace: WorkspaceId, signed: &[u8]) -> Hmac<Sha256> {
+        // HMAC takes keys of every length.
+        let mac = Hmac::<Sha256>::new_from_slice(&self.0).unwrap_or_else(|_| Hmac::new(&[0; 64].into()));
+        // The label is the only part of varying length besides the last, and ends with a zero.
+        mac.chain_update(b"roadmap/1\0")
+            .chain_update(purpose.label())
+            .chain_update([0])
+            .chain_update(workspace.uuid().as_bytes())
+            .chain_update(signed)
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// Bytes of a secret's identity, of a record's, of a moment and of the code.
+const ID: usize = 4;
+const UUID: usize = 16;
+const MOMENT: usize = 8;
+const CODE: usize = 32;
+
+/// Makes references with one secret, and knows those of others that came before it.
+#[derive(Debug, Clone)]
+pub struct References {
+    current: Secret,
+    previous: Vec<Secret>,
+}
+
+impl References {
+    /// Signs with `current`; what was signed with one of `previous` is still good.
+    #[must_use]
+    pub fn new(current: Secret, previous: Vec<Secret>) -> Self {
+        Self { current, previous }
+    }
+
+    /// A reference to a record, for ever.
+    #[must_use]
+    pub fn sign(&self, purpose: Purpose, workspace: WorkspaceId, record: Uuid) -> String {
+        self.signed(purpose, workspace, record.as_bytes())
+    }
+
+    /// A reference to a record that ends.
+    #[must_use]
+    pub fn sign_until(&self, purpose: Purpose, workspace: WorkspaceId, record: Uuid, until: Timestamp) -> String {
+        self.signed(purpose, workspace, &[&record.as_bytes()[..], &until.millis().to_be_bytes()].concat())
+    }
+
+    fn signed(&self, purpose: Purpose, workspace: WorkspaceId, record: &[u8]) -> String {
+        let mut reference = self.current.id().to_vec();
+        reference.extend_from_slice(record);
+        let code = self.current.mac(purpose, workspace, &reference).finalize().into_bytes();
+        reference.extend_from_slice(&code);
+        URL_SAFE_NO_PAD.encode(reference)
+    }
+
+    /// The record that a reference is to; `None` when it is not good for this purpose in this
+    /// workspace now. The time that takes tells nothing about the code.
+    #[must_use]
+    pub fn verify(&self, purpose: Purpose, workspace: WorkspaceId, reference: &str, now: Timestamp) -> Option<Uuid> {
+        let reference = URL_SAFE_NO_PAD.decode(reference).ok()?;
+        let (signed, code) = reference.split_at_checked(reference.len().checked_sub(CODE)?)?;
+        let (id, record) = signed.split_at_checked(ID)?;
+        let secret = std::iter::once(&self.current).chain(&self.previous).find(|secret| secret.id() == id)?;
+        secret.mac(purpose, workspace, signed).verify_slice(code).ok()?;
+        let (record, until) = record.split_at_checked(UUID)?;
+        match until.len() {
+            0 => {}
+            MOMENT => {
+                let until = i64::from_be_bytes(until.try_into().ok()?);
+                if now.millis() > until {
+                    return None;
+                }
+            }
+            _ => return None,
+        }
+        Uuid::from_slice(record).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::usecase::fixtures::{now, workspace};
+    use proptest::prelude::*;
+    use time::Duration;
+
+    const PURPOSES: [Purpose; 4] = [Purpose::Blob, Purpose::Attachable, Purpose::File, Purpose::Unsubscribe];
+
+    fn secret(text: &str) -> Secret {
+        Secret::parse("secret", &text.repeat(32)).unwrap()
+    }
+
+    fn references() -> References {
+        References::new(secret("a"), Vec::new())
+    }
+
+    fn record() -> Uuid {
+        Uuid::from_u128(0x0189_0a5d_ac96_774b_bcce_b302_099a_8057)
+    }
+
+    #[test]
+    fn a_reference_is_good_for_its_purpose_and_workspace_alone() {
+        let other = WorkspaceId::new(Uuid::from_u128(2));
+        for purpose in PURPOSES {
+            let reference = references().sign(purpose, workspace(), record());
+            assert!(reference.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)), "{reference}");
+            for tried in PURPOSES {
+                let found = references().verify(tried, workspace(), &reference, now());
+                assert_eq!(found, (tried == purpose).then(record), "{purpose:?} as {tried:?}");
+            }
+            assert_eq!(references().verify(purpose, other, &reference, now()), None);
+        }
+    }
+
+    #[test]
+    fn no_other_spelling_of_a_reference_is_good() {
+        let reference = references().sign(Purpose::Blob, workspace(), record());
+        let good = |reference: &str| references().verify(Purpose::Blob, workspace(), reference, now()).is_some();
+        assert!(good(&reference));
+        // Every flipped bit, every cut, and what is added.
+        let bytes = URL_SAFE_NO_PAD.decode(&reference).unwrap();
+        for bit in 0..bytes.len() * 8 {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(!good(&URL_SAFE_NO_PAD.encode(flipped)), "bit {bit}");
+        }
+        for cut in 0..reference.len() {
+            assert!(!good(&reference[..cut]), "{cut}");
+            assert!(!good(&reference[cut + 1..]), "{cut}");
+        }
+        for written in [format!("{reference}="), format!("{reference}A"), format!(" {reference}"), "é".to_owned()] {
+            assert!(!good(&written), "{written}");
+        }
+    }
+
+    #[test]
+    fn a_reference_ends_when_it_says() {
+        let until = now().plus(Duration::minutes(5));
+        let reference = references().sign_until(Purpose::File, workspace(), record(), until);
+        let at = |moment| references().verify(Purpose::File, workspace(), &reference, moment);
+        assert_eq!(at(now()), Some(record()));
+        assert_eq!(at(until), Some(record()));
+        assert_eq!(at(until.plus(Duration::milliseconds(1))), None);
+    }
+
+    #[test]
+    fn what_an_older_secret_signed_is_good_as_long_as_that_is_known() {
+        let reference = references().sign(Purpose::Blob, workspace(), record());
+        let verify = |references: References| references.verify(Purpose::Blob, workspace(), &reference, now());
+        assert_eq!(verify(References::new(secret("b"), vec![secret("c"), secret("a")])), Some(record()));
+        assert_eq!(verify(References::new(secret("b"), vec![secret("c")])), None);
+    }
+
+    #[test]
+    fn a_secret_is_long_and_never_shown() {
+        assert_eq!(
+            Secret::parse("secret", " short ").unwrap_err().to_string(),
+            "secret is not a secret of at least 32 characters"
+        );
+        assert_eq!(format!("{:?}", secret("a")), "Secret(…)");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn nothing_made_up_is_good(made_up in "[A-Za-z0-9_-]{0,100}|.{0,80}") {
+            for purpose in PURPOSES {
+                prop_assert_eq!(references().verify(purpose, workspace(), &made_up, now()), None);
+            }
+        }
+    }
+}

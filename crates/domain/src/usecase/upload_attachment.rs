@@ -1,0 +1,328 @@
+//! Takes in a file, contract section 4.1: its bytes first, then the row that tells about them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use md5::{Digest, Md5};
+
+use crate::error::{Invalid, Problem, RoadmapError};
+use crate::model::attachment::{Attachment, BlobKey, Checksum, Filename, MAX_BYTES, Served};
+use crate::model::id::{AttachmentId, WorkspaceId};
+use crate::model::media_type::{self, MediaType};
+use crate::ports::{BlobUpload, Blobs, Chunks, Clock, Ids, UnitOfWork};
+use crate::usecase::executor::{Call, Executor, Operation};
+
+/// How much of the beginning of a file is kept until its end, to read the size of an image from.
+const HEAD: usize = 256 * 1024;
+
+/// Takes in files.
+#[derive(Clone)]
+pub struct UploadAttachment {
+    blobs: Arc<dyn Blobs>,
+    executor: Executor,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+}
+
+/// What a client says about a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileDescription {
+    /// Its name.
+    pub filename: Filename,
+    /// Its media type, which counts only where its bytes tell nothing.
+    pub media_type: Option<String>,
+}
+
+/// A file that cannot be taken: there is none, or it is too large.
+#[must_use]
+pub fn refused() -> Invalid {
+    Invalid::new("file", Problem::Refused { sentence: "File is required and must not be larger than 50 MB" })
+}
+
+impl UploadAttachment {
+    /// Takes files into `blobs`.
+    #[must_use]
+    pub fn new(blobs: Arc<dyn Blobs>, executor: Executor, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
+        Self { blobs, executor, clock, ids }
+    }
+
+    /// Stores the bytes as they come, and then the row. When it returns, both are durable.
+    ///
+    /// # Errors
+    /// [`refused`] when there are more than [`MAX_BYTES`]; those of the source, the storage and the
+    /// store. Then there is no attachment, and unless it was the store that failed, no blob: whether
+    /// the store has the row is not always known, so that the sweep is left to decide.
+    pub async fn run(
+        &self,
+        workspace: WorkspaceId,
+        file: FileDescription,
+        source: &mut dyn Chunks,
+    ) -> Result<Attachment, RoadmapError> {
+        let attachment = AttachmentId::new(self.ids.next(self.clock.now()));
+        let stored = self.store(BlobKey { workspace, attachment }, file, source).await?;
+        self.executor.apply(workspace, &RecordAttachment { stored }).await
+    }
+
+    async fn store(
+        &self,
+        key: BlobKey,
+        file: FileDescription,
+        source: &mut dyn Chunks,
+    ) -> Result<Attachment, RoadmapError> {
+        let mut pieces = Vec::new();
+        let mut intake = Intake::default();
+        while intake.head.len() < media_type::SNIFFED
+            && let Some(piece) = source.next().await?
+        {
+            intake.take(&piece)?;
+            pieces.push(piece);
+        }
+        let media_type = MediaType::of(&intake.head, file.media_type.as_deref());
+        let mut upload = self.blobs.create(key, &Served::of(&media_type, &file.filename)).await?;
+        match intake.pour(pieces, source, &mut *upload).await {
+            Ok(()) => upload.finish().await?,
+            Err(error) => {
+                if let Err(second) = upload.abort().await {
+                    tracing::warn!(error = %second, "an unfinished upload could not be removed");
+                }
+                return Err(error);
+            }
+        }
+        Ok(Attachment {
+            id: key.attachment,
+            filename: file.filename,
+            byte_size: intake.size,
+            checksum: Checksum(intake.md5.finalize().into()),
+            key,
+            service_name: self.blobs.service_name().to_owned(),
+            dimensions: media_type::dimensions(&media_type, &intake.head),
+            media_type,
+            created_at: self.clock.now(),
+        })
+    }
+}
+
+/// What is counted of a file while it passes.
+#[derive(Default)]
+struct Intake {
+    size: u64,
+    md5: Md5,
+    head: Vec<u8>,
+}
+
+impl Intake {
+    fn take(&mut self, piece: &Bytes) -> Result<(), RoadmapError> {
+        self.size = self.size.saturating_add(piece.len() as u64);
+        if self.size > MAX_BYTES {
+            return Err(refused().into());
+        }
+        self.md5.update(piece);
+        let kept = piece.len().min(HEAD.saturating_sub(self.head.len()));
+        self.head.extend_from_slice(piece.get(..kept).unwrap_or_default());
+        Ok(())
+    }
+
+    /// Writes the pieces that were taken, and takes and writes the others.
+    async fn pour(
+        &mut self,
+        taken: Vec<Bytes>,
+        source: &mut dyn Chunks,
+        upload: &mut dyn BlobUpload,
+    ) -> Result<(), RoadmapError> {
+        for piece in taken {
+            upload.write(piece).await?;
+        }
+        while let Some(piece) = source.next().await? {
+            self.take(&piece)?;
+            upload.write(piece).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Stores the row of a file whose bytes are stored.
+struct RecordAttachment {
+    stored: Attachment,
+}
+
+#[async_trait]
+impl Operation for RecordAttachment {
+    type Reply = Attachment;
+
+    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Attachment, RoadmapError> {
+        let attachment = Attachment { created_at: call.now, ..self.stored.clone() };
+        work.insert_attachment(&attachment).await?;
+        Ok(attachment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::StoreError;
+    use crate::ports::Begun;
+    use crate::ports::mocks::{MockBlobs, MockOperationGate, MockStore, MockUnit};
+    use crate::usecase::fixtures::{FixedClock, NumberedIds, now, workspace};
+    use pollster::block_on;
+    use std::sync::{Mutex, PoisonError};
+    use uuid::Uuid;
+
+    /// Pieces, and perhaps a break.
+    struct Pieces(Vec<Result<Bytes, StoreError>>);
+
+    #[async_trait]
+    impl Chunks for Pieces {
+        async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
+            if self.0.is_empty() { Ok(None) } else { self.0.remove(0).map(Some) }
+        }
+    }
+
+    /// What became of an upload.
+    #[derive(Default)]
+    struct Seen {
+        bytes: Vec<u8>,
+        ended: Vec<&'static str>,
+    }
+
+    struct Recorded(Arc<Mutex<Seen>>);
+
+    impl Recorded {
+        fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+    }
+
+    #[async_trait]
+    impl BlobUpload for Recorded {
+        async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
+            self.seen().bytes.extend_from_slice(&bytes);
+            Ok(())
+        }
+
+        async fn finish(self: Box<Self>) -> Result<(), StoreError> {
+            self.seen().ended.push("finished");
+            Ok(())
+        }
+
+        async fn abort(self: Box<Self>) -> Result<(), StoreError> {
+            self.seen().ended.push("aborted");
+            Ok(())
+        }
+    }
+
+    fn storage(seen: &Arc<Mutex<Seen>>, type_served: &'static str) -> MockBlobs {
+        let (mut blobs, seen) = (MockBlobs::new(), seen.clone());
+        blobs.expect_service_name().return_const("local");
+        blobs
+            .expect_create()
+            .withf(move |key, served| {
+                key.workspace == workspace()
+                    && key.attachment.uuid() == Uuid::from_u128(1)
+                    && served.content_type == type_served
+            })
+            .times(1)
+            .returning(move |_, _| Ok(Box::new(Recorded(seen.clone()))));
+        blobs
+    }
+
+    /// A store that takes one row, or fails to.
+    fn store(outcome: fn() -> Result<(), StoreError>) -> MockStore {
+        let mut store = MockStore::new();
+        store.expect_begin().return_once(move |_, _| {
+            let mut unit = MockUnit::new();
+            unit.expect_insert_attachment().times(1).returning(move |_| outcome());
+            unit.expect_commit().returning(|_, _| Ok(()));
+            unit.expect_rollback().returning(|| Ok(()));
+            Ok(Begun::Open(Box::new(unit)))
+        });
+        store
+    }
+
+    fn upload(
+        blobs: MockBlobs,
+        store: MockStore,
+        pieces: Vec<Result<Bytes, StoreError>>,
+    ) -> Result<Attachment, RoadmapError> {
+        let (clock, ids) = (Arc::new(FixedClock), Arc::new(NumberedIds::default()));
+        let gate = Arc::new(MockOperationGate::new());
+        let executor = Executor::new(Arc::new(store), gate, clock.clone(), ids.clone());
+        let upload = UploadAttachment::new(Arc::new(blobs), executor, clock, ids);
+        let file = FileDescription { filename: Filename::cleaned("a.png"), media_type: Some("text/plain".to_owned()) };
+        block_on(upload.run(workspace(), file, &mut Pieces(pieces)))
+    }
+
+    fn nothing_stored() -> MockStore {
+        MockStore::new()
+    }
+
+    fn pieces_of(size: usize) -> Vec<Result<Bytes, StoreError>> {
+        let piece = Bytes::from(vec![b'a'; 1024 * 1024]);
+        let mut pieces: Vec<_> = (0..size / piece.len()).map(|_| Ok(piece.clone())).collect();
+        pieces.push(Ok(piece.slice(..size % piece.len())));
+        pieces
+    }
+
+    #[test]
+    fn a_file_is_told_by_its_bytes_however_they_come() {
+        let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x06\0\0\0";
+        for width in [1, 7, png.len()] {
+            let seen = Arc::default();
+            let pieces = png.chunks(width).map(|piece| Ok(Bytes::from_static(piece))).collect();
+            let attachment = upload(storage(&seen, "image/png"), store(|| Ok(())), pieces).unwrap();
+            assert_eq!((attachment.media_type.as_str(), attachment.byte_size), ("image/png", png.len() as u64));
+            assert_eq!(attachment.checksum.0, <[u8; 16]>::from(Md5::digest(png)));
+            assert_eq!(attachment.dimensions.map(|size| (size.width, size.height)), Some((640, 480)));
+            assert_eq!((attachment.service_name.as_str(), attachment.created_at), ("local", now()));
+            let recorded = Recorded(seen);
+            let seen = recorded.seen();
+            assert_eq!((seen.bytes.as_slice(), seen.ended.as_slice()), (&png[..], &["finished"][..]));
+        }
+    }
+
+    #[test]
+    fn an_empty_file_is_a_file() {
+        let seen = Arc::default();
+        let attachment = upload(storage(&seen, "text/plain"), store(|| Ok(())), Vec::new()).unwrap();
+        assert_eq!((attachment.byte_size, attachment.checksum.to_string().as_str()), (0, "1B2M2Y8AsgTpgAmY7PhCfg=="));
+    }
+
+    #[test]
+    fn the_limit_is_the_last_size_that_is_taken() {
+        let limit = usize::try_from(MAX_BYTES).unwrap();
+        let seen = Arc::default();
+        let attachment = upload(storage(&seen, "text/plain"), store(|| Ok(())), pieces_of(limit)).unwrap();
+        assert_eq!(attachment.byte_size, 52_428_800);
+
+        let seen = Arc::default();
+        let error = upload(storage(&seen, "text/plain"), nothing_stored(), pieces_of(limit + 1)).unwrap_err();
+        assert_eq!(error.to_string(), "File is required and must not be larger than 50 MB");
+        assert_eq!(Recorded(seen).seen().ended, ["aborted"]);
+    }
+
+    #[test]
+    fn one_piece_that_is_too_large_reaches_no_storage() {
+        let huge = vec![Ok(Bytes::from(vec![0; usize::try_from(MAX_BYTES).unwrap() + 1]))];
+        let error = upload(MockBlobs::new(), nothing_stored(), huge).unwrap_err();
+        assert!(matches!(error, RoadmapError::Invalid(_)));
+    }
+
+    #[test]
+    fn a_file_that_breaks_off_leaves_nothing() {
+        let seen = Arc::default();
+        let mut pieces = pieces_of(5_000);
+        pieces.push(Err(StoreError::Unavailable("the client is gone".into())));
+        let error = upload(storage(&seen, "text/plain"), nothing_stored(), pieces).unwrap_err();
+        assert!(matches!(error, RoadmapError::Store(StoreError::Unavailable(_))));
+        assert_eq!(Recorded(seen).seen().ended, ["aborted"]);
+    }
+
+    #[test]
+    fn a_blob_whose_row_may_be_there_is_kept() {
+        // `MockBlobs` has no `delete` to be called.
+        let seen = Arc::default();
+        let failing = store(|| Err(StoreError::Unavailable("gone".into())));
+        assert!(upload(storage(&seen, "text/plain"), failing, pieces_of(10)).is_err());
+        assert_eq!(Recorded(seen).seen().ended, ["finished"]);
+    }
+}

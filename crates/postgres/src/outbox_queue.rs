@@ -1,0 +1,349 @@
+//! The outbox as workers see it: each call is a statement of its own.
+
+use std::num::NonZeroU32;
+
+use async_trait::async_trait;
+use diesel::prelude::{ExpressionMethods, NullableExpressionMethods, QueryDsl};
+use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::feature_request::Title;
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::{CommentId, CustomerId, RequestId, WorkspaceId};
+use roadmap_domain::model::mail::{LeasedMail, MailFailure, MailId, MailOutcome, MailStatus, Unsubscription};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::workspace::Subdomain;
+use roadmap_domain::ports::{Directory, OutboxQueue};
+use uuid::Uuid;
+
+use crate::PostgresStore;
+use crate::codec::{Moment, address, optional_moment};
+use crate::errors::inconsistent;
+use crate::schema::outbox;
+use crate::session::NO_WORKSPACE;
+use crate::statement::statement;
+
+statement! {
+    /// The workspaces that have mail to be sent.
+    WorkspacesWithMail { now: Moment => Timestamptz } -> SqlUuid,
+    "SELECT id FROM workspaces_with_mail({now})"
+}
+
+statement! {
+    /// Writes out the next mails of an audience, and forgets the audience when they are the last.
+    Expand { workspace: Uuid => SqlUuid, most: i64 => BigInt } -> BigInt,
+    "WITH one AS MATERIALIZED (
+         SELECT comment_id, request_id, after_customer_id, created_at FROM outbox_audiences
+         WHERE workspace_id = {workspace} ORDER BY created_at, comment_id LIMIT 1 FOR UPDATE SKIP LOCKED
+     ), audience AS MATERIALIZED (
+         SELECT one.comment_id, customer_id, one.created_at FROM one
+         JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = one.request_id
+          AND votes.customer_id > one.after_customer_id
+         JOIN customers ON customers.workspace_id = {workspace} AND customers.id = customer_id
+         WHERE subscribed AND votes.created_at <= one.created_at AND mail_stopped_at IS NULL
+         ORDER BY customer_id LIMIT {most}
+     ), written AS (
+         INSERT INTO outbox (workspace_id, comment_id, customer_id, created_at, due_at)
+         SELECT {workspace}, comment_id, customer_id, created_at, created_at FROM audience
+     ), reached AS MATERIALIZED (
+         SELECT customer_id FROM audience ORDER BY customer_id OFFSET {most} - 1
+     ), moved AS (
+         UPDATE outbox_audiences SET after_customer_id = (SELECT customer_id FROM reached)
+         WHERE workspace_id = {workspace} AND comment_id = (SELECT comment_id FROM one) AND EXISTS (SELECT FROM reached)
+     ), done AS (
+         DELETE FROM outbox_audiences
+         WHERE workspace_id = {workspace} AND comment_id = (SELECT comment_id FROM one)
+           AND NOT EXISTS (SELECT FROM reached)
+     )
+     SELECT (SELECT count(*) FROM audience) FROM one"
+}
+
+statement! {
+    /// Takes out the mails that have been due for longest, and deletes those that are not wanted.
+    Lease {
+        workspace: Uuid => SqlUuid,
+        now: Moment => Timestamptz,
+        until: Moment => Timestamptz,
+        most: i64 => BigInt,
+    } -> (SqlUuid, SqlUuid, Integer, Text, SqlUuid, BigInt, Text, Text, Text, Text),
+    "WITH due AS MATERIALIZED (
+         SELECT comment_id, customer_id FROM outbox WHERE workspace_id = {workspace} AND due_at <= {now}
+         ORDER BY due_at LIMIT {most} FOR UPDATE SKIP LOCKED
+     ), mail AS MATERIALIZED (
+         SELECT due.comment_id, due.customer_id, customers.email, feature_requests.id AS request_id,
+                feature_requests.tag_number, feature_requests.title, comments.content,
+                mail_stopped_at IS NULL AND subscribed AS is_wanted
+         FROM due
+         JOIN comments ON comments.workspace_id = {workspace} AND comments.id = due.comment_id
+         JOIN feature_requests
+           ON feature_requests.workspace_id = {workspace} AND feature_requests.id = comments.request_id
+         JOIN customers ON customers.workspace_id = {workspace} AND customers.id = due.customer_id
+         JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = comments.request_id
+          AND votes.customer_id = due.customer_id
+     ), unwanted AS (
+         DELETE FROM outbox USING mail
+         WHERE outbox.workspace_id = {workspace} AND outbox.comment_id = mail.comment_id
+           AND outbox.customer_id = mail.customer_id AND NOT is_wanted
+     )
+     UPDATE outbox SET due_at = {until}, leased_until = {until}, attempts = attempts + 1
+     FROM mail
+     JOIN settings ON settings.workspace_id = {workspace}
+     JOIN workspaces ON workspaces.id = {workspace}
+     WHERE outbox.workspace_id = {workspace} AND outbox.comment_id = mail.comment_id
+       AND outbox.customer_id = mail.customer_id AND is_wanted
+     RETURNING outbox.comment_id, outbox.customer_id, attempts, email, request_id, tag_number, title, content,
+               product_name, subdomain"
+}
+
+type MailRow = (Uuid, Uuid, i32, String, Uuid, i64, String, String, String, String);
+
+statement! {
+    /// Says what became of a mail, unless its lease is over.
+    Settle {
+        workspace: Uuid => SqlUuid,
+        comment: Uuid => SqlUuid,
+        customer: Uuid => SqlUuid,
+        leased_until: Moment => Timestamptz,
+        due_at: Option<Moment> => Nullable<Timestamptz>,
+        sent_at: Option<Moment> => Nullable<Timestamptz>,
+        failure: Option<String> => Nullable<Text>,
+        now: Moment => Timestamptz,
+        stop_mail: bool => Bool,
+    } -> Bool,
+    "WITH settled AS (
+         UPDATE outbox SET leased_until = NULL, due_at = {due_at}, sent_at = {sent_at}, failure = {failure},
+                           tried_at = {now}
+         WHERE workspace_id = {workspace} AND comment_id = {comment} AND customer_id = {customer}
+           AND leased_until = {leased_until}
+         RETURNING customer_id
+     ), stopped AS (
+         UPDATE customers SET mail_stopped_at = {now}, mail_stopped_because = {failure}
+         WHERE workspace_id = {workspace} AND id = (SELECT customer_id FROM settled) AND mail_stopped_at IS NULL
+           AND {stop_mail}
+     )
+     SELECT EXISTS (SELECT FROM settled)"
+}
+
+statement! {
+    /// Puts back a mail that was not tried.
+    Return {
+        workspace: Uuid => SqlUuid,
+        comment: Uuid => SqlUuid,
+        customer: Uuid => SqlUuid,
+        leased_until: Moment => Timestamptz,
+        now: Moment => Timestamptz,
+    } -> Untyped,
+    "UPDATE outbox SET leased_until = NULL, due_at = {now}, attempts = attempts - 1
+     WHERE workspace_id = {workspace} AND comment_id = {comment} AND customer_id = {customer}
+       AND leased_until = {leased_until}"
+}
+
+statement! {
+    /// How a workspace's mail stands: waiting, audiences, the oldest of both, sent, dead.
+    Status { workspace: Uuid => SqlUuid } -> (BigInt, BigInt, Nullable<Timestamptz>, BigInt, BigInt),
+    "SELECT count(*) FILTER (WHERE due_at IS NOT NULL),
+            (SELECT count(*) FROM outbox_audiences WHERE workspace_id = {workspace}),
+            least(
+                min(created_at) FILTER (WHERE due_at IS NOT NULL),
+                (SELECT min(created_at) FROM outbox_audiences WHERE workspace_id = {workspace})
+            ),
+            count(*) FILTER (WHERE sent_at IS NOT NULL),
+            count(*) FILTER (WHERE sent_at IS NULL AND due_at IS NULL)
+     FROM outbox WHERE workspace_id = {workspace}"
+}
+
+statement! {
+    /// Makes mail due that has failed before.
+    Retry { workspace: Uuid => SqlUuid, dead: bool => Bool, now: Moment => Timestamptz } -> Untyped,
+    "UPDATE outbox SET attempts = CASE WHEN due_at IS NULL THEN 0 ELSE attempts END, due_at = {now}
+     WHERE workspace_id = {workspace} AND failure IS NOT NULL AND leased_until IS NULL AND sent_at IS NULL
+       AND (due_at IS NOT NULL OR {dead})"
+}
+
+statement! {
+    /// Deletes a workspace's mails that were sent longest ago.
+    ForgetSent { workspace: Uuid => SqlUuid, before: Moment => Timestamptz, most: i64 => BigInt } -> Untyped,
+    "DELETE FROM outbox WHERE workspace_id = {workspace} AND (comment_id, customer_id) IN (
+         SELECT comment_id, customer_id FROM outbox WHERE workspace_id = {workspace} AND sent_at < {before}
+         LIMIT {most}
+     )"
+}
+
+statement! {
+    /// Stops all mail to a customer.
+    StopAll { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, now: Moment => Timestamptz } -> Bool,
+    "WITH dropped AS (
+         DELETE FROM outbox WHERE workspace_id = {workspace} AND customer_id = {customer} AND sent_at IS NULL
+     ), stopped AS (
+         UPDATE customers SET mail_stopped_at = {now}, mail_stopped_because = 'unsubscribed'
+         WHERE workspace_id = {workspace} AND id = {customer} AND mail_stopped_at IS NULL
+     )
+     SELECT EXISTS (SELECT FROM customers WHERE workspace_id = {workspace} AND id = {customer})"
+}
+
+statement! {
+    /// Stops the mail to a customer about one request.
+    StopOne { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, request: Uuid => SqlUuid } -> Bool,
+    "WITH dropped AS (
+         DELETE FROM outbox USING comments
+         WHERE outbox.workspace_id = {workspace} AND customer_id = {customer} AND sent_at IS NULL
+           AND comments.workspace_id = {workspace} AND comments.id = comment_id AND comments.request_id = {request}
+     ), stopped AS (
+         UPDATE votes SET subscribed = false
+         WHERE workspace_id = {workspace} AND customer_id = {customer} AND request_id = {request}
+     )
+     SELECT EXISTS (SELECT FROM customers WHERE workspace_id = {workspace} AND id = {customer})"
+}
+
+#[async_trait]
+impl OutboxQueue for PostgresStore {
+    async fn workspaces_with_mail(&self, now: Timestamp) -> Result<Vec<WorkspaceId>, StoreError> {
+        let session = self.session(NO_WORKSPACE).await?;
+        let found = WorkspacesWithMail { now: now.into() };
+        let found: Vec<Uuid> = session.run(found.load(&mut session.connection()?)).await?;
+        Ok(found.into_iter().map(WorkspaceId::new).collect())
+    }
+
+    async fn expand(&self, workspace: WorkspaceId, limit: u32) -> Result<Option<u64>, StoreError> {
+        let session = self.session(workspace).await?;
+        let expand = Expand { workspace: workspace.uuid(), most: i64::from(limit) };
+        let written: Option<i64> = session.run_optional(expand.get_result(&mut session.connection()?)).await?;
+        Ok(written.map(i64::unsigned_abs))
+    }
+
+    async fn lease(
+        &self,
+        workspace: WorkspaceId,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<LeasedMail>, StoreError> {
+        let session = self.session(workspace).await?;
+        let lease = Lease { workspace: workspace.uuid(), now: now.into(), until: until.into(), most: i64::from(limit) };
+        let rows: Vec<MailRow> = session.run(lease.load(&mut session.connection()?)).await?;
+        rows.into_iter().map(|row| leased(row, until)).collect()
+    }
+
+    async fn settle(
+        &self,
+        workspace: WorkspaceId,
+        mail: MailId,
+        leased_until: Timestamp,
+        outcome: &MailOutcome,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let session = self.session(workspace).await?;
+        let (workspace, leased_until, now) = (workspace.uuid(), Moment::from(leased_until), Moment::from(now));
+        let (comment, customer) = (mail.comment.uuid(), mail.customer.uuid());
+        let (due_at, sent_at, failure, stop_mail) = match outcome {
+            MailOutcome::Sent => (None, Some(now), None, false),
+            MailOutcome::Postponed { until, reason } => (Some((*until).into()), None, Some(reason.clone()), false),
+            MailOutcome::Dead { reason, no_such_mailbox } => (None, None, Some(reason.clone()), *no_such_mailbox),
+            MailOutcome::Returned => {
+                let put_back = Return { workspace, comment, customer, leased_until, now };
+                return Ok(session.run(put_back.execute(&mut session.connection()?)).await? > 0);
+            }
+        };
+        let settle = Settle { workspace, comment, customer, leased_until, due_at, sent_at, failure, now, stop_mail };
+        session.run(settle.get_result(&mut session.connection()?)).await
+    }
+
+    async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError> {
+        type FailureRow = (Uuid, Uuid, i32, Option<Moment>, String);
+        let session = self.session(workspace).await?;
+        let status = Status { workspace: workspace.uuid() };
+        let counts: (i64, i64, Option<Moment>, i64, i64) =
+            session.run(status.get_result(&mut session.connection()?)).await?;
+        let latest = outbox::table
+            .filter(outbox::workspace_id.eq(workspace.uuid()))
+            .filter(outbox::failure.is_not_null())
+            .order((outbox::tried_at.desc(), outbox::comment_id, outbox::customer_id))
+            .select((
+                outbox::comment_id,
+                outbox::customer_id,
+                outbox::attempts,
+                outbox::due_at,
+                outbox::failure.assume_not_null(),
+            ))
+            .limit(i64::from(failures));
+        let latest: Vec<FailureRow> = session.run(latest.load(&mut session.connection()?)).await?;
+        let failure = |(comment, customer, attempts, next, reason): FailureRow| {
+            Ok(MailFailure {
+                id: MailId { comment: CommentId::new(comment), customer: CustomerId::new(customer) },
+                attempts: attempts.unsigned_abs(),
+                next: optional_moment(next, "outbox", "due_at", comment)?,
+                reason,
+            })
+        };
+        let (waiting, audiences, oldest, sent, dead) = counts;
+        Ok(MailStatus {
+            workspace,
+            waiting: waiting.unsigned_abs(),
+            audiences: audiences.unsigned_abs(),
+            oldest: optional_moment(oldest, "outbox", "created_at", workspace.uuid())?,
+            sent: sent.unsigned_abs(),
+            dead: dead.unsigned_abs(),
+            failures: latest.into_iter().map(failure).collect::<Result<_, StoreError>>()?,
+        })
+    }
+
+    async fn retry(&self, workspace: WorkspaceId, dead: bool, now: Timestamp) -> Result<u64, StoreError> {
+        let session = self.session(workspace).await?;
+        let retry = Retry { workspace: workspace.uuid(), dead, now: now.into() };
+        Ok(session.run(retry.execute(&mut session.connection()?)).await? as u64)
+    }
+
+    /// Workspace by workspace: no session sees the rows of two.
+    async fn forget_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let mut forgotten: u64 = 0;
+        for workspace in self.workspaces().await? {
+            let most = u64::from(limit).saturating_sub(forgotten).cast_signed();
+            if most == 0 {
+                break;
+            }
+            let session = self.session(workspace.id).await?;
+            let forget = ForgetSent { workspace: workspace.id.uuid(), before: before.into(), most };
+            forgotten += session.run(forget.execute(&mut session.connection()?)).await? as u64;
+        }
+        Ok(forgotten)
+    }
+
+    async fn unsubscribe(
+        &self,
+        workspace: WorkspaceId,
+        customer: CustomerId,
+        what: Unsubscription,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let session = self.session(workspace).await?;
+        let (workspace, customer) = (workspace.uuid(), customer.uuid());
+        match what {
+            Unsubscription::Everything => {
+                let stop = StopAll { workspace, customer, now: now.into() };
+                session.run(stop.get_result(&mut session.connection()?)).await
+            }
+            Unsubscription::Request(request) => {
+                let stop = StopOne { workspace, customer, request: request.uuid() };
+                session.run(stop.get_result(&mut session.connection()?)).await
+            }
+        }
+    }
+}
+
+fn leased(row: MailRow, leased_until: Timestamp) -> Result<LeasedMail, StoreError> {
+    let (comment, customer, attempts, email, request, tag_number, title, content, product_name, subdomain) = row;
+    let attempt = u32::try_from(attempts).ok().and_then(NonZeroU32::new);
+    Ok(LeasedMail {
+        id: MailId { comment: CommentId::new(comment), customer: CustomerId::new(customer) },
+        leased_until,
+        attempt: attempt.ok_or_else(|| inconsistent("outbox", "attempts", comment))?,
+        to: address(&email, "customers", customer)?,
+        request: RequestId::new(request),
+        tag_number,
+        title: Title::stored(title),
+        comment: CleanHtml::stored(content),
+        product_name: Name::stored(product_name),
+        subdomain: Subdomain::of_label(&subdomain).ok_or_else(|| inconsistent("workspaces", "subdomain", comment))?,
+    })
+}

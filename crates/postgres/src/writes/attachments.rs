@@ -1,0 +1,44 @@
+//! Attachments.
+
+use async_trait::async_trait;
+use diesel::prelude::{ExpressionMethods, QueryDsl};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::attachment::{Attachment, Filename};
+use roadmap_domain::model::changelog::CoverImage;
+use roadmap_domain::model::id::AttachmentId;
+use roadmap_domain::ports::AttachmentWrites;
+
+use crate::codec::Moment;
+use crate::schema::attachments;
+use crate::unit::PostgresUnit;
+
+#[async_trait]
+impl AttachmentWrites for PostgresUnit {
+    async fn insert_attachment(&mut self, attachment: &Attachment) -> Result<(), StoreError> {
+        let insert = diesel::insert_into(attachments::table).values((
+            attachments::workspace_id.eq(self.workspace),
+            attachments::id.eq(attachment.id.uuid()),
+            attachments::filename.eq(attachment.filename.as_str()),
+            attachments::content_type.eq(attachment.media_type.as_str()),
+            attachments::byte_size.eq(attachment.byte_size.cast_signed()),
+            attachments::checksum.eq(attachment.checksum.0.to_vec()),
+            attachments::key.eq(attachment.key.to_string()),
+            attachments::service_name.eq(attachment.service_name.as_str()),
+            attachments::width.eq(attachment.dimensions.map(|size| i64::from(size.width))),
+            attachments::height.eq(attachment.dimensions.map(|size| i64::from(size.height))),
+            attachments::created_at.eq(Moment::from(attachment.created_at)),
+        ));
+        self.run(insert.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
+    async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<CoverImage>, StoreError> {
+        let filename = attachments::table
+            .filter(attachments::workspace_id.eq(self.workspace))
+            .filter(attachments::id.eq(attachment.uuid()))
+            .select(attachments::filename);
+        let filename: Option<String> = self.run_optional(filename.first(&mut self.connection()?)).await?;
+        Ok(filename.map(|filename| CoverImage { attachment, filename: Filename::stored(filename) }))
+    }
+}

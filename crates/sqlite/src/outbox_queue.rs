@@ -1,0 +1,407 @@
+//! The outbox as workers see it: each call is a unit of its own.
+
+use std::num::NonZeroU32;
+
+use async_trait::async_trait;
+use diesel::dsl::{count_star, exists, min};
+use diesel::prelude::{
+    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension, QueryDsl,
+    RunQueryDsl,
+};
+use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text};
+use diesel::{IntoSql, SqliteConnection, delete, insert_into, select, update};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::feature_request::Title;
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::{CommentId, CustomerId, RequestId, WorkspaceId};
+use roadmap_domain::model::mail::{LeasedMail, MailFailure, MailId, MailOutcome, MailStatus, Unsubscription};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::workspace::Subdomain;
+use roadmap_domain::ports::OutboxQueue;
+
+use crate::SqliteStore;
+use crate::codec::{Id, address, moment, optional_moment};
+use crate::errors::{SqlError, inconsistent};
+use crate::schema::{customers, outbox, outbox_audiences, votes, workspaces};
+use crate::statement::statement;
+
+statement! {
+    /// Deletes the mails that were sent longest ago.
+    ForgetSent { before: i64 => BigInt, limit: i64 => BigInt }
+    "DELETE FROM outbox WHERE (workspace_id, comment_id, customer_id) IN
+     (SELECT workspace_id, comment_id, customer_id FROM outbox WHERE sent_at < ? LIMIT ?)"
+}
+
+statement! {
+    /// The mails that have been due for longest, with all that they say, and whether they are wanted.
+    DueMails { workspace: Id => Binary, now: i64 => BigInt, limit: i64 => BigInt }
+        -> ((Binary, Binary, Integer, Text, Binary, BigInt, Text, Text, Text, Text), Bool),
+    "SELECT outbox.comment_id, outbox.customer_id, outbox.attempts, customers.email,
+            feature_requests.id, feature_requests.tag_number, feature_requests.title,
+            comments.content, settings.product_name, workspaces.subdomain,
+            customers.mail_stopped_at IS NULL AND votes.subscribed
+     FROM outbox
+     JOIN comments ON comments.workspace_id = outbox.workspace_id AND comments.id = outbox.comment_id
+     JOIN feature_requests
+       ON feature_requests.workspace_id = outbox.workspace_id AND feature_requests.id = comments.request_id
+     JOIN customers ON customers.workspace_id = outbox.workspace_id AND customers.id = outbox.customer_id
+     JOIN votes ON votes.workspace_id = outbox.workspace_id AND votes.request_id = comments.request_id
+      AND votes.customer_id = outbox.customer_id
+     JOIN settings ON settings.workspace_id = outbox.workspace_id
+     JOIN workspaces ON workspaces.id = outbox.workspace_id
+     WHERE outbox.workspace_id = ? AND outbox.due_at <= ?
+     ORDER BY outbox.due_at LIMIT ?"
+}
+
+statement! {
+    /// Drops the mails about a request that wait for a customer.
+    DropMails { workspace: Id => Binary, customer: Id => Binary, request: Id => Binary }
+    "DELETE FROM outbox WHERE workspace_id = ? AND customer_id = ? AND sent_at IS NULL AND EXISTS
+     (SELECT 1 FROM comments WHERE comments.workspace_id = outbox.workspace_id
+      AND comments.id = outbox.comment_id AND comments.request_id = ?)"
+}
+
+/// What a mail is made of, as it is read.
+type MailRow = (Id, Id, i32, String, Id, i64, String, String, String, String);
+
+/// Writes out mails to the subscribed voters behind `after`, in the order of their ids, who voted
+/// before `at`. Returns how many, and the last of them.
+pub(crate) fn write_out(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    request: Id,
+    comment: Id,
+    after: Id,
+    at: i64,
+    limit: u32,
+) -> Result<(u64, Option<Id>), SqlError> {
+    let audience = votes::table
+        .inner_join(
+            customers::table
+                .on(customers::workspace_id.eq(votes::workspace_id).and(customers::id.eq(votes::customer_id))),
+        )
+        .filter(votes::workspace_id.eq(workspace))
+        .filter(votes::request_id.eq(request))
+        .filter(votes::customer_id.gt(after))
+        .filter(votes::subscribed.eq(true))
+        .filter(votes::created_at.le(at))
+        .filter(customers::mail_stopped_at.is_null())
+        .order(votes::customer_id)
+        .limit(i64::from(limit))
+        .select((
+            votes::workspace_id,
+            comment.into_sql::<Binary>(),
+            votes::customer_id,
+            at.into_sql::<BigInt>(),
+            Some(at).into_sql::<Nullable<BigInt>>(),
+            0.into_sql::<Integer>(),
+        ));
+    let written: Vec<Id> = insert_into(outbox::table)
+        .values(audience)
+        .into_columns((
+            outbox::workspace_id,
+            outbox::comment_id,
+            outbox::customer_id,
+            outbox::created_at,
+            outbox::due_at,
+            outbox::attempts,
+        ))
+        .returning(outbox::customer_id)
+        .get_results(connection)?;
+    Ok((written.len() as u64, written.into_iter().max_by_key(|id| id.0)))
+}
+
+#[async_trait]
+impl OutboxQueue for SqliteStore {
+    async fn workspaces_with_mail(&self, now: Timestamp) -> Result<Vec<WorkspaceId>, StoreError> {
+        let now = now.millis();
+        let found: Vec<Id> = self
+            .readers
+            .run(move |connection| {
+                let due = outbox::table.filter(outbox::workspace_id.eq(workspaces::id)).filter(outbox::due_at.le(now));
+                let audience = outbox_audiences::table.filter(outbox_audiences::workspace_id.eq(workspaces::id));
+                Ok(workspaces::table
+                    .filter(exists(due).or(exists(audience)))
+                    .order(workspaces::id)
+                    .select(workspaces::id)
+                    .load(connection)?)
+            })
+            .await?;
+        Ok(found.into_iter().map(|id| WorkspaceId::new(id.0)).collect())
+    }
+
+    async fn expand(&self, workspace: WorkspaceId, limit: u32) -> Result<Option<u64>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        self.write(move |connection| {
+            let audience: Option<(Id, Id, Id, i64)> = outbox_audiences::table
+                .filter(outbox_audiences::workspace_id.eq(workspace))
+                .order((outbox_audiences::created_at, outbox_audiences::comment_id))
+                .select((
+                    outbox_audiences::comment_id,
+                    outbox_audiences::request_id,
+                    outbox_audiences::after_customer_id,
+                    outbox_audiences::created_at,
+                ))
+                .first(connection)
+                .optional()?;
+            let Some((comment, request, after, at)) = audience else { return Ok(None) };
+            let (written, last) = write_out(connection, workspace, request, comment, after, at, limit)?;
+            match last {
+                Some(last) if written >= u64::from(limit) => {
+                    update(outbox_audiences::table.find((workspace, comment)))
+                        .set(outbox_audiences::after_customer_id.eq(last))
+                        .execute(connection)?;
+                }
+                _ => {
+                    delete(outbox_audiences::table.find((workspace, comment))).execute(connection)?;
+                }
+            }
+            Ok(Some(written))
+        })
+        .await
+    }
+
+    async fn lease(
+        &self,
+        workspace: WorkspaceId,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<LeasedMail>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let (now, leased_until) = (now.millis(), until.millis());
+        let rows = self
+            .write(move |connection| {
+                let due = DueMails { workspace, now, limit: i64::from(limit) };
+                let due: Vec<(MailRow, bool)> = due.load(connection)?;
+                let mut leased = Vec::with_capacity(due.len());
+                for (mail, is_wanted) in due {
+                    let row = outbox::table.find((workspace, mail.0, mail.1));
+                    if !is_wanted {
+                        delete(row).execute(connection)?;
+                        continue;
+                    }
+                    update(row)
+                        .set((
+                            outbox::due_at.eq(leased_until),
+                            outbox::leased_until.eq(leased_until),
+                            outbox::attempts.eq(mail.2 + 1),
+                        ))
+                        .execute(connection)?;
+                    leased.push(mail);
+                }
+                Ok(leased)
+            })
+            .await?;
+        rows.into_iter().map(|row| leased(row, until)).collect()
+    }
+
+    async fn settle(
+        &self,
+        workspace: WorkspaceId,
+        mail: MailId,
+        leased_until: Timestamp,
+        outcome: &MailOutcome,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let (outcome, now) = (outcome.clone(), now.millis());
+        self.write(move |connection| {
+            let customer = Id(mail.customer.uuid());
+            let row = outbox::table
+                .filter(outbox::workspace_id.eq(workspace))
+                .filter(outbox::comment_id.eq(Id(mail.comment.uuid())))
+                .filter(outbox::customer_id.eq(customer))
+                .filter(outbox::leased_until.eq(leased_until.millis()));
+            let no_lease = outbox::leased_until.eq(None::<i64>);
+            let settled = match &outcome {
+                MailOutcome::Sent => update(row)
+                    .set((
+                        no_lease,
+                        outbox::due_at.eq(None::<i64>),
+                        outbox::tried_at.eq(now),
+                        outbox::sent_at.eq(now),
+                        outbox::failure.eq(None::<String>),
+                    ))
+                    .execute(connection)?,
+                MailOutcome::Postponed { until, reason } => update(row)
+                    .set((
+                        no_lease,
+                        outbox::due_at.eq(until.millis()),
+                        outbox::tried_at.eq(now),
+                        outbox::failure.eq(reason),
+                    ))
+                    .execute(connection)?,
+                MailOutcome::Dead { reason, .. } => update(row)
+                    .set((
+                        no_lease,
+                        outbox::due_at.eq(None::<i64>),
+                        outbox::tried_at.eq(now),
+                        outbox::failure.eq(reason),
+                    ))
+                    .execute(connection)?,
+                MailOutcome::Returned => update(row)
+                    .set((no_lease, outbox::due_at.eq(now), outbox::attempts.eq(outbox::attempts - 1)))
+                    .execute(connection)?,
+            };
+            if settled > 0
+                && let MailOutcome::Dead { reason, no_such_mailbox: true } = &outcome
+            {
+                stop_mail(connection, workspace, customer, now, reason)?;
+            }
+            Ok(settled > 0)
+        })
+        .await
+    }
+
+    async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError> {
+        type FailureRow = (Id, Id, i32, Option<i64>, String);
+        let id = Id(workspace.uuid());
+        let (waiting, oldest, audiences, sent, dead, failures) = self
+            .readers
+            .run_in_snapshot(move |connection| {
+                let of_workspace = outbox::table.filter(outbox::workspace_id.eq(id));
+                let (waiting, oldest): (i64, Option<i64>) = of_workspace
+                    .filter(outbox::due_at.is_not_null())
+                    .select((count_star(), min(outbox::created_at)))
+                    .first(connection)?;
+                let audiences: (i64, Option<i64>) = outbox_audiences::table
+                    .filter(outbox_audiences::workspace_id.eq(id))
+                    .select((count_star(), min(outbox_audiences::created_at)))
+                    .first(connection)?;
+                let sent: i64 = of_workspace.filter(outbox::sent_at.is_not_null()).count().get_result(connection)?;
+                let dead: i64 = of_workspace
+                    .filter(outbox::sent_at.is_null())
+                    .filter(outbox::due_at.is_null())
+                    .count()
+                    .get_result(connection)?;
+                let failures: Vec<FailureRow> = of_workspace
+                    .filter(outbox::failure.is_not_null())
+                    .order((outbox::tried_at.desc(), outbox::comment_id, outbox::customer_id))
+                    .select((
+                        outbox::comment_id,
+                        outbox::customer_id,
+                        outbox::attempts,
+                        outbox::due_at,
+                        outbox::failure.assume_not_null(),
+                    ))
+                    .limit(i64::from(failures))
+                    .load(connection)?;
+                let oldest = [oldest, audiences.1].into_iter().flatten().min();
+                Ok((waiting, oldest, audiences.0, sent, dead, failures))
+            })
+            .await?;
+        let failure = |(comment, customer, attempts, next, reason): FailureRow| {
+            Ok(MailFailure {
+                id: MailId { comment: CommentId::new(comment.0), customer: CustomerId::new(customer.0) },
+                attempts: attempts.unsigned_abs(),
+                next: optional_moment(next, "outbox", "due_at", comment)?,
+                reason,
+            })
+        };
+        Ok(MailStatus {
+            workspace,
+            waiting: waiting.unsigned_abs(),
+            audiences: audiences.unsigned_abs(),
+            oldest: oldest.map(|at| moment(at, "outbox", "created_at", id)).transpose()?,
+            sent: sent.unsigned_abs(),
+            dead: dead.unsigned_abs(),
+            failures: failures.into_iter().map(failure).collect::<Result<_, StoreError>>()?,
+        })
+    }
+
+    async fn retry(&self, workspace: WorkspaceId, dead: bool, now: Timestamp) -> Result<u64, StoreError> {
+        let (workspace, now) = (Id(workspace.uuid()), now.millis());
+        self.write(move |connection| {
+            let of_workspace = outbox::table.filter(outbox::workspace_id.eq(workspace));
+            let mut made_due = update(
+                of_workspace
+                    .filter(outbox::failure.is_not_null())
+                    .filter(outbox::leased_until.is_null())
+                    .filter(outbox::due_at.is_not_null()),
+            )
+            .set(outbox::due_at.eq(now))
+            .execute(connection)?;
+            if dead {
+                made_due += update(
+                    of_workspace
+                        .filter(outbox::failure.is_not_null())
+                        .filter(outbox::sent_at.is_null())
+                        .filter(outbox::due_at.is_null()),
+                )
+                .set((outbox::due_at.eq(now), outbox::attempts.eq(0)))
+                .execute(connection)?;
+            }
+            Ok(made_due as u64)
+        })
+        .await
+    }
+
+    async fn forget_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let forget = ForgetSent { before: before.millis(), limit: i64::from(limit) };
+        self.write(move |connection| Ok(forget.execute(connection)? as u64)).await
+    }
+
+    async fn unsubscribe(
+        &self,
+        workspace: WorkspaceId,
+        customer: CustomerId,
+        what: Unsubscription,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let (workspace, customer, now) = (Id(workspace.uuid()), Id(customer.uuid()), now.millis());
+        self.write(move |connection| {
+            match what {
+                Unsubscription::Everything => {
+                    let unsent = outbox::table
+                        .filter(outbox::workspace_id.eq(workspace))
+                        .filter(outbox::customer_id.eq(customer))
+                        .filter(outbox::sent_at.is_null());
+                    delete(unsent).execute(connection)?;
+                    stop_mail(connection, workspace, customer, now, "unsubscribed")?;
+                }
+                Unsubscription::Request(request) => {
+                    let request = Id(request.uuid());
+                    DropMails { workspace, customer, request }.execute(connection)?;
+                    update(votes::table.find((workspace, request, customer)))
+                        .set(votes::subscribed.eq(false))
+                        .execute(connection)?;
+                }
+            }
+            Ok(select(exists(customers::table.find((workspace, customer)))).get_result(connection)?)
+        })
+        .await
+    }
+}
+
+/// The first reason stays.
+fn stop_mail(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    customer: Id,
+    now: i64,
+    reason: &str,
+) -> Result<(), SqlError> {
+    update(customers::table.find((workspace, customer)).filter(customers::mail_stopped_at.is_null()))
+        .set((customers::mail_stopped_at.eq(now), customers::mail_stopped_because.eq(reason)))
+        .execute(connection)?;
+    Ok(())
+}
+
+fn leased(row: MailRow, leased_until: Timestamp) -> Result<LeasedMail, StoreError> {
+    let (comment, customer, attempts, email, request, tag_number, title, content, product_name, subdomain) = row;
+    let attempt = u32::try_from(attempts + 1).ok().and_then(NonZeroU32::new);
+    Ok(LeasedMail {
+        id: MailId { comment: CommentId::new(comment.0), customer: CustomerId::new(customer.0) },
+        leased_until,
+        attempt: attempt.ok_or_else(|| inconsistent("outbox", "attempts", comment.0))?,
+        to: address(&email, "customers", customer)?,
+        request: RequestId::new(request.0),
+        tag_number,
+        title: Title::stored(title),
+        comment: CleanHtml::stored(content),
+        product_name: Name::stored(product_name),
+        subdomain: Subdomain::of_label(&subdomain).ok_or_else(|| inconsistent("workspaces", "subdomain", comment.0))?,
+    })
+}

@@ -1,0 +1,52 @@
+//! Attachments.
+
+use async_trait::async_trait;
+use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::attachment::{Attachment, Filename};
+use roadmap_domain::model::changelog::CoverImage;
+use roadmap_domain::model::id::AttachmentId;
+use roadmap_domain::ports::AttachmentWrites;
+
+use crate::codec::Id;
+use crate::schema::attachments;
+use crate::unit::SqliteUnit;
+
+#[async_trait]
+impl AttachmentWrites for SqliteUnit {
+    async fn insert_attachment(&mut self, attachment: &Attachment) -> Result<(), StoreError> {
+        let attachment = attachment.clone();
+        self.run(move |connection, workspace| {
+            diesel::insert_into(attachments::table)
+                .values((
+                    attachments::workspace_id.eq(workspace),
+                    attachments::id.eq(Id(attachment.id.uuid())),
+                    attachments::filename.eq(attachment.filename.as_str()),
+                    attachments::content_type.eq(attachment.media_type.as_str()),
+                    attachments::byte_size.eq(attachment.byte_size.cast_signed()),
+                    attachments::checksum.eq(attachment.checksum.0.to_vec()),
+                    attachments::key.eq(attachment.key.to_string()),
+                    attachments::service_name.eq(&attachment.service_name),
+                    attachments::width.eq(attachment.dimensions.map(|size| i64::from(size.width))),
+                    attachments::height.eq(attachment.dimensions.map(|size| i64::from(size.height))),
+                    attachments::created_at.eq(attachment.created_at.millis()),
+                ))
+                .execute(connection)?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<CoverImage>, StoreError> {
+        self.run(move |connection, workspace| {
+            let filename: Option<String> = attachments::table
+                .filter(attachments::workspace_id.eq(workspace))
+                .filter(attachments::id.eq(Id(attachment.uuid())))
+                .select(attachments::filename)
+                .first(connection)
+                .optional()?;
+            Ok(filename.map(|filename| CoverImage { attachment, filename: Filename::stored(filename) }))
+        })
+        .await
+    }
+}

@@ -1,0 +1,254 @@
+//! The outbox as workers see it.
+
+use std::collections::BTreeSet;
+
+use roadmap_domain::model::feature_request::{RequestRef, RequestSummary};
+use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::mail::{LeasedMail, MailOutcome, Unsubscription};
+use time::Duration;
+
+use crate::harness::{Harness, comment};
+
+const MINUTE: Duration = Duration::minutes(1);
+
+/// A workspace with a request, voters of it, and a comment that they are told of.
+async fn announced(harness: &Harness, subdomain: &str, voters: usize) -> (WorkspaceId, RequestSummary) {
+    let workspace = harness.workspace(subdomain).await;
+    let request = harness.request(workspace, "Dark mode").await;
+    for number in 0..voters {
+        harness.vote(workspace, &request, &format!("v{number}@example.com")).await;
+    }
+    announce(harness, workspace, &request).await;
+    (workspace, request)
+}
+
+async fn announce(harness: &Harness, workspace: WorkspaceId, request: &RequestSummary) {
+    harness.executor.apply(workspace, &comment(RequestRef::Id(request.id), "<p>Soon</p>", true)).await.unwrap();
+}
+
+/// Leases for a minute.
+async fn lease(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Vec<LeasedMail> {
+    let now = harness.now();
+    harness.subject.queue.lease(workspace, now, now.plus(MINUTE), limit).await.unwrap()
+}
+
+async fn settle(harness: &Harness, workspace: WorkspaceId, mail: &LeasedMail, outcome: MailOutcome) -> bool {
+    let queue = &harness.subject.queue;
+    queue.settle(workspace, mail.id, mail.leased_until, &outcome, harness.now()).await.unwrap()
+}
+
+fn addresses(mails: &[LeasedMail]) -> BTreeSet<String> {
+    mails.iter().map(|mail| mail.to.as_str().to_owned()).collect()
+}
+
+/// All that a mail says is there, and nobody else takes a mail that is taken.
+pub async fn a_mail_is_leased_to_one_worker(harness: Harness) {
+    let (workspace, request) = announced(&harness, "acme", 3).await;
+    let queue = &harness.subject.queue;
+    assert_eq!(queue.workspaces_with_mail(harness.now()).await.unwrap(), [workspace]);
+    let first = lease(&harness, workspace, 2).await;
+    let mail = &first[0];
+    assert_eq!((mail.attempt.get(), mail.leased_until), (1, harness.now().plus(MINUTE)));
+    assert_eq!((mail.request, mail.tag_number, mail.title.as_str()), (request.id, 1, "Dark mode"));
+    assert_eq!((mail.comment.as_str(), mail.product_name.as_str()), ("<p>Soon</p>", "Acme"));
+    assert_eq!(mail.subdomain.to_string(), "acme");
+    let second = lease(&harness, workspace, 2).await;
+    assert_eq!((first.len(), second.len(), lease(&harness, workspace, 2).await.len()), (2, 1, 0));
+    let all: Vec<LeasedMail> = first.into_iter().chain(second).collect();
+    assert_eq!(addresses(&all), ["v0", "v1", "v2"].map(|name| format!("{name}@example.com")).into());
+    assert_eq!(queue.workspaces_with_mail(harness.now()).await.unwrap(), []);
+    for mail in &all {
+        assert!(settle(&harness, workspace, mail, MailOutcome::Sent).await);
+    }
+    harness.clock.advance(MINUTE * 10);
+    assert_eq!(lease(&harness, workspace, 10).await, []);
+    let status = queue.status(workspace, 5).await.unwrap();
+    assert_eq!((status.waiting, status.sent, status.dead, status.oldest), (0, 3, 0, None));
+}
+
+/// Eight workers at once: each mail goes to one of them.
+pub async fn concurrent_workers_share_the_mails(harness: Harness) {
+    let (workspace, _) = announced(&harness, "acme", 40).await;
+    let now = harness.now();
+    let mut workers = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        let queue = harness.subject.queue.clone();
+        workers.spawn(async move { queue.lease(workspace, now, now.plus(MINUTE), 10).await.unwrap() });
+    }
+    let mut mails: Vec<LeasedMail> = workers.join_all().await.into_iter().flatten().collect();
+    // Who finds all that is left taken by others at that moment gets fewer.
+    mails.extend(lease(&harness, workspace, 40).await);
+    assert_eq!((mails.len(), addresses(&mails).len()), (40, 40));
+}
+
+/// After a worker's death its mail is taken by the next, and what the first still says is void.
+pub async fn a_lease_that_is_over_is_nobody_s(harness: Harness) {
+    let (workspace, _) = announced(&harness, "acme", 1).await;
+    let frozen = lease(&harness, workspace, 1).await;
+    harness.clock.advance(MINUTE);
+    let next = lease(&harness, workspace, 1).await;
+    assert_eq!((next[0].id, next[0].attempt.get()), (frozen[0].id, 2));
+    let dead = MailOutcome::Dead { reason: "thawed".to_owned(), no_such_mailbox: true };
+    for outcome in [MailOutcome::Sent, MailOutcome::Returned, dead] {
+        assert!(!settle(&harness, workspace, &frozen[0], outcome).await);
+    }
+    assert!(settle(&harness, workspace, &next[0], MailOutcome::Sent).await);
+    assert!(!settle(&harness, workspace, &next[0], MailOutcome::Sent).await);
+    // The void "no such mailbox" did not stop mail to the voter.
+    announce(&harness, workspace, &harness.find(workspace, 1).await).await;
+    assert_eq!(lease(&harness, workspace, 1).await.len(), 1);
+}
+
+/// A mail that failed waits for its next try; one that was only put back does not, nor counts it.
+pub async fn a_postponed_mail_waits(harness: Harness) {
+    let (workspace, _) = announced(&harness, "acme", 1).await;
+    let queue = &harness.subject.queue;
+    let mail = lease(&harness, workspace, 1).await.remove(0);
+    assert!(settle(&harness, workspace, &mail, MailOutcome::Returned).await);
+    let mail = lease(&harness, workspace, 1).await.remove(0);
+    assert_eq!(mail.attempt.get(), 1);
+    let until = harness.now().plus(MINUTE * 5);
+    let postponed = MailOutcome::Postponed { until, reason: "450 busy".to_owned() };
+    assert!(settle(&harness, workspace, &mail, postponed).await);
+    assert_eq!(lease(&harness, workspace, 1).await, []);
+    let status = queue.status(workspace, 5).await.unwrap();
+    assert_eq!((status.waiting, status.dead, status.oldest), (1, 0, Some(harness.now())));
+    let failure = &status.failures[0];
+    assert_eq!((failure.id, failure.attempts, failure.next), (mail.id, 1, Some(until)));
+    assert_eq!(failure.reason, "450 busy");
+    harness.clock.advance(MINUTE * 5);
+    assert_eq!(lease(&harness, workspace, 1).await[0].attempt.get(), 2);
+}
+
+/// A dead mail is told with its reason and comes back when an operator says so.
+pub async fn dead_mail_can_be_retried(harness: Harness) {
+    let (workspace, request) = announced(&harness, "acme", 2).await;
+    let queue = &harness.subject.queue;
+    let mails = lease(&harness, workspace, 2).await;
+    let dead = |reason: &str, no_such_mailbox| MailOutcome::Dead { reason: reason.to_owned(), no_such_mailbox };
+    assert!(settle(&harness, workspace, &mails[0], dead("554 no", false)).await);
+    assert!(settle(&harness, workspace, &mails[1], dead("550 5.1.1 who?", true)).await);
+    let status = queue.status(workspace, 1).await.unwrap();
+    assert_eq!((status.waiting, status.dead, status.failures.len()), (0, 2, 1));
+    assert_eq!(status.failures[0].next, None);
+    harness.clock.advance(MINUTE * 60);
+    assert_eq!(queue.retry(workspace, false, harness.now()).await.unwrap(), 0);
+    assert_eq!(queue.retry(workspace, true, harness.now()).await.unwrap(), 2);
+    // The address that is not there stays without mail.
+    let again = lease(&harness, workspace, 2).await;
+    assert_eq!((again.len(), again[0].id, again[0].attempt.get()), (1, mails[0].id, 1));
+    // What is under way is left alone.
+    assert_eq!(queue.retry(workspace, true, harness.now()).await.unwrap(), 0);
+    let later = MailOutcome::Postponed { until: harness.now().plus(MINUTE * 60), reason: "450".to_owned() };
+    assert!(settle(&harness, workspace, &again[0], later).await);
+    assert_eq!(queue.retry(workspace, false, harness.now()).await.unwrap(), 1);
+    assert_eq!(lease(&harness, workspace, 2).await.len(), 1);
+    announce(&harness, workspace, &request).await;
+    assert_eq!(addresses(&lease(&harness, workspace, 5).await), addresses(&again));
+}
+
+/// A big audience is written out piece by piece: everybody of the comment's moment, once.
+pub async fn a_big_audience_is_written_out_in_batches(harness: Harness) {
+    let (workspace, request) = announced(&harness, "acme", 120).await;
+    let queue = &harness.subject.queue;
+    assert_eq!(harness.count("outbox", workspace).await, 50);
+    let status = queue.status(workspace, 1).await.unwrap();
+    assert_eq!((status.waiting, status.audiences), (50, 1));
+    // Who votes afterwards is not in it; who unsubscribes meanwhile no longer is.
+    harness.clock.advance(MINUTE);
+    harness.vote(workspace, &request, "late@example.com").await;
+    let all = lease(&harness, workspace, 50).await;
+    let last = all.iter().max_by_key(|mail| mail.id.customer).unwrap().id.customer;
+    assert_eq!(queue.workspaces_with_mail(harness.now()).await.unwrap(), [workspace]);
+    assert_eq!(queue.expand(workspace, 30).await.unwrap(), Some(30));
+    let more = lease(&harness, workspace, 100).await;
+    assert!(more.iter().all(|mail| mail.id.customer > last));
+    assert_eq!(queue.expand(workspace, 40).await.unwrap(), Some(40));
+    assert_eq!(queue.expand(workspace, 40).await.unwrap(), Some(0));
+    assert_eq!(queue.expand(workspace, 40).await.unwrap(), None);
+    let rest = lease(&harness, workspace, 100).await;
+    let sent: Vec<LeasedMail> = all.into_iter().chain(more).chain(rest).collect();
+    assert_eq!((sent.len(), addresses(&sent).len()), (120, 120));
+    assert!(!addresses(&sent).contains("late@example.com"));
+    assert_eq!(queue.workspaces_with_mail(harness.now()).await.unwrap(), []);
+}
+
+/// Of one request, or of everything, also of what is voted for later; mail that waits is dropped.
+pub async fn unsubscribed_voters_get_nothing(harness: Harness) {
+    let (workspace, request) = announced(&harness, "acme", 3).await;
+    let other = harness.request(workspace, "Light mode").await;
+    let queue = &harness.subject.queue;
+    let mails = lease(&harness, workspace, 3).await;
+    let now = harness.now();
+    for mail in &mails {
+        harness.vote(workspace, &other, mail.to.as_str()).await;
+        assert!(settle(&harness, workspace, mail, MailOutcome::Returned).await);
+    }
+    let [all, one, none] = &mails[..] else { panic!("three mails") };
+    let unsubscribe = |mail: &LeasedMail, what| queue.unsubscribe(workspace, mail.id.customer, what, now);
+    assert!(unsubscribe(one, Unsubscription::Request(request.id)).await.unwrap());
+    assert!(unsubscribe(none, Unsubscription::Everything).await.unwrap());
+    assert!(unsubscribe(none, Unsubscription::Everything).await.unwrap());
+    let nobody = roadmap_domain::model::id::CustomerId::new(uuid::Uuid::from_u128(9));
+    assert!(!queue.unsubscribe(workspace, nobody, Unsubscription::Everything, now).await.unwrap());
+    assert_eq!(harness.count("outbox", workspace).await, 1);
+    assert_eq!(addresses(&lease(&harness, workspace, 9).await), addresses(&[all.clone()]));
+    // The next comment, on each request; a repeated vote subscribes nobody again.
+    for (request, expected) in [(&request, vec![all.clone()]), (&other, vec![all.clone(), one.clone()])] {
+        for mail in &mails {
+            harness.vote(workspace, request, mail.to.as_str()).await;
+        }
+        announce(&harness, workspace, request).await;
+        assert_eq!(addresses(&lease(&harness, workspace, 9).await), addresses(&expected));
+    }
+    let third = harness.request(workspace, "No mode").await;
+    harness.vote(workspace, &third, none.to.as_str()).await;
+    announce(&harness, workspace, &third).await;
+    assert_eq!(lease(&harness, workspace, 9).await, []);
+}
+
+/// Who unsubscribes while a mail to him is under way gets no second try of it.
+pub async fn an_unwanted_mail_is_not_tried_again(harness: Harness) {
+    let (workspace, request) = announced(&harness, "acme", 1).await;
+    let queue = &harness.subject.queue;
+    let mail = lease(&harness, workspace, 1).await.remove(0);
+    queue.unsubscribe(workspace, mail.id.customer, Unsubscription::Request(request.id), harness.now()).await.unwrap();
+    settle(&harness, workspace, &mail, MailOutcome::Returned).await;
+    assert_eq!(lease(&harness, workspace, 1).await, []);
+    assert_eq!(harness.count("outbox", workspace).await, 0);
+}
+
+/// Sent mails are forgotten after a while, others never.
+pub async fn sent_mails_are_forgotten(harness: Harness) {
+    let (workspace, _) = announced(&harness, "acme", 4).await;
+    let mails = lease(&harness, workspace, 3).await;
+    for mail in &mails[..2] {
+        assert!(settle(&harness, workspace, mail, MailOutcome::Sent).await);
+    }
+    let dead = MailOutcome::Dead { reason: "no".to_owned(), no_such_mailbox: false };
+    assert!(settle(&harness, workspace, &mails[2], dead).await);
+    let queue = &harness.subject.queue;
+    assert_eq!(queue.forget_sent(harness.now(), 10).await.unwrap(), 0);
+    harness.clock.advance(MINUTE);
+    assert_eq!(queue.forget_sent(harness.now(), 1).await.unwrap(), 1);
+    assert_eq!(queue.forget_sent(harness.now(), 10).await.unwrap(), 1);
+    assert_eq!(harness.count("outbox", workspace).await, 2);
+}
+
+/// One workspace's mail is none of another's business.
+pub async fn mail_belongs_to_its_workspace(harness: Harness) {
+    let (acme, _) = announced(&harness, "acme", 1).await;
+    let (bolt, _) = announced(&harness, "bolt", 1).await;
+    let queue = &harness.subject.queue;
+    let mut due = queue.workspaces_with_mail(harness.now()).await.unwrap();
+    due.sort();
+    assert_eq!(due, BTreeSet::from([acme, bolt]).into_iter().collect::<Vec<_>>());
+    let mail = lease(&harness, acme, 10).await;
+    assert_eq!((mail.len(), mail[0].subdomain.to_string()), (1, "acme".to_owned()));
+    assert!(!settle(&harness, bolt, &mail[0], MailOutcome::Sent).await);
+    let unsubscribed = queue.unsubscribe(bolt, mail[0].id.customer, Unsubscription::Everything, harness.now()).await;
+    assert!(!unsubscribed.unwrap());
+    assert_eq!(queue.status(bolt, 5).await.unwrap().waiting, 1);
+    assert_eq!(queue.workspaces_with_mail(harness.now()).await.unwrap(), [bolt]);
+    assert!(settle(&harness, acme, &mail[0], MailOutcome::Sent).await);
+}

@@ -1,0 +1,12 @@
+ALTER TABLE customers DROP COLUMN mail_stopped_because;
+ALTER TABLE customers DROP COLUMN mail_stopped_at;
+DROP TABLE outbox_audiences;
+DROP INDEX outbox_by_due;
+DROP INDEX outbox_by_sent;
+DROP INDEX outbox_by_failure;
+ALTER TABLE outbox DROP COLUMN failure;
+ALTER TABLE outbox DROP COLUMN sent_at;
+ALTER TABLE outbox DROP COLUMN tried_at;
+ALTER TABLE outbox DROP COLUMN attempts;
+ALTER TABLE outbox DROP COLUMN leased_until;
+ALTER TABLE outbox DROP COLUMN due_at;
