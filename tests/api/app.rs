@@ -16,6 +16,9 @@ use crate::database::{Data, url_for};
 /// the host.
 pub const BASE_HOST: &str = "roadmap.example.com";
 
+/// What all servers sign references with, unless a test says otherwise.
+const SECRET: &str = "a secret that only tests would ever use";
+
 /// Longest that a test waits for something that should be there at once.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -69,6 +72,11 @@ impl App {
         let server = Server::start(self.data_dir(), &self.flags, &self.environment);
         self.acme = Client { port: server.port, ..self.acme.clone() };
         self.server = Some(server);
+    }
+
+    /// Replaces the environment that the next server starts with.
+    pub fn set_environment(&mut self, environment: &[(&str, &str)]) {
+        self.environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     }
 
     /// Ends the server at once, as a power cut of its process would.
@@ -172,6 +180,7 @@ fn binary(data_dir: &Path) -> Command {
         // As few connections as can be: whoever needed two at a time would wait for ever.
         command.envs([("ROADMAP_DATABASE_URL", url.as_str()), ("ROADMAP_POOL_SIZE", "2")]);
     }
+    command.env("ROADMAP_SECRET", SECRET);
     command.current_dir(data_dir).args(["--data-dir", "."]).env("RUST_BACKTRACE", "0");
     command
 }
@@ -311,6 +320,17 @@ impl Client {
         self.send("POST", "/api/external/v1/changelogs", body)
     }
 
+    /// Uploads a form with the boundary `limit`.
+    pub fn post_attachment(&self, form: &[u8]) -> Answer {
+        self.try_post_attachment(form).expect("an answer")
+    }
+
+    /// As [`Self::post_attachment`], unless the server is gone.
+    pub fn try_post_attachment(&self, form: &[u8]) -> Option<Answer> {
+        let headers = [("Content-Type", "multipart/form-data; boundary=limit")];
+        self.call("POST", "/api/external/v2/attachments", &headers, Some(form)).ok()
+    }
+
     /// A new request with this title. Returns what the answer says of it.
     pub fn feature_request(&self, title: &str) -> Value {
         let body = serde_json::json!({ "feature_request": { "title": title } });
@@ -350,6 +370,8 @@ impl Client {
             .http_status_as_error(false)
             .allow_non_standard_methods(true)
             .timeout_global(Some(PATIENCE))
+            .max_redirects(0)
+            .max_redirects_will_error(false)
             .build();
         let agent = ureq::Agent::from(config);
         let mut response = match body {

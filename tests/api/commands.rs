@@ -19,6 +19,7 @@ fn roadmap(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> F
     }
     if let Some(url) = url_for(folder) {
         command.env("ROADMAP_DATABASE_URL", url);
+        command.env("ROADMAP_SECRET", "a secret that only tests would ever use");
     }
     let command = command.current_dir(folder).args(arguments).envs(environment.iter().copied());
     let output = command.output().expect("the binary runs");

@@ -17,6 +17,7 @@ mod app;
 mod database;
 mod shared;
 
+mod attachments;
 mod authentication;
 mod bad_input;
 mod changelogs;

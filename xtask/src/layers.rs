@@ -10,7 +10,7 @@ use crate::run::{output, root};
 
 /// What each crate of ours may name as a normal or build dependency. A crate that is not here, or a
 /// dependency that is not in its list, is a decision to be made on purpose.
-const MAY: [(&str, &[&str]); 7] = [
+const MAY: [(&str, &[&str]); 8] = [
     (
         "roadmap-domain",
         &[
@@ -74,15 +74,34 @@ const MAY: [(&str, &[&str]); 7] = [
         ],
     ),
     (
+        "roadmap-blobs",
+        &[
+            "async-trait",
+            "bytes",
+            "futures-util",
+            "object_store",
+            "reqwest",
+            "roadmap-domain",
+            "rustls",
+            "thiserror",
+            "tokio",
+            "tracing",
+            "url",
+        ],
+    ),
+    (
         "roadmap-api",
         &[
+            "actix-multipart",
             "actix-web",
+            "async-trait",
             "futures-util",
             "percent-encoding",
             "roadmap-domain",
             "serde",
             "serde_json",
             "serde_path_to_error",
+            "time",
             "tokio",
             "tokio-util",
             "tracing",
@@ -102,11 +121,13 @@ const MAY: [(&str, &[&str]); 7] = [
             "moka",
             "rand",
             "roadmap-api",
+            "roadmap-blobs",
             "roadmap-domain",
             "roadmap-postgres",
             "roadmap-sqlite",
             "serde",
             "serde_json",
+            "tempfile",
             "time",
             "tokio",
             "tracing",

@@ -84,13 +84,16 @@ mod tests {
     use actix_web::{App, HttpResponse, ResponseError, test};
     use roadmap_domain::model::base_url::BaseUrl;
     use roadmap_domain::model::timestamp::Timestamp;
+    use roadmap_domain::policy::reference::{References, Secret};
     use roadmap_domain::ports::mocks::{
-        MockClock, MockDirectory, MockHealth, MockIds, MockOperationGate, MockRoadmapReader, MockStore, MockTextSearch,
+        MockBlobs, MockClock, MockDirectory, MockHealth, MockIds, MockOperationGate, MockRoadmapReader, MockStore,
+        MockTextSearch,
     };
     use roadmap_domain::ports::{Clock, Ids};
     use roadmap_domain::usecase::authenticate::Authenticate;
     use roadmap_domain::usecase::executor::Executor;
     use roadmap_domain::usecase::search_requests::SearchRequests;
+    use roadmap_domain::usecase::upload_attachment::UploadAttachment;
     use uuid::Uuid;
 
     use crate::detached::Detached;
@@ -103,11 +106,17 @@ mod tests {
         ids.expect_next().return_const(Uuid::from_u128(7));
         let (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>) = (Arc::new(clock), Arc::new(ids));
         let gate = Arc::new(MockOperationGate::new());
+        let executor = Executor::new(Arc::new(MockStore::new()), gate, clock.clone(), ids.clone());
+        let secret = Secret::parse("secret", &"s".repeat(Secret::MIN)).unwrap();
         web::Data::new(State {
-            executor: Executor::new(Arc::new(MockStore::new()), gate, clock.clone(), ids.clone()),
+            executor: executor.clone(),
             reader: Arc::new(MockRoadmapReader::new()),
             search: SearchRequests::new(Arc::new(MockTextSearch::new())),
             health: Arc::new(MockHealth::new()),
+            upload: UploadAttachment::new(Arc::new(MockBlobs::new()), executor.clone(), clock.clone(), ids.clone()),
+            blobs: Arc::new(MockBlobs::new()),
+            references: Arc::new(References::new(secret, Vec::new())),
+            directory: Arc::new(MockDirectory::new()),
             authenticate: Authenticate::new(Arc::new(MockDirectory::new()), clock.clone()),
             base_url: BaseUrl::parse("base_url", "http://localhost").unwrap(),
             trust_proxy: false,

@@ -30,10 +30,10 @@ const BODY_LIMIT: usize = 1024 * 1024;
 
 /// How much of a body that is too large is read and thrown away, so that the client gets to read
 /// the answer instead of a reset connection.
-const DRAIN_LIMIT: usize = 16 * BODY_LIMIT;
+pub(crate) const DRAIN_LIMIT: usize = 16 * BODY_LIMIT;
 
 /// How long a body may make no progress.
-const BODY_PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const BODY_PATIENCE: Duration = Duration::from_secs(30);
 
 /// A call that reads.
 pub struct ReadCall {
@@ -52,6 +52,29 @@ pub struct WriteCall {
     /// Where the workspace's things are seen.
     pub links: Links,
     body: Map<String, Value>,
+}
+
+/// A call that uploads, without its body: that is not all read before it is worked on.
+pub struct UploadCall {
+    /// Who is calling.
+    pub workspace: WorkspaceId,
+    /// Where the workspace's things are seen.
+    pub links: Links,
+}
+
+impl UploadCall {
+    /// Checks the head of an upload. The scope comes before the body, because nobody who may not
+    /// write should have to send it.
+    ///
+    /// # Errors
+    /// 406, 415, 403.
+    pub fn of(request: &HttpRequest) -> Result<Self, ApiError> {
+        let (credential, links) = caller(request)?;
+        accepts_json(request)?;
+        sends_form(request)?;
+        permit(&credential, Scope::Write)?;
+        Ok(Self { workspace: credential.workspace.id, links })
+    }
 }
 
 impl WriteCall {
@@ -125,7 +148,8 @@ pub fn request_ref(request: &HttpRequest) -> RequestRef {
 fn caller(request: &HttpRequest) -> Result<(Credential, Links), ApiError> {
     let credential = request.extensions().get::<Credential>().cloned().ok_or(RoadmapError::Unauthenticated)?;
     let state = request.app_data::<web::Data<State>>().ok_or(RoadmapError::Unauthenticated)?;
-    let links = Links::of(state.base_url.of_workspace(&credential.workspace.subdomain));
+    let base = state.base_url.of_workspace(&credential.workspace.subdomain);
+    let links = Links::of(base, credential.workspace.id, state.references.clone());
     Ok((credential, links))
 }
 
@@ -161,8 +185,7 @@ fn accepts_json(request: &HttpRequest) -> Result<(), ApiError> {
 
 /// Whether the body is sent as plain JSON in UTF-8. No header means it is.
 fn sends_json(request: &HttpRequest) -> Result<(), ApiError> {
-    let encoded = request.headers().get(CONTENT_ENCODING);
-    if encoded.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+    if is_encoded(request) {
         return Err(ApiError::UnsupportedMediaType);
     }
     if !request.headers().contains_key(CONTENT_TYPE) {
@@ -171,6 +194,18 @@ fn sends_json(request: &HttpRequest) -> Result<(), ApiError> {
     let mime = request.mime_type().ok().flatten().ok_or(ApiError::UnsupportedMediaType)?;
     let utf8 = mime.get_param("charset").is_none_or(|charset| charset == "utf-8");
     if mime.essence_str() == "application/json" && utf8 { Ok(()) } else { Err(ApiError::UnsupportedMediaType) }
+}
+
+/// Whether the body is sent as a plain form with files.
+fn sends_form(request: &HttpRequest) -> Result<(), ApiError> {
+    let mime = request.mime_type().ok().flatten();
+    let is_form = mime.is_some_and(|mime| mime.essence_str() == "multipart/form-data");
+    if is_form && !is_encoded(request) { Ok(()) } else { Err(ApiError::UnsupportedUploadType) }
+}
+
+fn is_encoded(request: &HttpRequest) -> bool {
+    let encoded = request.headers().get(CONTENT_ENCODING);
+    encoded.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 /// The whole body. One that is too large is read on for a while before it is refused.

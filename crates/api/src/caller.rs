@@ -53,7 +53,7 @@ async fn recognise(state: &web::Data<State>, headers: &HeaderMap) -> Result<Cred
 
 /// The subdomain that the call addresses. Headers that proxies set count only when the operator
 /// trusts the proxy; anybody can send them.
-fn subdomain(state: &State, headers: &HeaderMap) -> Option<Subdomain> {
+pub(crate) fn subdomain(state: &State, headers: &HeaderMap) -> Option<Subdomain> {
     let forwarded = state.trust_proxy.then(|| forwarded_host(headers)).flatten();
     let host = forwarded.or_else(|| only(headers, &HOST))?;
     match state.base_url.workspace_of(host) {

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ALLOW, RETRY_AFTER};
+use actix_web::http::header::{ALLOW, CONTENT_RANGE, RETRY_AFTER};
 use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
 use roadmap_domain::error::{Invalid, RoadmapError, StoreError};
 use serde::Serialize;
@@ -21,8 +21,14 @@ pub enum ApiError {
     NotAcceptable,
     /// The body is not sent as JSON.
     UnsupportedMediaType,
+    /// The body is not sent as a form with files.
+    UnsupportedUploadType,
     /// The body is no JSON object.
     MalformedBody,
+    /// The body is no form with files.
+    MalformedUpload,
+    /// The file has no such range of bytes; it is so long.
+    RangeNotSatisfiable(u64),
     /// The body is larger than a JSON body may be.
     TooLarge,
     /// The body stopped arriving.
@@ -78,6 +84,11 @@ impl ApiError {
             Self::UnsupportedMediaType => {
                 fixed(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type must be application/json")
             }
+            Self::UnsupportedUploadType => {
+                fixed(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type must be multipart/form-data")
+            }
+            Self::MalformedUpload => fixed(StatusCode::BAD_REQUEST, "Request body is not valid multipart/form-data"),
+            Self::RangeNotSatisfiable(_) => fixed(StatusCode::RANGE_NOT_SATISFIABLE, "Range not satisfiable"),
             Self::MalformedBody => fixed(StatusCode::BAD_REQUEST, "Request body is not valid JSON"),
             Self::TooLarge => fixed(StatusCode::PAYLOAD_TOO_LARGE, "Request body must not be larger than 1 MB"),
             Self::BodyTimeout => fixed(StatusCode::REQUEST_TIMEOUT, "Request body took too long to arrive"),
@@ -116,6 +127,9 @@ impl ResponseError for ApiError {
         let mut response = HttpResponseBuilder::new(status);
         if let Self::MethodNotAllowed(methods) = self {
             response.insert_header((ALLOW, *methods));
+        }
+        if let Self::RangeNotSatisfiable(length) = self {
+            response.insert_header((CONTENT_RANGE, format!("bytes */{length}")));
         }
         if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::CONFLICT) {
             response.insert_header((RETRY_AFTER, "1"));
@@ -163,6 +177,9 @@ mod tests {
             (ApiError::BodyTimeout, 408, "Request body took too long to arrive", false),
             (ApiError::TooLarge, 413, "Request body must not be larger than 1 MB", false),
             (ApiError::UnsupportedMediaType, 415, "Content-Type must be application/json", false),
+            (ApiError::UnsupportedUploadType, 415, "Content-Type must be multipart/form-data", false),
+            (ApiError::MalformedUpload, 400, "Request body is not valid multipart/form-data", false),
+            (ApiError::RangeNotSatisfiable(7), 416, "Range not satisfiable", false),
             (ApiError::MalformedBody, 400, "Request body is not valid JSON", false),
             (ApiError::HandlerPanicked, 500, "Something went wrong", false),
         ] {

@@ -6,7 +6,7 @@
 //! 2. [`caller`]: the workspace of the host and the holder of the key, or 401.
 //! 3. Routes: 404 for an unknown path, 405 for a method that it does not have.
 //! 4. [`call`]: 406 and 415, then 400 for a body that is no JSON object, then 403.
-//! 5. `v1`: the handler turns the body into a command and the reply into an answer.
+//! 5. `v1`, `v2`: the handler turns the body into a command and the reply into an answer.
 //!
 //! Not here: rules (domain) and SQL (stores).
 //!
@@ -18,9 +18,11 @@ pub mod caller;
 pub mod detached;
 pub mod error;
 pub mod fields;
+mod files;
 mod routes;
 mod state;
 mod v1;
+mod v2;
 mod wire;
 
 pub use routes::configure;

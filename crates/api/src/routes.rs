@@ -10,7 +10,8 @@ use roadmap_domain::error::RoadmapError;
 use crate::error::ApiError;
 use crate::state::State;
 use crate::v1::{changelogs, comments, feature_requests, setting, track_moves, tracks, upvotes, voters, votes};
-use crate::{around, caller};
+use crate::v2::attachments;
+use crate::{around, caller, files};
 
 /// Adds all routes to an application.
 pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
@@ -21,6 +22,7 @@ pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
                 web::scope("/api/external")
                     .wrap(from_fn(caller::authenticate))
                     .service(v1())
+                    .service(v2())
                     .default_service(nowhere()),
             )
             .service(resource(
@@ -28,6 +30,8 @@ pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
                 "GET, HEAD",
                 [get(|| async { HttpResponse::Ok().json(Health { status: "ok" }) })],
             ))
+            .service(resource("/blobs/{reference}/{filename}", "GET, HEAD", [get(files::blob)]))
+            .service(resource("/files/{reference}/{filename}", "GET, HEAD", [get(files::file)]))
             .service(resource("/readyz", "GET, HEAD", [get(ready)]))
             .default_service(nowhere()),
     );
@@ -67,6 +71,12 @@ fn v1() -> impl HttpServiceFactory {
             "GET, HEAD, POST",
             [get(changelogs::index), web::post().to(changelogs::create)],
         ))
+        .default_service(nowhere())
+}
+
+fn v2() -> impl HttpServiceFactory {
+    web::scope("/v2")
+        .service(resource("/attachments", "POST", [web::post().to(attachments::create)]))
         .default_service(nowhere())
 }
 

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::Subdomain;
-use roadmap_domain::ports::{Clock, Health, Ids, RoadmapReader};
+use roadmap_domain::policy::reference::References;
+use roadmap_domain::ports::{Blobs, Clock, Directory, Health, Ids, RoadmapReader};
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::search_requests::SearchRequests;
+use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 
 use crate::detached::Detached;
 
@@ -21,6 +23,14 @@ pub struct State {
     pub search: SearchRequests,
     /// Tells whether calls can be answered.
     pub health: Arc<dyn Health>,
+    /// Takes in files.
+    pub upload: UploadAttachment,
+    /// Where files are.
+    pub blobs: Arc<dyn Blobs>,
+    /// Signs references.
+    pub references: Arc<References>,
+    /// Knows workspaces by their names.
+    pub directory: Arc<dyn Directory>,
     /// Recognises callers.
     pub authenticate: Authenticate,
     /// Where the service is reached.

@@ -1,5 +1,6 @@
 //! What answers look like: the shapes of the contract, apart from the records they show.
 
+pub(crate) mod attachment;
 pub(crate) mod changelog;
 pub(crate) mod comment;
 pub(crate) mod feature_request;

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod api_key;
+mod attachments;
 mod lane;
 mod member;
 mod migrate;
@@ -50,6 +51,9 @@ enum Command {
     /// Add and list the tracks of a workspace
     #[command(subcommand)]
     Track(track::TrackCommand),
+    /// Look after the files that were uploaded
+    #[command(subcommand)]
+    Attachments(attachments::AttachmentsCommand),
     /// Add and list the lanes of a workspace's public roadmap
     #[command(subcommand)]
     Lane(lane::LaneCommand),
@@ -67,6 +71,7 @@ impl Arguments {
             Command::ApiKey(command) => command.run(&settings).await,
             Command::Member(command) => command.run(&settings).await,
             Command::Track(command) => command.run(&settings).await,
+            Command::Attachments(command) => command.run(&settings).await,
             Command::Lane(command) => command.run(&settings).await,
         }
     }

@@ -191,8 +191,13 @@ impl Operation for FillDemo {
             self.fill_request(request, &created.tracks, &at, work).await?;
         }
         for changelog in &data.changelogs {
-            let draft =
-                ChangelogDraft::parse(Some(&changelog.title), Some(&changelog.content), None, changelog.published);
+            let draft = ChangelogDraft::parse(
+                Some(&changelog.title),
+                Some(&changelog.content),
+                None,
+                changelog.published,
+                |_| None,
+            );
             CreateChangelog { draft }.perform(&at(changelog.days_ago), work).await?;
         }
         Ok(())

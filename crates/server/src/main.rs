@@ -3,12 +3,14 @@
 //! - [`settings`]: flags, environment, file, defaults.
 //! - [`wiring`]: the only place where the domain meets its adapters.
 //! - [`system`]: clock, ids, chance and the gate of operation keys.
+//! - [`secret`]: what references are signed with.
 //! - [`commands`]: one file per command of the command line.
 //!
 //! Not here: rules and SQL.
 
 mod commands;
 mod demo;
+mod secret;
 mod settings;
 mod system;
 mod telemetry;

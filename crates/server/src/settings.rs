@@ -10,16 +10,20 @@ use config::builder::DefaultState;
 use config::{Config, ConfigBuilder, File, FileFormat};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::Subdomain;
+use roadmap_domain::policy::reference::Secret;
 use serde::{Deserialize, Serialize};
 
 /// The names of all settings, as in the file. In the environment: in capitals, behind `ROADMAP_`.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 21] = [
     "listen",
     "base_url",
     "database_url",
     "database_role",
     "row_security",
     "data_dir",
+    "storage_url",
+    "secret",
+    "previous_secrets",
     "default_workspace",
     "trust_proxy",
     "workers",
@@ -60,6 +64,10 @@ pub(crate) struct SettingFlags {
     #[arg(long, global = true, value_name = "FOLDER")]
     #[serde(skip_serializing_if = "Option::is_none")]
     data_dir: Option<String>,
+    /// Where files are kept: file://FOLDER or s3://BUCKET/PREFIX [default: blobs in the folder for data]
+    #[arg(long, global = true, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    storage_url: Option<String>,
     /// Workspace that the base URL itself addresses, for installations with one workspace
     #[arg(long, global = true, value_name = "SUBDOMAIN")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,6 +92,9 @@ struct Written {
     database_role: String,
     row_security: bool,
     data_dir: PathBuf,
+    storage_url: Option<String>,
+    secret: Option<String>,
+    previous_secrets: Option<String>,
     default_workspace: Option<String>,
     trust_proxy: bool,
     workers: Option<usize>,
@@ -123,6 +134,12 @@ pub(crate) struct Settings {
     pub(crate) database_role: String,
     /// Whether a database server itself keeps workspaces apart, too.
     pub(crate) row_security: bool,
+    /// Where files are kept.
+    pub(crate) storage: Storage,
+    /// What references are signed with, unless it is in a file.
+    pub(crate) secret: Option<Secret>,
+    /// What they were signed with before.
+    pub(crate) previous_secrets: Vec<Secret>,
     /// The workspace of the bare base host.
     pub(crate) default_workspace: Option<Subdomain>,
     /// Whether proxies' headers count.
@@ -204,6 +221,9 @@ impl Written {
         }
         let database = Database::parse(self.database_url.as_deref(), &self.data_dir)?;
         Ok(Settings {
+            storage: Storage::parse(self.storage_url.as_deref(), &self.data_dir)?,
+            secret: self.secret.map(|raw| Secret::parse("the setting secret", &raw)).transpose()?,
+            previous_secrets: previous_secrets(self.previous_secrets.as_deref())?,
             pool_size: self.pool_size.unwrap_or_else(|| database.default_pool_size()),
             database,
             database_role: role(self.database_role)?,
@@ -271,6 +291,45 @@ impl std::fmt::Display for Database {
     }
 }
 
+/// Where files are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Storage {
+    /// A folder of this machine.
+    Folder(PathBuf),
+    /// A bucket, by its URL.
+    Bucket(String),
+}
+
+impl Storage {
+    fn parse(url: Option<&str>, data_dir: &Path) -> anyhow::Result<Self> {
+        let Some(url) = url else { return Ok(Self::Folder(data_dir.join("blobs"))) };
+        match url.split_once("://") {
+            Some(("file", path)) if !path.is_empty() => Ok(Self::Folder(PathBuf::from(path))),
+            Some(("s3", place)) if !place.is_empty() => Ok(Self::Bucket(url.to_owned())),
+            _ => bail!(
+                "the setting storage_url is `{}`, which is neither a folder such as file:///path/to/blobs nor a \
+                 bucket such as s3://bucket/prefix",
+                redacted(url)
+            ),
+        }
+    }
+}
+
+impl std::fmt::Display for Storage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Folder(folder) => write!(f, "{}", folder.display()),
+            Self::Bucket(url) => f.write_str(url),
+        }
+    }
+}
+
+/// Secrets with commas between them.
+fn previous_secrets(raw: Option<&str>) -> anyhow::Result<Vec<Secret>> {
+    let secrets = raw.into_iter().flat_map(|raw| raw.split(',')).map(str::trim).filter(|secret| !secret.is_empty());
+    Ok(secrets.map(|secret| Secret::parse("the setting previous_secrets", secret)).collect::<Result<_, _>>()?)
+}
+
 /// A name that needs no quoting in SQL.
 fn role(name: String) -> anyhow::Result<String> {
     let plain = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
@@ -328,6 +387,8 @@ mod tests {
         assert_eq!(settings.database, Database::File("./roadmap-data/roadmap.db".into()));
         assert_eq!((settings.pool_size, settings.statement_timeout), (4, Duration::from_secs(2)));
         assert_eq!((settings.database_role.as_str(), settings.row_security), ("roadmap_service", true));
+        assert_eq!(settings.storage, Storage::Folder("./roadmap-data/blobs".into()));
+        assert_eq!((settings.secret, settings.previous_secrets), (None, vec![]));
         assert_eq!(settings.operation_wait, Duration::from_secs(30));
         assert_eq!(settings.operation_retention, Duration::from_secs(30 * 24 * 3600));
         assert_eq!((settings.log.as_str(), settings.log_format), ("info", LogFormat::Text));
@@ -364,6 +425,9 @@ mod tests {
             ("ROADMAP_DATABASE_ROLE", "Robert'); DROP", "is not a name of lower-case letters"),
             ("ROADMAP_STATEMENT_TIMEOUT", "0s", "must be between 100ms and 60s"),
             ("ROADMAP_DATABASE_URL", "sqlite://", "sqlite:///path/to/roadmap.db"),
+            ("ROADMAP_STORAGE_URL", "gs://secret@bucket", "is `gs://…`, which is neither a folder"),
+            ("ROADMAP_SECRET", "secret", "the setting secret is not a secret of at least 32 characters"),
+            ("ROADMAP_PREVIOUS_SECRETS", "a,b", "the setting previous_secrets is not a secret of at least"),
             ("ROADMAP_WRITE_WAIT", "5", "write_wait is `5`, which is not a number and a unit"),
             ("ROADMAP_OPERATION_RETENTION", "23h", "clients rely on at least 24h"),
             ("ROADMAP_WORKERS", "0", "workers must be at least 1"),
@@ -373,7 +437,7 @@ mod tests {
         ] {
             let text = environment(name, value);
             assert!(text.contains(says), "{name}={value}: {text}");
-            assert!(!text.contains("secret"), "{text}");
+            assert!(!text.contains(&format!("`{value}`")) || !value.contains("secret"), "{text}");
         }
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("settings.toml");

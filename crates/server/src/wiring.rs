@@ -6,16 +6,21 @@ use std::sync::Arc;
 use anyhow::Context;
 use roadmap_api::State;
 use roadmap_api::detached::Detached;
+use roadmap_blobs::{LocalBlobs, S3Blobs};
+use roadmap_domain::error::StoreError;
 use roadmap_domain::model::base_url::BaseUrl;
-use roadmap_domain::ports::{Clock, Directory, Health, Housekeeping, Ids, RoadmapReader, Store, TextSearch};
+use roadmap_domain::ports::{Blobs, Clock, Directory, Health, Housekeeping, Ids, RoadmapReader, Store, TextSearch};
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::forget_operations::ForgetOperations;
 use roadmap_domain::usecase::search_requests::SearchRequests;
+use roadmap_domain::usecase::sweep_attachments::SweepAttachments;
+use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 use roadmap_postgres::{PostgresOptions, PostgresStore};
 use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
-use crate::settings::{Database, Settings};
+use crate::secret;
+use crate::settings::{Database, Settings, Storage};
 use crate::system::{CachedDirectory, MemoryGate, MonotonicIds, SystemClock};
 
 /// The application, put together.
@@ -89,12 +94,20 @@ impl Application {
     ) -> anyhow::Result<Vec<Arc<State>>> {
         let directory = Arc::new(CachedDirectory::new(self.directory.clone()));
         let connections = (settings.pool_size / workers.max(1)).max(1);
+        let blobs = Self::blobs(settings)?;
+        let references = Arc::new(secret::references(settings)?);
+        let (executor, clock, ids) = (self.executor.clone(), self.clock.clone(), self.ids.clone());
+        let upload = UploadAttachment::new(blobs.clone(), executor, clock, ids);
         let state = |_| {
             let (reader, search) = self.backend.reads(connections)?;
             Ok(Arc::new(State {
                 executor: self.executor.clone(),
                 reader,
                 search: SearchRequests::new(search),
+                upload: upload.clone(),
+                blobs: blobs.clone(),
+                references: references.clone(),
+                directory: directory.clone(),
                 authenticate: Authenticate::new(directory.clone(), self.clock.clone()),
                 health: self.backend.health(),
                 base_url: base_url.clone(),
@@ -115,6 +128,20 @@ impl Application {
         {
             tracing::warn!("fsync is off on the database server: a crash of its machine can lose acknowledged writes");
         }
+    }
+
+    /// The storage for files.
+    fn blobs(settings: &Settings) -> anyhow::Result<Arc<dyn Blobs>> {
+        let opened: Result<Arc<dyn Blobs>, StoreError> = match &settings.storage {
+            Storage::Folder(folder) => LocalBlobs::open(folder).map(|blobs| Arc::new(blobs) as _),
+            Storage::Bucket(url) => S3Blobs::open(url, std::env::vars()).map(|blobs| Arc::new(blobs) as _),
+        };
+        opened.with_context(|| format!("the storage {} cannot be opened", settings.storage))
+    }
+
+    /// Removes what uploads have left behind.
+    pub(crate) fn sweep_attachments(&self, settings: &Settings) -> anyhow::Result<SweepAttachments> {
+        Ok(SweepAttachments::new(Self::blobs(settings)?, self.housekeeping.clone(), self.clock.clone()))
     }
 
     /// Forgets saved answers that are too old.

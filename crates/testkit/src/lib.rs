@@ -4,6 +4,7 @@
 //! - [`harness`]: what a store hands in, and short words for what the cases do.
 //! - [`postgres`]: a server and databases to run it on.
 //! - [`proxy`]: what stands between a service and its database, and fails when told to.
+//! - [`s3`]: a server for files.
 //! - [`fakes`]: a clock that is set by hand, foreseeable ids, a gate that is always open.
 //!
 //! Never a normal dependency: for tests only.
@@ -22,3 +23,4 @@ pub mod fakes;
 pub mod harness;
 pub mod postgres;
 pub mod proxy;
+pub mod s3;

@@ -43,6 +43,7 @@ impl Service {
         command.current_dir(self.folder.path()).args(["--data-dir", "."]);
         if let Some(cluster) = &self.cluster {
             command.args(["--database-url", &cluster.url()]);
+            command.env("ROADMAP_SECRET", "a secret for benchmarks, known to everybody");
         }
         command
     }

@@ -3,6 +3,8 @@
 use actix_web::{HttpResponse, web};
 use roadmap_domain::error::{Invalid, Parsed};
 use roadmap_domain::model::changelog::ChangelogDraft;
+use roadmap_domain::model::id::AttachmentId;
+use roadmap_domain::policy::reference::Purpose;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use serde::Deserialize;
 
@@ -34,17 +36,22 @@ pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<Htt
 
 pub(crate) async fn create(state: web::Data<State>, call: WriteCall) -> Result<HttpResponse, ApiError> {
     let (workspace, links) = (call.workspace, call.links.clone());
-    let (key, draft) = call.command(draft);
+    let referred = |reference: &str| {
+        let id = state.references.verify(Purpose::Blob, workspace, reference, state.clock.now());
+        id.map(AttachmentId::new)
+    };
+    let (key, draft) = call.command(|body| draft(body, referred));
     let render = move |changelog| wire::changelog::created(&changelog, &links);
     execute(&state, workspace, key, CreateChangelog { draft }, render).await
 }
 
-fn draft(body: Body) -> Parsed<ChangelogDraft> {
+fn draft(body: Body, referred: impl FnOnce(&str) -> Option<AttachmentId>) -> Parsed<ChangelogDraft> {
     let Object(changelog) = body.changelog.ok_or_else(|| Invalid::missing("changelog"))?;
     ChangelogDraft::parse(
         changelog.title.as_deref(),
         changelog.content.as_deref(),
         changelog.cover_image_signed_id.as_deref(),
         changelog.publish.unwrap_or(false),
+        referred,
     )
 }

@@ -29,7 +29,6 @@ struct Fields<'a> {
     status: &'static str,
     url: String,
     admin_url: String,
-    /// None as long as the service keeps no files.
     cover_image_url: Option<String>,
     published_at: Option<String>,
     created_at: String,
@@ -43,7 +42,7 @@ fn fields<'a>(changelog: &'a Changelog, links: &Links) -> Fields<'a> {
         status: changelog.status(),
         url: links.changelog(&id),
         admin_url: links.admin_changelog(&id),
-        cover_image_url: None,
+        cover_image_url: changelog.cover.as_ref().map(|cover| links.blob(cover.attachment, &cover.filename)),
         published_at: changelog.published_at.map(|at| at.to_string()),
         created_at: changelog.created_at.to_string(),
         id,

@@ -1,15 +1,24 @@
 //! Where a workspace's things are seen.
 
+use std::sync::Arc;
+
+use roadmap_domain::model::attachment::Filename;
+use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::policy::reference::{Purpose, References};
+
 /// Makes URLs from the configured base and the stored subdomain, never from what a client sent.
 #[derive(Debug, Clone)]
 pub struct Links {
     base: String,
+    workspace: WorkspaceId,
+    references: Arc<References>,
 }
 
 impl Links {
     /// Links below the workspace's base.
-    pub(crate) fn of(base: String) -> Self {
-        Self { base }
+    pub(crate) fn of(base: String, workspace: WorkspaceId, references: Arc<References>) -> Self {
+        Self { base, workspace, references }
     }
 
     /// A feature request on the public roadmap.
@@ -30,5 +39,26 @@ impl Links {
     /// A changelog in the admin panel.
     pub(crate) fn admin_changelog(&self, id: &str) -> String {
         format!("{}/admin/changelogs/{id}", self.base)
+    }
+
+    /// A file, for ever.
+    pub(crate) fn blob(&self, file: AttachmentId, filename: &Filename) -> String {
+        format!("{}/blobs/{}/{}", self.base, self.signed(file), filename.encoded())
+    }
+
+    /// The bytes of a file, for a while.
+    pub(crate) fn file(&self, file: AttachmentId, filename: &Filename, until: Timestamp) -> String {
+        let token = self.references.sign_until(Purpose::File, self.workspace, file.uuid(), until);
+        format!("{}/files/{token}/{}", self.base, filename.encoded())
+    }
+
+    /// A reference by which the workspace uses a file.
+    pub(crate) fn signed(&self, file: AttachmentId) -> String {
+        self.references.sign(Purpose::Blob, self.workspace, file.uuid())
+    }
+
+    /// A reference by which rich text has a file attached.
+    pub(crate) fn attachable(&self, file: AttachmentId) -> String {
+        self.references.sign(Purpose::Attachable, self.workspace, file.uuid())
     }
 }

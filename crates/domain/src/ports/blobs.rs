@@ -57,7 +57,7 @@ pub trait BlobUpload: Send {
 /// Bytes that come one piece after the other.
 #[async_trait]
 pub trait Chunks: Send {
-    /// The next piece; `None` at the end.
+    /// The next piece; `None` at the end, behind which nobody asks.
     async fn next(&mut self) -> Result<Option<Bytes>, StoreError>;
 }
 

@@ -72,11 +72,8 @@ impl UploadAttachment {
     ) -> Result<Attachment, RoadmapError> {
         let mut pieces = Vec::new();
         let mut intake = Intake::default();
-        while intake.head.len() < media_type::SNIFFED
-            && let Some(piece) = source.next().await?
-        {
-            intake.take(&piece)?;
-            pieces.push(piece);
+        while intake.head.len() < media_type::SNIFFED && !intake.ended {
+            pieces.extend(intake.next(source).await?);
         }
         let media_type = MediaType::of(&intake.head, file.media_type.as_deref());
         let mut upload = self.blobs.create(key, &Served::of(&media_type, &file.filename)).await?;
@@ -109,10 +106,21 @@ struct Intake {
     size: u64,
     md5: Md5,
     head: Vec<u8>,
+    ended: bool,
 }
 
 impl Intake {
-    fn take(&mut self, piece: &Bytes) -> Result<(), RoadmapError> {
+    /// The next piece, counted.
+    async fn next(&mut self, source: &mut dyn Chunks) -> Result<Option<Bytes>, RoadmapError> {
+        let piece = source.next().await?;
+        match &piece {
+            Some(piece) => self.count(piece)?,
+            None => self.ended = true,
+        }
+        Ok(piece)
+    }
+
+    fn count(&mut self, piece: &Bytes) -> Result<(), RoadmapError> {
         self.size = self.size.saturating_add(piece.len() as u64);
         if self.size > MAX_BYTES {
             return Err(refused().into());
@@ -123,7 +131,7 @@ impl Intake {
         Ok(())
     }
 
-    /// Writes the pieces that were taken, and takes and writes the others.
+    /// Writes the pieces that were taken, and those that are still to come.
     async fn pour(
         &mut self,
         taken: Vec<Bytes>,
@@ -133,9 +141,10 @@ impl Intake {
         for piece in taken {
             upload.write(piece).await?;
         }
-        while let Some(piece) = source.next().await? {
-            self.take(&piece)?;
-            upload.write(piece).await?;
+        while !self.ended {
+            if let Some(piece) = self.next(source).await? {
+                upload.write(piece).await?;
+            }
         }
         Ok(())
     }
@@ -168,13 +177,17 @@ mod tests {
     use std::sync::{Mutex, PoisonError};
     use uuid::Uuid;
 
-    /// Pieces, and perhaps a break.
-    struct Pieces(Vec<Result<Bytes, StoreError>>);
+    /// Pieces, and perhaps a break. Nobody asks behind the end.
+    struct Pieces(Option<std::vec::IntoIter<Result<Bytes, StoreError>>>);
 
     #[async_trait]
     impl Chunks for Pieces {
         async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
-            if self.0.is_empty() { Ok(None) } else { self.0.remove(0).map(Some) }
+            let next = self.0.as_mut().unwrap().next();
+            if next.is_none() {
+                self.0 = None;
+            }
+            next.transpose()
         }
     }
 
@@ -249,7 +262,7 @@ mod tests {
         let executor = Executor::new(Arc::new(store), gate, clock.clone(), ids.clone());
         let upload = UploadAttachment::new(Arc::new(blobs), executor, clock, ids);
         let file = FileDescription { filename: Filename::cleaned("a.png"), media_type: Some("text/plain".to_owned()) };
-        block_on(upload.run(workspace(), file, &mut Pieces(pieces)))
+        block_on(upload.run(workspace(), file, &mut Pieces(Some(pieces.into_iter()))))
     }
 
     fn nothing_stored() -> MockStore {

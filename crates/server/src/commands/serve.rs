@@ -10,6 +10,7 @@ use actix_web::{App, HttpServer, web};
 use anyhow::Context;
 use roadmap_api::detached::Detached;
 use roadmap_domain::usecase::forget_operations::ForgetOperations;
+use roadmap_domain::usecase::sweep_attachments::{SweepAttachments, Swept};
 use tokio::runtime::Handle;
 
 use super::base_url_at;
@@ -66,7 +67,10 @@ impl Serve {
         });
         let server = server.workers(workers).shutdown_timeout(settings.shutdown_wait.as_secs());
         let server = server.listen(listener)?.run();
-        let housekeeping = tokio::spawn(keep_house(application.forget_operations(&settings)));
+        let housekeeping = tokio::spawn(keep_house(
+            application.forget_operations(&settings),
+            application.sweep_attachments(&settings)?,
+        ));
 
         print(&greeting)?;
         server.await.context("the server stopped")?;
@@ -78,7 +82,7 @@ impl Serve {
     }
 }
 
-async fn keep_house(forget: ForgetOperations) {
+async fn keep_house(forget: ForgetOperations, sweep: SweepAttachments) {
     let mut hours = tokio::time::interval(HOUSEKEEPING);
     loop {
         hours.tick().await;
@@ -86,6 +90,13 @@ async fn keep_house(forget: ForgetOperations) {
             Ok(0) => {}
             Ok(forgotten) => tracing::info!(forgotten, "old answers of operation keys were forgotten"),
             Err(error) => tracing::warn!(%error, "old answers of operation keys could not be forgotten"),
+        }
+        match sweep.run().await {
+            Ok(swept) if swept == Swept::default() => {}
+            Ok(Swept { blobs, unfinished }) => {
+                tracing::info!(blobs, unfinished, "what uploads have left behind was removed");
+            }
+            Err(error) => tracing::warn!(%error, "what uploads have left behind could not be removed"),
         }
     }
 }

@@ -1,0 +1,205 @@
+//! Files as browsers get them: `/blobs/<signed id>/<name>`, which anybody may open who has been
+//! given it, leads to where the bytes are for the next five minutes.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use actix_web::body::SizedStream;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{
+    self, ACCEPT_RANGES, ByteRangeSpec, CONTENT_DISPOSITION, CONTENT_RANGE, CONTENT_SECURITY_POLICY, ETAG, EntityTag,
+    Header, HeaderName, IfNoneMatch, IfRange, LOCATION, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use actix_web::web::{self, Bytes};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use futures_util::stream;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::attachment::{Attachment, Served};
+use roadmap_domain::model::id::AttachmentId;
+use roadmap_domain::policy::reference::Purpose;
+use roadmap_domain::ports::Chunks;
+
+use crate::caller;
+use crate::error::ApiError;
+use crate::state::State;
+use crate::wire::Links;
+
+/// How long the way to the bytes is open.
+const LIFE: Duration = Duration::from_secs(300);
+
+/// What every answer with or about a file carries: nobody guesses its type, and nothing in it runs.
+const GUARDS: [(HeaderName, &str); 3] = [
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"),
+    (REFERRER_POLICY, "no-referrer"),
+];
+
+/// `GET /blobs/<signed id>/<name>`
+pub(crate) async fn blob(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    let (attachment, links) = referred(&state, &request, Purpose::Blob).await?;
+    let location = match state.blobs.link(attachment.key, LIFE).await? {
+        Some(url) => url,
+        None => {
+            let until = state.clock.now().plus(LIFE.try_into().unwrap_or(time::Duration::ZERO));
+            links.file(attachment.id, &attachment.filename, until)
+        }
+    };
+    Ok(guarded(StatusCode::FOUND).insert_header((LOCATION, location)).finish())
+}
+
+/// `GET /files/<token>/<name>`
+pub(crate) async fn file(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    let (attachment, _) = referred(&state, &request, Purpose::File).await?;
+    let tag = EntityTag::new_strong(attachment.checksum.to_string());
+    let mut response = guarded(StatusCode::OK);
+    response.insert_header((ETAG, tag.clone())).insert_header((ACCEPT_RANGES, "bytes"));
+    if has_already(&request, &tag) {
+        return Ok(response.status(StatusCode::NOT_MODIFIED).finish());
+    }
+    let range = range(&request, &tag, attachment.byte_size)?;
+    let chunks = state.blobs.read(attachment.key, range.clone()).await?.ok_or(ApiError::NotFound)?;
+    let served = Served::of(&attachment.media_type, &attachment.filename);
+    response.content_type(served.content_type.as_str());
+    response.insert_header((CONTENT_DISPOSITION, served.disposition()));
+    let length = match range {
+        Some(Range { start, end }) => {
+            let content_range = format!("bytes {start}-{}/{}", end.saturating_sub(1), attachment.byte_size);
+            response.status(StatusCode::PARTIAL_CONTENT).insert_header((CONTENT_RANGE, content_range));
+            end.saturating_sub(start)
+        }
+        None => attachment.byte_size,
+    };
+    Ok(response.body(SizedStream::new(length, pieces(chunks))))
+}
+
+/// The file that the path refers to. Whatever is wrong with the reference, there is nothing here.
+async fn referred(state: &State, request: &HttpRequest, purpose: Purpose) -> Result<(Attachment, Links), ApiError> {
+    let subdomain = caller::subdomain(state, request.headers()).ok_or(ApiError::NotFound)?;
+    let reference = request.match_info().get("reference").unwrap_or_default();
+    let workspace = state.directory.workspace(&subdomain).await?.ok_or(ApiError::NotFound)?;
+    let id = state.references.verify(purpose, workspace.id, reference, state.clock.now());
+    let id = AttachmentId::new(id.ok_or(ApiError::NotFound)?);
+    let attachment = state.reader.attachment(workspace.id, id).await?.ok_or(ApiError::NotFound)?;
+    let base = state.base_url.of_workspace(&subdomain);
+    Ok((attachment, Links::of(base, workspace.id, state.references.clone())))
+}
+
+fn guarded(status: StatusCode) -> HttpResponseBuilder {
+    let mut response = HttpResponseBuilder::new(status);
+    for guard in GUARDS {
+        response.insert_header(guard);
+    }
+    response
+}
+
+/// Whether the client has these bytes (RFC 9110 section 13.1.2).
+fn has_already(request: &HttpRequest, tag: &EntityTag) -> bool {
+    if !request.headers().contains_key(header::IF_NONE_MATCH) {
+        return false;
+    }
+    match IfNoneMatch::parse(request) {
+        Ok(IfNoneMatch::Any) => true,
+        Ok(IfNoneMatch::Items(tags)) => tags.iter().any(|known| known.weak_eq(tag)),
+        Err(_) => false,
+    }
+}
+
+/// The range that is asked for (RFC 9110 section 14.2): one, of bytes. A header that asks for
+/// anything else, or for a part of what has changed, is passed over.
+fn range(request: &HttpRequest, tag: &EntityTag, length: u64) -> Result<Option<Range<u64>>, ApiError> {
+    let ranges = match header::Range::parse(request) {
+        Ok(header::Range::Bytes(ranges)) if request.headers().contains_key(header::RANGE) => ranges,
+        _ => return Ok(None),
+    };
+    if request.headers().contains_key(header::IF_RANGE)
+        && !matches!(IfRange::parse(request), Ok(IfRange::EntityTag(known)) if known.strong_eq(tag))
+    {
+        return Ok(None);
+    }
+    let [only] = ranges.as_slice() else { return Ok(None) };
+    let (first, last) =
+        ByteRangeSpec::to_satisfiable_range(only, length).ok_or(ApiError::RangeNotSatisfiable(length))?;
+    Ok(Some(first..last.saturating_add(1)))
+}
+
+/// The pieces of a file as the web server takes them.
+fn pieces(chunks: Box<dyn Chunks>) -> impl futures_util::Stream<Item = Result<Bytes, Broken>> {
+    stream::unfold(Some(chunks), |chunks| async move {
+        let mut chunks = chunks?;
+        match chunks.next().await {
+            Ok(Some(bytes)) => Some((Ok(bytes), Some(chunks))),
+            Ok(None) => None,
+            // The status is out: all that is left is to break off.
+            Err(error) => {
+                tracing::error!(%error, "a file broke off");
+                Some((Err(Broken(error)), None))
+            }
+        }
+    })
+}
+
+/// A file that could not be read to its end.
+#[derive(Debug)]
+struct Broken(StoreError);
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Broken {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::test::TestRequest;
+
+    fn tag() -> EntityTag {
+        EntityTag::new_strong("abc==".to_owned())
+    }
+
+    #[test]
+    fn one_range_of_bytes_is_cut_out() {
+        for (asked, cut) in [
+            ("bytes=0-0", Some(0..1)),
+            ("bytes=0-9", Some(0..10)),
+            ("bytes=5-", Some(5..10)),
+            ("bytes=5-99", Some(5..10)),
+            ("bytes=-3", Some(7..10)),
+            ("bytes=-99", Some(0..10)),
+            ("bytes=0-1,4-5", None),
+            ("lines=0-1", None),
+            ("bytes=9-0", None),
+            ("nonsense", None),
+        ] {
+            let request = TestRequest::get().insert_header((header::RANGE, asked)).to_http_request();
+            assert_eq!(range(&request, &tag(), 10).unwrap(), cut, "{asked}");
+        }
+        assert_eq!(range(&TestRequest::get().to_http_request(), &tag(), 10).unwrap(), None);
+        for asked in ["bytes=10-", "bytes=-0", "bytes=99-100"] {
+            let request = TestRequest::get().insert_header((header::RANGE, asked)).to_http_request();
+            assert!(matches!(range(&request, &tag(), 10), Err(ApiError::RangeNotSatisfiable(10))), "{asked}");
+        }
+    }
+
+    #[test]
+    fn a_range_of_something_else_is_the_whole() {
+        for (known, cut) in [("\"abc==\"", Some(0..1)), ("\"other\"", None), ("W/\"abc==\"", None), ("?", None)] {
+            let request = TestRequest::get()
+                .insert_header((header::RANGE, "bytes=0-0"))
+                .insert_header((header::IF_RANGE, known))
+                .to_http_request();
+            assert_eq!(range(&request, &tag(), 10).unwrap(), cut, "{known}");
+        }
+    }
+
+    #[test]
+    fn a_known_file_is_not_sent_again() {
+        for (known, same) in [("\"abc==\"", true), ("W/\"abc==\", \"x\"", true), ("*", true), ("\"x\"", false)] {
+            let request = TestRequest::get().insert_header((header::IF_NONE_MATCH, known)).to_http_request();
+            assert_eq!(has_already(&request, &tag()), same, "{known}");
+        }
+        assert!(!has_already(&TestRequest::get().to_http_request(), &tag()));
+    }
+}

@@ -1,0 +1,122 @@
+//! From object_store's errors to the domain's.
+
+use std::error::Error;
+use std::io;
+
+use object_store::client::HttpError;
+use roadmap_domain::error::StoreError;
+use thiserror::Error;
+use tokio::task::JoinError;
+
+/// What can be wrong with the settings of a storage.
+#[derive(Debug, Error)]
+pub enum SettingError {
+    /// The URL does not name a bucket.
+    #[error("the URL of the storage is not of the form s3://bucket or s3://bucket/prefix")]
+    Url,
+    /// The `AWS_…` variables contradict each other, or one has a value that cannot be understood.
+    #[error("the AWS_… variables cannot be used")]
+    Variables(#[source] object_store::Error),
+    /// There is no runtime that the requests could run on.
+    #[error("a storage that is reached over the network must be opened in a Tokio runtime")]
+    Runtime(#[from] tokio::runtime::TryCurrentError),
+}
+
+impl From<SettingError> for StoreError {
+    fn from(error: SettingError) -> Self {
+        Self::Fatal(error.into())
+    }
+}
+
+/// How object_store begins to report an answer that is no success. It keeps the type to itself.
+const STATUS: &str = "Server returned non-2xx status code: ";
+
+/// How it begins to report a 200 whose body is an error, after it has tried again in vain. S3 says
+/// `InternalError` and `SlowDown` in this way.
+const LATE_ERROR: &str = "Server returned error response: ";
+
+/// Sorts a failure of object_store.
+///
+/// The disk, the network and an S3 that is busy are what they are. Everything else can only be put
+/// right here or in the settings, a refused signature and a bucket that does not exist included.
+pub(crate) fn store_error(error: object_store::Error) -> StoreError {
+    if causes(&error).any(is_passing) { StoreError::Unavailable(error.into()) } else { StoreError::Fatal(error.into()) }
+}
+
+/// A failure of the disk: full, broken, gone, or closed to us.
+pub(crate) fn disk_error(error: io::Error) -> StoreError {
+    StoreError::Unavailable(error.into())
+}
+
+/// A task that came to no end. It is cut off when its runtime ends; else it panicked.
+pub(crate) fn task_error(error: JoinError) -> StoreError {
+    if error.is_cancelled() { StoreError::Unavailable(error.into()) } else { StoreError::Fatal(error.into()) }
+}
+
+/// A use of the port that it does not allow, or an answer that a library never gives.
+pub(crate) fn mistake(what: &'static str) -> StoreError {
+    StoreError::Fatal(what.into())
+}
+
+/// Whether the failure is that there is no such blob. When there is no such bucket, every blob is
+/// "not found", which must not be taken for an answer.
+pub(crate) fn is_missing(error: &object_store::Error) -> bool {
+    matches!(error, object_store::Error::NotFound { .. })
+        && !causes(error).any(|cause| cause.to_string().contains("NoSuchBucket"))
+}
+
+/// The error and what caused it, outermost first.
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
+}
+
+fn is_passing(cause: &(dyn Error + 'static)) -> bool {
+    if cause.is::<io::Error>() || cause.is::<HttpError>() {
+        return true;
+    }
+    if let Some(task) = cause.downcast_ref::<JoinError>() {
+        return task.is_cancelled();
+    }
+    let text = cause.to_string();
+    let status = text.strip_prefix(STATUS).and_then(|rest| rest.get(..3));
+    text.starts_with(LATE_ERROR)
+        || status.is_some_and(|status| matches!(status, "408" | "429") || status.starts_with('5'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn s3(message: &str) -> object_store::Error {
+        object_store::Error::Generic { store: "S3", source: message.into() }
+    }
+
+    fn is_unavailable(error: object_store::Error) -> bool {
+        matches!(store_error(error), StoreError::Unavailable(_))
+    }
+
+    #[test]
+    fn failures_are_sorted_by_what_can_be_done_about_them() {
+        for status in ["408 Request Timeout", "429 Too Many Requests", "500 Internal Server Error", "503 Slow Down"] {
+            assert!(is_unavailable(s3(&format!("{STATUS}{status}: busy"))), "{status}");
+        }
+        assert!(is_unavailable(s3("Server returned error response: <Code>SlowDown</Code>")));
+        for status in ["400 Bad Request", "416 Range Not Satisfiable", ""] {
+            assert!(!is_unavailable(s3(&format!("{STATUS}{status}"))), "{status}");
+        }
+        for kind in [io::ErrorKind::StorageFull, io::ErrorKind::ReadOnlyFilesystem, io::ErrorKind::PermissionDenied] {
+            let disk = object_store::Error::Generic { store: "local", source: io::Error::from(kind).into() };
+            assert!(is_unavailable(disk), "{kind}");
+        }
+        assert!(!is_unavailable(s3("something new")));
+    }
+
+    #[test]
+    fn a_bucket_that_is_gone_is_no_missing_blob() {
+        let not_found =
+            |answer: &str| object_store::Error::NotFound { path: String::new(), source: answer.to_owned().into() };
+        assert!(is_missing(&not_found("<Code>NoSuchKey</Code>")));
+        assert!(!is_missing(&not_found("<Code>NoSuchBucket</Code>")));
+        assert!(!is_missing(&s3("")));
+    }
+}

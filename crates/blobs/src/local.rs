@@ -1,0 +1,363 @@
+//! Blobs as files in a folder.
+
+use std::ffi::OsStr;
+use std::fs::{File, ReadDir};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use object_store::local::LocalFileSystem;
+use object_store::{GetResultPayload, MultipartUpload, ObjectStoreExt, PutPayloadMut};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::attachment::{BlobKey, Served};
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::{BlobListing, BlobUpload, Blobs, Chunks, StoredBlob};
+use tokio::runtime::Handle;
+
+use crate::errors::{disk_error, is_missing, mistake, store_error, task_error};
+
+/// How many bytes are written or read in one go. Each goes through the pool of blocking threads, so
+/// that small ones are dear; an upload holds no more than this.
+const PIECE: usize = 256 * 1024;
+
+/// How much memory the bytes of a piece are gathered in at a time.
+const BLOCK: usize = 64 * 1024;
+
+/// How many blobs a listing tells of at once.
+const PAGE: usize = 1_000;
+
+/// A storage in a folder of this machine. Processes that serve the same data must share the folder.
+#[derive(Debug, Clone)]
+pub struct LocalBlobs {
+    files: Arc<LocalFileSystem>,
+    root: Arc<Path>,
+}
+
+impl LocalBlobs {
+    /// A storage in this folder, which is made when it is not there.
+    ///
+    /// # Errors
+    /// The folder cannot be made or read.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let root = std::path::absolute(folder).map_err(disk_error)?;
+        create_durably(&root).map_err(disk_error)?;
+        let files = LocalFileSystem::new_with_prefix(&root).map_err(store_error)?.with_fsync(true);
+        Ok(Self { files: Arc::new(files), root: root.into() })
+    }
+}
+
+#[async_trait]
+impl Blobs for LocalBlobs {
+    fn service_name(&self) -> &'static str {
+        "local"
+    }
+
+    async fn create(&self, key: BlobKey, _served: &Served) -> Result<Box<dyn BlobUpload>, StoreError> {
+        let (files, root, path) = (Arc::clone(&self.files), Arc::clone(&self.root), path_of(key));
+        let runtime = Handle::current();
+        let upload = blocking(move || {
+            // object_store makes the folder and the staging file without leaving the thread.
+            let upload = runtime.block_on(files.put_multipart(&path)).map_err(store_error)?;
+            // It syncs the folders that it makes. One that another upload has just made may not be
+            // durable yet, and with it everything in it.
+            sync_folder(&root).map_err(disk_error)?;
+            Ok(upload)
+        });
+        Ok(Box::new(LocalUpload { upload: Some(upload.await?), buffer: buffer(), is_broken: false }))
+    }
+
+    async fn read(&self, key: BlobKey, range: Option<Range<u64>>) -> Result<Option<Box<dyn Chunks>>, StoreError> {
+        let found = match self.files.get(&path_of(key)).await {
+            Ok(found) => found,
+            Err(error) if is_missing(&error) => return Ok(None),
+            Err(error) => return Err(store_error(error)),
+        };
+        let range = range.unwrap_or(0..found.meta.size);
+        if range.start > range.end || range.end > found.meta.size {
+            return Err(mistake("a range that does not lie within the blob"));
+        }
+        // Its own stream reads 8 KiB at a time.
+        let GetResultPayload::File(file, _) = found.payload else {
+            return Err(mistake("object_store opened no file"));
+        };
+        Ok(Some(Box::new(LocalChunks { file: Some(file), next: range })))
+    }
+
+    async fn link(&self, _key: BlobKey, _life: Duration) -> Result<Option<String>, StoreError> {
+        Ok(None)
+    }
+
+    fn list(&self) -> Box<dyn BlobListing> {
+        Box::new(LocalListing { walk: Some(Walk::new(&self.root)) })
+    }
+
+    async fn delete(&self, key: BlobKey) -> Result<(), StoreError> {
+        match self.files.delete(&path_of(key)).await {
+            Err(error) if !is_missing(&error) => Err(store_error(error)),
+            _ => Ok(()),
+        }
+    }
+
+    async fn delete_unfinished(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let mut walk = Walk::new(&self.root);
+        blocking(move || {
+            let mut deleted = 0;
+            while let Some(entry) = walk.next().map_err(disk_error)? {
+                if !is_staging(&entry.name) || entry.changed_at >= before {
+                    continue;
+                }
+                match std::fs::remove_file(&entry.path) {
+                    Ok(()) => deleted += 1,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) => return Err(disk_error(error)),
+                }
+            }
+            Ok(deleted)
+        })
+        .await
+    }
+}
+
+/// A staging file. object_store gives it the name of the blob at the end, and removes it when this
+/// is dropped before. Should the very last step fail, it stays for `delete_unfinished`.
+struct LocalUpload {
+    /// There until it is finished or aborted.
+    upload: Option<Box<dyn MultipartUpload>>,
+    buffer: PutPayloadMut,
+    /// Whether a piece was not written, or nobody waited until it was: there may be a hole.
+    is_broken: bool,
+}
+
+impl LocalUpload {
+    /// Waits until the piece is written: that is what slows a fast sender down.
+    async fn flush(&mut self) -> Result<(), StoreError> {
+        self.is_broken = true;
+        let piece = std::mem::replace(&mut self.buffer, buffer()).freeze();
+        if let Some(upload) = &mut self.upload {
+            upload.put_part(piece).await.map_err(store_error)?;
+        }
+        self.is_broken = false;
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        if self.is_broken { Err(mistake("an upload went on after a write that failed")) } else { Ok(()) }
+    }
+}
+
+#[async_trait]
+impl BlobUpload for LocalUpload {
+    async fn write(&mut self, mut bytes: Bytes) -> Result<(), StoreError> {
+        self.check()?;
+        while !bytes.is_empty() {
+            let room = PIECE.saturating_sub(self.buffer.content_length());
+            self.buffer.extend_from_slice(&bytes.split_to(room.min(bytes.len())));
+            if self.buffer.content_length() >= PIECE {
+                self.flush().await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn finish(mut self: Box<Self>) -> Result<(), StoreError> {
+        self.check()?;
+        if !self.buffer.is_empty() {
+            self.flush().await?;
+        }
+        if let Some(mut upload) = self.upload.take() {
+            upload.complete().await.map_err(store_error)?;
+        }
+        Ok(())
+    }
+
+    async fn abort(mut self: Box<Self>) -> Result<(), StoreError> {
+        match self.upload.take() {
+            Some(mut upload) => upload.abort().await.map_err(store_error),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for LocalUpload {
+    /// object_store leaves the removal to the current runtime, which does not come to it any more
+    /// when it is about to end. Where there is no runtime, the file is removed at once.
+    fn drop(&mut self) {
+        if let Some(upload) = self.upload.take() {
+            // Without a thread it is dropped here.
+            let _ = std::thread::Builder::new().spawn(move || drop(upload));
+        }
+    }
+}
+
+fn buffer() -> PutPayloadMut {
+    PutPayloadMut::new().with_block_size(BLOCK)
+}
+
+struct LocalChunks {
+    /// Away while it is read from.
+    file: Option<File>,
+    next: Range<u64>,
+}
+
+#[async_trait]
+impl Chunks for LocalChunks {
+    async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
+        if self.next.is_empty() {
+            return Ok(None);
+        }
+        let mut file = self.file.take().ok_or_else(|| mistake("a read went on after one that failed"))?;
+        let (start, left) = (self.next.start, self.next.end - self.next.start);
+        let (file, piece) = blocking(move || {
+            let mut piece = Vec::with_capacity(usize::try_from(left).unwrap_or(PIECE).min(PIECE));
+            file.seek(SeekFrom::Start(start)).map_err(disk_error)?;
+            (&mut file).take(left.min(PIECE as u64)).read_to_end(&mut piece).map_err(disk_error)?;
+            Ok((file, piece))
+        })
+        .await?;
+        if piece.is_empty() {
+            return Err(disk_error(io::ErrorKind::UnexpectedEof.into()));
+        }
+        self.file = Some(file);
+        self.next.start += piece.len() as u64;
+        Ok(Some(piece.into()))
+    }
+}
+
+struct LocalListing {
+    /// Away while it goes on.
+    walk: Option<Walk>,
+}
+
+#[async_trait]
+impl BlobListing for LocalListing {
+    async fn next(&mut self) -> Result<Vec<StoredBlob>, StoreError> {
+        let mut walk = self.walk.take().ok_or_else(|| mistake("a listing went on after a failure"))?;
+        let (walk, blobs) = blocking(move || {
+            let mut blobs = Vec::new();
+            while blobs.len() < PAGE
+                && let Some(entry) = walk.next().map_err(disk_error)?
+            {
+                if let Some(key) = BlobKey::parse(&entry.name) {
+                    blobs.push(StoredBlob { key, written_at: entry.changed_at });
+                }
+            }
+            Ok((walk, blobs))
+        })
+        .await?;
+        self.walk = Some(walk);
+        Ok(blobs)
+    }
+}
+
+/// A file in one of the workspaces' folders.
+struct Entry {
+    /// `<workspace>/<file>`
+    name: String,
+    path: PathBuf,
+    changed_at: Timestamp,
+}
+
+/// Goes through the files of all workspaces' folders. object_store's own listing leaves out staging
+/// files, and fails for good at a folder that it may not read, as `lost+found` is one.
+struct Walk {
+    root: PathBuf,
+    folders: Option<ReadDir>,
+    /// The folder that it is in, with its name.
+    files: Option<(String, ReadDir)>,
+}
+
+impl Walk {
+    fn new(root: &Path) -> Self {
+        Self { root: root.to_owned(), folders: None, files: None }
+    }
+
+    fn next(&mut self) -> io::Result<Option<Entry>> {
+        loop {
+            if let Some((folder, files)) = &mut self.files {
+                if let Some(file) = files.next() {
+                    let file = file?;
+                    // Whatever is gone by now need not be told about.
+                    let Some(metadata) = present(file.metadata())? else { continue };
+                    if let Some(name) = file.file_name().to_str()
+                        && metadata.is_file()
+                        && let Some(changed_at) = timestamp(metadata.modified()?)
+                    {
+                        let name = format!("{folder}/{name}");
+                        return Ok(Some(Entry { name, path: file.path(), changed_at }));
+                    }
+                    continue;
+                }
+                self.files = None;
+            }
+            let folders = match &mut self.folders {
+                Some(folders) => folders,
+                None => self.folders.insert(std::fs::read_dir(&self.root)?),
+            };
+            let Some(folder) = folders.next() else { return Ok(None) };
+            let folder = folder?;
+            if let Some(name) = workspace_folder(&folder.file_name())
+                && folder.file_type()?.is_dir()
+                && let Some(files) = present(std::fs::read_dir(folder.path()))?
+            {
+                self.files = Some((name, files));
+            }
+        }
+    }
+}
+
+/// The name of a folder that can have blobs in it: the first half of a key has the form of the second.
+fn workspace_folder(name: &OsStr) -> Option<String> {
+    let name = name.to_str()?;
+    BlobKey::parse(&format!("{name}/{name}")).map(|_| name.to_owned())
+}
+
+/// Whether object_store has made this file to write a blob into it: it appends `#` and a number.
+fn is_staging(name: &str) -> bool {
+    name.split_once('#').is_some_and(|(key, number)| {
+        BlobKey::parse(key).is_some() && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+fn path_of(key: BlobKey) -> object_store::path::Path {
+    key.to_string().into()
+}
+
+/// `None` when the file is not there any more.
+fn present<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// `None` for a moment that no year of four digits has.
+fn timestamp(moment: SystemTime) -> Option<Timestamp> {
+    let millis = match moment.duration_since(UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_millis()).ok()?,
+        Err(before) => -i64::try_from(before.duration().as_millis()).ok()?,
+    };
+    Timestamp::from_millis(millis)
+}
+
+/// Makes a folder and those above it, so that they outlive a loss of power.
+fn create_durably(folder: &Path) -> io::Result<()> {
+    let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
+    std::fs::create_dir_all(folder)?;
+    missing.into_iter().filter_map(Path::parent).try_for_each(sync_folder)
+}
+
+/// Makes the names in a folder durable. Only Unix can.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    tokio::task::spawn_blocking(work).await.map_err(task_error)?
+}

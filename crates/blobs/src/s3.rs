@@ -1,0 +1,436 @@
+//! Blobs as objects in a bucket that speaks S3.
+//!
+//! Where requests run: reqwest hands a connection to the runtime of whoever opens it, and then keeps
+//! it in one pool for all. A request of a worker would travel on a connection that another worker
+//! drives between its own calls, or does not drive any more. So all requests run on the runtime that
+//! the storage was opened in, and callers on any runtime wait for the outcome. object_store has a
+//! connector for that, which takes in a whole answer however slowly it is read; here a sender waits.
+//!
+//! Trust: reqwest asks the platform's verifier, which on Linux takes the certificates of the system
+//! (or of `SSL_CERT_FILE` and `SSL_CERT_DIR`), and uses the process's provider of cryptography.
+//! There must be some certificates even if no request is encrypted.
+
+use std::future::Future;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt, TryStreamExt};
+use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::path::Path;
+use object_store::signer::{Method, Signer};
+use object_store::{
+    Attribute, Attributes, BackoffConfig, ClientOptions, GetOptions, GetRange, MultipartUpload, ObjectMeta,
+    ObjectStore, ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutPayloadMut, RetryConfig,
+};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::attachment::{BlobKey, Served};
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::{BlobListing, BlobUpload, Blobs, Chunks, StoredBlob};
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use url::Url;
+
+use crate::errors::{SettingError, is_missing, mistake, store_error, task_error};
+
+/// The bytes of a part: S3 takes no smaller ones but the last.
+const PART: usize = 5 * 1024 * 1024;
+
+/// How much memory the bytes of a part are gathered in at a time.
+const BLOCK: usize = 64 * 1024;
+
+/// How many uploads of this process hold bytes. The others wait for their turn.
+static BUFFERS: Semaphore = Semaphore::const_new(8);
+
+/// How long an upload waits for its turn.
+const TURN: Duration = Duration::from_secs(30);
+
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(3);
+
+/// How long S3 may be silent: from the beginning of a request, its body included, and between two
+/// pieces of an answer. A part so needs 4 Mbit/s; `AWS_READ_TIMEOUT` sets another limit. There is no limit to a whole answer, which a slow reader may take long to fetch.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// How long after its beginning a request may be tried again. With the two limits above, an S3 that
+/// cannot be reached is found out in about 7 seconds and one that is silent in about 10.
+const RETRY: Duration = Duration::from_secs(4);
+
+/// A storage in a bucket, perhaps under a prefix. Nobody else may write there: objects whose keys
+/// object_store cannot express (`a//b`) make a listing fail.
+///
+/// What uploads leave unfinished when the process is killed can be seen by nobody and is paid for
+/// all the same. It goes away by a lifecycle rule of the bucket (`AbortIncompleteMultipartUpload`).
+#[derive(Debug, Clone)]
+pub struct S3Blobs {
+    store: Arc<AmazonS3>,
+    prefix: Path,
+    runtime: Handle,
+}
+
+impl S3Blobs {
+    /// A storage at `s3://bucket` or `s3://bucket/prefix`, with credentials, region and endpoint from
+    /// the `AWS_…` variables among these. Without keys in them, a web identity, the container or the
+    /// machine is asked for some when they are needed. All requests run on the current runtime.
+    ///
+    /// # Errors
+    /// The settings cannot be used. Whether S3 is there is not looked at.
+    pub fn open(url: &str, environment: impl IntoIterator<Item = (String, String)>) -> Result<Self, StoreError> {
+        let runtime = Handle::try_current().map_err(SettingError::Runtime)?;
+        // Another part of the process may have installed one, and then that one is used.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let (bucket, prefix) = place(url)?;
+        let client =
+            ClientOptions::new().with_timeout_disabled().with_connect_timeout(CONNECT).with_read_timeout(SILENCE);
+        let retry = RetryConfig {
+            backoff: BackoffConfig { max_backoff: Duration::from_secs(1), ..BackoffConfig::default() },
+            max_retries: 3,
+            retry_timeout: RETRY,
+        };
+        let mut builder = AmazonS3Builder::new().with_client_options(client).with_retry(retry);
+        for (name, value) in environment {
+            // Set to nothing is not set, as containers do it.
+            if name.starts_with("AWS_")
+                && !value.is_empty()
+                && let Ok(key) = name.to_ascii_lowercase().parse()
+            {
+                builder = builder.with_config(key, value);
+            }
+        }
+        let endpoint = builder
+            .get_config_value(&AmazonS3ConfigKey::S3Endpoint)
+            .or_else(|| builder.get_config_value(&AmazonS3ConfigKey::Endpoint));
+        if endpoint.is_some_and(|endpoint| endpoint.starts_with("http://")) {
+            builder = builder.with_allow_http(true);
+        }
+        let store = builder
+            .with_bucket_name(bucket)
+            // The request that deletes many at once is one that not every S3 knows.
+            .with_disable_bulk_delete(true)
+            .build()
+            .map_err(SettingError::Variables)?;
+        Ok(Self { store: Arc::new(store), prefix, runtime })
+    }
+
+    fn path_of(&self, key: BlobKey) -> Path {
+        self.prefix.clone().join(key.workspace.to_string()).join(key.attachment.to_string())
+    }
+}
+
+/// The bucket and the prefix that a URL names.
+fn place(url: &str) -> Result<(String, Path), SettingError> {
+    let url = Url::parse(url).map_err(|_| SettingError::Url)?;
+    let is_plain = url.scheme() == "s3"
+        && url.username().is_empty()
+        && url.password().is_none()
+        && url.port().is_none()
+        && url.query().is_none()
+        && url.fragment().is_none();
+    let bucket = url.host_str().filter(|bucket| is_plain && !bucket.is_empty()).ok_or(SettingError::Url)?;
+    let prefix = Path::from_url_path(url.path()).map_err(|_| SettingError::Url)?;
+    Ok((bucket.to_owned(), prefix))
+}
+
+#[async_trait]
+impl Blobs for S3Blobs {
+    fn service_name(&self) -> &'static str {
+        "s3"
+    }
+
+    async fn create(&self, key: BlobKey, served: &Served) -> Result<Box<dyn BlobUpload>, StoreError> {
+        // The port's links say nothing about how a file is served, so that the object has to.
+        let attributes = Attributes::from_iter([
+            (Attribute::ContentType, served.content_type.clone()),
+            (Attribute::ContentDisposition, served.disposition()),
+        ]);
+        Ok(Box::new(S3Upload {
+            store: Arc::clone(&self.store),
+            runtime: self.runtime.clone(),
+            path: self.path_of(key),
+            attributes,
+            turn: None,
+            buffer: buffer(),
+            parts: None,
+            is_broken: false,
+        }))
+    }
+
+    async fn read(&self, key: BlobKey, range: Option<Range<u64>>) -> Result<Option<Box<dyn Chunks>>, StoreError> {
+        // There is no way to ask for no bytes, other than not to ask for bytes.
+        let is_empty = range.as_ref().is_some_and(Range::is_empty);
+        let range = range.filter(|range| !range.is_empty()).map(GetRange::Bounded);
+        let options = GetOptions { range, head: is_empty, ..GetOptions::default() };
+        let (store, path) = (Arc::clone(&self.store), self.path_of(key));
+        let found = on(&self.runtime, async move {
+            match store.get_opts(&path, options).await {
+                Ok(found) => Ok(Some(found)),
+                Err(error) if is_missing(&error) => Ok(None),
+                Err(error) => Err(store_error(error)),
+            }
+        });
+        let Some(found) = found.await? else { return Ok(None) };
+        let pieces = found.into_stream().take(if is_empty { 0 } else { usize::MAX });
+        Ok(Some(Box::new(Forwarded::new(&self.runtime, pieces.map_err(store_error)))))
+    }
+
+    async fn link(&self, key: BlobKey, life: Duration) -> Result<Option<String>, StoreError> {
+        let (store, path) = (Arc::clone(&self.store), self.path_of(key));
+        on(&self.runtime, async move {
+            let url = store.signed_url(Method::GET, &path, life).await.map_err(store_error)?;
+            Ok(Some(url.into()))
+        })
+        .await
+    }
+
+    fn list(&self) -> Box<dyn BlobListing> {
+        let prefix = self.prefix.clone();
+        let pages = self
+            .store
+            .list(Some(&self.prefix))
+            .map_err(store_error)
+            .try_filter_map(move |object| std::future::ready(Ok(stored_blob(&object, &prefix))))
+            // A page of S3's is there all at once.
+            .ready_chunks(1_000)
+            .map(|page| page.into_iter().collect::<Result<Vec<_>, _>>());
+        Box::new(Forwarded::new(&self.runtime, pages))
+    }
+
+    async fn delete(&self, key: BlobKey) -> Result<(), StoreError> {
+        let (store, path) = (Arc::clone(&self.store), self.path_of(key));
+        on(&self.runtime, async move {
+            match store.delete(&path).await {
+                Err(error) if !is_missing(&error) => Err(store_error(error)),
+                _ => Ok(()),
+            }
+        })
+        .await
+    }
+
+    /// Always 0: this is for a lifecycle rule of the bucket.
+    async fn delete_unfinished(&self, _before: Timestamp) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+}
+
+/// What an object is, when it is a blob.
+fn stored_blob(object: &ObjectMeta, prefix: &Path) -> Option<StoredBlob> {
+    let parts: Vec<_> = object.location.prefix_match(prefix)?.collect();
+    let [workspace, attachment] = parts.as_slice() else { return None };
+    let key = BlobKey::parse(&format!("{}/{}", workspace.as_ref(), attachment.as_ref()))?;
+    Some(StoredBlob { key, written_at: Timestamp::from_millis(object.last_modified.timestamp_millis())? })
+}
+
+/// An upload that becomes one put when it is no longer than a part, and several parts else.
+struct S3Upload {
+    store: Arc<AmazonS3>,
+    runtime: Handle,
+    path: Path,
+    attributes: Attributes,
+    /// The right to hold bytes, from the first one on.
+    turn: Option<SemaphorePermit<'static>>,
+    buffer: PutPayloadMut,
+    parts: Option<Box<dyn MultipartUpload>>,
+    /// Whether a part was not sent, or nobody waited until it was: there may be a hole.
+    is_broken: bool,
+}
+
+impl S3Upload {
+    /// Sends what has been gathered, and waits until it is there: that is what slows a fast sender down.
+    async fn flush(&mut self) -> Result<(), StoreError> {
+        self.is_broken = true;
+        if self.parts.is_none() {
+            let (store, path) = (Arc::clone(&self.store), self.path.clone());
+            let options = PutMultipartOptions { attributes: self.attributes.clone(), ..PutMultipartOptions::default() };
+            let begun = async move { store.put_multipart_opts(&path, options).await.map_err(store_error) };
+            self.parts = Some(on(&self.runtime, begun).await?);
+        }
+        let bytes = self.take();
+        if let Some(parts) = &mut self.parts {
+            let part = parts.put_part(bytes);
+            on(&self.runtime, async move { part.await.map_err(store_error) }).await?;
+        }
+        self.is_broken = false;
+        Ok(())
+    }
+
+    fn take(&mut self) -> PutPayload {
+        std::mem::replace(&mut self.buffer, buffer()).freeze()
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        if self.is_broken { Err(mistake("an upload went on after a write that failed")) } else { Ok(()) }
+    }
+}
+
+#[async_trait]
+impl BlobUpload for S3Upload {
+    async fn write(&mut self, mut bytes: Bytes) -> Result<(), StoreError> {
+        self.check()?;
+        if self.turn.is_none() && !bytes.is_empty() {
+            let turn = timeout(TURN, BUFFERS.acquire()).await;
+            let turn = turn.map_err(|late| StoreError::Unavailable(late.into()))?;
+            self.turn = Some(turn.map_err(|closed| StoreError::Fatal(closed.into()))?);
+        }
+        while !bytes.is_empty() {
+            // Only now is it known that this part is not the last.
+            if self.buffer.content_length() >= PART {
+                self.flush().await?;
+            }
+            let room = PART.saturating_sub(self.buffer.content_length());
+            self.buffer.extend_from_slice(&bytes.split_to(room.min(bytes.len())));
+        }
+        Ok(())
+    }
+
+    async fn finish(mut self: Box<Self>) -> Result<(), StoreError> {
+        self.check()?;
+        if self.parts.is_some() {
+            self.flush().await?;
+        }
+        if let Some(mut parts) = self.parts.take() {
+            let done = self.runtime.spawn(async move {
+                let done = parts.complete().await;
+                if done.is_err() {
+                    undo(parts).await;
+                }
+                done
+            });
+            done.await.map_err(task_error)?.map_err(store_error)?;
+        } else {
+            let (store, path, bytes) = (Arc::clone(&self.store), self.path.clone(), self.take());
+            let options = PutOptions { attributes: self.attributes.clone(), ..PutOptions::default() };
+            let done = self.runtime.spawn(async move { store.put_opts(&path, bytes, options).await });
+            done.await.map_err(task_error)?.map_err(store_error)?;
+        }
+        Ok(())
+    }
+
+    async fn abort(mut self: Box<Self>) -> Result<(), StoreError> {
+        let Some(mut parts) = self.parts.take() else { return Ok(()) };
+        let undone = self.runtime.spawn(async move { parts.abort().await });
+        match undone.await.map_err(task_error)? {
+            Err(error) if !is_missing(&error) => Err(store_error(error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for S3Upload {
+    fn drop(&mut self) {
+        if let Some(parts) = self.parts.take() {
+            // On a runtime that has ended, this does nothing.
+            drop(self.runtime.spawn(undo(parts)));
+        }
+    }
+}
+
+/// Undoes an upload whose caller is told about something else, or is not there any more.
+async fn undo(mut parts: Box<dyn MultipartUpload>) {
+    match parts.abort().await {
+        Err(error) if !is_missing(&error) => {
+            tracing::warn!(%error, "an unfinished upload is left to the bucket's lifecycle rule");
+        }
+        _ => {}
+    }
+}
+
+fn buffer() -> PutPayloadMut {
+    PutPayloadMut::new().with_block_size(BLOCK)
+}
+
+/// What comes out of a stream that is driven by another runtime, one item ahead of its reader.
+struct Forwarded<T> {
+    items: mpsc::Receiver<Result<T, StoreError>>,
+    /// Dropping it ends the task.
+    task: JoinSet<()>,
+}
+
+impl<T: Send + 'static> Forwarded<T> {
+    fn new(runtime: &Handle, stream: impl Stream<Item = Result<T, StoreError>> + Send + 'static) -> Self {
+        let (sender, items) = mpsc::channel(1);
+        let mut task = JoinSet::new();
+        task.spawn_on(
+            async move {
+                let mut stream = std::pin::pin!(stream);
+                while let Some(item) = stream.next().await {
+                    if sender.send(item).await.is_err() {
+                        return;
+                    }
+                }
+            },
+            runtime,
+        );
+        Self { items, task }
+    }
+
+    async fn item(&mut self) -> Result<Option<T>, StoreError> {
+        if let Some(item) = self.items.recv().await {
+            return item.map(Some);
+        }
+        // A task that was cut off has not come to the end.
+        match self.task.join_next().await {
+            Some(Err(error)) => Err(task_error(error)),
+            _ => Ok(None),
+        }
+    }
+}
+
+#[async_trait]
+impl Chunks for Forwarded<Bytes> {
+    async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
+        self.item().await
+    }
+}
+
+#[async_trait]
+impl BlobListing for Forwarded<Vec<StoredBlob>> {
+    async fn next(&mut self) -> Result<Vec<StoredBlob>, StoreError> {
+        Ok(self.item().await?.unwrap_or_default())
+    }
+}
+
+/// Runs a request on a runtime, and gives it up when nobody waits for it any more.
+async fn on<T: Send + 'static>(
+    runtime: &Handle,
+    request: impl Future<Output = Result<T, StoreError>> + Send + 'static,
+) -> Result<T, StoreError> {
+    let mut task = JoinSet::new();
+    task.spawn_on(request, runtime);
+    match task.join_next().await {
+        Some(done) => done.map_err(task_error)?,
+        None => Err(mistake("a request was not begun")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_names_a_bucket_and_perhaps_a_prefix() {
+        for (url, bucket, prefix) in [
+            ("s3://bucket", "bucket", ""),
+            ("s3://bucket/", "bucket", ""),
+            ("s3://my.bucket-1/a/b%20c/", "my.bucket-1", "a/b c"),
+        ] {
+            let (found, path) = place(url).unwrap();
+            assert_eq!((found.as_str(), path.as_ref()), (bucket, prefix), "{url}");
+        }
+        for url in [
+            "",
+            "bucket",
+            "s3:",
+            "s3:///prefix",
+            "https://bucket/x",
+            "s3://key@bucket",
+            "s3://bucket?x",
+            "s3://bucket/a//b",
+        ] {
+            assert!(place(url).is_err(), "{url}");
+        }
+    }
+}

@@ -1,0 +1,519 @@
+//! What every storage for files must do, on a folder and on a bucket; then what is special to each.
+
+// A test says what it expects by failing.
+#![expect(clippy::indexing_slicing, clippy::unwrap_used)]
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::future::Future;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use bytes::Bytes;
+use roadmap_blobs::{LocalBlobs, S3Blobs};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::attachment::{BlobKey, Filename, Served};
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::{BlobUpload, Blobs};
+use roadmap_testkit::s3::{Server, environment};
+use tempfile::TempDir;
+
+const MIB: usize = 1024 * 1024;
+
+/// How long a condition is waited for.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A storage, and what can be told about it from outside.
+struct Storage {
+    blobs: Arc<dyn Blobs>,
+    place: Place,
+}
+
+enum Place {
+    Folder(TempDir),
+    Prefix(String),
+}
+
+impl Storage {
+    fn local() -> Self {
+        let folder = TempDir::new().unwrap();
+        Self { blobs: Arc::new(LocalBlobs::open(folder.path()).unwrap()), place: Place::Folder(folder) }
+    }
+
+    async fn s3() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let prefix = format!("tests/{}", NUMBER.fetch_add(1, Ordering::SeqCst));
+        let server = server().await;
+        let blobs = S3Blobs::open(&server.url(&prefix), server.environment()).unwrap();
+        Self { blobs: Arc::new(blobs), place: Place::Prefix(prefix) }
+    }
+
+    /// What uploads have left, apart from blobs.
+    async fn leftovers(&self) -> usize {
+        match &self.place {
+            Place::Folder(folder) => files(folder.path()).iter().filter(|file| file.contains('#')).count(),
+            Place::Prefix(prefix) => {
+                let (server, prefix) = (server().await, prefix.clone());
+                tokio::task::spawn_blocking(move || server.unfinished(&prefix)).await.unwrap()
+            }
+        }
+    }
+
+    /// Puts something beside the blobs.
+    async fn put_foreign(&self, name: &str) {
+        match &self.place {
+            Place::Folder(folder) => {
+                let file = folder.path().join(name);
+                std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+                std::fs::write(file, "foreign").unwrap();
+            }
+            Place::Prefix(prefix) => {
+                let (server, key) = (server().await, format!("{prefix}/{}", name.replace('#', "%23")));
+                tokio::task::spawn_blocking(move || server.put(&key, b"foreign")).await.unwrap();
+            }
+        }
+    }
+
+    async fn upload(&self, key: BlobKey, content: &[u8], piece: usize) {
+        let mut upload = self.begin(key).await;
+        write(&mut *upload, content, piece).await;
+        upload.finish().await.unwrap();
+    }
+
+    async fn begin(&self, key: BlobKey) -> Box<dyn BlobUpload> {
+        self.blobs.create(key, &served()).await.unwrap()
+    }
+
+    async fn read(&self, key: BlobKey, range: Option<Range<u64>>) -> Option<Vec<u8>> {
+        let mut chunks = self.blobs.read(key, range).await.unwrap()?;
+        let mut content = Vec::new();
+        while let Some(chunk) = chunks.next().await.unwrap() {
+            assert!(!chunk.is_empty());
+            content.extend_from_slice(&chunk);
+        }
+        Some(content)
+    }
+
+    async fn listed(&self) -> BTreeSet<String> {
+        let mut listing = self.blobs.list();
+        let mut keys = BTreeSet::new();
+        loop {
+            let some = listing.next().await.unwrap();
+            if some.is_empty() {
+                return keys;
+            }
+            for blob in some {
+                // Written in this run, give or take a clock.
+                let age = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis() as i64 - blob.written_at.millis();
+                assert!(age.abs() < 3_600_000, "{blob:?}");
+                assert!(keys.insert(blob.key.to_string()), "{blob:?} came twice");
+            }
+        }
+    }
+}
+
+/// Starting it blocks the thread.
+async fn server() -> &'static Server {
+    tokio::task::spawn_blocking(Server::shared).await.unwrap()
+}
+
+fn served() -> Served {
+    Served { content_type: "image/png".to_owned(), inline: true, filename: Filename::cleaned("über uns.png") }
+}
+
+fn key(workspace: u32, attachment: u32) -> BlobKey {
+    let key = format!("00000000-0000-0000-0000-{workspace:012x}/00000000-0000-0000-0000-{attachment:012x}");
+    BlobKey::parse(&key).unwrap()
+}
+
+/// Bytes that tell where they are from.
+fn content(size: usize) -> Vec<u8> {
+    (0..size).map(|place| (place.wrapping_mul(2_654_435_761) >> 11) as u8).collect()
+}
+
+async fn write(upload: &mut dyn BlobUpload, content: &[u8], piece: usize) {
+    for piece in content.chunks(piece) {
+        upload.write(Bytes::copy_from_slice(piece)).await.unwrap();
+    }
+}
+
+async fn until<F: Future<Output = bool>>(mut condition: impl FnMut() -> F) {
+    let began = Instant::now();
+    while !condition().await {
+        assert!(began.elapsed() < PATIENCE, "the condition is not met");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path.to_str().unwrap().to_owned());
+        }
+    }
+    found
+}
+
+fn is_unavailable<T>(outcome: &Result<T, StoreError>) -> bool {
+    matches!(outcome, Err(StoreError::Unavailable(_)))
+}
+
+fn is_fatal<T>(outcome: &Result<T, StoreError>) -> bool {
+    matches!(outcome, Err(StoreError::Fatal(_)))
+}
+
+macro_rules! storage_tests {
+    ($($case:ident,)*) => {
+        mod local {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                super::$case(super::Storage::local()).await;
+            })*
+        }
+
+        mod s3 {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                super::$case(super::Storage::s3().await).await;
+            })*
+        }
+    };
+}
+
+storage_tests! {
+    bytes_come_back_as_they_were_written,
+    a_range_is_read_alone,
+    what_is_not_there_is_missing,
+    a_blob_can_be_deleted_twice,
+    an_aborted_upload_leaves_nothing,
+    a_dropped_upload_leaves_nothing,
+    nobody_sees_a_blob_before_it_is_finished,
+    a_listing_has_the_blobs_and_nothing_else,
+    twenty_uploads_at_once_all_arrive,
+    callers_may_be_on_another_runtime,
+}
+
+async fn bytes_come_back_as_they_were_written(storage: Storage) {
+    let cases = [
+        (0, 1),
+        (1, 1),
+        (5 * MIB - 1, 700_001),
+        (5 * MIB, 5 * MIB),
+        (5 * MIB, 65_537),
+        (5 * MIB + 1, 64 * 1024),
+        (12 * MIB, 12 * MIB),
+        (12 * MIB, 8_191),
+        (12 * MIB + 17, 5 * MIB + 3),
+    ];
+    for (number, (size, piece)) in cases.into_iter().enumerate() {
+        let key = key(1, number as u32);
+        let content = content(size);
+        storage.upload(key, &content, piece).await;
+        // Not compared in an assertion, which would print megabytes.
+        let read = storage.read(key, None).await.unwrap();
+        assert_eq!(read.len(), size);
+        assert!(read == content, "{size} bytes in pieces of {piece} are others");
+    }
+    assert_eq!(storage.leftovers().await, 0);
+}
+
+async fn a_range_is_read_alone(storage: Storage) {
+    let size = 6 * MIB;
+    let content = content(size);
+    storage.upload(key(1, 1), &content, 300_000).await;
+    let size = size as u64;
+    for range in [0..1, 5..10, size - 1..size, 200_000..900_001, 5_242_879..5_242_881, 0..size, 0..0, 7..7, size..size]
+    {
+        let read = storage.read(key(1, 1), Some(range.clone())).await.unwrap();
+        assert!(read == content[range.start as usize..range.end as usize], "{range:?}");
+    }
+    storage.upload(key(1, 2), &[], 1).await;
+    assert_eq!(storage.read(key(1, 2), Some(0..0)).await, Some(Vec::new()));
+    assert!(is_fatal(&storage.blobs.read(key(1, 1), Some(size + 1..size + 2)).await));
+}
+
+async fn what_is_not_there_is_missing(storage: Storage) {
+    assert_eq!(storage.read(key(1, 1), None).await, None);
+    assert_eq!(storage.read(key(1, 1), Some(0..0)).await, None);
+    assert_eq!(storage.read(key(1, 1), Some(1..2)).await, None);
+    assert!(storage.listed().await.is_empty());
+    storage.upload(key(1, 2), b"x", 1).await;
+    assert_eq!(storage.read(key(1, 1), None).await, None);
+}
+
+async fn a_blob_can_be_deleted_twice(storage: Storage) {
+    storage.upload(key(1, 1), b"one", 1).await;
+    storage.upload(key(1, 2), b"two", 1).await;
+    for _ in 0..2 {
+        storage.blobs.delete(key(1, 1)).await.unwrap();
+        assert_eq!(storage.read(key(1, 1), None).await, None);
+    }
+    storage.blobs.delete(key(2, 1)).await.unwrap();
+    assert_eq!(storage.listed().await, [key(1, 2).to_string()].into());
+}
+
+async fn an_aborted_upload_leaves_nothing(storage: Storage) {
+    for size in [0, 10, 11 * MIB] {
+        let mut upload = storage.begin(key(1, 1)).await;
+        write(&mut *upload, &content(size), 100_000).await;
+        upload.abort().await.unwrap();
+        assert_eq!(storage.read(key(1, 1), None).await, None);
+        assert_eq!(storage.leftovers().await, 0);
+    }
+    assert!(storage.listed().await.is_empty());
+}
+
+async fn a_dropped_upload_leaves_nothing(storage: Storage) {
+    let mut upload = storage.begin(key(1, 1)).await;
+    write(&mut *upload, &content(11 * MIB), 100_000).await;
+    assert_eq!(storage.leftovers().await, 1);
+    drop(upload);
+    until(|| async { storage.leftovers().await == 0 }).await;
+    assert!(storage.listed().await.is_empty());
+}
+
+async fn nobody_sees_a_blob_before_it_is_finished(storage: Storage) {
+    let content = content(11 * MIB);
+    let mut upload = storage.begin(key(1, 1)).await;
+    write(&mut *upload, &content, 100_000).await;
+    assert_eq!(storage.read(key(1, 1), None).await, None);
+    assert!(storage.listed().await.is_empty());
+    upload.finish().await.unwrap();
+    assert!(storage.read(key(1, 1), None).await.unwrap() == content);
+    assert_eq!(storage.listed().await.len(), 1);
+    assert_eq!(storage.leftovers().await, 0);
+}
+
+async fn a_listing_has_the_blobs_and_nothing_else(storage: Storage) {
+    let mut finished = BTreeSet::new();
+    for key in [key(1, 1), key(1, 2), key(2, 1), key(3, 3)] {
+        storage.upload(key, b"content", 7).await;
+        finished.insert(key.to_string());
+    }
+    let unfinished = storage.begin(key(3, 4)).await;
+    let workspace = key(1, 1).workspace.to_string();
+    for name in ["notes.txt", "a/b", &format!("{workspace}/notes.txt"), &format!("{}/deep", key(1, 8))] {
+        storage.put_foreign(name).await;
+    }
+    storage.put_foreign(&key(9, 0xab).to_string().to_uppercase()).await;
+    storage.put_foreign(&format!("{}#1", key(1, 9))).await;
+    assert_eq!(storage.listed().await, finished);
+    unfinished.abort().await.unwrap();
+}
+
+async fn twenty_uploads_at_once_all_arrive(storage: Storage) {
+    let storage = Arc::new(storage);
+    let mut uploads = Vec::new();
+    for number in 0..20 {
+        let storage = Arc::clone(&storage);
+        uploads.push(tokio::spawn(async move {
+            let size = if number % 7 == 0 { 6 * MIB } else { 300_000 } + number as usize;
+            // Half of them are a workspace's first, all at once.
+            let key = key(number % 10, number);
+            let content = content(size);
+            storage.upload(key, &content, 50_000).await;
+            assert!(storage.read(key, None).await.unwrap() == content, "{number}");
+        }));
+    }
+    for upload in uploads {
+        upload.await.unwrap();
+    }
+    assert_eq!(storage.listed().await.len(), 20);
+    assert_eq!(storage.leftovers().await, 0);
+}
+
+/// As the workers of the web server are: a runtime in one thread, which ends before the storage does.
+async fn callers_may_be_on_another_runtime(storage: Storage) {
+    let storage = Arc::new(storage);
+    let content = content(6 * MIB);
+    for round in 0..2 {
+        let (storage, content) = (Arc::clone(&storage), content.clone());
+        let worker = move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                storage.upload(key(1, round), &content, 100_000).await;
+                assert!(storage.read(key(1, round), None).await.unwrap() == content);
+                assert_eq!(storage.listed().await.len(), round as usize + 1);
+                // One that is left in the middle, on a runtime that is about to end.
+                let mut upload = storage.begin(key(2, round)).await;
+                write(&mut *upload, &content, 100_000).await;
+            });
+        };
+        tokio::task::spawn_blocking(move || std::thread::spawn(worker).join().unwrap()).await.unwrap();
+    }
+    assert!(storage.read(key(1, 0), None).await.unwrap() == content);
+    until(|| async { storage.leftovers().await == 0 }).await;
+}
+
+#[tokio::test]
+async fn a_folder_serves_no_links_and_is_made_when_it_is_not_there() {
+    let folder = TempDir::new().unwrap();
+    let deep = folder.path().join("a/b");
+    let blobs = LocalBlobs::open(&deep).unwrap();
+    assert_eq!(blobs.service_name(), "local");
+    let upload = blobs.create(key(1, 1), &served()).await.unwrap();
+    upload.finish().await.unwrap();
+    assert_eq!(std::fs::read(deep.join(key(1, 1).to_string())).unwrap(), b"");
+    assert_eq!(blobs.link(key(1, 1), Duration::from_secs(60)).await.unwrap(), None);
+    let again = LocalBlobs::open(&deep).unwrap();
+    assert!(again.read(key(1, 1), None).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_used_is_unavailable() {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    assert!(is_unavailable(&LocalBlobs::open(folder.path().join("file/blobs"))));
+
+    let blobs = LocalBlobs::open(folder.path()).unwrap();
+    std::fs::write(folder.path().join(key(1, 1).workspace.to_string()), "in the way").unwrap();
+    assert!(is_unavailable(&blobs.create(key(1, 1), &served()).await));
+    assert!(is_unavailable(&blobs.read(key(1, 1), None).await));
+
+    // Cut off under a reader.
+    let mut upload = blobs.create(key(2, 1), &served()).await.unwrap();
+    upload.write(Bytes::from(content(MIB))).await.unwrap();
+    upload.finish().await.unwrap();
+    let mut chunks = blobs.read(key(2, 1), None).await.unwrap().unwrap();
+    assert!(chunks.next().await.unwrap().is_some());
+    File::create(folder.path().join(key(2, 1).to_string())).unwrap();
+    assert!(is_unavailable(&chunks.next().await));
+    assert!(is_fatal(&chunks.next().await));
+}
+
+#[tokio::test]
+async fn staging_files_are_removed_when_they_are_old() {
+    let storage = Storage::local();
+    let Place::Folder(folder) = &storage.place else { unreachable!() };
+    let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+    let before = Timestamp::from_millis(1_000_000_001).unwrap();
+    let age = |name: String| -> PathBuf {
+        let path = folder.path().join(name);
+        File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+        path
+    };
+    // What a killed process leaves: there is no other way to keep what an upload has begun.
+    for name in [format!("{}#1", key(1, 1)), format!("{}#12", key(2, 1))] {
+        storage.put_foreign(&name).await;
+        age(name);
+    }
+    let young = format!("{}#1", key(1, 3));
+    storage.put_foreign(&young).await;
+    storage.upload(key(1, 4), b"blob", 4).await;
+    let kept = [key(1, 4).to_string(), format!("{}/x#1", key(1, 1).workspace), format!("{}#a", key(1, 1))];
+    for name in &kept[1..] {
+        storage.put_foreign(name).await;
+    }
+    let mut kept: Vec<PathBuf> = kept.map(age).into();
+    kept.push(folder.path().join(young));
+
+    assert_eq!(storage.blobs.delete_unfinished(Timestamp::from_millis(1_000_000_000).unwrap()).await.unwrap(), 0);
+    assert_eq!(storage.blobs.delete_unfinished(before).await.unwrap(), 2);
+    assert_eq!(storage.blobs.delete_unfinished(before).await.unwrap(), 0);
+    let left: BTreeSet<PathBuf> = files(folder.path()).into_iter().map(PathBuf::from).collect();
+    assert_eq!(left, kept.into_iter().collect());
+}
+
+#[tokio::test]
+async fn a_long_listing_comes_in_pieces() {
+    let storage = Storage::local();
+    for workspace in 0..3 {
+        for attachment in 0..900 {
+            storage.put_foreign(&key(workspace, attachment).to_string()).await;
+        }
+    }
+    assert_eq!(storage.listed().await.len(), 2_700);
+}
+
+#[tokio::test]
+async fn a_link_opens_the_file_without_credentials() {
+    let storage = Storage::s3().await;
+    assert_eq!(storage.blobs.service_name(), "s3");
+    // One put, and one in parts.
+    for (number, size) in [(1, 10), (2, 6 * MIB)] {
+        let content = content(size);
+        storage.upload(key(1, number), &content, 100_000).await;
+        let link = storage.blobs.link(key(1, number), Duration::from_secs(60)).await.unwrap().unwrap();
+        assert!(link.contains("X-Amz-Expires=60"), "{link}");
+        let answer = reqwest::get(link).await.unwrap();
+        assert_eq!(answer.status(), 200);
+        assert_eq!(answer.headers()["content-type"], "image/png");
+        assert_eq!(
+            answer.headers()["content-disposition"],
+            "inline; filename=\"_ber uns.png\"; filename*=UTF-8''%C3%BCber%20uns.png"
+        );
+        assert!(answer.bytes().await.unwrap() == content);
+    }
+}
+
+#[tokio::test]
+async fn a_bucket_that_does_not_exist_is_no_missing_blob() {
+    let blobs = S3Blobs::open("s3://nobodys-bucket/prefix", server().await.environment()).unwrap();
+    assert!(is_fatal(&blobs.read(key(1, 1), None).await));
+    assert!(is_fatal(&blobs.delete(key(1, 1)).await));
+    assert!(is_fatal(&blobs.list().next().await));
+    assert!(is_fatal(&blobs.create(key(1, 1), &served()).await.unwrap().finish().await));
+}
+
+#[tokio::test]
+async fn an_s3_that_does_not_answer_is_unavailable_soon() {
+    // Nobody listens at the one; at the other nobody says a word.
+    let closed = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+    let silent = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    for address in [closed, silent.local_addr().unwrap()] {
+        let blobs = S3Blobs::open("s3://bucket", environment(&format!("http://{address}"))).unwrap();
+        let began = Instant::now();
+        let upload = async {
+            let mut upload = blobs.create(key(1, 1), &served()).await?;
+            upload.write(Bytes::from_static(b"content")).await?;
+            upload.finish().await
+        };
+        let mut listing = blobs.list();
+        let (written, read, listed, deleted) =
+            tokio::join!(upload, blobs.read(key(1, 1), None), listing.next(), blobs.delete(key(1, 1)));
+        assert!(is_unavailable(&written) && is_unavailable(&read), "{written:?}");
+        assert!(is_unavailable(&listed) && is_unavailable(&deleted), "{listed:?} {deleted:?}");
+        assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn an_answer_says_whether_s3_is_busy_or_we_are_wrong() {
+    for (status, is_busy) in [("503 Slow Down", true), ("400 Bad Request", false), ("403 Forbidden", false)] {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        // It ends with the process.
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut head = [0; 8_192];
+                let _ = stream.read(&mut head);
+                let _ = stream.write_all(answer.as_bytes());
+            }
+        });
+        let blobs = S3Blobs::open("s3://bucket", environment(&format!("http://{address}"))).unwrap();
+        for outcome in [blobs.delete(key(1, 1)).await, blobs.read(key(1, 1), None).await.map(|_| ())] {
+            assert_eq!((is_unavailable(&outcome), is_fatal(&outcome)), (is_busy, !is_busy), "{status}: {outcome:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn settings_that_cannot_be_used_are_told_about_at_once() {
+    assert!(is_fatal(&S3Blobs::open("https://bucket", environment("http://127.0.0.1:1"))));
+    let half = [("AWS_ACCESS_KEY_ID".to_owned(), "key".to_owned())];
+    assert!(is_fatal(&S3Blobs::open("s3://bucket", half)));
+    let without_runtime = std::thread::spawn(|| is_fatal(&S3Blobs::open("s3://bucket", environment("http://x"))));
+    assert!(without_runtime.join().unwrap());
+}

@@ -1,0 +1,99 @@
+//! The secret that references are signed with: a setting, or a file that is made at the first start.
+
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use roadmap_domain::policy::reference::{References, Secret};
+use roadmap_domain::ports::Random;
+use tempfile::NamedTempFile;
+
+use crate::settings::{Database, Settings};
+use crate::system::SystemRandom;
+
+/// The name of the file, in the folder for data.
+const FILE: &str = "secret";
+
+/// Characters of a secret that is made: 256 bits and some.
+const LENGTH: usize = 48;
+
+/// What signs references.
+pub(crate) fn references(settings: &Settings) -> anyhow::Result<References> {
+    let current = match (&settings.secret, &settings.database) {
+        (Some(secret), _) => secret.clone(),
+        // Processes that share a database must share the secret, and may not share a folder.
+        (None, Database::Server(_)) => bail!(
+            "the setting secret is required with a database server, because all processes must sign alike: \
+             put the same random characters, 32 or more, into ROADMAP_SECRET of each (openssl rand -hex 32 makes some)"
+        ),
+        (None, Database::File(_)) => kept(&settings.data_dir)?,
+    };
+    Ok(References::new(current, settings.previous_secrets.clone()))
+}
+
+/// The secret of the folder's file, which is made when it is not there.
+fn kept(folder: &Path) -> anyhow::Result<Secret> {
+    let path = folder.join(FILE);
+    let failed = || format!("the secret in {} cannot be read or made", path.display());
+    if let Some(written) = written(&path).with_context(failed)? {
+        return Ok(Secret::parse(&format!("the content of {}", path.display()), &written)?);
+    }
+    std::fs::create_dir_all(folder).with_context(failed)?;
+    // The file appears with all that is in it, readable for its owner alone; who comes second takes
+    // the first one's.
+    let mut file = NamedTempFile::new_in(folder).with_context(failed)?;
+    writeln!(file, "{}", SystemRandom.base62(LENGTH)).with_context(failed)?;
+    file.as_file().sync_all().with_context(failed)?;
+    match file.persist_noclobber(&path) {
+        Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {}
+        persisted => drop(persisted.with_context(failed)?),
+    }
+    File::open(folder).and_then(|folder| folder.sync_all()).with_context(failed)?;
+    let written = written(&path).with_context(failed)?.unwrap_or_default();
+    Ok(Secret::parse(&format!("the content of {}", path.display()), &written)?)
+}
+
+fn written(path: &Path) -> std::io::Result<Option<String>> {
+    match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_secret_is_made_once_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("data");
+        let first = kept(&inside).unwrap();
+        assert!(kept(&inside).unwrap() == first);
+        let mode = std::fs::metadata(inside.join(FILE)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert!(kept(&folder.path().join("other")).unwrap() != first);
+        assert_eq!(std::fs::read_dir(&inside).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn many_that_start_at_once_have_one_secret() {
+        let folder = tempfile::tempdir().unwrap();
+        let secrets: Vec<Secret> = std::thread::scope(|scope| {
+            let starts: Vec<_> = (0..8).map(|_| scope.spawn(|| kept(folder.path()).unwrap())).collect();
+            starts.into_iter().map(|start| start.join().unwrap()).collect()
+        });
+        assert!(secrets.windows(2).all(|pair| pair[0] == pair[1]));
+    }
+
+    #[test]
+    fn a_file_that_is_no_secret_is_told_by_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(FILE), "short").unwrap();
+        let message = format!("{:#}", kept(folder.path()).unwrap_err());
+        assert!(message.contains("secret is not a secret of at least 32 characters"), "{message}");
+        assert!(!message.contains("short"));
+    }
+}

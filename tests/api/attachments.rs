@@ -1,0 +1,624 @@
+//! `POST /attachments` of version 2, contract sections 2.7 and 4.1, and the way from `blob_url` to
+//! the bytes.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use roadmap_testkit::s3;
+use serde_json::{Value, json};
+
+use crate::app::{Answer, App, Client, PATIENCE, at_once, eventually, has_keys, is_id, is_moment};
+
+const LIMIT: usize = 52_428_800;
+const TOO_LARGE: &str = "File is required and must not be larger than 50 MB";
+
+/// A picture of 640 × 480 pixels, as far as its head tells.
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x06\0\0\0";
+
+/// A part of a form.
+struct Part<'a> {
+    head: String,
+    body: &'a [u8],
+}
+
+fn part<'a>(name: &str, filename: &str, body: &'a [u8]) -> Part<'a> {
+    Part { head: format!("Content-Disposition: form-data; name=\"{name}\"; filename=\"{filename}\""), body }
+}
+
+fn form(parts: &[Part<'_>]) -> Vec<u8> {
+    let mut form = Vec::new();
+    for Part { head, body } in parts {
+        form.extend_from_slice(format!("--limit\r\n{head}\r\n\r\n").as_bytes());
+        form.extend_from_slice(body);
+        form.extend_from_slice(b"\r\n");
+    }
+    form.extend_from_slice(b"--limit--\r\n");
+    form
+}
+
+const FORM: (&str, &str) = ("Content-Type", "multipart/form-data; boundary=limit");
+
+fn post(client: &Client, parts: &[Part<'_>]) -> Answer {
+    client.post_attachment(&form(parts))
+}
+
+fn upload(client: &Client, filename: &str, bytes: &[u8]) -> Value {
+    let answer = post(client, &[part("file", filename, bytes)]);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    answer.json()
+}
+
+/// What is behind the host of a URL of the service.
+fn path_of(url: &Value) -> String {
+    let url = url.as_str().expect("a URL");
+    url.strip_prefix("https://acme.roadmap.example.com").expect("a URL of the workspace").to_owned()
+}
+
+/// Opens a file as a browser would, which has no key.
+fn open(app: &App, blob_url: &Value, headers: &[(&str, &str)]) -> Answer {
+    let visitor = Client { key: None, ..app.acme.clone() };
+    let redirect = visitor.call("GET", &path_of(blob_url), &[], None).expect("an answer");
+    assert_eq!(redirect.status, 302, "{}", redirect.text());
+    is_guarded(&redirect);
+    let location = path_of(&json!(redirect.header("location")));
+    visitor.call("GET", &location, headers, None).expect("an answer")
+}
+
+#[track_caller]
+fn is_guarded(answer: &Answer) {
+    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+    assert_eq!(answer.header("content-security-policy"), Some("default-src 'none'; frame-ancestors 'none'; sandbox"));
+    assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    assert_eq!(answer.header("set-cookie"), None);
+}
+
+/// All files in the folder for blobs, finished or not.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+fn blobs(app: &App) -> Vec<PathBuf> {
+    files(&app.data_dir().join("blobs"))
+}
+
+fn rows(app: &App) -> i64 {
+    app.count("SELECT count(*) FROM attachments")
+}
+
+#[test]
+fn an_upload_answers_with_the_twelve_fields_of_an_attachment() {
+    let app = App::start();
+    let answer = post(&app.acme, &[part("file", "Übersicht 1.png", PNG)]);
+    assert_eq!((answer.status, answer.header("content-type")), (201, Some("application/json")));
+    let attachment = answer.json();
+    let workspace = app.roadmap(&["workspace", "list"]).json()[0]["id"].clone();
+    assert_eq!(
+        attachment,
+        json!({
+            "id": attachment["id"],
+            "filename": "Übersicht 1.png",
+            "content_type": "image/png",
+            "byte_size": PNG.len(),
+            "checksum": "VwiGLWq7Ixuf0hOo2ct5Ew==",
+            "key": format!("{}/{}", workspace.as_str().unwrap(), attachment["id"].as_str().unwrap()),
+            "service_name": "local",
+            "metadata": {
+                "workspace_id": workspace,
+                "identified": true,
+                "analyzed": true,
+                "width": 640,
+                "height": 480,
+            },
+            "created_at": attachment["created_at"],
+            "attachable_sgid": attachment["attachable_sgid"],
+            "signed_id": attachment["signed_id"],
+            "blob_url": format!(
+                "https://acme.roadmap.example.com/blobs/{}/%C3%9Cbersicht%201.png",
+                attachment["signed_id"].as_str().unwrap()
+            ),
+        })
+    );
+    is_id(&attachment["id"]);
+    is_moment(&attachment["created_at"]);
+    assert_ne!(attachment["signed_id"], attachment["attachable_sgid"]);
+    assert_eq!(upload(&app.acme, "a.txt", b"text")["metadata"]["width"], Value::Null);
+    has_keys(&upload(&app.acme, "a.txt", b"text")["metadata"], &["workspace_id", "identified", "analyzed"]);
+}
+
+#[test]
+fn a_file_comes_back_as_it_was_sent() {
+    let app = App::start();
+    for size in [0, 1, 4_095, 4_096, 262_143, 262_145, 3_000_001] {
+        let bytes: Vec<u8> = (0..size).map(|index: usize| (index * 31 % 251) as u8).collect();
+        let attachment = upload(&app.acme, "a.bin", &bytes);
+        assert_eq!(attachment["byte_size"], size);
+        let answer = open(&app, &attachment["blob_url"], &[]);
+        assert_eq!((answer.status, answer.bytes.len()), (200, size));
+        assert!(answer.bytes == bytes, "{size} bytes came back as others");
+    }
+}
+
+#[test]
+fn fifty_megabytes_are_taken_and_one_byte_more_is_not() {
+    let app = App::start();
+    let mut bytes = vec![b'x'; LIMIT + 1];
+    let sent = form(&[part("file", "a.bin", &bytes)]);
+    app.acme.post_attachment(&sent).is_error(422, TOO_LARGE);
+    // In pieces without a length that would tell.
+    let answer = chunked(&app.acme, &sent);
+    assert!(answer.starts_with("HTTP/1.1 422") && answer.contains(TOO_LARGE), "{answer}");
+    assert_eq!((blobs(&app), rows(&app)), (vec![], 0));
+    bytes.pop();
+    let attachment = upload(&app.acme, "a.bin", &bytes);
+    assert_eq!(attachment["byte_size"], LIMIT);
+    assert_eq!(std::fs::metadata(&blobs(&app)[0]).unwrap().len(), LIMIT as u64);
+    assert!(open(&app, &attachment["blob_url"], &[]).bytes == bytes);
+}
+
+/// Sends a form in chunks (RFC 9112 section 7.1). Returns the answer's beginning.
+fn chunked(client: &Client, form: &[u8]) -> String {
+    let mut stream = begin(client, "Transfer-Encoding: chunked");
+    for chunk in form.chunks(1024 * 1024) {
+        let sent = stream
+            .write_all(format!("{:x}\r\n", chunk.len()).as_bytes())
+            .and_then(|()| stream.write_all(chunk))
+            .and_then(|()| stream.write_all(b"\r\n"));
+        if sent.is_err() {
+            break;
+        }
+    }
+    let _ = stream.write_all(b"0\r\n\r\n");
+    let mut answer = [0; 4096];
+    let read = stream.read(&mut answer).expect("an answer");
+    String::from_utf8_lossy(&answer[..read]).into_owned()
+}
+
+/// A connection on which the head of an upload was sent.
+fn begin(client: &Client, length: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(("127.0.0.1", client.port)).expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a time limit");
+    let (host, key) = (&client.host, client.key.as_ref().expect("a key"));
+    let head = format!(
+        "POST /api/external/v2/attachments HTTP/1.1\r\nHost: {host}\r\nX-Api-Key: {key}\r\n{}: {}\r\n{length}\r\n\r\n",
+        FORM.0, FORM.1
+    );
+    stream.write_all(head.as_bytes()).expect("the server reads");
+    stream
+}
+
+#[test]
+fn what_breaks_off_leaves_nothing() {
+    let app = App::start();
+    let bytes = vec![b'x'; 3_000_000];
+    let sent = form(&[part("file", "a.bin", &bytes)]);
+    for (length, cut, reset) in [
+        (format!("Content-Length: {}", sent.len()), 2_000_000, true),
+        (format!("Content-Length: {}", sent.len()), 2_000_000, false),
+        (format!("Content-Length: {}", sent.len()), sent.len() - 3, true),
+        (format!("Content-Length: {}", sent.len() + 10), sent.len(), true),
+        ("Transfer-Encoding: chunked".to_owned(), 2_000_000, true),
+    ] {
+        let mut stream = begin(&app.acme, &length);
+        let half = &sent[..cut];
+        if length.starts_with("Transfer") {
+            stream.write_all(format!("{:x}\r\n", sent.len()).as_bytes()).unwrap();
+        }
+        stream.write_all(half).unwrap();
+        if reset {
+            socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
+        } else {
+            stream.shutdown(Shutdown::Write).unwrap();
+            let _ = stream.read(&mut [0; 1024]);
+        }
+        drop(stream);
+        // A body that is complete but for what was promised behind it is a file, or none.
+        eventually("nothing is left of it, or all", || blobs(&app).len() as i64 == rows(&app));
+    }
+    // A length that lies to the other side: the body ends in the middle of the file.
+    let short = begin(&app.acme, "Content-Length: 1000");
+    let mut stream = short;
+    stream.write_all(&sent[..1000]).unwrap();
+    let mut answer = [0; 4096];
+    let read = stream.read(&mut answer).unwrap();
+    assert!(String::from_utf8_lossy(&answer[..read]).starts_with("HTTP/1.1 400"));
+    let complete = rows(&app);
+    assert!(complete <= 1, "{complete}");
+    eventually("nothing is left", || blobs(&app).len() as i64 == complete);
+    assert_eq!(upload(&app.acme, "a.bin", &bytes)["byte_size"], 3_000_000);
+}
+
+#[test]
+fn a_form_without_a_file_is_refused() {
+    let app = App::start();
+    let many: Vec<Part<'_>> = (0..1_000).map(|number| part(&format!("part{number}"), "a", b"x")).collect();
+    for parts in [vec![], vec![part("other", "a.txt", b"x")], vec![part("File", "a.txt", b"x")], many] {
+        post(&app.acme, &parts).is_error(422, TOO_LARGE);
+    }
+    assert_eq!((blobs(&app), rows(&app)), (vec![], 0));
+}
+
+#[test]
+fn the_first_file_among_other_parts_is_the_file() {
+    let app = App::start();
+    let mut parts: Vec<Part<'_>> = (0..1_000).map(|number| part(&format!("part{number}"), "a", b"x")).collect();
+    parts.push(part("file", "first.txt", b"first"));
+    parts.push(part("file", "second.txt", b"second"));
+    let answer = post(&app.acme, &parts);
+    assert_eq!((answer.status, &answer.json()["filename"]), (201, &json!("first.txt")));
+    assert_eq!((blobs(&app).len(), rows(&app)), (1, 1));
+    // A part without a file's name is one all the same.
+    let head = "Content-Disposition: form-data; name=\"file\"".to_owned();
+    let answer = post(&app.acme, &[Part { head, body: b"x" }]);
+    assert_eq!((answer.status, &answer.json()["filename"]), (201, &json!("file")));
+}
+
+#[test]
+fn what_is_no_form_is_told() {
+    let app = App::start();
+    let call = |headers: &[(&str, &str)], body: &[u8]| {
+        app.acme.call("POST", "/api/external/v2/attachments", headers, Some(body)).expect("an answer")
+    };
+    let form = form(&[part("file", "a.txt", b"x")]);
+    for content_type in ["application/json", "application/octet-stream", "multipart/mixed; boundary=limit", "nonsense"]
+    {
+        call(&[("Content-Type", content_type)], &form).is_error(415, "Content-Type must be multipart/form-data");
+    }
+    call(&[], &form).is_error(415, "Content-Type must be multipart/form-data");
+    call(&[FORM, ("Content-Encoding", "gzip")], &form).is_error(415, "Content-Type must be multipart/form-data");
+    call(&[FORM, ("Accept", "text/html")], &form).is_error(406, "Accept must allow application/json");
+    let malformed = "Request body is not valid multipart/form-data";
+    call(&[("Content-Type", "multipart/form-data")], &form).is_error(400, malformed);
+    for body in
+        ["", "x", "--limit", "--limit\r\n\r\nx", "--limit\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nx"]
+    {
+        call(&[FORM], body.as_bytes()).is_error(400, malformed);
+    }
+    assert_eq!((blobs(&app), rows(&app)), (vec![], 0));
+}
+
+#[test]
+fn uploads_are_in_version_2_alone_and_need_a_key_that_may_write() {
+    let app = App::start();
+    let form = form(&[part("file", "a.txt", b"x")]);
+    let call = |client: &Client, method, path: &str| client.call(method, path, &[FORM], Some(&form)).unwrap();
+    call(&app.acme, "POST", "/api/external/v1/attachments").is_error(404, "Not found");
+    for path in ["tracks", "setting", "feature_requests", "changelogs", "attachments/1"] {
+        app.acme.get(&format!("/api/external/v2/{path}")).is_error(404, "Not found");
+    }
+    let answer = app.acme.get("/api/external/v2/attachments");
+    answer.is_error(405, "Method not allowed");
+    assert_eq!(answer.header("allow"), Some("POST"));
+    let stranger = Client { key: None, ..app.acme.clone() };
+    call(&stranger, "POST", "/api/external/v2/attachments").is_error(401, "Could not authenticate, invalid API Key");
+    let reader = app.client("acme", &app.key("acme", &["--scope", "read"]));
+    call(&reader, "POST", "/api/external/v2/attachments").is_error(403, "API Key does not have the required scope");
+    assert_eq!((blobs(&app), rows(&app)), (vec![], 0));
+}
+
+#[test]
+fn names_lose_what_is_dangerous_about_them() {
+    let app = App::start();
+    for (sent, name, disposition) in [
+        ("../../etc/passwd", "passwd", "attachment; filename=\"passwd\""),
+        ("C:\\\\x\\\\a.txt", "a.txt", "attachment; filename=\"a.txt\""),
+        ("a\\\".html", "a\".html", "attachment; filename=\"a_.html\"; filename*=UTF-8''a%22.html"),
+        ("a\u{202e}gnp.exe", "agnp.exe", "attachment; filename=\"agnp.exe\""),
+        ("ü.txt", "ü.txt", "attachment; filename=\"_.txt\"; filename*=UTF-8''%C3%BC.txt"),
+        ("a;b=c.txt", "a;b=c.txt", "attachment; filename=\"a;b=c.txt\""),
+        ("..", "file", "attachment; filename=\"file\""),
+        ("", "file", "attachment; filename=\"file\""),
+    ] {
+        let attachment = upload(&app.acme, sent, b"x");
+        assert_eq!(attachment["filename"], name, "{sent}");
+        let key = attachment["key"].as_str().unwrap();
+        assert!(key.bytes().all(|byte| byte.is_ascii_hexdigit() || b"-/".contains(&byte)), "{key}");
+        let answer = open(&app, &attachment["blob_url"], &[]);
+        assert_eq!((answer.status, answer.header("content-disposition")), (200, Some(disposition)), "{sent}");
+    }
+    let long = upload(&app.acme, &format!("{}.png", "ü".repeat(300)), b"x");
+    assert_eq!(long["filename"], format!("{}.png", "ü".repeat(125)));
+}
+
+#[test]
+fn only_raster_images_are_shown_and_active_types_are_bytes() {
+    let app = App::start();
+    for (bytes, content_type, stored, served, kind) in [
+        (PNG, "text/html", "image/png", "image/png", "inline"),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF\0\x01".as_slice(), "", "image/jpeg", "image/jpeg", "inline"),
+        (b"GIF89a\x01\0\x01\0\0\0\0;", "", "image/gif", "image/gif", "inline"),
+        (b"RIFF\x1a\0\0\0WEBPVP8L", "", "image/webp", "image/webp", "inline"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "image/svg+xml", "image/svg+xml", BYTES, "attachment"),
+        (b"<!doctype html><script>alert(1)</script>", "image/png", "text/html", BYTES, "attachment"),
+        (b"<?xml version='1.0'?><a/>", "image/png", "text/xml", BYTES, "attachment"),
+        (b"alert(1)", "text/javascript", "text/javascript", BYTES, "attachment"),
+        (b"alert(1)", "image/png", BYTES, BYTES, "attachment"),
+        (b"%PDF-1.7", "image/png", "application/pdf", BYTES, "attachment"),
+        (b"a,b", "text/csv; charset=utf-8", "text/csv", "text/csv", "attachment"),
+        (b"hello", "text/plain", "text/plain", "text/plain", "attachment"),
+        (b"hello", "", BYTES, BYTES, "attachment"),
+    ] {
+        let mut file = part("file", "a", bytes);
+        if !content_type.is_empty() {
+            file.head += &format!("\r\nContent-Type: {content_type}");
+        }
+        let attachment = post(&app.acme, &[file]).json();
+        assert_eq!(attachment["content_type"], stored, "{content_type}");
+        let answer = open(&app, &attachment["blob_url"], &[]);
+        is_guarded(&answer);
+        assert_eq!((answer.status, answer.header("content-type")), (200, Some(served)), "{content_type}");
+        assert_eq!(answer.header("content-disposition").unwrap(), format!("{kind}; filename=\"a\""));
+    }
+}
+
+const BYTES: &str = "application/octet-stream";
+
+#[test]
+fn parts_of_a_file_can_be_asked_for() {
+    let app = App::start();
+    let bytes: Vec<u8> = (0..=255).cycle().take(700_000).collect();
+    let attachment = upload(&app.acme, "a.bin", &bytes);
+    let tag = format!("\"{}\"", attachment["checksum"].as_str().unwrap());
+    let whole = open(&app, &attachment["blob_url"], &[]);
+    assert_eq!((whole.header("etag"), whole.header("accept-ranges")), (Some(tag.as_str()), Some("bytes")));
+    for (asked, range) in
+        [("bytes=0-0", 0..1), ("bytes=300000-600000", 300_000..600_001), ("bytes=-5", 699_995..700_000)]
+    {
+        let answer = open(&app, &attachment["blob_url"], &[("Range", asked)]);
+        let content_range = format!("bytes {}-{}/700000", range.start, range.end - 1);
+        assert_eq!((answer.status, answer.header("content-range")), (206, Some(content_range.as_str())));
+        assert!(answer.bytes == bytes[range], "{asked}");
+        is_guarded(&answer);
+    }
+    let beyond = open(&app, &attachment["blob_url"], &[("Range", "bytes=700000-")]);
+    beyond.is_error(416, "Range not satisfiable");
+    assert_eq!(beyond.header("content-range"), Some("bytes */700000"));
+    let other = open(&app, &attachment["blob_url"], &[("Range", "bytes=0-0"), ("If-Range", "\"other\"")]);
+    assert_eq!((other.status, other.bytes.len()), (200, 700_000));
+    let known = open(&app, &attachment["blob_url"], &[("If-None-Match", &tag)]);
+    assert_eq!((known.status, known.bytes.len()), (304, 0));
+    let visitor = Client { key: None, ..app.acme.clone() };
+    let head = visitor.call("HEAD", &path_of(&attachment["blob_url"]), &[], None).unwrap();
+    assert_eq!((head.status, head.bytes.len()), (302, 0));
+    let location = path_of(&json!(head.header("location")));
+    let head = visitor.call("HEAD", &location, &[], None).unwrap();
+    assert_eq!((head.status, head.bytes.len(), head.header("content-length")), (200, 0, Some("700000")));
+    let posted = visitor.call("POST", &location, &[], Some(b"x")).unwrap();
+    posted.is_error(405, "Method not allowed");
+    assert_eq!(posted.header("allow"), Some("GET, HEAD"));
+}
+
+#[test]
+fn nobody_opens_a_file_by_a_reference_that_is_not_for_it() {
+    let app = App::start();
+    let attachment = upload(&app.acme, "a.txt", b"secret");
+    let bolt = Client { key: None, ..app.workspace("bolt") };
+    let visitor = Client { key: None, ..app.acme.clone() };
+    let signed = attachment["signed_id"].as_str().unwrap();
+    let mut flipped = signed.to_owned().into_bytes();
+    flipped[20] = if flipped[20] == b'A' { b'B' } else { b'A' };
+    let flipped = String::from_utf8(flipped).unwrap();
+    let redirect = visitor.get(&path_of(&attachment["blob_url"]));
+    let file = path_of(&json!(redirect.header("location")));
+    let token = file.split('/').nth(2).unwrap();
+    let id = attachment["id"].as_str().unwrap();
+    let sgid = attachment["attachable_sgid"].as_str().unwrap();
+    for reference in [id, sgid, token, &flipped, "x", "..", "%00", "%ff", &"A".repeat(3_000)] {
+        visitor.get(&format!("/blobs/{reference}/a.txt")).is_error(404, "Not found");
+    }
+    for reference in [id, sgid, signed, &flipped] {
+        visitor.get(&format!("/files/{reference}/a.txt")).is_error(404, "Not found");
+    }
+    // Another workspace's host, and none.
+    bolt.get(&path_of(&attachment["blob_url"])).is_error(404, "Not found");
+    bolt.get(&file).is_error(404, "Not found");
+    for host in ["roadmap.example.com", "nobody.roadmap.example.com", "elsewhere.example"] {
+        let elsewhere = Client { host: host.to_owned(), ..visitor.clone() };
+        elsewhere.get(&path_of(&attachment["blob_url"])).is_error(404, "Not found");
+    }
+    // The name in the URL is for people.
+    assert_eq!(visitor.get(&format!("/blobs/{signed}/other%20name.png")).status, 302);
+    // A file whose bytes are gone is gone.
+    std::fs::remove_file(&blobs(&app)[0]).unwrap();
+    visitor.get(&file).is_error(404, "Not found");
+}
+
+#[test]
+fn a_file_is_the_cover_of_a_changelog_of_its_workspace() {
+    let app = App::start();
+    let bolt = app.workspace("bolt");
+    let file = upload(&app.acme, "cover.png", PNG);
+    let create = |client: &Client, reference: &Value| {
+        let changelog = json!({ "title": "Release", "content": "New", "cover_image_signed_id": reference });
+        client.post_changelog(&json!({ "changelog": changelog }))
+    };
+    let created = create(&app.acme, &file["signed_id"]);
+    assert_eq!((created.status, &created.json()["changelog"]["cover_image_url"]), (201, &file["blob_url"]));
+    let listed = app.acme.get_changelogs("").json();
+    assert_eq!(listed["changelogs"], json!([created.json()["changelog"]]));
+    assert_eq!(open(&app, &listed["changelogs"][0]["cover_image_url"], &[]).bytes, PNG);
+    let text = upload(&bolt, "cover.png", PNG)["signed_id"].clone();
+    for (client, reference) in [
+        (&bolt, &file["signed_id"]),
+        (&app.acme, &text),
+        (&app.acme, &file["attachable_sgid"]),
+        (&app.acme, &file["id"]),
+        (&app.acme, &file["key"]),
+    ] {
+        create(client, reference).is_error(422, "Cover image is invalid");
+    }
+    assert_eq!(app.acme.get_changelogs("").json()["total_count"], 1);
+    assert_eq!(bolt.get_changelogs("").json()["total_count"], 0);
+}
+
+#[test]
+fn a_secret_can_be_changed_while_its_references_live_on() {
+    let (old, new) = ("an old secret that has served its time", "a new secret that nobody knows about");
+    let mut app = App::with(&[], &[("ROADMAP_SECRET", old)]);
+    let file = upload(&app.acme, "a.txt", b"text");
+    let answers = |app: &App| {
+        let visitor = Client { key: None, ..app.acme.clone() };
+        visitor.get(&path_of(&file["blob_url"])).status
+    };
+    assert_eq!(answers(&app), 302);
+    for (secret, previous, status) in [(new, old, 302), (new, "", 404), (old, new, 302)] {
+        app.kill();
+        app.set_environment(&[("ROADMAP_SECRET", secret), ("ROADMAP_PREVIOUS_SECRETS", previous)]);
+        app.start_again();
+        assert_eq!(answers(&app), status, "{secret}, {previous}");
+    }
+}
+
+#[test]
+fn the_sweep_removes_what_is_old_and_has_no_row() {
+    let app = App::start();
+    let file = upload(&app.acme, "a.txt", b"text");
+    let folder = app.data_dir().join("blobs");
+    let kept = blobs(&app).remove(0);
+    let yesterday = SystemTime::now() - Duration::from_secs(25 * 3_600);
+    let place = |name: &str, old: bool| {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let file = std::fs::File::create(&path).unwrap();
+        if old {
+            file.set_modified(yesterday).unwrap();
+        }
+        path
+    };
+    let workspace = kept.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+    let orphan = place(&format!("{workspace}/01890a5d-ac96-774b-bcce-b302099a8057"), true);
+    let elsewhere = place("01890a5d-ac96-774b-bcce-b302099a8058/01890a5d-ac96-774b-bcce-b302099a8057", true);
+    let unfinished = place(&format!("{workspace}/01890a5d-ac96-774b-bcce-b302099a8059#1"), true);
+    let others = [
+        place(&format!("{workspace}/01890a5d-ac96-774b-bcce-b302099a8060"), false),
+        place(&format!("{workspace}/01890a5d-ac96-774b-bcce-b302099a8061#1"), false),
+        place("notes.txt", true),
+    ];
+    std::fs::File::options().write(true).open(&kept).unwrap().set_modified(yesterday).unwrap();
+    let swept = app.roadmap(&["attachments", "sweep"]).json();
+    has_keys(&swept, &["storage", "files_removed", "unfinished_removed"]);
+    assert_eq!((&swept["files_removed"], &swept["unfinished_removed"]), (&json!(2), &json!(1)));
+    assert!(!orphan.exists() && !elsewhere.exists() && !unfinished.exists());
+    assert!(kept.exists() && others.iter().all(|path| path.exists()));
+    assert_eq!(open(&app, &file["blob_url"], &[]).bytes, b"text");
+}
+
+#[test]
+fn a_storage_that_fails_is_told_and_recovers() {
+    let app = App::start();
+    let file = upload(&app.acme, "a.txt", b"text");
+    let (folder, away) = (app.data_dir().join("blobs"), app.data_dir().join("away"));
+    std::fs::rename(&folder, &away).unwrap();
+    std::fs::write(&folder, "no folder").unwrap();
+    let answer = post(&app.acme, &[part("file", "a.txt", b"text")]);
+    answer.is_error(503, "Service is temporarily unavailable");
+    assert_eq!(answer.header("retry-after"), Some("1"));
+    assert_eq!((app.acme.get_tracks().status, rows(&app)), (200, 1));
+    std::fs::remove_file(&folder).unwrap();
+    std::fs::rename(&away, &folder).unwrap();
+    assert_eq!(open(&app, &file["blob_url"], &[]).bytes, b"text");
+    upload(&app.acme, "a.txt", b"text");
+}
+
+#[test]
+fn a_database_that_fails_leaves_a_file_to_the_sweep_and_no_row() {
+    let app = App::start();
+    app.data.execute("ALTER TABLE attachments RENAME TO gone");
+    assert_eq!(post(&app.acme, &[part("file", "a.txt", b"text")]).status, 500);
+    assert_eq!(blobs(&app).len(), 1);
+    app.data.execute("ALTER TABLE gone RENAME TO attachments");
+    assert_eq!(rows(&app), 0);
+}
+
+/// Kilobytes of a line in `/proc/<process>/status`.
+fn memory(process: u32, line: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("the process");
+    let line = status.lines().find_map(|found| found.strip_prefix(line)).expect("the line");
+    line.trim_matches(|character: char| !character.is_ascii_digit()).parse().expect("a number")
+}
+
+#[test]
+fn twenty_uploads_at_once_take_little_memory() {
+    let app = App::start();
+    upload(&app.acme, "warm.bin", &vec![0; 1_000_000]);
+    let before = memory(app.process(), "VmRSS:");
+    let sent = form(&[part("file", "a.bin", &vec![b'x'; LIMIT])]);
+    for answer in at_once(20, |_| app.acme.post_attachment(&sent)) {
+        assert_eq!(answer.status, 201, "{}", answer.text());
+    }
+    let added = memory(app.process(), "VmHWM:") - before;
+    println!("twenty uploads of 50 MB at once added {added} kB to the process");
+    assert!(added <= 64 * 1024, "{added} kB");
+    assert_eq!((blobs(&app).len(), rows(&app)), (21, 21));
+}
+
+#[test]
+fn a_killed_process_leaves_no_row_without_its_file() {
+    let mut app = App::start();
+    let bytes = vec![b'x'; 400_000];
+    let sent = form(&[part("file", "a.bin", &bytes)]);
+    let mut acknowledged = 0;
+    for kill in 0..5_u64 {
+        let client = app.acme.clone();
+        let before = rows(&app);
+        let counts = std::thread::scope(|scope| {
+            let (client, sent) = (&client, &sent);
+            let uploads: Vec<_> = (0..4)
+                .map(|_| {
+                    scope.spawn(move || {
+                        let once = || client.try_post_attachment(sent).is_some_and(|answer| answer.status == 201);
+                        std::iter::repeat_with(once).take_while(|done| *done).count()
+                    })
+                })
+                .collect();
+            eventually("uploads are done", || rows(&app) > before + 3);
+            std::thread::sleep(Duration::from_millis(kill * 7));
+            app.kill();
+            uploads.into_iter().map(|upload| upload.join().unwrap()).sum::<usize>()
+        });
+        acknowledged += counts;
+        app.start_again();
+    }
+    assert!(rows(&app) >= acknowledged as i64, "{} rows, {acknowledged} acknowledged", rows(&app));
+    let folder = app.data_dir().join("blobs");
+    for key in app.sql("SELECT key FROM attachments") {
+        assert_eq!(std::fs::metadata(folder.join(&key)).unwrap().len(), 400_000, "{key}");
+    }
+}
+
+#[test]
+fn a_bucket_serves_its_files_by_links_of_its_own() {
+    let server = s3::Server::start();
+    let mut environment = server.environment();
+    environment.push(("ROADMAP_STORAGE_URL".to_owned(), server.url("some/prefix")));
+    let environment: Vec<(&str, &str)> =
+        environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let app = App::with(&[], &environment);
+    let visitor = Client { key: None, ..app.acme.clone() };
+    let large: Vec<u8> = (0..=255).cycle().take(12_000_001).collect();
+    for (name, bytes) in [("ü.png", PNG), ("a.html", b"<!doctype html><p>"), ("large.bin", &large)] {
+        let file = upload(&app.acme, name, bytes);
+        assert_eq!((&file["service_name"], &file["byte_size"]), (&json!("s3"), &json!(bytes.len())));
+        let redirect = visitor.get(&path_of(&file["blob_url"]));
+        assert_eq!(redirect.status, 302);
+        is_guarded(&redirect);
+        let location = redirect.header("location").unwrap();
+        assert!(location.contains("X-Amz-Expires=300"), "{location}");
+        let mut answer = ureq::get(location).call().unwrap();
+        let shown = name == "ü.png";
+        let content_type = if shown { "image/png" } else { BYTES };
+        assert_eq!(answer.headers()["content-type"], content_type);
+        let disposition = answer.headers()["content-disposition"].to_str().unwrap().to_owned();
+        assert!(disposition.starts_with(if shown { "inline; " } else { "attachment; " }), "{disposition}");
+        assert!(answer.body_mut().with_config().limit(u64::MAX).read_to_vec().unwrap() == bytes);
+    }
+    assert_eq!(blobs(&app), Vec::<PathBuf>::new());
+    drop(server);
+    let answer = post(&app.acme, &[part("file", "a.txt", b"text")]);
+    answer.is_error(503, "Service is temporarily unavailable");
+    assert_eq!((app.acme.get_tracks().status, rows(&app)), (200, 3));
+}
