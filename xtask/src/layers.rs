@@ -22,6 +22,7 @@ const MAY: [(&str, &[&str]); 8] = [
             "crc32fast",
             "deunicode",
             "email_address",
+            "futures-util",
             "hmac",
             "imagesize",
             "infer",

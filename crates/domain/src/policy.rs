@@ -2,6 +2,7 @@
 
 pub mod authorship;
 pub mod idempotency;
+pub mod mail_retry;
 pub mod ranking;
 pub mod reference;
 pub mod similarity;

@@ -21,6 +21,7 @@ pub mod rotate_api_key;
 pub mod update_setting;
 
 pub mod authenticate;
+pub mod deliver_mail;
 pub mod forget_operations;
 pub mod search_requests;
 pub mod sweep_attachments;
