@@ -1,0 +1,195 @@
+//! What is said on a connection to a mail server (RFC 5321), step by step, because what a refusal
+//! means depends on the step.
+
+use std::fmt::Display;
+
+use lettre::Message;
+use lettre::message::Mailbox;
+use lettre::transport::smtp::authentication::{Credentials, DEFAULT_MECHANISMS};
+use lettre::transport::smtp::client::{AsyncSmtpConnection, Certificate, TlsParameters};
+use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
+use lettre::transport::smtp::extension::{ClientId, Extension, MailBodyParameter, MailParameter};
+use lettre::transport::smtp::response::Response;
+use lettre::transport::smtp::{Error, response};
+use roadmap_domain::model::mail::NotSent;
+
+use crate::options::{MailSettingError, Security, SmtpOptions};
+
+/// Most characters of a reason.
+const LONGEST: usize = 500;
+
+/// Who listens to a dialog.
+pub(crate) trait Listener: Send {
+    /// Something was said, or has happened.
+    fn hear(&mut self, line: String);
+}
+
+/// Nobody.
+impl Listener for () {
+    fn hear(&mut self, _: String) {}
+}
+
+impl Listener for Vec<String> {
+    fn hear(&mut self, line: String) {
+        self.push(line);
+    }
+}
+
+/// The server, and how it is spoken to.
+#[derive(Clone)]
+pub(crate) struct Server {
+    options: SmtpOptions,
+    tls: TlsParameters,
+    hello: ClientId,
+}
+
+impl Server {
+    pub(crate) fn new(options: &SmtpOptions) -> Result<Self, MailSettingError> {
+        // Another part of the process may have installed one, and then that one is used.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut tls = TlsParameters::builder(options.host.clone());
+        if let Some(file) = &options.certificates {
+            let failed = |error| MailSettingError::Certificates(file.clone(), error);
+            let pem = std::fs::read(file).map_err(|error| failed(error.into()))?;
+            tls = tls.add_root_certificate(Certificate::from_pem(&pem).map_err(|error| failed(error.into()))?);
+        }
+        let tls = tls.build().map_err(|error| MailSettingError::Setup(error.into()))?;
+        Ok(Self { options: options.clone(), tls, hello: ClientId::default() })
+    }
+
+    /// A connection that mail can be sent on. Whatever fails here may work later: it has nothing to
+    /// do with any mail.
+    pub(crate) async fn connect(&self, listener: &mut dyn Listener) -> Result<AsyncSmtpConnection, NotSent> {
+        let SmtpOptions { host, port, security, login, .. } = &self.options;
+        listener.hear(format!("connecting to {host}:{port}"));
+        let implicit = (*security == Security::Implicit).then(|| self.tls.clone());
+        let connected =
+            AsyncSmtpConnection::connect_tokio1((host.as_str(), *port), None, &self.hello, implicit, None).await;
+        let mut connection = connected.map_err(|error| later("connecting", &error))?;
+        listener.hear(format!("> EHLO {}", self.hello));
+        listener.hear(format!("< {}", connection.server_info()));
+        let starts_tls = match security {
+            Security::None | Security::Implicit => false,
+            Security::Opportunistic => connection.can_starttls(),
+            Security::Required => true,
+        };
+        if starts_tls {
+            listener.hear("> STARTTLS".to_owned());
+            let started = connection.starttls(self.tls.clone(), &self.hello).await;
+            started.map_err(|error| later("STARTTLS", &error))?;
+            listener.hear(format!("< {}", connection.server_info()));
+        }
+        listener.hear(if connection.is_encrypted() { "(encrypted)" } else { "(not encrypted)" }.to_owned());
+        if let Some((user, password)) = login {
+            listener.hear(format!("> AUTH (as {user})"));
+            let credentials = Credentials::new(user.clone(), password.clone());
+            let answer = connection.auth(DEFAULT_MECHANISMS, &credentials).await;
+            listener.hear(format!("< {}", told(&answer.map_err(|error| later("AUTH", &error))?)));
+        }
+        Ok(connection)
+    }
+}
+
+/// Hands over a mail. After an error the connection is in no state to be used again.
+pub(crate) async fn hand_over(
+    connection: &mut AsyncSmtpConnection,
+    message: &Message,
+    listener: &mut dyn Listener,
+) -> Result<(), NotSent> {
+    let mut parameters = Vec::new();
+    let bytes = message.formatted();
+    let envelope = message.envelope();
+    if !envelope.from().is_none_or(|from| is_ascii(from)) || !envelope.to().iter().all(|to| is_ascii(to)) {
+        if !connection.server_info().supports_feature(Extension::SmtpUtfEight) {
+            let reason = "the address is not in ASCII, and the mail server takes no other (SMTPUTF8)".to_owned();
+            return Err(NotSent::Never { reason, no_such_mailbox: true });
+        }
+        parameters.push(MailParameter::SmtpUtfEight);
+    }
+    if !bytes.is_ascii() {
+        // Only headers of such addresses are not: bodies are encoded.
+        parameters.push(MailParameter::Body(MailBodyParameter::EightBitMime));
+    }
+    say(connection, Mail::new(envelope.from().cloned(), parameters), listener)
+        .await
+        .map_err(|error| later("MAIL FROM", &error))?;
+    for to in envelope.to() {
+        let answer = say(connection, Rcpt::new(to.clone(), Vec::new()), listener).await;
+        answer.map_err(|error| refused("RCPT TO", &error))?;
+    }
+    say(connection, Data, listener).await.map_err(|error| refused("DATA", &error))?;
+    listener.hear(format!("> ({} bytes)", bytes.len()));
+    let answer = connection.message(&bytes).await.map_err(|error| refused("the message", &error))?;
+    listener.hear(format!("< {}", told(&answer)));
+    Ok(())
+}
+
+fn is_ascii(address: &lettre::Address) -> bool {
+    AsRef::<str>::as_ref(address).is_ascii()
+}
+
+async fn say<C: Display>(
+    connection: &mut AsyncSmtpConnection,
+    command: C,
+    listener: &mut dyn Listener,
+) -> Result<Response, Error> {
+    let command = command.to_string();
+    listener.hear(format!("> {}", command.trim_end()));
+    let answer = connection.command(command).await?;
+    listener.hear(format!("< {}", told(&answer)));
+    Ok(answer)
+}
+
+fn told(answer: &Response) -> String {
+    let text = answer.message().collect::<Vec<_>>().join(" ");
+    bounded(&format!("{} {text}", answer.code()))
+}
+
+/// A failure that has nothing to do with the mail.
+fn later(step: &str, error: &Error) -> NotSent {
+    NotSent::Later { reason: reason(step, error) }
+}
+
+/// A failure at a step that is about this mail: 5xx is for ever.
+fn refused(step: &str, error: &Error) -> NotSent {
+    let reason = reason(step, error);
+    if !error.is_permanent() || is_about_the_sender(error.status()) {
+        return NotSent::Later { reason };
+    }
+    NotSent::Never { no_such_mailbox: says_no_such_mailbox(error), reason }
+}
+
+/// Codes by which a server wants a login or encryption first (RFC 4954 section 6, RFC 3207 section
+/// 4): the operator can mend that.
+fn is_about_the_sender(code: Option<response::Code>) -> bool {
+    code.is_some_and(|code| matches!(u16::from(code), 530 | 534 | 535 | 538))
+}
+
+/// Whether the enhanced status code (RFC 3463 section 3.2) says that there is no such mailbox: bad
+/// mailbox, bad destination, bad syntax, moved away, null MX (RFC 7505).
+fn says_no_such_mailbox(error: &Error) -> bool {
+    let text = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+    let code = text.split_whitespace().next().unwrap_or_default();
+    matches!(code, "5.1.1" | "5.1.2" | "5.1.3" | "5.1.6" | "5.1.10")
+}
+
+/// The step, and all causes in the server's words.
+fn reason(step: &str, error: &Error) -> String {
+    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
+    let causes = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+    bounded(&format!("at {step}: {causes}"))
+}
+
+/// One line of bounded length.
+fn bounded(text: &str) -> String {
+    let line: String = text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect();
+    line.trim().chars().take(LONGEST).collect()
+}
+
+/// Whom a mail of an operator's goes to.
+pub(crate) fn mailbox(address: &str) -> Result<Mailbox, NotSent> {
+    address.parse().map(|address| Mailbox::new(None, address)).map_err(|error| NotSent::Never {
+        reason: format!("the address cannot be written to: {error}"),
+        no_such_mailbox: true,
+    })
+}

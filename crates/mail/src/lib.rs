@@ -1,0 +1,22 @@
+//! Outgoing mail: what it looks like, and the two ways that it takes, a mail server or a folder.
+//!
+//! - `message.rs`: a notification as a mail, text and HTML, from compiled-in templates.
+//! - [`SmtpMailer`] (`smtp.rs`): over a few connections to a mail server that are kept open;
+//!   `dialog.rs` is what is said on them, `conversation.rs` says it aloud to an operator.
+//! - [`FileMailer`] (`files.rs`): a file for each mail, where there is no server.
+//!
+//! Not here: whom to send what, when to try again and when to give up. That is the domain's.
+//!
+//! Invariant: a mail has one recipient, and nothing that a client wrote becomes a header or a command.
+
+mod conversation;
+mod dialog;
+mod files;
+mod message;
+mod options;
+mod smtp;
+
+pub use conversation::Conversation;
+pub use files::FileMailer;
+pub use options::{MailSettingError, Security, SmtpOptions};
+pub use smtp::SmtpMailer;

@@ -1,0 +1,242 @@
+//! A notification as a mail (RFC 5322): text and HTML, one recipient, and a way out.
+
+use askama::Template;
+use lettre::Message;
+use lettre::message::header::{Header, HeaderName, HeaderValue};
+use lettre::message::{Mailbox, MultiPart};
+use roadmap_domain::model::mail::{NotSent, Notification};
+
+/// Most characters of a line that a client wrote, in a header.
+const LONGEST: usize = 300;
+
+#[derive(Template)]
+#[template(path = "notification.txt")]
+struct Text<'a> {
+    title: &'a str,
+    request_url: &'a str,
+    comment_text: &'a str,
+    product_name: &'a str,
+    unsubscribe_url: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "notification.html")]
+struct Html<'a> {
+    title: &'a str,
+    request_url: &'a str,
+    comment_html: &'a str,
+    product_name: &'a str,
+    unsubscribe_url: &'a str,
+}
+
+/// Declares a header that lettre has no type for. Its value is ASCII and has no line breaks.
+macro_rules! plain_header {
+    ($(#[$doc:meta])* $type:ident, $name:literal) => {
+        $(#[$doc])*
+        #[derive(Clone)]
+        struct $type(String);
+
+        impl Header for $type {
+            fn name() -> HeaderName {
+                HeaderName::new_from_ascii_str($name)
+            }
+
+            fn parse(value: &str) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+                Ok(Self(value.to_owned()))
+            }
+
+            fn display(&self) -> HeaderValue {
+                // As it is: a URL that is folded is broken.
+                HeaderValue::dangerous_new_pre_encoded(Self::name(), self.0.clone(), self.0.clone())
+            }
+        }
+    };
+}
+
+plain_header! {
+    /// How to end such mail (RFC 2369 section 3.2).
+    ListUnsubscribe, "List-Unsubscribe"
+}
+plain_header! {
+    /// That a POST there ends it (RFC 8058 section 3.1).
+    ListUnsubscribePost, "List-Unsubscribe-Post"
+}
+plain_header! {
+    /// That no answer is expected from a machine (RFC 3834 section 5).
+    AutoSubmitted, "Auto-Submitted"
+}
+
+/// The mail that tells of a comment.
+pub(crate) fn notification(notification: &Notification, from: &Mailbox) -> Result<Message, NotSent> {
+    let product_name = notification.product_name.as_str();
+    let text = Text {
+        title: notification.title.as_str(),
+        request_url: &notification.request_url,
+        comment_text: &notification.comment.to_text(),
+        product_name,
+        unsubscribe_url: &notification.unsubscribe_url,
+    };
+    let html = Html {
+        title: notification.title.as_str(),
+        request_url: &notification.request_url,
+        comment_html: notification.comment.as_str(),
+        product_name,
+        unsubscribe_url: &notification.unsubscribe_url,
+    };
+    let body = MultiPart::alternative_plain_html(
+        text.render().map_err(|error| unwritable(&error))?,
+        html.render().map_err(|error| unwritable(&error))?,
+    );
+    let host = notification.unsubscribe_url.split('/').nth(2).unwrap_or("localhost");
+    let host = host.split(':').next().unwrap_or(host);
+    let to = notification.to.as_str().parse().map_err(|error| NotSent::Never {
+        reason: format!("the address cannot be written to: {error}"),
+        no_such_mailbox: true,
+    })?;
+    Message::builder()
+        .message_id(Some(format!("<{}@{host}>", notification.id)))
+        .date_now()
+        .from(Mailbox::new(Some(line(from.name.as_deref().unwrap_or(product_name))), from.email.clone()))
+        .to(Mailbox::new(None, to))
+        .subject(line(&format!("[{product_name}] {}", notification.title)))
+        .header(ListUnsubscribe(format!("<{}>", notification.unsubscribe_url)))
+        .header(ListUnsubscribePost("List-Unsubscribe=One-Click".to_owned()))
+        .header(AutoSubmitted("auto-generated".to_owned()))
+        .multipart(body)
+        .map_err(|error| unwritable(&error))
+}
+
+/// A mail by which an operator sees whether mail arrives.
+pub(crate) fn test(to: Mailbox, from: &Mailbox) -> Result<Message, NotSent> {
+    Message::builder()
+        .message_id(None)
+        .date_now()
+        .from(from.clone())
+        .to(to)
+        .subject("A test of outgoing mail")
+        .header(AutoSubmitted("auto-generated".to_owned()))
+        .body("This mail was sent by `roadmap mail test`. It has arrived, so mail works.\n".to_owned())
+        .map_err(|error| unwritable(&error))
+}
+
+fn unwritable(error: &dyn std::error::Error) -> NotSent {
+    NotSent::Never { reason: format!("the mail cannot be written: {error}"), no_such_mailbox: false }
+}
+
+/// What may stand in a header: one line, without characters that do not show or that turn what
+/// follows them, and never mistaken for an encoded word (RFC 2047), which it only looks like.
+pub(crate) fn line(text: &str) -> String {
+    let plain: String = text
+        .chars()
+        .map(|character| {
+            let breaks = character.is_control() || matches!(character, '\u{2028}' | '\u{2029}');
+            if breaks { ' ' } else { character }
+        })
+        .filter(|character| !matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
+        .take(LONGEST)
+        .collect();
+    let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    // An invisible joiner makes it text that must be encoded, and as such it arrives as it was.
+    plain.replace("=?", "=\u{2060}?")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadmap_domain::model::email_address::EmailAddress;
+    use roadmap_domain::model::feature_request::Title;
+    use roadmap_domain::model::html::CleanHtml;
+    use roadmap_domain::model::id::{CommentId, CustomerId};
+    use roadmap_domain::model::mail::MailId;
+    use roadmap_domain::model::text::Name;
+    use uuid::Uuid;
+
+    fn told(title: &str, comment: &str, to: &str) -> Notification {
+        Notification {
+            id: MailId {
+                comment: CommentId::new(Uuid::from_u128(0xc0)),
+                customer: CustomerId::new(Uuid::from_u128(0xcc)),
+            },
+            to: EmailAddress::parse("email", to).unwrap(),
+            product_name: Name::stored("Acme".to_owned()),
+            title: Title::stored(title.to_owned()),
+            request_url: "https://acme.roadmap.example.com:8443/feature_requests/7-dark-mode".to_owned(),
+            comment: CleanHtml::stored(comment.to_owned()),
+            unsubscribe_url: "https://acme.roadmap.example.com:8443/unsubscribe/token?request=id".to_owned(),
+        }
+    }
+
+    fn written(told: &Notification, from: &str) -> String {
+        let message = notification(told, &from.parse().unwrap()).unwrap();
+        String::from_utf8(message.formatted()).unwrap()
+    }
+
+    #[test]
+    fn a_mail_has_these_headers_and_no_others() {
+        let written = written(&told("Dark mode", "<p>Soon</p>", "ann@example.com"), "hello@acme.example");
+        let (head, _) = written.split_once("\r\n\r\n").unwrap();
+        let headers: Vec<&str> = head.split("\r\n").filter(|line| !line.starts_with(' ')).collect();
+        let expected = [
+            "Message-ID: <00000000-0000-0000-0000-0000000000c0.00000000-0000-0000-0000-0000000000cc@acme.roadmap.example.com>",
+            "Date: ",
+            "From: Acme <hello@acme.example>",
+            "To: ann@example.com",
+            "Subject: [Acme] Dark mode",
+            "List-Unsubscribe: <https://acme.roadmap.example.com:8443/unsubscribe/token?request=id>",
+            "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
+            "Auto-Submitted: auto-generated",
+            "MIME-Version: 1.0",
+            "Content-Type: multipart/alternative;",
+        ];
+        assert_eq!(headers.len(), expected.len(), "{head}");
+        for (header, expected) in headers.iter().zip(expected) {
+            assert!(header.starts_with(expected), "{header}, not {expected}");
+        }
+        assert!(written.contains("\r\nFrom: "));
+    }
+
+    #[test]
+    fn a_sender_with_a_name_keeps_it() {
+        let written = written(&told("Dark mode", "Soon", "ann@example.com"), "Bolt <hello@bolt.example>");
+        assert!(written.contains("From: Bolt <hello@bolt.example>"), "{written}");
+    }
+
+    #[test]
+    fn both_parts_say_the_same_and_markup_stays_markup() {
+        let told = told("<b>Dark</b> & \"mode\"", "<p>Soon <b>enough</b></p>", "ann@example.com");
+        let written = written(&told, "hello@acme.example");
+        for part in [
+            "<p>Soon <b>enough</b></p>",
+            "\r\nSoon enough\r\n",
+            "&#60;b&#62;Dark&#60;/b&#62; &#38; &#34;mode&#34;",
+            "\r\n<b>Dark</b> & \"mode\"\r\n",
+            "Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token?request=id",
+        ] {
+            assert!(written.replace("=\r\n", "").replace("=3D", "=").contains(part), "{part} in {written}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_cannot_be_written_to_is_no_mailbox() {
+        let told = told("Dark mode", "Soon", "\"a b\"@example.com");
+        match notification(&told, &"hello@acme.example".parse().unwrap()) {
+            Err(NotSent::Never { no_such_mailbox: true, reason }) => assert!(reason.contains("cannot be written to")),
+            Ok(message) => assert_eq!(message.envelope().to().len(), 1),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_line_is_one_line() {
+        for (text, expected) in [
+            ("a\r\nBcc: b@c.example", "a Bcc: b@c.example"),
+            ("a\0b\u{85}c\u{2028}d", "a b c d"),
+            ("\u{202e}desrever\u{202c}", "desrever"),
+            ("=?utf-8?q?x?=", "=\u{2060}?utf-8?q?x?="),
+            ("  a \t b ", "a b"),
+        ] {
+            assert_eq!(line(text), expected, "{text:?}");
+        }
+        assert_eq!(line(&"ü".repeat(1_000)).chars().count(), 300);
+    }
+}

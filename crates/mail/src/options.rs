@@ -1,0 +1,199 @@
+//! How to reach the mail server: `smtp://user:password@host:port` or `smtps://…`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lettre::message::Mailbox;
+use percent_encoding::percent_decode_str;
+use thiserror::Error;
+use url::{Host, Url};
+
+/// What cannot be used as a setting for mail. No message shows a password.
+#[derive(Debug, Error)]
+pub enum MailSettingError {
+    /// It is no URL of a mail server.
+    #[error("the URL of the mail server is not of the form smtp://user:password@host:port or smtps://…")]
+    Url,
+    /// A parameter that there is not, or one with a value that there is not.
+    #[error(
+        "the URL of the mail server has the parameter `{0}`, which is none of tls=none|opportunistic|required and ca=FILE"
+    )]
+    Parameter(String),
+    /// It is no sender.
+    #[error("the sender `{0}` is neither an address nor of the form Name <address>")]
+    Sender(String),
+    /// The certificates to trust cannot be read.
+    #[error("the certificates in {0} cannot be read")]
+    Certificates(PathBuf, #[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The folder for mail cannot be made.
+    #[error("the folder {0} cannot be made")]
+    Folder(PathBuf, #[source] std::io::Error),
+    /// The parts do not fit together.
+    #[error("the connection to the mail server cannot be set up")]
+    Setup(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Whether what is said to the mail server is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Security {
+    /// Never.
+    None,
+    /// By STARTTLS (RFC 3207), if the server offers it.
+    Opportunistic,
+    /// By STARTTLS, or not at all.
+    Required,
+    /// From the first byte (RFC 8314).
+    Implicit,
+}
+
+/// Where the mail server is, and who sends.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SmtpOptions {
+    /// Its name or address.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// Whether the connection is encrypted.
+    pub security: Security,
+    /// User and password, if the server wants them.
+    pub login: Option<(String, String)>,
+    /// A file with certificates to trust besides the system's.
+    pub certificates: Option<PathBuf>,
+    /// The sender. Without a name, the product's name is taken.
+    pub from: Mailbox,
+    /// How long one mail may take, the connection included.
+    pub timeout: Duration,
+}
+
+impl SmtpOptions {
+    /// Reads a URL and a sender.
+    ///
+    /// `smtp://` is encrypted by STARTTLS, port 587, unless the server is on this machine: then if it
+    /// offers it, port 25. `smtps://` is encrypted from the first byte, port 465. User and password
+    /// are percent-encoded.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn parse(url: &str, from: &str) -> Result<Self, MailSettingError> {
+        let url = Url::parse(url.trim()).map_err(|_| MailSettingError::Url)?;
+        // Schemes that the URL standard does not know have hosts of no kind: the name is read once more.
+        let host = url.host_str().filter(|host| !host.is_empty()).ok_or(MailSettingError::Url)?.to_owned();
+        if !matches!(url.path(), "" | "/") || url.fragment().is_some() {
+            return Err(MailSettingError::Url);
+        }
+        let is_local = match Host::parse(&host) {
+            Ok(Host::Domain(name)) => name == "localhost",
+            Ok(Host::Ipv4(address)) => address.is_loopback(),
+            Ok(Host::Ipv6(address)) => address.is_loopback(),
+            Err(_) => return Err(MailSettingError::Url),
+        };
+        let (mut security, port) = match (url.scheme(), is_local) {
+            ("smtps", _) => (Security::Implicit, 465),
+            ("smtp", true) => (Security::Opportunistic, 25),
+            ("smtp", false) => (Security::Required, 587),
+            _ => return Err(MailSettingError::Url),
+        };
+        let mut certificates = None;
+        for (name, value) in url.query_pairs() {
+            match (&*name, &*value) {
+                ("ca", file) if !file.is_empty() => certificates = Some(PathBuf::from(file)),
+                ("tls", tls) if security != Security::Implicit => {
+                    security = match tls {
+                        "none" => Security::None,
+                        "opportunistic" => Security::Opportunistic,
+                        "required" => Security::Required,
+                        _ => return Err(MailSettingError::Parameter(format!("tls={tls}"))),
+                    };
+                }
+                (name, _) => return Err(MailSettingError::Parameter(name.to_owned())),
+            }
+        }
+        let decoded =
+            |raw: &str| percent_decode_str(raw).decode_utf8().map(Into::into).map_err(|_| MailSettingError::Url);
+        let login = match (url.username(), url.password()) {
+            ("", None) => None,
+            (user, password) => Some((decoded(user)?, decoded(password.unwrap_or_default())?)),
+        };
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        let port = url.port().unwrap_or(port);
+        let timeout = Duration::from_secs(30);
+        Ok(Self { host, port, security, login, certificates, from: sender(from)?, timeout })
+    }
+
+    /// Where mail goes, as people may see it.
+    #[must_use]
+    pub fn redacted(&self) -> String {
+        let scheme = if self.security == Security::Implicit { "smtps" } else { "smtp" };
+        let user = self.login.as_ref().map(|(user, _)| format!("{user}@")).unwrap_or_default();
+        format!("{scheme}://{user}{}:{}", self.host, self.port)
+    }
+}
+
+impl std::fmt::Debug for SmtpOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SmtpOptions({}, {:?}, from {})", self.redacted(), self.security, self.from)
+    }
+}
+
+/// A sender: an address, perhaps with a name.
+pub(crate) fn sender(raw: &str) -> Result<Mailbox, MailSettingError> {
+    raw.trim().parse().map_err(|_| MailSettingError::Sender(raw.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(url: &str) -> Result<SmtpOptions, MailSettingError> {
+        SmtpOptions::parse(url, "Acme <hello@acme.example>")
+    }
+
+    #[test]
+    fn a_server_far_away_is_spoken_to_under_encryption() {
+        for (url, host, port, security) in [
+            ("smtp://mail.example.com", "mail.example.com", 587, Security::Required),
+            ("smtp://mail.example.com:25", "mail.example.com", 25, Security::Required),
+            ("smtp://mail.example.com?tls=opportunistic", "mail.example.com", 587, Security::Opportunistic),
+            ("smtp://mail.example.com/?tls=none", "mail.example.com", 587, Security::None),
+            ("smtps://mail.example.com", "mail.example.com", 465, Security::Implicit),
+            ("smtp://localhost", "localhost", 25, Security::Opportunistic),
+            ("smtp://127.0.0.1:2525", "127.0.0.1", 2525, Security::Opportunistic),
+            ("smtp://[::1]", "::1", 25, Security::Opportunistic),
+            ("smtp://localhost?tls=required", "localhost", 25, Security::Required),
+        ] {
+            let options = parse(url).unwrap();
+            assert_eq!((options.host.as_str(), options.port, options.security), (host, port, security), "{url}");
+        }
+    }
+
+    #[test]
+    fn user_and_password_are_decoded_and_the_password_is_never_shown() {
+        let options = parse("smtps://ann%40acme.example:p%3Assword%2F@mail.example.com?ca=/etc/ca.pem").unwrap();
+        assert_eq!(options.login, Some(("ann@acme.example".to_owned(), "p:ssword/".to_owned())));
+        assert_eq!(options.certificates, Some("/etc/ca.pem".into()));
+        assert_eq!(options.redacted(), "smtps://ann@acme.example@mail.example.com:465");
+        assert!(!format!("{options:?}").contains("p:ssword"));
+        assert_eq!(parse("smtp://mail.example.com").unwrap().login, None);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_told_without_a_password() {
+        for (url, says) in [
+            ("mail.example.com", "not of the form smtp://"),
+            ("http://mail.example.com", "not of the form smtp://"),
+            ("smtp://", "not of the form smtp://"),
+            ("smtp://user:secret@", "not of the form smtp://"),
+            ("smtp://u:secret@mail.example.com/path", "not of the form smtp://"),
+            ("smtp://u:secret@mail.example.com?tls=maybe", "`tls=maybe`"),
+            ("smtps://u:secret@mail.example.com?tls=none", "`tls`"),
+            ("smtp://u:secret@mail.example.com?x=y", "`x`"),
+        ] {
+            let message = parse(url).unwrap_err().to_string();
+            assert!(message.contains(says) && !message.contains("secret"), "{url}: {message}");
+        }
+        for from in ["", "Acme", "a@b@c", "Acme <hello>"] {
+            let error = SmtpOptions::parse("smtp://localhost", from).unwrap_err();
+            assert!(matches!(error, MailSettingError::Sender(_)), "{from}");
+        }
+    }
+}

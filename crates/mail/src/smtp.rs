@@ -1,0 +1,101 @@
+//! Mail by a mail server, over a few connections that are kept open.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use deadpool::managed::{Manager, Metrics, Pool, PoolError, RecycleError, RecycleResult};
+use lettre::message::Mailbox;
+use lettre::transport::smtp::client::AsyncSmtpConnection;
+use roadmap_domain::model::mail::{NotSent, Notification};
+use roadmap_domain::ports::Mailer;
+
+use crate::dialog::{self, Server};
+use crate::message;
+use crate::options::{MailSettingError, SmtpOptions};
+
+/// Most connections at a time.
+const CONNECTIONS: usize = 8;
+
+/// How long an idle connection is kept. Servers close theirs after some minutes.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// How long one may have been idle without a look at whether it is still there.
+const FRESH: Duration = Duration::from_secs(5);
+
+/// Sends mail by a mail server. Clones share its connections.
+#[derive(Clone)]
+pub struct SmtpMailer {
+    pub(crate) server: Server,
+    connections: Pool<Connector>,
+    pub(crate) from: Mailbox,
+    pub(crate) timeout: Duration,
+}
+
+impl SmtpMailer {
+    /// A mailer for a server. Whether it is there is not looked at.
+    ///
+    /// # Errors
+    /// The settings cannot be used.
+    pub fn new(options: &SmtpOptions) -> Result<Self, MailSettingError> {
+        let server = Server::new(options)?;
+        let connections = Pool::builder(Connector(server.clone())).max_size(CONNECTIONS).build();
+        let connections = connections.map_err(|error| MailSettingError::Setup(error.into()))?;
+        Ok(Self { server, connections, from: options.from.clone(), timeout: options.timeout })
+    }
+
+    async fn hand_over(&self, message: &lettre::Message) -> Result<(), NotSent> {
+        let mut link = self.connections.get().await.map_err(|error| match error {
+            PoolError::Backend(not_sent) => not_sent,
+            other => NotSent::Later { reason: format!("no connection to the mail server: {other:?}") },
+        })?;
+        link.is_in_use = true;
+        dialog::hand_over(&mut link.connection, message, &mut ()).await?;
+        link.is_in_use = false;
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Mailer for SmtpMailer {
+    async fn send(&self, notification: &Notification) -> Result<(), NotSent> {
+        let message = message::notification(notification, &self.from)?;
+        match tokio::time::timeout(self.timeout, self.hand_over(&message)).await {
+            Ok(handed_over) => handed_over,
+            Err(_) => Err(NotSent::Later { reason: silent(self.timeout) }),
+        }
+    }
+}
+
+pub(crate) fn silent(timeout: Duration) -> String {
+    format!("the mail server did not answer within {timeout:?}")
+}
+
+/// Makes connections.
+struct Connector(Server);
+
+/// A connection.
+struct Link {
+    connection: AsyncSmtpConnection,
+    /// Whether a mail was begun on it and not finished: then nobody can tell what it says next.
+    is_in_use: bool,
+}
+
+impl Manager for Connector {
+    type Type = Link;
+    type Error = NotSent;
+
+    async fn create(&self) -> Result<Link, NotSent> {
+        Ok(Link { connection: self.0.connect(&mut ()).await?, is_in_use: false })
+    }
+
+    async fn recycle(&self, link: &mut Link, metrics: &Metrics) -> RecycleResult<NotSent> {
+        let idle = metrics.last_used();
+        if link.is_in_use || link.connection.has_broken() || idle > IDLE {
+            return Err(RecycleError::message("it is not to be used again"));
+        }
+        if idle > FRESH && !link.connection.test_connected().await {
+            return Err(RecycleError::message("it is closed"));
+        }
+        Ok(())
+    }
+}
