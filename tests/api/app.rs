@@ -136,6 +136,37 @@ impl App {
         run(self.data_dir(), arguments, &[])
     }
 
+    /// What a command prints for people.
+    pub fn human(&self, arguments: &[&str]) -> String {
+        let environment: Vec<(&str, &str)> =
+            self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let finished = self.plain(arguments, &environment);
+        assert!(finished.success, "{}", finished.stderr);
+        finished.stdout
+    }
+
+    /// Runs a command of the binary on the server's data, without `--json`.
+    pub fn plain(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
+        finished(binary(self.data_dir()).args(arguments).envs(environment.iter().copied()))
+    }
+
+    /// Starts a worker on the server's data and waits until it works.
+    pub fn worker(&self, environment: &[(&str, &str)]) -> Worker {
+        let mut command = binary(self.data_dir());
+        command.args(["--base-url", &format!("https://{BASE_HOST}"), "worker"]).envs(environment.iter().copied());
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("the worker starts");
+        let mut line = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().expect("its output"));
+        stdout.read_line(&mut line).expect("its first line");
+        assert!(line.starts_with("Sending mail by "), "{line}");
+        Worker(child)
+    }
+
+    /// Asks the server to stop.
+    pub fn terminate(&self) {
+        terminate(self.process());
+    }
+
     /// The rows of a query, behind the server's back, as text.
     pub fn sql(&self, query: &str) -> Vec<String> {
         self.data.rows(query)
@@ -185,16 +216,44 @@ fn binary(data_dir: &Path) -> Command {
     command
 }
 
-/// Runs a command of the binary with `--json`.
-pub fn run(data_dir: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
-    let mut command = binary(data_dir);
-    command.args(["--base-url", &format!("https://{BASE_HOST}")]).args(arguments).arg("--json");
-    let output = command.envs(environment.iter().copied()).output().expect("the binary runs");
+/// Asks a process to stop (SIGTERM).
+fn terminate(process: u32) {
+    let killed = Command::new("kill").arg(process.to_string()).status().expect("kill runs");
+    assert!(killed.success());
+}
+
+/// A process that sends mail. Dropping it kills it.
+pub struct Worker(Child);
+
+impl Worker {
+    /// Asks it to stop and waits until it has.
+    pub fn stop(mut self) -> std::process::ExitStatus {
+        terminate(self.0.id());
+        self.0.wait().expect("the process")
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn finished(command: &mut Command) -> Finished {
+    let output = command.output().expect("the binary runs");
     Finished {
         success: output.status.success(),
         stdout: String::from_utf8(output.stdout).expect("text"),
         stderr: String::from_utf8(output.stderr).expect("text"),
     }
+}
+
+/// Runs a command of the binary with `--json`.
+pub fn run(data_dir: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
+    let mut command = binary(data_dir);
+    command.args(["--base-url", &format!("https://{BASE_HOST}")]).args(arguments).arg("--json");
+    finished(command.envs(environment.iter().copied()))
 }
 
 /// A server process. Dropping it kills it.

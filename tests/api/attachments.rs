@@ -4,7 +4,7 @@
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use roadmap_testkit::s3;
 use serde_json::{Value, json};
@@ -479,7 +479,7 @@ fn the_sweep_removes_what_is_old_and_has_no_row() {
     let file = upload(&app.acme, "a.txt", b"text");
     let folder = app.data_dir().join("blobs");
     let kept = blobs(&app).remove(0);
-    let yesterday = SystemTime::now() - Duration::from_secs(25 * 3_600);
+    let yesterday = std::fs::metadata(&kept).unwrap().modified().unwrap() - Duration::from_secs(25 * 3_600);
     let place = |name: &str, old: bool| {
         let path = folder.join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

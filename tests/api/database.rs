@@ -103,6 +103,25 @@ impl Data {
         }
     }
 
+    /// Gives a request so many voters, `v0@example.com` and so on.
+    pub fn add_voters(&self, request: &str, voters: usize) {
+        let request = request.replace('-', "");
+        let of_request = format!("{} = '{request}'", hex("feature_requests.id"));
+        let numbers = format!("WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {voters})");
+        self.execute(&format!(
+            "{numbers} INSERT INTO customers (workspace_id, id, email, email_folded, created_at)
+             SELECT workspace_id, {id}, 'v' || i || '@example.com', 'v' || i || '@example.com', {at}
+             FROM n, feature_requests WHERE {of_request};
+             INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at)
+             SELECT customers.workspace_id, feature_requests.id, customers.id, {yes}, {at}
+             FROM feature_requests, customers WHERE {of_request} AND email LIKE 'v%@example.com';
+             UPDATE vote_tallies SET votes_count = {voters}",
+            id = random_id(),
+            at = moment("0"),
+            yes = if *ON_POSTGRES { "true" } else { "1" },
+        ));
+    }
+
     /// Lets nobody write until the lock is dropped; reads go on.
     pub fn lock(&self) -> Lock {
         match &self.database {

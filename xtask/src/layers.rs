@@ -10,7 +10,7 @@ use crate::run::{output, root};
 
 /// What each crate of ours may name as a normal or build dependency. A crate that is not here, or a
 /// dependency that is not in its list, is a decision to be made on purpose.
-const MAY: [(&str, &[&str]); 8] = [
+const MAY: [(&str, &[&str]); 9] = [
     (
         "roadmap-domain",
         &[
@@ -110,6 +110,23 @@ const MAY: [(&str, &[&str]); 8] = [
         ],
     ),
     (
+        "roadmap-mail",
+        &[
+            "askama",
+            "async-trait",
+            "base64",
+            "deadpool",
+            "lettre",
+            "percent-encoding",
+            "roadmap-domain",
+            "rustls",
+            "tempfile",
+            "thiserror",
+            "tokio",
+            "url",
+        ],
+    ),
+    (
         "roadmap-server",
         &[
             "actix-web",
@@ -124,6 +141,7 @@ const MAY: [(&str, &[&str]); 8] = [
             "roadmap-api",
             "roadmap-blobs",
             "roadmap-domain",
+            "roadmap-mail",
             "roadmap-postgres",
             "roadmap-sqlite",
             "serde",
@@ -138,7 +156,7 @@ const MAY: [(&str, &[&str]); 8] = [
     ),
     (
         "roadmap-testkit",
-        &["async-trait", "roadmap-domain", "socket2", "tempfile", "time", "tokio", "tokio-postgres", "uuid"],
+        &["async-trait", "roadmap-domain", "rustls", "socket2", "tempfile", "time", "tokio", "tokio-postgres", "uuid"],
     ),
     ("xtask", &["anyhow", "clap", "futures-util", "rand", "roadmap-testkit", "serde_json", "tempfile", "tokio"]),
 ];

@@ -86,8 +86,8 @@ mod tests {
     use roadmap_domain::model::timestamp::Timestamp;
     use roadmap_domain::policy::reference::{References, Secret};
     use roadmap_domain::ports::mocks::{
-        MockBlobs, MockClock, MockDirectory, MockHealth, MockIds, MockOperationGate, MockRoadmapReader, MockStore,
-        MockTextSearch,
+        MockBlobs, MockClock, MockDirectory, MockHealth, MockIds, MockOperationGate, MockOutboxQueue,
+        MockRoadmapReader, MockStore, MockTextSearch,
     };
     use roadmap_domain::ports::{Clock, Ids};
     use roadmap_domain::usecase::authenticate::Authenticate;
@@ -115,6 +115,7 @@ mod tests {
             health: Arc::new(MockHealth::new()),
             upload: UploadAttachment::new(Arc::new(MockBlobs::new()), executor.clone(), clock.clone(), ids.clone()),
             blobs: Arc::new(MockBlobs::new()),
+            queue: Arc::new(MockOutboxQueue::new()),
             references: Arc::new(References::new(secret, Vec::new())),
             directory: Arc::new(MockDirectory::new()),
             authenticate: Authenticate::new(Arc::new(MockDirectory::new()), clock.clone()),

@@ -209,7 +209,7 @@ fn is_encoded(request: &HttpRequest) -> bool {
 }
 
 /// The whole body. One that is too large is read on for a while before it is refused.
-async fn whole(payload: &mut Payload) -> Result<Bytes, ApiError> {
+pub(crate) async fn whole(payload: &mut Payload) -> Result<Bytes, ApiError> {
     let mut body = BytesMut::new();
     let mut read = 0;
     while let Some(chunk) =

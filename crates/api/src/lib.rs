@@ -21,6 +21,7 @@ pub mod fields;
 mod files;
 mod routes;
 mod state;
+mod unsubscribe;
 mod v1;
 mod v2;
 mod wire;

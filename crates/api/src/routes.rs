@@ -11,7 +11,7 @@ use crate::error::ApiError;
 use crate::state::State;
 use crate::v1::{changelogs, comments, feature_requests, setting, track_moves, tracks, upvotes, voters, votes};
 use crate::v2::attachments;
-use crate::{around, caller, files};
+use crate::{around, caller, files, unsubscribe};
 
 /// Adds all routes to an application.
 pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
@@ -32,6 +32,11 @@ pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
             ))
             .service(resource("/blobs/{reference}/{filename}", "GET, HEAD", [get(files::blob)]))
             .service(resource("/files/{reference}/{filename}", "GET, HEAD", [get(files::file)]))
+            .service(resource(
+                "/unsubscribe/{token}",
+                "GET, HEAD, POST",
+                [get(unsubscribe::show), web::post().to(unsubscribe::act)],
+            ))
             .service(resource("/readyz", "GET, HEAD", [get(ready)]))
             .default_service(nowhere()),
     );

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::policy::reference::References;
-use roadmap_domain::ports::{Blobs, Clock, Directory, Health, Ids, RoadmapReader};
+use roadmap_domain::ports::{Blobs, Clock, Directory, Health, Ids, OutboxQueue, RoadmapReader};
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::search_requests::SearchRequests;
@@ -27,6 +27,8 @@ pub struct State {
     pub upload: UploadAttachment,
     /// Where files are.
     pub blobs: Arc<dyn Blobs>,
+    /// Where mail is stopped.
+    pub queue: Arc<dyn OutboxQueue>,
     /// Signs references.
     pub references: Arc<References>,
     /// Knows workspaces by their names.

@@ -12,6 +12,7 @@ use lettre::transport::smtp::extension::{ClientId, Extension, MailBodyParameter,
 use lettre::transport::smtp::response::Response;
 use lettre::transport::smtp::{Error, response};
 use roadmap_domain::model::mail::NotSent;
+use tokio::net::TcpStream;
 
 use crate::options::{MailSettingError, Security, SmtpOptions};
 
@@ -53,6 +54,10 @@ impl Server {
             let pem = std::fs::read(file).map_err(|error| failed(error.into()))?;
             tls = tls.add_root_certificate(Certificate::from_pem(&pem).map_err(|error| failed(error.into()))?);
         }
+        if options.security == Security::Opportunistic {
+            // Where no encryption is good enough, encryption with whomever is better (RFC 7435).
+            tls = tls.dangerous_accept_invalid_certs(true);
+        }
         let tls = tls.build().map_err(|error| MailSettingError::Setup(error.into()))?;
         Ok(Self { options: options.clone(), tls, hello: ClientId::default() })
     }
@@ -63,9 +68,16 @@ impl Server {
         let SmtpOptions { host, port, security, login, .. } = &self.options;
         listener.hear(format!("connecting to {host}:{port}"));
         let implicit = (*security == Security::Implicit).then(|| self.tls.clone());
-        let connected =
-            AsyncSmtpConnection::connect_tokio1((host.as_str(), *port), None, &self.hello, implicit, None).await;
-        let mut connection = connected.map_err(|error| later("connecting", &error))?;
+        let mut connection = match implicit {
+            Some(tls) => {
+                AsyncSmtpConnection::connect_tokio1((host.as_str(), *port), None, &self.hello, Some(tls), None).await
+            }
+            None => {
+                let stream = self.reach().await?;
+                AsyncSmtpConnection::connect_with_transport(Box::new(stream), &self.hello).await
+            }
+        }
+        .map_err(|error| later("connecting", &error))?;
         listener.hear(format!("> EHLO {}", self.hello));
         listener.hear(format!("< {}", connection.server_info()));
         let starts_tls = match security {
@@ -90,6 +102,22 @@ impl Server {
     }
 }
 
+impl Server {
+    /// The connection below. A mail is written in several pieces: each must go out at once, instead of
+    /// waiting for the server to acknowledge the one before.
+    async fn reach(&self) -> Result<TcpStream, NotSent> {
+        let SmtpOptions { host, port, .. } = &self.options;
+        let reached = async {
+            let stream = TcpStream::connect((host.as_str(), *port)).await?;
+            stream.set_nodelay(true)?;
+            Ok(stream)
+        };
+        reached
+            .await
+            .map_err(|error: std::io::Error| NotSent::Later { reason: bounded(&format!("at connecting: {error}")) })
+    }
+}
+
 /// Hands over a mail. After an error the connection is in no state to be used again.
 pub(crate) async fn hand_over(
     connection: &mut AsyncSmtpConnection,
@@ -99,10 +127,11 @@ pub(crate) async fn hand_over(
     let mut parameters = Vec::new();
     let bytes = message.formatted();
     let envelope = message.envelope();
-    if !envelope.from().is_none_or(|from| is_ascii(from)) || !envelope.to().iter().all(|to| is_ascii(to)) {
+    if !envelope.from().is_none_or(is_ascii) || !envelope.to().iter().all(is_ascii) {
         if !connection.server_info().supports_feature(Extension::SmtpUtfEight) {
+            // Another mail server would reach the mailbox.
             let reason = "the address is not in ASCII, and the mail server takes no other (SMTPUTF8)".to_owned();
-            return Err(NotSent::Never { reason, no_such_mailbox: true });
+            return Err(NotSent::Never { reason, no_such_mailbox: false });
         }
         parameters.push(MailParameter::SmtpUtfEight);
     }
@@ -135,9 +164,12 @@ async fn say<C: Display>(
 ) -> Result<Response, Error> {
     let command = command.to_string();
     listener.hear(format!("> {}", command.trim_end()));
-    let answer = connection.command(command).await?;
-    listener.hear(format!("< {}", told(&answer)));
-    Ok(answer)
+    let answer = connection.command(command).await;
+    listener.hear(match &answer {
+        Ok(answer) => format!("< {}", told(answer)),
+        Err(error) => format!("< {error}"),
+    });
+    answer
 }
 
 fn told(answer: &Response) -> String {
@@ -175,9 +207,11 @@ fn says_no_such_mailbox(error: &Error) -> bool {
 
 /// The step, and all causes in the server's words.
 fn reason(step: &str, error: &Error) -> String {
-    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
-    let causes = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
-    bounded(&format!("at {step}: {causes}"))
+    // The error tells its first cause itself.
+    let first = std::error::Error::source(error);
+    let deeper = std::iter::successors(first.and_then(|cause| cause.source()), |cause| cause.source());
+    let deeper: String = deeper.map(|cause| format!(": {cause}")).collect();
+    bounded(&format!("at {step}: {error}{deeper}"))
 }
 
 /// One line of bounded length.

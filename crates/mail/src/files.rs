@@ -52,3 +52,50 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
     file.persist(folder.join(name)).map_err(|error| error.error)?;
     File::open(folder)?.sync_all()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadmap_domain::model::email_address::EmailAddress;
+    use roadmap_domain::model::feature_request::Title;
+    use roadmap_domain::model::html::CleanHtml;
+    use roadmap_domain::model::id::{CommentId, CustomerId};
+    use roadmap_domain::model::mail::MailId;
+    use roadmap_domain::model::text::Name;
+    use uuid::Uuid;
+
+    fn told(number: u128) -> Notification {
+        Notification {
+            id: MailId {
+                comment: CommentId::new(Uuid::from_u128(0xc0)),
+                customer: CustomerId::new(Uuid::from_u128(number)),
+            },
+            to: EmailAddress::parse("email", "ann@example.com").unwrap(),
+            product_name: Name::stored("Acme".to_owned()),
+            title: Title::stored("Dark mode".to_owned()),
+            request_url: String::new(),
+            comment: CleanHtml::stored("Soon".to_owned()),
+            unsubscribe_url: "https://acme.example/unsubscribe/token".to_owned(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_mail_that_is_written_twice_is_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("mail");
+        let mailer = FileMailer::new(&inside, "hello@acme.example").unwrap();
+        for number in [1, 2, 1] {
+            mailer.send(&told(number)).await.unwrap();
+        }
+        let mut names: Vec<String> = std::fs::read_dir(&inside)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names, [1, 2].map(|number| format!("{}.eml", told(number).id)));
+        std::fs::remove_dir_all(&inside).unwrap();
+        let gone = mailer.send(&told(1)).await.unwrap_err();
+        assert!(matches!(gone, NotSent::Later { .. }), "{gone:?}");
+        assert!(matches!(FileMailer::new(&inside, "nobody"), Err(MailSettingError::Sender(_))));
+    }
+}

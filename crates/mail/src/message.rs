@@ -1,13 +1,19 @@
 //! A notification as a mail (RFC 5322): text and HTML, one recipient, and a way out.
 
 use askama::Template;
-use lettre::Message;
-use lettre::message::header::{Header, HeaderName, HeaderValue};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use lettre::address::Envelope;
+use lettre::message::header::{From, Header, HeaderName, HeaderValue, Subject};
 use lettre::message::{Mailbox, MultiPart};
+use lettre::{Address, Message};
 use roadmap_domain::model::mail::{NotSent, Notification};
 
 /// Most characters of a line that a client wrote, in a header.
 const LONGEST: usize = 300;
+
+/// Most bytes of a sender's name and of an encoded word: both then fit on a line.
+const NAME: usize = 36;
 
 #[derive(Template)]
 #[template(path = "notification.txt")]
@@ -89,21 +95,26 @@ pub(crate) fn notification(notification: &Notification, from: &Mailbox) -> Resul
     );
     let host = notification.unsubscribe_url.split('/').nth(2).unwrap_or("localhost");
     let host = host.split(':').next().unwrap_or(host);
-    let to = notification.to.as_str().parse().map_err(|error| NotSent::Never {
+    let to: Address = notification.to.as_str().parse().map_err(|error| NotSent::Never {
         reason: format!("the address cannot be written to: {error}"),
         no_such_mailbox: true,
     })?;
-    Message::builder()
+    let sender = sender(from.name.as_deref().unwrap_or(product_name), from);
+    let mut message = Message::builder()
         .message_id(Some(format!("<{}@{host}>", notification.id)))
         .date_now()
-        .from(Mailbox::new(Some(line(from.name.as_deref().unwrap_or(product_name))), from.email.clone()))
-        .to(Mailbox::new(None, to))
-        .subject(line(&format!("[{product_name}] {}", notification.title)))
+        .from(from.clone())
+        .to(Mailbox::new(None, to.clone()))
+        .envelope(Envelope::new(Some(from.email.clone()), vec![to]).map_err(|error| unwritable(&error))?)
+        .subject("")
         .header(ListUnsubscribe(format!("<{}>", notification.unsubscribe_url)))
         .header(ListUnsubscribePost("List-Unsubscribe=One-Click".to_owned()))
         .header(AutoSubmitted("auto-generated".to_owned()))
         .multipart(body)
-        .map_err(|error| unwritable(&error))
+        .map_err(|error| unwritable(&error))?;
+    message.headers_mut().insert_raw(sender);
+    message.headers_mut().insert_raw(subject(&format!("[{product_name}] {}", notification.title)));
+    Ok(message)
 }
 
 /// A mail by which an operator sees whether mail arrives.
@@ -124,7 +135,7 @@ fn unwritable(error: &dyn std::error::Error) -> NotSent {
 }
 
 /// What may stand in a header: one line, without characters that do not show or that turn what
-/// follows them, and never mistaken for an encoded word (RFC 2047), which it only looks like.
+/// follows them.
 pub(crate) fn line(text: &str) -> String {
     let plain: String = text
         .chars()
@@ -135,9 +146,59 @@ pub(crate) fn line(text: &str) -> String {
         .filter(|character| !matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
         .take(LONGEST)
         .collect();
-    let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
-    // An invisible joiner makes it text that must be encoded, and as such it arrives as it was.
-    plain.replace("=?", "=\u{2060}?")
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Text in encoded words (RFC 2047), folded between them.
+fn encoded_words(text: &str) -> String {
+    let mut words: Vec<String> = vec![String::new()];
+    for character in text.chars() {
+        match words.last_mut() {
+            Some(word) if word.len() + character.len_utf8() <= NAME => word.push(character),
+            _ => words.push(character.to_string()),
+        }
+    }
+    let encoded = words.iter().map(|word| format!("=?utf-8?B?{}?=", STANDARD.encode(word)));
+    encoded.collect::<Vec<_>>().join("\r\n ")
+}
+
+/// Whether text can stand in a header as it is, and is read as it is.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) && !text.contains("=?")
+}
+
+/// The subject. Text that only looks like an encoded word is encoded, so that it arrives as it was.
+fn subject(text: &str) -> HeaderValue {
+    let line = line(text);
+    if is_plain(&line) {
+        return HeaderValue::new(Subject::name(), line);
+    }
+    let encoded = encoded_words(&line);
+    HeaderValue::dangerous_new_pre_encoded(Subject::name(), line, encoded)
+}
+
+/// The sender with a name: a quoted string (RFC 5322 section 3.2.4), or one encoded word (RFC 2047)
+/// when it is not in ASCII.
+fn sender(display_name: &str, from: &Mailbox) -> HeaderValue {
+    let name = short(display_name);
+    let encoded = if is_plain(&name) {
+        format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
+    } else {
+        encoded_words(&name)
+    };
+    let value = |name: &str| format!("{name} <{}>", from.email);
+    HeaderValue::dangerous_new_pre_encoded(From::name(), value(&name), value(&encoded))
+}
+
+/// A name that stands on one line however it is encoded.
+fn short(text: &str) -> String {
+    let mut bytes = 0;
+    let line = line(text);
+    let short = line.chars().take_while(|character| {
+        bytes += character.len_utf8();
+        bytes <= NAME
+    });
+    short.collect::<String>().trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -179,7 +240,7 @@ mod tests {
         let expected = [
             "Message-ID: <00000000-0000-0000-0000-0000000000c0.00000000-0000-0000-0000-0000000000cc@acme.roadmap.example.com>",
             "Date: ",
-            "From: Acme <hello@acme.example>",
+            "From: \"Acme\" <hello@acme.example>",
             "To: ann@example.com",
             "Subject: [Acme] Dark mode",
             "List-Unsubscribe: <https://acme.roadmap.example.com:8443/unsubscribe/token?request=id>",
@@ -198,7 +259,7 @@ mod tests {
     #[test]
     fn a_sender_with_a_name_keeps_it() {
         let written = written(&told("Dark mode", "Soon", "ann@example.com"), "Bolt <hello@bolt.example>");
-        assert!(written.contains("From: Bolt <hello@bolt.example>"), "{written}");
+        assert!(written.contains("From: \"Bolt\" <hello@bolt.example>"), "{written}");
     }
 
     #[test]
@@ -217,12 +278,11 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_cannot_be_written_to_is_no_mailbox() {
-        let told = told("Dark mode", "Soon", "\"a b\"@example.com");
-        match notification(&told, &"hello@acme.example".parse().unwrap()) {
-            Err(NotSent::Never { no_such_mailbox: true, reason }) => assert!(reason.contains("cannot be written to")),
-            Ok(message) => assert_eq!(message.envelope().to().len(), 1),
-            other => panic!("{other:?}"),
+    fn the_envelope_has_the_recipient_as_it_is() {
+        for to in ["\"a b\"@example.com", "Ann.O'Hara+x@example.com", "jürgen@bücher.example"] {
+            let message = notification(&told("Dark mode", "Soon", to), &"hello@acme.example".parse().unwrap()).unwrap();
+            let envelope: Vec<&str> = message.envelope().to().iter().map(AsRef::as_ref).collect();
+            assert_eq!(envelope, [to]);
         }
     }
 
@@ -232,7 +292,6 @@ mod tests {
             ("a\r\nBcc: b@c.example", "a Bcc: b@c.example"),
             ("a\0b\u{85}c\u{2028}d", "a b c d"),
             ("\u{202e}desrever\u{202c}", "desrever"),
-            ("=?utf-8?q?x?=", "=\u{2060}?utf-8?q?x?="),
             ("  a \t b ", "a b"),
         ] {
             assert_eq!(line(text), expected, "{text:?}");

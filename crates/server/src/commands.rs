@@ -3,11 +3,13 @@
 mod api_key;
 mod attachments;
 mod lane;
+mod mail;
 mod member;
 mod migrate;
 mod output;
 mod serve;
 mod track;
+mod worker;
 mod workspace;
 
 use anyhow::Context;
@@ -51,6 +53,11 @@ enum Command {
     /// Add and list the tracks of a workspace
     #[command(subcommand)]
     Track(track::TrackCommand),
+    /// Send mail, apart from the processes that serve (those send it, too, unless told not to)
+    Worker(worker::WorkerCommand),
+    /// Test the sending of mail, see how it stands, try again
+    #[command(subcommand)]
+    Mail(mail::MailCommand),
     /// Look after the files that were uploaded
     #[command(subcommand)]
     Attachments(attachments::AttachmentsCommand),
@@ -71,6 +78,8 @@ impl Arguments {
             Command::ApiKey(command) => command.run(&settings).await,
             Command::Member(command) => command.run(&settings).await,
             Command::Track(command) => command.run(&settings).await,
+            Command::Worker(command) => command.run(&settings).await,
+            Command::Mail(command) => command.run(&settings).await,
             Command::Attachments(command) => command.run(&settings).await,
             Command::Lane(command) => command.run(&settings).await,
         }

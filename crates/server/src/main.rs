@@ -4,6 +4,7 @@
 //! - [`wiring`]: the only place where the domain meets its adapters.
 //! - [`system`]: clock, ids, chance and the gate of operation keys.
 //! - [`secret`]: what references are signed with.
+//! - [`worker`]: sends mail until it is told to stop.
 //! - [`commands`]: one file per command of the command line.
 //!
 //! Not here: rules and SQL.
@@ -15,6 +16,7 @@ mod settings;
 mod system;
 mod telemetry;
 mod wiring;
+mod worker;
 
 use std::process::ExitCode;
 

@@ -11,10 +11,11 @@ use config::{Config, ConfigBuilder, File, FileFormat};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::policy::reference::Secret;
+use roadmap_mail::SmtpOptions;
 use serde::{Deserialize, Serialize};
 
 /// The names of all settings, as in the file. In the environment: in capitals, behind `ROADMAP_`.
-const NAMES: [&str; 21] = [
+const NAMES: [&str; 25] = [
     "listen",
     "base_url",
     "database_url",
@@ -24,6 +25,10 @@ const NAMES: [&str; 21] = [
     "storage_url",
     "secret",
     "previous_secrets",
+    "smtp_url",
+    "mail_from",
+    "mail_timeout",
+    "mail_worker",
     "default_workspace",
     "trust_proxy",
     "workers",
@@ -95,6 +100,10 @@ struct Written {
     storage_url: Option<String>,
     secret: Option<String>,
     previous_secrets: Option<String>,
+    smtp_url: Option<String>,
+    mail_from: Option<String>,
+    mail_timeout: String,
+    mail_worker: bool,
     default_workspace: Option<String>,
     trust_proxy: bool,
     workers: Option<usize>,
@@ -140,6 +149,12 @@ pub(crate) struct Settings {
     pub(crate) secret: Option<Secret>,
     /// What they were signed with before.
     pub(crate) previous_secrets: Vec<Secret>,
+    /// How mail is sent.
+    pub(crate) mail: Mail,
+    /// How long sending one mail may take.
+    pub(crate) mail_timeout: Duration,
+    /// Whether `serve` sends mail, too.
+    pub(crate) mail_worker: bool,
     /// The workspace of the bare base host.
     pub(crate) default_workspace: Option<Subdomain>,
     /// Whether proxies' headers count.
@@ -201,6 +216,8 @@ fn defaults() -> Result<ConfigBuilder<DefaultState>, config::ConfigError> {
         .set_default("database_role", "roadmap_service")?
         .set_default("row_security", true)?
         .set_default("trust_proxy", false)?
+        .set_default("mail_timeout", "30s")?
+        .set_default("mail_worker", true)?
         .set_default("write_wait", "5s")?
         .set_default("read_wait", "2s")?
         .set_default("statement_timeout", "2s")?
@@ -220,9 +237,13 @@ impl Written {
             bail!("the setting pool_size must be at least 1");
         }
         let database = Database::parse(self.database_url.as_deref(), &self.data_dir)?;
+        let mail_timeout = mail_timeout(&self.mail_timeout)?;
         Ok(Settings {
             storage: Storage::parse(self.storage_url.as_deref(), &self.data_dir)?,
             secret: self.secret.map(|raw| Secret::parse("the setting secret", &raw)).transpose()?,
+            mail: Mail::parse(self.smtp_url.as_deref(), self.mail_from.as_deref(), &self.data_dir, mail_timeout)?,
+            mail_timeout,
+            mail_worker: self.mail_worker,
             previous_secrets: previous_secrets(self.previous_secrets.as_deref())?,
             pool_size: self.pool_size.unwrap_or_else(|| database.default_pool_size()),
             database,
@@ -322,6 +343,44 @@ impl std::fmt::Display for Storage {
             Self::Bucket(url) => f.write_str(url),
         }
     }
+}
+
+/// How mail is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Mail {
+    /// It is written to files in a folder, from this sender.
+    Folder(PathBuf, Option<String>),
+    /// By a mail server.
+    Smtp(SmtpOptions),
+}
+
+impl Mail {
+    fn parse(url: Option<&str>, from: Option<&str>, data_dir: &Path, timeout: Duration) -> anyhow::Result<Self> {
+        let Some(url) = url else { return Ok(Self::Folder(data_dir.join("mail"), from.map(str::to_owned))) };
+        let Some(from) = from else {
+            bail!("the setting mail_from is required with smtp_url: the address that mail is sent from");
+        };
+        let options = SmtpOptions::parse(url, from).context("the settings smtp_url and mail_from cannot be used")?;
+        Ok(Self::Smtp(SmtpOptions { timeout, ..options }))
+    }
+}
+
+impl std::fmt::Display for Mail {
+    /// As people may see it: without a password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Folder(folder, _) => write!(f, "files in {}", folder.display()),
+            Self::Smtp(options) => f.write_str(&options.redacted()),
+        }
+    }
+}
+
+fn mail_timeout(raw: &str) -> anyhow::Result<Duration> {
+    let timeout = duration("the setting mail_timeout", raw)?;
+    if timeout < Duration::from_millis(100) || timeout > Duration::from_secs(600) {
+        bail!("the setting mail_timeout is `{raw}`; it must be between 100ms and 10m");
+    }
+    Ok(timeout)
 }
 
 /// Secrets with commas between them.

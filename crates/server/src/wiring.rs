@@ -9,18 +9,22 @@ use roadmap_api::detached::Detached;
 use roadmap_blobs::{LocalBlobs, S3Blobs};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::base_url::BaseUrl;
-use roadmap_domain::ports::{Blobs, Clock, Directory, Health, Housekeeping, Ids, RoadmapReader, Store, TextSearch};
+use roadmap_domain::policy::reference::References;
+use roadmap_domain::ports::{
+    Blobs, Clock, Directory, Health, Housekeeping, Ids, Mailer, OutboxQueue, RoadmapReader, Store, TextSearch,
+};
 use roadmap_domain::usecase::authenticate::Authenticate;
+use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::forget_operations::ForgetOperations;
 use roadmap_domain::usecase::search_requests::SearchRequests;
 use roadmap_domain::usecase::sweep_attachments::SweepAttachments;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
+use roadmap_mail::{FileMailer, SmtpMailer, SmtpOptions};
 use roadmap_postgres::{PostgresOptions, PostgresStore};
 use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
-use crate::secret;
-use crate::settings::{Database, Settings, Storage};
+use crate::settings::{Database, Mail, Settings, Storage};
 use crate::system::{CachedDirectory, MemoryGate, MonotonicIds, SystemClock};
 
 /// The application, put together.
@@ -35,6 +39,8 @@ pub(crate) struct Application {
     pub(crate) ids: Arc<dyn Ids>,
     /// Tells the time.
     pub(crate) clock: Arc<dyn Clock>,
+    /// The outbox, as workers and operators see it.
+    pub(crate) queue: Arc<dyn OutboxQueue>,
     housekeeping: Arc<dyn Housekeeping>,
     backend: Backend,
 }
@@ -53,13 +59,13 @@ impl Application {
             Database::File(file) => {
                 let store = SqliteStore::open(&sqlite(settings, file)).context("the database cannot be opened")?;
                 let store = Arc::new(store);
-                Self::of(settings, store.clone(), store.clone(), store.clone(), Backend::Sqlite(store))
+                Self::of(settings, store.clone(), store.clone(), store.clone(), store.clone(), Backend::Sqlite(store))
             }
             Database::Server(url) => {
                 let store = PostgresStore::open(&postgres(settings, url)).await;
                 let store = store.with_context(|| cannot(&settings.database, "used"))?;
                 let store = Arc::new(store);
-                Self::of(settings, store.clone(), store.clone(), store.clone(), Backend::Postgres(store))
+                Self::of(settings, store.clone(), store.clone(), store.clone(), store.clone(), Backend::Postgres(store))
             }
         }
     }
@@ -69,6 +75,7 @@ impl Application {
         store: Arc<dyn Store>,
         directory: Arc<dyn Directory>,
         housekeeping: Arc<dyn Housekeeping>,
+        queue: Arc<dyn OutboxQueue>,
         backend: Backend,
     ) -> anyhow::Result<Self> {
         let (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>) = (Arc::new(SystemClock), Arc::new(MonotonicIds::default()));
@@ -79,6 +86,7 @@ impl Application {
             directory,
             ids,
             clock,
+            queue,
             housekeeping,
             backend,
         })
@@ -89,13 +97,13 @@ impl Application {
         &self,
         settings: &Settings,
         base_url: &BaseUrl,
+        references: &Arc<References>,
         detached: &Detached,
         workers: usize,
     ) -> anyhow::Result<Vec<Arc<State>>> {
         let directory = Arc::new(CachedDirectory::new(self.directory.clone()));
         let connections = (settings.pool_size / workers.max(1)).max(1);
         let blobs = Self::blobs(settings)?;
-        let references = Arc::new(secret::references(settings)?);
         let (executor, clock, ids) = (self.executor.clone(), self.clock.clone(), self.ids.clone());
         let upload = UploadAttachment::new(blobs.clone(), executor, clock, ids);
         let state = |_| {
@@ -106,6 +114,7 @@ impl Application {
                 search: SearchRequests::new(search),
                 upload: upload.clone(),
                 blobs: blobs.clone(),
+                queue: self.queue.clone(),
                 references: references.clone(),
                 directory: directory.clone(),
                 authenticate: Authenticate::new(directory.clone(), self.clock.clone()),
@@ -139,6 +148,25 @@ impl Application {
         opened.with_context(|| format!("the storage {} cannot be opened", settings.storage))
     }
 
+    /// Sends the mail of all workspaces.
+    pub(crate) fn deliver_mail(
+        &self,
+        settings: &Settings,
+        base_url: &BaseUrl,
+        references: Arc<References>,
+    ) -> anyhow::Result<DeliverMail> {
+        let mailer: Arc<dyn Mailer> = match &settings.mail {
+            Mail::Folder(folder, from) => {
+                let default = format!("noreply@{}", base_url.host());
+                Arc::new(FileMailer::new(folder, from.as_deref().unwrap_or(&default))?)
+            }
+            Mail::Smtp(options) => Arc::new(smtp(options)?),
+        };
+        let (queue, clock, base_url) = (self.queue.clone(), self.clock.clone(), base_url.clone());
+        let longest = settings.mail_timeout.try_into()?;
+        Ok(DeliverMail::new(queue, mailer, clock, references, base_url, longest))
+    }
+
     /// Removes what uploads have left behind.
     pub(crate) fn sweep_attachments(&self, settings: &Settings) -> anyhow::Result<SweepAttachments> {
         Ok(SweepAttachments::new(Self::blobs(settings)?, self.housekeeping.clone(), self.clock.clone()))
@@ -170,6 +198,11 @@ impl Backend {
             Self::Postgres(store) => store.clone(),
         }
     }
+}
+
+/// What speaks to the mail server.
+pub(crate) fn smtp(options: &SmtpOptions) -> anyhow::Result<SmtpMailer> {
+    SmtpMailer::new(options).with_context(|| format!("mail cannot be sent by {}", options.redacted()))
 }
 
 /// Brings the schema up to date and returns the versions of the migrations that were run.

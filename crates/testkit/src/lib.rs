@@ -5,6 +5,7 @@
 //! - [`postgres`]: a server and databases to run it on.
 //! - [`proxy`]: what stands between a service and its database, and fails when told to.
 //! - [`s3`]: a server for files.
+//! - [`smtp`]: a server for mail, which fails when told to.
 //! - [`fakes`]: a clock that is set by hand, foreseeable ids, a gate that is always open.
 //!
 //! Never a normal dependency: for tests only.
@@ -24,3 +25,4 @@ pub mod harness;
 pub mod postgres;
 pub mod proxy;
 pub mod s3;
+pub mod smtp;

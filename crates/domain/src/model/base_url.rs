@@ -50,6 +50,12 @@ impl BaseUrl {
         }
     }
 
+    /// The host name of the whole service.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
     /// Which workspace a `Host` header value (RFC 9112 section 3.2) addresses. The port does not
     /// count, nor does case, nor one dot at the end.
     #[must_use]

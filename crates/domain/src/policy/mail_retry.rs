@@ -63,7 +63,8 @@ mod tests {
         for number in [0, 1, 500, 999, u128::MAX] {
             let mut whole = Duration::ZERO;
             for try_number in 1..TRIES {
-                let MailOutcome::Postponed { until, reason } = outcome(mail(number), attempt(try_number), later(), now())
+                let MailOutcome::Postponed { until, reason } =
+                    outcome(mail(number), attempt(try_number), later(), now())
                 else {
                     panic!("try {try_number} is the last")
                 };

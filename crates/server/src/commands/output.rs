@@ -21,6 +21,11 @@ pub(crate) trait Row: Serialize {
 }
 
 impl Form {
+    /// Whether a program reads it.
+    pub(crate) fn is_json(self) -> bool {
+        self.json
+    }
+
     /// Prints one thing: a JSON object, or a table of its fields.
     pub(crate) fn one<R: Row>(self, row: &R) -> anyhow::Result<()> {
         if self.json {

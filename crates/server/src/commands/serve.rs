@@ -9,6 +9,7 @@ use std::time::Duration;
 use actix_web::{App, HttpServer, web};
 use anyhow::Context;
 use roadmap_api::detached::Detached;
+use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::forget_operations::ForgetOperations;
 use roadmap_domain::usecase::sweep_attachments::{SweepAttachments, Swept};
 use tokio::runtime::Handle;
@@ -16,8 +17,10 @@ use tokio::runtime::Handle;
 use super::base_url_at;
 use super::output::print;
 use crate::demo;
+use crate::secret;
 use crate::settings::Settings;
 use crate::wiring::Application;
+use crate::worker::Worker;
 
 /// How often old answers are forgotten.
 const HOUSEKEEPING: Duration = Duration::from_secs(3_600);
@@ -58,7 +61,9 @@ impl Serve {
         application.warn();
         let detached = Detached::on(Handle::current());
         let workers = settings.workers.unwrap_or_else(|| available_parallelism().map_or(1, NonZero::get));
-        let states = application.states(&settings, &base_url, &detached, workers)?;
+        let references = Arc::new(secret::references(&settings)?);
+        let states = application.states(&settings, &base_url, &references, &detached, workers)?;
+        let deliver = application.deliver_mail(&settings, &base_url, references)?;
         // Each worker has a state of its own, and one that is started anew takes over the next.
         let states = Arc::new(Mutex::new(states.into_iter().map(web::Data::from).cycle()));
         let server = HttpServer::new(move || {
@@ -70,11 +75,19 @@ impl Serve {
         let housekeeping = tokio::spawn(keep_house(
             application.forget_operations(&settings),
             application.sweep_attachments(&settings)?,
+            deliver.clone(),
         ));
+
+        let worker = settings.mail_worker.then(|| Worker::start(deliver));
 
         print(&greeting)?;
         server.await.context("the server stopped")?;
         housekeeping.abort();
+        if let Some(worker) = worker
+            && !worker.stop(settings.shutdown_wait).await
+        {
+            tracing::warn!("some mail was under way when the time to stop had come");
+        }
         if !detached.drain(settings.shutdown_wait).await {
             tracing::warn!("some calls were not done when the time to stop had come");
         }
@@ -82,7 +95,7 @@ impl Serve {
     }
 }
 
-async fn keep_house(forget: ForgetOperations, sweep: SweepAttachments) {
+async fn keep_house(forget: ForgetOperations, sweep: SweepAttachments, deliver: DeliverMail) {
     let mut hours = tokio::time::interval(HOUSEKEEPING);
     loop {
         hours.tick().await;
@@ -97,6 +110,11 @@ async fn keep_house(forget: ForgetOperations, sweep: SweepAttachments) {
                 tracing::info!(blobs, unfinished, "what uploads have left behind was removed");
             }
             Err(error) => tracing::warn!(%error, "what uploads have left behind could not be removed"),
+        }
+        match deliver.forget_sent().await {
+            Ok(0) => {}
+            Ok(forgotten) => tracing::info!(forgotten, "mails that were sent long ago were forgotten"),
+            Err(error) => tracing::warn!(%error, "mails that were sent long ago could not be forgotten"),
         }
     }
 }

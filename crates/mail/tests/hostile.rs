@@ -1,0 +1,183 @@
+//! Mails whose every part was written by somebody who means harm, read by a parser of other origin.
+
+// A test says what it expects by failing.
+#![expect(clippy::expect_used, clippy::indexing_slicing, clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::feature_request::Title;
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::{CommentId, CustomerId};
+use roadmap_domain::model::mail::{MailId, Notification};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::ports::Mailer;
+use roadmap_mail::FileMailer;
+use serde_json::Value;
+use uuid::Uuid;
+
+/// How many mails are written and read.
+const MAILS: u128 = 10_000;
+
+/// Reads all mails of a folder, and writes down what it has understood.
+const READER: &str = r#"
+import email, json, os, sys
+from email import policy
+
+def part(message, kind):
+    found = [p for p in message.walk() if p.get_content_type() == kind]
+    return found[0].get_content() if len(found) == 1 else None
+
+read = {}
+for name in sorted(os.listdir(sys.argv[1])):
+    with open(os.path.join(sys.argv[1], name), "rb") as file:
+        raw = file.read()
+    message = email.message_from_bytes(raw, policy=policy.default)
+    read[name] = {
+        "names": sorted(message.keys()),
+        "to": [a.addr_spec for a in message["To"].addresses],
+        "from": [a.addr_spec for a in message["From"].addresses],
+        "subject": str(message["Subject"]),
+        "unsubscribe": str(message["List-Unsubscribe"]),
+        "text": part(message, "text/plain"),
+        "html": part(message, "text/html"),
+        "defects": [repr(d) for p in message.walk() for d in p.defects],
+        "longest": max(len(line) for line in raw.split(b"\r\n")),
+        "stray": raw.replace(b"\r\n", b"").count(b"\r") + raw.replace(b"\r\n", b"").count(b"\n"),
+        "nul": raw.count(b"\0"),
+    }
+json.dump(read, sys.stdout)
+"#;
+
+const PIECES: [&str; 26] = [
+    "\r\nBcc: eve@evil.example\r\n",
+    "\nSubject: other\n",
+    "\r",
+    "\r\n\r\n<p>body</p>",
+    "\r\n.\r\nMAIL FROM:<eve@evil.example>\r\n",
+    "\0",
+    "\u{7f}\u{85}\u{1b}[31m",
+    "\u{2028}\u{2029}",
+    "\u{202e}gnp.exe\u{202c}\u{2066}x\u{2069}",
+    "=?utf-8?q?encoded=20word?=",
+    "=?utf-8?b?ZXZpbA==?=",
+    "=?",
+    "?=",
+    "😀👩‍👩‍👧",
+    "ü ß é 日本語",
+    "\"quoted\"",
+    "<b>bold</b><script>alert(1)</script>",
+    "<eve@evil.example>",
+    "a@b.example, c@d.example;",
+    "\\",
+    "(comment)",
+    "{{ title }}{% raw %}",
+    "--boundary--",
+    "plain words",
+    " \t  ",
+    ":",
+];
+
+/// A small generator (xorshift), so that a failure can be repeated.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % sides as u64).unwrap()
+    }
+
+    fn text(&mut self) -> String {
+        let mut text: String = (0..=self.roll(6)).map(|_| PIECES[self.roll(PIECES.len())]).collect();
+        if self.roll(20) == 0 {
+            text.push_str(&["x", "ü", "word ", "😀"][self.roll(4)].repeat(1_200));
+        }
+        text
+    }
+}
+
+/// What a header should say of a text, by rules of its own: one line, single spaces, no characters
+/// that turn others around, and not longer than `max`.
+fn shown(text: &str, max: usize) -> String {
+    let turns = |c: &char| !matches!(u32::from(*c), 0x200e | 0x200f | 0x202a..=0x202e | 0x2066..=0x2069);
+    let blank = |c: char| if c.is_control() || c == '\u{2028}' || c == '\u{2029}' { ' ' } else { c };
+    let line: String = text.chars().map(blank).filter(turns).take(max).collect();
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn read(folder: &Path) -> BTreeMap<String, Value> {
+    let read = Command::new("python3").args(["-c", READER]).arg(folder).output().expect("python3");
+    assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    serde_json::from_slice(&read.stdout).unwrap()
+}
+
+#[tokio::test]
+async fn nothing_that_is_said_becomes_a_header() {
+    let folder = tempfile::tempdir().unwrap();
+    let mailer = FileMailer::new(folder.path(), "hello@acme.example").unwrap();
+    let mut dice = Dice(0x5eed_1234_abcd);
+    let mut written = BTreeMap::new();
+    for number in 1..=MAILS {
+        let (title, product, comment) = (dice.text(), dice.text(), dice.text());
+        let mail = Notification {
+            id: MailId {
+                comment: CommentId::new(Uuid::from_u128(number)),
+                customer: CustomerId::new(Uuid::from_u128(7)),
+            },
+            to: EmailAddress::parse("email", "ann@example.com").unwrap(),
+            product_name: Name::stored(product.clone()),
+            title: Title::stored(title.clone()),
+            request_url: "https://acme.example/feature_requests/7".to_owned(),
+            // Stored HTML has been cleaned, and has no NUL.
+            comment: CleanHtml::parse_optional("content", &comment.replace('\0', ""), CleanHtml::MAX).unwrap(),
+            unsubscribe_url: format!("https://acme.example/unsubscribe/{}?request=7", "t".repeat(200)),
+        };
+        mailer.send(&mail).await.unwrap();
+        written.insert(format!("{}.eml", mail.id), mail);
+    }
+
+    let read = read(folder.path());
+    assert_eq!(read.len(), written.len());
+    let mut problems = BTreeMap::<&str, Vec<String>>::new();
+    for (name, mail) in &written {
+        let found = &read[name];
+        let subject = shown(&format!("[{}] {}", mail.product_name, mail.title), 300);
+        let mut wants = |what: &'static str, is_so: bool| {
+            if !is_so {
+                let example = format!("{subject:?} of {:?}, {:?}: {found}", mail.product_name, mail.title);
+                problems.entry(what).or_default().push(example);
+            }
+        };
+        let names = [
+            "Auto-Submitted",
+            "Content-Type",
+            "Date",
+            "From",
+            "List-Unsubscribe",
+            "List-Unsubscribe-Post",
+            "MIME-Version",
+            "Message-ID",
+            "Subject",
+            "To",
+        ];
+        wants("these headers and no others", found["names"] == serde_json::json!(names));
+        wants("one recipient", found["to"] == serde_json::json!(["ann@example.com"]));
+        wants("one sender", found["from"] == serde_json::json!(["hello@acme.example"]));
+        // Word joiners keep what looks like an encoded word from being read as one.
+        let told = found["subject"].as_str().unwrap_or_default().replace('\u{2060}', "");
+        wants("the subject", told == subject);
+        wants("the unsubscribe URL", found["unsubscribe"] == format!("<{}>", mail.unsubscribe_url));
+        wants("both parts", found["text"].is_string() && found["html"].is_string());
+        wants("no defects", found["defects"] == serde_json::json!([]));
+        wants("lines that fit", found["longest"].as_u64().is_some_and(|longest| longest <= 998));
+        wants("lines that end in CR LF only", found["stray"] == 0);
+        wants("no NUL", found["nul"] == 0);
+    }
+    let told: Vec<String> =
+        problems.iter().map(|(what, all)| format!("{what}: {} times, as {}", all.len(), all[0])).collect();
+    assert!(told.is_empty(), "not so:\n{}", told.join("\n"));
+}

@@ -1,0 +1,352 @@
+//! The SMTP mailer against a server that does what it is told.
+
+// A test says what it expects by failing.
+#![expect(clippy::unwrap_used)]
+
+use std::time::{Duration, Instant};
+
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::feature_request::Title;
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::{CommentId, CustomerId};
+use roadmap_domain::model::mail::{MailId, NotSent, Notification};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::ports::Mailer;
+use roadmap_mail::{SmtpMailer, SmtpOptions};
+use roadmap_testkit::smtp::{Reply, Setup, Sink, Step};
+use uuid::Uuid;
+
+const FROM: &str = "Acme <hello@acme.example>";
+
+fn to(address: &str) -> Notification {
+    Notification {
+        id: MailId { comment: CommentId::new(Uuid::from_u128(1)), customer: CustomerId::new(Uuid::from_u128(2)) },
+        to: EmailAddress::parse("email", address).unwrap(),
+        product_name: Name::parse("name", "Acme").unwrap(),
+        title: Title::parse("title", "Dark mode").unwrap(),
+        request_url: "https://acme.example/feature_requests/7".to_owned(),
+        comment: CleanHtml::parse("content", "<p>Soon</p>").unwrap(),
+        unsubscribe_url: "https://acme.example/unsubscribe/token".to_owned(),
+    }
+}
+
+fn ann() -> Notification {
+    to("ann@example.com")
+}
+
+/// A mailer that gives up after a second, so that a silent server costs no more.
+fn mailer(url: &str) -> SmtpMailer {
+    let mut options = SmtpOptions::parse(url, FROM).unwrap();
+    options.timeout = Duration::from_secs(1);
+    SmtpMailer::new(&options).unwrap()
+}
+
+fn with_login(sink: &Sink, login: &str) -> String {
+    sink.url().replace("://", &format!("://{login}@"))
+}
+
+/// Whether it is for later, and whether there is no such mailbox; and why.
+fn told(outcome: Result<(), NotSent>) -> (&'static str, String) {
+    match outcome {
+        Ok(()) => ("sent", String::new()),
+        Err(NotSent::Later { reason }) => ("later", reason),
+        Err(NotSent::Never { reason, no_such_mailbox: false }) => ("never", reason),
+        Err(NotSent::Never { reason, no_such_mailbox: true }) => ("no mailbox", reason),
+    }
+}
+
+#[tokio::test]
+async fn what_arrives_is_what_was_written() {
+    let sink = Sink::start();
+    mailer(&sink.url()).send(&ann()).await.unwrap();
+    let [mail] = sink.received().try_into().unwrap();
+    assert_eq!((mail.from.as_str(), mail.to.as_slice()), ("hello@acme.example", &["ann@example.com".to_owned()][..]));
+
+    let data = String::from_utf8(mail.data).unwrap();
+    assert!(!data.replace("\r\n", "").contains(['\r', '\n']), "lines end in CR LF only");
+    let (head, body) = data.split_once("\r\n\r\n").unwrap();
+    let head = head.replace("\r\n ", " ");
+    let mut names: Vec<&str> = head.lines().map(|line| line.split_once(": ").unwrap().0).collect();
+    names.sort_unstable();
+    assert_eq!(
+        names,
+        [
+            "Auto-Submitted",
+            "Content-Type",
+            "Date",
+            "From",
+            "List-Unsubscribe",
+            "List-Unsubscribe-Post",
+            "MIME-Version",
+            "Message-ID",
+            "Subject",
+            "To",
+        ]
+    );
+    for line in [
+        "Auto-Submitted: auto-generated",
+        "List-Unsubscribe: <https://acme.example/unsubscribe/token>",
+        "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
+        "Message-ID: <00000000-0000-0000-0000-000000000001.00000000-0000-0000-0000-000000000002@acme.example>",
+        "To: ann@example.com",
+    ] {
+        assert!(head.lines().any(|written| written == line), "{line} is not in {head}");
+    }
+    // The name may be quoted.
+    let from = head.lines().find_map(|line| line.strip_prefix("From: ")).unwrap().replace('"', "");
+    assert_eq!(from, "Acme <hello@acme.example>");
+    assert!(head.lines().any(|line| line.starts_with("Subject: ") && line.ends_with("Dark mode")), "{head}");
+    assert!(body.contains("Content-Type: text/plain") && body.contains("Content-Type: text/html"), "{body}");
+}
+
+#[tokio::test]
+async fn the_message_id_is_the_same_on_each_try() {
+    let sink = Sink::start();
+    let mailer = mailer(&sink.url());
+    for _ in 0..2 {
+        mailer.send(&ann()).await.unwrap();
+    }
+    let id = |data: &[u8]| {
+        let data = String::from_utf8_lossy(data).into_owned();
+        data.lines().find(|line| line.starts_with("Message-ID: ")).map(str::to_owned)
+    };
+    let ids: Vec<_> = sink.received().iter().map(|mail| id(&mail.data)).collect();
+    assert!(ids[0].is_some() && ids[0] == ids[1], "{ids:?}");
+}
+
+#[tokio::test]
+async fn a_refusal_means_what_the_step_and_the_code_say() {
+    let sink = Sink::start();
+    let mailer = mailer(&sink.url());
+    // The step, the answer, what becomes of the mail.
+    for (step, answer, outcome) in [
+        ("connect", "554 5.7.1 Go away", "later"),
+        ("hello", "550 5.7.1 Go away", "later"),
+        ("from", "450 4.7.1 Later", "later"),
+        ("from", "550 5.7.1 Unknown sender", "later"),
+        ("from", "530 5.7.0 Authentication required", "later"),
+        ("to", "450 4.2.0 Greylisted", "later"),
+        ("to", "550 5.1.1 No such user", "no mailbox"),
+        ("to", "550 5.1.2 No such domain", "no mailbox"),
+        ("to", "501 5.1.3 No such form", "no mailbox"),
+        ("to", "551 5.1.6 Moved", "no mailbox"),
+        ("to", "556 5.1.10 Null MX", "no mailbox"),
+        ("to", "554 5.7.1 Relay access denied", "never"),
+        ("to", "552 5.2.2 Mailbox full", "never"),
+        ("to", "530 5.7.0 Authentication required", "later"),
+        ("to", "421 4.3.2 Closing", "later"),
+        ("data", "451 4.3.0 Later", "later"),
+        ("data", "554 5.6.0 Never", "never"),
+        ("message", "452 4.3.1 Disk full", "later"),
+        ("message", "554 5.7.1 Spam", "never"),
+        ("message", "550 5.1.1 No such user", "no mailbox"),
+    ] {
+        sink.script(move |now| {
+            let name = match now {
+                Step::Connect => "connect",
+                Step::Hello(_) => "hello",
+                Step::Login => "login",
+                Step::From(_) => "from",
+                Step::To(_) => "to",
+                Step::Data => "data",
+                Step::Message(_) => "message",
+            };
+            if name == step { Reply::Say(answer) } else { Reply::Usual }
+        });
+        // A connection that is kept has the early steps behind it.
+        let fresh = if matches!(step, "connect" | "hello") { self::mailer(&sink.url()) } else { mailer.clone() };
+        let (became, reason) = told(fresh.send(&ann()).await);
+        assert_eq!(became, outcome, "{answer} at {step}: {reason}");
+        let (code, words) = answer.split_at(3);
+        assert!(reason.contains(code) && reason.contains(words.trim()), "{answer} at {step}: {reason}");
+        assert!(reason.chars().count() <= 500 && !reason.contains(char::is_control), "{reason}");
+    }
+    assert_eq!(sink.count(), 0);
+    sink.script(|_| Reply::Usual);
+    mailer.send(&ann()).await.unwrap();
+    assert_eq!(sink.count(), 1);
+}
+
+#[tokio::test]
+async fn one_recipient_that_is_refused_spoils_no_other_mail() {
+    let sink = Sink::start();
+    sink.script(|step| match step {
+        Step::To("gone@example.com") => Reply::Say("550 5.1.1 No such user"),
+        _ => Reply::Usual,
+    });
+    let mailer = mailer(&sink.url());
+    for _ in 0..3 {
+        assert_eq!(told(mailer.send(&to("gone@example.com")).await).0, "no mailbox");
+        mailer.send(&ann()).await.unwrap();
+    }
+    assert!(sink.received().iter().all(|mail| mail.to == ["ann@example.com"]));
+    assert_eq!(sink.count(), 3);
+}
+
+#[tokio::test]
+async fn a_silent_server_is_given_up_on_in_time() {
+    let sink = Sink::start();
+    let mailer = mailer(&sink.url());
+    for is_recipient in [true, false] {
+        sink.script(move |step| match step {
+            Step::To(_) if is_recipient => Reply::Stall(Duration::from_secs(60)),
+            Step::Message(_) if !is_recipient => Reply::Stall(Duration::from_secs(60)),
+            _ => Reply::Usual,
+        });
+        let begun = Instant::now();
+        let (became, reason) = told(mailer.send(&ann()).await);
+        assert_eq!(became, "later", "{reason}");
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    }
+    // What was left in the middle of a dialog does not answer for the next mail.
+    sink.script(|_| Reply::Usual);
+    mailer.send(&to("next@example.com")).await.unwrap();
+    assert!(sink.received().iter().any(|mail| mail.to == ["next@example.com"]));
+}
+
+#[tokio::test]
+async fn a_connection_that_is_cut_is_for_later_whether_the_mail_is_there_or_not() {
+    let sink = Sink::start();
+    let mailer = mailer(&sink.url());
+    for (keep, count) in [(false, 0), (true, 1)] {
+        sink.script(move |step| match step {
+            Step::Message(_) => Reply::HangUp { keep },
+            _ => Reply::Usual,
+        });
+        assert_eq!(told(mailer.send(&ann()).await).0, "later");
+        assert_eq!(sink.count(), count);
+    }
+    sink.script(|_| Reply::Usual);
+    mailer.send(&ann()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_that_comes_back_is_found_again() {
+    let sink = Sink::start();
+    let mailer = mailer(&sink.url());
+    mailer.send(&ann()).await.unwrap();
+    sink.stop();
+    assert_eq!(told(mailer.send(&ann()).await).0, "later");
+    sink.restart();
+    // A connection from before may fail once more: that mail is for later, and not lost.
+    let give_up = Instant::now() + Duration::from_secs(10);
+    loop {
+        match told(mailer.send(&ann()).await) {
+            ("sent", _) => break,
+            (became, reason) => assert!(became == "later" && Instant::now() < give_up, "{became}: {reason}"),
+        }
+    }
+    assert_eq!(sink.count(), 2);
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_for_later_in_the_servers_words() {
+    let login = Some(("ann@acme".to_owned(), "s3:cret".to_owned()));
+    for mechanisms in ["PLAIN", "LOGIN"] {
+        let sink = Sink::with(Setup { login: login.clone(), mechanisms, ..Setup::default() });
+        mailer(&with_login(&sink, "ann%40acme:s3%3Acret")).send(&ann()).await.unwrap();
+        let (became, reason) = told(mailer(&with_login(&sink, "ann%40acme:wr0ng")).send(&ann()).await);
+        assert!(became == "later" && reason.contains("535") && reason.contains("Wrong user or password"), "{reason}");
+        assert!(!reason.contains("wr0ng"), "{reason}");
+        let (became, reason) = told(mailer(&sink.url()).send(&ann()).await);
+        assert!(became == "later" && reason.contains("530"), "{reason}");
+        assert_eq!(sink.count(), 1);
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_only_some_servers_take_is_for_those() {
+    let utf8 = Sink::start();
+    mailer(&utf8.url()).send(&to("jürgen@example.com")).await.unwrap();
+    assert_eq!(utf8.received()[0].to, ["jürgen@example.com"]);
+    let ascii = Sink::with(Setup { is_ascii_only: true, ..Setup::default() });
+    let (became, reason) = told(mailer(&ascii.url()).send(&to("jürgen@example.com")).await);
+    assert!(matches!(became, "never" | "no mailbox"), "{became}: {reason}");
+    mailer(&ascii.url()).send(&ann()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_conversation_tells_all_but_the_password() {
+    let login = Some(("ann".to_owned(), "s3cretpass".to_owned()));
+    let sink = Sink::with(Setup { login, ..Setup::default() });
+    let address = EmailAddress::parse("email", "ann@example.com").unwrap();
+    let told = mailer(&with_login(&sink, "ann:s3cretpass")).converse(&address).await;
+    assert_eq!(told.outcome, Ok(()), "{told:#?}");
+    let all = told.lines.join("\n");
+    for part in ["EHLO", "AUTH", "235", "MAIL FROM:<hello@acme.example>", "RCPT TO:<ann@example.com>", "DATA", "354"] {
+        assert!(all.contains(part), "{part} is not in {all}");
+    }
+    // The second is `\0ann\0s3cretpass`, the third `s3cretpass`, as AUTH says them.
+    for secret in ["s3cretpass", "AGFubgBzM2NyZXRwYXNz", "czNjcmV0cGFzcw"] {
+        assert!(!all.contains(secret), "{all}");
+    }
+    assert_eq!(sink.count(), 1);
+
+    let wrong = mailer(&with_login(&sink, "ann:wr0ngpass")).converse(&address).await;
+    assert!(wrong.outcome.as_ref().is_err_and(|why| why.contains("535") && why.contains("Wrong user")), "{wrong:?}");
+    assert!(!format!("{wrong:?}").contains("wr0ngpass"), "{wrong:?}");
+
+    sink.script(|step| match step {
+        Step::To(_) => Reply::Say("550 5.1.1 No such user"),
+        _ => Reply::Usual,
+    });
+    let refused = mailer(&with_login(&sink, "ann:s3cretpass")).converse(&address).await;
+    assert!(refused.outcome.is_err_and(|why| why.contains("5.1.1 No such user")));
+    sink.stop();
+    let away = mailer(&sink.url()).converse(&address).await;
+    assert!(away.outcome.is_err_and(|why| why.to_lowercase().contains("refused")));
+}
+
+/// A sink with a certificate, and the file by which that is trusted.
+fn encrypted(folder: &tempfile::TempDir, is_implicit: bool) -> (Sink, String) {
+    let issued = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
+    let file = folder.path().join("ca.pem");
+    std::fs::write(&file, issued.cert.pem()).unwrap();
+    let certificate = Some((issued.cert.der().to_vec(), issued.signing_key.serialize_der()));
+    (Sink::with(Setup { certificate, is_implicit, ..Setup::default() }), file.display().to_string())
+}
+
+#[tokio::test]
+async fn what_must_be_encrypted_is_or_is_not_said() {
+    let folder = tempfile::tempdir().unwrap();
+    for is_implicit in [false, true] {
+        let (sink, file) = encrypted(&folder, is_implicit);
+        let tls = if is_implicit { "" } else { "tls=required&" };
+        mailer(&format!("{}?{tls}ca={file}", sink.url())).send(&ann()).await.unwrap();
+        assert_eq!(sink.count(), 1);
+        // Nobody has vouched for it.
+        let stranger = format!("{}?{tls}", sink.url());
+        let (became, reason) = told(mailer(stranger.trim_end_matches(['?', '&'])).send(&ann()).await);
+        assert_eq!((became, sink.count()), ("later", 1), "{reason}");
+    }
+    let plain = Sink::start();
+    let (became, reason) = told(mailer(&format!("{}?tls=required", plain.url())).send(&ann()).await);
+    assert_eq!((became, plain.count()), ("later", 0), "{reason}");
+    mailer(&format!("{}?tls=opportunistic", plain.url())).send(&ann()).await.unwrap();
+    assert_eq!(plain.count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_mails_go_over_few_connections() {
+    const MAILS: usize = 2_000;
+    let sink = Sink::start();
+    let mailer = SmtpMailer::new(&SmtpOptions::parse(&sink.url(), FROM).unwrap()).unwrap();
+    let senders: Vec<_> = (0..8)
+        .map(|_| {
+            let mailer = mailer.clone();
+            tokio::spawn(async move {
+                for _ in 0..MAILS / 8 {
+                    mailer.send(&ann()).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    let begun = Instant::now();
+    for sender in senders {
+        sender.await.unwrap();
+    }
+    eprintln!("{MAILS} mails in {:?}", begun.elapsed());
+    assert!(sink.wait_for(MAILS, Duration::from_secs(1)));
+    assert_eq!(sink.count(), MAILS);
+    assert!(sink.connections() <= 8, "{}", sink.connections());
+}

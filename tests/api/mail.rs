@@ -1,0 +1,443 @@
+//! Mail about comments, from the call to the mailbox and back to the page that ends it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mailparse::{MailHeaderMap, ParsedMail, parse_mail};
+use roadmap_testkit::smtp::{Received, Reply, Setup, Sink, Step};
+use serde_json::{Value, json};
+
+use crate::app::{App, Client, eventually, has_keys};
+
+/// What is behind the host of a URL of the service.
+fn path_of(url: &str) -> String {
+    url.strip_prefix("https://acme.roadmap.example.com").expect("a URL of the workspace").to_owned()
+}
+
+fn vote(client: &Client, request: &Value, email: &str) {
+    let body = json!({
+        "customer": { "email": email, "name": "A voter" },
+        "reference_note": { "body": "a private note about the canary" },
+    });
+    assert_eq!(client.post_upvote(request["id"].as_str().unwrap(), &body).status, 201);
+}
+
+fn comment(client: &Client, request: &Value, body: &Value) {
+    assert_eq!(client.post_comment(request["id"].as_str().unwrap(), body).status, 201);
+}
+
+fn announce(client: &Client, request: &Value, content: &str) {
+    comment(client, request, &json!({ "comment": { "content": content }, "notify_all_voters": true }));
+}
+
+fn files(app: &App) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(app.data_dir().join("mail")).expect("the folder for mail");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "eml")).collect()
+}
+
+/// The mails that were written, by recipient.
+fn written(app: &App, expected: usize) -> BTreeMap<String, Vec<u8>> {
+    eventually("the mails are written", || files(app).len() >= expected);
+    let mails: Vec<Vec<u8>> = files(app).iter().map(|path| std::fs::read(path).expect("a mail")).collect();
+    assert_eq!(mails.len(), expected);
+    mails.into_iter().map(|mail| (header(&mail, "To"), mail)).collect()
+}
+
+fn header(mail: &[u8], name: &str) -> String {
+    parse_mail(mail).expect("a mail").headers.get_first_value(name).unwrap_or_default()
+}
+
+/// Where a mail leads to be ended.
+fn way_out(mail: &[u8]) -> String {
+    path_of(header(mail, "List-Unsubscribe").trim_matches(['<', '>']))
+}
+
+fn bodies(mail: &ParsedMail<'_>) -> (String, String) {
+    let [text, html] = mail.subparts.as_slice() else { panic!("two parts") };
+    assert_eq!((text.ctype.mimetype.as_str(), html.ctype.mimetype.as_str()), ("text/plain", "text/html"));
+    (text.get_body().expect("text"), html.get_body().expect("text"))
+}
+
+/// No mail waits any more, in the whole workspace.
+fn all_settled(app: &App) -> bool {
+    let status = app.roadmap(&["mail", "status"]).json();
+    status[0]["waiting"] == 0 && status[0]["audiences"] == 0
+}
+
+#[test]
+fn every_subscribed_voter_gets_one_mail_that_says_what_it_is_about() {
+    let app = App::start();
+    let request = app.acme.feature_request("Dark <mode> & more");
+    for voter in ["ann@example.com", "ANN@example.com", "bob@example.com"] {
+        vote(&app.acme, &request, voter);
+    }
+    comment(&app.acme, &request, &json!({ "comment": { "content": "not this one" } }));
+    comment(&app.acme, &request, &json!({ "comment": { "content": "nor this" }, "notify_all_voters": false }));
+    let body = json!({
+        "comment": { "content": "<p>It is <b>done</b><script>alert(1)</script></p>" },
+        "notify_all_voters": true,
+        "operation_key": "announce",
+    });
+    comment(&app.acme, &request, &body);
+    let mails = written(&app, 2);
+    comment(&app.acme, &request, &body);
+    for (to, mail) in &mails {
+        let parsed = parse_mail(mail).unwrap();
+        let names: Vec<String> = parsed.headers.iter().map(|header| header.get_key()).collect();
+        let expected = [
+            "Message-ID",
+            "Date",
+            "From",
+            "To",
+            "Subject",
+            "List-Unsubscribe",
+            "List-Unsubscribe-Post",
+            "Auto-Submitted",
+            "MIME-Version",
+            "Content-Type",
+        ];
+        assert_eq!(names, expected);
+        assert_eq!(header(mail, "Subject"), "[Acme] Dark <mode> & more");
+        assert_eq!(header(mail, "From"), "\"Acme\" <noreply@roadmap.example.com>");
+        assert_eq!(header(mail, "List-Unsubscribe-Post"), "List-Unsubscribe=One-Click");
+        let (text, html) = bodies(&parsed);
+        let url = request["url"].as_str().unwrap();
+        for part in [
+            "Dark <mode> & more",
+            url,
+            "It is done",
+            "Acme",
+            &format!("https://acme.roadmap.example.com{}", way_out(mail)),
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        assert!(html.contains("<p>It is <b>done</b></p>") && html.contains(&format!("href=\"{url}\"")), "{html}");
+        let other = mails.keys().find(|other| *other != to).unwrap();
+        for hidden in ["canary", "script", other.as_str(), app.acme.key.as_ref().unwrap()] {
+            assert!(!text.contains(hidden) && !html.contains(hidden), "{hidden}");
+        }
+    }
+    assert_eq!(mails.into_keys().collect::<Vec<_>>(), ["ann@example.com", "bob@example.com"]);
+    eventually("all is settled", || all_settled(&app));
+    assert_eq!(files(&app).len(), 2);
+}
+
+#[test]
+fn a_mail_s_page_asks_and_a_post_ends_the_mail() {
+    let app = App::start();
+    let (dark, light) = (app.acme.feature_request("Dark mode"), app.acme.feature_request("Light mode"));
+    for voter in ["all@example.com", "one@example.com", "none@example.com"] {
+        vote(&app.acme, &dark, voter);
+    }
+    announce(&app.acme, &dark, "Soon");
+    let mails = written(&app, 3);
+    let reader = Client { key: None, ..app.acme.clone() };
+    let page = reader.get(&way_out(&mails["one@example.com"]));
+    assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+    assert_eq!(
+        page.header("content-security-policy"),
+        Some("default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+    );
+    assert!(page.text().contains("Stop mail from Acme?") && page.text().contains("<form method=\"post\">"));
+    for method in ["GET", "HEAD"] {
+        for mail in mails.values() {
+            assert_eq!(reader.call(method, &way_out(mail), &[], None).unwrap().status, 200);
+        }
+    }
+    let post = |mail: &[u8], body: &str| {
+        let form = [("Content-Type", "application/x-www-form-urlencoded")];
+        reader.call("POST", &way_out(mail), &form, Some(body.as_bytes())).unwrap()
+    };
+    let done = post(&mails["one@example.com"], "from=request");
+    assert_eq!(done.status, 200);
+    assert!(done.text().contains("no more mail about this feature request"), "{}", done.text());
+    let done = post(&mails["none@example.com"], "List-Unsubscribe=One-Click");
+    assert_eq!(done.status, 200);
+    assert!(done.text().contains("no more mail about feature requests"), "{}", done.text());
+    assert_eq!(done.header("location"), None);
+    // Once more is no harm.
+    assert_eq!(post(&mails["none@example.com"], "").status, 200);
+
+    let wait = |expected: usize| {
+        eventually("all is settled", || all_settled(&app));
+        written_to(&app, expected)
+    };
+    for voter in ["all@example.com", "one@example.com", "none@example.com"] {
+        vote(&app.acme, &dark, voter);
+        vote(&app.acme, &light, voter);
+    }
+    announce(&app.acme, &dark, "Sooner");
+    let after_first = wait(4);
+    announce(&app.acme, &light, "Later");
+    let after_second = wait(6);
+    let count = |all: &[String], who: &str| all.iter().filter(|to| *to == who).count();
+    assert_eq!((count(&after_first, "all@example.com"), count(&after_first, "one@example.com")), (2, 1));
+    assert_eq!((count(&after_second, "all@example.com"), count(&after_second, "one@example.com")), (3, 2));
+    assert_eq!(count(&after_second, "none@example.com"), 1);
+}
+
+/// The recipients of all mails, of which there must be so many.
+fn written_to(app: &App, expected: usize) -> Vec<String> {
+    let mails: Vec<Vec<u8>> = files(app).iter().map(|path| std::fs::read(path).expect("a mail")).collect();
+    assert_eq!(mails.len(), expected);
+    mails.iter().map(|mail| header(mail, "To")).collect()
+}
+
+#[test]
+fn a_way_out_that_is_not_one_leads_nowhere() {
+    let app = App::start();
+    let request = app.acme.feature_request("Dark mode");
+    vote(&app.acme, &request, "ann@example.com");
+    announce(&app.acme, &request, "Soon");
+    let mails = written(&app, 1);
+    let path = way_out(&mails["ann@example.com"]);
+    let (token, query) = path.strip_prefix("/unsubscribe/").unwrap().split_once('?').unwrap();
+    let mut flipped = token.to_owned().into_bytes();
+    flipped[10] = if flipped[10] == b'A' { b'B' } else { b'A' };
+    let flipped = String::from_utf8(flipped).unwrap();
+    let reader = Client { key: None, ..app.acme.clone() };
+    let bolt = Client { key: None, ..app.workspace("bolt") };
+    for method in ["GET", "POST"] {
+        for token in [flipped.as_str(), "x", "%ff", &token[1..]] {
+            let path = format!("/unsubscribe/{token}?{query}");
+            reader.call(method, &path, &[], None).unwrap().is_error(404, "Not found");
+        }
+        bolt.call(method, &path, &[], None).unwrap().is_error(404, "Not found");
+    }
+    reader.call("PUT", &path, &[], None).unwrap().is_error(405, "Method not allowed");
+    // Without the request, or with nonsense for it, the page ends everything.
+    for query in ["", "?request=x"] {
+        let page = reader.get(&format!("/unsubscribe/{token}{query}"));
+        assert!(page.status == 200 && !page.text().contains("Only about this"), "{}", page.text());
+    }
+    let unknown = reader.call(
+        "POST",
+        &format!("/unsubscribe/{token}?request=01890a5d-ac96-774b-bcce-b302099a8057"),
+        &[],
+        Some(b"from=request"),
+    );
+    assert_eq!(unknown.unwrap().status, 200);
+    announce(&app.acme, &request, "Still");
+    written(&app, 1 + 1);
+}
+
+fn by_smtp(sink: &Sink, timeout: &str) -> App {
+    let url = sink.url();
+    let environment = [
+        ("ROADMAP_SMTP_URL", url.as_str()),
+        ("ROADMAP_MAIL_FROM", "hello@acme.example"),
+        ("ROADMAP_MAIL_TIMEOUT", timeout),
+    ];
+    App::with(&[], &environment)
+}
+
+#[test]
+fn what_a_mail_server_refuses_is_told_and_can_be_tried_again() {
+    let sink = Sink::start();
+    sink.script(|step| match step {
+        Step::To("gone@example.com") => Reply::Say("550 5.1.1 no such user"),
+        Step::To("listed@example.com") => Reply::Say("550 5.7.1 you are listed"),
+        Step::To("busy@example.com") => Reply::Say("450 4.2.1 busy"),
+        _ => Reply::Usual,
+    });
+    let app = by_smtp(&sink, "5s");
+    let request = app.acme.feature_request("Dark mode");
+    for voter in ["good", "gone", "listed", "busy"] {
+        vote(&app.acme, &request, &format!("{voter}@example.com"));
+    }
+    announce(&app.acme, &request, "Soon");
+    let status = || app.roadmap(&["mail", "status"]).json()[0].clone();
+    eventually("all were tried", || status()["failures"].as_array().unwrap().len() == 3 && sink.count() == 1);
+    let told = status();
+    has_keys(&told, &["workspace", "waiting", "audiences", "oldest", "sent", "dead", "failures"]);
+    assert_eq!(
+        (&told["workspace"], &told["waiting"], &told["sent"], &told["dead"]),
+        (&json!("acme"), &json!(1), &json!(1), &json!(2))
+    );
+    for failure in told["failures"].as_array().unwrap() {
+        has_keys(failure, &["mail", "attempts", "next", "reason"]);
+        let reason = failure["reason"].as_str().unwrap();
+        assert!(reason.starts_with("at RCPT TO: "), "{reason}");
+        assert_eq!(failure["next"].is_null(), reason.contains("550"), "{reason}");
+        assert_eq!(failure["attempts"], 1);
+    }
+    let human = app.human(&["mail", "status"]);
+    for part in
+        ["smtp://127.0.0.1:", "The latest failures of acme", "5.7.1 you are listed", "given up", "mail retry --dead"]
+    {
+        assert!(human.contains(part), "{part} in {human}");
+    }
+    sink.script(|_| Reply::Usual);
+    assert_eq!(app.roadmap(&["mail", "retry", "--workspace", "acme"]).json()[0]["retried"], 1);
+    eventually("the busy one has it", || sink.count() == 2);
+    assert_eq!(app.roadmap(&["mail", "retry", "--dead"]).json()[0]["retried"], 2);
+    eventually("the listed one has it", || sink.count() == 3);
+    eventually("all is settled", || all_settled(&app));
+    // Who does not exist gets nothing, of this comment or of the next.
+    announce(&app.acme, &request, "Sooner");
+    eventually("the next is sent", || sink.count() == 6);
+    eventually("all is settled", || all_settled(&app));
+    assert!(sink.received().iter().all(|mail| mail.to != ["gone@example.com"]));
+    let unknown = app.roadmap(&["mail", "status", "--workspace", "nobody"]);
+    assert!(!unknown.success && unknown.stderr.contains("no workspace `nobody`"), "{}", unknown.stderr);
+}
+
+#[test]
+fn a_mail_server_that_is_away_slows_nothing_and_gets_all_when_it_is_back() {
+    let sink = Sink::start();
+    sink.stop();
+    let app = by_smtp(&sink, "1s");
+    let request = app.acme.feature_request("Dark mode");
+    for voter in 0..20 {
+        vote(&app.acme, &request, &format!("v{voter}@example.com"));
+    }
+    announce(&app.acme, &request, "Soon");
+    let failed = || app.roadmap(&["mail", "status"]).json()[0]["failures"].as_array().unwrap().len();
+    eventually("the mails were tried", || failed() > 0);
+    assert_eq!(app.acme.get_tracks().status, 200);
+    sink.restart();
+    app.roadmap(&["mail", "retry"]).json();
+    eventually("all have it", || {
+        app.roadmap(&["mail", "retry"]).json();
+        sink.count() == 20
+    });
+    eventually("all is settled", || all_settled(&app));
+    assert_eq!(recipients(&sink.received()).len(), 20);
+}
+
+/// How often each recipient got a mail; each with the same identity.
+fn recipients(received: &[Received]) -> BTreeMap<String, usize> {
+    let mut identities: BTreeMap<String, String> = BTreeMap::new();
+    let mut counts = BTreeMap::new();
+    for mail in received {
+        let [to] = mail.to.as_slice() else { panic!("one recipient") };
+        let identity = header(&mail.data, "Message-ID");
+        assert_eq!(identities.entry(to.clone()).or_insert_with(|| identity.clone()), &identity);
+        *counts.entry(to.clone()).or_insert(0) += 1;
+    }
+    counts
+}
+
+/// Voters of the tests that kill: enough for all blows to fall in the middle.
+const VOTERS: usize = 1_500;
+
+/// Most mails that one worker has under way at a time.
+const UNDER_WAY: usize = 8;
+
+fn many_voters(app: &App) -> Value {
+    let request = app.acme.feature_request("Dark mode");
+    app.data.add_voters(request["id"].as_str().unwrap(), VOTERS);
+    request
+}
+
+#[test]
+fn a_killed_worker_loses_no_mail_and_doubles_only_what_was_under_way() {
+    const KILLS: usize = 3;
+    let sink = Sink::start();
+    // The lease of four seconds is over soon after each blow.
+    let mut app = by_smtp(&sink, "1s");
+    let request = many_voters(&app);
+    announce(&app.acme, &request, "Soon");
+    for kill in 0..KILLS {
+        let before = sink.count();
+        eventually("mail is on its way", || sink.count() > before + 100 + 37 * kill);
+        app.kill();
+        app.start_again();
+    }
+    eventually("every voter has it", || recipients(&sink.received()).len() == VOTERS);
+    eventually("all is settled", || all_settled(&app));
+    let doubled: usize = recipients(&sink.received()).values().map(|count| count - 1).sum();
+    println!("{VOTERS} mails, {KILLS} kills, {doubled} mails doubled");
+    assert!(doubled <= KILLS * UNDER_WAY, "{doubled} mails were doubled");
+}
+
+#[test]
+fn a_worker_that_is_told_to_stop_doubles_nothing() {
+    let sink = Sink::start();
+    let mut app = by_smtp(&sink, "30s");
+    let request = many_voters(&app);
+    announce(&app.acme, &request, "Soon");
+    for stop in 0..3 {
+        let before = sink.count();
+        eventually("mail is on its way", || sink.count() > before + 50 + 41 * stop);
+        app.terminate();
+        assert!(app.wait_for_exit().success());
+        app.start_again();
+    }
+    eventually("every voter has it", || sink.count() >= VOTERS);
+    eventually("all is settled", || all_settled(&app));
+    assert_eq!(recipients(&sink.received()), (0..VOTERS).map(|voter| (format!("v{voter}@example.com"), 1)).collect());
+}
+
+#[test]
+fn workers_apart_from_the_service_share_the_mail() {
+    let sink = Sink::start();
+    let url = sink.url();
+    let environment = [
+        ("ROADMAP_SMTP_URL", url.as_str()),
+        ("ROADMAP_MAIL_FROM", "hello@acme.example"),
+        ("ROADMAP_MAIL_WORKER", "false"),
+    ];
+    let app = App::with(&[], &environment);
+    let request = many_voters(&app);
+    announce(&app.acme, &request, "Soon");
+    let status = app.roadmap(&["mail", "status"]).json();
+    assert_eq!((&status[0]["waiting"], &status[0]["audiences"], sink.count()), (&json!(50), &json!(1), 0));
+    let workers: Vec<_> = (0..2).map(|_| app.worker(&environment)).collect();
+    eventually("every voter has it", || sink.count() >= VOTERS);
+    eventually("all is settled", || all_settled(&app));
+    assert_eq!(sink.count(), VOTERS);
+    assert_eq!(recipients(&sink.received()).len(), VOTERS);
+    for worker in workers {
+        assert!(worker.stop().success());
+    }
+}
+
+#[test]
+fn a_test_mail_shows_the_conversation_and_the_real_error() {
+    let login = Some(("ann".to_owned(), "secret".to_owned()));
+    let sink = Sink::with(Setup { login, ..Setup::default() });
+    let app = App::start();
+    let test = |login: &str| {
+        let url = format!("smtp://{login}@127.0.0.1:{}", sink.port());
+        let environment = [("ROADMAP_SMTP_URL", url.as_str()), ("ROADMAP_MAIL_FROM", "hello@acme.example")];
+        app.plain(&["mail", "test", "--to", "ops@acme.example"], &environment)
+    };
+    let good = test("ann:secret");
+    assert!(good.success, "{}", good.stderr);
+    for line in [
+        "> EHLO",
+        "< 235 2.7.0 welcome",
+        "> RCPT TO:<ops@acme.example>",
+        "The server has taken a mail to ops@acme.example.",
+    ] {
+        assert!(good.stdout.contains(line), "{line} in {}", good.stdout);
+    }
+    let wrong = test("ann:wrong");
+    assert!(!wrong.success && wrong.stderr.contains("5.7.8 these credentials are wrong"), "{}", wrong.stderr);
+    assert!(!wrong.stdout.contains("wrong") && !good.stdout.contains("secret"));
+    let without = app.plain(&["mail", "test", "--to", "ops@acme.example"], &[]);
+    assert!(!without.success && without.stderr.contains("smtp_url is not set"), "{}", without.stderr);
+    let nobody = app.plain(&["mail", "test", "--to", "nobody"], &[]);
+    assert!(nobody.stderr.contains("--to is not a valid e-mail address"), "{}", nobody.stderr);
+    eventually("it has arrived", || sink.count() == 1);
+    assert_eq!(header(&sink.received()[0].data, "Subject"), "A test of outgoing mail");
+}
+
+#[test]
+fn a_comment_does_not_wait_for_the_mail_server() {
+    let sink = Sink::start();
+    sink.script(|_| Reply::Stall(Duration::from_secs(60)));
+    let app = by_smtp(&sink, "30s");
+    let request = app.acme.feature_request("Dark mode");
+    for voter in 0..10 {
+        vote(&app.acme, &request, &format!("v{voter}@example.com"));
+    }
+    // Each is answered although none of its mails can be sent: a call waits at most twenty seconds.
+    for _ in 0..5 {
+        announce(&app.acme, &request, "Soon");
+    }
+    assert_eq!(sink.count(), 0);
+}
