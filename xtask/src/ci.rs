@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::run::cargo;
 use crate::test::Test;
-use crate::{coverage, layers, migrations};
+use crate::{coverage, layers, migrations, test_browser};
 
 /// Everything that a change must pass, the cheap checks first.
 pub(crate) fn run() -> anyhow::Result<()> {
@@ -19,7 +19,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
     })?;
     step("documentation", || cargo(&["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"], &[]))?;
     step("migrations", migrations::run)?;
-    step("tests", || Test::default().run())
+    step("tests", || Test::default().run())?;
+    step("browser", test_browser::run)
 }
 
 fn step(name: &str, check: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {

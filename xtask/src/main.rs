@@ -8,6 +8,7 @@ mod migrations;
 mod postgres;
 mod run;
 mod test;
+mod test_browser;
 
 use clap::{Parser, Subcommand};
 
@@ -23,7 +24,9 @@ struct Arguments {
 enum Command {
     /// Run all tests; installs what they need where it may
     Test(test::Test),
-    /// Run everything that a change must pass: format, lints, layers, migrations, tests
+    /// Open hostile files, comments and mails in a browser, where nothing of them may run
+    TestBrowser,
+    /// Run everything that a change must pass: format, lints, layers, migrations, tests, browser
     Ci,
     /// Check which crate may depend on what
     Layers,
@@ -38,6 +41,7 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
         Command::Test(command) => command.run(),
+        Command::TestBrowser => test_browser::run(),
         Command::Ci => ci::run(),
         Command::Layers => layers::run(),
         Command::Coverage => coverage::run(),

@@ -1,11 +1,8 @@
 //! The PostgreSQL server that tests and benchmarks run on.
 
-use std::process::Command;
-
-use anyhow::{Context, bail};
 use roadmap_testkit::postgres::{Cluster, Durability, SERVER_VARIABLE, binaries};
 
-use crate::run::{finish, has};
+use crate::run;
 
 /// A server, and how tests are told of it.
 pub(crate) struct Server {
@@ -37,21 +34,9 @@ pub(crate) fn cluster(durability: Durability) -> anyhow::Result<Cluster> {
 }
 
 fn install() -> anyhow::Result<()> {
-    if !has("apt-get") {
-        bail!(
-            "the tests need PostgreSQL, and there is none: install its server programs with the system's package \
-             manager, or let {SERVER_VARIABLE} name a server with a superuser"
-        );
-    }
-    eprintln!("PostgreSQL is not installed; installing it with apt-get");
-    for arguments in [&["update"][..], &["install", "--yes", "--no-install-recommends", "postgresql"]] {
-        let name = format!("apt-get {}", arguments.join(" "));
-        let installed = finish(Command::new("apt-get").args(arguments), &name);
-        installed.with_context(|| {
-            format!(
-                "the tests need PostgreSQL, and it cannot be installed from here; install it, or set {SERVER_VARIABLE}"
-            )
-        })?;
-    }
-    Ok(())
+    let instead = format!(
+        "install PostgreSQL's server programs with the system's package manager, or let {SERVER_VARIABLE} name a \
+         server with a superuser"
+    );
+    run::install("postgresql", &instead)
 }

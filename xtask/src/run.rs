@@ -43,3 +43,18 @@ pub(crate) fn output(command: &mut Command, name: &str) -> anyhow::Result<Vec<u8
 pub(crate) fn has(program: &str) -> bool {
     Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
+
+/// Installs a package of the distribution's, where that can be done. Otherwise fails with what the
+/// maintainer can do instead.
+pub(crate) fn install(package: &str, instead: &str) -> anyhow::Result<()> {
+    if !has("apt-get") {
+        bail!("{package} is needed and not there: {instead}");
+    }
+    eprintln!("{package} is not installed; installing it with apt-get");
+    for arguments in [&["update"][..], &["install", "--yes", "--no-install-recommends", package]] {
+        let name = format!("apt-get {}", arguments.join(" "));
+        finish(Command::new("apt-get").args(arguments), &name)
+            .with_context(|| format!("{package} is needed and cannot be installed from here: {instead}"))?;
+    }
+    Ok(())
+}

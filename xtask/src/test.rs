@@ -1,13 +1,9 @@
 //! `cargo xtask test`
 
-use std::process::Command;
-
-use anyhow::{Context, bail};
-
 use roadmap_testkit::postgres::SERVER_VARIABLE;
 
 use crate::postgres;
-use crate::run::{cargo, finish, has};
+use crate::run::{cargo, has, install};
 
 /// Further arguments go to the test binaries, a name to filter by for example.
 #[derive(Debug, Default, clap::Args)]
@@ -38,17 +34,5 @@ impl Test {
 
 /// The demo prints calls of curl, and a test makes them as they are printed.
 fn ensure_curl() -> anyhow::Result<()> {
-    if has("curl") {
-        return Ok(());
-    }
-    if !has("apt-get") {
-        bail!("the tests need curl, which is not installed; install it with the system's package manager");
-    }
-    eprintln!("curl is not installed; installing it with apt-get");
-    for arguments in [&["update"][..], &["install", "--yes", "--no-install-recommends", "curl"]] {
-        let name = format!("apt-get {}", arguments.join(" "));
-        finish(Command::new("apt-get").args(arguments), &name)
-            .context("the tests need curl, and it cannot be installed from here; install it and run again")?;
-    }
-    Ok(())
+    if has("curl") { Ok(()) } else { install("curl", "install it with the system's package manager") }
 }

@@ -1,0 +1,208 @@
+// Opens hostile files, comments and mails of a running service in a real browser, and counts what
+// they run and ask for: both must be nothing.
+//
+//     node run.mjs <the binary roadmap> <the browser>
+
+import { execFileSync, spawn } from "node:child_process";
+import fs from "node:fs";
+import http from "node:http";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { files } from "./files.mjs";
+
+const [binary, browserPath] = process.argv.slice(2);
+const here = path.dirname(fileURLToPath(import.meta.url));
+const payloads = JSON.parse(fs.readFileSync(path.join(here, "payloads.json"), "utf8"));
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "roadmap-browser-"));
+const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("ROADMAP_")));
+const failures = [];
+
+/** How long a page may take to run what it must not run: its load, and a moment for timers. */
+const MOMENT = 50;
+
+function roadmap(...words) {
+  const output = execFileSync(binary, [...words, "--data-dir", folder, "--json"], { env: environment });
+  return JSON.parse(output.toString());
+}
+
+/** A call to the service. `*.localhost` is this machine to browsers, but not to Node. */
+function call(port, method, target, headers, body) {
+  return new Promise((resolve, reject) => {
+    const options = { host: "127.0.0.1", port, method, path: target, headers: { Host: `acme.localhost:${port}`, ...headers } };
+    const request = http.request(options, (answer) => {
+      const pieces = [];
+      answer.on("data", (piece) => pieces.push(piece));
+      answer.on("end", () => resolve({ status: answer.statusCode, body: Buffer.concat(pieces) }));
+    });
+    request.on("error", reject);
+    request.end(body);
+  });
+}
+
+async function start() {
+  roadmap("workspace", "create", "acme", "--product-name", "Acme", "--website-url", "https://acme.example");
+  const { key } = roadmap("api-key", "create", "--workspace", "acme", "--name", "browser");
+  const server = spawn(binary, ["serve", "--listen", "127.0.0.1:0", "--data-dir", folder, "--log", "warn"], { env: environment });
+  const line = await new Promise((resolve, reject) => {
+    server.stdout.once("data", (text) => resolve(text.toString()));
+    server.once("exit", () => reject(new Error("the service ended")));
+  });
+  const port = Number(line.match(/:(\d+)/)[1]);
+  return { server, port, key };
+}
+
+async function json(service, method, target, body) {
+  const headers = { "X-Api-Key": service.key, "Content-Type": "application/json" };
+  const answer = await call(service.port, method, `/api/external/v1${target}`, headers, JSON.stringify(body));
+  return { status: answer.status, body: JSON.parse(answer.body.toString()) };
+}
+
+async function upload(service, { name, type, body }) {
+  const boundary = "----boundary-of-hostile-files";
+  const head =
+    `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\nContent-Type: ${type}\r\n\r\n`;
+  const form = Buffer.concat([Buffer.from(head), Buffer.from(body), Buffer.from(`\r\n--${boundary}--\r\n`)]);
+  const headers = { "X-Api-Key": service.key, "Content-Type": `multipart/form-data; boundary=${boundary}` };
+  const answer = await call(service.port, "POST", "/api/external/v2/attachments", headers, form);
+  if (answer.status !== 201) throw new Error(`${name}: ${answer.status} ${answer.body}`);
+  return JSON.parse(answer.body.toString());
+}
+
+/** A page that notices whatever is run in it or in its frames, and whatever it asks for. */
+async function watched(context, own) {
+  const page = await context.newPage();
+  const seen = { ran: [], asked: [] };
+  await page.exposeFunction("__ran", (what) => seen.ran.push(what));
+  await page.addInitScript(() => {
+    for (const name of ["alert", "confirm", "prompt", "print", "open", "fetch", "eval"]) {
+      window[name] = (...words) => window.__ran(`${name}(${words})`);
+    }
+  });
+  page.on("dialog", (dialog) => {
+    seen.ran.push(`a dialog: ${dialog.message()}`);
+    dialog.dismiss().catch(() => {});
+  });
+  page.on("request", (request) => {
+    const url = request.url();
+    if (/^(data|blob|about|chrome-error):/.test(url) || own(url)) return;
+    seen.asked.push(url);
+  });
+  return { page, seen };
+}
+
+function judge(what, seen) {
+  if (seen.ran.length || seen.asked.length) {
+    failures.push(`${what}: ran [${seen.ran}], asked for [${seen.asked}]`);
+  }
+}
+
+/** Shows HTML as the worst place would: without any policy of its own. */
+async function show(context, what, html) {
+  const { page, seen } = await watched(context, () => false);
+  await page.setContent(`<!DOCTYPE html><meta charset="utf-8"><body>${html}</body>`, { waitUntil: "load" });
+  await page.waitForTimeout(MOMENT);
+  await page.close();
+  judge(what, seen);
+  return seen;
+}
+
+/** The HTML of a mail. */
+function htmlOf(mail) {
+  const text = mail.toString("latin1");
+  const boundary = text.match(/boundary="([^"]+)"/)[1];
+  const part = text.split(`--${boundary}`).find((part) => /content-type: text\/html/i.test(part));
+  const [head, ...rest] = part.replace(/^\r\n/, "").split("\r\n\r\n");
+  const body = rest.join("\r\n\r\n");
+  if (/transfer-encoding: base64/i.test(head)) return Buffer.from(body, "base64").toString("utf8");
+  if (/transfer-encoding: quoted-printable/i.test(head)) {
+    const bytes = body.replace(/=\r\n/g, "").replace(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(parseInt(hex, 16)));
+    return Buffer.from(bytes, "latin1").toString("utf8");
+  }
+  return Buffer.from(body, "latin1").toString("utf8");
+}
+
+async function eventually(what, check) {
+  for (const end = Date.now() + 60_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) {
+    const found = check();
+    if (found) return found;
+  }
+  throw new Error(`still not so: ${what}`);
+}
+
+const service = await start();
+const arguments_ = [
+  "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE *.localhost, EXCLUDE 127.0.0.1",
+];
+const browser = await chromium.launch({ executablePath: browserPath, args: arguments_ });
+try {
+  const context = await browser.newContext({ acceptDownloads: true });
+
+  // What finds nothing may be blind: this must be seen.
+  const control = await show(context, "control", `<img src="http://elsewhere.example/x" onerror="alert(1)">`);
+  if (!control.ran.length || !control.asked.length) throw new Error("the control was not noticed");
+  failures.length = 0;
+
+  const request = (await json(service, "POST", "/feature_requests", { feature_request: { title: "Hostile" } })).body;
+  const id = request.feature_request.id;
+  const customer = { email: "ann@example.com" };
+  await json(service, "POST", `/feature_requests/${id}/upvotes`, { customer });
+
+  let comments = 0;
+  for (const [number, payload] of payloads.entries()) {
+    const body = { comment: { content: payload }, notify_all_voters: true };
+    const answer = await json(service, "POST", `/feature_requests/${id}/comments`, body);
+    if (answer.status === 422) continue; // Nothing was left of it.
+    if (answer.status !== 201) throw new Error(`payload ${number}: ${answer.status}`);
+    comments += 1;
+    await show(context, `comment ${number}`, answer.body.comment.content);
+  }
+
+  const mails = path.join(folder, "mail");
+  const written = await eventually("all mails are written", () => {
+    const names = fs.existsSync(mails) ? fs.readdirSync(mails).filter((name) => name.endsWith(".eml")) : [];
+    return names.length === comments && names;
+  });
+  for (const name of written) {
+    await show(context, `mail ${name}`, htmlOf(fs.readFileSync(path.join(mails, name))));
+  }
+
+  const base = `http://acme.localhost:${service.port}`;
+  for (const file of files) {
+    const { blob_url: url } = await upload(service, file);
+    if (!url.startsWith(`${base}/blobs/`)) throw new Error(url);
+    // Followed by itself: the redirect and the bytes are all that may be asked for.
+    const own = (asked) => asked.startsWith(`${base}/blobs/`) || asked.startsWith(`${base}/files/`);
+    const opened = await watched(context, own);
+    await opened.page.goto(url, { waitUntil: "load" }).catch((error) => {
+      if (!/download|ERR_ABORTED|net::/i.test(String(error))) throw error;
+    });
+    await opened.page.waitForTimeout(MOMENT);
+    await opened.page.close();
+    judge(`file ${file.name}, opened`, opened.seen);
+    for (const [way, html] of [
+      ["in a frame", `<iframe src="${url}"></iframe>`],
+      ["as an object", `<object data="${url}"></object>`],
+      ["embedded", `<embed src="${url}">`],
+      ["as an image", `<img src="${url}">`],
+      ["as a script", `<script src="${url}"></script>`],
+      ["as a style", `<link rel="stylesheet" href="${url}">`],
+    ]) {
+      const shown = await watched(context, own);
+      await shown.page.setContent(`<!DOCTYPE html><body>${html}</body>`, { waitUntil: "load" }).catch(() => {});
+      await shown.page.waitForTimeout(MOMENT);
+      await shown.page.close();
+      judge(`file ${file.name}, ${way}`, shown.seen);
+    }
+  }
+  console.log(`${comments} of ${payloads.length} payloads left a comment and a mail, ${files.length} files were opened in 7 ways`);
+} finally {
+  await browser.close();
+  service.server.kill();
+  fs.rmSync(folder, { recursive: true, force: true });
+}
+for (const failure of failures) console.error(failure);
+console.log(`${failures.length} of them ran or asked for something`);
+process.exit(failures.length ? 1 : 0);

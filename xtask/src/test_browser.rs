@@ -1,0 +1,49 @@
+//! `cargo xtask test-browser`: hostile files, comments and mails in a real browser.
+//!
+//! `tests/browser/run.mjs` drives the browser by a library of npm's, which is put under `target/`.
+
+use std::fs;
+use std::process::Command;
+
+use anyhow::Context;
+
+use crate::run::{cargo, finish, has, install, root};
+
+/// What the browser is called, by its packagers.
+const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/// Builds the service and opens what must not run.
+pub(crate) fn run() -> anyhow::Result<()> {
+    for program in ["node", "npm"] {
+        anyhow::ensure!(has(program), "the browser tests need Node.js with npm; install it and run again");
+    }
+    let browser = browser()?;
+    let (source, folder) = (root().join("tests/browser"), root().join("target/browser"));
+    fs::create_dir_all(&folder).context("the folder for the browser tests cannot be made")?;
+    for entry in fs::read_dir(source)? {
+        let entry = entry?;
+        fs::copy(entry.path(), folder.join(entry.file_name()))?;
+    }
+    // No browser is downloaded: the library drives the one that is there.
+    finish(
+        Command::new("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&folder),
+        "npm ci",
+    )?;
+    cargo(&["build", "--locked", "--package", "roadmap-server"], &[])?;
+    let binary = root().join("target/debug/roadmap");
+    finish(Command::new("node").arg("run.mjs").arg(binary).arg(browser).current_dir(&folder), "node run.mjs")
+}
+
+/// Where the browser is, which is installed when it is not there.
+fn browser() -> anyhow::Result<String> {
+    if find().is_none() {
+        install("chromium", "install Chromium or Chrome")?;
+    }
+    find().context("Chromium was installed and cannot be found")
+}
+
+fn find() -> Option<String> {
+    let paths = std::env::var_os("PATH")?;
+    let found = BROWSERS.iter().flat_map(|name| std::env::split_paths(&paths).map(move |path| path.join(name)));
+    found.into_iter().find(|path| path.is_file())?.to_str().map(str::to_owned)
+}
