@@ -48,6 +48,9 @@ use crate::session::Session;
 /// How many connections there are for what is neither a unit of work nor a list.
 const ASIDE: usize = 2;
 
+/// How many there are for mail; they are only made when there is some.
+const MAIL: usize = 4;
+
 /// Where the database is and how patient the store is.
 #[derive(Clone)]
 pub struct PostgresOptions {
@@ -97,6 +100,8 @@ pub struct PostgresStore {
     units: Pool,
     /// A few connections for what must not wait for them: who is calling, and whether the server is there.
     aside: Pool,
+    /// What workers take theirs from, so that mail never keeps a call waiting.
+    mail: Pool,
     connector: Connector,
     options: Arc<PostgresOptions>,
     durable: bool,
@@ -115,8 +120,9 @@ impl PostgresStore {
         let driven = connector.clone().on(Handle::current());
         let units = Pool::new(driven.clone(), options.pool_size, options)?;
         let aside = Pool::new(driven, ASIDE, options)?;
+        let mail = Pool::new(connector.clone().on(Handle::current()), MAIL, options)?;
         let durable = check::connection(&aside, options).await?;
-        Ok(Self { units, aside, connector, options: Arc::new(options.clone()), durable })
+        Ok(Self { units, aside, mail, connector, options: Arc::new(options.clone()), durable })
     }
 
     /// Whether a crash of the server's machine loses nothing that was acknowledged (`fsync`).
@@ -137,6 +143,10 @@ impl PostgresStore {
 
     async fn session(&self, workspace: WorkspaceId) -> Result<Session, StoreError> {
         Session::reading(&self.aside, workspace).await
+    }
+
+    async fn mail_session(&self, workspace: WorkspaceId) -> Result<Session, StoreError> {
+        Session::reading(&self.mail, workspace).await
     }
 }
 

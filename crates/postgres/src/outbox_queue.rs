@@ -199,14 +199,14 @@ statement! {
 #[async_trait]
 impl OutboxQueue for PostgresStore {
     async fn workspaces_with_mail(&self, now: Timestamp) -> Result<Vec<WorkspaceId>, StoreError> {
-        let session = self.session(NO_WORKSPACE).await?;
+        let session = self.mail_session(NO_WORKSPACE).await?;
         let found = WorkspacesWithMail { now: now.into() };
         let found: Vec<Uuid> = session.run(found.load(&mut session.connection()?)).await?;
         Ok(found.into_iter().map(WorkspaceId::new).collect())
     }
 
     async fn expand(&self, workspace: WorkspaceId, limit: u32) -> Result<Option<u64>, StoreError> {
-        let session = self.session(workspace).await?;
+        let session = self.mail_session(workspace).await?;
         let expand = Expand { workspace: workspace.uuid(), most: i64::from(limit) };
         let written: Option<i64> = session.run_optional(expand.get_result(&mut session.connection()?)).await?;
         Ok(written.map(i64::unsigned_abs))
@@ -219,7 +219,7 @@ impl OutboxQueue for PostgresStore {
         until: Timestamp,
         limit: u32,
     ) -> Result<Vec<LeasedMail>, StoreError> {
-        let session = self.session(workspace).await?;
+        let session = self.mail_session(workspace).await?;
         let lease = Lease { workspace: workspace.uuid(), now: now.into(), until: until.into(), most: i64::from(limit) };
         let rows: Vec<MailRow> = session.run(lease.load(&mut session.connection()?)).await?;
         rows.into_iter().map(|row| leased(row, until)).collect()
@@ -233,7 +233,7 @@ impl OutboxQueue for PostgresStore {
         outcome: &MailOutcome,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let session = self.session(workspace).await?;
+        let session = self.mail_session(workspace).await?;
         let (workspace, leased_until, now) = (workspace.uuid(), Moment::from(leased_until), Moment::from(now));
         let (comment, customer) = (mail.comment.uuid(), mail.customer.uuid());
         let (due_at, sent_at, failure, stop_mail) = match outcome {
@@ -251,7 +251,7 @@ impl OutboxQueue for PostgresStore {
 
     async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError> {
         type FailureRow = (Uuid, Uuid, i32, Option<Moment>, String);
-        let session = self.session(workspace).await?;
+        let session = self.mail_session(workspace).await?;
         let status = Status { workspace: workspace.uuid() };
         let counts: (i64, i64, Option<Moment>, i64, i64) =
             session.run(status.get_result(&mut session.connection()?)).await?;
@@ -289,7 +289,7 @@ impl OutboxQueue for PostgresStore {
     }
 
     async fn retry(&self, workspace: WorkspaceId, dead: bool, now: Timestamp) -> Result<u64, StoreError> {
-        let session = self.session(workspace).await?;
+        let session = self.mail_session(workspace).await?;
         let retry = Retry { workspace: workspace.uuid(), dead, now: now.into() };
         Ok(session.run(retry.execute(&mut session.connection()?)).await? as u64)
     }
@@ -302,7 +302,7 @@ impl OutboxQueue for PostgresStore {
             if most == 0 {
                 break;
             }
-            let session = self.session(workspace.id).await?;
+            let session = self.mail_session(workspace.id).await?;
             let forget = ForgetSent { workspace: workspace.id.uuid(), before: before.into(), most };
             forgotten += session.run(forget.execute(&mut session.connection()?)).await? as u64;
         }
@@ -316,7 +316,7 @@ impl OutboxQueue for PostgresStore {
         what: Unsubscription,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let session = self.session(workspace).await?;
+        let session = self.mail_session(workspace).await?;
         let (workspace, customer) = (workspace.uuid(), customer.uuid());
         match what {
             Unsubscription::Everything => {

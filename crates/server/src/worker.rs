@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use anyhow::Context;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -16,10 +18,35 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Starts to work.
-    pub(crate) fn start(deliver: DeliverMail) -> Self {
+    /// Starts to work. The signals that end the process also stop it at once, whatever else the
+    /// process still has to do: it begins no mail any more.
+    pub(crate) fn start(deliver: DeliverMail) -> anyhow::Result<Self> {
         let (stop, stopped) = watch::channel(false);
-        Self { stop, running: tokio::spawn(work(deliver, stopped)) }
+        let failed = "signals cannot be received";
+        let mut terminate = signal(SignalKind::terminate()).context(failed)?;
+        let mut interrupt = signal(SignalKind::interrupt()).context(failed)?;
+        let signalled = stop.clone();
+        let running = tokio::spawn(async move {
+            let asked = async {
+                tokio::select! {
+                    _ = terminate.recv() => {}
+                    _ = interrupt.recv() => {}
+                }
+                signalled.send_replace(true);
+                std::future::pending::<()>().await;
+            };
+            tokio::select! {
+                () = work(deliver, stopped) => {}
+                () = asked => {}
+            }
+        });
+        Ok(Self { stop, running })
+    }
+
+    /// Waits until a signal has come.
+    pub(crate) async fn until_stopped(&self) {
+        // The sender is in here: it cannot be gone.
+        let _ = self.stop.subscribe().wait_for(|stopped| *stopped).await;
     }
 
     /// Begins no mail any more, and waits for those under way, at most so long. Returns whether all

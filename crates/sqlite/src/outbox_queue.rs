@@ -65,6 +65,31 @@ statement! {
 /// What a mail is made of, as it is read.
 type MailRow = (Id, Id, i32, String, Id, i64, String, String, String, String);
 
+statement! {
+    /// How many subscribed voters there are who voted before a moment, counted up to a limit.
+    Audience { workspace: Id => Binary, request: Id => Binary, at: i64 => BigInt, limit: i64 => BigInt } -> BigInt,
+    "SELECT count(*) FROM (
+         SELECT 1 FROM votes
+         JOIN customers ON customers.workspace_id = votes.workspace_id AND customers.id = votes.customer_id
+         WHERE votes.workspace_id = ? AND request_id = ? AND subscribed AND votes.created_at <= ?
+           AND mail_stopped_at IS NULL
+         LIMIT ?
+     )"
+}
+
+/// How many voters a mail is for, counted up to a limit.
+pub(crate) fn audience(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    request: Id,
+    at: i64,
+    limit: u32,
+) -> Result<u64, SqlError> {
+    let audience = Audience { workspace, request, at, limit: i64::from(limit) };
+    let counted: i64 = audience.get_result(connection)?;
+    Ok(counted.unsigned_abs())
+}
+
 /// Writes out mails to the subscribed voters behind `after`, in the order of their ids, who voted
 /// before `at`. Returns how many, and the last of them.
 pub(crate) fn write_out(

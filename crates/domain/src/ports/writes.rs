@@ -60,8 +60,8 @@ pub trait CommentWrites {
 /// Mail that is to be sent once the unit has committed.
 #[async_trait]
 pub trait Outbox {
-    /// Puts one message about the comment in the outbox for every subscribed voter of the request:
-    /// for the first `at_once` of them now, for the others when a worker comes to it.
+    /// Puts one message about the comment in the outbox for every subscribed voter of the request. If
+    /// there are more than `at_once`, a worker does it later.
     ///
     /// Contract: at most one per voter and comment; none for whom mail was stopped.
     async fn notify_voters(

@@ -86,7 +86,7 @@ impl DeliverMail {
                 let (until, now) = (mail.leased_until, self.clock.now());
                 let settled = self.queue.settle(workspace, mail.id, until, &outcome, now).await;
                 if let Ok(false) = settled {
-                    tracing::warn!(mail = %mail.id, "a mail took longer than its lease and may be sent again");
+                    tracing::warn!(mail = %mail.id, "a mail's lease was over, or its recipient has unsubscribed meanwhile");
                 }
                 settled.map(|_| ())
             })

@@ -10,9 +10,9 @@ use crate::policy::authorship;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Call, Operation};
 
-/// How many voters' mails are written out with the comment. The others wait for a worker, so that no
-/// comment takes longer for being about a request that many want.
-const AT_ONCE: u32 = 50;
+/// How many voters' mails are written out with the comment. More are left to a worker, all of them, so
+/// that no comment takes longer for being about a request that many want.
+const AT_ONCE: u32 = 20;
 
 /// Posts a comment.
 #[derive(Debug, Clone)]

@@ -14,7 +14,7 @@ use crate::statement::statement;
 use crate::unit::PostgresUnit;
 
 statement! {
-    /// Writes out the mails of the first voters, and leaves the others to a worker.
+    /// Writes out the mails of all voters, or leaves all to a worker when there are too many.
     NotifyVoters {
         workspace: Uuid => SqlUuid,
         request: Uuid => SqlUuid,
@@ -27,14 +27,15 @@ statement! {
          JOIN customers ON customers.workspace_id = votes.workspace_id AND customers.id = customer_id
          WHERE votes.workspace_id = {workspace} AND request_id = {request} AND subscribed AND votes.created_at <= {at}
            AND mail_stopped_at IS NULL
-         ORDER BY customer_id LIMIT {at_once}
+         LIMIT {at_once} + 1
      ), written AS (
          INSERT INTO outbox (workspace_id, comment_id, customer_id, created_at, due_at)
          SELECT {workspace}, {comment}, customer_id, {at}, {at} FROM audience
+         WHERE (SELECT count(*) FROM audience) <= {at_once}
      )
      INSERT INTO outbox_audiences (workspace_id, comment_id, request_id, after_customer_id, created_at)
-     SELECT {workspace}, {comment}, {request}, customer_id, {at} FROM audience
-     ORDER BY customer_id OFFSET {at_once} - 1"
+     SELECT {workspace}, {comment}, {request}, '00000000-0000-0000-0000-000000000000', {at}
+     WHERE (SELECT count(*) FROM audience) > {at_once}"
 }
 
 #[async_trait]

@@ -170,7 +170,7 @@ fn explain(settings: &Settings, shown: &[Shown]) -> anyhow::Result<()> {
         print(&format!("\nThe latest failures of {workspace}:"))?;
         for ShownFailure { mail, attempts, next, reason } in failures {
             let next = next.as_ref().map_or_else(|| "given up".to_owned(), |next| format!("next try at {next}"));
-            print(&format!("  {mail}: {attempts} tries, {next}\n    {reason}"))?;
+            print(&format!("  {mail}: tried {attempts} times, {next}\n    {reason}"))?;
         }
     }
     if shown.iter().any(|shown| shown.dead > 0) {

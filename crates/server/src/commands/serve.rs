@@ -78,7 +78,7 @@ impl Serve {
             deliver.clone(),
         ));
 
-        let worker = settings.mail_worker.then(|| Worker::start(deliver));
+        let worker = settings.mail_worker.then(|| Worker::start(deliver)).transpose()?;
 
         print(&greeting)?;
         server.await.context("the server stopped")?;

@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use anyhow::Context;
-use tokio::signal::unix::{SignalKind, signal};
-
 use super::base_url;
 use super::output::print;
 use crate::secret;
@@ -20,13 +17,9 @@ impl WorkerCommand {
         let application = Application::open(settings).await?;
         let references = Arc::new(secret::references(settings)?);
         let deliver = application.deliver_mail(settings, &base_url(settings)?, references)?;
-        let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-        let worker = Worker::start(deliver);
+        let worker = Worker::start(deliver)?;
         print(&format!("Sending mail by {}", settings.mail))?;
-        tokio::select! {
-            ended = terminate.recv() => ended.context("no signal can be received")?,
-            ended = interrupt.recv() => ended.context("no signal can be received")?,
-        }
+        worker.until_stopped().await;
         if !worker.stop(settings.shutdown_wait).await {
             tracing::warn!("some mail was under way when the time to stop had come");
         }

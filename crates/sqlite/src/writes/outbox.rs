@@ -9,7 +9,7 @@ use roadmap_domain::ports::Outbox;
 use uuid::Uuid;
 
 use crate::codec::Id;
-use crate::outbox_queue::write_out;
+use crate::outbox_queue::{audience, write_out};
 use crate::schema::outbox_audiences;
 use crate::unit::SqliteUnit;
 
@@ -24,17 +24,17 @@ impl Outbox for SqliteUnit {
     ) -> Result<(), StoreError> {
         let (request, comment, at) = (Id(request.uuid()), Id(comment.uuid()), at.millis());
         self.run(move |connection, workspace| {
-            let first = Id(Uuid::nil());
-            let (written, last) = write_out(connection, workspace, request, comment, first, at, at_once)?;
-            if let Some(last) = last
-                && written >= u64::from(at_once)
-            {
+            let nobody = Id(Uuid::nil());
+            let audience = audience(connection, workspace, request, at, at_once.saturating_add(1))?;
+            if audience <= u64::from(at_once) {
+                write_out(connection, workspace, request, comment, nobody, at, at_once)?;
+            } else {
                 diesel::insert_into(outbox_audiences::table)
                     .values((
                         outbox_audiences::workspace_id.eq(workspace),
                         outbox_audiences::comment_id.eq(comment),
                         outbox_audiences::request_id.eq(request),
-                        outbox_audiences::after_customer_id.eq(last),
+                        outbox_audiences::after_customer_id.eq(nobody),
                         outbox_audiences::created_at.eq(at),
                     ))
                     .execute(connection)?;

@@ -69,6 +69,7 @@ pub async fn a_mail_is_leased_to_one_worker(harness: Harness) {
 /// Eight workers at once: each mail goes to one of them.
 pub async fn concurrent_workers_share_the_mails(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 40).await;
+    assert_eq!(harness.subject.queue.expand(workspace, 100).await.unwrap(), Some(40));
     let now = harness.now();
     let mut workers = tokio::task::JoinSet::new();
     for _ in 0..8 {
@@ -151,9 +152,10 @@ pub async fn dead_mail_can_be_retried(harness: Harness) {
 pub async fn a_big_audience_is_written_out_in_batches(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 120).await;
     let queue = &harness.subject.queue;
-    assert_eq!(harness.count("outbox", workspace).await, 50);
+    assert_eq!(harness.count("outbox", workspace).await, 0);
     let status = queue.status(workspace, 1).await.unwrap();
-    assert_eq!((status.waiting, status.audiences), (50, 1));
+    assert_eq!((status.waiting, status.audiences, status.oldest), (0, 1, Some(harness.now())));
+    assert_eq!(queue.expand(workspace, 50).await.unwrap(), Some(50));
     // Who votes afterwards is not in it; who unsubscribes meanwhile no longer is.
     harness.clock.advance(MINUTE);
     harness.vote(workspace, &request, "late@example.com").await;
