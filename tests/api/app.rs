@@ -216,6 +216,13 @@ fn binary(data_dir: &Path) -> Command {
     command
 }
 
+/// All files in a folder and the folders in it.
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
 /// Asks a process to stop (SIGTERM).
 fn terminate(process: u32) {
     let killed = Command::new("kill").arg(process.to_string()).status().expect("kill runs");

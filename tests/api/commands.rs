@@ -494,6 +494,13 @@ fn every_command_tells_its_purpose() {
         (&["lane"], "Add and list the lanes"),
         (&["lane", "add"], "Add a lane"),
         (&["lane", "list"], "List the lanes"),
+        (&["attachments"], "Look after the files that were uploaded"),
+        (&["attachments", "sweep"], "Remove what uploads have left behind"),
+        (&["worker"], "Send mail, apart from the processes that serve"),
+        (&["mail"], "Test the sending of mail"),
+        (&["mail", "test"], "Send one mail and show what is said"),
+        (&["mail", "status"], "Show what waits"),
+        (&["mail", "retry"], "Try again now"),
     ] {
         for flag in ["--help", "-h"] {
             let finished = roadmap(folder.path(), &[arguments, &[flag]].concat(), &[]);

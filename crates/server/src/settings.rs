@@ -487,6 +487,8 @@ mod tests {
             ("ROADMAP_STORAGE_URL", "gs://secret@bucket", "is `gs://…`, which is neither a folder"),
             ("ROADMAP_SECRET", "secret", "the setting secret is not a secret of at least 32 characters"),
             ("ROADMAP_PREVIOUS_SECRETS", "a,b", "the setting previous_secrets is not a secret of at least"),
+            ("ROADMAP_SMTP_URL", "smtp://u:secret@mail.example.com", "the setting mail_from is required with smtp_url"),
+            ("ROADMAP_MAIL_TIMEOUT", "1h", "must be between 100ms and 10m"),
             ("ROADMAP_WRITE_WAIT", "5", "write_wait is `5`, which is not a number and a unit"),
             ("ROADMAP_OPERATION_RETENTION", "23h", "clients rely on at least 24h"),
             ("ROADMAP_WORKERS", "0", "workers must be at least 1"),
@@ -515,6 +517,24 @@ mod tests {
             assert_eq!(settings.pool_size, 8);
             assert!(settings.database.to_string().ends_with("://ann@db.example.com/roadmap"), "{}", settings.database);
         }
+    }
+
+    #[test]
+    fn a_database_server_needs_a_secret_that_all_processes_share() {
+        let server = ("ROADMAP_DATABASE_URL", "postgres://db.example.com/roadmap");
+        let settings = |environment: &[(&str, &str)]| read(&SettingFlags::default(), environment).unwrap();
+        let error = crate::secret::references(&settings(&[server])).unwrap_err();
+        assert!(error.to_string().starts_with("the setting secret is required with a database server"), "{error}");
+        let secret = ("ROADMAP_SECRET", "0123456789abcdef0123456789abcdef");
+        assert!(crate::secret::references(&settings(&[server, secret])).is_ok());
+    }
+
+    #[test]
+    fn mail_goes_to_files_until_there_is_a_server_for_it() {
+        let mail = |environment: &[(&str, &str)]| read(&SettingFlags::default(), environment).unwrap().mail.to_string();
+        assert_eq!(mail(&[]), "files in ./roadmap-data/mail");
+        let url = ("ROADMAP_SMTP_URL", "smtps://ann:secret@mail.example.com");
+        assert_eq!(mail(&[url, ("ROADMAP_MAIL_FROM", "a@b.example")]), "smtps://ann@mail.example.com:465");
     }
 
     #[test]

@@ -169,7 +169,8 @@ impl Application {
 
     /// Removes what uploads have left behind.
     pub(crate) fn sweep_attachments(&self, settings: &Settings) -> anyhow::Result<SweepAttachments> {
-        Ok(SweepAttachments::new(Self::blobs(settings)?, self.housekeeping.clone(), self.clock.clone()))
+        let (directory, housekeeping) = (self.directory.clone(), self.housekeeping.clone());
+        Ok(SweepAttachments::new(Self::blobs(settings)?, directory, housekeeping, self.clock.clone()))
     }
 
     /// Forgets saved answers that are too old.
