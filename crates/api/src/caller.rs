@@ -4,11 +4,13 @@ use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{FORWARDED, HOST, HeaderMap, HeaderName};
 use actix_web::middleware::Next;
-use actix_web::{Error, HttpMessage, ResponseError, web};
+use actix_web::{Error, HttpMessage, HttpRequest, ResponseError, web};
 use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::api_key::Credential;
 use roadmap_domain::model::base_url::HostOf;
-use roadmap_domain::model::workspace::Subdomain;
+use roadmap_domain::model::workspace::{Subdomain, Workspace};
+use roadmap_domain::policy::reference::Purpose;
+use uuid::Uuid;
 
 use crate::error::ApiError;
 use crate::state::State;
@@ -53,7 +55,7 @@ async fn recognise(state: &web::Data<State>, headers: &HeaderMap) -> Result<Cred
 
 /// The subdomain that the call addresses. Headers that proxies set count only when the operator
 /// trusts the proxy; anybody can send them.
-pub(crate) fn subdomain(state: &State, headers: &HeaderMap) -> Option<Subdomain> {
+fn subdomain(state: &State, headers: &HeaderMap) -> Option<Subdomain> {
     let forwarded = state.trust_proxy.then(|| forwarded_host(headers)).flatten();
     let host = forwarded.or_else(|| only(headers, &HOST))?;
     match state.base_url.workspace_of(host) {
@@ -61,6 +63,23 @@ pub(crate) fn subdomain(state: &State, headers: &HeaderMap) -> Option<Subdomain>
         HostOf::Service => state.default_workspace.clone(),
         HostOf::Nobody => None,
     }
+}
+
+/// The workspace of the host and the record that the path's `{reference}` is to, of a visitor who has
+/// no key. Whatever is wrong with either, there is nothing here.
+///
+/// # Errors
+/// 404, or 503 when nobody can tell.
+pub(crate) async fn referred(
+    state: &State,
+    request: &HttpRequest,
+    purpose: Purpose,
+) -> Result<(Workspace, Uuid), ApiError> {
+    let subdomain = subdomain(state, request.headers()).ok_or(ApiError::NotFound)?;
+    let workspace = state.directory.workspace(&subdomain).await?.ok_or(ApiError::NotFound)?;
+    let reference = request.match_info().get("reference").unwrap_or_default();
+    let record = state.references.verify(purpose, workspace.id, reference, state.clock.now());
+    Ok((workspace, record.ok_or(ApiError::NotFound)?))
 }
 
 /// The host by which the client reached the nearest proxy: the last `host` of `Forwarded` (RFC 7239

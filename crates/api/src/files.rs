@@ -74,13 +74,9 @@ pub(crate) async fn file(state: web::Data<State>, request: HttpRequest) -> Resul
 
 /// The file that the path refers to. Whatever is wrong with the reference, there is nothing here.
 async fn referred(state: &State, request: &HttpRequest, purpose: Purpose) -> Result<(Attachment, Links), ApiError> {
-    let subdomain = caller::subdomain(state, request.headers()).ok_or(ApiError::NotFound)?;
-    let reference = request.match_info().get("reference").unwrap_or_default();
-    let workspace = state.directory.workspace(&subdomain).await?.ok_or(ApiError::NotFound)?;
-    let id = state.references.verify(purpose, workspace.id, reference, state.clock.now());
-    let id = AttachmentId::new(id.ok_or(ApiError::NotFound)?);
-    let attachment = state.reader.attachment(workspace.id, id).await?.ok_or(ApiError::NotFound)?;
-    let base = state.base_url.of_workspace(&subdomain);
+    let (workspace, id) = caller::referred(state, request, purpose).await?;
+    let attachment = state.reader.attachment(workspace.id, AttachmentId::new(id)).await?.ok_or(ApiError::NotFound)?;
+    let base = state.base_url.of_workspace(&workspace.subdomain);
     Ok((attachment, Links::of(base, workspace.id, state.references.clone())))
 }
 

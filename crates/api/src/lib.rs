@@ -10,7 +10,9 @@
 //!
 //! Not here: rules (domain) and SQL (stores).
 //!
-//! Invariant: statuses are decided in [`error`] alone, and every body of this crate's is JSON.
+//! Beside the API, for browsers and without a key: `files`, and `unsubscribe` with the one page.
+//!
+//! Invariant: statuses are decided in [`error`] alone, and every error is JSON.
 
 pub mod around;
 pub mod call;

@@ -33,7 +33,7 @@ pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
             .service(resource("/blobs/{reference}/{filename}", "GET, HEAD", [get(files::blob)]))
             .service(resource("/files/{reference}/{filename}", "GET, HEAD", [get(files::file)]))
             .service(resource(
-                "/unsubscribe/{token}",
+                "/unsubscribe/{reference}",
                 "GET, HEAD, POST",
                 [get(unsubscribe::show), web::post().to(unsubscribe::act)],
             ))

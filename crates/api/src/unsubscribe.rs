@@ -66,13 +66,10 @@ pub(crate) async fn act(
     Ok(page("Unsubscribed", &format!("<p>{about}</p>")))
 }
 
-/// Whom the path stands for. Whatever is wrong with it, there is nothing here.
+/// Whom the path stands for.
 async fn subscriber(state: &State, request: &HttpRequest) -> Result<(WorkspaceId, CustomerId), ApiError> {
-    let subdomain = caller::subdomain(state, request.headers()).ok_or(ApiError::NotFound)?;
-    let workspace = state.directory.workspace(&subdomain).await?.ok_or(ApiError::NotFound)?;
-    let token = request.match_info().get("token").unwrap_or_default();
-    let customer = state.references.verify(Purpose::Unsubscribe, workspace.id, token, state.clock.now());
-    Ok((workspace.id, CustomerId::new(customer.ok_or(ApiError::NotFound)?)))
+    let (workspace, customer) = caller::referred(state, request, Purpose::Unsubscribe).await?;
+    Ok((workspace.id, CustomerId::new(customer)))
 }
 
 /// The request that the mail was about. It needs no signature: nobody can end any mail but that of
