@@ -96,12 +96,17 @@ struct InWorkspace {
 
 impl InWorkspace {
     async fn find(&self, application: &Application) -> anyhow::Result<Workspace> {
-        let subdomain = Subdomain::parse("--workspace", &self.workspace)?;
-        let found = application.directory.workspace(&subdomain).await?;
-        found
-            .ok_or(RoadmapError::Missing(Resource::Workspace))
-            .with_context(|| format!("no workspace `{subdomain}`; `roadmap workspace list` shows those there are"))
+        named(application, &self.workspace).await
     }
+}
+
+/// The workspace of a subdomain that an operator has typed.
+async fn named(application: &Application, raw: &str) -> anyhow::Result<Workspace> {
+    let subdomain = Subdomain::parse("--workspace", raw)?;
+    let found = application.directory.workspace(&subdomain).await?;
+    found
+        .ok_or(RoadmapError::Missing(Resource::Workspace))
+        .with_context(|| format!("no workspace `{subdomain}`; `roadmap workspace list` shows those there are"))
 }
 
 /// The URL of the service as far as a command that does not serve can know it.

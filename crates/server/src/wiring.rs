@@ -97,13 +97,13 @@ impl Application {
         &self,
         settings: &Settings,
         base_url: &BaseUrl,
+        blobs: &Arc<dyn Blobs>,
         references: &Arc<References>,
         detached: &Detached,
         workers: usize,
     ) -> anyhow::Result<Vec<Arc<State>>> {
         let directory = Arc::new(CachedDirectory::new(self.directory.clone()));
         let connections = (settings.pool_size / workers.max(1)).max(1);
-        let blobs = Self::blobs(settings)?;
         let (executor, clock, ids) = (self.executor.clone(), self.clock.clone(), self.ids.clone());
         let upload = UploadAttachment::new(blobs.clone(), executor, clock, ids);
         let state = |_| {
@@ -139,8 +139,8 @@ impl Application {
         }
     }
 
-    /// The storage for files.
-    fn blobs(settings: &Settings) -> anyhow::Result<Arc<dyn Blobs>> {
+    /// Opens the storage for files.
+    pub(crate) fn blobs(settings: &Settings) -> anyhow::Result<Arc<dyn Blobs>> {
         let opened: Result<Arc<dyn Blobs>, StoreError> = match &settings.storage {
             Storage::Folder(folder) => LocalBlobs::open(folder).map(|blobs| Arc::new(blobs) as _),
             Storage::Bucket(url) => S3Blobs::open(url, std::env::vars()).map(|blobs| Arc::new(blobs) as _),
@@ -168,9 +168,8 @@ impl Application {
     }
 
     /// Removes what uploads have left behind.
-    pub(crate) fn sweep_attachments(&self, settings: &Settings) -> anyhow::Result<SweepAttachments> {
-        let (directory, housekeeping) = (self.directory.clone(), self.housekeeping.clone());
-        Ok(SweepAttachments::new(Self::blobs(settings)?, directory, housekeeping, self.clock.clone()))
+    pub(crate) fn sweep_attachments(&self, blobs: Arc<dyn Blobs>) -> SweepAttachments {
+        SweepAttachments::new(blobs, self.directory.clone(), self.housekeeping.clone(), self.clock.clone())
     }
 
     /// Forgets saved answers that are too old.

@@ -31,7 +31,7 @@ impl AttachmentsCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
         let application = Application::open(settings).await?;
         let Self::Sweep { form } = self;
-        let swept = application.sweep_attachments(settings)?.run().await?;
+        let swept = application.sweep_attachments(Application::blobs(settings)?).run().await?;
         form.one(&Shown {
             storage: settings.storage.to_string(),
             files_removed: swept.blobs,

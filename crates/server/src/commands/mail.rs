@@ -4,9 +4,10 @@ use anyhow::bail;
 use clap::Subcommand;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::mail::MailStatus;
-use roadmap_domain::model::workspace::{Subdomain, Workspace};
+use roadmap_domain::model::workspace::Workspace;
 use serde::Serialize;
 
+use super::named;
 use super::output::{Form, Row, print};
 use crate::settings::{Mail, Settings};
 use crate::wiring::{self, Application};
@@ -48,15 +49,10 @@ pub(crate) struct Which {
 
 impl Which {
     async fn find(&self, application: &Application) -> anyhow::Result<Vec<Workspace>> {
-        let workspaces = application.directory.workspaces().await?;
-        let Some(raw) = &self.workspace else { return Ok(workspaces) };
-        let subdomain = Subdomain::parse("--workspace", raw)?;
-        let found: Vec<Workspace> =
-            workspaces.into_iter().filter(|workspace| workspace.subdomain == subdomain).collect();
-        if found.is_empty() {
-            bail!("no workspace `{subdomain}`; `roadmap workspace list` shows those there are");
+        match &self.workspace {
+            Some(raw) => Ok(vec![named(application, raw).await?]),
+            None => Ok(application.directory.workspaces().await?),
         }
-        Ok(found)
     }
 }
 

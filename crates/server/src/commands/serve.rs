@@ -62,7 +62,8 @@ impl Serve {
         let detached = Detached::on(Handle::current());
         let workers = settings.workers.unwrap_or_else(|| available_parallelism().map_or(1, NonZero::get));
         let references = Arc::new(secret::references(&settings)?);
-        let states = application.states(&settings, &base_url, &references, &detached, workers)?;
+        let blobs = Application::blobs(&settings)?;
+        let states = application.states(&settings, &base_url, &blobs, &references, &detached, workers)?;
         let deliver = application.deliver_mail(&settings, &base_url, references)?;
         // Each worker has a state of its own, and one that is started anew takes over the next.
         let states = Arc::new(Mutex::new(states.into_iter().map(web::Data::from).cycle()));
@@ -74,7 +75,7 @@ impl Serve {
         let server = server.listen(listener)?.run();
         let housekeeping = tokio::spawn(keep_house(
             application.forget_operations(&settings),
-            application.sweep_attachments(&settings)?,
+            application.sweep_attachments(blobs),
             deliver.clone(),
         ));
 
