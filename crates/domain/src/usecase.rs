@@ -4,6 +4,7 @@
 //! in a unit of work. A query asks a reader port and applies what rule there is. Lists without a rule
 //! of their own have no file here: the API asks [`crate::ports::RoadmapReader`] directly.
 
+mod batches;
 pub mod executor;
 
 pub mod add_lane;

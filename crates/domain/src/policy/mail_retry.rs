@@ -83,9 +83,8 @@ mod tests {
     fn the_last_try_is_the_last() {
         let dead = MailOutcome::Dead { reason: "given up after 10 tries: 450 busy".to_owned(), no_such_mailbox: false };
         assert_eq!(outcome(mail(1), attempt(10), later(), now()), dead);
-        assert_eq!(outcome(mail(1), attempt(11), later(), now()).clone(), {
-            MailOutcome::Dead { reason: "given up after 11 tries: 450 busy".to_owned(), no_such_mailbox: false }
-        });
+        let dead = MailOutcome::Dead { reason: "given up after 11 tries: 450 busy".to_owned(), no_such_mailbox: false };
+        assert_eq!(outcome(mail(1), attempt(11), later(), now()), dead);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::model::slug::slug;
 use crate::policy::mail_retry;
 use crate::policy::reference::{Purpose, References};
 use crate::ports::{Clock, Mailer, OutboxQueue};
+use crate::usecase::batches;
 
 /// How many mails a worker takes out at a time, of one workspace: after them, the next has its turn.
 const BATCH: u32 = 40;
@@ -29,9 +30,6 @@ const LEASE: i32 = 4;
 
 /// How long mails that were sent are remembered.
 const MEMORY: Duration = Duration::days(30);
-
-/// How many rows are deleted at a time, so that no write waits long for it.
-const FORGOTTEN: u32 = 1_000;
 
 /// Sends mail.
 #[derive(Clone)]
@@ -143,14 +141,7 @@ impl DeliverMail {
     /// Those of the store; what was deleted until then stays deleted.
     pub async fn forget_sent(&self) -> Result<u64, RoadmapError> {
         let before = self.clock.now().plus(-MEMORY);
-        let mut forgotten = 0;
-        loop {
-            let batch = self.queue.forget_sent(before, FORGOTTEN).await?;
-            forgotten += batch;
-            if batch < u64::from(FORGOTTEN) {
-                return Ok(forgotten);
-            }
-        }
+        Ok(batches::delete_all(|limit| self.queue.forget_sent(before, limit)).await?)
     }
 }
 

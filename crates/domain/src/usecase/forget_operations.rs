@@ -7,9 +7,7 @@ use time::Duration;
 use crate::error::RoadmapError;
 use crate::policy::idempotency;
 use crate::ports::{Clock, Housekeeping};
-
-/// How many rows are deleted at a time, so that no write waits long for it.
-const BATCH: u32 = 1_000;
+use crate::usecase::batches;
 
 /// Forgets saved answers.
 #[derive(Clone)]
@@ -32,14 +30,7 @@ impl ForgetOperations {
     /// Those of the store; what was deleted until then stays deleted.
     pub async fn run(&self) -> Result<u64, RoadmapError> {
         let before = idempotency::forgotten_before(self.clock.now(), self.retention);
-        let mut forgotten = 0;
-        loop {
-            let batch = self.housekeeping.forget_operations(before, BATCH).await?;
-            forgotten += batch;
-            if batch < u64::from(BATCH) {
-                return Ok(forgotten);
-            }
-        }
+        Ok(batches::delete_all(|limit| self.housekeeping.forget_operations(before, limit)).await?)
     }
 }
 
