@@ -192,13 +192,8 @@ fn sender(display_name: &str, from: &Mailbox) -> HeaderValue {
 
 /// A name that stands on one line however it is encoded.
 fn short(text: &str) -> String {
-    let mut bytes = 0;
     let line = line(text);
-    let short = line.chars().take_while(|character| {
-        bytes += character.len_utf8();
-        bytes <= NAME
-    });
-    short.collect::<String>().trim_end().to_owned()
+    line.get(..line.floor_char_boundary(NAME)).unwrap_or(&line).trim_end().to_owned()
 }
 
 #[cfg(test)]
