@@ -48,7 +48,7 @@ use crate::session::Session;
 /// How many connections there are for what is neither a unit of work nor a list.
 const ASIDE: usize = 2;
 
-/// How many there are for mail; they are only made when there is some.
+/// How many there are for mail, at most: a worker without mail uses one.
 const MAIL: usize = 4;
 
 /// Where the database is and how patient the store is.
@@ -119,8 +119,8 @@ impl PostgresStore {
         let connector = Connector::new(options)?;
         let driven = connector.clone().on(Handle::current());
         let units = Pool::new(driven.clone(), options.pool_size, options)?;
-        let aside = Pool::new(driven, ASIDE, options)?;
-        let mail = Pool::new(connector.clone().on(Handle::current()), MAIL, options)?;
+        let aside = Pool::new(driven.clone(), ASIDE, options)?;
+        let mail = Pool::new(driven, MAIL, options)?;
         let durable = check::connection(&aside, options).await?;
         Ok(Self { units, aside, mail, connector, options: Arc::new(options.clone()), durable })
     }
