@@ -29,7 +29,7 @@ pub use blobs::{BlobListing, BlobUpload, Blobs, Chunks, StoredBlob};
 pub use mail::{Mailer, OutboxQueue};
 pub use outside::{Clock, GatePass, Health, Ids, OperationGate, Random};
 pub use reads::{Directory, Housekeeping, RoadmapReader, TextSearch};
-pub use unit_of_work::{Begun, Store, UnitOfWork};
+pub use unit_of_work::{Begun, Ended, Store, UnitOfWork};
 pub use writes::{
     AttachmentWrites, ChangelogWrites, CommentWrites, Insertion, Outbox, Provisioning, RequestWrites, SettingWrites,
     TeamReads, TrackWrites, VoteWrites,

@@ -23,10 +23,13 @@ use crate::errors::ConnectError;
 /// How the sessions of the service are named on the server.
 pub(crate) const APPLICATION_NAME: &str = "roadmap";
 
-/// A connection, and the workspace that its session has named for row-level security.
+/// A connection, and what is known of its session.
 pub(crate) struct Link {
     pub(crate) connection: AsyncPgConnection,
+    /// The workspace that it has named for row-level security.
     pub(crate) workspace: Option<Uuid>,
+    /// Whether it has prepared the statements about operation keys.
+    pub(crate) knows_keys: bool,
 }
 
 /// Makes connections to one database.
@@ -103,7 +106,7 @@ impl Manager for Connector {
                 connecting.await.map_err(|ended| ConnectError::Refused(format!("was not tried: {ended}")))??
             }
         };
-        Ok(Link { connection, workspace: None })
+        Ok(Link { connection, workspace: None, knows_keys: false })
     }
 
     async fn recycle(&self, link: &mut Link, _: &Metrics) -> RecycleResult<ConnectError> {

@@ -6,6 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use deadpool::managed::Object;
+use diesel::pg::Pg;
+use diesel::query_builder::{QueryFragment, QueryId};
 use diesel::{OptionalExtension, QueryResult};
 use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 use futures_util::FutureExt;
@@ -26,8 +28,8 @@ pub(crate) const NO_WORKSPACE: WorkspaceId = WorkspaceId::new(Uuid::nil());
 struct Opening {
     /// Names the workspace. Not part of the transaction: undoing that would undo the name.
     name: Option<String>,
-    /// Begins the transaction.
-    begin: Option<String>,
+    /// Whether to begin the transaction.
+    begin: bool,
 }
 
 /// A connection that works for one workspace. Dropping it gives the connection back, unless it is in
@@ -53,15 +55,15 @@ pub(crate) struct Session {
 impl Session {
     /// A session for single statements.
     pub(crate) async fn reading(pool: &Pool, workspace: WorkspaceId) -> Result<Self, StoreError> {
-        Self::open(pool, workspace.uuid(), None).await
+        Self::open(pool, workspace.uuid(), false).await
     }
 
-    /// A session with a transaction, which begins with `first` and is to be committed or rolled back.
-    pub(crate) async fn transaction(pool: &Pool, workspace: Uuid, first: &str) -> Result<Self, StoreError> {
-        Self::open(pool, workspace, Some(format!("BEGIN; {first}"))).await
+    /// A session with a transaction, which is to be committed or rolled back.
+    pub(crate) async fn transaction(pool: &Pool, workspace: Uuid) -> Result<Self, StoreError> {
+        Self::open(pool, workspace, true).await
     }
 
-    async fn open(pool: &Pool, workspace: Uuid, begin: Option<String>) -> Result<Self, StoreError> {
+    async fn open(pool: &Pool, workspace: Uuid, in_transaction: bool) -> Result<Self, StoreError> {
         let mut link = pool.get().await?;
         // The session names its workspace for row-level security, unless that is the one of the last
         // call on this connection. What the server thinks is only known again when it has answered.
@@ -70,8 +72,8 @@ impl Session {
         Ok(Self {
             link: Some(link),
             workspace,
-            in_transaction: begin.is_some(),
-            opening: Mutex::new(Opening { name, begin }),
+            in_transaction,
+            opening: Mutex::new(Opening { name, begin: in_transaction }),
             unsettled: AtomicBool::new(false),
             failed: AtomicBool::new(false),
             silent: AtomicBool::new(false),
@@ -88,16 +90,23 @@ impl Session {
 
     /// Runs a statement. The first one has the opening in front of it: both are sent before either
     /// is answered.
-    pub(crate) async fn run<T>(&self, statement: impl Future<Output = QueryResult<T>> + Send) -> Result<T, StoreError> {
+    pub(crate) async fn run<T: Send>(
+        &self,
+        statement: impl Future<Output = QueryResult<T>> + Send,
+    ) -> Result<T, StoreError> {
+        if self.silent.load(Ordering::SeqCst) {
+            return Err(StoreError::Unavailable("the server has stopped answering".into()));
+        }
         let Opening { name, begin } = std::mem::take(&mut *self.opening());
         let connection = self.connection()?;
-        let send = |statements: Option<String>| async move {
-            match statements {
-                Some(statements) => (&mut &*connection).batch_execute(&statements).await,
+        let send = |statement: Option<String>| async move {
+            match statement {
+                Some(statement) => (&mut &*connection).batch_execute(&statement).await,
                 None => Ok(()),
             }
         };
         // Polled in this order, and so sent in it.
+        let begin = begin.then(|| "BEGIN".to_owned());
         let opened = join(send(name), send(begin)).map(|(named, begun)| named.and(begun));
         let began = Instant::now();
         self.unsettled.store(true, Ordering::SeqCst);
@@ -112,14 +121,28 @@ impl Session {
                 outcome
             }
         };
-        outcome.map_err(|error| {
-            self.failed.store(true, Ordering::SeqCst);
-            store_error(error, began.elapsed(), self.lock_timeout)
-        })
+        outcome.map_err(|error| self.failed(error, began.elapsed()))
+    }
+
+    /// Takes note of a statement that failed after this time: the server has given the transaction up.
+    pub(crate) fn failed(&self, error: diesel::result::Error, took: Duration) -> StoreError {
+        self.failed.store(true, Ordering::SeqCst);
+        store_error(error, took, self.lock_timeout)
+    }
+
+    /// How long the server waits for a lock.
+    pub(crate) fn lock_timeout(&self) -> Duration {
+        self.lock_timeout
+    }
+
+    /// Whether the connection has committed a last statement before, and so knows what a unit with an
+    /// operation key always sends.
+    pub(crate) fn knows_keys(&self) -> bool {
+        self.link.as_ref().is_some_and(|link| link.knows_keys)
     }
 
     /// As [`Self::run`], for a statement that may find nothing.
-    pub(crate) async fn run_optional<T>(
+    pub(crate) async fn run_optional<T: Send>(
         &self,
         statement: impl Future<Output = QueryResult<T>> + Send,
     ) -> Result<Option<T>, StoreError> {
@@ -129,7 +152,7 @@ impl Session {
     /// Whether anything was sent yet.
     fn is_open(&self) -> bool {
         let opening = self.opening();
-        opening.name.is_none() && opening.begin.is_none()
+        opening.name.is_none() && !opening.begin
     }
 
     fn opening(&self) -> MutexGuard<'_, Opening> {
@@ -138,12 +161,35 @@ impl Session {
     }
 
     /// Makes the transaction durable, together with what a last statement does.
-    pub(crate) async fn commit(mut self, last: &str) -> Result<(), StoreError> {
+    pub(crate) async fn commit(
+        mut self,
+        last: Option<impl QueryFragment<Pg> + QueryId + Send>,
+    ) -> Result<(), StoreError> {
         if *self.failed.get_mut() {
             // The server would answer "rolled back", which is no error to it.
             return Err(StoreError::Fatal("a unit was to be committed in which a statement had failed".into()));
         }
-        self.end(&format!("{last}COMMIT")).await
+        let Some(last) = last else { return self.end("COMMIT").await };
+        let (mut first, mut second) = (self.connection()?, self.connection()?);
+        let at_once = self.knows_keys();
+        let statements = async {
+            let (last, commit) = (diesel_async::RunQueryDsl::execute(last, &mut first), second.batch_execute("COMMIT"));
+            // If the last statement fails, the server undoes the transaction instead, and says so of
+            // that statement only. One that is not known yet is sent twice, and could be overtaken.
+            if at_once {
+                let (last, committed) = join(last, commit).await;
+                last.and(committed)
+            } else {
+                last.await?;
+                commit.await
+            }
+        };
+        self.run(statements).await?;
+        self.settle();
+        if let Some(link) = &mut self.link {
+            link.knows_keys = true;
+        }
+        Ok(())
     }
 
     /// Undoes the transaction.
@@ -152,18 +198,20 @@ impl Session {
     }
 
     /// When this fails, dropping the session closes the connection, which undoes the transaction too.
-    async fn end(mut self, statements: &str) -> Result<(), StoreError> {
+    async fn end(mut self, statement: &str) -> Result<(), StoreError> {
         if !self.is_open() {
             return Ok(());
         }
-        if *self.silent.get_mut() {
-            return Err(StoreError::Unavailable("the server has stopped answering".into()));
-        }
         let mut connection = self.connection()?;
-        self.run(connection.batch_execute(statements)).await?;
+        self.run(connection.batch_execute(statement)).await?;
+        self.settle();
+        Ok(())
+    }
+
+    /// Takes note that the transaction has ended.
+    fn settle(&mut self) {
         self.unsettled = AtomicBool::new(false);
         self.in_transaction = false;
-        Ok(())
     }
 }
 

@@ -1,28 +1,74 @@
 //! The unit of work: a transaction, and the claim of its operation key.
+//!
+//! The claim costs no round trip. It travels with the unit's first statement, which then runs for
+//! nothing if the key has an answer: the unit's end undoes it and tells the answer. Whoever waits
+//! for the same key waits in that statement.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use async_trait::async_trait;
-use diesel::QueryResult;
-use diesel::prelude::{ExpressionMethods, QueryDsl};
+use diesel::sql_types::{BigInt, Binary, Integer, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::{OptionalExtension, QueryResult};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use futures_util::FutureExt;
+use futures_util::future::{join3, ready};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::operation_key::{OperationKey, SavedReply};
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::{Begun, Store, UnitOfWork};
+use roadmap_domain::ports::{Begun, Ended, Store, UnitOfWork};
 use uuid::Uuid;
 
 use crate::PostgresStore;
+use crate::codec::Moment;
 use crate::errors::inconsistent;
-use crate::schema::operations;
 use crate::session::Session;
+use crate::statement::statement;
+
+statement! {
+    /// Waits until nobody else has the lock, and takes it until the transaction ends.
+    Lock { number: i64 => BigInt } -> (),
+    "SELECT pg_advisory_xact_lock({number})"
+}
+
+statement! {
+    /// The answer that was saved under a key.
+    LookUp { workspace: Uuid => SqlUuid, key: String => Text } -> (Integer, Binary),
+    "SELECT status, body FROM operations WHERE workspace_id = {workspace} AND operation_key = {key}"
+}
+
+statement! {
+    /// Saves an answer under a key.
+    Save {
+        workspace: Uuid => SqlUuid,
+        key: String => Text,
+        status: i32 => Integer,
+        body: Vec<u8> => Binary,
+        at: Moment => Timestamptz,
+    } -> (),
+    "INSERT INTO operations (workspace_id, operation_key, status, body, created_at)
+     VALUES ({workspace}, {key}, {status}, {body}, {at})"
+}
 
 /// An open unit.
 pub(crate) struct PostgresUnit {
     session: Session,
     pub(crate) workspace: Uuid,
     key: Option<OperationKey>,
+    claim: Mutex<Claim>,
+}
+
+/// What is known of the unit's operation key.
+enum Claim {
+    /// Nothing yet.
+    Due,
+    /// Nobody has answered under it, and nobody will before the unit ends. Or there is no key.
+    Held,
+    /// It was used before.
+    Answered(SavedReply),
+    /// Another process has it.
+    Busy,
 }
 
 impl PostgresUnit {
@@ -30,55 +76,75 @@ impl PostgresUnit {
         self.session.connection()
     }
 
-    pub(crate) async fn run<T>(&self, statement: impl Future<Output = QueryResult<T>> + Send) -> Result<T, StoreError> {
-        self.session.run(statement).await
+    /// Runs a statement. The first one has the claim in front of it.
+    pub(crate) async fn run<T: Send>(
+        &self,
+        statement: impl Future<Output = QueryResult<T>> + Send,
+    ) -> Result<T, StoreError> {
+        let due = matches!(*self.claim(), Claim::Due);
+        match &self.key {
+            Some(key) if due => self.run_first(key, statement).await,
+            _ => self.session.run(statement).await,
+        }
     }
 
-    pub(crate) async fn run_optional<T>(
+    /// As [`Self::run`], for a statement that may find nothing.
+    pub(crate) async fn run_optional<T: Send>(
         &self,
         statement: impl Future<Output = QueryResult<T>> + Send,
     ) -> Result<Option<T>, StoreError> {
-        self.session.run_optional(statement).await
+        self.run(statement.map(OptionalExtension::optional)).await
+    }
+
+    async fn run_first<T: Send>(
+        &self,
+        key: &OperationKey,
+        statement: impl Future<Output = QueryResult<T>> + Send,
+    ) -> Result<T, StoreError> {
+        let (mut locking, mut looking) = (self.connection()?, self.connection()?);
+        // Whoever holds the lock is alone with the key. The look comes after the wait for it, so that
+        // it sees the answer of a unit that was waited for.
+        let lock = Lock { number: lock_of(self.workspace, key) };
+        let lock = lock.execute(&mut locking);
+        let look = self.look_up(key).get_result(&mut looking).map(OptionalExtension::optional);
+        let at_once = self.session.knows_keys();
+        let began = Instant::now();
+        let outcomes = async {
+            // What the connection does not know yet is sent twice, to be read and to be run, and what
+            // comes after it could overtake it in between.
+            Ok(if at_once { join3(lock, look, statement).await } else { (lock.await, look.await, statement.await) })
+        };
+        let (locked, saved, outcome) = self.session.run(outcomes).await?;
+        if let Err(error) = locked {
+            let failure = self.session.failed(error, began.elapsed());
+            if matches!(failure, StoreError::Unavailable(_)) && began.elapsed() >= self.session.lock_timeout() {
+                *self.claim() = Claim::Busy;
+            }
+            return Err(failure);
+        }
+        match saved.map_err(|error| self.session.failed(error, began.elapsed()))? {
+            None => *self.claim() = Claim::Held,
+            Some(saved) => {
+                *self.claim() = Claim::Answered(reply(saved, key)?);
+                return Err(StoreError::Transient("the operation key was used before".into()));
+            }
+        }
+        outcome.map_err(|error| self.session.failed(error, began.elapsed()))
+    }
+
+    fn look_up(&self, key: &OperationKey) -> LookUp {
+        LookUp { workspace: self.workspace, key: key.as_str().to_owned() }
+    }
+
+    fn claim(&self) -> MutexGuard<'_, Claim> {
+        // Nothing panics while it holds the lock.
+        self.claim.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-#[async_trait]
-impl Store for PostgresStore {
-    async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<Begun, StoreError> {
-        let workspace = workspace.uuid();
-        let Some(key) = key else {
-            let session = Session::transaction(&self.units, workspace, "").await?;
-            return Ok(Begun::Open(Box::new(PostgresUnit { session, workspace, key: None })));
-        };
-        let claim = format!("SELECT pg_advisory_xact_lock({})", lock_of(workspace, &key));
-        let session = Session::transaction(&self.units, workspace, &claim).await?;
-        // Whoever holds the lock is alone with the key. This statement comes after the wait for it,
-        // so that it sees the answer of a unit that was waited for.
-        let saved = operations::table
-            .filter(operations::workspace_id.eq(workspace))
-            .filter(operations::operation_key.eq(key.as_str()))
-            .select((operations::status, operations::body));
-        let asked = Instant::now();
-        let saved: Option<(i32, Vec<u8>)> = match session.run_optional(saved.first(&mut session.connection()?)).await {
-            Err(StoreError::Unavailable(cause)) if asked.elapsed() >= self.options.lock_timeout() => {
-                // Either another process has the key, or the server is away. One that can still undo
-                // the claim is there.
-                return match session.roll_back().await {
-                    Ok(()) => Ok(Begun::Busy),
-                    Err(_) => Err(StoreError::Unavailable(cause)),
-                };
-            }
-            saved => saved?,
-        };
-        match saved {
-            None => Ok(Begun::Open(Box::new(PostgresUnit { session, workspace, key: Some(key) }))),
-            Some((status, body)) => {
-                session.roll_back().await?;
-                let status = u16::try_from(status).map_err(|_| inconsistent("operations", "status", key.as_str()))?;
-                Ok(Begun::Replay(SavedReply { status, body }))
-            }
-        }
-    }
+fn reply((status, body): (i32, Vec<u8>), key: &OperationKey) -> Result<SavedReply, StoreError> {
+    let status = u16::try_from(status).map_err(|_| inconsistent("operations", "status", key.as_str()))?;
+    Ok(SavedReply { status, body })
 }
 
 /// The number of the lock that stands for a key: half of the name-based UUID (RFC 9562 section 5.5)
@@ -89,34 +155,66 @@ fn lock_of(workspace: Uuid, key: &OperationKey) -> i64 {
 }
 
 #[async_trait]
+impl Store for PostgresStore {
+    async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<Begun, StoreError> {
+        let workspace = workspace.uuid();
+        let session = Session::transaction(&self.units, workspace).await?;
+        let claim = Mutex::new(if key.is_some() { Claim::Due } else { Claim::Held });
+        Ok(Begun::Open(Box::new(PostgresUnit { session, workspace, key, claim })))
+    }
+}
+
+#[async_trait]
 impl UnitOfWork for PostgresUnit {
-    async fn commit(mut self: Box<Self>, saved: Option<&SavedReply>, at: Timestamp) -> Result<(), StoreError> {
-        let record = self.key.take().zip(saved);
-        let record = record.map(|(key, reply)| save(self.workspace, &key, reply, at)).unwrap_or_default();
-        self.session.commit(&record).await
+    async fn commit(mut self: Box<Self>, saved: Option<&SavedReply>, at: Timestamp) -> Result<Ended, StoreError> {
+        // A command that asked for nothing has not claimed its key either.
+        let due = matches!(*self.claim(), Claim::Due);
+        if due && let Err(error) = self.run(ready(Ok(()))).await {
+            return match self.rollback().await? {
+                Ended::AsTold => Err(error),
+                ended => Ok(ended),
+            };
+        }
+        let record = self.key.take().zip(saved).map(|(key, reply)| Save {
+            workspace: self.workspace,
+            key: key.as_str().to_owned(),
+            status: i32::from(reply.status),
+            body: reply.body.clone(),
+            at: at.into(),
+        });
+        self.session.commit(record).await?;
+        Ok(Ended::AsTold)
     }
 
-    async fn rollback(self: Box<Self>) -> Result<(), StoreError> {
-        self.session.roll_back().await
+    async fn rollback(self: Box<Self>) -> Result<Ended, StoreError> {
+        let Self { session, workspace, key, claim } = *self;
+        match (claim.into_inner().unwrap_or_else(PoisonError::into_inner), key) {
+            (Claim::Due, Some(key)) => {
+                // Nothing was asked yet, so that there is nothing but the answer to wait for.
+                let saved = LookUp { workspace, key: key.as_str().to_owned() };
+                let saved = session.run_optional(saved.get_result(&mut session.connection()?)).await?;
+                session.roll_back().await?;
+                Ok(match saved {
+                    Some(saved) => Ended::Answered(reply(saved, &key)?),
+                    None => Ended::AsTold,
+                })
+            }
+            (Claim::Answered(reply), _) => {
+                session.roll_back().await?;
+                Ok(Ended::Answered(reply))
+            }
+            (Claim::Busy, _) => {
+                // Either another process has the key, or the server is away. One that can still undo
+                // the unit is there.
+                session.roll_back().await?;
+                Ok(Ended::Busy)
+            }
+            (Claim::Due | Claim::Held, _) => {
+                session.roll_back().await?;
+                Ok(Ended::AsTold)
+            }
+        }
     }
-}
-
-/// The statement that saves an answer. It is written out, because only then can it be sent as one
-/// with the commit: nothing can come between them, and a commit can never overtake it. Whatever a
-/// client has chosen is in hexadecimal digits.
-fn save(workspace: Uuid, key: &OperationKey, reply: &SavedReply, at: Timestamp) -> String {
-    format!(
-        "INSERT INTO operations (workspace_id, operation_key, status, body, created_at) VALUES \
-         ('{workspace}', convert_from('\\x{}', 'UTF8'), {}, '\\x{}', '{at}'); ",
-        hex(key.as_str().as_bytes()),
-        reply.status,
-        hex(&reply.body),
-    )
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]
@@ -125,19 +223,6 @@ mod tests {
 
     fn key(raw: &str) -> OperationKey {
         OperationKey::parse(raw).unwrap().unwrap()
-    }
-
-    #[test]
-    fn nothing_that_a_client_chose_is_part_of_the_statement_s_text() {
-        let reply = SavedReply { status: 201, body: b"'; DROP TABLE votes; --".to_vec() };
-        let at = Timestamp::from_millis(1_780_000_000_000).unwrap();
-        let statement = save(Uuid::nil(), &key("' OR ''='"), &reply, at);
-        assert_eq!(
-            statement,
-            "INSERT INTO operations (workspace_id, operation_key, status, body, created_at) VALUES \
-             ('00000000-0000-0000-0000-000000000000', convert_from('\\x27204f522027273d27', 'UTF8'), 201, \
-             '\\x273b2044524f50205441424c4520766f7465733b202d2d', '2026-05-28T20:26:40.000Z'); "
-        );
     }
 
     #[test]

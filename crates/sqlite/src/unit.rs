@@ -7,7 +7,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::operation_key::{OperationKey, SavedReply};
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::{Begun, Store, UnitOfWork};
+use roadmap_domain::ports::{Begun, Ended, Store, UnitOfWork};
 
 use crate::SqliteStore;
 use crate::codec::Id;
@@ -86,7 +86,7 @@ fn saved_reply(
 
 #[async_trait]
 impl UnitOfWork for SqliteUnit {
-    async fn commit(mut self: Box<Self>, saved: Option<&SavedReply>, at: Timestamp) -> Result<(), StoreError> {
+    async fn commit(mut self: Box<Self>, saved: Option<&SavedReply>, at: Timestamp) -> Result<Ended, StoreError> {
         let turn = self.turn.take().ok_or_else(lost)?;
         let workspace = self.workspace;
         let record = self.key.take().zip(saved.cloned());
@@ -104,11 +104,13 @@ impl UnitOfWork for SqliteUnit {
             }
             Ok(())
         };
-        self.writer.commit(turn, record).await
+        self.writer.commit(turn, record).await?;
+        Ok(Ended::AsTold)
     }
 
-    async fn rollback(mut self: Box<Self>) -> Result<(), StoreError> {
+    async fn rollback(mut self: Box<Self>) -> Result<Ended, StoreError> {
         let turn = self.turn.take().ok_or_else(lost)?;
-        self.writer.roll_back(turn).await
+        self.writer.roll_back(turn).await?;
+        Ok(Ended::AsTold)
     }
 }

@@ -29,8 +29,9 @@ use crate::policy::authorship::AuthorCandidates;
 use crate::policy::ranking::Candidate;
 use crate::ports::{
     AttachmentWrites, Begun, BlobListing, BlobUpload, Blobs, ChangelogWrites, Chunks, Clock, CommentWrites, Directory,
-    GatePass, Health, Housekeeping, Ids, Insertion, Mailer, OperationGate, Outbox, OutboxQueue, Provisioning, Random,
-    RequestWrites, RoadmapReader, SettingWrites, Store, TeamReads, TextSearch, TrackWrites, UnitOfWork, VoteWrites,
+    Ended, GatePass, Health, Housekeeping, Ids, Insertion, Mailer, OperationGate, Outbox, OutboxQueue, Provisioning,
+    Random, RequestWrites, RoadmapReader, SettingWrites, Store, TeamReads, TextSearch, TrackWrites, UnitOfWork,
+    VoteWrites,
 };
 
 mock! {
@@ -193,8 +194,8 @@ mock! {
 
     #[async_trait]
     impl UnitOfWork for Unit {
-        async fn commit<'a>(self: Box<Self>, saved: Option<&'a SavedReply>, at: Timestamp) -> Result<(), StoreError>;
-        async fn rollback(self: Box<Self>) -> Result<(), StoreError>;
+        async fn commit<'a>(self: Box<Self>, saved: Option<&'a SavedReply>, at: Timestamp) -> Result<Ended, StoreError>;
+        async fn rollback(self: Box<Self>) -> Result<Ended, StoreError>;
     }
 
     #[async_trait]

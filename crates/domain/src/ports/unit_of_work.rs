@@ -13,21 +13,32 @@ use crate::ports::{
 
 /// How a unit of work began.
 pub enum Begun {
-    /// It is open, and its operation key (if it has one) was never used.
+    /// It is open.
     Open(Box<dyn UnitOfWork>),
-    /// The key was used before: this was the answer. No unit is open.
+    /// Its operation key was used before: this was the answer. No unit is open.
     Replay(SavedReply),
-    /// Another unit has the key, and the wait for its end took too long. No unit is open.
+}
+
+/// How a unit of work ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// As it was told to, and nobody has answered under its operation key before.
+    AsTold,
+    /// Without any change, because its key was used before: this was the answer.
+    Answered(SavedReply),
+    /// Without any change, because another unit has the key, and the wait for its end took too long.
     Busy,
 }
 
 /// Opens units of work.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Opens a unit in `workspace` and claims `key` in it.
+    /// Opens a unit in `workspace` for `key`.
     ///
-    /// Contract: a unit with the same key that is not finished is waited for; a unit sees all that
-    /// was committed before it began.
+    /// Contract: the key is claimed now or with the unit's first statement. A unit with the same key
+    /// that is not finished is waited for then; when the key turns out to have an answer, or the wait
+    /// takes too long, statements fail and the unit's end tells why. A unit sees all that was
+    /// committed before it claimed its key.
     async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<Begun, StoreError>;
 }
 
@@ -48,10 +59,11 @@ pub trait UnitOfWork:
 {
     /// Makes everything durable, together with the answer to be replayed for the unit's key.
     ///
-    /// Contract: when this returns `Ok`, no crash of the process or the machine undoes it; when it
-    /// returns an error, nothing was changed. `saved` is ignored for a unit without a key.
-    async fn commit(self: Box<Self>, saved: Option<&SavedReply>, at: Timestamp) -> Result<(), StoreError>;
+    /// Contract: when this returns [`Ended::AsTold`], no crash of the process or the machine undoes
+    /// it; when it returns anything else, nothing was changed. `saved` is ignored for a unit without
+    /// a key.
+    async fn commit(self: Box<Self>, saved: Option<&SavedReply>, at: Timestamp) -> Result<Ended, StoreError>;
 
-    /// Undoes everything, the claim of the key included.
-    async fn rollback(self: Box<Self>) -> Result<(), StoreError>;
+    /// Undoes everything, the claim of the key included, and tells whether the key had an answer.
+    async fn rollback(self: Box<Self>) -> Result<Ended, StoreError>;
 }

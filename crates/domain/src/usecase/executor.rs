@@ -13,7 +13,7 @@ use crate::model::id::WorkspaceId;
 use crate::model::operation_key::{OperationKey, SavedReply};
 use crate::model::timestamp::Timestamp;
 use crate::policy::idempotency;
-use crate::ports::{Begun, Clock, Ids, OperationGate, Store, UnitOfWork};
+use crate::ports::{Begun, Clock, Ended, Ids, OperationGate, Store, UnitOfWork};
 
 /// How often a unit is run that the store undid through no fault of its own.
 const ATTEMPTS: u32 = 3;
@@ -148,24 +148,30 @@ impl Executor {
         let mut work = match self.store.begin(workspace, key.cloned()).await? {
             Begun::Open(work) => work,
             Begun::Replay(saved) => return Ok(Settled::Replayed(saved)),
-            Begun::Busy => return Err(RoadmapError::OperationInProgress),
         };
         let call = Call::new(workspace, self.clock.now(), &*self.ids);
         match operation.perform(&call, &mut *work).await {
             Ok(reply) => {
                 let rendered = render(reply);
                 let saved = if key.is_some() { save(&rendered) } else { None };
-                work.commit(saved.as_ref(), call.now).await?;
-                Ok(Settled::Ran(rendered))
-            }
-            Err(error) => {
-                // The command's own error is the answer; a failed rollback only delays the next
-                // unit, because the store undoes what is dropped.
-                if let Err(second) = work.rollback().await {
-                    tracing::warn!(error = %second, "a unit of work could not be rolled back");
+                match work.commit(saved.as_ref(), call.now).await? {
+                    Ended::AsTold => Ok(Settled::Ran(rendered)),
+                    Ended::Answered(reply) => Ok(Settled::Replayed(reply)),
+                    Ended::Busy => Err(RoadmapError::OperationInProgress),
                 }
-                Err(error)
             }
+            Err(error) => match work.rollback().await {
+                Ok(Ended::AsTold) => Err(error),
+                Ok(Ended::Answered(reply)) => Ok(Settled::Replayed(reply)),
+                Ok(Ended::Busy) => Err(RoadmapError::OperationInProgress),
+                // Perhaps the key has an answer: then the command's error is not the one to give.
+                Err(second) if key.is_some() => Err(second.into()),
+                // It only delays the next unit, because the store undoes what is dropped.
+                Err(second) => {
+                    tracing::warn!(error = %second, "a unit of work could not be rolled back");
+                    Err(error)
+                }
+            },
         }
     }
 }
@@ -242,7 +248,7 @@ mod tests {
                         && *at == now()
                 })
                 .times(1)
-                .return_once(|_, _| Ok(()));
+                .return_once(|_, _| Ok(Ended::AsTold));
             Ok(Begun::Open(Box::new(unit)))
         });
         store
@@ -253,10 +259,33 @@ mod tests {
         let mut store = MockStore::new();
         store.expect_begin().times(1).return_once(|_, _| {
             let mut unit = MockUnit::new();
-            unit.expect_rollback().times(1).return_once(|| Ok(()));
+            unit.expect_rollback().times(1).return_once(|| Ok(Ended::AsTold));
             Ok(Begun::Open(Box::new(unit)))
         });
         store
+    }
+
+    /// A store whose only unit ends in this way, whatever it is told.
+    fn ending(ended: Ended) -> MockStore {
+        let mut store = MockStore::new();
+        store.expect_begin().times(1).return_once(move |_, _| {
+            let (committed, undone) = (ended.clone(), ended);
+            let mut unit = MockUnit::new();
+            unit.expect_commit().return_once(|_, _| Ok(committed));
+            unit.expect_rollback().return_once(|| Ok(undone));
+            Ok(Begun::Open(Box::new(unit)))
+        });
+        store
+    }
+
+    /// Commands of a unit that is told late that its key is not its own: one that did not notice, one
+    /// whose first statement failed, one that failed before it.
+    fn late() -> [Counted; 3] {
+        [
+            Counted::ending(|| Ok("done")),
+            Counted::ending(|| Err(StoreError::Transient("the key is not this unit's".into()).into())),
+            Counted::ending(|| Err(Invalid::missing("content").into())),
+        ]
     }
 
     #[test]
@@ -268,7 +297,7 @@ mod tests {
             .times(1)
             .return_once(|_, _| {
                 let mut unit = MockUnit::new();
-                unit.expect_commit().return_once(|_, _| Ok(()));
+                unit.expect_commit().return_once(|_, _| Ok(Ended::AsTold));
                 Ok(Begun::Open(Box::new(unit)))
             });
         let operation = Counted::ending(|| Ok("done"));
@@ -386,12 +415,37 @@ mod tests {
 
     #[test]
     fn a_key_that_another_process_holds_for_too_long_is_given_up() {
-        let operation = Counted::ending(|| Ok("done"));
+        for operation in late() {
+            let answer = block_on(executor(ending(Ended::Busy), open_gate()).run(
+                workspace(),
+                Some(&key("k")),
+                &operation,
+                created,
+            ));
+            assert!(matches!(answer, Err(RoadmapError::OperationInProgress)));
+        }
+    }
+
+    #[test]
+    fn an_answer_that_turns_up_with_the_end_of_the_unit_is_replayed() {
+        for operation in late() {
+            let store = ending(Ended::Answered(created("first")));
+            let answer = block_on(executor(store, open_gate()).run(workspace(), Some(&key("k")), &operation, created));
+            assert_eq!(answer.unwrap(), Answer { reply: created("first"), replayed: true });
+        }
+    }
+
+    #[test]
+    fn a_failed_rollback_with_a_key_is_the_answer_because_the_key_may_have_another() {
         let mut store = MockStore::new();
-        store.expect_begin().times(1).return_once(|_, _| Ok(Begun::Busy));
+        store.expect_begin().times(1).return_once(|_, _| {
+            let mut unit = MockUnit::new();
+            unit.expect_rollback().return_once(|| Err(StoreError::Unavailable("gone".into())));
+            Ok(Begun::Open(Box::new(unit)))
+        });
+        let operation = Counted::ending(|| Err(Invalid::missing("content").into()));
         let outcome = block_on(executor(store, open_gate()).run(workspace(), Some(&key("k")), &operation, created));
-        assert!(matches!(outcome, Err(RoadmapError::OperationInProgress)));
-        assert_eq!(operation.runs(), 0);
+        assert!(matches!(outcome, Err(RoadmapError::Store(StoreError::Unavailable(_)))));
     }
 
     #[test]
@@ -400,7 +454,7 @@ mod tests {
         let mut store = MockStore::new();
         store.expect_begin().times(3).returning(|_, _| {
             let mut unit = MockUnit::new();
-            unit.expect_rollback().return_once(|| Ok(()));
+            unit.expect_rollback().return_once(|| Ok(Ended::AsTold));
             Ok(Begun::Open(Box::new(unit)))
         });
         let outcome = block_on(executor(store, open_gate()).run(workspace(), Some(&key("k")), &operation, created));

@@ -170,8 +170,8 @@ impl Operation for RecordAttachment {
 mod tests {
     use super::*;
     use crate::error::StoreError;
-    use crate::ports::Begun;
     use crate::ports::mocks::{MockBlobs, MockOperationGate, MockStore, MockUnit};
+    use crate::ports::{Begun, Ended};
     use crate::usecase::fixtures::{FixedClock, NumberedIds, now, workspace};
     use pollster::block_on;
     use std::sync::{Mutex, PoisonError};
@@ -245,8 +245,8 @@ mod tests {
         store.expect_begin().return_once(move |_, _| {
             let mut unit = MockUnit::new();
             unit.expect_insert_attachment().times(1).returning(move |_| outcome());
-            unit.expect_commit().returning(|_, _| Ok(()));
-            unit.expect_rollback().returning(|| Ok(()));
+            unit.expect_commit().returning(|_, _| Ok(Ended::AsTold));
+            unit.expect_rollback().returning(|| Ok(Ended::AsTold));
             Ok(Begun::Open(Box::new(unit)))
         });
         store

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use roadmap_domain::error::Invalid;
 use roadmap_domain::model::feature_request::RequestRef;
 use roadmap_domain::policy::idempotency;
 use roadmap_domain::ports::Clock;
@@ -101,6 +102,7 @@ pub async fn a_key_replays_whatever_the_command(harness: Harness) {
     let nowhere = RequestRef::Number(99);
     for answer in [
         harness.run(workspace, "k", &create("Other"), "second").await,
+        harness.run(workspace, "k", &CreateRequest { draft: Err(Invalid::missing("title")) }, "fifth").await,
         harness.run(workspace, "k", &vote(nowhere, None, Some("note")), "third").await,
         harness.run(workspace, "k", &comment(nowhere, "text", true), "fourth").await,
     ] {
