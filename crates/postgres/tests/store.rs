@@ -133,7 +133,7 @@ async fn every_table_of_a_workspace_is_keyed_and_walled_by_it() {
     let walled = list(
         "SELECT relname::text FROM pg_class JOIN pg_policy ON polrelid = pg_class.oid
          WHERE relrowsecurity AND polpermissive AND polcmd = '*' AND polroles = '{0}' AND polwithcheck IS NULL
-         AND pg_get_expr(polqual, polrelid) = '(workspace_id = current_workspace())'
+         AND pg_get_expr(polqual, polrelid) = '(workspace_id = ( SELECT current_workspace() AS current_workspace))'
          GROUP BY relname HAVING count(*) = 1 ORDER BY 1",
     );
     assert_eq!(walled, tables);

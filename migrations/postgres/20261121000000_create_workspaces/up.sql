@@ -95,9 +95,9 @@ ALTER TABLE lanes ENABLE ROW LEVEL SECURITY;
 ALTER TABLE tracks ENABLE ROW LEVEL SECURITY;
 ALTER TABLE changelogs ENABLE ROW LEVEL SECURITY;
 
-CREATE POLICY own_workspace ON settings USING (workspace_id = current_workspace());
-CREATE POLICY own_workspace ON api_keys USING (workspace_id = current_workspace());
-CREATE POLICY own_workspace ON members USING (workspace_id = current_workspace());
-CREATE POLICY own_workspace ON lanes USING (workspace_id = current_workspace());
-CREATE POLICY own_workspace ON tracks USING (workspace_id = current_workspace());
-CREATE POLICY own_workspace ON changelogs USING (workspace_id = current_workspace());
+CREATE POLICY own_workspace ON settings USING (workspace_id = (SELECT current_workspace()));
+CREATE POLICY own_workspace ON api_keys USING (workspace_id = (SELECT current_workspace()));
+CREATE POLICY own_workspace ON members USING (workspace_id = (SELECT current_workspace()));
+CREATE POLICY own_workspace ON lanes USING (workspace_id = (SELECT current_workspace()));
+CREATE POLICY own_workspace ON tracks USING (workspace_id = (SELECT current_workspace()));
+CREATE POLICY own_workspace ON changelogs USING (workspace_id = (SELECT current_workspace()));

@@ -28,5 +28,5 @@ CREATE INDEX outbox_by_customer ON outbox (workspace_id, customer_id);
 ALTER TABLE operations ENABLE ROW LEVEL SECURITY;
 ALTER TABLE outbox ENABLE ROW LEVEL SECURITY;
 
-CREATE POLICY own_workspace ON operations USING (workspace_id = current_workspace());
-CREATE POLICY own_workspace ON outbox USING (workspace_id = current_workspace());
+CREATE POLICY own_workspace ON operations USING (workspace_id = (SELECT current_workspace()));
+CREATE POLICY own_workspace ON outbox USING (workspace_id = (SELECT current_workspace()));

@@ -34,8 +34,8 @@ CREATE INDEX search_words_by_likeness ON search_words USING gist (workspace_id, 
 ALTER TABLE search_documents ENABLE ROW LEVEL SECURITY;
 ALTER TABLE search_words ENABLE ROW LEVEL SECURITY;
 
-CREATE POLICY own_workspace ON search_documents USING (workspace_id = current_workspace());
-CREATE POLICY own_workspace ON search_words USING (workspace_id = current_workspace());
+CREATE POLICY own_workspace ON search_documents USING (workspace_id = (SELECT current_workspace()));
+CREATE POLICY own_workspace ON search_words USING (workspace_id = (SELECT current_workspace()));
 
 -- The planner is told how to run these three, because it cannot know how many requests match.
 --
@@ -46,7 +46,7 @@ CREATE POLICY own_workspace ON search_words USING (workspace_id = current_worksp
 -- The most voted of the current workspace's requests that match, by the index. When so many match
 -- that walking is the better way, it only says so, with one row of nothing but NULL. Reading `m`
 -- matches costs about as much as `m`; walking until `enough` of `n` requests match costs about
--- `3 * enough * n / m`. They meet at the root of `3 * enough * n`.
+-- `0.8 * enough * n / m`. They meet at the root of `0.8 * enough * n`.
 CREATE FUNCTION search_matches(workspace uuid, query tsquery, enough bigint)
 RETURNS TABLE (
     request_id uuid, tag_number bigint, votes_count bigint, tier integer, title text, tags text, description text
@@ -57,7 +57,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
     requests bigint := (SELECT last_tag_number FROM tag_counters WHERE workspace_id = workspace);
-    few bigint := greatest(1000, sqrt(3.0 * enough * coalesce(requests, 0)));
+    few bigint := greatest(1000, sqrt(0.8 * enough * coalesce(requests, 0)));
     expected json;
     found uuid[];
 BEGIN

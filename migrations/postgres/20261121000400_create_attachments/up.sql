@@ -24,4 +24,4 @@ ALTER TABLE changelogs
 CREATE INDEX changelogs_by_cover ON changelogs (workspace_id, cover_attachment_id);
 
 ALTER TABLE attachments ENABLE ROW LEVEL SECURITY;
-CREATE POLICY own_workspace ON attachments USING (workspace_id = current_workspace());
+CREATE POLICY own_workspace ON attachments USING (workspace_id = (SELECT current_workspace()));

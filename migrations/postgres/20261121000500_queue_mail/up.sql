@@ -34,7 +34,7 @@ ALTER TABLE customers ADD COLUMN mail_stopped_at timestamptz;
 ALTER TABLE customers ADD COLUMN mail_stopped_because text;
 
 ALTER TABLE outbox_audiences ENABLE ROW LEVEL SECURITY;
-CREATE POLICY own_workspace ON outbox_audiences USING (workspace_id = current_workspace());
+CREATE POLICY own_workspace ON outbox_audiences USING (workspace_id = (SELECT current_workspace()));
 
 -- Which workspaces have mail to be sent. A worker must know it of all of them, whereas a session
 -- sees the rows of one: this runs as its owner, and tells nothing but the identities.
