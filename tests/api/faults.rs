@@ -1,37 +1,20 @@
-//! What must survive: a killed process, a reset connection, a panic of the network.
+//! What must survive: a killed process, a reset connection, a lost answer, a signal, a full disk.
 
 use std::collections::HashMap;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::app::{App, Client, at_once, eventually};
+use crate::app::{Answer, App, Client, PATIENCE, at_once, eventually};
 use crate::database::ON_POSTGRES;
+use crate::effort::{Chance, rounds};
 
 const WRITERS: usize = 8;
-const KILLS: u64 = 10;
-
-/// A small generator of repeatable chance: each run prints its seed.
-struct Chance(u64);
-
-impl Chance {
-    #[expect(clippy::disallowed_methods, reason = "the seed of a test is no setting of the service")]
-    fn seeded() -> Self {
-        let seed = std::env::var("TEST_SEED").ok().and_then(|seed| seed.parse().ok());
-        let seed = seed.unwrap_or_else(|| u64::from(std::process::id()));
-        println!("TEST_SEED={seed}");
-        Self(seed)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % end
-    }
-}
 
 #[test]
 fn a_killed_process_loses_no_acknowledged_write_and_doubles_none() {
@@ -42,7 +25,7 @@ fn a_killed_process_loses_no_acknowledged_write_and_doubles_none() {
     let numbers = AtomicU64::new(0);
     let attempts = AtomicU64::new(0);
 
-    for _ in 0..KILLS {
+    for _ in 0..rounds(20, 200) {
         let client = app.acme.clone();
         std::thread::scope(|scope| {
             for _ in 0..WRITERS {
@@ -90,36 +73,36 @@ fn a_killed_process_loses_no_acknowledged_write_and_doubles_none() {
 /// One write of the kind that its number says, under a key of its own. Returns whether there was an
 /// answer, which is remembered.
 fn write(client: &Client, number: u64, acknowledged: &Mutex<HashMap<String, Vec<u8>>>, attempts: &AtomicU64) -> bool {
+    let (path, body) = write_of(number);
+    attempts.fetch_add(1, Ordering::SeqCst);
+    let headers = [("Content-Type", "application/json")];
+    let answer = client.call("POST", &path, &headers, Some(body.to_string().as_bytes()));
+    let Ok(answer) = answer else { return false };
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    acknowledged.lock().unwrap().insert(body["operation_key"].as_str().unwrap().to_owned(), answer.bytes);
+    true
+}
+
+/// Path and body of the write of a number: an upvote, a comment, a request or a changelog.
+fn write_of(number: u64) -> (String, Value) {
     let key = format!("write-{number}");
-    let (method, path, body) = match number % 4 {
+    let (path, body) = match number % 4 {
         0 => (
-            "POST",
-            "/feature_requests/1/upvotes",
+            "feature_requests/1/upvotes",
             json!({
                 "customer": { "email": format!("customer{number}@example.com") },
                 "reference_note": { "body": "note" },
                 "operation_key": key,
             }),
         ),
-        1 => {
-            ("POST", "/feature_requests/1/comments", json!({ "comment": { "content": "text" }, "operation_key": key }))
-        }
+        1 => ("feature_requests/1/comments", json!({ "comment": { "content": "text" }, "operation_key": key })),
         2 => (
-            "POST",
-            "/feature_requests",
+            "feature_requests",
             json!({ "feature_request": { "title": format!("Request {number}") }, "operation_key": key }),
         ),
-        _ => {
-            ("POST", "/changelogs", json!({ "changelog": { "title": "1.0", "content": "new" }, "operation_key": key }))
-        }
+        _ => ("changelogs", json!({ "changelog": { "title": "1.0", "content": "new" }, "operation_key": key })),
     };
-    attempts.fetch_add(1, Ordering::SeqCst);
-    let headers = [("Content-Type", "application/json")];
-    let answer = client.call(method, &format!("/api/external/v1{path}"), &headers, Some(body.to_string().as_bytes()));
-    let Ok(answer) = answer else { return false };
-    assert_eq!(answer.status, 201, "{}", answer.text());
-    acknowledged.lock().unwrap().insert(key, answer.bytes);
-    true
+    (format!("/api/external/v1/{path}"), body)
 }
 
 #[test]
@@ -132,21 +115,14 @@ fn a_reset_connection_leaves_no_open_transaction_and_no_half_write() {
             "customer": { "email": format!("customer{number}@example.com") },
             "reference_note": { "body": "note" },
             "operation_key": format!("reset-{number}"),
-        })
-        .to_string();
-        let Client { host, key, .. } = &app.acme;
-        format!(
-            "POST /api/external/v1/feature_requests/1/upvotes HTTP/1.1\r\nHost: {host}\r\nX-Api-Key: {}\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-            key.as_deref().unwrap(),
-            body.len()
-        )
+        });
+        raw_post(&app.acme, "/api/external/v1/feature_requests/1/upvotes", &body)
     };
-    let pauses: Vec<u64> = (0..200).map(|_| chance.below(3_000)).collect();
+    let pauses: Vec<u64> = (0..rounds(200, 2_000)).map(|_| chance.below(3_000)).collect();
     at_once(4, |thread| {
         for number in (thread..pauses.len()).step_by(4) {
             let mut stream = TcpStream::connect(("127.0.0.1", app.port())).unwrap();
-            stream.write_all(request(number as u64).as_bytes()).unwrap();
+            stream.write_all(&request(number as u64)).unwrap();
             let until = Instant::now() + Duration::from_micros(pauses[number]);
             while Instant::now() < until {
                 std::hint::spin_loop();
@@ -168,8 +144,8 @@ fn a_reset_connection_leaves_no_open_transaction_and_no_half_write() {
     // The client comes back with its keys, and each has one effect.
     for number in 0..pauses.len() as u64 {
         let mut stream = TcpStream::connect(("127.0.0.1", app.port())).unwrap();
-        stream.set_read_timeout(Some(crate::app::PATIENCE)).unwrap();
-        stream.write_all(request(number).as_bytes()).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(&request(number)).unwrap();
         let mut status = [0; 12];
         stream.read_exact(&mut status).unwrap();
         assert_eq!(&status, b"HTTP/1.1 201");
@@ -182,6 +158,228 @@ fn a_reset_connection_leaves_no_open_transaction_and_no_half_write() {
 fn reset(stream: TcpStream) {
     let socket = socket2::Socket::from(stream);
     socket.set_linger(Some(Duration::ZERO)).unwrap();
+}
+
+#[test]
+fn an_answer_that_gets_lost_after_the_commit_is_replayed() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    let lost = rounds(100, 1_000);
+    for number in 0..lost {
+        let (path, body) = write_of(number);
+        let request = raw_post(&app.acme, &path, &body);
+        let mut stream = TcpStream::connect(("127.0.0.1", app.port())).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(&request).unwrap();
+        // The answer has come as far as here, so that all is committed. Nobody reads it.
+        assert_eq!(stream.peek(&mut [0; 1]).unwrap(), 1);
+        reset(stream);
+        let answer = app.acme.send("POST", &path, &body);
+        assert_eq!((answer.status, answer.header("Idempotent-Replayed")), (201, Some("true")), "{}", answer.text());
+    }
+    let expected = |kind: u64| i64::try_from((0..lost).filter(|number| number % 4 == kind).count()).unwrap();
+    assert_eq!(app.count("SELECT count(*) FROM operations"), i64::try_from(lost).unwrap());
+    assert_eq!(app.count("SELECT count(*) FROM votes"), expected(0));
+    assert_eq!(app.count("SELECT count(*) FROM comments"), expected(1));
+    assert_eq!(app.count("SELECT count(*) FROM feature_requests"), 1 + expected(2));
+    assert_eq!(app.count("SELECT count(*) FROM changelogs"), expected(3));
+    println!("{lost} answers lost after the commit, every retry replayed, nothing doubled");
+}
+
+/// A call with its key as it goes over the wire.
+fn raw_post(client: &Client, path: &str, body: &Value) -> Vec<u8> {
+    let body = body.to_string();
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: {}\r\nX-Api-Key: {}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        client.host,
+        client.key.as_deref().unwrap(),
+        body.len()
+    )
+    .into_bytes()
+}
+
+/// A call whose head the service has read, and which it waits for the rest of.
+struct Begun {
+    stream: TcpStream,
+    rest: Vec<u8>,
+}
+
+impl Begun {
+    fn new(client: &Client, path: &str, content_type: &str, body: &[u8]) -> Self {
+        let mut stream = TcpStream::connect(("127.0.0.1", client.port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nX-Api-Key: {}\r\nContent-Type: {content_type}\r\n\
+             Content-Length: {}\r\nExpect: 100-continue\r\n\r\n",
+            client.host,
+            client.key.as_deref().unwrap(),
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut begun = [0; 25];
+        stream.read_exact(&mut begun).unwrap();
+        assert_eq!(&begun, b"HTTP/1.1 100 Continue\r\n\r\n");
+        let (now, rest) = body.split_at(body.len() / 2);
+        stream.write_all(now).unwrap();
+        Self { stream, rest: rest.to_vec() }
+    }
+
+    /// Sends the rest and returns the answer's first line.
+    fn finish(mut self) -> String {
+        self.stream.write_all(&self.rest).unwrap();
+        let mut answer = String::new();
+        BufReader::new(self.stream).read_line(&mut answer).unwrap();
+        answer.trim().to_owned()
+    }
+}
+
+#[test]
+fn a_signal_to_stop_aborts_no_call_that_has_begun() {
+    const CALLS: u64 = 200;
+    let mut app = App::start();
+    app.acme.feature_request("Dark mode");
+    let stops = rounds(1, 20);
+    for stop in 0..stops {
+        let calls: Vec<Begun> = (0..CALLS)
+            .map(|number| {
+                let email = format!("customer{stop}.{number}@example.com");
+                let body = json!({ "customer": { "email": email } }).to_string();
+                Begun::new(
+                    &app.acme,
+                    "/api/external/v1/feature_requests/1/upvotes",
+                    "application/json",
+                    body.as_bytes(),
+                )
+            })
+            .collect();
+        let file = "x".repeat(200_000);
+        let form = format!(
+            "--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n{file}\r\n--limit--\r\n"
+        );
+        let upload = "multipart/form-data; boundary=limit";
+        let upload = Begun::new(&app.acme, "/api/external/v2/attachments", upload, form.as_bytes());
+        app.terminate();
+        eventually("nobody listens any more", || TcpStream::connect(("127.0.0.1", app.port())).is_err());
+        let finished: Vec<String> = calls.into_iter().chain([upload]).map(Begun::finish).collect();
+        assert!(finished.iter().all(|line| line == "HTTP/1.1 201 Created"), "{finished:?}");
+        assert!(app.wait_for_exit().success());
+        app.kill();
+        app.start_again();
+    }
+    let expected = i64::try_from(stops * CALLS).unwrap();
+    assert_eq!(app.count("SELECT count(*) FROM votes"), expected);
+    assert_eq!(app.count("SELECT votes_count FROM vote_tallies"), expected);
+    assert_eq!(app.count("SELECT count(*) FROM attachments"), i64::try_from(stops).unwrap());
+    println!("{stops} signals, each with {CALLS} calls and an upload that had begun: none was aborted");
+}
+
+/// A small file system in the place of a folder, with what was in the folder. Unmounted when dropped.
+struct SmallDisk<'a>(&'a Path);
+
+impl<'a> SmallDisk<'a> {
+    fn under(folder: &'a Path) -> Self {
+        let kept: Vec<_> = crate::app::files_below(folder)
+            .into_iter()
+            .map(|path| (path.clone(), std::fs::read(&path).unwrap()))
+            .collect();
+        let mounted = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=32m", "tmpfs"])
+            .arg(folder)
+            .output()
+            .expect("mount runs");
+        assert!(
+            mounted.status.success(),
+            "this test needs a small disk, and mounting one needs root (leave it out with `--skip full_disk`): {}",
+            String::from_utf8_lossy(&mounted.stderr)
+        );
+        for (path, bytes) in kept {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, bytes).unwrap();
+        }
+        Self(folder)
+    }
+
+    /// Leaves no byte free.
+    fn fill(&self) {
+        let mut ballast = std::fs::OpenOptions::new().create(true).append(true).open(self.0.join("ballast")).unwrap();
+        for size in [1 << 20, 1 << 12, 1] {
+            while ballast.write_all(&vec![0; size]).is_ok() {}
+        }
+    }
+
+    fn free(&self) {
+        std::fs::remove_file(self.0.join("ballast")).unwrap();
+    }
+}
+
+impl Drop for SmallDisk<'_> {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg("-l").arg(self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_refuses_writes_and_loses_nothing() {
+    let mut app = App::start();
+    app.kill();
+    let folder = app.data_dir().to_owned();
+    let disk = SmallDisk::under(&folder);
+    app.start_again();
+    app.acme.feature_request("Dark mode");
+    let form = |size: usize| {
+        let file = "x".repeat(size);
+        format!(
+            "--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n{file}\r\n--limit--\r\n"
+        )
+    };
+    let unavailable = json!({ "error": "Service is temporarily unavailable" });
+    let is_refused = |answer: &Answer| {
+        assert_eq!((answer.status, answer.json()), (503, unavailable.clone()), "{}", answer.text());
+        assert!(answer.header("retry-after").is_some());
+    };
+
+    disk.fill();
+    is_refused(&app.acme.post_attachment(form(300_000).as_bytes()));
+    // On PostgreSQL the records are elsewhere, and only files are refused.
+    let mut refused = Vec::new();
+    let mut taken = 0;
+    if !*ON_POSTGRES {
+        // What the database had reserved already is used up first, so that every kind is tried until it is refused.
+        for kind in 0..4 {
+            let mut number = kind;
+            loop {
+                let (path, body) = write_of(number);
+                let answer = app.acme.send("POST", &path, &body);
+                if answer.status != 201 {
+                    is_refused(&answer);
+                    refused.push(number);
+                    break;
+                }
+                taken += 1;
+                number += 4;
+                assert!(number < 4_000, "the disk is not full");
+            }
+        }
+    }
+    assert_eq!(app.acme.get_tracks().status, 200);
+    assert_eq!(app.acme.get_feature_requests("query=dark").status, 200);
+    assert_eq!(app.acme.get_voters("1", "").status, 200);
+
+    disk.free();
+    // A refused call has not used up its key, and nobody starts anything anew.
+    for number in &refused {
+        let (path, body) = write_of(*number);
+        let answer = app.acme.send("POST", &path, &body);
+        assert_eq!((answer.status, answer.header("Idempotent-Replayed")), (201, None), "{}", answer.text());
+    }
+    assert_eq!(app.acme.post_attachment(form(300_000).as_bytes()).status, 201);
+    assert_eq!(app.count("SELECT count(*) FROM attachments"), 1);
+    assert_eq!(app.count("SELECT count(*) FROM operations"), taken + i64::try_from(refused.len()).unwrap());
+    app.data.is_sound();
+    app.kill();
+    app.start_again();
+    assert_eq!(app.acme.get_voters("1", "").status, 200);
 }
 
 #[test]

@@ -15,6 +15,7 @@
 
 mod app;
 mod database;
+mod effort;
 mod shared;
 
 mod attachments;
@@ -26,6 +27,7 @@ mod comments;
 mod demo;
 mod faults;
 mod feature_requests;
+mod histories;
 mod mail;
 mod operation_keys;
 mod outages;

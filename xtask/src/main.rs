@@ -9,6 +9,7 @@ mod postgres;
 mod run;
 mod test;
 mod test_browser;
+mod torture;
 
 use clap::{Parser, Subcommand};
 
@@ -24,6 +25,8 @@ struct Arguments {
 enum Command {
     /// Run all tests; installs what they need where it may
     Test(test::Test),
+    /// Run the tests that kill, cut and fill for as long as it takes to believe them
+    Torture(torture::Torture),
     /// Open hostile files, comments and mails in a browser, where nothing of them may run
     TestBrowser,
     /// Run everything that a change must pass: format, lints, layers, migrations, tests, browser
@@ -41,6 +44,7 @@ enum Command {
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
         Command::Test(command) => command.run(),
+        Command::Torture(command) => command.run(),
         Command::TestBrowser => test_browser::run(),
         Command::Ci => ci::run(),
         Command::Layers => layers::run(),
