@@ -137,6 +137,7 @@ const MAY: [(&str, &[&str]); 9] = [
             "config",
             "humantime",
             "moka",
+            "prometheus-client",
             "rand",
             "roadmap-api",
             "roadmap-blobs",

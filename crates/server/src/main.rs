@@ -4,6 +4,9 @@
 //! - [`wiring`]: the only place where the domain meets its adapters.
 //! - [`system`]: clock, ids, chance and the gate of operation keys.
 //! - [`secret`]: what references are signed with.
+//! - [`telemetry`]: the log.
+//! - [`metrics`]: what Prometheus asks for.
+//! - [`stopping`]: how the service stops.
 //! - [`worker`]: sends mail until it is told to stop.
 //! - [`commands`]: one file per command of the command line.
 //!
@@ -11,8 +14,10 @@
 
 mod commands;
 mod demo;
+mod metrics;
 mod secret;
 mod settings;
+mod stopping;
 mod system;
 mod telemetry;
 mod wiring;

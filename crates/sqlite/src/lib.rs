@@ -28,6 +28,7 @@ use std::time::Duration;
 
 use diesel::SqliteConnection;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::ports::{Connections, PoolUse};
 
 pub use migrate::{pending, revert_all, run as migrate};
 
@@ -62,6 +63,12 @@ impl SqliteOptions {
 pub struct SqliteStore {
     writer: Writer,
     readers: Readers,
+}
+
+impl Connections for SqliteStore {
+    fn pools(&self) -> Vec<PoolUse> {
+        vec![self.readers.stand(), self.writer.stands()]
+    }
 }
 
 impl SqliteStore {
