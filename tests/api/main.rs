@@ -19,6 +19,7 @@ mod shared;
 
 mod attachments;
 mod authentication;
+mod backup;
 mod bad_input;
 mod changelogs;
 mod commands;

@@ -2,6 +2,7 @@
 
 mod api_key;
 mod attachments;
+mod backup;
 mod lane;
 mod mail;
 mod member;
@@ -58,6 +59,10 @@ enum Command {
     /// Test the sending of mail, see how it stands, try again
     #[command(subcommand)]
     Mail(mail::MailCommand),
+    /// Copy the embedded database, the files and the secret into one file, while the service runs
+    Backup(backup::Backup),
+    /// Put a backup in the place of the embedded database, while no service runs
+    Restore(backup::Restore),
     /// Look after the files that were uploaded
     #[command(subcommand)]
     Attachments(attachments::AttachmentsCommand),
@@ -80,6 +85,8 @@ impl Arguments {
             Command::Track(command) => command.run(&settings).await,
             Command::Worker(command) => command.run(&settings).await,
             Command::Mail(command) => command.run(&settings).await,
+            Command::Backup(command) => command.run(settings).await,
+            Command::Restore(command) => command.run(settings).await,
             Command::Attachments(command) => command.run(&settings).await,
             Command::Lane(command) => command.run(&settings).await,
         }

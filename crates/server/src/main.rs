@@ -8,10 +8,12 @@
 //! - [`metrics`]: what Prometheus asks for.
 //! - [`stopping`]: how the service stops.
 //! - [`worker`]: sends mail until it is told to stop.
+//! - [`archive`]: a backup as one file.
 //! - [`commands`]: one file per command of the command line.
 //!
 //! Not here: rules and SQL.
 
+mod archive;
 mod commands;
 mod demo;
 mod metrics;

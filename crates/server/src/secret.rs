@@ -54,6 +54,24 @@ fn kept(folder: &Path) -> anyhow::Result<Secret> {
     Ok(Secret::parse(&format!("the content of {}", path.display()), &written)?)
 }
 
+/// The content of the folder's file, if there is one.
+pub(crate) fn in_folder(settings: &Settings) -> anyhow::Result<Option<Vec<u8>>> {
+    let path = settings.data_dir.join(FILE);
+    let read = written(&path).with_context(|| format!("the secret in {} cannot be read", path.display()))?;
+    Ok(read.map(String::into_bytes))
+}
+
+/// Puts a secret into the folder's file, for its owner alone, in the place of what is there.
+pub(crate) fn put_into_folder(settings: &Settings, secret: &[u8]) -> anyhow::Result<()> {
+    let failed = || format!("the secret in {} cannot be written", settings.data_dir.display());
+    std::fs::create_dir_all(&settings.data_dir).with_context(failed)?;
+    let mut file = NamedTempFile::new_in(&settings.data_dir).with_context(failed)?;
+    file.write_all(secret).with_context(failed)?;
+    file.as_file().sync_all().with_context(failed)?;
+    drop(file.persist(settings.data_dir.join(FILE)).with_context(failed)?);
+    File::open(&settings.data_dir).and_then(|folder| folder.sync_all()).with_context(failed)
+}
+
 fn written(path: &Path) -> std::io::Result<Option<String>> {
     match std::fs::read_to_string(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

@@ -264,7 +264,8 @@ fn cannot(database: &Database, what: &str) -> String {
     format!("the database {database} cannot be {what}")
 }
 
-fn sqlite(settings: &Settings, file: &Path) -> SqliteOptions {
+/// How the embedded database is opened.
+pub(crate) fn sqlite(settings: &Settings, file: &Path) -> SqliteOptions {
     SqliteOptions {
         path: file.to_owned(),
         readers: settings.pool_size,

@@ -11,6 +11,7 @@
 
 mod codec;
 mod connection;
+mod copy;
 mod errors;
 mod migrate;
 mod outbox_queue;
@@ -30,6 +31,7 @@ use diesel::SqliteConnection;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::ports::{Connections, PoolUse};
 
+pub use copy::{Claim, StoredFile, claim, copy_to, faults, stored_files};
 pub use migrate::{pending, revert_all, run as migrate};
 
 use crate::connection::Connector;
