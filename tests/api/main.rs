@@ -25,6 +25,7 @@ mod changelogs;
 mod commands;
 mod comments;
 mod demo;
+mod doctor;
 mod faults;
 mod feature_requests;
 mod log;

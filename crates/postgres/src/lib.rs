@@ -39,7 +39,7 @@ use tokio::runtime::Handle;
 
 pub use connection::redacted;
 pub use errors::ConnectError;
-pub use migrate::{pending, revert_all, run as migrate};
+pub use migrate::{pending, revert_all, run as migrate, server_time};
 
 use crate::connection::Connector;
 use crate::pool::Pool;

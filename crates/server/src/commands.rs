@@ -3,6 +3,7 @@
 mod api_key;
 mod attachments;
 mod backup;
+mod doctor;
 mod lane;
 mod mail;
 mod member;
@@ -59,6 +60,8 @@ enum Command {
     /// Test the sending of mail, see how it stands, try again
     #[command(subcommand)]
     Mail(mail::MailCommand),
+    /// Look at all that the service needs, and say what is wrong and how to mend it
+    Doctor(doctor::Doctor),
     /// Copy the embedded database, the files and the secret into one file, while the service runs
     Backup(backup::Backup),
     /// Put a backup in the place of the embedded database, while no service runs
@@ -74,7 +77,12 @@ enum Command {
 impl Arguments {
     /// Runs the command.
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let settings = Settings::load(&self.settings)?;
+        let settings = Settings::load(&self.settings);
+        if let Command::Doctor(command) = self.command {
+            // What is wrong with the settings is told with the rest, and nothing is logged beside it.
+            return command.run(settings).await;
+        }
+        let settings = settings?;
         telemetry::start(&settings)?;
         match self.command {
             Command::Serve(command) => command.run(settings).await,
@@ -85,6 +93,7 @@ impl Arguments {
             Command::Track(command) => command.run(&settings).await,
             Command::Worker(command) => command.run(&settings).await,
             Command::Mail(command) => command.run(&settings).await,
+            Command::Doctor(command) => command.run(Ok(settings)).await,
             Command::Backup(command) => command.run(settings).await,
             Command::Restore(command) => command.run(settings).await,
             Command::Attachments(command) => command.run(&settings).await,

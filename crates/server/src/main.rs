@@ -8,6 +8,7 @@
 //! - [`metrics`]: what Prometheus asks for.
 //! - [`stopping`]: how the service stops.
 //! - [`worker`]: sends mail until it is told to stop.
+//! - [`doctor`]: what is wrong with the settings and all that they name.
 //! - [`archive`]: a backup as one file.
 //! - [`commands`]: one file per command of the command line.
 //!
@@ -16,6 +17,7 @@
 mod archive;
 mod commands;
 mod demo;
+mod doctor;
 mod metrics;
 mod secret;
 mod settings;

@@ -13,7 +13,7 @@ use crate::settings::{Database, Settings};
 use crate::system::SystemRandom;
 
 /// The name of the file, in the folder for data.
-const FILE: &str = "secret";
+pub(crate) const FILE: &str = "secret";
 
 /// Characters of a secret that is made: 256 bits and some.
 const LENGTH: usize = 48;
@@ -59,6 +59,12 @@ pub(crate) fn in_folder(settings: &Settings) -> anyhow::Result<Option<Vec<u8>>> 
     let path = settings.data_dir.join(FILE);
     let read = written(&path).with_context(|| format!("the secret in {} cannot be read", path.display()))?;
     Ok(read.map(String::into_bytes))
+}
+
+/// Whether others than its owner can read the folder's file.
+pub(crate) fn is_open(settings: &Settings) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(settings.data_dir.join(FILE)).is_ok_and(|file| file.permissions().mode() & 0o077 != 0)
 }
 
 /// Puts a secret into the folder's file, for its owner alone, in the place of what is there.

@@ -274,7 +274,8 @@ pub(crate) fn sqlite(settings: &Settings, file: &Path) -> SqliteOptions {
     }
 }
 
-fn postgres(settings: &Settings, url: &str) -> PostgresOptions {
+/// How a database server is reached.
+pub(crate) fn postgres(settings: &Settings, url: &str) -> PostgresOptions {
     PostgresOptions {
         url: url.to_owned(),
         role: settings.database_role.clone(),

@@ -13,6 +13,7 @@ mod codec;
 mod connection;
 mod copy;
 mod errors;
+mod examine;
 mod migrate;
 mod outbox_queue;
 mod readers;
@@ -32,6 +33,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::ports::{Connections, PoolUse};
 
 pub use copy::{Claim, StoredFile, claim, copy_to, faults, stored_files};
+pub use examine::{missing, newest_moment, try_to_write};
 pub use migrate::{pending, revert_all, run as migrate};
 
 use crate::connection::Connector;
