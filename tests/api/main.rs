@@ -36,6 +36,8 @@ mod outages;
 mod search;
 mod setting;
 mod stopping;
+#[cfg(feature = "otlp")]
+mod traces;
 mod track_moves;
 mod tracks;
 mod upvotes;

@@ -21,6 +21,10 @@ use crate::wire::REPLAYED;
 /// Names a call in answers and logs.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// The target of the span of a call that is for traces: it has other fields than the one for the log, under
+/// the names that OpenTelemetry has for them.
+pub const TRACE: &str = "roadmap_api::trace";
+
 /// Longest request id that is taken from a client.
 const LONGEST_ID: usize = 128;
 
@@ -44,12 +48,31 @@ pub async fn call(
         method = %method,
         workspace = tracing::field::Empty,
     );
+    let trace = tracing::info_span!(
+        target: TRACE,
+        "call",
+        otel.name = method,
+        otel.kind = "server",
+        http.request.method = method,
+        http.route = tracing::field::Empty,
+        http.response.status_code = tracing::field::Empty,
+        otel.status_code = tracing::field::Empty,
+        request_id = id.to_str().unwrap_or_default(),
+    );
     let outcome = AssertUnwindSafe(next.call(request)).catch_unwind().instrument(span.clone()).await;
     let _inside = span.entered();
     let answered = |route: &str, status: StatusCode, replayed: bool| {
         let duration = started.elapsed();
         let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         tracing::info!(route, status = status.as_u16(), duration_us, "answered");
+        if !trace.is_disabled() {
+            trace.record("otel.name", format!("{method} {route}"));
+            trace.record("http.route", route);
+            trace.record("http.response.status_code", status.as_u16());
+            if status.is_server_error() {
+                trace.record("otel.status_code", "error");
+            }
+        }
         state.observer.answered(&Answered { route, method, status, duration, replayed });
     };
     let failed = match outcome {

@@ -83,21 +83,29 @@ impl Arguments {
             return command.run(settings).await;
         }
         let settings = settings?;
-        telemetry::start(&settings)?;
-        match self.command {
-            Command::Serve(command) => command.run(settings).await,
-            Command::Migrate(command) => command.run(&settings).await,
-            Command::Workspace(command) => command.run(&settings).await,
-            Command::ApiKey(command) => command.run(&settings).await,
-            Command::Member(command) => command.run(&settings).await,
-            Command::Track(command) => command.run(&settings).await,
-            Command::Worker(command) => command.run(&settings).await,
-            Command::Mail(command) => command.run(&settings).await,
-            Command::Doctor(command) => command.run(Ok(settings)).await,
-            Command::Backup(command) => command.run(settings).await,
-            Command::Restore(command) => command.run(settings).await,
-            Command::Attachments(command) => command.run(&settings).await,
-            Command::Lane(command) => command.run(&settings).await,
+        let telemetry = telemetry::start(&settings, matches!(self.command, Command::Serve(_)))?;
+        let outcome = self.command.run(settings).await;
+        telemetry.end().await;
+        outcome
+    }
+}
+
+impl Command {
+    async fn run(self, settings: Settings) -> anyhow::Result<()> {
+        match self {
+            Self::Serve(command) => command.run(settings).await,
+            Self::Migrate(command) => command.run(&settings).await,
+            Self::Workspace(command) => command.run(&settings).await,
+            Self::ApiKey(command) => command.run(&settings).await,
+            Self::Member(command) => command.run(&settings).await,
+            Self::Track(command) => command.run(&settings).await,
+            Self::Worker(command) => command.run(&settings).await,
+            Self::Mail(command) => command.run(&settings).await,
+            Self::Doctor(command) => command.run(Ok(settings)).await,
+            Self::Backup(command) => command.run(settings).await,
+            Self::Restore(command) => command.run(settings).await,
+            Self::Attachments(command) => command.run(&settings).await,
+            Self::Lane(command) => command.run(&settings).await,
         }
     }
 }

@@ -4,7 +4,7 @@
 //! - [`wiring`]: the only place where the domain meets its adapters.
 //! - [`system`]: clock, ids, chance and the gate of operation keys.
 //! - [`secret`]: what references are signed with.
-//! - [`telemetry`]: the log.
+//! - [`telemetry`]: the log, and traces.
 //! - [`metrics`]: what Prometheus asks for.
 //! - [`stopping`]: how the service stops.
 //! - [`worker`]: sends mail until it is told to stop.
@@ -24,6 +24,8 @@ mod settings;
 mod stopping;
 mod system;
 mod telemetry;
+#[cfg(feature = "otlp")]
+mod traces;
 mod wiring;
 mod worker;
 
