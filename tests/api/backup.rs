@@ -189,7 +189,7 @@ fn a_backup_under_load_has_every_write_that_was_acknowledged_before_it() {
     assert_eq!(files_below(&restored.path().join("blobs")).len(), rows);
     let beside: Vec<PathBuf> = files_below(restored.path());
     assert_eq!(beside.len(), rows + 1, "{beside:?}");
-    assert_eq!(files_below(file.parent().unwrap()), [file.clone()]);
+    assert_eq!(files_below(file.parent().unwrap()), std::slice::from_ref(&file));
 
     let (_server, client) = app.serve_at(&restored);
     assert_eq!(client.get_voters("1", "").json()["total_count"], json!(emails.len()));

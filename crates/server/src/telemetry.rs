@@ -58,7 +58,6 @@ impl Telemetry {
     }
 
     /// Sends what is left to be sent.
-    #[cfg_attr(not(feature = "otlp"), expect(clippy::unused_async, reason = "there is nothing to send"))]
     pub(crate) async fn end(self) {
         #[cfg(feature = "otlp")]
         if let Some(traces) = self.traces {

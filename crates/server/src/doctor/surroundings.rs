@@ -117,10 +117,12 @@ pub(super) fn disk(settings: &Settings) -> Finding {
 fn room(folder: &Path, free: u64) -> Finding {
     let found = format!("{} MB are free for {}", free / MEGABYTE, folder.display());
     let mend = "make room, or move data_dir to a larger disk";
-    match free {
-        ..TOO_LITTLE => Finding::problem("disk", found, mend),
-        ..LITTLE => Finding::warning("disk", found, mend),
-        _ => Finding::ok("disk", found),
+    if free < TOO_LITTLE {
+        Finding::problem("disk", found, mend)
+    } else if free < LITTLE {
+        Finding::warning("disk", found, mend)
+    } else {
+        Finding::ok("disk", found)
     }
 }
 
