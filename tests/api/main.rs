@@ -36,7 +36,6 @@ mod outages;
 mod search;
 mod setting;
 mod stopping;
-#[cfg(feature = "otlp")]
 mod traces;
 mod track_moves;
 mod tracks;

@@ -24,7 +24,6 @@ mod settings;
 mod stopping;
 mod system;
 mod telemetry;
-#[cfg(feature = "otlp")]
 mod traces;
 mod wiring;
 mod worker;

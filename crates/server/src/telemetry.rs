@@ -8,13 +8,10 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
 
 use crate::settings::{LogFormat, Settings};
-#[cfg(feature = "otlp")]
 use crate::traces::Traces;
 
 /// What is to be ended with the process.
-#[derive(Default)]
 pub(crate) struct Telemetry {
-    #[cfg(feature = "otlp")]
     traces: Option<Traces>,
 }
 
@@ -35,31 +32,19 @@ pub(crate) fn start(settings: &Settings, with_traces: bool) -> anyhow::Result<Te
     };
     let telemetry = Telemetry::of(settings, with_traces)?;
     let layers = tracing_subscriber::registry().with(log.with_filter(is_logged));
-    #[cfg(feature = "otlp")]
     let layers = layers.with(telemetry.traces.as_ref().map(Traces::layer));
     layers.try_init().context("logging cannot be started")?;
     Ok(telemetry)
 }
 
 impl Telemetry {
-    #[cfg(feature = "otlp")]
     fn of(settings: &Settings, with_traces: bool) -> anyhow::Result<Self> {
         let endpoint = settings.otlp_endpoint.as_deref().filter(|_| with_traces);
         Ok(Self { traces: endpoint.map(Traces::to).transpose()? })
     }
 
-    #[cfg(not(feature = "otlp"))]
-    fn of(settings: &Settings, _: bool) -> anyhow::Result<Self> {
-        anyhow::ensure!(
-            settings.otlp_endpoint.is_none(),
-            "the setting otlp_endpoint is for builds with the feature otlp"
-        );
-        Ok(Self::default())
-    }
-
     /// Sends what is left to be sent.
     pub(crate) async fn end(self) {
-        #[cfg(feature = "otlp")]
         if let Some(traces) = self.traces {
             traces.end().await;
         }
