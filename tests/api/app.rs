@@ -84,6 +84,13 @@ impl App {
         drop(self.server.take());
     }
 
+    /// The next line that it prints behind the first.
+    pub fn next_line(&mut self) -> String {
+        let mut line = String::new();
+        self.server.as_mut().expect("a running server").stdout.read_line(&mut line).expect("a line");
+        line.trim_end().to_owned()
+    }
+
     /// The port it listens on.
     pub fn port(&self) -> u16 {
         self.server.as_ref().expect("a running server").port

@@ -14,10 +14,16 @@ use futures_util::FutureExt;
 use tracing::Instrument;
 
 use crate::error::ApiError;
+use crate::observer::{Answered, UNKNOWN_ROUTE, method_name};
 use crate::state::State;
+use crate::wire::REPLAYED;
 
 /// Names a call in answers and logs.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The target of the span of a call that is for traces: it has other fields than the one for the log, under
+/// the names that OpenTelemetry has for them.
+pub const TRACE: &str = "roadmap_api::trace";
 
 /// Longest request id that is taken from a client.
 const LONGEST_ID: usize = 128;
@@ -33,15 +39,49 @@ pub async fn call(
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let started = Instant::now();
     let id = request_id(request.headers(), &state);
-    let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default(), method = %request.method());
+    let method = method_name(request.method());
+    // At the level of errors, so that every line of the call has its id, however little is logged. The
+    // workspace is added when it is known.
+    let span = tracing::error_span!(
+        "request",
+        request_id = %id.to_str().unwrap_or_default(),
+        method = %method,
+        workspace = tracing::field::Empty,
+    );
+    let trace = tracing::info_span!(
+        target: TRACE,
+        "call",
+        otel.name = method,
+        otel.kind = "server",
+        http.request.method = method,
+        http.route = tracing::field::Empty,
+        http.response.status_code = tracing::field::Empty,
+        otel.status_code = tracing::field::Empty,
+        request_id = id.to_str().unwrap_or_default(),
+    );
     let outcome = AssertUnwindSafe(next.call(request)).catch_unwind().instrument(span.clone()).await;
     let _inside = span.entered();
+    let answered = |route: &str, status: StatusCode, replayed: bool| {
+        let duration = started.elapsed();
+        let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        tracing::info!(route, status = status.as_u16(), duration_us, "answered");
+        if !trace.is_disabled() {
+            trace.record("otel.name", format!("{method} {route}"));
+            trace.record("http.route", route);
+            trace.record("http.response.status_code", status.as_u16());
+            if status.is_server_error() {
+                trace.record("otel.status_code", "error");
+            }
+        }
+        state.observer.answered(&Answered { route, method, status, duration, replayed });
+    };
     let failed = match outcome {
         Ok(Ok(response)) => {
             let mut response = response.map_into_boxed_body();
             mark(response.headers_mut(), id);
-            let route = response.request().match_pattern().unwrap_or_else(|| "unknown".to_owned());
-            log(&route, response.status(), started);
+            let route = response.request().match_pattern();
+            let replayed = response.headers().contains_key(REPLAYED);
+            answered(route.as_deref().unwrap_or(UNKNOWN_ROUTE), response.status(), replayed);
             return Ok(response);
         }
         Ok(Err(error)) => error,
@@ -50,7 +90,7 @@ pub async fn call(
     // The request went down with what failed. Its answer is kept in the error.
     let mut response = failed.error_response();
     mark(response.headers_mut(), id);
-    log("unknown", response.status(), started);
+    answered(UNKNOWN_ROUTE, response.status(), false);
     Err(InternalError::from_response(failed, response).into())
 }
 
@@ -58,10 +98,6 @@ pub async fn call(
 fn mark(headers: &mut HeaderMap, id: HeaderValue) {
     headers.insert(REQUEST_ID, id);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-}
-
-fn log(route: &str, status: StatusCode, started: Instant) {
-    tracing::info!(route, status = status.as_u16(), duration_us = started.elapsed().as_micros(), "answered");
 }
 
 /// The client's own id, when it is a short visible one; else a new one.
@@ -97,6 +133,7 @@ mod tests {
     use uuid::Uuid;
 
     use crate::detached::Detached;
+    use crate::observer::Unobserved;
 
     /// An application behind which there is nothing but a clock and ids.
     fn state() -> web::Data<State> {
@@ -122,6 +159,7 @@ mod tests {
             base_url: BaseUrl::parse("base_url", "http://localhost").unwrap(),
             trust_proxy: false,
             default_workspace: None,
+            observer: Arc::new(Unobserved),
             detached: Detached::on(tokio::runtime::Handle::current()),
             ids,
             clock,

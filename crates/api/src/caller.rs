@@ -10,6 +10,7 @@ use roadmap_domain::model::api_key::Credential;
 use roadmap_domain::model::base_url::HostOf;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::policy::reference::Purpose;
+use roadmap_domain::usecase::authenticate::{NotRecognised, Recognised, Rejection};
 use uuid::Uuid;
 
 use crate::error::ApiError;
@@ -39,9 +40,17 @@ pub async fn authenticate(
 }
 
 async fn recognise(state: &web::Data<State>, headers: &HeaderMap) -> Result<Credential, ApiError> {
-    let subdomain = subdomain(state, headers).ok_or(RoadmapError::Unauthenticated)?;
-    let key = only(headers, &API_KEY).ok_or(RoadmapError::Unauthenticated)?;
-    let recognised = state.authenticate.recognise(&subdomain, key).await?;
+    let recognised = match known(state, headers).await {
+        Ok(recognised) => recognised,
+        Err(error) => {
+            if let NotRecognised::Rejected(cause) = error {
+                tracing::debug!(cause = cause.name(), "a caller was rejected");
+                state.observer.rejected(cause);
+            }
+            return Err(RoadmapError::from(error).into());
+        }
+    };
+    tell_workspace(&recognised.credential.workspace);
     if recognised.use_is_stale {
         let (authenticate, credential) = (state.authenticate.clone(), recognised.credential.clone());
         state.detached.start(async move {
@@ -51,6 +60,17 @@ async fn recognise(state: &web::Data<State>, headers: &HeaderMap) -> Result<Cred
         });
     }
     Ok(recognised.credential)
+}
+
+async fn known(state: &State, headers: &HeaderMap) -> Result<Recognised, NotRecognised> {
+    let subdomain = subdomain(state, headers).ok_or(NotRecognised::Rejected(Rejection::NoWorkspace))?;
+    let key = only(headers, &API_KEY).ok_or(NotRecognised::Rejected(Rejection::NoKey))?;
+    state.authenticate.recognise(&subdomain, key).await
+}
+
+/// All that is logged of the call from now on names its workspace.
+fn tell_workspace(workspace: &Workspace) {
+    tracing::Span::current().record("workspace", tracing::field::display(&workspace.subdomain));
 }
 
 /// The subdomain that the call addresses. Headers that proxies set count only when the operator
@@ -77,6 +97,7 @@ pub(crate) async fn referred(
 ) -> Result<(Workspace, Uuid), ApiError> {
     let subdomain = subdomain(state, request.headers()).ok_or(ApiError::NotFound)?;
     let workspace = state.directory.workspace(&subdomain).await?.ok_or(ApiError::NotFound)?;
+    tell_workspace(&workspace);
     let reference = request.match_info().get("reference").unwrap_or_default();
     let record = state.references.verify(purpose, workspace.id, reference, state.clock.now());
     Ok((workspace, record.ok_or(ApiError::NotFound)?))

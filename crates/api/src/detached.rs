@@ -41,6 +41,12 @@ impl Detached {
         self.tracker.spawn_on(work.in_current_span(), &self.runtime);
     }
 
+    /// How much work is under way.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.tracker.len()
+    }
+
     /// Waits for all work, at most so long. Returns whether all of it is done.
     pub async fn drain(&self, limit: Duration) -> bool {
         self.tracker.close();

@@ -12,6 +12,7 @@ use roadmap_domain::usecase::search_requests::SearchRequests;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 
 use crate::detached::Detached;
+use crate::observer::Observer;
 
 /// The application behind the routes.
 pub struct State {
@@ -41,6 +42,8 @@ pub struct State {
     pub trust_proxy: bool,
     /// The workspace that the bare base host addresses.
     pub default_workspace: Option<Subdomain>,
+    /// Is told what becomes of calls.
+    pub observer: Arc<dyn Observer>,
     /// Where work goes on when its caller is gone.
     pub detached: Detached,
     /// Gives out request ids.

@@ -20,7 +20,7 @@ use serde::Serialize;
 pub(crate) use links::Links;
 
 /// Marks an answer that was given before.
-const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 /// A 200 with this body.
 pub(crate) fn ok<T: Serialize>(body: &T) -> HttpResponse {

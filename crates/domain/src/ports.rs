@@ -8,9 +8,10 @@
 //! | [`Directory`] | `Authenticate`, operator commands | the same, cached by the server |
 //! | [`Housekeeping`] | `ForgetOperations`, `SweepAttachments` | `roadmap-sqlite`, `roadmap-postgres` |
 //! | [`Blobs`] | `UploadAttachment`, `SweepAttachments`, the API's downloads | `roadmap-blobs` |
-//! | [`OutboxQueue`] | `DeliverMail`, operator commands | `roadmap-sqlite`, `roadmap-postgres` |
+//! | [`OutboxQueue`] | `DeliverMail`, operator commands, the metrics | `roadmap-sqlite`, `roadmap-postgres` |
 //! | [`Mailer`] | `DeliverMail` | `roadmap-mail` |
 //! | [`Health`] | the readiness probe | the same |
+//! | [`Connections`] | the metrics | the same |
 //! | [`OperationGate`] | the executor | the server, in memory |
 //! | [`Clock`], [`Ids`], [`Random`] | the executor, `Authenticate`, operator commands | the server |
 //!
@@ -27,7 +28,7 @@ mod writes;
 
 pub use blobs::{BlobListing, BlobUpload, Blobs, Chunks, StoredBlob};
 pub use mail::{Mailer, OutboxQueue};
-pub use outside::{Clock, GatePass, Health, Ids, OperationGate, Random};
+pub use outside::{Clock, Connections, GatePass, Health, Ids, OperationGate, PoolUse, Random};
 pub use reads::{Directory, Housekeeping, RoadmapReader, TextSearch};
 pub use unit_of_work::{Begun, Ended, Store, UnitOfWork};
 pub use writes::{

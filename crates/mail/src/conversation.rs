@@ -28,6 +28,22 @@ impl SmtpMailer {
         Conversation { lines, outcome }
     }
 
+    /// Says hello to the server, with encryption and login as for a mail, and takes leave of it. No mail
+    /// is sent.
+    pub async fn greet(&self) -> Conversation {
+        let mut lines = Vec::new();
+        let outcome = match tokio::time::timeout(self.timeout, self.server.connect(&mut lines)).await {
+            Ok(Ok(mut connection)) => {
+                // How the goodbye goes does not matter.
+                let _ = connection.quit().await;
+                Ok(())
+            }
+            Ok(Err(NotSent::Later { reason } | NotSent::Never { reason, .. })) => Err(reason),
+            Err(_) => Err(silent(self.timeout)),
+        };
+        Conversation { lines, outcome }
+    }
+
     async fn say_aloud(&self, to: &EmailAddress, listener: &mut dyn Listener) -> Result<(), NotSent> {
         let message = message::test(dialog::mailbox(to.as_str())?, &self.from)?;
         let mut connection = self.server.connect(listener).await?;

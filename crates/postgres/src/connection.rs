@@ -55,10 +55,15 @@ impl Connector {
             // A unit is never idle for longer than it takes to send the next statement.
             millis(options.statement_timeout),
         ));
-        // Of several hosts each gets its share of the time, so that a silent one leaves some to the next.
-        let hosts = u32::try_from(connector.config.get_hosts().len()).unwrap_or(1).max(1);
-        connector.config.connect_timeout(options.connection_wait / hosts);
+        connector.give_up_after(options.connection_wait);
         Ok(connector)
+    }
+
+    /// Takes no longer than this to connect. Of several hosts each gets its share of the time, so that a
+    /// silent one leaves some to the next.
+    pub(crate) fn give_up_after(&mut self, wait: Duration) {
+        let hosts = u32::try_from(self.config.get_hosts().len()).unwrap_or(1).max(1);
+        self.config.connect_timeout(wait / hosts);
     }
 
     /// Connections of the login itself, without time limits: for migrations.

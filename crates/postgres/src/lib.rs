@@ -34,11 +34,12 @@ use std::time::Duration;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::track::Track;
+use roadmap_domain::ports::{Connections, PoolUse};
 use tokio::runtime::Handle;
 
 pub use connection::redacted;
 pub use errors::ConnectError;
-pub use migrate::{pending, revert_all, run as migrate};
+pub use migrate::{pending, revert_all, run as migrate, server_time};
 
 use crate::connection::Connector;
 use crate::pool::Pool;
@@ -150,12 +151,24 @@ impl PostgresStore {
     }
 }
 
+impl Connections for PostgresStore {
+    fn pools(&self) -> Vec<PoolUse> {
+        vec![self.units.stands("write"), self.aside.stands("aside"), self.mail.stands("mail")]
+    }
+}
+
 /// The lists and the search. Clones share their connections.
 #[derive(Clone)]
 pub struct PostgresReader {
     pool: Pool,
     /// What clients ask most often, and all alike.
     tracks: Arc<Shared<Vec<Track>>>,
+}
+
+impl Connections for PostgresReader {
+    fn pools(&self) -> Vec<PoolUse> {
+        vec![self.pool.stands("read")]
+    }
 }
 
 impl PostgresReader {

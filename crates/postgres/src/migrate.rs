@@ -7,12 +7,15 @@ use diesel::QueryableByName;
 use diesel::migration::{Migration, MigrationSource};
 use diesel::pg::Pg;
 use diesel::result::Error as DieselError;
-use diesel::sql_types::{Bool, Text};
+use diesel::sql_types::{Bool, Text, Timestamptz};
 use diesel_async::{AsyncMigrationHarness, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::timestamp::Timestamp;
+use uuid::Uuid;
 
 use crate::PostgresOptions;
+use crate::codec::Moment;
 use crate::connection::Connector;
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
@@ -54,6 +57,25 @@ pub async fn run(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
 /// The database cannot be reached.
 pub async fn pending(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
     missing(&mut locked(options).await?).await
+}
+
+#[derive(QueryableByName)]
+struct Clock {
+    #[diesel(sql_type = Timestamptz)]
+    clock: Moment,
+}
+
+/// The time on the server, by the login itself.
+///
+/// # Errors
+/// The database cannot be reached.
+pub async fn server_time(options: &PostgresOptions) -> Result<Timestamp, StoreError> {
+    let mut connector = Connector::of_login(&options.url)?;
+    connector.give_up_after(options.connection_wait);
+    let mut connection = connector.connect().await?;
+    let clock = diesel::sql_query("SELECT clock_timestamp() AS clock");
+    let clock: Clock = clock.get_result(&mut connection).await.map_err(fatal)?;
+    clock.clock.read("", "clock_timestamp", Uuid::nil())
 }
 
 /// Undoes every migration, and with them all data. For checks of the migrations themselves.

@@ -10,7 +10,9 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, CustomerId, RequestId, WorkspaceId};
-use roadmap_domain::model::mail::{LeasedMail, MailFailure, MailId, MailOutcome, MailStatus, Unsubscription};
+use roadmap_domain::model::mail::{
+    LeasedMail, MailFailure, MailId, MailOutcome, MailStatus, OutboxDepth, Unsubscription,
+};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
@@ -154,6 +156,12 @@ statement! {
 }
 
 statement! {
+    /// How much mail there is of all workspaces.
+    Depth { now: Moment => Timestamptz } -> (BigInt, BigInt, BigInt, BigInt, BigInt, Nullable<Timestamptz>),
+    "SELECT due, leased, postponed, dead, audiences, oldest_due FROM mail_depth({now})"
+}
+
+statement! {
     /// Makes mail due that has failed before.
     Retry { workspace: Uuid => SqlUuid, dead: bool => Bool, now: Moment => Timestamptz } -> Untyped,
     "UPDATE outbox SET attempts = CASE WHEN due_at IS NULL THEN 0 ELSE attempts END, due_at = {now}
@@ -285,6 +293,22 @@ impl OutboxQueue for PostgresStore {
             sent: sent.unsigned_abs(),
             dead: dead.unsigned_abs(),
             failures: latest.into_iter().map(failure).collect::<Result<_, StoreError>>()?,
+        })
+    }
+
+    async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError> {
+        let session = self.mail_session(NO_WORKSPACE).await?;
+        let depth = Depth { now: now.into() };
+        let counts: (i64, i64, i64, i64, i64, Option<Moment>) =
+            session.run(depth.get_result(&mut session.connection()?)).await?;
+        let (due, leased, postponed, dead, audiences, oldest_due) = counts;
+        Ok(OutboxDepth {
+            due: due.unsigned_abs(),
+            leased: leased.unsigned_abs(),
+            postponed: postponed.unsigned_abs(),
+            dead: dead.unsigned_abs(),
+            audiences: audiences.unsigned_abs(),
+            oldest_due: optional_moment(oldest_due, "outbox", "due_at", Uuid::nil())?,
         })
     }
 

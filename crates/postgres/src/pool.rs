@@ -5,6 +5,8 @@ use std::time::Duration;
 use deadpool::managed::{self, Object, PoolError};
 use roadmap_domain::error::StoreError;
 
+use roadmap_domain::ports::PoolUse;
+
 use crate::PostgresOptions;
 use crate::connection::Connector;
 
@@ -28,6 +30,13 @@ impl Pool {
             answer_wait: options.answer_wait(),
             lock_timeout: options.lock_timeout(),
         })
+    }
+
+    /// How it stands, under this name.
+    pub(crate) fn stands(&self, name: &'static str) -> PoolUse {
+        let status = self.connections.status();
+        let in_use = status.size.saturating_sub(status.available);
+        PoolUse { name, limit: status.max_size, open: status.size, in_use, waiting: status.waiting }
     }
 
     /// A connection that nobody else uses.

@@ -2,6 +2,8 @@
 
 mod api_key;
 mod attachments;
+mod backup;
+mod doctor;
 mod lane;
 mod mail;
 mod member;
@@ -58,6 +60,12 @@ enum Command {
     /// Test the sending of mail, see how it stands, try again
     #[command(subcommand)]
     Mail(mail::MailCommand),
+    /// Look at all that the service needs, and say what is wrong and how to mend it
+    Doctor(doctor::Doctor),
+    /// Copy the embedded database, the files and the secret into one file, while the service runs
+    Backup(backup::Backup),
+    /// Put a backup in the place of the embedded database, while no service runs
+    Restore(backup::Restore),
     /// Look after the files that were uploaded
     #[command(subcommand)]
     Attachments(attachments::AttachmentsCommand),
@@ -69,19 +77,35 @@ enum Command {
 impl Arguments {
     /// Runs the command.
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let settings = Settings::load(&self.settings)?;
-        telemetry::start(&settings)?;
-        match self.command {
-            Command::Serve(command) => command.run(settings).await,
-            Command::Migrate(command) => command.run(&settings).await,
-            Command::Workspace(command) => command.run(&settings).await,
-            Command::ApiKey(command) => command.run(&settings).await,
-            Command::Member(command) => command.run(&settings).await,
-            Command::Track(command) => command.run(&settings).await,
-            Command::Worker(command) => command.run(&settings).await,
-            Command::Mail(command) => command.run(&settings).await,
-            Command::Attachments(command) => command.run(&settings).await,
-            Command::Lane(command) => command.run(&settings).await,
+        let settings = Settings::load(&self.settings);
+        if let Command::Doctor(command) = self.command {
+            // What is wrong with the settings is told with the rest, and nothing is logged beside it.
+            return command.run(settings).await;
+        }
+        let settings = settings?;
+        let telemetry = telemetry::start(&settings, matches!(self.command, Command::Serve(_)))?;
+        let outcome = self.command.run(settings).await;
+        telemetry.end().await;
+        outcome
+    }
+}
+
+impl Command {
+    async fn run(self, settings: Settings) -> anyhow::Result<()> {
+        match self {
+            Self::Serve(command) => command.run(settings).await,
+            Self::Migrate(command) => command.run(&settings).await,
+            Self::Workspace(command) => command.run(&settings).await,
+            Self::ApiKey(command) => command.run(&settings).await,
+            Self::Member(command) => command.run(&settings).await,
+            Self::Track(command) => command.run(&settings).await,
+            Self::Worker(command) => command.run(&settings).await,
+            Self::Mail(command) => command.run(&settings).await,
+            Self::Doctor(command) => command.run(Ok(settings)).await,
+            Self::Backup(command) => command.run(settings).await,
+            Self::Restore(command) => command.run(settings).await,
+            Self::Attachments(command) => command.run(&settings).await,
+            Self::Lane(command) => command.run(&settings).await,
         }
     }
 }

@@ -4,17 +4,27 @@
 //! - [`wiring`]: the only place where the domain meets its adapters.
 //! - [`system`]: clock, ids, chance and the gate of operation keys.
 //! - [`secret`]: what references are signed with.
+//! - [`telemetry`]: the log, and traces.
+//! - [`metrics`]: what Prometheus asks for.
+//! - [`stopping`]: how the service stops.
 //! - [`worker`]: sends mail until it is told to stop.
+//! - [`doctor`]: what is wrong with the settings and all that they name.
+//! - [`archive`]: a backup as one file.
 //! - [`commands`]: one file per command of the command line.
 //!
 //! Not here: rules and SQL.
 
+mod archive;
 mod commands;
 mod demo;
+mod doctor;
+mod metrics;
 mod secret;
 mod settings;
+mod stopping;
 mod system;
 mod telemetry;
+mod traces;
 mod wiring;
 mod worker;
 

@@ -13,7 +13,7 @@ use crate::settings::{Database, Settings};
 use crate::system::SystemRandom;
 
 /// The name of the file, in the folder for data.
-const FILE: &str = "secret";
+pub(crate) const FILE: &str = "secret";
 
 /// Characters of a secret that is made: 256 bits and some.
 const LENGTH: usize = 48;
@@ -52,6 +52,30 @@ fn kept(folder: &Path) -> anyhow::Result<Secret> {
     File::open(folder).and_then(|folder| folder.sync_all()).with_context(failed)?;
     let written = written(&path).with_context(failed)?.unwrap_or_default();
     Ok(Secret::parse(&format!("the content of {}", path.display()), &written)?)
+}
+
+/// The content of the folder's file, if there is one.
+pub(crate) fn in_folder(settings: &Settings) -> anyhow::Result<Option<Vec<u8>>> {
+    let path = settings.data_dir.join(FILE);
+    let read = written(&path).with_context(|| format!("the secret in {} cannot be read", path.display()))?;
+    Ok(read.map(String::into_bytes))
+}
+
+/// Whether others than its owner can read the folder's file.
+pub(crate) fn is_open(settings: &Settings) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(settings.data_dir.join(FILE)).is_ok_and(|file| file.permissions().mode() & 0o077 != 0)
+}
+
+/// Puts a secret into the folder's file, for its owner alone, in the place of what is there.
+pub(crate) fn put_into_folder(settings: &Settings, secret: &[u8]) -> anyhow::Result<()> {
+    let failed = || format!("the secret in {} cannot be written", settings.data_dir.display());
+    std::fs::create_dir_all(&settings.data_dir).with_context(failed)?;
+    let mut file = NamedTempFile::new_in(&settings.data_dir).with_context(failed)?;
+    file.write_all(secret).with_context(failed)?;
+    file.as_file().sync_all().with_context(failed)?;
+    drop(file.persist(settings.data_dir.join(FILE)).with_context(failed)?);
+    File::open(&settings.data_dir).and_then(|folder| folder.sync_all()).with_context(failed)
 }
 
 fn written(path: &Path) -> std::io::Result<Option<String>> {

@@ -15,8 +15,10 @@ use roadmap_mail::SmtpOptions;
 use serde::{Deserialize, Serialize};
 
 /// The names of all settings, as in the file. In the environment: in capitals, behind `ROADMAP_`.
-const NAMES: [&str; 25] = [
+const NAMES: [&str; 28] = [
     "listen",
+    "metrics_listen",
+    "otlp_endpoint",
     "base_url",
     "database_url",
     "database_role",
@@ -38,6 +40,7 @@ const NAMES: [&str; 25] = [
     "statement_timeout",
     "operation_wait",
     "operation_retention",
+    "shutdown_delay",
     "shutdown_wait",
     "log",
     "log_format",
@@ -92,6 +95,8 @@ pub(crate) struct SettingFlags {
 #[serde(deny_unknown_fields)]
 struct Written {
     listen: String,
+    metrics_listen: Option<String>,
+    otlp_endpoint: Option<String>,
     base_url: Option<String>,
     database_url: Option<String>,
     database_role: String,
@@ -113,6 +118,7 @@ struct Written {
     statement_timeout: String,
     operation_wait: String,
     operation_retention: String,
+    shutdown_delay: String,
     shutdown_wait: String,
     log: String,
     log_format: LogFormat,
@@ -133,6 +139,10 @@ pub(crate) enum LogFormat {
 pub(crate) struct Settings {
     /// Where to listen.
     pub(crate) listen: String,
+    /// Where to listen for who asks for metrics; nowhere when not set.
+    pub(crate) metrics_listen: Option<String>,
+    /// Where to send traces; nowhere when not set.
+    pub(crate) otlp_endpoint: Option<String>,
     /// Where the service is reached; by default it follows from where it listens.
     pub(crate) base_url: Option<BaseUrl>,
     /// Where data is kept.
@@ -173,7 +183,9 @@ pub(crate) struct Settings {
     pub(crate) operation_wait: Duration,
     /// How long answers are kept under their operation keys.
     pub(crate) operation_retention: Duration,
-    /// How long calls may go on when the service is told to stop.
+    /// How long calls are still taken after the service was told to stop.
+    pub(crate) shutdown_delay: Duration,
+    /// How long calls may go on after that.
     pub(crate) shutdown_wait: Duration,
     /// What to log.
     pub(crate) log: String,
@@ -223,6 +235,7 @@ fn defaults() -> Result<ConfigBuilder<DefaultState>, config::ConfigError> {
         .set_default("statement_timeout", "2s")?
         .set_default("operation_wait", "30s")?
         .set_default("operation_retention", "30d")?
+        .set_default("shutdown_delay", "0s")?
         .set_default("shutdown_wait", "30s")?
         .set_default("log", "info")?
         .set_default("log_format", "text")
@@ -259,8 +272,11 @@ impl Written {
             read_wait: duration("the setting read_wait", &self.read_wait)?,
             operation_wait: duration("the setting operation_wait", &self.operation_wait)?,
             operation_retention: retention(&self.operation_retention)?,
+            shutdown_delay: duration("the setting shutdown_delay", &self.shutdown_delay)?,
             shutdown_wait: duration("the setting shutdown_wait", &self.shutdown_wait)?,
             listen: self.listen,
+            metrics_listen: self.metrics_listen,
+            otlp_endpoint: self.otlp_endpoint.map(collector).transpose()?,
             data_dir: self.data_dir,
             trust_proxy: self.trust_proxy,
             workers: self.workers,
@@ -411,6 +427,18 @@ fn redacted(url: &str) -> String {
     url.split_once("://").map_or_else(|| "…".to_owned(), |(scheme, _)| format!("{scheme}://…"))
 }
 
+/// The URL of a collector. Whatever it wants to know of us is in a header, and not in the URL.
+fn collector(url: String) -> anyhow::Result<String> {
+    let place = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")).unwrap_or_default();
+    if place.is_empty() || place.contains(['@', '?', '#']) || place.trim() != place {
+        bail!(
+            "the setting otlp_endpoint is `{}`, which is not the URL of a collector such as http://localhost:4318",
+            redacted(&url)
+        );
+    }
+    Ok(url)
+}
+
 /// A number and a unit: `2s`, `30m`, `12h`, `90d`.
 pub(crate) fn duration(name: &str, raw: &str) -> anyhow::Result<Duration> {
     humantime::parse_duration(raw)
@@ -450,6 +478,8 @@ mod tests {
         assert_eq!((settings.secret, settings.previous_secrets), (None, vec![]));
         assert_eq!(settings.operation_wait, Duration::from_secs(30));
         assert_eq!(settings.operation_retention, Duration::from_secs(30 * 24 * 3600));
+        assert_eq!((settings.metrics_listen, settings.otlp_endpoint), (None, None));
+        assert_eq!(settings.shutdown_delay, Duration::ZERO);
         assert_eq!((settings.log.as_str(), settings.log_format), ("info", LogFormat::Text));
     }
 
@@ -489,6 +519,9 @@ mod tests {
             ("ROADMAP_PREVIOUS_SECRETS", "a,b", "the setting previous_secrets is not a secret of at least"),
             ("ROADMAP_SMTP_URL", "smtp://u:secret@mail.example.com", "the setting mail_from is required with smtp_url"),
             ("ROADMAP_MAIL_TIMEOUT", "1h", "must be between 100ms and 10m"),
+            ("ROADMAP_OTLP_ENDPOINT", "localhost:4317", "is `…`, which is not the URL of a collector such as"),
+            ("ROADMAP_OTLP_ENDPOINT", "http://u:secret@host", "is `http://…`, which is not the URL of a collector"),
+            ("ROADMAP_SHUTDOWN_DELAY", "soon", "shutdown_delay is `soon`, which is not a number and a unit"),
             ("ROADMAP_WRITE_WAIT", "5", "write_wait is `5`, which is not a number and a unit"),
             ("ROADMAP_OPERATION_RETENTION", "23h", "clients rely on at least 24h"),
             ("ROADMAP_WORKERS", "0", "workers must be at least 1"),

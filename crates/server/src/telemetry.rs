@@ -1,18 +1,52 @@
-//! The log: to standard error, as text or as JSON.
+//! What the process says of itself: the log, to standard error, as text or as JSON; and traces, if somebody
+//! takes them.
 
 use anyhow::Context;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{FilterExt, filter_fn};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
 use crate::settings::{LogFormat, Settings};
+use crate::traces::Traces;
 
-/// Starts logging. Keys, addresses and bodies are never logged.
-pub(crate) fn start(settings: &Settings) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(&settings.log)
-        .with_context(|| format!("the setting log is `{}`, which is not a filter such as info", settings.log))?;
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    let started = match settings.log_format {
-        LogFormat::Text => builder.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
-        LogFormat::Json => builder.json().try_init(),
+/// What is to be ended with the process.
+pub(crate) struct Telemetry {
+    traces: Option<Traces>,
+}
+
+/// What is to be logged.
+pub(crate) fn filter(settings: &Settings) -> anyhow::Result<EnvFilter> {
+    EnvFilter::try_new(&settings.log)
+        .with_context(|| format!("the setting log is `{}`, which is not a filter such as info", settings.log))
+}
+
+/// Starts logging, and sending traces where `with_traces` is set. Keys, addresses and bodies are never
+/// logged, and are in no trace.
+pub(crate) fn start(settings: &Settings, with_traces: bool) -> anyhow::Result<Telemetry> {
+    let is_logged = filter(settings)?.and(filter_fn(|metadata| metadata.target() != roadmap_api::around::TRACE));
+    let form = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let log = match settings.log_format {
+        LogFormat::Text => form.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).boxed(),
+        LogFormat::Json => form.json().flatten_event(true).with_span_list(false).boxed(),
     };
-    started.map_err(anyhow::Error::from_boxed).context("logging cannot be started")
+    let telemetry = Telemetry::of(settings, with_traces)?;
+    let layers = tracing_subscriber::registry().with(log.with_filter(is_logged));
+    let layers = layers.with(telemetry.traces.as_ref().map(Traces::layer));
+    layers.try_init().context("logging cannot be started")?;
+    Ok(telemetry)
+}
+
+impl Telemetry {
+    fn of(settings: &Settings, with_traces: bool) -> anyhow::Result<Self> {
+        let endpoint = settings.otlp_endpoint.as_deref().filter(|_| with_traces);
+        Ok(Self { traces: endpoint.map(Traces::to).transpose()? })
+    }
+
+    /// Sends what is left to be sent.
+    pub(crate) async fn end(self) {
+        if let Some(traces) = self.traces {
+            traces.end().await;
+        }
+    }
 }

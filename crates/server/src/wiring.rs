@@ -6,12 +6,14 @@ use std::sync::Arc;
 use anyhow::Context;
 use roadmap_api::State;
 use roadmap_api::detached::Detached;
+use roadmap_api::observer::Observer;
 use roadmap_blobs::{LocalBlobs, S3Blobs};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::policy::reference::References;
 use roadmap_domain::ports::{
-    Blobs, Clock, Directory, Health, Housekeeping, Ids, Mailer, OutboxQueue, RoadmapReader, Store, TextSearch,
+    Blobs, Clock, Connections, Directory, Health, Housekeeping, Ids, Mailer, OutboxQueue, RoadmapReader, Store,
+    TextSearch,
 };
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
@@ -25,6 +27,7 @@ use roadmap_postgres::{PostgresOptions, PostgresStore};
 use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
 use crate::settings::{Database, Mail, Settings, Storage};
+use crate::stopping::Stopping;
 use crate::system::{CachedDirectory, MemoryGate, MonotonicIds, SystemClock};
 
 /// The application, put together.
@@ -43,6 +46,32 @@ pub(crate) struct Application {
     pub(crate) queue: Arc<dyn OutboxQueue>,
     housekeeping: Arc<dyn Housekeeping>,
     backend: Backend,
+}
+
+/// What the HTTP surface is served with.
+pub(crate) struct Surface<'a> {
+    /// Where the service is reached.
+    pub(crate) base_url: &'a BaseUrl,
+    /// Where files are.
+    pub(crate) blobs: &'a Arc<dyn Blobs>,
+    /// Signs references.
+    pub(crate) references: &'a Arc<References>,
+    /// Is told of calls.
+    pub(crate) observer: Arc<dyn Observer>,
+    /// Where work goes on when its caller is gone.
+    pub(crate) detached: &'a Detached,
+    /// Whether the process was told to stop.
+    pub(crate) stopping: &'a Stopping,
+    /// How many threads serve.
+    pub(crate) workers: usize,
+}
+
+/// What serves the HTTP surface.
+pub(crate) struct Serving {
+    /// One for each worker.
+    pub(crate) states: Vec<Arc<State>>,
+    /// The connections that they use.
+    pub(crate) connections: Vec<Arc<dyn Connections>>,
 }
 
 /// The store that the settings chose.
@@ -82,7 +111,7 @@ impl Application {
         let gate = Arc::new(MemoryGate::new(settings.operation_wait));
         Ok(Self {
             executor: Executor::new(store, gate, clock.clone(), ids.clone()),
-            reader: backend.reads(settings.pool_size)?.0,
+            reader: backend.reads(settings.pool_size)?.lists,
             directory,
             ids,
             clock,
@@ -92,42 +121,39 @@ impl Application {
         })
     }
 
-    /// What the HTTP surface needs, once for each of its `workers`.
-    pub(crate) fn states(
-        &self,
-        settings: &Settings,
-        base_url: &BaseUrl,
-        blobs: &Arc<dyn Blobs>,
-        references: &Arc<References>,
-        detached: &Detached,
-        workers: usize,
-    ) -> anyhow::Result<Vec<Arc<State>>> {
+    /// What the HTTP surface needs, once for each of its workers.
+    pub(crate) fn states(&self, settings: &Settings, surface: &Surface<'_>) -> anyhow::Result<Serving> {
+        let Surface { blobs, workers, .. } = *surface;
+        let mut pools = vec![self.backend.connections()];
         let directory = Arc::new(CachedDirectory::new(self.directory.clone()));
         let connections = (settings.pool_size / workers.max(1)).max(1);
         let (executor, clock, ids) = (self.executor.clone(), self.clock.clone(), self.ids.clone());
         let upload = UploadAttachment::new(blobs.clone(), executor, clock, ids);
-        let state = |_| {
-            let (reader, search) = self.backend.reads(connections)?;
-            Ok(Arc::new(State {
+        let mut states = Vec::new();
+        for _ in 0..workers.max(1) {
+            let Reads { lists: reader, search, connections } = self.backend.reads(connections)?;
+            pools.extend(connections);
+            states.push(Arc::new(State {
                 executor: self.executor.clone(),
                 reader,
                 search: SearchRequests::new(search),
                 upload: upload.clone(),
                 blobs: blobs.clone(),
                 queue: self.queue.clone(),
-                references: references.clone(),
+                references: surface.references.clone(),
                 directory: directory.clone(),
                 authenticate: Authenticate::new(directory.clone(), self.clock.clone()),
-                health: self.backend.health(),
-                base_url: base_url.clone(),
+                health: surface.stopping.watch(self.backend.health()),
+                base_url: surface.base_url.clone(),
                 trust_proxy: settings.trust_proxy,
                 default_workspace: settings.default_workspace.clone(),
-                detached: detached.clone(),
+                observer: surface.observer.clone(),
+                detached: surface.detached.clone(),
                 ids: self.ids.clone(),
                 clock: self.clock.clone(),
-            }))
-        };
-        (0..workers.max(1)).map(state).collect()
+            }));
+        }
+        Ok(Serving { states, connections: pools })
     }
 
     /// Warns of what an operator should know before calls are served.
@@ -179,16 +205,31 @@ impl Application {
     }
 }
 
+/// What reads.
+struct Reads {
+    lists: Arc<dyn RoadmapReader>,
+    search: Arc<dyn TextSearch>,
+    /// The connections, when they are its own.
+    connections: Option<Arc<dyn Connections>>,
+}
+
 impl Backend {
     /// What reads: of PostgreSQL with `connections` of its own, so that each worker of the web
     /// server drives those that it uses; of SQLite with the connections that all share.
-    fn reads(&self, connections: usize) -> anyhow::Result<(Arc<dyn RoadmapReader>, Arc<dyn TextSearch>)> {
+    fn reads(&self, connections: usize) -> anyhow::Result<Reads> {
         match self {
-            Self::Sqlite(store) => Ok((store.clone(), store.clone())),
+            Self::Sqlite(store) => Ok(Reads { lists: store.clone(), search: store.clone(), connections: None }),
             Self::Postgres(store) => {
                 let reader = Arc::new(store.reader(connections)?);
-                Ok((reader.clone(), reader))
+                Ok(Reads { lists: reader.clone(), search: reader.clone(), connections: Some(reader) })
             }
+        }
+    }
+
+    fn connections(&self) -> Arc<dyn Connections> {
+        match self {
+            Self::Sqlite(store) => store.clone(),
+            Self::Postgres(store) => store.clone(),
         }
     }
 
@@ -223,7 +264,8 @@ fn cannot(database: &Database, what: &str) -> String {
     format!("the database {database} cannot be {what}")
 }
 
-fn sqlite(settings: &Settings, file: &Path) -> SqliteOptions {
+/// How the embedded database is opened.
+pub(crate) fn sqlite(settings: &Settings, file: &Path) -> SqliteOptions {
     SqliteOptions {
         path: file.to_owned(),
         readers: settings.pool_size,
@@ -232,7 +274,8 @@ fn sqlite(settings: &Settings, file: &Path) -> SqliteOptions {
     }
 }
 
-fn postgres(settings: &Settings, url: &str) -> PostgresOptions {
+/// How a database server is reached.
+pub(crate) fn postgres(settings: &Settings, url: &str) -> PostgresOptions {
     PostgresOptions {
         url: url.to_owned(),
         role: settings.database_role.clone(),

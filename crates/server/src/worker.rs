@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+
+use crate::stopping::StopSignals;
 
 /// How often an idle worker looks for mail, and how long one waits after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -22,16 +22,11 @@ impl Worker {
     /// process still has to do: it begins no mail any more.
     pub(crate) fn start(deliver: DeliverMail) -> anyhow::Result<Self> {
         let (stop, stopped) = watch::channel(false);
-        let failed = "signals cannot be received";
-        let mut terminate = signal(SignalKind::terminate()).context(failed)?;
-        let mut interrupt = signal(SignalKind::interrupt()).context(failed)?;
+        let mut signals = StopSignals::receive()?;
         let signalled = stop.clone();
         let running = tokio::spawn(async move {
             let asked = async {
-                tokio::select! {
-                    _ = terminate.recv() => {}
-                    _ = interrupt.recv() => {}
-                }
+                signals.next().await;
                 signalled.send_replace(true);
                 std::future::pending::<()>().await;
             };

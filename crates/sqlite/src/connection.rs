@@ -35,6 +35,22 @@ impl Connector {
         Ok(connection)
     }
 
+    /// A connection to a file that is there, for what is neither a unit of work nor a list.
+    pub(crate) fn existing(&self) -> Result<SqliteConnection, SqlError> {
+        self.patient(&self.url_with("mode=rw"))
+    }
+
+    /// A connection to a file that is there and is left as it is.
+    pub(crate) fn looking(&self) -> Result<SqliteConnection, SqlError> {
+        self.patient(&self.url_with("mode=ro"))
+    }
+
+    fn patient(&self, url: &str) -> Result<SqliteConnection, SqlError> {
+        let mut connection = SqliteConnection::establish(url)?;
+        connection.batch_execute(&format!("PRAGMA busy_timeout = {};", self.busy_timeout.as_millis()))?;
+        Ok(connection)
+    }
+
     fn connect(&self) -> Result<SqliteConnection, SqlError> {
         let mut connection = SqliteConnection::establish(&self.url())?;
         connection.batch_execute(&format!("PRAGMA busy_timeout = {};", self.busy_timeout.as_millis()))?;
@@ -61,6 +77,11 @@ impl Connector {
             }
             std::thread::sleep(PAUSE);
         }
+    }
+
+    /// As [`Self::url`], with a parameter.
+    pub(crate) fn url_with(&self, parameter: &str) -> String {
+        format!("{}?{parameter}", self.url())
     }
 
     /// A `file:` URI, so that no character of the path has a meaning of its own.

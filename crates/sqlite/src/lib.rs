@@ -11,7 +11,9 @@
 
 mod codec;
 mod connection;
+mod copy;
 mod errors;
+mod examine;
 mod migrate;
 mod outbox_queue;
 mod readers;
@@ -28,7 +30,10 @@ use std::time::Duration;
 
 use diesel::SqliteConnection;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::ports::{Connections, PoolUse};
 
+pub use copy::{Claim, StoredFile, claim, copy_to, faults, stored_files};
+pub use examine::{missing, newest_moment, try_to_write};
 pub use migrate::{pending, revert_all, run as migrate};
 
 use crate::connection::Connector;
@@ -62,6 +67,12 @@ impl SqliteOptions {
 pub struct SqliteStore {
     writer: Writer,
     readers: Readers,
+}
+
+impl Connections for SqliteStore {
+    fn pools(&self) -> Vec<PoolUse> {
+        vec![self.readers.stand(), self.writer.stands()]
+    }
 }
 
 impl SqliteStore {

@@ -11,7 +11,7 @@ use crate::SqliteOptions;
 use crate::connection::Connector;
 use crate::errors::SqlError;
 
-const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
 /// Brings the file's schema up to date, creating the file if there is none. Returns the versions of
 /// the migrations that were run.

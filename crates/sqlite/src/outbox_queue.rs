@@ -14,11 +14,14 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, CustomerId, RequestId, WorkspaceId};
-use roadmap_domain::model::mail::{LeasedMail, MailFailure, MailId, MailOutcome, MailStatus, Unsubscription};
+use roadmap_domain::model::mail::{
+    LeasedMail, MailFailure, MailId, MailOutcome, MailStatus, OutboxDepth, Unsubscription,
+};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::ports::OutboxQueue;
+use uuid::Uuid;
 
 use crate::SqliteStore;
 use crate::codec::{Id, address, moment, optional_moment};
@@ -52,6 +55,21 @@ statement! {
      JOIN workspaces ON workspaces.id = outbox.workspace_id
      WHERE outbox.workspace_id = ? AND outbox.due_at <= ?
      ORDER BY outbox.due_at LIMIT ?"
+}
+
+statement! {
+    /// Mails of all workspaces by what becomes of them: due, leased, postponed, dead; audiences; the
+    /// oldest moments of mails that are due or will be, and of audiences.
+    Depth { due: i64 => BigInt, leased: i64 => BigInt, postponed: i64 => BigInt }
+        -> (BigInt, BigInt, BigInt, BigInt, BigInt, Nullable<BigInt>, Nullable<BigInt>),
+    "SELECT count(*) FILTER (WHERE due_at <= ?),
+            count(*) FILTER (WHERE due_at > ? AND leased_until IS NOT NULL),
+            count(*) FILTER (WHERE due_at > ? AND leased_until IS NULL),
+            (SELECT count(*) FROM outbox WHERE sent_at IS NULL AND due_at IS NULL),
+            (SELECT count(*) FROM outbox_audiences),
+            min(due_at),
+            (SELECT min(created_at) FROM outbox_audiences)
+     FROM outbox WHERE due_at IS NOT NULL"
 }
 
 statement! {
@@ -333,6 +351,25 @@ impl OutboxQueue for SqliteStore {
             sent: sent.unsigned_abs(),
             dead: dead.unsigned_abs(),
             failures: failures.into_iter().map(failure).collect::<Result<_, StoreError>>()?,
+        })
+    }
+
+    async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError> {
+        type Counts = (i64, i64, i64, i64, i64, Option<i64>, Option<i64>);
+        let at = now.millis();
+        let counts: Counts = self
+            .readers
+            .run(move |connection| Ok(Depth { due: at, leased: at, postponed: at }.get_result(connection)?))
+            .await?;
+        let (due, leased, postponed, dead, audiences, mail, audience) = counts;
+        let oldest_due = mail.filter(|due_at| *due_at <= at).into_iter().chain(audience).min();
+        Ok(OutboxDepth {
+            due: due.unsigned_abs(),
+            leased: leased.unsigned_abs(),
+            postponed: postponed.unsigned_abs(),
+            dead: dead.unsigned_abs(),
+            audiences: audiences.unsigned_abs(),
+            oldest_due: optional_moment(oldest_due, "outbox", "due_at", Id(Uuid::nil()))?,
         })
     }
 

@@ -6,6 +6,7 @@ use deadpool::unmanaged::Pool;
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::ports::PoolUse;
 
 use crate::connection::Connector;
 use crate::errors::SqlError;
@@ -21,6 +22,13 @@ impl Readers {
     pub(crate) fn open(connector: &Connector, count: usize, wait: Duration) -> Result<Self, StoreError> {
         let connections = (0..count.max(1)).map(|_| connector.reading()).collect::<Result<Vec<_>, _>>()?;
         Ok(Self { pool: Pool::from(connections), wait })
+    }
+
+    /// How they stand.
+    pub(crate) fn stand(&self) -> PoolUse {
+        let status = self.pool.status();
+        let in_use = status.size.saturating_sub(status.available);
+        PoolUse { name: "read", limit: status.max_size, open: status.size, in_use, waiting: status.waiting }
     }
 
     /// Runs `work` on a connection, off the async threads. Work that nobody waits for any more

@@ -13,6 +13,7 @@ use std::time::Duration;
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::ports::PoolUse;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
 use crate::connection::Connector;
@@ -66,6 +67,12 @@ impl Writer {
         let connection = Some(connector.writing()?);
         let slot = Slot { connector, connection, group: None };
         Ok(Self { slot: Arc::new(Mutex::new(slot)), waiting: Arc::default(), wait })
+    }
+
+    /// How it stands: a pool of one.
+    pub(crate) fn stands(&self) -> PoolUse {
+        let in_use = usize::from(self.slot.try_lock().is_err());
+        PoolUse { name: "write", limit: 1, open: 1, in_use, waiting: self.waiting.load(Ordering::SeqCst) }
     }
 
     /// Waits for a turn, opens a unit in it and does `first` there.

@@ -31,6 +31,7 @@ macro_rules! contract_tests {
                 a_big_audience_is_written_out_in_batches,
                 unsubscribed_voters_get_nothing,
                 an_unwanted_mail_is_not_tried_again,
+                mail_is_counted_over_all_workspaces,
                 sent_mails_are_forgotten,
                 mail_belongs_to_its_workspace,
             },

@@ -5,6 +5,7 @@
 //! - [`postgres`]: a server and databases to run it on.
 //! - [`proxy`]: what stands between a service and its database, and fails when told to.
 //! - [`s3`]: a server for files.
+//! - [`http`]: a server that keeps whatever is sent to it.
 //! - [`smtp`]: a server for mail, which fails when told to.
 //! - [`fakes`]: a clock that is set by hand, foreseeable ids, a gate that is always open.
 //!
@@ -22,6 +23,7 @@
 pub mod contract;
 pub mod fakes;
 pub mod harness;
+pub mod http;
 pub mod postgres;
 pub mod proxy;
 pub mod s3;

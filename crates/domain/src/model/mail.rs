@@ -139,6 +139,23 @@ pub struct MailStatus {
     pub failures: Vec<MailFailure>,
 }
 
+/// How much mail there is, of all workspaces together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OutboxDepth {
+    /// Mails that are to be sent now.
+    pub due: u64,
+    /// Mails that a worker has taken out.
+    pub leased: u64,
+    /// Mails that wait for their next try.
+    pub postponed: u64,
+    /// Mails that are not tried again.
+    pub dead: u64,
+    /// Audiences whose mails are still being written out.
+    pub audiences: u64,
+    /// Since when the longest waiting of the mails that are due, and of the audiences, could be sent.
+    pub oldest_due: Option<Timestamp>,
+}
+
 /// A mail that was not sent at its last try.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailFailure {

@@ -60,6 +60,14 @@ impl Secret {
         Ok(Self(raw.as_bytes().to_vec()))
     }
 
+    /// Whether it has so few different characters that it was not drawn at random: of 32 hexadecimal
+    /// digits, hardly ever fewer than 10 are different.
+    #[must_use]
+    pub fn is_guessable(&self) -> bool {
+        let different: std::collections::BTreeSet<u8> = self.0.iter().copied().collect();
+        different.len() < 8
+    }
+
     /// Tells secrets apart without telling them.
     fn id(&self) -> [u8; ID] {
         let mut id = [0; ID];

@@ -4,7 +4,9 @@ use async_trait::async_trait;
 
 use crate::error::StoreError;
 use crate::model::id::{CustomerId, WorkspaceId};
-use crate::model::mail::{LeasedMail, MailId, MailOutcome, MailStatus, NotSent, Notification, Unsubscription};
+use crate::model::mail::{
+    LeasedMail, MailId, MailOutcome, MailStatus, NotSent, Notification, OutboxDepth, Unsubscription,
+};
 use crate::model::timestamp::Timestamp;
 
 /// Sends mail.
@@ -54,6 +56,9 @@ pub trait OutboxQueue: Send + Sync {
 
     /// How the mail of a workspace stands, with its last `failures`.
     async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError>;
+
+    /// How much mail of all workspaces there is to be sent, or is given up.
+    async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError>;
 
     /// Makes all mail of a workspace due that waits for its next try, and that is dead too when
     /// `dead` is set. Returns how many mails that are.

@@ -15,7 +15,9 @@ use crate::model::comment::NewComment;
 use crate::model::email_address::{EmailAddress, FoldedEmail};
 use crate::model::feature_request::{FoundRequest, NewRequest, RequestRef, RequestSummary};
 use crate::model::id::{ApiKeyId, AttachmentId, CommentId, CustomerId, RequestId, TrackId, WorkspaceId};
-use crate::model::mail::{LeasedMail, MailId, MailOutcome, MailStatus, NotSent, Notification, Unsubscription};
+use crate::model::mail::{
+    LeasedMail, MailId, MailOutcome, MailStatus, NotSent, Notification, OutboxDepth, Unsubscription,
+};
 use crate::model::member::Member;
 use crate::model::operation_key::{OperationKey, SavedReply};
 use crate::model::pagination::{Listing, PageRequest};
@@ -182,6 +184,7 @@ mock! {
         async fn lease(&self, workspace: WorkspaceId, now: Timestamp, until: Timestamp, limit: u32) -> Result<Vec<LeasedMail>, StoreError>;
         async fn settle(&self, workspace: WorkspaceId, mail: MailId, leased_until: Timestamp, outcome: &MailOutcome, now: Timestamp) -> Result<bool, StoreError>;
         async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError>;
+        async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError>;
         async fn retry(&self, workspace: WorkspaceId, dead: bool, now: Timestamp) -> Result<u64, StoreError>;
         async fn forget_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
         async fn unsubscribe(&self, workspace: WorkspaceId, customer: CustomerId, what: Unsubscription, now: Timestamp) -> Result<bool, StoreError>;

@@ -34,6 +34,27 @@ pub trait Health: Send + Sync {
     async fn check(&self) -> Result<(), StoreError>;
 }
 
+/// Knows the connections of a store.
+pub trait Connections: Send + Sync {
+    /// How each of its pools stands. Those of one name are to be added up.
+    fn pools(&self) -> Vec<PoolUse>;
+}
+
+/// How a pool of connections stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolUse {
+    /// What the connections are for.
+    pub name: &'static str,
+    /// How many there may be.
+    pub limit: usize,
+    /// How many there are.
+    pub open: usize,
+    /// How many of them are in use.
+    pub in_use: usize,
+    /// How many calls wait for one.
+    pub waiting: usize,
+}
+
 /// Held while a call with an operation key runs; dropping it lets the next one in.
 pub type GatePass = Box<dyn Send + Sync>;
 

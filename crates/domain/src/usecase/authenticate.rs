@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::RoadmapError;
+use crate::error::{RoadmapError, StoreError};
 use crate::model::api_key::{Credential, KeyText};
 use crate::model::workspace::Subdomain;
 use crate::ports::{Clock, Directory};
@@ -23,6 +23,67 @@ pub struct Recognised {
     pub use_is_stale: bool,
 }
 
+/// Why a caller is sent away. For operators alone: callers get one answer for all of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Rejection {
+    /// The host is no workspace's.
+    NoWorkspace,
+    /// There is no key, or more than one.
+    NoKey,
+    /// The key is none: mistyped, or of something else.
+    Malformed,
+    /// The workspace has no such key, or does not exist.
+    Unknown,
+    /// The key has ended by itself.
+    Expired,
+    /// The key was revoked.
+    Revoked,
+}
+
+impl Rejection {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::NoWorkspace, Self::NoKey, Self::Malformed, Self::Unknown, Self::Expired, Self::Revoked];
+
+    /// What operators know it by.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoWorkspace => "no_workspace",
+            Self::NoKey => "no_key",
+            Self::Malformed => "malformed",
+            Self::Unknown => "unknown",
+            Self::Expired => "expired",
+            Self::Revoked => "revoked",
+        }
+    }
+}
+
+/// A caller who was not recognised.
+#[derive(Debug)]
+pub enum NotRecognised {
+    /// Sent away.
+    Rejected(Rejection),
+    /// Nobody can tell.
+    Failed(StoreError),
+}
+
+impl From<StoreError> for NotRecognised {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<NotRecognised> for RoadmapError {
+    /// One error for all rejections, so that nobody learns which of them it was.
+    fn from(error: NotRecognised) -> Self {
+        match error {
+            NotRecognised::Rejected(_) => Self::Unauthenticated,
+            NotRecognised::Failed(error) => error.into(),
+        }
+    }
+}
+
 impl Authenticate {
     /// Recognises callers by this directory.
     #[must_use]
@@ -33,14 +94,17 @@ impl Authenticate {
     /// The caller with `key` in the workspace of `subdomain`.
     ///
     /// # Errors
-    /// [`RoadmapError::Unauthenticated`], the same for every cause: unknown workspace, malformed,
-    /// unknown, expired or revoked key, another workspace's key.
-    pub async fn recognise(&self, subdomain: &Subdomain, key: &str) -> Result<Recognised, RoadmapError> {
-        let key = KeyText::parse(key).ok_or(RoadmapError::Unauthenticated)?;
+    /// Rejected, or those of the store. All rejections are one [`RoadmapError::Unauthenticated`].
+    pub async fn recognise(&self, subdomain: &Subdomain, key: &str) -> Result<Recognised, NotRecognised> {
+        let rejected = NotRecognised::Rejected;
+        let key = KeyText::parse(key).ok_or(rejected(Rejection::Malformed))?;
         let credential = self.directory.credential(subdomain, &key.digest()).await?;
+        let credential = credential.ok_or(rejected(Rejection::Unknown))?;
         let now = self.clock.now();
-        let credential =
-            credential.filter(|credential| credential.key.works_at(now)).ok_or(RoadmapError::Unauthenticated)?;
+        if !credential.key.works_at(now) {
+            let is_revoked = credential.key.revoked_at.is_some_and(|at| at <= now);
+            return Err(rejected(if is_revoked { Rejection::Revoked } else { Rejection::Expired }));
+        }
         Ok(Recognised { use_is_stale: credential.key.use_is_stale(now), credential })
     }
 
@@ -88,7 +152,7 @@ mod tests {
         Credential { workspace: Workspace { id: workspace(), subdomain: acme() }, key }
     }
 
-    fn recognise(found: Option<Credential>) -> Result<Recognised, RoadmapError> {
+    fn recognise(found: Option<Credential>) -> Result<Recognised, NotRecognised> {
         let mut directory = MockDirectory::new();
         directory
             .expect_credential()
@@ -107,13 +171,17 @@ mod tests {
 
     #[test]
     fn every_other_case_gets_the_same_answer() {
-        for found in [
-            None,
-            Some(credential(Some(now()), None)),
-            Some(credential(Some(now().plus(-Duration::DAY)), None)),
-            Some(credential(None, Some(now()))),
+        let yesterday = Some(now().plus(-Duration::DAY));
+        for (found, cause) in [
+            (None, Rejection::Unknown),
+            (Some(credential(Some(now()), None)), Rejection::Expired),
+            (Some(credential(yesterday, None)), Rejection::Expired),
+            (Some(credential(None, Some(now()))), Rejection::Revoked),
+            (Some(credential(yesterday, yesterday)), Rejection::Revoked),
         ] {
-            assert!(matches!(recognise(found), Err(RoadmapError::Unauthenticated)));
+            let error = recognise(found).unwrap_err();
+            assert!(matches!(error, NotRecognised::Rejected(found) if found == cause), "{error:?}");
+            assert!(matches!(error.into(), RoadmapError::Unauthenticated));
         }
     }
 
@@ -122,7 +190,8 @@ mod tests {
         let authenticate = Authenticate::new(Arc::new(MockDirectory::new()), Arc::new(FixedClock));
         let mistyped = key().reveal().replace("rmk_kk", "rmk_kx");
         for raw in ["", "x", &mistyped] {
-            assert!(matches!(block_on(authenticate.recognise(&acme(), raw)), Err(RoadmapError::Unauthenticated)));
+            let error = block_on(authenticate.recognise(&acme(), raw)).unwrap_err();
+            assert!(matches!(error, NotRecognised::Rejected(Rejection::Malformed)), "{error:?}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `roadmap api-key`
 
 use clap::Subcommand;
+use roadmap_domain::error::{Invalid, RoadmapError};
 use roadmap_domain::model::api_key::{ApiKey, KeyText, RANDOM_CHARACTERS, Scopes};
 use roadmap_domain::model::id::{ApiKeyId, parse_uuid};
 use roadmap_domain::model::text::Name;
@@ -155,10 +156,20 @@ impl ApiKeyCommand {
                 let workspace = of.find(&application).await?;
                 let replacement = draw()?;
                 let operation = RotateApiKey { id: key_id(&id)?, replacement, overlap: span("--overlap", &overlap)? };
-                let key = application.executor.apply(workspace.id, &operation).await?;
-                form.one(&Issued::of(&key, &operation.replacement))
+                let rotated = application.executor.apply(workspace.id, &operation).await;
+                form.one(&Issued::of(&rotated.map_err(of_flag)?, &operation.replacement))
             }
         }
+    }
+}
+
+/// What cannot be accepted, by the name of its flag.
+fn of_flag(error: RoadmapError) -> RoadmapError {
+    match error {
+        RoadmapError::Invalid(invalid) if invalid.field == "overlap" => {
+            Invalid { field: "--overlap".to_owned(), ..invalid }.into()
+        }
+        other => other,
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use actix_web::{App, HttpServer, web};
 use anyhow::Context;
 use roadmap_api::detached::Detached;
+use roadmap_api::observer::{Observer, Unobserved};
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::forget_operations::ForgetOperations;
 use roadmap_domain::usecase::sweep_attachments::{SweepAttachments, Swept};
@@ -17,9 +18,11 @@ use tokio::runtime::Handle;
 use super::base_url_at;
 use super::output::print;
 use crate::demo;
+use crate::metrics::{Metrics, MetricsServer, Sources};
 use crate::secret;
 use crate::settings::Settings;
-use crate::wiring::Application;
+use crate::stopping::{StopSignals, Stopping};
+use crate::wiring::{Application, Serving, Surface};
 use crate::worker::Worker;
 
 /// How often old answers are forgotten.
@@ -40,7 +43,7 @@ impl Serve {
         let address = listener.local_addr()?;
         let base_url = base_url_at(&settings, &address.port().to_string())?;
 
-        let mut greeting = format!("Listening on http://{address}");
+        let mut greeting = String::new();
         if self.demo {
             let subdomain = settings.default_workspace.get_or_insert_with(demo::subdomain);
             anyhow::ensure!(
@@ -63,7 +66,21 @@ impl Serve {
         let workers = settings.workers.unwrap_or_else(|| available_parallelism().map_or(1, NonZero::get));
         let references = Arc::new(secret::references(&settings)?);
         let blobs = Application::blobs(&settings)?;
-        let states = application.states(&settings, &base_url, &blobs, &references, &detached, workers)?;
+        let metrics =
+            settings.metrics_listen.as_deref().map(|at| (at, Arc::new(Metrics::new(application.clock.now()))));
+        let stopping = Stopping::default();
+        let surface = Surface {
+            base_url: &base_url,
+            blobs: &blobs,
+            references: &references,
+            observer: metrics
+                .as_ref()
+                .map_or_else(|| Arc::new(Unobserved) as Arc<dyn Observer>, |(_, metrics)| metrics.clone()),
+            detached: &detached,
+            stopping: &stopping,
+            workers,
+        };
+        let Serving { states, connections } = application.states(&settings, &surface)?;
         let deliver = application.deliver_mail(&settings, &base_url, references)?;
         // Each worker has a state of its own, and one that is started anew takes over the next.
         let states = Arc::new(Mutex::new(states.into_iter().map(web::Data::from).cycle()));
@@ -71,7 +88,10 @@ impl Serve {
             let state = states.lock().unwrap_or_else(PoisonError::into_inner).next();
             App::new().configure(|config| state.into_iter().for_each(|state| roadmap_api::configure(config, state)))
         });
-        let server = server.workers(workers).shutdown_timeout(settings.shutdown_wait.as_secs());
+        let server = server
+            .workers(workers)
+            .shutdown_signal(StopSignals::receive()?.stop(stopping, settings.shutdown_delay))
+            .shutdown_timeout(settings.shutdown_wait.as_secs());
         let server = server.listen(listener)?.run();
         let housekeeping = tokio::spawn(keep_house(
             application.forget_operations(&settings),
@@ -80,8 +100,19 @@ impl Serve {
         ));
 
         let worker = settings.mail_worker.then(|| Worker::start(deliver)).transpose()?;
+        let mut listening = format!("Listening on http://{address}");
+        let metrics_server = match metrics {
+            None => None,
+            Some((at, metrics)) => {
+                let (queue, clock) = (application.queue.clone(), application.clock.clone());
+                let sources = Sources { connections, queue, detached: detached.clone(), clock };
+                let server = MetricsServer::start(at, metrics, sources)?;
+                listening += &format!("\nMetrics at {}", server.url);
+                Some(server)
+            }
+        };
 
-        print(&greeting)?;
+        print(&format!("{listening}{greeting}"))?;
         server.await.context("the server stopped")?;
         housekeeping.abort();
         if let Some(worker) = worker
@@ -91,6 +122,9 @@ impl Serve {
         }
         if !detached.drain(settings.shutdown_wait).await {
             tracing::warn!("some calls were not done when the time to stop had come");
+        }
+        if let Some(server) = metrics_server {
+            server.stop().await;
         }
         Ok(())
     }

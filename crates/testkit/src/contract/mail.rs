@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use roadmap_domain::model::feature_request::{RequestRef, RequestSummary};
 use roadmap_domain::model::id::WorkspaceId;
-use roadmap_domain::model::mail::{LeasedMail, MailOutcome, Unsubscription};
+use roadmap_domain::model::mail::{LeasedMail, MailOutcome, OutboxDepth, Unsubscription};
 use time::Duration;
 
 use crate::harness::{Harness, comment};
@@ -218,6 +218,44 @@ pub async fn an_unwanted_mail_is_not_tried_again(harness: Harness) {
     settle(&harness, workspace, &mail, MailOutcome::Returned).await;
     assert_eq!(lease(&harness, workspace, 1).await, []);
     assert_eq!(harness.count("outbox", workspace).await, 0);
+}
+
+/// Metrics count the mail of all workspaces, by what becomes of it.
+pub async fn mail_is_counted_over_all_workspaces(harness: Harness) {
+    let queue = &harness.subject.queue;
+    assert_eq!(queue.depth(harness.now()).await.unwrap(), OutboxDepth::default());
+    let began = harness.now();
+    let (acme, _) = announced(&harness, "acme", 5).await;
+    harness.clock.advance(MINUTE);
+    let (bolt, _) = announced(&harness, "bolt", 3).await;
+    let depth = OutboxDepth { due: 8, oldest_due: Some(began), ..OutboxDepth::default() };
+    assert_eq!(queue.depth(harness.now()).await.unwrap(), depth);
+    // A clock that is behind the one that wrote them: they will be due.
+    let depth = OutboxDepth { postponed: 8, ..OutboxDepth::default() };
+    assert_eq!(queue.depth(began.plus(-MINUTE)).await.unwrap(), depth);
+
+    let mails = lease(&harness, acme, 4).await;
+    assert!(settle(&harness, acme, &mails[0], MailOutcome::Sent).await);
+    let until = harness.now().plus(MINUTE * 60);
+    assert!(settle(&harness, acme, &mails[1], MailOutcome::Postponed { until, reason: "450".to_owned() }).await);
+    let dead = MailOutcome::Dead { reason: "554".to_owned(), no_such_mailbox: false };
+    assert!(settle(&harness, acme, &mails[2], dead).await);
+    let depth = OutboxDepth { due: 4, leased: 1, postponed: 1, dead: 1, audiences: 0, oldest_due: Some(began) };
+    assert_eq!(queue.depth(harness.now()).await.unwrap(), depth);
+
+    // What a worker has taken out is due again when its lease is over.
+    assert_eq!(lease(&harness, acme, 4).await.len(), 1);
+    assert_eq!(lease(&harness, bolt, 4).await.len(), 3);
+    let depth = OutboxDepth { due: 0, leased: 5, oldest_due: None, ..depth };
+    assert_eq!(queue.depth(harness.now()).await.unwrap(), depth);
+    harness.clock.advance(MINUTE * 2);
+    let depth = OutboxDepth { due: 5, leased: 0, oldest_due: Some(harness.now().plus(-MINUTE)), ..depth };
+    assert_eq!(queue.depth(harness.now()).await.unwrap(), depth);
+
+    // An audience that is not written out yet waits since its comment.
+    let (_, _) = announced(&harness, "crane", 60).await;
+    let depth = OutboxDepth { audiences: 1, ..depth };
+    assert_eq!(queue.depth(harness.now()).await.unwrap(), depth);
 }
 
 /// Sent mails are forgotten after a while, others never.

@@ -1,0 +1,57 @@
+//! Who is told what becomes of calls.
+
+use std::time::Duration;
+
+use actix_web::http::{Method, StatusCode};
+use roadmap_domain::usecase::authenticate::Rejection;
+
+/// A call that was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answered<'a> {
+    /// The pattern of its path, or [`UNKNOWN_ROUTE`].
+    pub route: &'a str,
+    /// One of the methods that there are, or `other`.
+    pub method: &'static str,
+    /// The answer's status.
+    pub status: StatusCode,
+    /// How long it took.
+    pub duration: Duration,
+    /// Whether the answer was given before, under the same operation key.
+    pub replayed: bool,
+}
+
+/// The route of all paths that there are not: what strangers ask for does not become a name.
+pub const UNKNOWN_ROUTE: &str = "unknown";
+
+/// Is told of calls, and counts them perhaps. It must not take time.
+pub trait Observer: Send + Sync {
+    /// A call was answered.
+    fn answered(&self, call: &Answered<'_>);
+
+    /// A call was answered with 401.
+    fn rejected(&self, cause: Rejection);
+}
+
+/// Tells nobody.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn answered(&self, _: &Answered<'_>) {}
+
+    fn rejected(&self, _: Rejection) {}
+}
+
+/// The name of a method. Those that nobody has heard of have one between them.
+pub(crate) fn method_name(method: &Method) -> &'static str {
+    match method.as_str() {
+        "DELETE" => "DELETE",
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "OPTIONS" => "OPTIONS",
+        "PATCH" => "PATCH",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        _ => "other",
+    }
+}

@@ -1,0 +1,194 @@
+//! `roadmap backup` and `roadmap restore`
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail, ensure};
+use roadmap_domain::ports::Clock;
+use serde::Serialize;
+use tempfile::NamedTempFile;
+
+use super::output::{Form, Row};
+use crate::archive::{self, Contents, Manifest, Places, Unpacked};
+use crate::secret;
+use crate::settings::{Database, Settings, Storage};
+use crate::system::SystemClock;
+use crate::wiring;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Backup {
+    /// File to write
+    file: PathBuf,
+    /// Replace the file, if it is there
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    form: Form,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Restore {
+    /// File that `roadmap backup` has written
+    file: PathBuf,
+    /// Replace the database, if it is there
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    form: Form,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    file: String,
+    database: String,
+    made_at: String,
+    database_bytes: u64,
+    /// `null` when they are in a bucket, and not in the backup.
+    files: Option<u64>,
+    has_secret: bool,
+}
+
+impl Row for Shown {
+    const COLUMNS: &[&str] = &["file", "database", "made_at", "database_bytes", "files", "has_secret"];
+}
+
+impl Shown {
+    fn of(file: &Path, database: &Path, manifest: Manifest) -> Self {
+        Self {
+            file: file.display().to_string(),
+            database: database.display().to_string(),
+            made_at: manifest.made_at,
+            database_bytes: manifest.database_bytes,
+            files: manifest.files,
+            has_secret: manifest.has_secret,
+        }
+    }
+}
+
+impl Backup {
+    pub(crate) async fn run(self, settings: Settings) -> anyhow::Result<()> {
+        let database = embedded(&settings, "backed up", "pg_dump")?;
+        let failed = format!("{} could not be written", self.file.display());
+        let (target, from) = (self.file.clone(), database.clone());
+        let force = self.force;
+        let written = tokio::task::spawn_blocking(move || backup(&settings, &from, &target, force));
+        let manifest = written.await?.context(failed)?;
+        self.form.one(&Shown::of(&self.file, &database, manifest))
+    }
+}
+
+impl Restore {
+    pub(crate) async fn run(self, settings: Settings) -> anyhow::Result<()> {
+        let database = embedded(&settings, "restored", "pg_restore")?;
+        let failed = format!("{} was not restored", self.file.display());
+        let (from, to) = (self.file.clone(), database.clone());
+        let force = self.force;
+        let restored = tokio::task::spawn_blocking(move || restore(&settings, &from, &to, force));
+        let manifest = restored.await?.context(failed)?;
+        self.form.one(&Shown::of(&self.file, &database, manifest))
+    }
+}
+
+/// The file of the embedded database. A database server has means of its own.
+fn embedded(settings: &Settings, what: &str, means: &str) -> anyhow::Result<PathBuf> {
+    match &settings.database {
+        Database::File(file) => Ok(file.clone()),
+        Database::Server(_) => bail!(
+            "the database {} is {what} by its own means, {means} for example, and the storage {} beside it: \
+             the database is copied first, the files then",
+            settings.database,
+            settings.storage
+        ),
+    }
+}
+
+/// Writes a backup under another name, reads it, and gives it its name when it is good.
+fn backup(settings: &Settings, database: &Path, target: &Path, force: bool) -> anyhow::Result<Manifest> {
+    ensure!(force || !target.exists(), "it is there already; --force replaces it");
+    ensure!(database.is_file(), "there is no database {}", database.display());
+    let folder = folder_of(target);
+    let work = tempfile::tempdir_in(&folder)?;
+    let copy = work.path().join(archive::DATABASE);
+    let made_at = SystemClock.now().to_string();
+    roadmap_sqlite::copy_to(&wiring::sqlite(settings, database), &copy).context("the database cannot be copied")?;
+    let faults = roadmap_sqlite::faults(&copy)?;
+    ensure!(faults.is_empty(), "the database is damaged: {}", faults.join("; "));
+    // Whatever this copy tells about was stored before it was made, and stays.
+    let files = roadmap_sqlite::stored_files(&copy)?;
+    let blobs = match &settings.storage {
+        Storage::Folder(folder) => Some(folder.as_path()),
+        Storage::Bucket(_) => None,
+    };
+    let secret = secret::in_folder(settings)?;
+    let mut file = NamedTempFile::new_in(&folder)?;
+    let contents = Contents { database: &copy, made_at, secret, blobs, files: &files };
+    let written = archive::write(file.as_file_mut(), &contents)?;
+    file.as_file().sync_all()?;
+
+    let again = tempfile::tempdir_in(&folder)?;
+    let places = Places { work: again.path(), blobs: None };
+    let read = archive::unpack(&File::open(file.path())?, &places).context("what was written cannot be read")?;
+    ensure!(read.manifest == written && read.files == files, "what was written is something else");
+    if force {
+        drop(file.persist(target)?);
+    } else {
+        drop(file.persist_noclobber(target).context("it was made meanwhile; --force replaces it")?);
+    }
+    archive::sync_folder(&folder)?;
+    Ok(written)
+}
+
+/// Reads a backup into a folder beside, and moves all of it into its places when it is good: the files
+/// first and the database last, so that a restore that is interrupted can be done again.
+fn restore(settings: &Settings, from: &Path, database: &Path, force: bool) -> anyhow::Result<Manifest> {
+    let archive = File::open(from).context("it cannot be opened")?;
+    let claim = if database.exists() {
+        ensure!(force, "there is a database already, {}; --force replaces it", database.display());
+        let claim = roadmap_sqlite::claim(database)?;
+        Some(claim.with_context(|| format!("the database {} is in use; stop the service first", database.display()))?)
+    } else {
+        None
+    };
+    let folder = folder_of(database);
+    std::fs::create_dir_all(&folder)?;
+    let work = tempfile::tempdir_in(&folder)?;
+    let blobs = match &settings.storage {
+        Storage::Folder(folder) => {
+            std::fs::create_dir_all(folder)?;
+            Some((folder.as_path(), tempfile::tempdir_in(folder)?))
+        }
+        Storage::Bucket(_) => None,
+    };
+    let places = Places { work: work.path(), blobs: blobs.as_ref().map(|(_, staging)| staging.path()) };
+    let Unpacked { manifest, secret, files } =
+        archive::unpack(&archive, &places).context("it is not a whole backup")?;
+    match (&blobs, manifest.files) {
+        (Some((folder, staging)), Some(_)) => {
+            archive::move_blobs(staging.path(), folder, files.iter().map(|file| file.key))?;
+        }
+        (None, Some(_)) => bail!("it has files, and the storage {} is no folder", settings.storage),
+        (_, None) => {}
+    }
+    if let Some(secret) = secret {
+        secret::put_into_folder(settings, &secret)?;
+    }
+    // The log of the database that was here does not belong to the one that comes.
+    for ending in ["-wal", "-shm", "-journal"] {
+        let mut log = database.as_os_str().to_owned();
+        log.push(ending);
+        if Path::new(&log).exists() {
+            std::fs::remove_file(&log)?;
+        }
+    }
+    std::fs::rename(work.path().join(archive::DATABASE), database)?;
+    archive::sync_folder(&folder)?;
+    drop(claim);
+    Ok(manifest)
+}
+
+fn folder_of(file: &Path) -> PathBuf {
+    match file.parent() {
+        Some(folder) if folder != Path::new("") => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}

@@ -1,0 +1,198 @@
+//! The database: whether it is there, sound, up to date, and of one mind with this machine about the time.
+
+use std::path::Path;
+
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::workspace::Subdomain;
+use roadmap_domain::ports::{Clock, Directory};
+use roadmap_postgres::PostgresStore;
+use roadmap_sqlite::SqliteStore;
+
+use super::{Finding, chain};
+use crate::settings::{Database, Settings};
+use crate::system::SystemClock;
+use crate::wiring;
+
+/// How far two clocks may be apart.
+const APART: i64 = 2_000;
+
+const MIGRATE: &str = "run `roadmap migrate`; every start of the service does so, too";
+
+pub(super) async fn check(settings: &Settings) -> Vec<Finding> {
+    match &settings.database {
+        Database::File(file) => embedded(settings, file).await,
+        Database::Server(url) => server(settings, url).await,
+    }
+}
+
+async fn embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
+    let shown = file.display();
+    if !file.exists() {
+        let found = format!("there is no database {shown} yet");
+        return vec![Finding::warning("database", found, "create a workspace, or check data_dir and database_url")];
+    }
+    let options = wiring::sqlite(settings, file);
+    let restore = "`roadmap restore` puts a backup in its place; the message may tell more";
+    let looked = roadmap_sqlite::faults(file).and_then(|faults| Ok((faults, roadmap_sqlite::missing(file)?)));
+    let (faults, missing) = match looked {
+        Ok(looked) => looked,
+        Err(error) => {
+            return vec![Finding::problem("database", format!("{shown} cannot be read: {}", chain(error)), restore)];
+        }
+    };
+    if !faults.is_empty() {
+        return vec![Finding::problem("database", format!("{shown} is damaged: {}", faults.join("; ")), restore)];
+    }
+    let mut findings = Vec::new();
+    findings.push(match roadmap_sqlite::try_to_write(&options) {
+        Ok(()) => Finding::ok("database", format!("{shown} is sound and can be written")),
+        Err(error) => Finding::problem(
+            "database",
+            format!("{shown} cannot be written: {}", chain(error)),
+            "let the service's user own the file and its folder, and end what holds a lock in it",
+        ),
+    });
+    findings.push(schema(&missing));
+    if !missing.is_empty() {
+        return findings;
+    }
+    match SqliteStore::open(&options) {
+        Ok(store) => findings.extend(default_workspace(settings, &store).await),
+        Err(error) => findings.push(Finding::problem("database", chain(error), restore)),
+    }
+    findings.push(match roadmap_sqlite::newest_moment(file) {
+        Ok(newest) => newer(newest, SystemClock.now()),
+        Err(error) => Finding::problem("clock", chain(error), restore),
+    });
+    findings
+}
+
+async fn server(settings: &Settings, url: &str) -> Vec<Finding> {
+    let options = wiring::postgres(settings, url);
+    let database = &settings.database;
+    let before = SystemClock.now();
+    let clock = match roadmap_postgres::server_time(&options).await {
+        Ok(clock) => clock,
+        Err(error) => {
+            let found = format!("{database} cannot be reached: {}", chain(error));
+            let mend = "check database_url, and whether the server runs and lets this machine and login in";
+            return vec![Finding::problem("database", found, mend)];
+        }
+    };
+    let after = SystemClock.now();
+    let mut findings = vec![Finding::ok("database", format!("{database} answers"))];
+    match roadmap_postgres::pending(&options).await {
+        Ok(missing) => {
+            findings.push(schema(&missing));
+            if missing.is_empty() {
+                findings.extend(sessions(settings, &options).await);
+            }
+        }
+        Err(error) => findings.push(Finding::problem("schema", chain(error), MIGRATE)),
+    }
+    findings.push(apart(clock, before, after));
+    findings
+}
+
+/// What the service's own connections are.
+async fn sessions(settings: &Settings, options: &roadmap_postgres::PostgresOptions) -> Vec<Finding> {
+    let store = match PostgresStore::open(options).await {
+        Ok(store) => store,
+        Err(error) => {
+            let mend =
+                "docs/operations.md (PostgreSQL) tells how to set up the role; `roadmap migrate` gives it its rights";
+            return vec![Finding::problem("role", chain(error), mend)];
+        }
+    };
+    let mut findings = vec![if settings.row_security {
+        Finding::ok("role", format!("{}, which owns nothing and sees one workspace at a time", options.role))
+    } else {
+        Finding::warning(
+            "role",
+            format!("{}, and the database does not keep workspaces apart", options.role),
+            "set row_security to true in every process",
+        )
+    }];
+    findings.push(if store.is_durable() {
+        Finding::ok("durability", "the server waits for its disk")
+    } else {
+        let found = "fsync is off on the server: a crash of its machine can lose acknowledged writes";
+        Finding::warning("durability", found, "set fsync = on in postgresql.conf")
+    });
+    findings.extend(default_workspace(settings, &store).await);
+    findings
+}
+
+fn schema(missing: &[String]) -> Finding {
+    match missing.len() {
+        0 => Finding::ok("schema", "it is up to date"),
+        many => Finding::warning("schema", format!("{many} migrations are still to be run"), MIGRATE),
+    }
+}
+
+async fn default_workspace(settings: &Settings, directory: &dyn Directory) -> Option<Finding> {
+    const CHECK: &str = "workspace";
+    let subdomain: &Subdomain = settings.default_workspace.as_ref()?;
+    Some(match directory.workspace(subdomain).await {
+        Ok(Some(_)) => Finding::ok(CHECK, format!("the default workspace is {subdomain}")),
+        Ok(None) => Finding::problem(
+            CHECK,
+            format!("default_workspace is {subdomain}, and there is no such workspace"),
+            "`roadmap workspace list` shows those there are",
+        ),
+        Err(error) => Finding::problem(CHECK, chain(error), MIGRATE),
+    })
+}
+
+/// The clock of another machine, read between two looks at this one's.
+fn apart(other: Timestamp, before: Timestamp, after: Timestamp) -> Finding {
+    let ahead =
+        if other < before { other.millis() - before.millis() } else { (other.millis() - after.millis()).max(0) };
+    if ahead.abs() <= APART {
+        return Finding::ok("clock", "it agrees with the database server's");
+    }
+    let (seconds, side) = (ahead.unsigned_abs() / 1_000, if ahead > 0 { "ahead" } else { "behind" });
+    Finding::warning(
+        "clock",
+        format!("the database server's is {seconds} s {side}: mail may be sent twice, and keys end at the wrong time"),
+        "let both machines take their time from the same place (NTP)",
+    )
+}
+
+/// Rows cannot be newer than now.
+fn newer(newest: Option<Timestamp>, now: Timestamp) -> Finding {
+    match newest {
+        Some(newest) if newest.millis() - now.millis() > APART => Finding::warning(
+            "clock",
+            format!("the newest row is of {newest}, and it is {now} here: the clock was set back, or is wrong"),
+            "let this machine take its time from the network (NTP)",
+        ),
+        _ => Finding::ok("clock", "no row is newer than now"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Verdict;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(millis).unwrap()
+    }
+
+    #[test]
+    fn clocks_may_be_two_seconds_apart() {
+        for (other, result, says) in [
+            (10_000, Verdict::Ok, "agrees"),
+            (10_500, Verdict::Ok, "agrees"),
+            (8_000, Verdict::Ok, "agrees"),
+            (13_000, Verdict::Ok, "agrees"),
+            (7_999, Verdict::Warning, "2 s behind"),
+            (13_001, Verdict::Warning, "2 s ahead"),
+            (75_000, Verdict::Warning, "64 s ahead"),
+        ] {
+            let finding = apart(at(other), at(10_000), at(11_000));
+            assert!(finding.result == result && finding.found.contains(says), "{other}: {finding:?}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What is outside of the service: the storage of files, the mail server, the disk.
+
+use std::path::Path;
+
+use bytes::Bytes;
+use roadmap_domain::model::attachment::{BlobKey, Filename, Served};
+use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
+use roadmap_domain::ports::{Blobs, Clock, Ids};
+use uuid::Uuid;
+
+use super::{Finding, chain};
+use crate::settings::{Mail, Settings, Storage};
+use crate::system::{MonotonicIds, SystemClock};
+use crate::wiring::{self, Application};
+
+/// Less free space than this is no longer enough for some uploads at a time.
+const TOO_LITTLE: u64 = 200 * MEGABYTE;
+
+/// Less than this should be looked at.
+const LITTLE: u64 = 2_048 * MEGABYTE;
+
+const MEGABYTE: u64 = 1024 * 1024;
+
+/// Writes a blob, reads it and deletes it.
+pub(super) async fn storage(settings: &Settings) -> Finding {
+    const CHECK: &str = "storage";
+    let storage = &settings.storage;
+    let mend = match storage {
+        Storage::Folder(folder) if !folder.exists() => {
+            return Finding::ok(CHECK, format!("the folder {storage} is made at the first start"));
+        }
+        Storage::Folder(_) => "let the service's user own the folder and all in it, and the disk have room",
+        Storage::Bucket(_) => {
+            "check storage_url and the AWS_… variables; the keys may get, put, delete and list below the prefix"
+        }
+    };
+    let tried = match Application::blobs(settings) {
+        Ok(blobs) => probe(&*blobs).await,
+        Err(error) => Err(error),
+    };
+    if let Storage::Folder(folder) = storage {
+        // The probe's own, which nothing else is in.
+        let _ = std::fs::remove_dir(folder.join(Uuid::nil().to_string()));
+    }
+    match tried {
+        Ok(()) => Finding::ok(CHECK, format!("{storage} can be written, read and deleted from")),
+        Err(error) => Finding::problem(CHECK, format!("{storage} does not work: {}", chain(error)), mend),
+    }
+}
+
+async fn probe(blobs: &dyn Blobs) -> anyhow::Result<()> {
+    let attachment = AttachmentId::new(MonotonicIds::default().next(SystemClock.now()));
+    // No workspace has this identity, so that no sweep comes across the probe.
+    let key = BlobKey { workspace: WorkspaceId::new(Uuid::nil()), attachment };
+    let written = Bytes::from_static(b"roadmap doctor");
+    let filename = Filename::cleaned("probe");
+    let served = Served { content_type: "application/octet-stream".to_owned(), inline: false, filename };
+    let mut upload = blobs.create(key, &served).await?;
+    upload.write(written.clone()).await?;
+    upload.finish().await?;
+    let read = read(blobs, key).await;
+    blobs.delete(key).await?;
+    anyhow::ensure!(read? == written, "what was written is read otherwise");
+    Ok(())
+}
+
+async fn read(blobs: &dyn Blobs, key: BlobKey) -> anyhow::Result<Vec<u8>> {
+    let mut read = Vec::new();
+    let mut chunks = blobs.read(key, None).await?.ok_or_else(|| anyhow::anyhow!("what was written is not there"))?;
+    while let Some(chunk) = chunks.next().await? {
+        read.extend_from_slice(&chunk);
+    }
+    Ok(read)
+}
+
+/// Greets the mail server, up to the login.
+pub(super) async fn mail(settings: &Settings) -> Finding {
+    const CHECK: &str = "mail";
+    let options = match &settings.mail {
+        Mail::Smtp(options) => options,
+        Mail::Folder(..) => {
+            let found = format!("there is no mail server: mail becomes {}", settings.mail);
+            return Finding::warning(CHECK, found, "set smtp_url and mail_from, unless that is what you want");
+        }
+    };
+    let server = options.redacted();
+    let mend = "check smtp_url; `roadmap mail test` shows what is said to the server";
+    let conversation = match wiring::smtp(options) {
+        Ok(mailer) => mailer.greet().await,
+        Err(error) => return Finding::problem(CHECK, chain(error), mend),
+    };
+    match conversation.outcome {
+        Err(reason) => Finding::problem(CHECK, format!("{server} does not work: {reason}"), mend),
+        Ok(()) if conversation.lines.iter().any(|line| line == "(not encrypted)") && options.login.is_some() => {
+            let found = format!("{server} is given the password without encryption");
+            Finding::warning(CHECK, found, "use smtps://, or ?tls=required, unless the server is on this machine")
+        }
+        Ok(()) => Finding::ok(CHECK, format!("{server} lets this machine in")),
+    }
+}
+
+/// The room that is left where data is kept.
+pub(super) fn disk(settings: &Settings) -> Finding {
+    let absolute = std::path::absolute(&settings.data_dir).unwrap_or_else(|_| settings.data_dir.clone());
+    let Some(there) = absolute.ancestors().find(|folder| folder.exists()) else {
+        return Finding::problem("disk", format!("{} cannot be looked at", absolute.display()), "check data_dir");
+    };
+    match rustix::fs::statvfs(there) {
+        Ok(status) => room(&settings.data_dir, status.f_bavail.saturating_mul(status.f_frsize)),
+        Err(error) => {
+            let found = format!("the disk of {} cannot be looked at: {error}", settings.data_dir.display());
+            Finding::problem("disk", found, "check data_dir")
+        }
+    }
+}
+
+fn room(folder: &Path, free: u64) -> Finding {
+    let found = format!("{} MB are free for {}", free / MEGABYTE, folder.display());
+    let mend = "make room, or move data_dir to a larger disk";
+    if free < TOO_LITTLE {
+        Finding::problem("disk", found, mend)
+    } else if free < LITTLE {
+        Finding::warning("disk", found, mend)
+    } else {
+        Finding::ok("disk", found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Verdict;
+
+    #[test]
+    fn a_disk_that_is_getting_full_is_told_before_it_is() {
+        for (free, result) in [
+            (0, Verdict::Problem),
+            (200 * MEGABYTE - 1, Verdict::Problem),
+            (200 * MEGABYTE, Verdict::Warning),
+            (2_048 * MEGABYTE - 1, Verdict::Warning),
+            (2_048 * MEGABYTE, Verdict::Ok),
+        ] {
+            let finding = room(Path::new("/data"), free);
+            assert_eq!(finding.result, result, "{finding:?}");
+            assert_eq!(finding.found, format!("{} MB are free for /data", free / MEGABYTE));
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! What Prometheus asks for: counts of calls, and how connections and mail stand, on a listener of its own.
+//!
+//! `docs/operations.md` lists all metrics; a test holds the two together.
+//!
+//! Invariant: no label has a value that a client chose, nor the name of a workspace. What is counted is
+//! counted for all of them together.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+
+use actix_web::dev::{Server, ServerHandle};
+use actix_web::{App, HttpResponse, HttpServer, web};
+use anyhow::Context;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+use roadmap_api::detached::Detached;
+use roadmap_api::observer::{Answered, Observer};
+use roadmap_domain::model::mail::OutboxDepth;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::{Clock, Connections, OutboxQueue, PoolUse};
+use roadmap_domain::usecase::authenticate::Rejection;
+
+/// The form of the answer (OpenMetrics 1.0).
+const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Upper ends of the buckets of durations, in seconds: from a read in memory to the longest that a call
+/// waits for another one.
+const BUCKETS: [f64; 14] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CallLabels {
+    route: String,
+    method: &'static str,
+    status: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RouteLabels {
+    route: String,
+    method: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CauseLabels {
+    cause: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct PoolLabels {
+    pool: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StateLabels {
+    state: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct PoolStateLabels {
+    pool: &'static str,
+    state: &'static str,
+}
+
+/// What is counted as it happens.
+pub(crate) struct Metrics {
+    requests: Family<CallLabels, Counter>,
+    durations: Family<RouteLabels, Histogram>,
+    replays: Counter,
+    rejections: Family<CauseLabels, Counter>,
+    registry: Registry,
+}
+
+impl Metrics {
+    /// Nothing was counted yet, in a process that was started at this moment.
+    pub(crate) fn new(started: Timestamp) -> Self {
+        let requests = Family::<CallLabels, Counter>::default();
+        let durations = Family::<RouteLabels, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
+        let replays = Counter::default();
+        let rejections = Family::<CauseLabels, Counter>::default();
+        for cause in Rejection::ALL {
+            drop(rejections.get_or_create(&CauseLabels { cause: cause.name() }));
+        }
+        let start = Gauge::<f64, std::sync::atomic::AtomicU64>::default();
+        start.set(seconds(started.millis()));
+        let mut registry = Registry::default();
+        let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("roadmap_build", "The version that runs", build);
+        registry.register_with_unit("process_start_time", "When the process was started", Unit::Seconds, start);
+        registry.register("roadmap_http_requests", "Calls that were answered", requests.clone());
+        registry.register_with_unit(
+            "roadmap_http_request_duration",
+            "How long calls took to be answered",
+            Unit::Seconds,
+            durations.clone(),
+        );
+        let help = "Calls that were answered with what was saved under their operation key";
+        registry.register("roadmap_operation_replays", help, replays.clone());
+        registry.register("roadmap_rejected_keys", "Calls that were answered with 401, by cause", rejections.clone());
+        Self { requests, durations, replays, rejections, registry }
+    }
+}
+
+impl Observer for Metrics {
+    fn answered(&self, call: &Answered<'_>) {
+        let (route, method) = (call.route.to_owned(), call.method);
+        let labels = RouteLabels { route: route.clone(), method };
+        self.durations.get_or_create(&labels).observe(call.duration.as_secs_f64());
+        self.requests.get_or_create(&CallLabels { route, method, status: call.status.as_u16() }).inc();
+        if call.replayed {
+            self.replays.inc();
+        }
+    }
+
+    fn rejected(&self, cause: Rejection) {
+        self.rejections.get_or_create(&CauseLabels { cause: cause.name() }).inc();
+    }
+}
+
+/// What is looked at when somebody asks.
+pub(crate) struct Sources {
+    /// The pools of connections.
+    pub(crate) connections: Vec<Arc<dyn Connections>>,
+    /// The outbox.
+    pub(crate) queue: Arc<dyn OutboxQueue>,
+    /// Work that goes on when its caller is gone.
+    pub(crate) detached: Detached,
+    /// The time, for the age of mail.
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl Sources {
+    /// How things stand. What cannot be asked is left out: no number is better than an old one.
+    async fn look(&self) -> Registry {
+        let mut registry = Registry::default();
+        let in_flight = Gauge::<i64>::default();
+        in_flight.set(count(self.detached.in_flight()));
+        registry.register("roadmap_detached_writes", "Writes that are under way", in_flight);
+        connections(&mut registry, self.connections.iter().flat_map(|source| source.pools()));
+        let now = self.clock.now();
+        match self.queue.depth(now).await {
+            Ok(depth) => outbox(&mut registry, &depth, now),
+            Err(error) => tracing::warn!(%error, "the outbox could not be counted for the metrics"),
+        }
+        registry
+    }
+}
+
+fn connections(registry: &mut Registry, pools: impl Iterator<Item = PoolUse>) {
+    let limits = Family::<PoolLabels, Gauge>::default();
+    let connections = Family::<PoolStateLabels, Gauge>::default();
+    let waiting = Family::<PoolLabels, Gauge>::default();
+    for PoolUse { name: pool, limit, open, in_use, waiting: waits } in pools {
+        limits.get_or_create(&PoolLabels { pool }).inc_by(count(limit));
+        let idle = open.saturating_sub(in_use);
+        for (state, connected) in [("in_use", in_use), ("idle", idle)] {
+            connections.get_or_create(&PoolStateLabels { pool, state }).inc_by(count(connected));
+        }
+        waiting.get_or_create(&PoolLabels { pool }).inc_by(count(waits));
+    }
+    registry.register("roadmap_store_connections", "Connections to the database", connections);
+    registry.register("roadmap_store_connections_limit", "How many connections there may be", limits);
+    registry.register("roadmap_store_connections_waiting", "Calls that wait for a connection", waiting);
+}
+
+fn outbox(registry: &mut Registry, depth: &OutboxDepth, now: Timestamp) {
+    let mails = Family::<StateLabels, Gauge>::default();
+    let states = [("due", depth.due), ("leased", depth.leased), ("postponed", depth.postponed), ("dead", depth.dead)];
+    for (state, number) in states {
+        mails.get_or_create(&StateLabels { state }).set(number.cast_signed());
+    }
+    let audiences = Gauge::<i64>::default();
+    audiences.set(depth.audiences.cast_signed());
+    let age = Gauge::<f64, std::sync::atomic::AtomicU64>::default();
+    age.set(depth.oldest_due.map_or(0.0, |due| seconds(now.millis() - due.millis()).max(0.0)));
+    registry.register("roadmap_outbox_mails", "Mails that are not sent, by what becomes of them", mails);
+    registry.register("roadmap_outbox_audiences", "Comments whose mails are still being written out", audiences);
+    let help = "For how long the oldest mail could have been sent; 0 when none is due";
+    registry.register_with_unit("roadmap_outbox_oldest_due_age", help, Unit::Seconds, age);
+}
+
+fn count(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn seconds(millis: i64) -> f64 {
+    std::time::Duration::from_millis(millis.unsigned_abs()).as_secs_f64() * if millis < 0 { -1.0 } else { 1.0 }
+}
+
+/// The listener for metrics.
+pub(crate) struct MetricsServer {
+    handle: ServerHandle,
+    /// Where it listens.
+    pub(crate) url: String,
+}
+
+impl MetricsServer {
+    /// Serves the metrics, and nothing else, at this address.
+    pub(crate) fn start(address: &str, metrics: Arc<Metrics>, sources: Sources) -> anyhow::Result<Self> {
+        let failed = || format!("cannot listen on {address} for metrics");
+        let listener = TcpListener::bind(address).with_context(failed)?;
+        let url = format!("http://{}/metrics", listener.local_addr()?);
+        let sources = Arc::new(sources);
+        let server: Server = HttpServer::new(move || {
+            let state = web::Data::new((metrics.clone(), sources.clone()));
+            App::new().app_data(state).route("/metrics", web::get().to(show))
+        })
+        .workers(1)
+        .disable_signals()
+        .shutdown_timeout(1)
+        .listen(listener)
+        .with_context(failed)?
+        .run();
+        let handle = server.handle();
+        tokio::spawn(server);
+        Ok(Self { handle, url })
+    }
+
+    /// Stops to listen.
+    pub(crate) async fn stop(self) {
+        self.handle.stop(true).await;
+    }
+}
+
+async fn show(state: web::Data<(Arc<Metrics>, Arc<Sources>)>) -> HttpResponse {
+    let (metrics, sources) = &**state;
+    let looked_at = sources.look().await;
+    match encode(&[&metrics.registry, &looked_at]) {
+        Ok(text) => HttpResponse::Ok().content_type(CONTENT_TYPE).body(text),
+        Err(error) => {
+            tracing::error!(%error, "the metrics could not be written");
+            HttpResponse::InternalServerError().finish()
+        }
+    }
+}
+
+fn encode(registries: &[&Registry]) -> Result<String, std::fmt::Error> {
+    let mut text = String::new();
+    for registry in registries {
+        encode_registry(&mut text, registry)?;
+    }
+    encode_eof(&mut text)?;
+    Ok(text)
+}

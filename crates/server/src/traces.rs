@@ -1,0 +1,92 @@
+//! Traces of calls, sent to a collector by OTLP over HTTP.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use async_trait::async_trait;
+use bytes::Bytes;
+use opentelemetry::trace::TracerProvider;
+use opentelemetry_http::{HttpClient, HttpError, Request, Response};
+use opentelemetry_otlp::{SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tokio::runtime::Handle;
+use tracing::Subscriber;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::registry::LookupSpan;
+
+/// How long the collector may take to take what is sent.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Sends spans until it is ended.
+pub(crate) struct Traces(SdkTracerProvider);
+
+impl Traces {
+    /// Sends to the collector at this URL.
+    pub(crate) fn to(endpoint: &str) -> anyhow::Result<Self> {
+        // Another part of the process may have installed one, and then that one is used.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let failed = "traces cannot be sent";
+        let client = reqwest::Client::builder().timeout(PATIENCE).build().context(failed)?;
+        let client = Client { client, runtime: Handle::current() };
+        let endpoint = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
+        let exporter =
+            SpanExporter::builder().with_http().with_http_client(client).with_endpoint(endpoint).with_timeout(PATIENCE);
+        let resource = Resource::builder_empty()
+            .with_service_name("roadmap")
+            .with_attribute(opentelemetry::KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+            .build();
+        let provider = SdkTracerProvider::builder()
+            .with_batch_exporter(exporter.build().context(failed)?)
+            .with_resource(resource)
+            .build();
+        Ok(Self(provider))
+    }
+
+    /// What takes the spans of calls out of everything that the process says, and nothing besides.
+    pub(crate) fn layer<S: Subscriber + for<'span> LookupSpan<'span>>(&self) -> impl Layer<S> + use<S> {
+        let layer = tracing_opentelemetry::layer().with_tracer(self.0.tracer("roadmap"));
+        let layer = layer.with_location(false).with_threads(false).with_tracked_inactivity(false).with_target(false);
+        layer.with_filter(filter_fn(|metadata| metadata.target() == roadmap_api::around::TRACE))
+    }
+
+    /// Sends what is left, and ends.
+    pub(crate) async fn end(self) {
+        let ended = tokio::task::spawn_blocking(move || self.0.shutdown()).await;
+        if !matches!(ended, Ok(Ok(()))) {
+            tracing::warn!("the last traces could not be sent");
+        }
+    }
+}
+
+/// Requests that run on the main runtime, whichever thread asks for them.
+#[derive(Debug)]
+struct Client {
+    client: reqwest::Client,
+    runtime: Handle,
+}
+
+#[async_trait]
+impl HttpClient for Client {
+    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let client = self.client.clone();
+        let sent = self.runtime.spawn(async move {
+            let request = reqwest::Request::try_from(request)?;
+            let mut answer = client.execute(request).await?;
+            let (status, headers) = (answer.status(), std::mem::take(answer.headers_mut()));
+            let mut response = Response::new(answer.bytes().await?);
+            *response.status_mut() = status;
+            *response.headers_mut() = headers;
+            Ok::<_, reqwest::Error>(response)
+        });
+        let response = sent.await?.inspect_err(|error| {
+            tracing::warn!(error = %anyhow::Chain::new(error).map(ToString::to_string).collect::<Vec<_>>().join(": "),
+                           "traces could not be sent");
+        })?;
+        if !response.status().is_success() {
+            tracing::warn!(status = response.status().as_u16(), "the collector did not take traces");
+        }
+        Ok(response)
+    }
+}

@@ -1,0 +1,81 @@
+//! Looks at the file without changing it: for operators who ask whether all is well.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use diesel::connection::SimpleConnection;
+use diesel::migration::{Migration, MigrationSource};
+use diesel::sql_types::{BigInt, Nullable, Text};
+use diesel::sqlite::Sqlite;
+use diesel::{QueryableByName, RunQueryDsl};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::timestamp::Timestamp;
+
+use crate::SqliteOptions;
+use crate::connection::Connector;
+use crate::errors::SqlError;
+use crate::migrate::MIGRATIONS;
+
+/// How long the file's writers are waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(QueryableByName)]
+struct Version {
+    #[diesel(sql_type = Text)]
+    version: String,
+}
+
+/// The versions of the migrations that the file still lacks. Unlike [`crate::pending`], this leaves a file
+/// that has none as it is.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn missing(path: &Path) -> Result<Vec<String>, StoreError> {
+    let mut connection = Connector::new(path, PATIENCE).looking()?;
+    let table = "SELECT name AS version FROM sqlite_schema WHERE name = '__diesel_schema_migrations'";
+    let tables: Vec<Version> = diesel::sql_query(table).load(&mut connection).map_err(SqlError::from)?;
+    let applied: Vec<Version> = if tables.is_empty() {
+        Vec::new()
+    } else {
+        let applied = "SELECT version FROM __diesel_schema_migrations";
+        diesel::sql_query(applied).load(&mut connection).map_err(SqlError::from)?
+    };
+    let applied: BTreeSet<String> = applied.into_iter().map(|row| row.version).collect();
+    let known: Vec<Box<dyn Migration<Sqlite>>> = MIGRATIONS.migrations().map_err(StoreError::Fatal)?;
+    let known = known.iter().map(|migration| migration.name().version().to_string());
+    Ok(known.filter(|version| !applied.contains(version)).collect())
+}
+
+/// Begins to write, and does not.
+///
+/// # Errors
+/// Nobody may write to the file now.
+pub fn try_to_write(options: &SqliteOptions) -> Result<(), StoreError> {
+    let mut connection = Connector::new(&options.path, options.write_wait).existing()?;
+    Ok(connection.batch_execute("BEGIN IMMEDIATE; ROLLBACK").map_err(SqlError::from)?)
+}
+
+#[derive(QueryableByName)]
+struct Newest {
+    #[diesel(sql_type = Nullable<BigInt>)]
+    newest: Option<i64>,
+}
+
+/// The latest moment at which anything was created. `None` when there is nothing.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn newest_moment(path: &Path) -> Result<Option<Timestamp>, StoreError> {
+    let mut connection = Connector::new(path, PATIENCE).looking()?;
+    let newest = "SELECT max(at) AS newest FROM (
+                      SELECT max(created_at) AS at FROM workspaces
+                      UNION ALL SELECT max(created_at) FROM feature_requests
+                      UNION ALL SELECT max(created_at) FROM votes
+                      UNION ALL SELECT max(created_at) FROM comments
+                      UNION ALL SELECT max(created_at) FROM changelogs
+                      UNION ALL SELECT max(created_at) FROM operations
+                  )";
+    let row: Newest = diesel::sql_query(newest).get_result(&mut connection).map_err(SqlError::from)?;
+    Ok(row.newest.and_then(Timestamp::from_millis))
+}

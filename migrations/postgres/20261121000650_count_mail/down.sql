@@ -1,0 +1,2 @@
+DROP FUNCTION mail_depth(timestamptz);
+DROP INDEX outbox_by_death;

@@ -1,0 +1,361 @@
+//! `roadmap backup` and `roadmap restore`: of the embedded database, whichever store is under test.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use md5::{Digest, Md5};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::app::{App, Client, Finished, Server, eventually, files_below, has_keys, is_moment, run};
+use crate::database::{Data, ON_POSTGRES};
+
+/// A folder for backups.
+fn shelf() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("roadmap.tar");
+    (folder, file)
+}
+
+fn path(file: &Path) -> &str {
+    file.to_str().expect("text")
+}
+
+/// Runs a command that fails, and returns what it says.
+#[track_caller]
+fn failure(folder: &Path, arguments: &[&str]) -> String {
+    failed(&run(folder, arguments, &[]))
+}
+
+#[track_caller]
+fn failed(finished: &Finished) -> String {
+    assert!(!finished.success && finished.stdout.is_empty(), "{}", finished.stdout);
+    finished.stderr.trim_end().to_owned()
+}
+
+/// A form with one file.
+fn form(name: &str, bytes: &[u8]) -> Vec<u8> {
+    let head = format!("--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n");
+    [head.as_bytes(), bytes, b"\r\n--limit--\r\n"].concat()
+}
+
+/// A service on the embedded store.
+struct Embedded {
+    data: Data,
+    server: Option<Server>,
+    key: String,
+    environment: Vec<(String, String)>,
+}
+
+impl Embedded {
+    fn start(environment: &[(&str, &str)]) -> Self {
+        let data = Data::file();
+        let run = |arguments: &[&str]| run(data.path(), arguments, &[]).json();
+        run(&["workspace", "create", "acme", "--product-name", "Acme", "--website-url", "https://acme.example"]);
+        let key = run(&["api-key", "create", "--workspace", "acme", "--name", "tests"]);
+        let key = key["key"].as_str().expect("a key").to_owned();
+        let owned = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let environment: Vec<(String, String)> = owned.collect();
+        let server = Some(Server::start(data.path(), &[], &environment));
+        Self { data, server, key, environment }
+    }
+
+    fn folder(&self) -> &Path {
+        self.data.path()
+    }
+
+    fn client(&self) -> Client {
+        client(self.server.as_ref().expect("a server"), &self.key)
+    }
+
+    fn stop(&mut self) {
+        drop(self.server.take());
+    }
+
+    fn back_up(&self, file: &Path) -> Value {
+        run(self.folder(), &["backup", path(file)], &[]).json()
+    }
+
+    /// A service on what another folder was restored to.
+    fn serve_at(&self, data: &Data) -> (Server, Client) {
+        let server = Server::start(data.path(), &[], &self.environment);
+        let client = client(&server, &self.key);
+        (server, client)
+    }
+}
+
+fn client(server: &Server, key: &str) -> Client {
+    Client { port: server.port, host: "acme.roadmap.example.com".to_owned(), key: Some(key.to_owned()) }
+}
+
+/// The bytes that a `blob_url` leads to.
+fn open(client: &Client, url: &Value) -> Vec<u8> {
+    let local = |url: &str| url.strip_prefix("https://acme.roadmap.example.com").expect("a URL of ours").to_owned();
+    let redirect = client.get(&local(url.as_str().expect("a URL")));
+    assert_eq!(redirect.status, 302, "{}", redirect.text());
+    let opened = client.get(&local(redirect.header("location").expect("a place")));
+    assert_eq!(opened.status, 200, "{}", opened.text());
+    opened.bytes
+}
+
+/// Asserts that each row of a file has its bytes, unharmed. Returns how many rows there are.
+#[track_caller]
+fn has_all_files(data: &Data) -> usize {
+    let rows = data.rows("SELECT key || ' ' || byte_size || ' ' || lower(hex(checksum)) FROM attachments");
+    for row in &rows {
+        let [key, size, checksum] = row.split(' ').collect::<Vec<_>>()[..] else { panic!("{row}") };
+        let bytes = std::fs::read(data.path().join("blobs").join(key)).unwrap_or_else(|error| panic!("{key}: {error}"));
+        assert_eq!(bytes.len().to_string(), size, "{key}");
+        let digest: String = Md5::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(digest, checksum, "{key}");
+    }
+    rows.len()
+}
+
+/// Tells others to end, at its own end.
+struct Until<'a>(&'a AtomicBool);
+
+impl Drop for Until<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn a_backup_under_load_has_every_write_that_was_acknowledged_before_it() {
+    let mut app = Embedded::start(&[]);
+    app.client().feature_request("Dark mode");
+    let (votes, files, over) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()), AtomicBool::new(false));
+    let (_shelf, file) = shelf();
+    let known = |list: &Mutex<Vec<Value>>| list.lock().unwrap().len();
+    let (before, during, made) = std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let (client, votes, over) = (app.client(), &votes, &over);
+            scope.spawn(move || {
+                for number in 0.. {
+                    if over.load(Ordering::SeqCst) {
+                        break;
+                    }
+                    let email = format!("w{writer}n{number}@example.com");
+                    let body = json!({ "customer": { "email": email }, "operation_key": email });
+                    let answer = client.post_upvote("1", &body);
+                    assert_eq!(answer.status, 201, "{}", answer.text());
+                    votes.lock().unwrap().push(json!({ "email": email, "answer": answer.text() }));
+                }
+            });
+        }
+        for uploader in 0..2 {
+            let (client, files, over) = (app.client(), &files, &over);
+            scope.spawn(move || {
+                for number in 0_usize.. {
+                    if over.load(Ordering::SeqCst) {
+                        break;
+                    }
+                    let bytes = format!("file {number} of {uploader};").repeat(1 + number * 997 % 9_000);
+                    let answer = client.post_attachment(&form("a.txt", bytes.as_bytes()));
+                    assert_eq!(answer.status, 201, "{}", answer.text());
+                    let attachment = answer.json();
+                    files.lock().unwrap().push(json!({ "attachment": attachment, "bytes": bytes }));
+                }
+            });
+        }
+        // Whatever fails in here, the writers end.
+        let _until = Until(&over);
+        eventually("writes are acknowledged", || known(&votes) > 60 && known(&files) > 20);
+        let before = (votes.lock().unwrap().clone(), files.lock().unwrap().clone());
+        let made = app.back_up(&file);
+        let during = (known(&votes) - before.0.len(), known(&files) - before.1.len());
+        (before, during, made)
+    });
+    assert!(during.0 > 0 && during.1 > 0, "nothing was written while the backup was made: {during:?}");
+    has_keys(&made, &["file", "database", "made_at", "database_bytes", "files", "has_secret"]);
+    is_moment(&made["made_at"]);
+    assert_eq!((&made["file"], &made["database"]), (&json!(path(&file)), &json!("./roadmap.db")));
+    app.stop();
+
+    let restored = Data::file();
+    let said = run(restored.path(), &["restore", path(&file)], &[]).json();
+    assert_eq!(said, made);
+    restored.is_sound();
+    let emails = restored.rows("SELECT email FROM customers JOIN votes ON votes.customer_id = customers.id");
+    for vote in &before.0 {
+        assert!(emails.iter().any(|email| vote["email"] == **email), "{vote} was acknowledged and is lost");
+    }
+    assert!(emails.len() < votes.lock().unwrap().len(), "the backup is of the end, and not of the middle");
+    let rows = has_all_files(&restored);
+    assert_eq!(made["files"], json!(rows));
+    // Nothing else is there: neither what was uploaded later nor a folder that was worked in.
+    assert_eq!(files_below(&restored.path().join("blobs")).len(), rows);
+    let beside: Vec<PathBuf> = files_below(restored.path());
+    assert_eq!(beside.len(), rows + 1, "{beside:?}");
+    assert_eq!(files_below(file.parent().unwrap()), std::slice::from_ref(&file));
+
+    let (_server, client) = app.serve_at(&restored);
+    assert_eq!(client.get_voters("1", "").json()["total_count"], json!(emails.len()));
+    for uploaded in &before.1 {
+        assert_eq!(open(&client, &uploaded["attachment"]["blob_url"]), uploaded["bytes"].as_str().unwrap().as_bytes());
+    }
+    for vote in before.0.iter().take(5) {
+        let again = client.post_upvote("1", &json!({ "operation_key": vote["email"] }));
+        assert_eq!((again.header("idempotent-replayed"), json!(again.text())), (Some("true"), vote["answer"].clone()));
+    }
+    client.feature_request("Life goes on");
+    restored.is_sound();
+}
+
+#[test]
+fn the_secret_of_the_folder_goes_with_it() {
+    // Empty counts as not set.
+    let mut app = Embedded::start(&[("ROADMAP_SECRET", "")]);
+    let uploaded = app.client().post_attachment(&form("a.txt", b"hello")).json();
+    let (_shelf, file) = shelf();
+    assert_eq!(app.back_up(&file)["has_secret"], json!(true));
+    app.stop();
+    let restored = Data::file();
+    run(restored.path(), &["restore", path(&file)], &[]).json();
+    let secret = |data: &Data| std::fs::read(data.path().join("secret")).expect("a secret");
+    assert_eq!(secret(&restored), secret(&app.data));
+    for private in [file.as_path(), &restored.path().join("secret")] {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(private).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{}", private.display());
+    }
+    let (_server, client) = app.serve_at(&restored);
+    assert_eq!(open(&client, &uploaded["blob_url"]), b"hello");
+}
+
+#[test]
+fn nothing_is_overwritten_unless_it_is_asked_for() {
+    let mut app = Embedded::start(&[]);
+    app.client().feature_request("First");
+    let (_shelf, file) = shelf();
+    std::fs::write(&file, "precious").unwrap();
+    let taken = format!("error: {} could not be written: it is there already; --force replaces it", path(&file));
+    assert_eq!(failure(app.folder(), &["backup", path(&file)]), taken);
+    assert_eq!(std::fs::read(&file).unwrap(), b"precious");
+    run(app.folder(), &["backup", path(&file), "--force"], &[]).json();
+    app.client().feature_request("Second");
+    let found = |client: &Client| {
+        client.get_feature_requests("query=second").json()["feature_requests"].as_array().expect("a list").len()
+    };
+
+    let restore = ["restore", path(&file)];
+    let there = format!(
+        "error: {} was not restored: there is a database already, ./roadmap.db; --force replaces it",
+        path(&file)
+    );
+    assert_eq!(failure(app.folder(), &restore), there);
+    let in_use =
+        format!("error: {} was not restored: the database ./roadmap.db is in use; stop the service first", path(&file));
+    let force = [&restore[..], &["--force"]].concat();
+    assert_eq!(failure(app.folder(), &force), in_use);
+    assert_eq!(found(&app.client()), 1);
+    // A service that was killed leaves its log behind, which is none of the restored database's.
+    app.stop();
+    assert!(app.folder().join("roadmap.db-wal").exists());
+    run(app.folder(), &force, &[]).json();
+    app.data.is_sound();
+    assert_eq!(app.data.rows("SELECT title FROM feature_requests"), ["First"]);
+    let (_server, client) = app.serve_at(&app.data);
+    assert_eq!(found(&client), 0);
+}
+
+#[test]
+fn a_backup_that_is_not_whole_restores_nothing() {
+    let mut app = Embedded::start(&[]);
+    let uploaded = app.client().post_attachment(&form("a.txt", b"a file that is looked for")).json();
+    assert_eq!(uploaded["byte_size"], json!(25));
+    let (shelf, file) = shelf();
+    app.back_up(&file);
+    app.stop();
+    let whole = std::fs::read(&file).unwrap();
+    let at = |text: &[u8]| whole.windows(text.len()).position(|window| window == text).expect("it is there");
+    let (of_database, of_file) = (at(b"SQLite format 3") + 5_000, at(b"a file that is looked for"));
+    let flipped = |place: usize| {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 1;
+        bytes
+    };
+    let without_file = whole[..of_file - 512].iter().copied().chain([0; 1024]).collect::<Vec<u8>>();
+    for (case, bytes, says) in [
+        ("no archive", b"nothing of the kind".to_vec(), "it has broken off or is damaged"),
+        ("a broken name", flipped(2), "it has broken off or is damaged"),
+        ("nothing", Vec::new(), "it is no backup of this service"),
+        ("a changed form", flipped(at(b"\"form\": 1") + 8), "it has the form 0, and this version knows the form 1"),
+        ("a broken database", flipped(of_database), "its database is not as it was written"),
+        ("half a database", whole[..of_database].to_vec(), "its database is not as it was written"),
+        ("a broken file", flipped(of_file), "is not as it was uploaded"),
+        ("half a file", whole[..of_file + 5].to_vec(), "is not as it was uploaded"),
+        ("a missing file", without_file, "1 of its files are not there, blobs/"),
+    ] {
+        let broken = shelf.path().join("broken.tar");
+        std::fs::write(&broken, bytes).unwrap();
+        let empty = Data::file();
+        let said = failure(empty.path(), &["restore", path(&broken)]);
+        let begins = format!("error: {} was not restored: it is not a whole backup: ", path(&broken));
+        assert!(said.starts_with(&begins) && said.contains(says), "{case}: {said}");
+        assert_eq!(files_below(empty.path()), [] as [PathBuf; 0], "{case}");
+        // What is there is left alone.
+        let said = failure(app.folder(), &["restore", path(&broken), "--force"]);
+        assert!(said.contains(says), "{case}: {said}");
+        assert_eq!((has_all_files(&app.data), app.data.rows("SELECT count(*) FROM workspaces")[0].as_str()), (1, "1"));
+    }
+    let nothing = shelf.path().join("nothing.tar");
+    let said = failure(app.folder(), &["restore", path(&nothing), "--force"]);
+    assert!(said.contains("was not restored: it cannot be opened"), "{said}");
+}
+
+#[test]
+fn what_is_damaged_is_not_backed_up() {
+    let mut app = Embedded::start(&[]);
+    app.client().post_attachment(&form("a.txt", b"hello")).json();
+    let blob = files_below(&app.folder().join("blobs")).remove(0);
+    let (shelf, file) = shelf();
+    let folder = app.folder().to_owned();
+    let says = |what: &str| {
+        let said = failure(&folder, &["backup", path(&file)]);
+        let begins = format!("error: {} could not be written: {what}", path(&file));
+        assert!(said.starts_with(&begins), "{said}");
+        assert_eq!(files_below(shelf.path()), [] as [PathBuf; 0]);
+    };
+    for bytes in ["hallo", "hello!", "hell"] {
+        std::fs::write(&blob, bytes).unwrap();
+        says("the file ./blobs/");
+    }
+    std::fs::remove_file(&blob).unwrap();
+    says("the file ./blobs/");
+    std::fs::write(&blob, "hello").unwrap();
+    app.data.execute("PRAGMA foreign_keys = OFF; DELETE FROM lanes");
+    says("the database is damaged: a row of tracks refers to none of lanes");
+    app.stop();
+    std::fs::write(app.folder().join("roadmap.db"), "no database".repeat(1_000)).unwrap();
+    says("the database cannot be copied: ");
+    for file in ["roadmap.db", "roadmap.db-wal", "roadmap.db-shm"] {
+        let _ = std::fs::remove_file(app.folder().join(file));
+    }
+    says("there is no database ./roadmap.db");
+}
+
+#[test]
+fn a_database_server_has_means_of_its_own() {
+    let folder = Data::file();
+    let url = "postgres://ann:s3cret@db.example.com/roadmap";
+    let (_shelf, file) = shelf();
+    for (command, says) in [
+        ("backup", "is backed up by its own means, pg_dump for example"),
+        ("restore", "is restored by its own means, pg_restore for example"),
+    ] {
+        let said = failed(&run(folder.path(), &[command, path(&file)], &[("ROADMAP_DATABASE_URL", url)]));
+        let expected = format!(
+            "error: the database postgres://ann@db.example.com/roadmap {says}, and the storage ./blobs beside it: \
+             the database is copied first, the files then"
+        );
+        assert_eq!(said, expected);
+    }
+    if *ON_POSTGRES {
+        let app = App::start();
+        let said = failed(&app.roadmap(&["backup", path(&file)]));
+        assert!(said.contains("pg_dump"), "{said}");
+    }
+}

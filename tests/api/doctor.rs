@@ -1,0 +1,466 @@
+//! `roadmap doctor`: every problem that it can tell, provoked, and the whole of what it says.
+
+use std::path::Path;
+
+use roadmap_testkit::smtp::{Setup, Sink};
+use serde_json::{Value, json};
+
+use crate::app::{App, run};
+use crate::database::{Data, ON_POSTGRES, url_for};
+
+const BASE_URL: &str = "https://roadmap.example.com; *.roadmap.example.com must lead here, with a certificate for it";
+
+fn finding(check: &str, result: &str, found: &str, mend: Option<&str>) -> Value {
+    json!({ "check": check, "result": result, "found": found, "mend": mend })
+}
+
+fn ok(check: &str, found: &str) -> Value {
+    finding(check, "ok", found, None)
+}
+
+fn warning(check: &str, found: &str, mend: &str) -> Value {
+    finding(check, "warning", found, Some(mend))
+}
+
+fn problem(check: &str, found: &str, mend: &str) -> Value {
+    finding(check, "problem", found, Some(mend))
+}
+
+/// What it says with `--json`, but for how much room there is. Asserts that it fails when there is a problem,
+/// and only then.
+#[track_caller]
+fn examined(folder: &Path, environment: &[(&str, &str)]) -> Vec<Value> {
+    let finished = run(folder, &["doctor"], environment);
+    let mut findings: Vec<Value> =
+        serde_json::from_str(&finished.stdout).unwrap_or_else(|_| panic!("{}", finished.stderr));
+    let problems = findings.iter().filter(|finding| finding["result"] == "problem").count();
+    let says = match problems {
+        0 => String::new(),
+        1 => "error: there is a problem\n".to_owned(),
+        many => format!("error: there are {many} problems\n"),
+    };
+    assert_eq!((finished.success, &finished.stderr), (problems == 0, &says), "{findings:?}");
+    // A machine with little room is one to run tests on, too.
+    if let Some(disk) = findings.iter_mut().find(|finding| finding["check"] == "disk") {
+        let found = disk["found"].as_str().expect("text");
+        let megabytes = found.strip_suffix(" MB are free for .").expect("room").parse::<u64>().expect("a number");
+        assert!(megabytes > 200, "{found}");
+        *disk = json!("disk");
+    }
+    findings
+}
+
+/// The one thing that a check found.
+#[track_caller]
+fn of(check: &str, findings: &[Value]) -> Value {
+    let found: Vec<&Value> = findings.iter().filter(|finding| finding["check"] == check).collect();
+    assert_eq!(found.len(), 1, "{check}: {findings:?}");
+    found[0].clone()
+}
+
+fn shown(data: &Data) -> String {
+    url_for(data.path()).unwrap_or_else(|| "./roadmap.db".to_owned())
+}
+
+/// Data with a workspace, on the embedded store.
+fn embedded() -> Data {
+    let data = Data::file();
+    let website = "https://acme.example";
+    run(data.path(), &["workspace", "create", "acme", "--product-name", "Acme", "--website-url", website], &[]).json();
+    data
+}
+
+fn of_database(data: &Data) -> Vec<Value> {
+    if url_for(data.path()).is_some() {
+        let role = "roadmap_service, which owns nothing and sees one workspace at a time";
+        let durable = data.rows("SELECT setting FROM pg_settings WHERE name = 'fsync'") == ["on"];
+        let durability = if durable {
+            ok("durability", "the server waits for its disk")
+        } else {
+            let found = "fsync is off on the server: a crash of its machine can lose acknowledged writes";
+            warning("durability", found, "set fsync = on in postgresql.conf")
+        };
+        vec![
+            ok("database", &format!("{} answers", shown(data))),
+            ok("schema", "it is up to date"),
+            ok("role", role),
+            durability,
+            ok("clock", "it agrees with the database server's"),
+        ]
+    } else {
+        vec![
+            ok("database", &format!("{} is sound and can be written", shown(data))),
+            ok("schema", "it is up to date"),
+            ok("clock", "no row is newer than now"),
+        ]
+    }
+}
+
+fn of_settings(data: &Data) -> Value {
+    if url_for(data.path()).is_some() {
+        warning(
+            "settings",
+            "the database is a server, and files are in the folder ./blobs",
+            "with processes on several machines set storage_url to a bucket, or to a folder that they share",
+        )
+    } else {
+        ok("settings", "they can be read and go together")
+    }
+}
+
+#[test]
+fn a_service_in_good_health_is_told_so() {
+    let app = App::start();
+    let sink = Sink::start();
+    let environment = [("ROADMAP_SMTP_URL", sink.url()), ("ROADMAP_MAIL_FROM", "a@acme.example".to_owned())];
+    let environment = environment.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let mut expected = vec![of_settings(&app.data), ok("base_url", BASE_URL), ok("secret", "it is set")];
+    expected.extend(of_database(&app.data));
+    expected.push(ok("storage", "./blobs can be written, read and deleted from"));
+    expected.push(ok("mail", &format!("smtp://127.0.0.1:{} lets this machine in", sink.port())));
+    expected.push(json!("disk"));
+    assert_eq!(examined(app.data_dir(), &environment), expected);
+    // Nothing was sent, and nothing is left.
+    assert_eq!(sink.count(), 0);
+    assert_eq!(std::fs::read_dir(app.data_dir().join("blobs")).unwrap().count(), 0);
+    assert_eq!(app.acme.get_tracks().status, 200);
+}
+
+#[test]
+fn people_read_a_line_for_each_and_another_on_how_to_mend_it() {
+    let data = embedded();
+    let environment = [("ROADMAP_DATABASE_URL", ""), ("ROADMAP_BASE_URL", "http://roadmap.example.com")];
+    let app = std::process::Command::new(env!("CARGO_BIN_EXE_roadmap"))
+        .current_dir(data.path())
+        .args(["--data-dir", ".", "doctor", "--storage-url", "file://./roadmap.db"])
+        .env("ROADMAP_SECRET", "0123456789abcdef0123456789abcdef")
+        .envs(environment)
+        .output()
+        .expect("the binary runs");
+    let printed = String::from_utf8(app.stdout).unwrap();
+    let of_disk = |line: &str| line.contains(" disk  ") || line.contains("mend: make room");
+    let lines: Vec<&str> = printed.lines().filter(|line| !of_disk(line)).collect();
+    let expected = [
+        "ok       settings   they can be read and go together",
+        "warning  base_url   http://roadmap.example.com is not encrypted: keys can be read on the way, and mail programs do not unsubscribe",
+        "                    mend: set base_url to the https:// URL at which the service is reached",
+        "ok       secret     it is set",
+        "ok       database   ./roadmap.db is sound and can be written",
+        "ok       schema     it is up to date",
+        "ok       clock      no row is newer than now",
+        "problem  storage    ./roadmap.db does not work: the storage ./roadmap.db cannot be opened: \
+         Service is temporarily unavailable: File exists (os error 17)",
+        "                    mend: let the service's user own the folder and all in it, and the disk have room",
+        "warning  mail       there is no mail server: mail becomes files in ./mail",
+        "                    mend: set smtp_url and mail_from, unless that is what you want",
+    ];
+    assert_eq!(lines, expected);
+    assert_eq!(String::from_utf8(app.stderr).unwrap(), "error: there is a problem\n");
+    assert_eq!(app.status.code(), Some(1));
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_all_that_is_told() {
+    let data = embedded();
+    for (name, value, found) in [
+        ("ROADMAP_WORKERS", "0", "the setting workers must be at least 1"),
+        ("ROADMAP_SECRET", "short", "the setting secret is not a secret of at least 32 characters"),
+        (
+            "ROADMAP_SMTP_URL",
+            "smtp://u:s3cret@mail.example.com",
+            "the setting mail_from is required with smtp_url: the address that mail is sent from",
+        ),
+    ] {
+        let expected = problem("settings", found, "docs/configuration.md lists all settings and their values");
+        assert_eq!(examined(data.path(), &[(name, value)]), [expected]);
+    }
+}
+
+#[test]
+fn settings_that_do_not_go_together_are_told() {
+    let data = embedded();
+    let own = "give metrics_listen a port of its own, for example 127.0.0.1:9464";
+    let proxy = "listen on 127.0.0.1, or let a firewall keep everybody but the proxy away";
+    let private = "set metrics_listen to an address of this machine or of a network of your own";
+    let at = |name: &str| format!("set {name} to an address and a port, for example 127.0.0.1:8080");
+    let secret = "0123456789abcdef0123456789abcdef";
+    for (environment, expected) in [
+        (
+            vec![("ROADMAP_LOG", "info,=")],
+            problem(
+                "settings",
+                "the setting log is `info,=`, which is not a filter such as info: invalid filter directive",
+                "set log to a level such as info",
+            ),
+        ),
+        (
+            vec![("ROADMAP_LISTEN", "8080")],
+            problem("settings", "listen is `8080`, which is no address to listen on", &at("listen")),
+        ),
+        (
+            vec![("ROADMAP_METRICS_LISTEN", "127.0.0.1")],
+            problem(
+                "settings",
+                "metrics_listen is `127.0.0.1`, which is no address to listen on",
+                &at("metrics_listen"),
+            ),
+        ),
+        (
+            vec![("ROADMAP_METRICS_LISTEN", "127.0.0.1:8080")],
+            problem("settings", "listen and metrics_listen have the same port, 8080", own),
+        ),
+        (
+            vec![("ROADMAP_METRICS_LISTEN", "0.0.0.0:9464")],
+            warning("settings", "metrics are served at 0.0.0.0:9464 to whoever reaches it, without a login", private),
+        ),
+        (
+            vec![("ROADMAP_SECRET", secret), ("ROADMAP_PREVIOUS_SECRETS", secret)],
+            warning(
+                "settings",
+                "secret is also one of previous_secrets",
+                "take it out of previous_secrets, which is for those that were replaced",
+            ),
+        ),
+        (
+            vec![("ROADMAP_TRUST_PROXY", "true"), ("ROADMAP_LISTEN", "0.0.0.0:8080")],
+            warning(
+                "settings",
+                "trust_proxy is on and the service listens at 0.0.0.0:8080, where others than the proxy may reach it",
+                proxy,
+            ),
+        ),
+    ] {
+        assert_eq!(of("settings", &examined(data.path(), &environment)), expected);
+    }
+    let server = [("ROADMAP_DATABASE_URL", "postgres://ann:s3cret@127.0.0.1:1/roadmap")];
+    assert_eq!(of("settings", &examined(data.path(), &server))["result"], "warning");
+}
+
+#[test]
+fn a_base_url_that_others_cannot_use_is_told() {
+    let data = embedded();
+    let mend = "set base_url to the https:// URL at which the service is reached";
+    let base_url = |url: &str, environment: &[(&str, &str)]| {
+        let mut command = vec!["--data-dir", ".", "doctor", "--json"];
+        if !url.is_empty() {
+            command.extend(["--base-url", url]);
+        }
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_roadmap"))
+            .current_dir(data.path())
+            .args(command)
+            .envs(environment.iter().copied())
+            .output()
+            .expect("the binary runs");
+        of("base_url", &serde_json::from_slice::<Vec<Value>>(&output.stdout).unwrap())
+    };
+    let unset = "it is not set: all URLs in answers and mails lead to this machine";
+    assert_eq!(base_url("", &[]), warning("base_url", unset, mend));
+    let local = "http://localhost:8080 is this machine: nobody else can open the URLs in answers";
+    assert_eq!(base_url("http://localhost:8080", &[]), warning("base_url", local, mend));
+    let smtp = [("ROADMAP_SMTP_URL", "smtp://127.0.0.1:1"), ("ROADMAP_MAIL_FROM", "a@acme.example")];
+    let mailed = "http://localhost is this machine, and mail with links to it is sent to customers";
+    assert_eq!(base_url("http://localhost", &smtp), problem("base_url", mailed, mend));
+    assert_eq!(base_url("https://roadmap.example.com", &[]), ok("base_url", BASE_URL));
+    let one = "https://roadmap.example.com, which is also acme; acme.roadmap.example.com must lead here, too, with a certificate";
+    let default = [("ROADMAP_DEFAULT_WORKSPACE", "acme")];
+    assert_eq!(base_url("https://roadmap.example.com", &default), ok("base_url", one));
+}
+
+#[test]
+fn a_secret_that_is_none_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    let data = embedded();
+    let how = "put the output of `openssl rand -hex 32` into ROADMAP_SECRET of every process";
+    let secret = |value: &str| of("secret", &examined(data.path(), &[("ROADMAP_SECRET", value)]));
+    let few = "it has too few different characters to be random";
+    assert_eq!(secret(&"ab".repeat(20)), problem("secret", few, how));
+    assert_eq!(secret("0123456789abcdef0123456789abcdef"), ok("secret", "it is set"));
+    assert_eq!(secret(""), ok("secret", "it is made at the first start"));
+    let file = data.path().join("secret");
+    let write = |content: &str, mode: u32| {
+        std::fs::write(&file, content).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    write("0123456789abcdef0123456789abcdef\n", 0o600);
+    assert_eq!(secret(""), ok("secret", "it is in ./secret"));
+    write("0123456789abcdef0123456789abcdef\n", 0o640);
+    let chmod = "chmod 600 ./secret, and change the secret if somebody may have read it";
+    assert_eq!(secret(""), problem("secret", "others than its owner can read ./secret", chmod));
+    write(&"a".repeat(40), 0o600);
+    assert_eq!(secret(""), problem("secret", few, how));
+    write("short", 0o600);
+    let lost = "put it back from a backup; if it is lost, delete the file";
+    let short = "the content of ./secret is not a secret of at least 32 characters";
+    assert_eq!(secret(""), problem("secret", short, lost));
+    let server = [("ROADMAP_SECRET", ""), ("ROADMAP_DATABASE_URL", "postgres://ann:s3cret@127.0.0.1:1/roadmap")];
+    let unset = "it is not set, and all processes on a database server must sign alike";
+    assert_eq!(of("secret", &examined(data.path(), &server)), problem("secret", unset, how));
+}
+
+#[test]
+fn a_file_that_is_no_good_database_is_told() {
+    let data = embedded();
+    let findings = |data: &Data| {
+        let all = examined(data.path(), &[]);
+        all.into_iter()
+            .filter(|finding| {
+                ["database", "schema", "clock", "workspace"].iter().any(|check| finding["check"] == *check)
+            })
+            .collect::<Vec<Value>>()
+    };
+    let restore = "`roadmap restore` puts a backup in its place; the message may tell more";
+    let migrate = "run `roadmap migrate`; every start of the service does so, too";
+    let empty = Data::file();
+    let none = "there is no database ./roadmap.db yet";
+    let create = "create a workspace, or check data_dir and database_url";
+    assert_eq!(findings(&empty), [warning("database", none, create)]);
+    assert!(!empty.path().join("roadmap.db").exists());
+
+    data.execute("DELETE FROM __diesel_schema_migrations WHERE version >= '20261121000500'");
+    let sound = ok("database", "./roadmap.db is sound and can be written");
+    let behind = warning("schema", "2 migrations are still to be run", migrate);
+    assert_eq!(findings(&data), [sound.clone(), behind]);
+
+    let data = embedded();
+    data.execute("UPDATE workspaces SET created_at = 4102444800000");
+    let clock = of("clock", &findings(&data));
+    let begins = "the newest row is of 2100-01-01T00:00:00.000Z, and it is 20";
+    assert!(clock["found"].as_str().unwrap().starts_with(begins) && clock["result"] == "warning", "{clock}");
+    data.execute("UPDATE workspaces SET created_at = 0");
+
+    let default = [("ROADMAP_DEFAULT_WORKSPACE", "nobody")];
+    let unknown = "default_workspace is nobody, and there is no such workspace";
+    let list = "`roadmap workspace list` shows those there are";
+    assert_eq!(of("workspace", &examined(data.path(), &default)), problem("workspace", unknown, list));
+    let default = [("ROADMAP_DEFAULT_WORKSPACE", "acme")];
+    assert_eq!(of("workspace", &examined(data.path(), &default)), ok("workspace", "the default workspace is acme"));
+
+    data.execute("PRAGMA foreign_keys = OFF; DELETE FROM lanes");
+    let damaged = of("database", &findings(&data));
+    assert!(
+        damaged["found"]
+            .as_str()
+            .unwrap()
+            .starts_with("./roadmap.db is damaged: a row of tracks refers to none of lanes")
+    );
+    assert_eq!((&damaged["result"], &damaged["mend"]), (&json!("problem"), &json!(restore)));
+
+    std::fs::write(data.path().join("roadmap.db"), "no database".repeat(1_000)).unwrap();
+    let unreadable = "./roadmap.db cannot be read: the store failed: file is not a database";
+    assert_eq!(findings(&data), [problem("database", unreadable, restore)]);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_told() {
+    let data = embedded();
+    let connection = diesel_connection(data.path());
+    let found = "./roadmap.db cannot be written: Service is temporarily unavailable: database is locked";
+    let mend = "let the service's user own the file and its folder, and end what holds a lock in it";
+    let findings = examined(data.path(), &[("ROADMAP_WRITE_WAIT", "10ms")]);
+    assert_eq!(of("database", &findings), problem("database", found, mend));
+    drop(connection);
+}
+
+/// A connection that is in the middle of a write.
+fn diesel_connection(folder: &Path) -> diesel::SqliteConnection {
+    use diesel::Connection;
+    use diesel::connection::SimpleConnection;
+    let file = folder.join("roadmap.db");
+    let mut connection = diesel::SqliteConnection::establish(file.to_str().unwrap()).unwrap();
+    connection.batch_execute("BEGIN IMMEDIATE").unwrap();
+    connection
+}
+
+#[test]
+fn a_storage_that_does_not_work_is_told() {
+    let data = embedded();
+    let folder = data.path().join("blobs");
+    let storage = |environment: &[(&str, &str)]| of("storage", &examined(data.path(), environment));
+    assert_eq!(storage(&[]), ok("storage", "the folder ./blobs is made at the first start"));
+    std::fs::create_dir(&folder).unwrap();
+    assert_eq!(storage(&[]), ok("storage", "./blobs can be written, read and deleted from"));
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    // Where the probe's folder would be there is a file.
+    std::fs::write(folder.join(uuid::Uuid::nil().to_string()), "").unwrap();
+    let broken = storage(&[]);
+    assert_eq!(broken["result"], "problem");
+    assert!(broken["found"].as_str().unwrap().starts_with("./blobs does not work: "), "{broken}");
+    let keys = [
+        ("ROADMAP_STORAGE_URL", "s3://bucket/prefix"),
+        ("AWS_ACCESS_KEY_ID", "key"),
+        ("AWS_SECRET_ACCESS_KEY", "s3cret"),
+        ("AWS_ENDPOINT_URL", "http://127.0.0.1:1"),
+    ];
+    let away = storage(&keys);
+    assert_eq!(away["result"], "problem");
+    assert!(away["found"].as_str().unwrap().starts_with("s3://bucket/prefix does not work: "), "{away}");
+    assert!(!away.to_string().contains("s3cret"), "{away}");
+    let mend = "check storage_url and the AWS_… variables; the keys may get, put, delete and list below the prefix";
+    assert_eq!(away["mend"], mend);
+}
+
+#[test]
+fn a_mail_server_that_does_not_let_us_in_is_told() {
+    let data = embedded();
+    let from = ("ROADMAP_MAIL_FROM", "a@acme.example");
+    let mail = |url: &str| of("mail", &examined(data.path(), &[("ROADMAP_SMTP_URL", url), from]));
+    let mend = "check smtp_url; `roadmap mail test` shows what is said to the server";
+    let away = "smtp://127.0.0.1:1 does not work: at connecting: Connection refused (os error 111)";
+    assert_eq!(mail("smtp://127.0.0.1:1"), problem("mail", away, mend));
+    let login = Some(("ann".to_owned(), "right".to_owned()));
+    let sink = Sink::with(Setup { login, ..Setup::default() });
+    let with = |password: &str| mail(&format!("smtp://ann:{password}@127.0.0.1:{}", sink.port()));
+    let refused = with("wr0ng");
+    let found = refused["found"].as_str().unwrap();
+    let begins = format!("smtp://ann@127.0.0.1:{} does not work: at AUTH: permanent error (535)", sink.port());
+    assert!(refused["result"] == "problem" && found.starts_with(&begins) && !found.contains("wr0ng"), "{refused}");
+    let open = format!("smtp://ann@127.0.0.1:{} is given the password without encryption", sink.port());
+    let secure = "use smtps://, or ?tls=required, unless the server is on this machine";
+    assert_eq!(with("right"), warning("mail", &open, secure));
+    let encrypted = mail(&format!("smtp://127.0.0.1:{}?tls=required", sink.port()));
+    assert!(encrypted["found"].as_str().unwrap().contains("does not work: at STARTTLS"), "{encrypted}");
+    assert_eq!(sink.count(), 0);
+}
+
+#[test]
+fn a_database_server_that_is_away_is_told_without_its_password() {
+    let data = Data::file();
+    let url = "postgres://ann:s3cret@127.0.0.1:1/roadmap";
+    let finding = of("database", &examined(data.path(), &[("ROADMAP_DATABASE_URL", url)]));
+    let begins = "postgres://ann@127.0.0.1:1/roadmap cannot be reached: Service is temporarily unavailable: \
+                  the database server cannot be reached: ";
+    assert!(finding["found"].as_str().unwrap().starts_with(begins), "{finding}");
+    assert_eq!(finding["result"], "problem");
+    assert!(!finding.to_string().contains("s3cret"), "{finding}");
+}
+
+#[test]
+fn a_database_server_that_is_set_up_wrongly_is_told() {
+    let app = App::start();
+    if !*ON_POSTGRES {
+        // Nothing of it is asked of a file.
+        let findings = examined(app.data_dir(), &[]);
+        assert!(!findings.iter().any(|finding| finding["check"] == "role" || finding["check"] == "durability"));
+        return;
+    }
+    let all = |environment: &[(&str, &str)]| examined(app.data_dir(), environment);
+    let set_up = "docs/operations.md (PostgreSQL) tells how to set up the role; `roadmap migrate` gives it its rights";
+    let off = warning(
+        "role",
+        "roadmap_service, and the database does not keep workspaces apart",
+        "set row_security to true in every process",
+    );
+    assert_eq!(of("role", &all(&[("ROADMAP_ROW_SECURITY", "false")])), off);
+    let nobody = of("role", &all(&[("ROADMAP_DATABASE_ROLE", "nobody_at_all")]));
+    assert!(nobody["result"] == "problem" && nobody["mend"] == set_up, "{nobody}");
+    let above = "the store failed: the role postgres is a superuser or bypasses row-level security; it must not";
+    assert_eq!(of("role", &all(&[("ROADMAP_DATABASE_ROLE", "postgres")])), problem("role", above, set_up));
+    app.data.execute("ALTER TABLE votes DISABLE ROW LEVEL SECURITY");
+    let open = "the store failed: row-level security is off on some tables; `roadmap migrate` switches it on";
+    assert_eq!(of("role", &all(&[])), problem("role", open, set_up));
+    // It has changed nothing.
+    assert_eq!(of("role", &all(&[])), problem("role", open, set_up));
+    app.data.execute("DELETE FROM __diesel_schema_migrations WHERE version >= '20261121000500'");
+    let migrate = "run `roadmap migrate`; every start of the service does so, too";
+    assert_eq!(of("schema", &all(&[])), warning("schema", "2 migrations are still to be run", migrate));
+}

@@ -1,0 +1,178 @@
+//! The log: a line for each call, with what operators need and nothing that is somebody's.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::app::{App, eventually};
+
+/// The lines of the server's log.
+fn lines(app: &App) -> Vec<String> {
+    let log = std::fs::read_to_string(app.data_dir().join("server.log")).expect("a log");
+    log.lines().map(str::to_owned).collect()
+}
+
+/// Waits until so many calls are logged, and returns all lines.
+#[track_caller]
+fn after(app: &App, calls: usize) -> Vec<String> {
+    eventually("all calls are logged", || lines(app).iter().filter(|line| line.contains("answered")).count() == calls);
+    lines(app)
+}
+
+/// What is somebody's. Each is in one place of the calls below, and unlike anything else.
+const CANARIES: [&str; 16] = [
+    "canaryemail",
+    "canaryname",
+    "canarytitle",
+    "canarydescription",
+    "canarynote",
+    "canarycomment",
+    "canarychangelog",
+    "canarycontent",
+    "canaryfilename",
+    "canarybytes",
+    "canaryquery",
+    "canarypath",
+    "canaryoperation",
+    "canarytag",
+    "canaryproduct",
+    "canaryvoter",
+];
+
+/// Makes calls that have canaries wherever a client can put one. Returns how many.
+fn sing(app: &App) -> usize {
+    let acme = &app.acme;
+    let request = json!({
+        "feature_request": { "title": "canarytitle", "description": "canarydescription", "tags": ["canarytag"] },
+        "customer": { "email": "canaryemail@example.com", "name": "canaryname" },
+        "reference_note": { "body": "canarynote" },
+        "operation_key": "canaryoperation",
+    });
+    let form = "--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"canaryfilename.txt\"\r\n\
+                Content-Type: text/plain\r\n\r\ncanarybytes\r\n--limit--\r\n";
+    let vote =
+        json!({ "customer": { "email": "canaryvoter@example.com" }, "reference_note": { "body": "canarynote" } });
+    let comment = json!({ "comment": { "content": "<p>canarycomment</p>" }, "notify_all_voters": true });
+    let changelog = json!({ "changelog": { "title": "canarychangelog", "content": "<p>canarycontent</p>" } });
+    let wrong = json!({ "feature_request": { "title": ["canarytitle"], "canarytag": "canarytitle" } });
+    let answers = [
+        acme.post_feature_request(&request),
+        acme.post_feature_request(&request),
+        acme.post_feature_request(&wrong),
+        acme.post_upvote("1-canarytitle", &vote),
+        acme.post_comment("1", &comment),
+        acme.post_changelog(&changelog),
+        acme.patch_setting(&json!({ "setting": { "product_name": "canaryproduct" } })),
+        acme.post_attachment(form.as_bytes()),
+        acme.get_feature_requests("query=canaryquery&canaryquery=1"),
+        acme.get_votes("email=canaryemail@example.com"),
+        acme.get_votes("email=canaryemail"),
+        acme.get_voters("canarypath", ""),
+        acme.get("/canarypath?canaryquery=canaryemail@example.com"),
+        acme.send("POST", "/api/external/v1/feature_requests/canarypath/upvotes", &json!("canarynote")),
+        app.client("acme", "canaryoperation").get_tracks(),
+    ];
+    let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+    assert_eq!(statuses, [201, 201, 422, 201, 201, 201, 200, 201, 200, 200, 422, 404, 404, 400, 401]);
+    let found = acme.get_votes("email=canaryemail@example.com").json();
+    assert_eq!(found["feature_requests"][0]["title"], "canarytitle");
+    answers.len() + 1
+}
+
+#[test]
+fn no_line_holds_what_is_somebody_s() {
+    for form in ["text", "json"] {
+        for level in ["info", "debug"] {
+            let app = App::with(&["--log", level], &[("ROADMAP_LOG_FORMAT", form)]);
+            let calls = sing(&app);
+            // Once more while nobody can write, so that failures are logged, too.
+            let lock = app.data.lock();
+            let vote = json!({ "customer": { "email": "canaryvoter2@example.com", "name": "canaryname" } });
+            let failed = app.acme.post_upvote("1", &vote);
+            assert_eq!(failed.status, 503);
+            drop(lock);
+            let key = app.acme.key.clone().unwrap();
+            let lines = after(&app, calls + 1);
+            assert!(lines.iter().any(|line| line.contains("a call failed")), "{lines:?}");
+            for line in &lines {
+                let line = line.to_lowercase();
+                for canary in CANARIES.iter().copied().chain([&key[4..47]]) {
+                    assert!(!line.contains(&canary.to_lowercase()), "{form} {level} {canary}: {line}");
+                }
+                assert!(!line.contains("@example.com"), "{form} {level}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_line_of_json_has_these_fields_and_no_other() {
+    let app = App::with(&[], &[("ROADMAP_LOG_FORMAT", "json")]);
+    let calls = sing(&app);
+    let given = [("X-Request-Id", "given-by-the-client")];
+    app.acme.call("GET", "/api/external/v1/feature_requests/1/voters", &given, None).unwrap();
+    let outside = app.acme.get("/healthz").header("x-request-id").unwrap().to_owned();
+    let lines = after(&app, calls + 2);
+    let lines: Vec<Value> =
+        lines.iter().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect();
+    let answered: Vec<&Value> = lines.iter().filter(|line| line["message"] == "answered").collect();
+    assert_eq!(answered.len(), calls + 2);
+    let keys = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<BTreeSet<String>>();
+    let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<String>>();
+    for line in &answered {
+        let fields = ["timestamp", "level", "target", "message", "route", "status", "duration_us", "span"];
+        assert_eq!(keys(line), set(&fields), "{line}");
+        assert_eq!((&line["level"], &line["target"]), (&json!("INFO"), &json!("roadmap_api::around")), "{line}");
+        assert!(line["status"].is_u64() && line["duration_us"].is_u64(), "{line}");
+        // Who is not recognised is in no workspace.
+        let known = line["status"] != 401 && line["route"] != "/healthz" && line["route"] != "unknown";
+        let span: &[&str] =
+            if known { &["name", "request_id", "method", "workspace"] } else { &["name", "request_id", "method"] };
+        assert_eq!(keys(&line["span"]), set(span), "{line}");
+        if known {
+            assert_eq!(line["span"]["workspace"], "acme", "{line}");
+        }
+    }
+    let of = |id: &str| {
+        let mut line = (*answered.iter().find(|line| line["span"]["request_id"] == id).expect("the line")).clone();
+        for unknown in ["timestamp", "duration_us"] {
+            line.as_object_mut().unwrap().remove(unknown);
+        }
+        line
+    };
+    let expected = json!({
+        "level": "INFO",
+        "target": "roadmap_api::around",
+        "message": "answered",
+        "route": "/api/external/v1/feature_requests/{id}/voters",
+        "status": 200,
+        "span": { "name": "request", "request_id": "given-by-the-client", "method": "GET", "workspace": "acme" },
+    });
+    assert_eq!(of("given-by-the-client"), expected);
+    let expected = json!({
+        "level": "INFO",
+        "target": "roadmap_api::around",
+        "message": "answered",
+        "route": "/healthz",
+        "status": 200,
+        "span": { "name": "request", "request_id": outside, "method": "GET" },
+    });
+    assert_eq!(of(&outside), expected);
+}
+
+#[test]
+fn a_failure_names_its_call_and_workspace_however_little_is_logged() {
+    let app = App::with(&["--log", "warn"], &[("ROADMAP_LOG_FORMAT", "json")]);
+    app.acme.feature_request("Dark mode");
+    let lock = app.data.lock();
+    let body = json!({ "customer": { "email": "ann@example.com" } });
+    let headers = [("Content-Type", "application/json"), ("X-Request-Id", "the-one")];
+    let path = "/api/external/v1/feature_requests/1/upvotes";
+    let failed = app.acme.call("POST", path, &headers, Some(body.to_string().as_bytes())).unwrap();
+    assert_eq!(failed.status, 503);
+    drop(lock);
+    let lines: Vec<Value> = lines(&app).iter().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let failed: Vec<&Value> = lines.iter().filter(|line| line["message"] == "a call failed").collect();
+    let span = json!({ "name": "request", "request_id": "the-one", "method": "POST", "workspace": "acme" });
+    assert_eq!((failed.len(), &failed[0]["span"], &failed[0]["status"]), (1, &span, &json!(503)));
+}

@@ -1,0 +1,36 @@
+//! How the service stops: not ready at once, and no new calls a little later.
+
+use std::time::{Duration, Instant};
+
+use crate::app::{App, eventually};
+
+#[test]
+fn readiness_ends_first_and_calls_are_taken_until_the_delay_is_over() {
+    let mut app = App::with(&[], &[("ROADMAP_SHUTDOWN_DELAY", "4s")]);
+    assert_eq!(app.acme.get("/readyz").status, 200);
+    let told = Instant::now();
+    app.terminate();
+    eventually("it is not ready", || app.acme.get("/readyz").status == 503);
+    // For as long as the delay is surely not over, calls are answered on new connections.
+    let mut answered = 0;
+    while told.elapsed() < Duration::from_secs(2) {
+        assert_eq!(app.acme.get_tracks().status, 200);
+        assert_eq!(app.acme.get("/healthz").status, 200);
+        app.acme.get("/readyz").is_error(503, "Service is temporarily unavailable");
+        answered += 1;
+    }
+    assert!(answered > 0, "the machine was too slow to tell");
+    let status = app.wait_for_exit();
+    assert!(status.success(), "{status}");
+    assert!(told.elapsed() >= Duration::from_secs(4), "the delay was cut short: {:?}", told.elapsed());
+}
+
+#[test]
+fn a_second_signal_ends_the_delay() {
+    let mut app = App::with(&[], &[("ROADMAP_SHUTDOWN_DELAY", "10m")]);
+    app.terminate();
+    eventually("it is not ready", || app.acme.get("/readyz").status == 503);
+    app.terminate();
+    let status = app.wait_for_exit();
+    assert!(status.success(), "{status}");
+}

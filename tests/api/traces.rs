@@ -1,0 +1,156 @@
+//! Traces of calls, as a collector gets them by OTLP over HTTP.
+
+use std::collections::BTreeMap;
+
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
+use opentelemetry_proto::tonic::trace::v1::{Span, span::SpanKind, status::StatusCode};
+use prost::Message;
+use roadmap_testkit::http::{HttpSink, Request};
+use serde_json::json;
+
+use crate::app::{App, PATIENCE};
+
+/// A span as it is compared: attributes by name, as text.
+#[derive(Debug, PartialEq)]
+struct Shown {
+    name: String,
+    is_error: bool,
+    attributes: BTreeMap<String, String>,
+}
+
+fn text(value: Option<AnyValue>) -> String {
+    match value.and_then(|value| value.value) {
+        Some(Value::StringValue(text)) => text,
+        Some(Value::IntValue(number)) => number.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn attributes(attributes: Vec<KeyValue>) -> BTreeMap<String, String> {
+    attributes.into_iter().map(|attribute| (attribute.key, text(attribute.value))).collect()
+}
+
+/// The spans in what has arrived, and what they are said to be of.
+fn spans(requests: &[Request]) -> Vec<(BTreeMap<String, String>, Span)> {
+    let mut spans = Vec::new();
+    for request in requests {
+        assert_eq!(request.line, "POST /v1/traces");
+        assert!(request.headers.contains(&"content-type: application/x-protobuf".to_owned()), "{request:?}");
+        for resource in ExportTraceServiceRequest::decode(&*request.body).expect("an export").resource_spans {
+            let of = attributes(resource.resource.expect("a resource").attributes);
+            let found = resource.scope_spans.into_iter().flat_map(|scope| scope.spans);
+            spans.extend(found.map(|span| (of.clone(), span)));
+        }
+    }
+    spans
+}
+
+fn shown(name: &str, is_error: bool, pairs: &[(&str, &str)]) -> Shown {
+    let attributes = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    Shown { name: name.to_owned(), is_error, attributes }
+}
+
+#[test]
+fn each_call_is_a_span_with_its_route_and_nothing_that_is_somebody_s() {
+    let sink = HttpSink::start();
+    let url = sink.url();
+    // However little is logged.
+    let mut app = App::with(&["--log", "error"], &[("ROADMAP_OTLP_ENDPOINT", &url)]);
+    let call = |method: &str, path: &str, id: &str, body: Option<&str>| {
+        let headers = [("X-Request-Id", id), ("Content-Type", "application/json")];
+        app.acme.call(method, path, &headers, body.map(str::as_bytes)).expect("an answer").status
+    };
+    let request = json!({
+        "feature_request": { "title": "canary" },
+        "customer": { "email": "canary@example.com" },
+        "operation_key": "canary",
+    });
+    assert_eq!(call("POST", "/api/external/v1/feature_requests", "one", Some(&request.to_string())), 201);
+    assert_eq!(call("GET", "/api/external/v1/feature_requests/1-canary/voters?page=1&canary=1", "two", None), 200);
+    assert_eq!(call("GET", "/canary", "three", None), 404);
+    let lock = app.data.lock();
+    let vote = json!({ "customer": { "email": "canary@example.com" } }).to_string();
+    assert_eq!(call("POST", "/api/external/v1/feature_requests/1/upvotes", "four", Some(&vote)), 503);
+    drop(lock);
+    // What is left goes out at the end.
+    app.terminate();
+    assert!(app.wait_for_exit().success());
+    let all = |requests: &[Request]| spans(requests).len() == 4;
+    assert!(sink.wait_until(PATIENCE, all), "{:?}", sink.received());
+
+    let received = sink.received();
+    for request in &received {
+        let key = app.acme.key.clone().unwrap();
+        for secret in ["canary", &key[4..47]] {
+            let is_there = request.body.windows(secret.len()).any(|window| window == secret.as_bytes());
+            assert!(!is_there, "{secret}: {request:?}");
+        }
+    }
+    let mut found = Vec::new();
+    for (of, span) in spans(&received) {
+        let service = [("service.name", "roadmap"), ("service.version", "0.1.0")];
+        assert_eq!(of, service.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+        assert_eq!((span.kind(), span.trace_id.len(), span.span_id.len()), (SpanKind::Server, 16, 8));
+        assert!(span.start_time_unix_nano <= span.end_time_unix_nano && span.events.is_empty(), "{span:?}");
+        let is_error = span.status.is_some_and(|status| status.code() == StatusCode::Error);
+        found.push(Shown { name: span.name, is_error, attributes: attributes(span.attributes) });
+    }
+    found.sort_by_key(|span| span.attributes.get("request_id").cloned());
+    let expected = [
+        shown(
+            "POST /api/external/v1/feature_requests/{id}/upvotes",
+            true,
+            &[
+                ("http.request.method", "POST"),
+                ("http.response.status_code", "503"),
+                ("http.route", "/api/external/v1/feature_requests/{id}/upvotes"),
+                ("request_id", "four"),
+            ],
+        ),
+        shown(
+            "POST /api/external/v1/feature_requests",
+            false,
+            &[
+                ("http.request.method", "POST"),
+                ("http.response.status_code", "201"),
+                ("http.route", "/api/external/v1/feature_requests"),
+                ("request_id", "one"),
+            ],
+        ),
+        shown(
+            "GET unknown",
+            false,
+            &[
+                ("http.request.method", "GET"),
+                ("http.response.status_code", "404"),
+                ("http.route", "unknown"),
+                ("request_id", "three"),
+            ],
+        ),
+        shown(
+            "GET /api/external/v1/feature_requests/{id}/voters",
+            false,
+            &[
+                ("http.request.method", "GET"),
+                ("http.response.status_code", "200"),
+                ("http.route", "/api/external/v1/feature_requests/{id}/voters"),
+                ("request_id", "two"),
+            ],
+        ),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_collector_that_is_away_holds_nothing_up() {
+    let app = App::with(&[], &[("ROADMAP_OTLP_ENDPOINT", "http://127.0.0.1:1")]);
+    for _ in 0..20 {
+        assert_eq!(app.acme.get_tracks().status, 200);
+    }
+    let log = || std::fs::read_to_string(app.data_dir().join("server.log")).expect("a log");
+    crate::app::eventually("it is told", || log().contains("traces could not be sent"));
+    assert_eq!(app.acme.get_tracks().status, 200);
+    assert!(!log().contains("a call failed"), "{}", log());
+}
