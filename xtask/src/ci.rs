@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use crate::openapi::OpenApi;
 use crate::run::cargo;
 use crate::test::Test;
 use crate::{coverage, layers, migrations, test_browser};
@@ -18,6 +19,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         )
     })?;
     step("documentation", || cargo(&["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"], &[]))?;
+    step("document of the API", || OpenApi { check: true }.run())?;
     step("migrations", migrations::run)?;
     step("tests", || Test::default().run())?;
     step("browser", test_browser::run)

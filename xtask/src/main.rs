@@ -5,6 +5,7 @@ mod ci;
 mod coverage;
 mod layers;
 mod migrations;
+mod openapi;
 mod postgres;
 mod run;
 mod test;
@@ -34,6 +35,8 @@ enum Command {
     Coverage,
     /// Check that the migrations go up, down and up again to the same schema
     Migrations,
+    /// Write the document of the API, docs/openapi.json, from the code
+    Openapi(openapi::OpenApi),
     /// Build for release, load data, and print rates, latencies and costs
     Bench(bench::Bench),
 }
@@ -46,6 +49,7 @@ fn main() -> anyhow::Result<()> {
         Command::Layers => layers::run(),
         Command::Coverage => coverage::run(),
         Command::Migrations => migrations::run(),
+        Command::Openapi(command) => command.run(),
         Command::Bench(command) => command.run(),
     }
 }

@@ -6,6 +6,7 @@ mod lane;
 mod mail;
 mod member;
 mod migrate;
+mod openapi;
 mod output;
 mod serve;
 mod track;
@@ -64,11 +65,16 @@ enum Command {
     /// Add and list the lanes of a workspace's public roadmap
     #[command(subcommand)]
     Lane(lane::LaneCommand),
+    /// Print the OpenAPI document of the API
+    Openapi(openapi::OpenApi),
 }
 
 impl Arguments {
     /// Runs the command.
     pub(crate) async fn run(self) -> anyhow::Result<()> {
+        if let Command::Openapi(command) = &self.command {
+            return command.run();
+        }
         let settings = Settings::load(&self.settings)?;
         telemetry::start(&settings)?;
         match self.command {
@@ -82,6 +88,7 @@ impl Arguments {
             Command::Mail(command) => command.run(&settings).await,
             Command::Attachments(command) => command.run(&settings).await,
             Command::Lane(command) => command.run(&settings).await,
+            Command::Openapi(command) => command.run(),
         }
     }
 }
