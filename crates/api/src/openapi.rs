@@ -85,8 +85,6 @@ fn assemble(derived: &Assembled) -> Value {
     if let Some(upvote) = schemas.get_mut("CreateUpvote").and_then(Value::as_object_mut) {
         upvote.insert("anyOf".to_owned(), fields::either(["customer", "reference_note"]));
     }
-    // Other parts than the file are passed over, and not all that can be in them: none is promised.
-    close("Upload", &mut schemas);
     let used = format!("{document}{}", Value::from(schemas.clone()));
     schemas.retain(|name, _| name == "Error" || used.contains(&format!("\"#/components/schemas/{name}\"")));
     let components = json!({
