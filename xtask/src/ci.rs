@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use crate::fuzz_api::FuzzApi;
 use crate::openapi::OpenApi;
 use crate::run::cargo;
 use crate::test::Test;
@@ -22,7 +23,9 @@ pub(crate) fn run() -> anyhow::Result<()> {
     step("document of the API", || OpenApi { check: true }.run())?;
     step("migrations", migrations::run)?;
     step("tests", || Test::default().run())?;
-    step("browser", test_browser::run)
+    step("browser", test_browser::run)?;
+    // A slice: the rest of the time is for whoever changes the API.
+    step("calls from the document", || FuzzApi { minutes: Some(1), ..FuzzApi::default() }.run())
 }
 
 fn step(name: &str, check: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {

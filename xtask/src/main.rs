@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod coverage;
+mod fuzz_api;
 mod layers;
 mod migrations;
 mod openapi;
@@ -37,6 +38,8 @@ enum Command {
     Migrations,
     /// Write the document of the API, docs/openapi.json, from the code
     Openapi(openapi::OpenApi),
+    /// Try calls that nobody thought of, made from the document of the API; installs what it needs
+    FuzzApi(fuzz_api::FuzzApi),
     /// Build for release, load data, and print rates, latencies and costs
     Bench(bench::Bench),
 }
@@ -50,6 +53,7 @@ fn main() -> anyhow::Result<()> {
         Command::Coverage => coverage::run(),
         Command::Migrations => migrations::run(),
         Command::Openapi(command) => command.run(),
+        Command::FuzzApi(command) => command.run(),
         Command::Bench(command) => command.run(),
     }
 }
