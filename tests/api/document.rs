@@ -31,14 +31,17 @@ pub struct Document {
 pub static DOCUMENT: LazyLock<Document> = LazyLock::new(|| {
     let value: Value = serde_json::from_str(COMMITTED).expect("JSON");
     let shapes = value["components"]["schemas"].as_object().expect("shapes");
-    // A format of a body is what must be understood of it, white space around it or not; an answer has it to the letter.
+    // A body may have white space around what must have a form; an answer has it to the letter.
     let all = |formats: bool| shapes.keys().map(|name| (name.clone(), validator(&value, name, formats))).collect();
     Document { answers: all(true), bodies: all(false), value }
 });
 
 /// Checks a value against one shape of the document, which may refer to the others.
 fn validator(document: &Value, name: &str, formats: bool) -> Validator {
-    let schema = json!({ "$ref": format!("#/components/schemas/{name}"), "components": { "schemas": document["components"]["schemas"] } });
+    let schema = json!({
+        "$ref": format!("#/components/schemas/{name}"),
+        "components": { "schemas": document["components"]["schemas"] },
+    });
     let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(formats);
     options.build(&schema).unwrap_or_else(|error| panic!("the shape {name}: {error}"))
 }

@@ -34,7 +34,8 @@ pub(crate) async fn page(request: HttpRequest) -> HttpResponse {
     static POLICY: LazyLock<String> = LazyLock::new(|| {
         let style = BASE64_STANDARD.encode(Sha256::digest(page::STYLE));
         format!(
-            "default-src 'none'; style-src 'sha256-{style}'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+            "default-src 'none'; style-src 'sha256-{style}'; form-action 'none'; frame-ancestors 'none'; \
+             base-uri 'none'"
         )
     });
     let mut response = HttpResponseBuilder::new(StatusCode::OK);

@@ -100,8 +100,8 @@ fn assemble(derived: &Assembled) -> Value {
                 "schema": { "type": "string", "minLength": 1, "maxLength": 128 },
             },
             "Replayed": {
-                "description": "There when the answer was given before, to a call with the same operation key. Then it is the \
-                    answer of that call, whichever operation it was.",
+                "description": "There when the answer was given before, to a call with the same operation key. Then \
+                    it is the answer of that call, whichever operation it was.",
                 "schema": { "type": "string", "const": "true" },
             },
             "RetryAfter": {
@@ -114,7 +114,8 @@ fn assemble(derived: &Assembled) -> Value {
             "RequestId": {
                 "name": "X-Request-Id",
                 "in": "header",
-                "description": "Names the call in its answer and in the log, if it is 1 to 128 visible ASCII characters.",
+                "description": "Names the call in its answer and in the log, if it is 1 to 128 visible ASCII \
+                    characters.",
                 "schema": { "type": "string" },
             },
         },

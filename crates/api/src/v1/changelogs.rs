@@ -63,7 +63,9 @@ pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<Htt
     tag = "Changelogs",
     request_body(
         content = Body,
-        example = json!({ "changelog": { "title": "Dark mode is here", "content": "<p>Turn it on.</p>", "publish": true } })
+        example = json!({
+            "changelog": { "title": "Dark mode is here", "content": "<p>Turn it on.</p>", "publish": true }
+        })
     ),
     responses((status = 201, description = "The changelog.", body = wire::changelog::One), OfCalls, OfBodies, OfKeys)
 )]

@@ -45,7 +45,10 @@ struct CommentBody {
     params(described::Id),
     request_body(
         content = Body,
-        example = json!({ "comment": { "content": "<p>We are <strong>on it</strong>.</p>" }, "notify_all_voters": false })
+        example = json!({
+            "comment": { "content": "<p>We are <strong>on it</strong>.</p>" },
+            "notify_all_voters": false
+        })
     ),
     responses(
         (status = 201, description = "The comment.", body = wire::comment::Posted),

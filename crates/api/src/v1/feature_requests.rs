@@ -92,10 +92,22 @@ pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<Htt
             description = "The feature request.",
             body = wire::feature_request::Cast,
             links(
-                ("upvote" = (operation_id = "createUpvote", parameters(("id" = "$response.body#/feature_request/id")))),
-                ("comment" = (operation_id = "createComment", parameters(("id" = "$response.body#/feature_request/id")))),
-                ("move" = (operation_id = "moveFeatureRequest", parameters(("id" = "$response.body#/feature_request/id")))),
-                ("voters" = (operation_id = "listVoters", parameters(("id" = "$response.body#/feature_request/id"))))
+                ("upvote" = (
+                    operation_id = "createUpvote",
+                    parameters(("id" = "$response.body#/feature_request/id"))
+                )),
+                ("comment" = (
+                    operation_id = "createComment",
+                    parameters(("id" = "$response.body#/feature_request/id"))
+                )),
+                ("move" = (
+                    operation_id = "moveFeatureRequest",
+                    parameters(("id" = "$response.body#/feature_request/id"))
+                )),
+                ("voters" = (
+                    operation_id = "listVoters",
+                    parameters(("id" = "$response.body#/feature_request/id"))
+                ))
             )
         ),
         OfCalls, OfBodies, OfKeys, OfTracks

@@ -20,7 +20,10 @@ use crate::wire;
     operation_id = "listVoters",
     tag = "Votes",
     params(described::Id, described::Pages),
-    responses((status = 200, description = "A page of voters.", body = wire::voter::Body), OfCalls, OfQueries, OfRequests)
+    responses(
+        (status = 200, description = "A page of voters.", body = wire::voter::Body),
+        OfCalls, OfQueries, OfRequests
+    )
 )]
 pub(crate) async fn index(
     state: web::Data<State>,
