@@ -89,8 +89,9 @@ impl FuzzApi {
     /// How many values are made by chance for each operation, so that all cases are enough together.
     /// Whether they were is counted at the end.
     fn of_each_operation(&self) -> u64 {
-        /// Cases that come of one more for each: the operations, some of them in several phases.
-        const CASES: u64 = 20;
+        /// Cases that come of one more for each, at least: one for each operation. How many come of calls
+        /// that use what others answered differs much.
+        const CASES: u64 = 14;
         self.cases.div_ceil(CASES)
     }
 }
