@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::database::{Data, url_for};
+use crate::document::{self, Exchange};
 
 /// The base URL that all tests configure. It need not resolve: clients connect to the port and name
 /// the host.
@@ -421,7 +422,8 @@ impl Client {
         self.call(method, path, &headers, Some(body.to_string().as_bytes())).expect("an answer")
     }
 
-    /// Any call. An error is a connection that ended without an answer.
+    /// Any call. Its answer must be as the document of the API says. An error is a connection that ended without an answer.
+    #[track_caller]
     pub fn call(
         &self,
         method: &str,
@@ -452,7 +454,9 @@ impl Client {
             None => agent.run(request.body(()).expect("a request")),
         }?;
         let bytes = response.body_mut().with_config().limit(u64::MAX).read_to_vec()?;
-        Ok(Answer { status: response.status().as_u16(), headers: response.headers().clone(), bytes })
+        let answer = Answer { status: response.status().as_u16(), headers: response.headers().clone(), bytes };
+        document::check(&Exchange { method, path, body, answer: &answer });
+        Ok(answer)
     }
 
     /// Sends bytes as they are and returns the bytes that come back until the server closes or says

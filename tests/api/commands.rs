@@ -501,6 +501,7 @@ fn every_command_tells_its_purpose() {
         (&["mail", "test"], "Send one mail and show what is said"),
         (&["mail", "status"], "Show what waits"),
         (&["mail", "retry"], "Try again now"),
+        (&["openapi"], "Print the OpenAPI document"),
     ] {
         for flag in ["--help", "-h"] {
             let finished = roadmap(folder.path(), &[arguments, &[flag]].concat(), &[]);

@@ -1,7 +1,7 @@
 //! The service from outside: the real binary on a random port, with a real database file.
 //!
 //! Every test has a server and a file of its own. `app` starts them and has a method for each
-//! endpoint and command. One binary for all, because linking is what takes time.
+//! endpoint and command, and `document` holds every answer against the document of the API. One binary for all, because linking is what takes time.
 
 // A test says what it expects by failing.
 #![allow(
@@ -15,6 +15,7 @@
 
 mod app;
 mod database;
+mod document;
 mod effort;
 mod shared;
 
@@ -33,6 +34,7 @@ mod histories;
 mod log;
 mod mail;
 mod metrics;
+mod openapi;
 mod operation_keys;
 mod outages;
 mod search;

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use crate::fuzz_api::FuzzApi;
+use crate::openapi::OpenApi;
 use crate::run::cargo;
 use crate::test::Test;
 use crate::{coverage, layers, migrations, test_browser};
@@ -18,9 +20,12 @@ pub(crate) fn run() -> anyhow::Result<()> {
         )
     })?;
     step("documentation", || cargo(&["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"], &[]))?;
+    step("document of the API", || OpenApi { check: true }.run())?;
     step("migrations", migrations::run)?;
     step("tests", || Test::default().run())?;
-    step("browser", test_browser::run)
+    step("browser", test_browser::run)?;
+    // A slice: the rest of the time is for whoever changes the API.
+    step("calls from the document", || FuzzApi { minutes: Some(1), ..FuzzApi::default() }.run())
 }
 
 fn step(name: &str, check: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {

@@ -3,8 +3,10 @@
 mod bench;
 mod ci;
 mod coverage;
+mod fuzz_api;
 mod layers;
 mod migrations;
+mod openapi;
 mod postgres;
 mod run;
 mod test;
@@ -37,6 +39,10 @@ enum Command {
     Coverage,
     /// Check that the migrations go up, down and up again to the same schema
     Migrations,
+    /// Write the document of the API, docs/openapi.json, from the code
+    Openapi(openapi::OpenApi),
+    /// Try calls that nobody thought of, made from the document of the API; installs what it needs
+    FuzzApi(fuzz_api::FuzzApi),
     /// Build for release, load data, and print rates, latencies and costs
     Bench(bench::Bench),
 }
@@ -50,6 +56,8 @@ fn main() -> anyhow::Result<()> {
         Command::Layers => layers::run(),
         Command::Coverage => coverage::run(),
         Command::Migrations => migrations::run(),
+        Command::Openapi(command) => command.run(),
+        Command::FuzzApi(command) => command.run(),
         Command::Bench(command) => command.run(),
     }
 }

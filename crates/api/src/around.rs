@@ -94,10 +94,12 @@ pub async fn call(
     Err(InternalError::from_response(failed, response).into())
 }
 
-/// Headers of every answer.
+/// Headers of every answer. Only what is the same for everybody says itself that it may be kept.
 fn mark(headers: &mut HeaderMap, id: HeaderValue) {
     headers.insert(REQUEST_ID, id);
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if !headers.contains_key(CACHE_CONTROL) {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
 }
 
 /// The client's own id, when it is a short visible one; else a new one.

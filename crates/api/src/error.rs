@@ -7,6 +7,7 @@ use actix_web::http::header::{ALLOW, CONTENT_RANGE, RETRY_AFTER};
 use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
 use roadmap_domain::error::{Invalid, RoadmapError, StoreError};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// A call that is not answered as asked.
 #[derive(Debug)]
@@ -46,13 +47,21 @@ impl<E: Into<RoadmapError>> From<E> for ApiError {
 }
 
 /// The body of every error, contract section 2.10.
-#[derive(Serialize)]
-struct ErrorBody<'a> {
+#[derive(Serialize, ToSchema)]
+#[schema(as = Error, description = "What went wrong.")]
+pub(crate) struct ErrorBody<'a> {
+    /// A sentence, or a word of the contract's.
+    #[schema(min_length = 1)]
     error: &'a str,
 }
 
 const WENT_WRONG: &str = "Something went wrong";
 const UNAVAILABLE: &str = "Service is temporarily unavailable";
+
+/// Whether an answer of this status says when to send the call again.
+pub(crate) fn asks_to_return(status: StatusCode) -> bool {
+    matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::CONFLICT | StatusCode::TOO_MANY_REQUESTS)
+}
 
 impl ApiError {
     /// Status and message. Messages of the domain's own errors are written there.
@@ -131,7 +140,7 @@ impl ResponseError for ApiError {
         if let Self::RangeNotSatisfiable(length) = self {
             response.insert_header((CONTENT_RANGE, format!("bytes */{length}")));
         }
-        if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::CONFLICT) {
+        if asks_to_return(status) {
             response.insert_header((RETRY_AFTER, "1"));
         }
         response.json(ErrorBody { error: &message })

@@ -89,7 +89,7 @@ fn guarded(status: StatusCode) -> HttpResponseBuilder {
 }
 
 /// Whether the client has these bytes (RFC 9110 section 13.1.2).
-fn has_already(request: &HttpRequest, tag: &EntityTag) -> bool {
+pub(crate) fn has_already(request: &HttpRequest, tag: &EntityTag) -> bool {
     if !request.headers().contains_key(header::IF_NONE_MATCH) {
         return false;
     }

@@ -10,7 +10,8 @@
 //!
 //! Not here: rules (domain) and SQL (stores).
 //!
-//! Beside the API, for browsers and without a key: `files`, and `unsubscribe` with the one page.
+//! Beside the API, for browsers and without a key: `files`, `unsubscribe` with the page that ends mail,
+//! and `docs` with the document of the API, which [`openapi`] puts together, and its page.
 //!
 //! Invariant: statuses are decided in [`error`] alone, and every error is JSON.
 
@@ -18,10 +19,13 @@ pub mod around;
 pub mod call;
 pub mod caller;
 pub mod detached;
+mod docs;
 pub mod error;
 pub mod fields;
 mod files;
+mod html;
 pub mod observer;
+pub mod openapi;
 mod routes;
 mod state;
 mod unsubscribe;

@@ -11,13 +11,14 @@ use crate::error::ApiError;
 use crate::state::State;
 use crate::v1::{changelogs, comments, feature_requests, setting, track_moves, tracks, upvotes, voters, votes};
 use crate::v2::attachments;
-use crate::{around, caller, files, unsubscribe};
+use crate::{around, caller, docs, files, unsubscribe};
 
 /// Adds all routes to an application.
 pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
     config.app_data(state).service(
         web::scope("")
             .wrap(from_fn(around::call))
+            .service(resource("/api/external/openapi.json", "GET, HEAD", [get(docs::document)]))
             .service(
                 web::scope("/api/external")
                     .wrap(from_fn(caller::authenticate))
@@ -37,6 +38,7 @@ pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
                 "GET, HEAD, POST",
                 [get(unsubscribe::show), web::post().to(unsubscribe::act)],
             ))
+            .service(resource("/api/docs", "GET, HEAD", [get(docs::page)]))
             .service(resource("/readyz", "GET, HEAD", [get(ready)]))
             .default_service(nowhere()),
     );
@@ -58,7 +60,7 @@ fn v1() -> impl HttpServiceFactory {
         .service(resource(
             "/setting",
             "GET, HEAD, PATCH, PUT",
-            [get(setting::show), web::patch().to(setting::update), web::put().to(setting::update)],
+            [get(setting::show), web::patch().to(setting::update), web::put().to(setting::replace)],
         ))
         .service(resource("/votes", "GET, HEAD", [get(votes::index)]))
         .service(resource(

@@ -13,6 +13,7 @@ use crate::call;
 use crate::caller;
 use crate::error::ApiError;
 use crate::fields::Query;
+use crate::html::escaped;
 use crate::state::State;
 
 /// The form's field, and its value for mail about the one request.
@@ -94,9 +95,4 @@ fn page(title: &str, content: &str) -> HttpResponse {
              <meta name=\"robots\" content=\"noindex\">\n<title>{title}</title>\n</head>\n\
              <body>\n<h1>{title}</h1>\n{content}\n</body>\n</html>\n"
         ))
-}
-
-/// Text as a part of HTML.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -15,22 +15,30 @@ use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::operation_key::{OperationKey, SavedReply};
 use roadmap_domain::usecase::executor::Operation;
 use serde::Deserialize;
+use utoipa::ToSchema;
 
 use crate::error::ApiError;
+use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
 
 /// A customer in a body.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = Customer)]
 pub(crate) struct CustomerBody {
+    #[schema(required = true, schema_with = described::email)]
     pub(crate) email: Option<String>,
+    #[schema(schema_with = described::name)]
     pub(crate) name: Option<String>,
 }
 
 /// A private note in a body.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ReferenceNote)]
 pub(crate) struct ReferenceNoteBody {
+    #[schema(required = true, schema_with = described::note)]
     pub(crate) body: Option<String>,
+    #[schema(schema_with = described::author_email)]
     pub(crate) author_email: Option<String>,
 }
 

@@ -8,6 +8,7 @@ mod lane;
 mod mail;
 mod member;
 mod migrate;
+mod openapi;
 mod output;
 mod serve;
 mod track;
@@ -72,11 +73,16 @@ enum Command {
     /// Add and list the lanes of a workspace's public roadmap
     #[command(subcommand)]
     Lane(lane::LaneCommand),
+    /// Print the OpenAPI document of the API
+    Openapi(openapi::OpenApi),
 }
 
 impl Arguments {
     /// Runs the command.
     pub(crate) async fn run(self) -> anyhow::Result<()> {
+        if let Command::Openapi(command) = &self.command {
+            return command.run();
+        }
         let settings = Settings::load(&self.settings);
         if let Command::Doctor(command) = self.command {
             // What is wrong with the settings is told with the rest, and nothing is logged beside it.
@@ -106,6 +112,7 @@ impl Command {
             Self::Restore(command) => command.run(settings).await,
             Self::Attachments(command) => command.run(&settings).await,
             Self::Lane(command) => command.run(&settings).await,
+            Self::Openapi(command) => command.run(),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! - [`harness`]: what a store hands in, and short words for what the cases do.
 //! - [`postgres`]: a server and databases to run it on.
 //! - [`proxy`]: what stands between a service and its database, and fails when told to.
+//! - [`python`]: environments for what is written in Python.
 //! - [`s3`]: a server for files.
 //! - [`http`]: a server that keeps whatever is sent to it.
 //! - [`smtp`]: a server for mail, which fails when told to.
@@ -26,5 +27,6 @@ pub mod harness;
 pub mod http;
 pub mod postgres;
 pub mod proxy;
+pub mod python;
 pub mod s3;
 pub mod smtp;

@@ -1,13 +1,13 @@
 //! S3 for tests: moto's server, which keeps objects in memory, in a Python environment that is made
 //! once below `target`.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{OnceLock, mpsc};
 use std::time::Duration;
+
+use crate::python;
 
 /// What is installed.
 const REQUIREMENT: &str = "moto[server,s3]==5.2.5";
@@ -51,7 +51,8 @@ impl Server {
     /// without it.
     #[must_use]
     pub fn start() -> Self {
-        let python = python();
+        let programs = python::environment("moto", REQUIREMENT);
+        let python = programs.unwrap_or_else(|problem| panic!("the tests of S3: {problem}")).join("python");
         let mut command = Command::new(&python);
         command.args(["-c", PROGRAM]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().unwrap_or_else(|error| panic!("{} cannot be run: {error}", python.display()));
@@ -141,35 +142,4 @@ pub fn environment(endpoint: &str) -> Vec<(String, String)> {
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .into()
-}
-
-/// The Python that has moto, after it was installed if need be.
-fn python() -> PathBuf {
-    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
-    std::fs::create_dir_all(&target).expect("the folder target");
-    let folder = target.join("python-moto");
-    let (python, installed) = (folder.join("bin/python"), folder.join("installed"));
-    // Several processes of tests may come here at once. The lock ends with the file's handle.
-    let lock = File::create(target.join("python-moto.lock")).expect("a file for a lock");
-    lock.lock().expect("the lock");
-    if std::fs::read_to_string(&installed).is_ok_and(|requirement| requirement == REQUIREMENT) {
-        return python;
-    }
-    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder));
-    let mut pip = Command::new(&python);
-    run(pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", REQUIREMENT]));
-    std::fs::write(installed, REQUIREMENT).expect("a mark");
-    python
-}
-
-fn run(command: &mut Command) {
-    let problem = match command.output() {
-        Ok(output) if output.status.success() => return,
-        Ok(output) => String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
-        Err(error) => error.to_string(),
-    };
-    panic!(
-        "the tests of S3 need Python 3 with the modules venv and pip (Debian: apt-get install python3-venv), and \
-         {REQUIREMENT} from a package index: {command:?} failed: {problem}"
-    );
 }

@@ -7,33 +7,68 @@ use roadmap_domain::model::id::AttachmentId;
 use roadmap_domain::policy::reference::Purpose;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use serde::Deserialize;
+use utoipa::ToSchema;
 
 use super::execute;
 use crate::call::{ReadCall, WriteCall};
 use crate::error::ApiError;
 use crate::fields::Object;
+use crate::openapi::failures::{OfBodies, OfCalls, OfKeys, OfQueries};
+use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = CreateChangelog)]
 struct Body {
+    #[schema(required = true, value_type = ChangelogBody)]
     changelog: Option<Object<ChangelogBody>>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = NewChangelog)]
 struct ChangelogBody {
+    #[schema(required = true, schema_with = described::title)]
     title: Option<String>,
+    #[schema(required = true, schema_with = described::changelog)]
     content: Option<String>,
+    #[schema(schema_with = described::cover_image_signed_id)]
     cover_image_signed_id: Option<String>,
+    #[schema(schema_with = described::publish)]
     publish: Option<bool>,
 }
 
+/// List changelogs
+///
+/// The newest first, drafts too.
+#[utoipa::path(
+    get,
+    path = "/api/external/v1/changelogs",
+    operation_id = "listChangelogs",
+    tag = "Changelogs",
+    params(described::Pages),
+    responses((status = 200, description = "A page of changelogs.", body = wire::changelog::Page), OfCalls, OfQueries)
+)]
 pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<HttpResponse, ApiError> {
     let page = call.query.page()?;
     let changelogs = state.reader.changelogs(call.workspace, page).await?;
     Ok(wire::ok(&wire::changelog::listed(&changelogs, &call.links)))
 }
 
+/// Create a changelog
+#[utoipa::path(
+    post,
+    path = "/api/external/v1/changelogs",
+    operation_id = "createChangelog",
+    tag = "Changelogs",
+    request_body(
+        content = Body,
+        example = json!({
+            "changelog": { "title": "Dark mode is here", "content": "<p>Turn it on.</p>", "publish": true }
+        })
+    ),
+    responses((status = 201, description = "The changelog.", body = wire::changelog::One), OfCalls, OfBodies, OfKeys)
+)]
 pub(crate) async fn create(state: web::Data<State>, call: WriteCall) -> Result<HttpResponse, ApiError> {
     let (workspace, links) = (call.workspace, call.links.clone());
     let referred = |reference: &str| {

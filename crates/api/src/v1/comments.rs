@@ -5,26 +5,56 @@ use roadmap_domain::error::{Invalid, Parsed};
 use roadmap_domain::model::comment::CommentDraft;
 use roadmap_domain::usecase::post_comment::PostComment;
 use serde::Deserialize;
+use utoipa::ToSchema;
 
 use super::execute;
 use crate::call::{WriteCall, request_ref};
 use crate::error::ApiError;
 use crate::fields::Object;
+use crate::openapi::failures::{OfBodies, OfCalls, OfKeys, OfRequests};
+use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = CreateComment)]
 struct Body {
+    #[schema(required = true, value_type = CommentBody)]
     comment: Option<Object<CommentBody>>,
+    #[schema(schema_with = described::author_email)]
     author_email: Option<String>,
+    #[schema(schema_with = described::notify_all_voters)]
     notify_all_voters: Option<bool>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = NewComment)]
 struct CommentBody {
+    #[schema(required = true, schema_with = described::comment)]
     content: Option<String>,
 }
 
+/// Comment on a feature request
+///
+/// The comment is public. It can be sent as mail to the voters.
+#[utoipa::path(
+    post,
+    path = "/api/external/v1/feature_requests/{id}/comments",
+    operation_id = "createComment",
+    tag = "Comments",
+    params(described::Id),
+    request_body(
+        content = Body,
+        example = json!({
+            "comment": { "content": "<p>We are <strong>on it</strong>.</p>" },
+            "notify_all_voters": false
+        })
+    ),
+    responses(
+        (status = 201, description = "The comment.", body = wire::comment::Posted),
+        OfCalls, OfBodies, OfKeys, OfRequests
+    )
+)]
 pub(crate) async fn create(
     state: web::Data<State>,
     request: HttpRequest,

@@ -11,30 +11,58 @@ use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::usecase::create_request::{CreateRequest, RequestDraft};
 use roadmap_domain::usecase::search_requests::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
 use serde::Deserialize;
+use utoipa::ToSchema;
 
 use super::{CustomerBody, ReferenceNoteBody, execute};
 use crate::call::{ReadCall, WriteCall};
 use crate::error::ApiError;
 use crate::fields::Object;
+use crate::openapi::failures::{OfBodies, OfCalls, OfKeys, OfQueries, OfTracks};
+use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = CreateFeatureRequest)]
 struct Body {
+    #[schema(required = true, value_type = FeatureRequestBody)]
     feature_request: Option<Object<FeatureRequestBody>>,
+    /// The author and first voter.
+    #[schema(value_type = Option<CustomerBody>)]
     customer: Option<Object<CustomerBody>>,
+    #[schema(value_type = Option<ReferenceNoteBody>)]
     reference_note: Option<Object<ReferenceNoteBody>>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = NewFeatureRequest)]
 struct FeatureRequestBody {
+    #[schema(required = true, schema_with = described::title)]
     title: Option<String>,
+    #[schema(schema_with = described::description)]
     description: Option<String>,
+    #[schema(schema_with = described::tags)]
     tags: Option<Vec<String>>,
+    #[schema(schema_with = described::first_track_id)]
     track_id: Option<String>,
+    #[schema(schema_with = described::private)]
     private: Option<bool>,
 }
 
+/// Search public feature requests
+///
+/// By title, description and tags, ranked by relevance and votes.
+#[utoipa::path(
+    get,
+    path = "/api/external/v1/feature_requests",
+    operation_id = "searchFeatureRequests",
+    tag = "Feature requests",
+    params(described::Search),
+    responses(
+        (status = 200, description = "What was found.", body = wire::feature_request::Results),
+        OfCalls, OfQueries
+    )
+)]
 pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<HttpResponse, ApiError> {
     let query = SearchQuery::parse("query", call.query.get("query")?.unwrap_or_default())?;
     let per_page = count("per_page", call.query.get("per_page")?, DEFAULT_PER_PAGE, MAX_PER_PAGE)?;
@@ -43,6 +71,48 @@ pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<Htt
     Ok(wire::ok(&wire::feature_request::found(&found, &call.links)))
 }
 
+/// Create a feature request
+///
+/// The customer becomes its author and first voter.
+#[utoipa::path(
+    post,
+    path = "/api/external/v1/feature_requests",
+    operation_id = "createFeatureRequest",
+    tag = "Feature requests",
+    request_body(
+        content = Body,
+        example = json!({
+            "feature_request": { "title": "Dark mode", "tags": ["ui"] },
+            "customer": { "email": "ann@example.com", "name": "Ann" }
+        })
+    ),
+    responses(
+        (
+            status = 201,
+            description = "The feature request.",
+            body = wire::feature_request::Cast,
+            links(
+                ("upvote" = (
+                    operation_id = "createUpvote",
+                    parameters(("id" = "$response.body#/feature_request/id"))
+                )),
+                ("comment" = (
+                    operation_id = "createComment",
+                    parameters(("id" = "$response.body#/feature_request/id"))
+                )),
+                ("move" = (
+                    operation_id = "moveFeatureRequest",
+                    parameters(("id" = "$response.body#/feature_request/id"))
+                )),
+                ("voters" = (
+                    operation_id = "listVoters",
+                    parameters(("id" = "$response.body#/feature_request/id"))
+                ))
+            )
+        ),
+        OfCalls, OfBodies, OfKeys, OfTracks
+    )
+)]
 pub(crate) async fn create(state: web::Data<State>, call: WriteCall) -> Result<HttpResponse, ApiError> {
     let (workspace, links) = (call.workspace, call.links.clone());
     let (key, draft) = call.command(draft);

@@ -5,32 +5,59 @@ use roadmap_domain::error::{Invalid, Parsed, Resource, RoadmapError};
 use roadmap_domain::model::setting::SettingChange;
 use roadmap_domain::usecase::update_setting::UpdateSetting;
 use serde::Deserialize;
+use utoipa::ToSchema;
 
 use crate::call::{ReadCall, WriteCall};
 use crate::error::ApiError;
 use crate::fields::{Object, sent};
+use crate::openapi::failures::{OfBodies, OfCalls};
+use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = UpdateSetting)]
 struct Body {
+    #[schema(required = true, value_type = SettingBody)]
     setting: Option<Object<SettingBody>>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = SettingChange)]
 struct SettingBody {
     #[serde(default, deserialize_with = "sent")]
+    #[schema(schema_with = described::product_name)]
     product_name: Option<Option<String>>,
     #[serde(default, deserialize_with = "sent")]
+    #[schema(schema_with = described::website_url)]
     website_url: Option<Option<String>>,
 }
 
+/// Get the settings
+#[utoipa::path(
+    get,
+    path = "/api/external/v1/setting",
+    operation_id = "getSetting",
+    tag = "Settings",
+    responses((status = 200, description = "The settings.", body = wire::setting::Body), OfCalls)
+)]
 pub(crate) async fn show(state: web::Data<State>, call: ReadCall) -> Result<HttpResponse, ApiError> {
     let setting = state.reader.setting(call.workspace).await?;
     let setting = setting.ok_or(RoadmapError::Missing(Resource::Workspace))?;
     Ok(wire::ok(&wire::setting::shown(&setting)))
 }
 
+/// Update the settings
+///
+/// What is left out stays.
+#[utoipa::path(
+    patch,
+    path = "/api/external/v1/setting",
+    operation_id = "updateSetting",
+    tag = "Settings",
+    request_body(content = Body, example = json!({ "setting": { "product_name": "Lumen" } })),
+    responses((status = 200, description = "The settings.", body = wire::setting::Body), OfCalls, OfBodies)
+)]
 pub(crate) async fn update(state: web::Data<State>, call: WriteCall) -> Result<HttpResponse, ApiError> {
     let workspace = call.workspace;
     // Settings are not written under operation keys (contract section 4.10); the field is ignored.
@@ -38,6 +65,21 @@ pub(crate) async fn update(state: web::Data<State>, call: WriteCall) -> Result<H
     let executor = state.executor.clone();
     let setting = state.detached.run(async move { executor.apply(workspace, &operation).await }).await??;
     Ok(wire::ok(&wire::setting::shown(&setting)))
+}
+
+/// Update the settings, as PATCH does
+///
+/// What is left out stays.
+#[utoipa::path(
+    put,
+    path = "/api/external/v1/setting",
+    operation_id = "replaceSetting",
+    tag = "Settings",
+    request_body(content = Body, example = json!({ "setting": { "website_url": "https://lumendesk.example" } })),
+    responses((status = 200, description = "The settings.", body = wire::setting::Body), OfCalls, OfBodies)
+)]
+pub(crate) async fn replace(state: web::Data<State>, call: WriteCall) -> Result<HttpResponse, ApiError> {
+    update(state, call).await
 }
 
 fn change(body: Body) -> Parsed<SettingChange> {

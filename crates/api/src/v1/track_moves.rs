@@ -5,18 +5,38 @@ use roadmap_domain::error::Parsed;
 use roadmap_domain::model::id::{TrackId, parse_uuid};
 use roadmap_domain::usecase::move_request::MoveRequest;
 use serde::Deserialize;
+use utoipa::ToSchema;
 
 use super::execute;
 use crate::call::{WriteCall, request_ref};
 use crate::error::ApiError;
+use crate::openapi::failures::{OfBodies, OfCalls, OfKeys, OfMoves};
+use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = MoveFeatureRequest)]
 struct Body {
+    #[schema(required = true, schema_with = described::track_id)]
     track_id: Option<String>,
 }
 
+/// Move a feature request to a track
+///
+/// Any track leads to any track.
+#[utoipa::path(
+    patch,
+    path = "/api/external/v1/feature_requests/{id}/track",
+    operation_id = "moveFeatureRequest",
+    tag = "Feature requests",
+    params(described::Id),
+    request_body(content = Body, example = json!({ "track_id": "01976800-c95f-7d4d-9d90-7a6bf43233fb" })),
+    responses(
+        (status = 200, description = "The feature request.", body = wire::feature_request::Moved),
+        OfCalls, OfBodies, OfKeys, OfMoves
+    )
+)]
 pub(crate) async fn update(
     state: web::Data<State>,
     request: HttpRequest,

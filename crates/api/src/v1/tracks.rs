@@ -4,9 +4,18 @@ use actix_web::{HttpResponse, web};
 
 use crate::call::ReadCall;
 use crate::error::ApiError;
+use crate::openapi::failures::OfCalls;
 use crate::state::State;
 use crate::wire;
 
+/// List tracks
+#[utoipa::path(
+    get,
+    path = "/api/external/v1/tracks",
+    operation_id = "listTracks",
+    tag = "Tracks",
+    responses((status = 200, description = "All tracks.", body = wire::track::Body), OfCalls)
+)]
 pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<HttpResponse, ApiError> {
     let tracks = state.reader.tracks(call.workspace).await?;
     Ok(wire::ok(&wire::track::listed(&tracks)))

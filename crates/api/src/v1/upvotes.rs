@@ -5,21 +5,49 @@ use roadmap_domain::error::Parsed;
 use roadmap_domain::model::vote::Ballot;
 use roadmap_domain::usecase::cast_vote::CastVote;
 use serde::Deserialize;
+use utoipa::ToSchema;
 
 use super::feature_requests::{customer, note};
 use super::{CustomerBody, ReferenceNoteBody, execute};
 use crate::call::{WriteCall, request_ref};
 use crate::error::ApiError;
 use crate::fields::Object;
+use crate::openapi::failures::{OfBodies, OfCalls, OfKeys, OfRequests};
+use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = CreateUpvote, description = "At least one of `customer` and `reference_note` is an object.")]
 struct Body {
+    /// The voter.
+    #[schema(value_type = Option<CustomerBody>)]
     customer: Option<Object<CustomerBody>>,
+    #[schema(value_type = Option<ReferenceNoteBody>)]
     reference_note: Option<Object<ReferenceNoteBody>>,
 }
 
+/// Add a voter and a note to a feature request
+///
+/// A customer votes once; a further call adds its note.
+#[utoipa::path(
+    post,
+    path = "/api/external/v1/feature_requests/{id}/upvotes",
+    operation_id = "createUpvote",
+    tag = "Votes",
+    params(described::Id),
+    request_body(
+        content = Body,
+        example = json!({
+            "customer": { "email": "ann@example.com", "name": "Ann" },
+            "reference_note": { "body": "Asked for it in a call.", "author_email": "olga@acme.example" }
+        })
+    ),
+    responses(
+        (status = 201, description = "What became of the vote.", body = wire::feature_request::Cast),
+        OfCalls, OfBodies, OfKeys, OfRequests
+    )
+)]
 pub(crate) async fn create(
     state: web::Data<State>,
     request: HttpRequest,

@@ -6,9 +6,25 @@ use roadmap_domain::model::pagination::PageRequest;
 
 use crate::call::{ReadCall, request_ref};
 use crate::error::ApiError;
+use crate::openapi::failures::{OfCalls, OfQueries, OfRequests};
+use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
 
+/// List the voters of a feature request
+///
+/// The latest vote first.
+#[utoipa::path(
+    get,
+    path = "/api/external/v1/feature_requests/{id}/voters",
+    operation_id = "listVoters",
+    tag = "Votes",
+    params(described::Id, described::Pages),
+    responses(
+        (status = 200, description = "A page of voters.", body = wire::voter::Body),
+        OfCalls, OfQueries, OfRequests
+    )
+)]
 pub(crate) async fn index(
     state: web::Data<State>,
     request: HttpRequest,

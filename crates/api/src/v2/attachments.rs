@@ -13,15 +13,37 @@ use roadmap_domain::model::attachment::Filename;
 use roadmap_domain::ports::Chunks;
 use roadmap_domain::usecase::upload_attachment::{self, FileDescription};
 use tokio::sync::mpsc;
+use utoipa::ToSchema;
 
 use crate::call::{BODY_PATIENCE, DRAIN_LIMIT, UploadCall};
 use crate::error::ApiError;
+use crate::openapi::failures::{OfCalls, OfUploads};
 use crate::state::State;
 use crate::wire;
 
 /// How many pieces may wait for the storage before the socket is read on.
 const AHEAD: usize = 2;
 
+/// The form of an upload.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "a form is read piece by piece, this describes it in the document")]
+struct Upload {
+    /// At most 50 MB: 50 · 1,024 · 1,024 bytes.
+    #[schema(value_type = String, format = Binary)]
+    file: Bytes,
+}
+
+/// Upload a file
+///
+/// Its `signed_id` can be the cover of a changelog.
+#[utoipa::path(
+    post,
+    path = "/api/external/v2/attachments",
+    operation_id = "createAttachment",
+    tag = "Files",
+    request_body(content = Upload, content_type = "multipart/form-data"),
+    responses((status = 201, description = "The file.", body = wire::attachment::Fields), OfCalls, OfUploads)
+)]
 pub(crate) async fn create(
     state: web::Data<State>,
     request: HttpRequest,

@@ -5,35 +5,61 @@ use actix_web::http::StatusCode;
 use roadmap_domain::model::attachment::Attachment;
 use roadmap_domain::model::id::WorkspaceId;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::Links;
 
-#[derive(Debug, Serialize)]
-struct Fields<'a> {
+/// A file.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Attachment)]
+pub(crate) struct Fields<'a> {
+    #[schema(format = "uuid")]
     id: String,
+    #[schema(min_length = 1)]
     filename: &'a str,
+    /// By the bytes of the file; what the upload said counts only where these tell nothing.
+    #[schema(min_length = 1)]
     content_type: &'a str,
+    #[schema(maximum = 52_428_800)]
     byte_size: u64,
+    /// MD5 in Base64.
+    #[schema(pattern = "^[A-Za-z0-9+/]{22}==$")]
     checksum: String,
+    /// Where it is in the storage.
+    #[schema(min_length = 1)]
     key: String,
+    /// Which storage it is in.
+    #[schema(min_length = 1)]
     service_name: &'a str,
     metadata: Metadata,
+    #[schema(format = DateTime)]
     created_at: String,
+    /// The reference for rich text.
+    #[schema(min_length = 1)]
     attachable_sgid: String,
+    /// The reference for `cover_image_signed_id`.
+    #[schema(min_length = 1)]
     signed_id: String,
+    /// Opens the file.
+    #[schema(format = "uri")]
     blob_url: String,
 }
 
-#[derive(Debug, Serialize)]
-struct Metadata {
+/// What else is known of a file.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AttachmentMetadata)]
+pub(crate) struct Metadata {
+    #[schema(format = "uuid")]
     workspace_id: String,
     /// The type is known by the bytes.
     identified: bool,
     /// The size in pixels was looked for.
     analyzed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = u32)]
     width: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = u32)]
     height: Option<u32>,
 }
 

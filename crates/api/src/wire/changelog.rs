@@ -5,33 +5,61 @@ use roadmap_domain::model::changelog::Changelog;
 use roadmap_domain::model::operation_key::SavedReply;
 use roadmap_domain::model::pagination::Listing;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::page::Envelope;
 use super::{Links, saved};
 
-#[derive(Debug, Serialize)]
-struct One<'a> {
+/// A changelog that was created.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ChangelogCreated)]
+pub(crate) struct One<'a> {
     changelog: Fields<'a>,
 }
 
-#[derive(Debug, Serialize)]
-struct Page<'a> {
+/// A page of changelogs.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ChangelogsPage)]
+pub(crate) struct Page<'a> {
+    #[schema(max_items = 100)]
     changelogs: Vec<Fields<'a>>,
     #[serde(flatten)]
     envelope: Envelope,
 }
 
-#[derive(Debug, Serialize)]
-struct Fields<'a> {
+/// What the product team has to tell.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Changelog)]
+pub(crate) struct Fields<'a> {
+    #[schema(format = "uuid")]
     id: String,
+    #[schema(min_length = 1, max_length = 200)]
     title: &'a str,
+    /// Clean HTML.
+    #[schema(min_length = 1)]
     content: &'a str,
+    #[schema(value_type = Status)]
     status: &'static str,
+    #[schema(format = "uri")]
     url: String,
+    #[schema(format = "uri")]
     admin_url: String,
+    /// The `blob_url` of its cover.
+    #[schema(format = "uri", required = true)]
     cover_image_url: Option<String>,
+    #[schema(format = DateTime, required = true)]
     published_at: Option<String>,
+    #[schema(format = DateTime)]
     created_at: String,
+}
+
+/// Whether it is public.
+#[derive(ToSchema)]
+#[schema(as = ChangelogStatus, rename_all = "lowercase")]
+#[expect(dead_code, reason = "the domain says the words, this lists them in the document")]
+enum Status {
+    Draft,
+    Published,
 }
 
 fn fields<'a>(changelog: &'a Changelog, links: &Links) -> Fields<'a> {

@@ -4,20 +4,28 @@ use actix_web::http::StatusCode;
 use roadmap_domain::model::operation_key::SavedReply;
 use roadmap_domain::usecase::post_comment::CommentPosted;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::feature_request::{Summary, summary};
 use super::{Links, saved};
 
-#[derive(Debug, Serialize)]
-struct Posted<'a> {
+/// A comment that was posted, with its feature request.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CommentPosted)]
+pub(crate) struct Posted<'a> {
     comment: Comment<'a>,
     feature_request: Summary,
 }
 
-#[derive(Debug, Serialize)]
-struct Comment<'a> {
+/// What the team says about a feature request, in public.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Comment<'a> {
+    #[schema(format = "uuid")]
     id: String,
+    /// Clean HTML.
+    #[schema(min_length = 1)]
     content: &'a str,
+    #[schema(format = DateTime)]
     created_at: String,
 }
 

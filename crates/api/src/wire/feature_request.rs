@@ -7,61 +7,94 @@ use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::vote::VoteCast;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::page::Envelope;
 use super::{Links, saved};
 
-/// The column "Vote/comment response".
-#[derive(Debug, Serialize)]
+/// What customers ask for.
+// The column "Vote/comment response".
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = FeatureRequest)]
 pub(crate) struct Summary {
+    #[schema(format = "uuid")]
     id: String,
+    #[schema(min_length = 1, max_length = 200)]
     title: String,
+    /// Its last part is the slug.
+    #[schema(format = "uri")]
     url: String,
+    /// Its last part is the slug.
+    #[schema(format = "uri")]
     admin_url: String,
+    /// The public lane that its track shows in; null when it shows in none.
+    #[schema(required = true)]
     status: Option<String>,
+    #[schema(min_length = 1)]
     track: String,
+    #[schema(minimum = 0)]
     votes_count: i64,
+    #[schema(format = DateTime)]
     created_at: String,
 }
 
-/// The column "Votes list".
-#[derive(Debug, Serialize)]
-struct Voted {
+/// A feature request that a customer voted for.
+// The column "Votes list".
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = VotedFeatureRequest)]
+pub(crate) struct Voted {
     #[serde(flatten)]
     summary: Summary,
+    /// The number that its slug begins with.
+    #[schema(minimum = 1)]
     tag_number: i64,
 }
 
-/// The column "Search".
-#[derive(Debug, Serialize)]
-struct Found<'a> {
+/// A feature request that was found.
+// The column "Search".
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = FoundFeatureRequest)]
+pub(crate) struct Found<'a> {
     #[serde(flatten)]
     summary: Summary,
+    /// Plain text, cut.
+    #[schema(max_length = 500)]
     description: &'a str,
 }
 
-#[derive(Debug, Serialize)]
-struct One<T> {
-    feature_request: T,
+/// A feature request that was moved.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = FeatureRequestMoved)]
+pub(crate) struct Moved {
+    feature_request: Summary,
 }
 
-#[derive(Debug, Serialize)]
-struct Many<T> {
-    feature_requests: Vec<T>,
+/// What a search found, the best first.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SearchResults)]
+pub(crate) struct Results<'a> {
+    #[schema(max_items = 15)]
+    feature_requests: Vec<Found<'a>>,
 }
 
-#[derive(Debug, Serialize)]
-pub(crate) struct Page<T: Serialize> {
-    #[serde(flatten)]
-    list: Many<T>,
+/// A page of the feature requests that a customer voted for.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = VotesPage)]
+pub(crate) struct Page {
+    #[schema(max_items = 100)]
+    feature_requests: Vec<Voted>,
     #[serde(flatten)]
     envelope: Envelope,
 }
 
-#[derive(Debug, Serialize)]
-struct Cast {
+/// A feature request, and what became of the vote for it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = VoteCast)]
+pub(crate) struct Cast {
     feature_request: Summary,
+    /// Whether this call added a vote.
     vote_registered: bool,
+    /// Whether the customer had voted before.
     already_voted: bool,
 }
 
@@ -81,7 +114,7 @@ pub(crate) fn summary(request: &RequestSummary, links: &Links) -> Summary {
 
 pub(crate) fn voted(votes: &Listing<RequestSummary>, links: &Links) -> impl Serialize + use<> {
     let voted = |request: &RequestSummary| Voted { summary: summary(request, links), tag_number: request.tag_number };
-    Page { list: Many { feature_requests: votes.items.iter().map(voted).collect() }, envelope: votes.into() }
+    Page { feature_requests: votes.items.iter().map(voted).collect(), envelope: votes.into() }
 }
 
 pub(crate) fn found<'a>(found: &'a [FoundRequest], links: &Links) -> impl Serialize + use<'a> {
@@ -89,7 +122,7 @@ pub(crate) fn found<'a>(found: &'a [FoundRequest], links: &Links) -> impl Serial
         summary: summary(&found.summary, links),
         description: excerpt(&found.description),
     };
-    Many { feature_requests: found.iter().map(item).collect() }
+    Results { feature_requests: found.iter().map(item).collect() }
 }
 
 pub(crate) fn vote_cast(cast: &VoteCast, links: &Links) -> SavedReply {
@@ -102,5 +135,5 @@ pub(crate) fn vote_cast(cast: &VoteCast, links: &Links) -> SavedReply {
 }
 
 pub(crate) fn moved(request: &RequestSummary, links: &Links) -> SavedReply {
-    saved(StatusCode::OK, &One { feature_request: summary(request, links) })
+    saved(StatusCode::OK, &Moved { feature_request: summary(request, links) })
 }

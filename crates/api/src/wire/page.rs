@@ -2,13 +2,19 @@
 
 use roadmap_domain::model::pagination::Listing;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// Stands beside a list, at the top level.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Envelope {
+    #[schema(minimum = 1)]
     page: u64,
+    #[schema(minimum = 1, maximum = 100)]
     page_size: u64,
+    /// Items on all pages.
     total_count: u64,
+    /// At least 1, even with no items.
+    #[schema(minimum = 1)]
     total_pages: u64,
 }
 

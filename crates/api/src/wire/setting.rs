@@ -2,15 +2,23 @@
 
 use roadmap_domain::model::setting::Setting;
 use serde::Serialize;
+use utoipa::ToSchema;
 
-#[derive(Debug, Serialize)]
-struct Body<'a> {
+/// The settings as they are now.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SettingShown)]
+pub(crate) struct Body<'a> {
     setting: Fields<'a>,
 }
 
-#[derive(Debug, Serialize)]
-struct Fields<'a> {
+/// The settings of a workspace.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Setting)]
+pub(crate) struct Fields<'a> {
+    #[schema(min_length = 1, max_length = 200)]
     product_name: &'a str,
+    /// Absolute, `http` or `https`, as it was written.
+    #[schema(min_length = 1, max_length = 2000)]
     website_url: &'a str,
 }
 

@@ -3,16 +3,25 @@
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::Track;
 use serde::Serialize;
+use utoipa::ToSchema;
 
-#[derive(Debug, Serialize)]
-struct Body<'a> {
+/// All tracks, in the team's order.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Tracks)]
+pub(crate) struct Body<'a> {
     tracks: Vec<Fields<'a>>,
 }
 
-#[derive(Debug, Serialize)]
-struct Fields<'a> {
+/// How far a feature request is, for the team.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Track)]
+pub(crate) struct Fields<'a> {
+    #[schema(format = "uuid")]
     id: String,
+    #[schema(min_length = 1)]
     name: &'a str,
+    /// The public lane that it shows in; null when it shows in none.
+    #[schema(required = true)]
     status: Option<&'a str>,
 }
 

@@ -4,21 +4,33 @@ use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::vote::Voter;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::page::Envelope;
 
-#[derive(Debug, Serialize)]
-struct Body<'a> {
+/// A page of the voters of a feature request.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = VotersPage)]
+pub(crate) struct Body<'a> {
+    #[schema(max_items = 100)]
     voters: Vec<Fields<'a>>,
     #[serde(flatten)]
     envelope: Envelope,
 }
 
-#[derive(Debug, Serialize)]
-struct Fields<'a> {
+/// A customer who voted.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Voter)]
+pub(crate) struct Fields<'a> {
+    #[schema(format = "uuid")]
     id: String,
+    #[schema(required = true)]
     name: Option<&'a str>,
+    /// As it was written first.
+    #[schema(min_length = 3, max_length = 254)]
     email: &'a str,
+    /// The moment of the vote.
+    #[schema(format = DateTime)]
     created_at: String,
 }
 

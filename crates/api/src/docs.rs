@@ -1,0 +1,65 @@
+//! The document of the API for whoever asks, without a key: for programs as it is, for people as a
+//! page that loads nothing.
+
+mod page;
+
+use std::sync::LazyLock;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, ContentType, ETAG, EntityTag, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use sha2::{Digest, Sha256};
+
+use crate::{files, openapi};
+
+/// How long an answer may be kept: it changes with the version of the service alone.
+const KEPT: &str = "public, max-age=300";
+
+/// `GET /api/external/openapi.json`
+pub(crate) async fn document(request: HttpRequest) -> HttpResponse {
+    static TAG: LazyLock<EntityTag> = LazyLock::new(|| tag(openapi::document()));
+    let mut response = HttpResponseBuilder::new(StatusCode::OK);
+    response.insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"));
+    answer(&request, response, ContentType::json(), &TAG, openapi::document())
+}
+
+/// `GET /api/docs`
+pub(crate) async fn page(request: HttpRequest) -> HttpResponse {
+    static PAGE: LazyLock<String> = LazyLock::new(|| page::rendered(&openapi::assembled()));
+    static TAG: LazyLock<EntityTag> = LazyLock::new(|| tag(&PAGE));
+    static POLICY: LazyLock<String> = LazyLock::new(|| {
+        let style = BASE64_STANDARD.encode(Sha256::digest(page::STYLE));
+        format!(
+            "default-src 'none'; style-src 'sha256-{style}'; form-action 'none'; frame-ancestors 'none'; \
+             base-uri 'none'"
+        )
+    });
+    let mut response = HttpResponseBuilder::new(StatusCode::OK);
+    response
+        .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .insert_header((REFERRER_POLICY, "no-referrer"))
+        .insert_header((CONTENT_SECURITY_POLICY, POLICY.as_str()));
+    answer(&request, response, ContentType::html(), &TAG, &PAGE)
+}
+
+fn tag(content: &str) -> EntityTag {
+    EntityTag::new_strong(BASE64_STANDARD.encode(Sha256::digest(content)))
+}
+
+fn answer(
+    request: &HttpRequest,
+    mut response: HttpResponseBuilder,
+    content_type: ContentType,
+    tag: &EntityTag,
+    content: &'static str,
+) -> HttpResponse {
+    response.insert_header((CACHE_CONTROL, KEPT)).insert_header((ETAG, tag.clone()));
+    if files::has_already(request, tag) {
+        return response.status(StatusCode::NOT_MODIFIED).finish();
+    }
+    response.insert_header(content_type).body(content)
+}

@@ -1,0 +1,258 @@
+//! The page, written from the document.
+
+use askama::Template;
+use serde_json::Value;
+
+use crate::html::escaped;
+
+/// How the page looks.
+pub(crate) const STYLE: &str = "\
+body{max-width:60rem;margin:0 auto;padding:1rem;font:1rem/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff}\
+h1{font-size:1.8rem}h2{margin-top:2.5rem;border-bottom:1px solid #d0d7de}h3{margin-bottom:.3rem}\
+nav h2{font-size:1rem;margin:1rem 0 0;border:0}nav ul{margin:0;padding-left:1.2rem}\
+a{color:#0550ae}h3 a{color:inherit;text-decoration:none}article{margin:2rem 0}\
+table{border-collapse:collapse;width:100%;margin:.8rem 0;font-size:.9rem}caption{text-align:left;font-weight:600}\
+th,td{text-align:left;vertical-align:top;padding:.25rem .5rem;border-bottom:1px solid #eaeef2;overflow-wrap:break-word}\
+code,pre{font-family:ui-monospace,monospace;font-size:.9em}pre{background:#f6f8fa;padding:.8rem;overflow-x:auto}\
+.call{font-size:1.05rem}\
+@media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}a{color:#79c0ff}pre{background:#161b22}\
+h2,th,td{border-color:#30363d}}";
+
+/// A pattern that is longer tells people nothing.
+const READABLE: usize = 60;
+
+#[derive(Template)]
+#[template(path = "docs.html")]
+struct Page {
+    title: String,
+    version: String,
+    style: &'static str,
+    description: Vec<String>,
+    groups: Vec<Group>,
+    shapes: Vec<Shape>,
+}
+
+struct Group {
+    name: String,
+    description: String,
+    operations: Vec<Operation>,
+}
+
+struct Operation {
+    id: String,
+    method: String,
+    path: String,
+    summary: String,
+    description: String,
+    parameters: Vec<Field>,
+    body: Option<Body>,
+    curl: String,
+    answers: Vec<Answer>,
+}
+
+struct Body {
+    media_type: String,
+    kind: String,
+}
+
+struct Answer {
+    status: String,
+    description: String,
+    kind: String,
+    messages: Vec<String>,
+    headers: Vec<String>,
+}
+
+struct Shape {
+    name: String,
+    description: String,
+    kind: String,
+    fields: Vec<Field>,
+}
+
+struct Field {
+    name: String,
+    place: String,
+    required: bool,
+    kind: String,
+    description: String,
+}
+
+/// The page of a document.
+pub(crate) fn rendered(document: &Value) -> String {
+    let info = at(document, "info");
+    let page = Page {
+        title: text(info, "title").to_owned(),
+        version: text(document, "openapi").to_owned(),
+        style: STYLE,
+        description: text(info, "description").split("\n\n").map(marked).collect(),
+        groups: list(document, "tags").iter().map(|tag| group(document, tag)).collect(),
+        shapes: entries(at(at(document, "components"), "schemas")).map(|(name, schema)| shape(name, schema)).collect(),
+    };
+    // It is written to memory, which cannot fail.
+    page.render().unwrap_or_default()
+}
+
+fn group(document: &Value, tag: &Value) -> Group {
+    let name = text(tag, "name");
+    let operations = entries(at(document, "paths"))
+        .flat_map(|(path, methods)| entries(methods).map(move |(method, operation)| (path, method, operation)))
+        .filter(|(_, _, operation)| list(operation, "tags").iter().any(|tag| tag == name))
+        .map(|(path, method, operation)| self::operation(document, path, method, operation));
+    Group { name: name.to_owned(), description: marked(text(tag, "description")), operations: operations.collect() }
+}
+
+fn operation(document: &Value, path: &str, method: &str, operation: &Value) -> Operation {
+    let parameters: Vec<&Value> =
+        list(operation, "parameters").iter().map(|parameter| resolved(document, parameter)).collect();
+    let body = operation.get("requestBody").and_then(|body| entries(at(body, "content")).next());
+    Operation {
+        id: text(operation, "operationId").to_owned(),
+        method: method.to_uppercase(),
+        path: path.to_owned(),
+        summary: text(operation, "summary").to_owned(),
+        description: marked(text(operation, "description")),
+        curl: curl(path, method, &parameters, body),
+        parameters: parameters.into_iter().map(parameter).collect(),
+        body: body.map(|(media_type, body)| Body { media_type: media_type.to_owned(), kind: kind(at(body, "schema")) }),
+        answers: entries(at(operation, "responses"))
+            .map(|(status, answer)| self::answer(status, resolved(document, answer)))
+            .collect(),
+    }
+}
+
+fn parameter(parameter: &Value) -> Field {
+    Field {
+        name: text(parameter, "name").to_owned(),
+        place: text(parameter, "in").to_owned(),
+        required: parameter.get("required") == Some(&true.into()),
+        kind: kind(at(parameter, "schema")),
+        description: marked(text(parameter, "description")),
+    }
+}
+
+fn answer(status: &str, answer: &Value) -> Answer {
+    let content = entries(at(answer, "content")).next().map_or(&Value::Null, |(_, content)| content);
+    let messages = entries(at(content, "examples")).map(|(_, example)| text(at(example, "value"), "error"));
+    Answer {
+        status: status.to_owned(),
+        description: marked(text(answer, "description")),
+        kind: kind(at(content, "schema")),
+        messages: messages.map(str::to_owned).collect(),
+        headers: entries(at(answer, "headers")).map(|(name, _)| name.to_owned()).collect(),
+    }
+}
+
+fn shape(name: &str, schema: &Value) -> Shape {
+    let required = list(schema, "required");
+    let field = |(name, field): (&str, &Value)| Field {
+        name: name.to_owned(),
+        place: String::new(),
+        required: required.iter().any(|required| required == name),
+        kind: kind(field),
+        description: marked(described(field)),
+    };
+    Shape {
+        name: name.to_owned(),
+        description: marked(text(schema, "description")),
+        kind: kind(schema),
+        fields: entries(at(schema, "properties")).map(field).collect(),
+    }
+}
+
+/// What is said of a field, by itself or by the shape that it has or is null instead.
+fn described(field: &Value) -> &str {
+    let alternatives = list(field, "oneOf").iter().map(|alternative| text(alternative, "description"));
+    std::iter::once(text(field, "description")).chain(alternatives).find(|said| !said.is_empty()).unwrap_or_default()
+}
+
+/// A call that can be pasted into a shell.
+fn curl(path: &str, method: &str, parameters: &[&Value], body: Option<(&str, &Value)>) -> String {
+    let query = parameters.iter().any(|parameter| text(parameter, "name") == "email");
+    let path = path.replace("{id}", "1-dark-mode") + if query { "?email=ann@example.com" } else { "" };
+    let method = if method == "get" { String::new() } else { format!(" -X {}", method.to_uppercase()) };
+    let body = match body {
+        None => String::new(),
+        Some(("application/json", body)) => {
+            let example = at(body, "example").to_string().replace('\'', r"'\''");
+            format!(" -H 'Content-Type: application/json' \\\n  -d '{example}'")
+        }
+        Some(_) => " \\\n  -F file=@cover.png".to_owned(),
+    };
+    format!("curl{method} -H \"X-Api-Key: $KEY\"{body} \\\n  \"$BASE{path}\"")
+}
+
+/// What a schema takes, as HTML.
+fn kind(schema: &Value) -> String {
+    if let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(|reference| reference.rsplit('/').next()) {
+        return format!("<a href=\"#shape-{0}\">{0}</a>", escaped(name));
+    }
+    let alternatives = list(schema, "oneOf");
+    if !alternatives.is_empty() {
+        return alternatives.iter().map(kind).collect::<Vec<_>>().join(" or ");
+    }
+    let types: Vec<&str> = match at(schema, "type") {
+        Value::String(only) => vec![only],
+        Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let mut parts = vec![escaped(&types.join(" or "))];
+    if let Some(items) = schema.get("items") {
+        parts.push(format!("of: {}", kind(items)));
+    }
+    let values: Vec<String> =
+        list(schema, "enum").iter().map(|value| format!("<code>{}</code>", escaped(&value.to_string()))).collect();
+    if !values.is_empty() {
+        parts.push(values.join(" or "));
+    }
+    for (keyword, words) in [
+        ("format", ""),
+        ("default", "by default "),
+        ("minimum", "at least "),
+        ("maximum", "at most "),
+        ("minLength", "characters: at least "),
+        ("maxLength", "characters: at most "),
+        ("maxItems", "items: at most "),
+        ("pattern", "like "),
+    ] {
+        let value = match at(schema, keyword) {
+            Value::Null => continue,
+            Value::String(value) if value.len() > READABLE => continue,
+            Value::String(value) => value.clone(),
+            other => other.to_string(),
+        };
+        parts.push(format!("{words}<code>{}</code>", escaped(&value)));
+    }
+    parts.join(", ")
+}
+
+/// Text in which backticks mark code, as HTML.
+fn marked(text: &str) -> String {
+    let pieces = escaped(text);
+    let pieces = pieces.split('`').enumerate();
+    pieces
+        .map(|(number, piece)| if number % 2 == 0 { piece.to_owned() } else { format!("<code>{piece}</code>") })
+        .collect()
+}
+
+/// What a reference leads to; anything else leads to itself.
+fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
+    let reference = value.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
+    reference.and_then(|pointer| document.pointer(pointer)).unwrap_or(value)
+}
+
+fn at<'a>(value: &'a Value, name: &str) -> &'a Value {
+    value.get(name).unwrap_or(&Value::Null)
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    at(value, name).as_str().unwrap_or_default()
+}
+
+fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    at(value, name).as_array().map_or(&[], Vec::as_slice)
+}
+
+fn entries(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    value.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value))
+}

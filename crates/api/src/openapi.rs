@@ -1,0 +1,238 @@
+//! The document of the external API, OpenAPI 3.1, from the code that serves it.
+//!
+//! Schemas are derived on the structs of `wire` and on the bodies of `v1`, operations on the handlers.
+//! Here they are put together, and what all operations have in common is added: headers, operation
+//! keys, and that an answer has no other fields than those of its shape.
+
+pub(crate) mod failures;
+pub(crate) mod fields;
+
+use std::sync::LazyLock;
+
+use roadmap_domain::model::operation_key::OperationKey;
+use serde_json::{Map, Value, json};
+use utoipa::OpenApi;
+use utoipa::openapi::OpenApi as Assembled;
+
+use crate::{v1, v2};
+
+/// What is derived.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Roadmap",
+        description = "Product feedback and roadmap: feature requests, votes, comments, tracks, changelogs and \
+            files of one workspace.\n\nThe workspace is the one that the host names, and the key must be one of its \
+            keys. A path that does not exist is answered with 404, a method that a path does not have with 405 and \
+            `Allow`, a missing or wrong key with 401 before either. `HEAD` works wherever `GET` does. Fields and \
+            parameters that are not known are ignored.",
+        version = "2",
+        license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
+    ),
+    servers((url = "/", description = "The host of the workspace")),
+    paths(
+        v1::changelogs::create,
+        v1::changelogs::index,
+        v1::comments::create,
+        v1::feature_requests::create,
+        v1::feature_requests::index,
+        v1::setting::replace,
+        v1::setting::show,
+        v1::setting::update,
+        v1::track_moves::update,
+        v1::tracks::index,
+        v1::upvotes::create,
+        v1::voters::index,
+        v1::votes::index,
+        v2::attachments::create,
+    ),
+    components(schemas(crate::error::ErrorBody)),
+    tags(
+        (name = "Feature requests", description = "What customers ask for."),
+        (name = "Votes", description = "Who asks for what."),
+        (name = "Comments", description = "What the team says about it, in public."),
+        (name = "Tracks", description = "How far it is."),
+        (name = "Changelogs", description = "What has become of it."),
+        (name = "Settings", description = "Of the workspace."),
+        (name = "Files", description = "Uploads."),
+    ),
+)]
+struct Derived;
+
+/// The document, as it is published: JSON for readers, in a stable order.
+#[must_use]
+pub fn document() -> &'static str {
+    static DOCUMENT: LazyLock<String> = LazyLock::new(|| format!("{:#}\n", assembled()));
+    &DOCUMENT
+}
+
+/// The document, to be read by programs.
+pub(crate) fn assembled() -> Value {
+    assemble(&Derived::openapi())
+}
+
+fn assemble(derived: &Assembled) -> Value {
+    // Plain structs and maps with names: writing them to memory cannot fail.
+    let mut document = serde_json::to_value(derived).unwrap_or_default();
+    let derived = document.as_object_mut().and_then(|document| document.remove("components")).unwrap_or_default();
+    let schemas = derived.get("schemas").and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut schemas: Map<String, Value> =
+        schemas.iter().map(|(name, schema)| (name.clone(), flattened(schema, &schemas))).collect();
+    for operation in operations(&mut document) {
+        finish(operation, &mut schemas);
+    }
+    close("Error", &mut schemas);
+    if let Some(upvote) = schemas.get_mut("CreateUpvote").and_then(Value::as_object_mut) {
+        upvote.insert("anyOf".to_owned(), fields::either(["customer", "reference_note"]));
+    }
+    let used = format!("{document}{}", Value::from(schemas.clone()));
+    schemas.retain(|name, _| name == "Error" || used.contains(&format!("\"#/components/schemas/{name}\"")));
+    let components = json!({
+        "headers": {
+            "CacheControl": {
+                "description": "Answers are not kept.",
+                "required": true,
+                "schema": { "type": "string", "const": "no-store" },
+            },
+            "RequestId": {
+                "description": "Names the call: the id that came with it, else a new one.",
+                "required": true,
+                "schema": { "type": "string", "minLength": 1, "maxLength": 128 },
+            },
+            "Replayed": {
+                "description": "There when the answer was given before, to a call with the same operation key. Then \
+                    it is the answer of that call, whichever operation it was.",
+                "schema": { "type": "string", "const": "true" },
+            },
+            "RetryAfter": {
+                "description": "Seconds after which the call may be sent again.",
+                "required": true,
+                "schema": { "type": "string", "pattern": "^[0-9]+$" },
+            },
+        },
+        "parameters": {
+            "RequestId": {
+                "name": "X-Request-Id",
+                "in": "header",
+                "description": "Names the call in its answer and in the log, if it is 1 to 128 visible ASCII \
+                    characters.",
+                "schema": { "type": "string" },
+            },
+        },
+        "responses": failures::responses(),
+        "schemas": schemas,
+        "securitySchemes": {
+            "ApiKey": {
+                "type": "apiKey",
+                "in": "header",
+                "name": "X-Api-Key",
+                "description": "A key of the workspace, `rmk_` and 49 more characters. It may read, write, or both.",
+            },
+        },
+    });
+    if let Some(document) = document.as_object_mut() {
+        document.insert("components".to_owned(), components);
+        document.insert("security".to_owned(), json!([{ "ApiKey": [] }]));
+    }
+    document
+}
+
+/// All operations of a document.
+fn operations(document: &mut Value) -> impl Iterator<Item = &mut Map<String, Value>> {
+    let paths = document.get_mut("paths").and_then(Value::as_object_mut);
+    let methods = paths.into_iter().flatten().filter_map(|(_, path)| path.as_object_mut()).flatten();
+    methods.filter_map(|(_, operation)| operation.as_object_mut())
+}
+
+/// Adds to an operation what it has in common with others.
+fn finish(operation: &mut Map<String, Value>, schemas: &mut Map<String, Value>) {
+    let parameters = operation.entry("parameters").or_insert_with(|| json!([]));
+    if let Some(parameters) = parameters.as_array_mut() {
+        parameters.push(json!({ "$ref": "#/components/parameters/RequestId" }));
+    }
+    let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else { return };
+    // Whoever can wait for an operation key takes one.
+    let takes_key = responses.contains_key("409");
+    for (_, response) in responses.iter_mut().filter(|(status, _)| status.starts_with('2')) {
+        if let Some(shape) = schema_of(response) {
+            close(shape, schemas);
+        }
+        let mut headers = headers_of_every_answer();
+        if takes_key {
+            headers.insert("Idempotent-Replayed".to_owned(), header("Replayed"));
+        }
+        if let Some(response) = response.as_object_mut() {
+            response.insert("headers".to_owned(), headers.into());
+        }
+    }
+    let body = operation.get("requestBody").and_then(schema_of).map(str::to_owned);
+    let properties = body.and_then(|name| schemas.get_mut(&name)).and_then(|schema| schema.get_mut("properties"));
+    if let (true, Some(properties)) = (takes_key, properties.and_then(Value::as_object_mut)) {
+        properties.insert(OperationKey::FIELD.to_owned(), json!(fields::operation_key()));
+    }
+}
+
+/// The name of the schema of a JSON body.
+fn schema_of(body: &Value) -> Option<&str> {
+    body.pointer("/content/application~1json/schema").and_then(named)
+}
+
+/// The name of the schema that is referred to.
+fn named(reference: &Value) -> Option<&str> {
+    reference.get("$ref")?.as_str()?.strip_prefix("#/components/schemas/")
+}
+
+/// A schema whose parts stand beside each other, as they do on the wire, and not in a list of
+/// schemas that all have to hold.
+fn flattened(schema: &Value, schemas: &Map<String, Value>) -> Value {
+    let Some(parts) = schema.get("allOf").and_then(Value::as_array) else { return schema.clone() };
+    let (mut required, mut properties) = (Vec::new(), Map::new());
+    for part in parts {
+        let part = named(part).and_then(|name| schemas.get(name)).unwrap_or(part);
+        let part = flattened(part, schemas);
+        required.extend(part.get("required").and_then(Value::as_array).into_iter().flatten().cloned());
+        properties.extend(part.get("properties").and_then(Value::as_object).cloned().unwrap_or_default());
+    }
+    let mut whole = json!({ "type": "object", "required": required, "properties": properties });
+    if let (Some(whole), Some(description)) = (whole.as_object_mut(), schema.get("description")) {
+        whole.insert("description".to_owned(), description.clone());
+    }
+    whole
+}
+
+/// Says of an answer's shape, and of all shapes in it, that they have no other fields.
+fn close(name: &str, schemas: &mut Map<String, Value>) {
+    let Some(mut schema) = schemas.remove(name) else { return };
+    let mut inner = Vec::new();
+    close_all(&mut schema, &mut inner);
+    schemas.insert(name.to_owned(), schema);
+    inner.iter().for_each(|name| close(name, schemas));
+}
+
+fn close_all(schema: &mut Value, inner: &mut Vec<String>) {
+    if let Some(name) = named(schema) {
+        inner.push(name.to_owned());
+    }
+    match schema {
+        Value::Object(object) => {
+            if object.contains_key("properties") {
+                object.insert("additionalProperties".to_owned(), false.into());
+            }
+            object.iter_mut().for_each(|(_, value)| close_all(value, inner));
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| close_all(value, inner)),
+        _ => {}
+    }
+}
+
+/// A reference to a header.
+fn header(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/headers/{name}") })
+}
+
+fn headers_of_every_answer() -> Map<String, Value> {
+    [("X-Request-Id", "RequestId"), ("Cache-Control", "CacheControl")]
+        .map(|(name, component)| (name.to_owned(), header(component)))
+        .into_iter()
+        .collect()
+}

@@ -1,0 +1,142 @@
+//! What can go wrong with a call, as the document tells it. Statuses and messages are those of the
+//! errors themselves.
+
+use std::collections::BTreeMap;
+
+use actix_web::ResponseError;
+use actix_web::http::StatusCode;
+use roadmap_domain::error::{Invalid, Resource, RoadmapError, StoreError};
+use roadmap_domain::usecase::upload_attachment;
+use serde_json::{Map, Value, json};
+use utoipa::IntoResponses;
+use utoipa::openapi::{Ref, RefOr, Response};
+
+use crate::error::{self, ApiError};
+
+/// A kind of failure.
+struct Failure {
+    /// Its name in the document.
+    name: &'static str,
+    status: StatusCode,
+    when: &'static str,
+    /// What the error body may say.
+    messages: Vec<String>,
+}
+
+fn failure(name: &'static str, when: &'static str, errors: &[ApiError]) -> Failure {
+    let status = errors.first().map_or(StatusCode::INTERNAL_SERVER_ERROR, ResponseError::status_code);
+    Failure { name, status, when, messages: errors.iter().map(ToString::to_string).collect() }
+}
+
+fn all() -> Vec<Failure> {
+    let domain = |error: RoadmapError| -> ApiError { error.into() };
+    let missing = |resource| domain(RoadmapError::Missing(resource));
+    let store = || StoreError::Unavailable("".into());
+    vec![
+        failure("MalformedJson", "The body is no JSON object, or nested too deep.", &[ApiError::MalformedBody]),
+        failure("MalformedForm", "The body is no well-formed form, or breaks off.", &[ApiError::MalformedUpload]),
+        failure(
+            "Unauthenticated",
+            "Host or key are wrong: missing, unknown, of another workspace, revoked or expired.",
+            &[domain(RoadmapError::Unauthenticated)],
+        ),
+        failure("OutOfScope", "The key may not do this.", &[domain(RoadmapError::OutOfScope)]),
+        failure("UnknownRequest", "There is no such feature request.", &[missing(Resource::FeatureRequest)]),
+        failure("UnknownTrack", "There is no such track.", &[missing(Resource::Track)]),
+        failure(
+            "UnknownRequestOrTrack",
+            "There is no such feature request, or no such track.",
+            &[missing(Resource::FeatureRequest), missing(Resource::Track)],
+        ),
+        failure("NotAcceptable", "`Accept` excludes JSON.", &[ApiError::NotAcceptable]),
+        failure("BodyTimeout", "The body stopped arriving.", &[ApiError::BodyTimeout]),
+        failure(
+            "OperationInProgress",
+            "A call with the same operation key is still running.",
+            &[domain(RoadmapError::OperationInProgress)],
+        ),
+        failure("TooLarge", "The body is too large.", &[ApiError::TooLarge]),
+        failure("NoJson", "The body is sent as something else, or compressed.", &[ApiError::UnsupportedMediaType]),
+        failure("NoForm", "The body is sent as something else, or compressed.", &[ApiError::UnsupportedUploadType]),
+        failure(
+            "Invalid",
+            "A field or parameter cannot be accepted. The message names it.",
+            &[Invalid::missing("title").into()],
+        ),
+        failure("NoFile", "The part `file` is missing, or larger than 50 MB.", &[upload_attachment::refused().into()]),
+        Failure {
+            name: "TooManyCalls",
+            status: StatusCode::TOO_MANY_REQUESTS,
+            when: "There were too many calls lately.",
+            messages: Vec::new(),
+        },
+        failure("WentWrong", "Anything unexpected.", &[ApiError::HandlerPanicked]),
+        failure(
+            "Unavailable",
+            "Something that the service needs cannot be reached, is busy or full.",
+            &[domain(RoadmapError::Store(store())), domain(RoadmapError::SearchUnavailable(store()))],
+        ),
+    ]
+}
+
+/// All failures as reusable answers.
+pub(crate) fn responses() -> Map<String, Value> {
+    let described = |failure: Failure| {
+        let mut headers = super::headers_of_every_answer();
+        if error::asks_to_return(failure.status) {
+            headers.insert("Retry-After".to_owned(), super::header("RetryAfter"));
+        }
+        let examples: Map<String, Value> = failure
+            .messages
+            .iter()
+            .enumerate()
+            .map(|(number, message)| (format!("{}", number + 1), json!({ "value": { "error": message } })))
+            .collect();
+        let mut content = json!({ "schema": { "$ref": "#/components/schemas/Error" } });
+        if let (Some(content), false) = (content.as_object_mut(), examples.is_empty()) {
+            content.insert("examples".to_owned(), examples.into());
+        }
+        let response =
+            json!({ "description": failure.when, "headers": headers, "content": { "application/json": content } });
+        (failure.name.to_owned(), response)
+    };
+    all().into_iter().map(described).collect()
+}
+
+fn named(names: &[&str]) -> BTreeMap<String, RefOr<Response>> {
+    let all = all().into_iter().filter(|failure| names.contains(&failure.name));
+    all.map(|failure| (failure.status.as_str().to_owned(), Ref::from_response_name(failure.name).into())).collect()
+}
+
+/// Makes types that stand for failures.
+macro_rules! failures {
+    ($($(#[$doc:meta])* $group:ident => $names:expr;)+) => {$(
+        $(#[$doc])*
+        pub(crate) enum $group {}
+
+        impl IntoResponses for $group {
+            fn responses() -> BTreeMap<String, RefOr<Response>> {
+                named(&$names)
+            }
+        }
+    )+};
+}
+
+failures! {
+    /// Of every call.
+    OfCalls => ["Unauthenticated", "OutOfScope", "NotAcceptable", "TooManyCalls", "WentWrong", "Unavailable"];
+    /// Of calls with a JSON body.
+    OfBodies => ["MalformedJson", "BodyTimeout", "TooLarge", "NoJson", "Invalid"];
+    /// Of calls with an operation key.
+    OfKeys => ["OperationInProgress"];
+    /// Of calls with parameters in the query.
+    OfQueries => ["Invalid"];
+    /// Of uploads.
+    OfUploads => ["MalformedForm", "BodyTimeout", "NoForm", "NoFile"];
+    /// Of calls that name a feature request.
+    OfRequests => ["UnknownRequest"];
+    /// Of calls that name a track.
+    OfTracks => ["UnknownTrack"];
+    /// Of calls that name both.
+    OfMoves => ["UnknownRequestOrTrack"];
+}

@@ -1,0 +1,233 @@
+//! The fields that clients send, as schemas: the limits are those of the domain's own types.
+//!
+//! Patterns say exactly what is taken, white space around the text included, because a document that
+//! only comes near helps nobody who checks against it. What no pattern can say has a format of our
+//! own: [`HTML`], [`HTTP_URL`], [`SIGNED_ID`].
+
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::feature_request::{Description, Tag, Title};
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::operation_key::OperationKey;
+use roadmap_domain::model::pagination::PageRequest;
+use roadmap_domain::model::search::SearchQuery;
+use roadmap_domain::model::setting::WebsiteUrl;
+use roadmap_domain::model::text::Name;
+use roadmap_domain::usecase::search_requests::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
+use serde_json::{Value, json};
+use utoipa::IntoParams;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{
+    Array, ArrayBuilder, KnownFormat, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type,
+};
+use utoipa::openapi::{Object, Required};
+
+/// HTML of which text is left when it was cleaned.
+pub(crate) const HTML: &str = "html";
+/// An absolute URL of `http` or `https`, as browsers read it.
+pub(crate) const HTTP_URL: &str = "http-url";
+/// The `signed_id` of a file of the workspace; blank is none.
+pub(crate) const SIGNED_ID: &str = "signed-id";
+
+/// What is cut around a line: the White_Space of Unicode.
+const SPACE: &str = r"\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
+/// No NUL, wherever.
+const NO_NUL: &str = r"^[^\u0000]*$";
+/// A UUID in either case.
+const UUID: &str = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
+
+/// A line of 1 to `max` characters, with or without white space around it.
+fn line(max: usize) -> String {
+    let inner = max.saturating_sub(2);
+    format!(r"^[{SPACE}]*[^{SPACE}\u0000](?:[^\u0000]{{0,{inner}}}[^{SPACE}\u0000])?[{SPACE}]*$")
+}
+
+/// As [`line`], or blank.
+fn optional_line(max: usize) -> String {
+    let inner = max.saturating_sub(2);
+    format!(r"^[{SPACE}]*(?:[^{SPACE}\u0000](?:[^\u0000]{{0,{inner}}}[^{SPACE}\u0000])?[{SPACE}]*)?$")
+}
+
+fn string(pattern: impl Into<String>, description: &str) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern)).description(Some(description))
+}
+
+fn a_line(max: usize) -> ObjectBuilder {
+    string(line(max), &format!("At most {max} characters without the white space around it, which is cut."))
+}
+
+fn optional(schema: ObjectBuilder, of: Type) -> ObjectBuilder {
+    schema.schema_type(SchemaType::from_iter([of, Type::Null]))
+}
+
+fn own(format: &str) -> Option<SchemaFormat> {
+    Some(SchemaFormat::Custom(format.to_owned()))
+}
+
+fn html(description: &str) -> Object {
+    string(NO_NUL, description).min_length(Some(1)).max_length(Some(CleanHtml::MAX)).format(own(HTML)).build()
+}
+
+fn flag(description: &str) -> Object {
+    optional(ObjectBuilder::new(), Type::Boolean).default(Some(false.into())).description(Some(description)).build()
+}
+
+pub(crate) fn operation_key() -> Object {
+    let what = "Chosen by the client, new for each thing to be done: a call that is sent again with it gets the first \
+                answer again. At most 255 characters; blank is none.";
+    let pattern = format!(r"^(?:[{SPACE}]*|[^\u0000]{{1,{}}})$", OperationKey::MAX);
+    optional(string(pattern, what), Type::String).build()
+}
+
+pub(crate) fn email() -> Object {
+    string(line(EmailAddress::MAX), "Found whatever the case, created if new.")
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::Email)))
+        .build()
+}
+
+pub(crate) fn name() -> Object {
+    let what = "Shown for the customer. It fills an empty name and never replaces one.";
+    optional(string(optional_line(Name::MAX), what), Type::String).build()
+}
+
+pub(crate) fn author_email() -> Object {
+    let what = "The team member it is by; anybody unknown is the workspace's oldest member.";
+    optional(string(optional_line(EmailAddress::MAX), what), Type::String).build()
+}
+
+pub(crate) fn note() -> Object {
+    html("HTML, which is cleaned. Private: never shown to customers.")
+}
+
+pub(crate) fn comment() -> Object {
+    html("HTML, which is cleaned. Public on the roadmap.")
+}
+
+pub(crate) fn changelog() -> Object {
+    html("HTML, which is cleaned.")
+}
+
+pub(crate) fn title() -> Object {
+    a_line(Title::MAX).build()
+}
+
+pub(crate) fn description() -> Object {
+    optional(string(NO_NUL, "HTML, which is cleaned."), Type::String).max_length(Some(Description::MAX)).build()
+}
+
+pub(crate) fn tags() -> Array {
+    ArrayBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::Array, Type::Null]))
+        .items(a_line(Tag::MAX))
+        .max_items(Some(Tag::MOST))
+        .description(Some("Words to find it by. Repeated ones count once, whatever their case."))
+        .build()
+}
+
+pub(crate) fn track_id() -> Object {
+    string(format!("^[{SPACE}]*{UUID}[{SPACE}]*$"), "The id of a track.").build()
+}
+
+pub(crate) fn first_track_id() -> Object {
+    let what = "The id of a track; the workspace's first track when not given or blank.";
+    optional(string(format!("^[{SPACE}]*(?:{UUID}[{SPACE}]*)?$"), what), Type::String).build()
+}
+
+pub(crate) fn private() -> Object {
+    flag("Hides it from search and everything public.")
+}
+
+pub(crate) fn notify_all_voters() -> Object {
+    flag("Sends the comment as mail to every subscribed voter.")
+}
+
+pub(crate) fn publish() -> Object {
+    flag("Makes it public at once.")
+}
+
+pub(crate) fn cover_image_signed_id() -> Object {
+    let what = "The `signed_id` of a file of the workspace; no cover when not given or blank.";
+    optional(ObjectBuilder::new(), Type::String).format(own(SIGNED_ID)).description(Some(what)).build()
+}
+
+pub(crate) fn product_name() -> Object {
+    a_line(Name::MAX).build()
+}
+
+pub(crate) fn website_url() -> Object {
+    let pattern = format!(r"^[{SPACE}]*[hH][tT][tT][pP][sS]?://[^{SPACE}\u0000-\u001f\u007f-\u009f\\/]");
+    string(pattern, "Absolute, `http` or `https`, with a host.")
+        .format(own(HTTP_URL))
+        .max_length(Some(WebsiteUrl::MAX))
+        .build()
+}
+
+/// Of the two, one at least: each is given when it is an object.
+pub(crate) fn either(names: [&str; 2]) -> Value {
+    names.map(|name| json!({ "required": [name], "properties": { name: { "type": "object" } } })).to_vec().into()
+}
+
+fn parameter(name: &str, place: ParameterIn, schema: impl Into<Schema>, description: &str) -> ParameterBuilder {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(place)
+        .required(Required::False)
+        .description(Some(description))
+        .schema(Some(schema.into()))
+}
+
+fn count(default: u64) -> Object {
+    ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).default(Some(default.into())).build()
+}
+
+fn page() -> [Parameter; 2] {
+    let most = format!("Items on a page. More than {0} are lowered to {0}.", PageRequest::MAX_SIZE);
+    [
+        parameter("page", ParameterIn::Query, count(1), "Counts from 1. A page past the end is empty."),
+        parameter("page_size", ParameterIn::Query, count(PageRequest::DEFAULT_SIZE), &most),
+    ]
+    .map(ParameterBuilder::build)
+}
+
+/// Makes types that stand for parameters.
+macro_rules! parameters {
+    ($($(#[$doc:meta])* $name:ident => $parameters:expr;)+) => {$(
+        $(#[$doc])*
+        pub(crate) enum $name {}
+
+        impl IntoParams for $name {
+            fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+                $parameters
+            }
+        }
+    )+};
+}
+
+parameters! {
+    /// The request that the path names.
+    Id => {
+        let any = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
+        let what = "The request's `id`, or its slug: the last part of its `url`, of which the number counts.";
+        vec![parameter("id", ParameterIn::Path, any, what).required(Required::True).build()]
+    };
+    /// Which page of a list.
+    Pages => page().into();
+    /// Whose votes.
+    Voter => {
+        let what = "The customer. The case does not matter; an unknown one voted for nothing.";
+        let email = parameter("email", ParameterIn::Query, email(), what).required(Required::True).build();
+        [&[email][..], &page()].concat()
+    };
+    /// What is searched for.
+    Search => {
+        let words = string(NO_NUL, "").max_length(Some(SearchQuery::MAX)).description(None::<String>).build();
+        let what = format!(
+            "The words to look for, {} of them at most; the last may be unfinished. Blank finds nothing.",
+            SearchQuery::MOST_WORDS
+        );
+        let most = format!("Most results. More than {MAX_PER_PAGE} are lowered to {MAX_PER_PAGE}.");
+        vec![
+            parameter("query", ParameterIn::Query, words, &what).build(),
+            parameter("per_page", ParameterIn::Query, count(DEFAULT_PER_PAGE), &most).build(),
+        ]
+    };
+}

@@ -1,0 +1,40 @@
+//! Python environments with one package each, made once below `target`.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The folder with the programs of an environment in which `requirement` is installed. It is made when
+/// it is not there, or has something else in it.
+///
+/// # Errors
+/// Python or the package is missing and cannot be installed; with what it needs.
+pub fn environment(name: &str, requirement: &str) -> Result<PathBuf, String> {
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
+    std::fs::create_dir_all(&target).map_err(|error| format!("the folder target: {error}"))?;
+    let folder = target.join(format!("python-{name}"));
+    let (programs, installed) = (folder.join("bin"), folder.join("installed"));
+    // Several processes may come here at once. The lock ends with the file's handle.
+    let lock = File::create(target.join(format!("python-{name}.lock"))).map_err(|error| error.to_string())?;
+    lock.lock().map_err(|error| error.to_string())?;
+    if std::fs::read_to_string(&installed).is_ok_and(|there| there == requirement) {
+        return Ok(programs);
+    }
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder), requirement)?;
+    let mut pip = Command::new(programs.join("python"));
+    run(pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", requirement]), requirement)?;
+    std::fs::write(installed, requirement).map_err(|error| error.to_string())?;
+    Ok(programs)
+}
+
+fn run(command: &mut Command, requirement: &str) -> Result<(), String> {
+    let problem = match command.output() {
+        Ok(output) if output.status.success() => return Ok(()),
+        Ok(output) => String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(format!(
+        "Python 3 is needed with the modules venv and pip (Debian: apt-get install python3-venv), and {requirement} \
+         from a package index: {command:?} failed: {problem}"
+    ))
+}

@@ -1,0 +1,327 @@
+//! The document of the API: what it says, who gets it, and that it is held against every answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::app::{Answer, App, Client};
+use crate::document::{COMMITTED, DOCUMENT, Exchange, OWN_PATH, name_of};
+
+const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
+
+/// A caller without a key at a host that is nobody's.
+fn anybody(app: &App) -> Client {
+    Client { key: None, host: "203.0.113.7".to_owned(), ..app.acme.clone() }
+}
+
+/// All operations: method, path, operation.
+fn operations() -> Vec<(String, &'static str, &'static Value)> {
+    let paths = DOCUMENT.value["paths"].as_object().expect("paths");
+    let operations = paths.iter().flat_map(|(path, methods)| {
+        let methods = methods.as_object().expect("methods");
+        methods.iter().map(move |(method, operation)| (method.clone(), path.as_str(), operation))
+    });
+    operations.collect()
+}
+
+/// All values in a value, itself included.
+fn within(value: &Value) -> Vec<&Value> {
+    let inner: Vec<&Value> = match value {
+        Value::Object(object) => object.values().collect(),
+        Value::Array(array) => array.iter().collect(),
+        _ => Vec::new(),
+    };
+    std::iter::once(value).chain(inner.into_iter().flat_map(within)).collect()
+}
+
+#[test]
+fn the_committed_document_is_served_to_anybody() {
+    let app = App::start();
+    let anybody = anybody(&app);
+    let answer = anybody.get(OWN_PATH);
+    assert_eq!(answer.status, 200);
+    assert!(answer.text() == COMMITTED, "docs/openapi.json is out of date: run `cargo xtask openapi`");
+    for (name, value) in [
+        ("content-type", "application/json"),
+        ("cache-control", "public, max-age=300"),
+        ("x-content-type-options", "nosniff"),
+    ] {
+        assert_eq!(answer.header(name), Some(value), "{name}");
+    }
+    assert!(answer.header("x-request-id").is_some_and(|id| !id.is_empty()));
+
+    let tag = answer.header("etag").expect("a tag").to_owned();
+    let again = anybody.call("GET", OWN_PATH, &[("If-None-Match", &tag)], None).unwrap();
+    assert_eq!((again.status, again.text(), again.header("etag")), (304, String::new(), Some(tag.as_str())));
+    let changed = anybody.call("GET", OWN_PATH, &[("If-None-Match", "\"another\"")], None).unwrap();
+    assert_eq!((changed.status, changed.text()), (200, answer.text()));
+    let head = anybody.call("HEAD", OWN_PATH, &[], None).unwrap();
+    assert_eq!((head.status, head.text(), head.header("etag")), (200, String::new(), Some(tag.as_str())));
+    let post = anybody.call("POST", OWN_PATH, &[], None).unwrap();
+    post.is_error(405, "Method not allowed");
+    assert_eq!((post.header("allow"), post.header("cache-control")), (Some("GET, HEAD"), Some("no-store")));
+}
+
+#[test]
+fn the_command_prints_the_committed_document_and_needs_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let command =
+        std::process::Command::new(env!("CARGO_BIN_EXE_roadmap")).current_dir(folder.path()).arg("openapi").output();
+    let output = command.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stdout == COMMITTED.as_bytes(), "docs/openapi.json is out of date: run `cargo xtask openapi`");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// Paths with their methods, of one function of the table of routes.
+fn routes(function: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let source = include_str!("../../crates/api/src/routes.rs");
+    let (_, routes) = source.split_once(&format!("fn {function}(")).expect("the routes");
+    let (routes, _) = routes.split_once("\n}\n").expect("their end");
+    let resources = routes.split("resource(").skip(1).map(|resource| {
+        let literals: Vec<&str> = resource.split('"').collect();
+        let methods = literals[3].split(", ").filter(|method| *method != "HEAD").map(str::to_lowercase);
+        (literals[1].to_owned(), methods.collect())
+    });
+    resources.collect()
+}
+
+#[test]
+fn every_route_of_the_api_is_an_operation_and_every_operation_a_route() {
+    let mut served = BTreeMap::new();
+    for version in ["v1", "v2"] {
+        let of_version = routes(version);
+        assert!(!of_version.is_empty());
+        served
+            .extend(of_version.into_iter().map(|(path, methods)| (format!("/api/external/{version}{path}"), methods)));
+    }
+    let mut told: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (method, path, _) in operations() {
+        told.entry(path.to_owned()).or_default().insert(method);
+    }
+    assert_eq!(told, served);
+    // Beside the API, and not in its document. A new route that belongs into it must not hide here.
+    let beside: BTreeSet<String> = routes("configure").into_keys().collect();
+    let known = [
+        "/api/docs",
+        OWN_PATH,
+        "/blobs/{reference}/{filename}",
+        "/files/{reference}/{filename}",
+        "/healthz",
+        "/readyz",
+        "/unsubscribe/{reference}",
+    ];
+    assert_eq!(beside, known.map(str::to_owned).into());
+}
+
+#[test]
+fn the_document_is_whole() {
+    let document = &DOCUMENT.value;
+    assert_eq!(document["openapi"], "3.1.0");
+    assert_eq!(document["security"], json!([{ "ApiKey": [] }]));
+    assert_eq!(document["components"]["securitySchemes"]["ApiKey"]["name"], "X-Api-Key");
+    for value in within(document) {
+        DOCUMENT.resolved(value);
+    }
+    let ids: BTreeSet<&str> =
+        operations().iter().map(|(_, _, operation)| operation["operationId"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), operations().len());
+    let text = COMMITTED.to_owned();
+    for (kind, parts) in document["components"].as_object().unwrap() {
+        for name in parts.as_object().unwrap().keys().filter(|_| kind != "securitySchemes") {
+            assert!(text.contains(&format!("\"#/components/{kind}/{name}\"")), "{kind} {name} is used nowhere");
+        }
+    }
+    for (method, path, operation) in operations() {
+        let case = format!("{method} {path}");
+        assert!(METHODS.contains(&method.as_str()), "{case}");
+        let statuses: BTreeSet<&str> = operation["responses"].as_object().unwrap().keys().map(String::as_str).collect();
+        for status in ["401", "403", "406", "429", "500", "503"] {
+            assert!(statuses.contains(status), "{case}: {status}");
+        }
+        assert_eq!(statuses.iter().filter(|status| status.starts_with('2')).count(), 1, "{case}");
+        for response in operation["responses"].as_object().unwrap().values() {
+            let response = DOCUMENT.resolved(response);
+            assert_eq!(response["headers"]["X-Request-Id"]["$ref"], "#/components/headers/RequestId", "{case}");
+            let shape = name_of(&response["content"]["application/json"]["schema"]);
+            assert_eq!(document["components"]["schemas"][shape]["additionalProperties"], false, "{case}: {shape}");
+        }
+        for name in path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}')) {
+            let parameters = operation["parameters"].as_array().unwrap().iter();
+            let mut parameters = parameters.filter(|parameter| parameter["in"] == "path" && parameter["name"] == name);
+            assert_eq!(parameters.next().unwrap()["required"], true, "{case}");
+        }
+    }
+}
+
+#[test]
+fn every_example_is_what_the_document_says_it_is() {
+    let mut checked = 0;
+    for (method, path, operation) in operations() {
+        let Some(content) = operation["requestBody"]["content"].get("application/json") else { continue };
+        let errors = DOCUMENT.errors_of_body(name_of(&content["schema"]), &content["example"]);
+        assert_eq!(errors, "", "{method} {path}");
+        checked += 1;
+    }
+    assert_eq!(checked, 7);
+    for response in DOCUMENT.value["components"]["responses"].as_object().unwrap().values() {
+        let examples = response["content"]["application/json"]["examples"].as_object();
+        for example in examples.into_iter().flat_map(|examples| examples.values()) {
+            assert_eq!(DOCUMENT.errors_of_body("Error", &example["value"]), "");
+        }
+    }
+}
+
+/// What the document says to an answer that was changed.
+fn told_of(answer: &Answer, method: &str, path: &str, change: impl FnOnce(&mut Answer)) -> String {
+    let mut changed = answer.clone();
+    change(&mut changed);
+    DOCUMENT.problem(&Exchange { method, path, body: None, answer: &changed }).expect_err("a problem")
+}
+
+fn with_body(answer: &mut Answer, change: impl FnOnce(&mut Value)) {
+    let mut body = answer.json();
+    change(&mut body);
+    answer.bytes = body.to_string().into_bytes();
+}
+
+#[test]
+fn an_answer_that_is_not_as_the_document_says_is_noticed() {
+    let app = App::start();
+    let path = "/api/external/v1/tracks";
+    let good = app.acme.get(path);
+    let problem = |change: fn(&mut Answer)| told_of(&good, "GET", path, change);
+    for (change, told) in [
+        ((|answer| with_body(answer, |body| body["more"] = json!(1))) as fn(&mut Answer), "it is no Tracks: "),
+        (|answer| with_body(answer, |body| body["tracks"][0]["more"] = json!(1)), "it is no Tracks: "),
+        (|answer| with_body(answer, |body| body["tracks"][0]["id"] = json!("1")), "it is no Tracks: "),
+        (|answer| with_body(answer, |body| body["tracks"][0]["name"] = json!(null)), "it is no Tracks: "),
+        (
+            |answer| {
+                with_body(answer, |body| {
+                    body["tracks"][0].as_object_mut().unwrap().remove("status");
+                });
+            },
+            "it is no Tracks: ",
+        ),
+        (|answer| answer.bytes = b"{".to_vec(), "it is no JSON: "),
+        (|answer| answer.status = 204, "the document has no such status for GET /api/external/v1/tracks"),
+        (|answer| answer.status = 422, "the document has no such status for GET /api/external/v1/tracks"),
+        (|answer| answer.status = 401, "it is no Error: "),
+        (
+            |answer| {
+                answer.headers.remove("x-request-id");
+            },
+            "it has no header X-Request-Id",
+        ),
+        (
+            |answer| {
+                answer.headers.insert("content-type", "text/html".parse().unwrap());
+            },
+            "it is Some(\"text/html\") and not application/json",
+        ),
+        (
+            |answer| {
+                answer.headers.insert("cache-control", "public".parse().unwrap());
+            },
+            "its header Cache-Control is wrong: ",
+        ),
+        (
+            |answer| {
+                answer.headers.insert("retry-after", "1".parse().unwrap());
+            },
+            "the document has no header Retry-After there",
+        ),
+    ] {
+        let found = problem(change);
+        assert!(found.starts_with(told), "{found}");
+    }
+    assert_eq!(
+        told_of(&good, "GET", "/api/external/v1/nothing", |_| {}),
+        "the document has no such operation",
+        "an answer where there is nothing"
+    );
+    assert!(told_of(&good, "DELETE", path, |answer| answer.status = 405).starts_with("it is no Error: "));
+    assert_eq!(told_of(&good, "HEAD", path, |_| {}), "an answer to HEAD has no body");
+
+    // A body that was taken although the document does not allow it.
+    let path = "/api/external/v1/feature_requests";
+    let taken = app.acme.post_feature_request(&json!({ "feature_request": { "title": "Dark mode" } }));
+    let body = json!({ "feature_request": { "title": " " } }).to_string();
+    let exchange = Exchange { method: "POST", path, body: Some(body.as_bytes()), answer: &taken };
+    let found = DOCUMENT.problem(&exchange).unwrap_err();
+    assert!(found.starts_with("the document does not allow its body: "), "{found}");
+}
+
+#[test]
+#[should_panic(expected = "GET /api/external/v1/tracks is answered with 200, but it has no header")]
+fn every_call_of_the_tests_is_checked() {
+    // A service that answers as ours must not.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut head = [0; 4096];
+        assert!(stream.read(&mut head).unwrap() > 0);
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}").unwrap();
+    });
+    Client { port, host: "acme".to_owned(), key: None }.get_tracks();
+}
+
+#[test]
+fn the_page_shows_every_operation_and_loads_nothing() {
+    let app = App::start();
+    let answer = anybody(&app).get("/api/docs");
+    let page = answer.text();
+    assert_eq!(answer.status, 200);
+    for (_, path, operation) in operations() {
+        let id = operation["operationId"].as_str().unwrap();
+        for part in [format!("<article id=\"{id}\">"), format!("href=\"#{id}\""), format!("<code>{path}</code>")] {
+            assert!(page.contains(&part), "{part}");
+        }
+        for status in operation["responses"].as_object().unwrap().keys() {
+            assert!(page.contains(&format!("<td>{status}</td>")), "{status}");
+        }
+    }
+    for name in DOCUMENT.value["components"]["schemas"].as_object().unwrap().keys() {
+        assert!(page.contains(&format!("<article id=\"shape-{name}\">")), "{name}");
+    }
+    // Nothing but places on the page and paths of the same host is referred to.
+    let references = page.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+    let mut own_paths: BTreeSet<&str> = BTreeSet::new();
+    for reference in references {
+        match reference.strip_prefix('#') {
+            Some(place) => assert!(page.contains(&format!("id=\"{place}\"")), "{reference}"),
+            None => {
+                own_paths.insert(reference);
+            }
+        }
+    }
+    assert_eq!(own_paths, [OWN_PATH].into());
+    for loading in ["<script", "<link", "<img", "<iframe", "src=", "url(", "@import", "style=", "<base", "http-equiv"] {
+        assert!(!page.contains(loading), "{loading}");
+    }
+    let (_, style) = page.split_once("<style>").expect("a style");
+    let (style, _) = style.split_once("</style>").expect("its end");
+    let style = BASE64_STANDARD.encode(Sha256::digest(style));
+    let policy = format!(
+        "default-src 'none'; style-src 'sha256-{style}'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+    );
+    for (name, value) in [
+        ("content-security-policy", policy.as_str()),
+        ("content-type", "text/html; charset=utf-8"),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cache-control", "public, max-age=300"),
+    ] {
+        assert_eq!(answer.header(name), Some(value), "{name}");
+    }
+    let head = anybody(&app).call("HEAD", "/api/docs", &[], None).unwrap();
+    assert_eq!((head.status, head.text()), (200, String::new()));
+    anybody(&app).call("POST", "/api/docs", &[], None).unwrap().is_error(405, "Method not allowed");
+}

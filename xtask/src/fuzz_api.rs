@@ -1,0 +1,151 @@
+//! `cargo xtask fuzz-api`: Schemathesis makes calls from the document of the API and holds every answer
+//! against it, on each store.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, bail, ensure};
+use clap::ValueEnum;
+use roadmap_testkit::{postgres, python};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::postgres::Server;
+use crate::run::{cargo, root};
+
+/// What is installed.
+const REQUIREMENT: &str = "schemathesis==4.32.5";
+
+/// Where the service keeps its data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Store {
+    Sqlite,
+    Postgres,
+}
+
+/// Prints for each store how many cases were tried, and fails when one of them finds anything
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct FuzzApi {
+    /// Fewest cases on each store; fewer are a failure
+    #[arg(long, default_value_t = 10_000)]
+    pub(crate) cases: u64,
+    /// The only store to try; both when not given
+    #[arg(long)]
+    pub(crate) store: Option<Store>,
+    /// Most time on each store; what was not tried by then is no failure
+    #[arg(long)]
+    pub(crate) minutes: Option<u64>,
+    /// Take the same cases as the run that printed this seed
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+}
+
+impl FuzzApi {
+    pub(crate) fn run(&self) -> anyhow::Result<()> {
+        let programs = python::environment("schemathesis", REQUIREMENT).map_err(anyhow::Error::msg)?;
+        cargo(&["build", "--locked", "--package", "roadmap-server"], &[])?;
+        for store in [Store::Sqlite, Store::Postgres] {
+            if self.store.is_none_or(|only| only == store) {
+                let cases = self.try_on(store, &programs)?;
+                println!("{store:?}: {cases} cases, nothing found");
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs all phases and all checks on one store. Returns the number of cases.
+    fn try_on(&self, store: Store, programs: &Path) -> anyhow::Result<u64> {
+        let server = (store == Store::Postgres).then(Server::find).transpose()?;
+        let database = server.as_ref().map(|server| postgres::Database::empty(&server.url));
+        let service = Service::start(database.as_ref().map(|database| database.url.as_str()))?;
+        let report = service.folder.path().join("report.json");
+        let mut command = Command::new(programs.join("schemathesis"));
+        command.current_dir(root().join("tests/schemathesis"));
+        command.envs([("FUZZ_URL", &service.url), ("FUZZ_KEY", &service.key)]);
+        command.env("PYTHONPATH", ".").env("PYTHONDONTWRITEBYTECODE", "1");
+        command.arg("run").arg(format!("{}/api/external/openapi.json", service.url));
+        command.arg("--header").arg(format!("X-Api-Key: {}", service.key));
+        command.args(["--checks", "all", "--phases", "examples,coverage,fuzzing,stateful"]);
+        command.args(["--max-examples", &self.of_each_operation().to_string()]);
+        command.args(["--no-color", "--report", "json", "--report-json-path"]).arg(&report);
+        if let Some(minutes) = self.minutes {
+            command.args(["--max-time", &(minutes * 60).to_string()]);
+        }
+        if let Some(seed) = self.seed {
+            command.args(["--seed", &seed.to_string()]);
+        }
+        let status = command.status().context("schemathesis cannot be started")?;
+        ensure!(status.success(), "{store:?}: schemathesis has found something, see above");
+        let cases = cases(&report)?;
+        ensure!(
+            self.minutes.is_some() || cases >= self.cases,
+            "{store:?}: only {cases} cases were tried, {} are asked for",
+            self.cases
+        );
+        Ok(cases)
+    }
+
+    /// How many values are made by chance for each operation, so that all cases are enough together.
+    /// Whether they were is counted at the end.
+    fn of_each_operation(&self) -> u64 {
+        /// Cases that come of one more for each, at least: one for each operation. How many come of calls
+        /// that use what others answered differs much.
+        const CASES: u64 = 14;
+        self.cases.div_ceil(CASES)
+    }
+}
+
+/// How many cases a report is of.
+fn cases(report: &Path) -> anyhow::Result<u64> {
+    let report: Value = serde_json::from_slice(&std::fs::read(report).context("there is no report")?)?;
+    let cases = report.pointer("/test_cases/generated").and_then(Value::as_u64);
+    cases.context("the report does not tell how many cases there were")
+}
+
+/// The service with its demo, on a folder or a database of its own. Dropping it ends its process.
+struct Service {
+    process: Child,
+    folder: TempDir,
+    url: String,
+    key: String,
+}
+
+impl Service {
+    fn start(database: Option<&str>) -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let log = std::fs::File::create(folder.path().join("server.log"))?;
+        let mut command = Command::new(root().join("target/debug/roadmap"));
+        command.current_dir(folder.path()).args(["--data-dir", ".", "serve", "--demo", "--listen", "127.0.0.1:0"]);
+        // Calls that come as fast as they can are what this is about, and nobody reads the mail.
+        command.envs([("ROADMAP_RATE_LIMIT", "off"), ("ROADMAP_MAIL_WORKER", "false"), ("ROADMAP_LOG", "warn")]);
+        command.env("ROADMAP_SECRET", "a secret that only tests would ever use");
+        if let Some(url) = database {
+            command.env("ROADMAP_DATABASE_URL", url);
+        }
+        let mut process =
+            command.stdout(Stdio::piped()).stderr(log).spawn().context("the service cannot be started")?;
+        let output = BufReader::new(process.stdout.take().context("no output")?);
+        let mut service = Self { process, folder, url: String::new(), key: String::new() };
+        for line in output.lines() {
+            let line = line?;
+            if let Some((_, port)) = line.strip_prefix("Listening on ").and_then(|address| address.rsplit_once(':')) {
+                service.url = format!("http://localhost:{port}");
+            }
+            if let Some(key) = line.strip_prefix("API key: ") {
+                service.key = key.to_owned();
+                return Ok(service);
+            }
+        }
+        let log = std::fs::read_to_string(service.folder.path().join("server.log")).unwrap_or_default();
+        bail!("the service did not start: {log}")
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // A process that has ended already is as good.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

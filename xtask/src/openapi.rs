@@ -1,0 +1,36 @@
+//! `cargo xtask openapi`: the document of the API, as the service itself prints it.
+
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+
+use crate::run::{output, root};
+
+/// Where it is committed.
+const DOCUMENT: &str = "docs/openapi.json";
+
+/// Without flags, writes docs/openapi.json
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct OpenApi {
+    /// Fail when docs/openapi.json is not what the code says, and write nothing
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+impl OpenApi {
+    pub(crate) fn run(&self) -> anyhow::Result<()> {
+        // The binary is asked, so that nothing here depends on the crates that it is made of.
+        let arguments = ["run", "--quiet", "--locked", "--package", "roadmap-server", "--", "openapi"];
+        let printed = output(Command::new(env!("CARGO")).args(arguments).current_dir(root()), "roadmap openapi")?;
+        let path = root().join(DOCUMENT);
+        if self.check {
+            let committed = std::fs::read(&path).with_context(|| format!("{DOCUMENT} cannot be read"))?;
+            ensure!(
+                committed == printed,
+                "{DOCUMENT} is out of date: run `cargo xtask openapi` and commit what it writes"
+            );
+            return Ok(());
+        }
+        std::fs::write(&path, printed).with_context(|| format!("{DOCUMENT} cannot be written"))
+    }
+}
