@@ -136,6 +136,7 @@ const MAY: [(&str, &[&str]); 9] = [
             "comfy-table",
             "config",
             "humantime",
+            "mimalloc",
             "moka",
             "rand",
             "roadmap-api",

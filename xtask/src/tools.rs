@@ -19,8 +19,8 @@ pub(crate) struct Tool {
     pub(crate) arguments: &'static [&'static str],
 }
 
-/// Makes the build three times as fast as the packages' own release profiles do; these programs
-/// wait for other ones most of the time.
+/// Less work for the compiler than in the packages' own release profiles: these programs wait for
+/// other ones most of the time.
 const PROFILE: [(&str, &str); 3] = [
     ("CARGO_PROFILE_RELEASE_LTO", "off"),
     ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
