@@ -56,7 +56,8 @@ impl Dist {
         }
         let name = format!("roadmap-{version}-{}", target.triple);
         let packed = archive::pack(&name, &contents(bytes, &target)?, moment)?;
-        let folder = root().join("target/dist");
+        // Not `dist`, which is where cargo puts what it builds by the profile of that name.
+        let folder = root().join("target/distribution");
         fs::create_dir_all(&folder)?;
         let archive = folder.join(format!("{name}.tar.gz"));
         let sums = folder.join(format!("{name}.sha256"));

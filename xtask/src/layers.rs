@@ -136,7 +136,6 @@ const MAY: [(&str, &[&str]); 9] = [
             "comfy-table",
             "config",
             "humantime",
-            "mimalloc",
             "moka",
             "rand",
             "roadmap-api",

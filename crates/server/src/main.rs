@@ -24,11 +24,6 @@ use clap::Parser;
 
 use crate::commands::Arguments;
 
-/// musl's own has one lock for all threads (ADR 20).
-#[cfg(target_env = "musl")]
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 #[tokio::main]
 async fn main() -> ExitCode {
     match Arguments::parse().run().await {
