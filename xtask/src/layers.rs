@@ -175,7 +175,28 @@ const MAY: [(&str, &[&str]); 9] = [
         "roadmap-testkit",
         &["async-trait", "roadmap-domain", "rustls", "socket2", "tempfile", "time", "tokio", "tokio-postgres", "uuid"],
     ),
-    ("xtask", &["anyhow", "clap", "futures-util", "rand", "roadmap-testkit", "serde_json", "tempfile", "tokio"]),
+    (
+        "xtask",
+        &[
+            "anyhow",
+            "clap",
+            "flate2",
+            "futures-util",
+            "object",
+            "rand",
+            "roadmap-testkit",
+            "semver",
+            "serde",
+            "serde-saphyr",
+            "serde_json",
+            "sha2",
+            "tar",
+            "tempfile",
+            "time",
+            "tokio",
+            "toml_edit",
+        ],
+    ),
 ];
 
 /// Checks every crate of the workspace.

@@ -3,14 +3,20 @@
 mod bench;
 mod ci;
 mod coverage;
+mod deny;
+mod dist;
 mod fuzz_api;
 mod layers;
 mod migrations;
+mod mutants;
 mod openapi;
+mod packaging;
 mod postgres;
+mod release;
 mod run;
 mod test;
 mod test_browser;
+mod tools;
 mod torture;
 
 use clap::{Parser, Subcommand};
@@ -31,12 +37,16 @@ enum Command {
     Torture(torture::Torture),
     /// Open hostile files, comments and mails in a browser, where nothing of them may run
     TestBrowser,
-    /// Run everything that a change must pass: format, lints, layers, migrations, tests, browser
+    /// Run everything that a change must pass: format, lints, layers, dependencies, migrations, tests, browser
     Ci,
     /// Check which crate may depend on what
     Layers,
     /// Check that the tests which the contract coverage names exist
     Coverage,
+    /// Check licences, sources and known faults of the dependencies
+    Deny(deny::Deny),
+    /// Check that the container, compose and systemd files agree with the service
+    Packaging,
     /// Check that the migrations go up, down and up again to the same schema
     Migrations,
     /// Write the document of the API, docs/openapi.json, from the code
@@ -45,6 +55,12 @@ enum Command {
     FuzzApi(fuzz_api::FuzzApi),
     /// Build for release, load data, and print rates, latencies and costs
     Bench(bench::Bench),
+    /// Change the code in small ways and see whether the tests notice; takes hours without --file or --shard
+    Mutants(mutants::Mutants),
+    /// Build the binary that is handed out, and pack it with what belongs to it
+    Dist(dist::Dist),
+    /// Check, build, commit and tag a new version
+    Release(release::Release),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -55,9 +71,14 @@ fn main() -> anyhow::Result<()> {
         Command::Ci => ci::run(),
         Command::Layers => layers::run(),
         Command::Coverage => coverage::run(),
+        Command::Deny(command) => command.run(),
+        Command::Packaging => packaging::run(),
         Command::Migrations => migrations::run(),
         Command::Openapi(command) => command.run(),
         Command::FuzzApi(command) => command.run(),
         Command::Bench(command) => command.run(),
+        Command::Mutants(command) => command.run(),
+        Command::Dist(command) => command.run().map(drop),
+        Command::Release(command) => command.run(),
     }
 }

@@ -122,6 +122,7 @@ fn decoded(raw: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use serde_json::json;
 
     #[derive(Debug, Deserialize)]
@@ -199,5 +200,71 @@ mod tests {
         }
         assert_eq!(query.get("bad").unwrap_err().to_string(), "bad is not valid UTF-8");
         assert_eq!(Query::parse("bad=%ff&bad=1").get("bad").unwrap(), Some("1"));
+    }
+
+    /// Any JSON, some levels deep, often with names that are fields.
+    fn json_value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            "(?s).{0,20}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 40, 5, |inner| {
+            let names = "name|flag|list|inner|email|operation_key|.{0,5}";
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+                prop::collection::vec((names, inner), 0..5)
+                    .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn json_object() -> impl Strategy<Value = Map<String, Value>> {
+        let names = "name|flag|list|inner|operation_key|.{0,5}";
+        prop::collection::vec((names, json_value()), 0..6).prop_map(|fields| fields.into_iter().collect())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn whatever_is_sent_is_read_or_refused_by_a_field_s_name(sent in json_object()) {
+            let fits = |name: &str, is: fn(&Value) -> bool| sent.get(name).is_none_or(|value| value.is_null() || is(value));
+            let list = |value: &Value| value.as_array().is_some_and(|list| list.iter().all(Value::is_string));
+            let inner = |value: &Value| {
+                value.as_object().is_some_and(|inner| inner.get("email").is_none_or(|email| email.is_null() || email.is_string()))
+            };
+            let good = fits("name", Value::is_string) && fits("flag", Value::is_boolean) && fits("list", list) && fits("inner", inner);
+            match body::<Sample>(sent.clone()) {
+                Ok(_) => prop_assert!(good, "{:?}", sent),
+                Err(Invalid { field, problem }) => {
+                    prop_assert!(!good, "{:?}", sent);
+                    prop_assert!(["name", "flag", "list", "inner", "email"].contains(&field.as_str()), "{} of {:?}", field, sent);
+                    prop_assert!(matches!(problem, Problem::WrongType { .. }), "{:?}", problem);
+                }
+            }
+        }
+
+        #[test]
+        fn an_operation_key_is_read_or_refused_by_its_name(sent in json_object()) {
+            if let Err(error) = operation_key(&sent) {
+                prop_assert_eq!(error.field, "operation_key");
+            }
+        }
+
+        #[test]
+        fn whatever_stands_in_a_query_is_read_or_refused_by_its_name(raw in "(?s).{0,60}|([a-c=&+%0-9f]|page){0,40}") {
+            let query = Query::parse(&raw);
+            for name in ["a", "page", "page_size", ""] {
+                if let Err(error) = query.get(name) {
+                    prop_assert_eq!(error.field, name);
+                }
+            }
+            if let Err(error) = query.page() {
+                prop_assert!(["page", "page_size"].contains(&error.field.as_str()), "{}", error.field);
+            }
+        }
     }
 }

@@ -189,7 +189,8 @@ fn shortened(name: &str) -> String {
         _ => (name, ""),
     };
     let stem = stem.get(..stem.floor_char_boundary(Filename::MAX - ending.len())).unwrap_or_default();
-    format!("{}{ending}", stem.trim_end())
+    // A dot or white space at the end would be cut from the whole name, too.
+    format!("{}{ending}", stem.trim_end_matches(|character: char| character.is_whitespace() || character == '.'))
 }
 
 #[cfg(test)]
@@ -265,6 +266,70 @@ mod tests {
     #[test]
     fn a_checksum_is_shown_as_content_md5_shows_it() {
         assert_eq!(Checksum([0; 16]).to_string(), "AAAAAAAAAAAAAAAAAAAAAA==");
+    }
+
+    #[test]
+    fn a_name_that_is_cut_behind_a_dot_does_not_end_with_it() {
+        let name = Filename::cleaned(&format!("{}.{}", "a".repeat(254), "b".repeat(300)));
+        assert_eq!(name.as_str(), "a".repeat(254));
+    }
+
+    /// Names made of what does harm: paths, controls, turned text, what does not show, dots and white space.
+    fn hostile_name() -> impl Strategy<Value = String> {
+        let harm = [
+            "/",
+            "\\",
+            "..",
+            "../",
+            "\r\n",
+            "\0",
+            "\u{7f}",
+            "\u{85}",
+            "\u{ad}",
+            "\u{61c}",
+            "\u{200b}",
+            "\u{200f}",
+            "\u{202e}",
+            "\u{2028}",
+            "\u{2066}",
+            "\u{2069}",
+            "\u{feff}",
+            "\u{e0041}",
+            ".",
+            " ",
+            "\u{a0}",
+            "\u{3000}",
+            "\"",
+            "%2f",
+            "ü",
+            "😀",
+        ];
+        let piece = prop_oneof![
+            prop::sample::select(harm.to_vec()).prop_map(str::to_owned),
+            any::<char>().prop_map(String::from),
+            "[a-z0-9 .]{1,40}",
+            "[aü.]{120,260}",
+        ];
+        prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    /// What turns the direction of text (Unicode standard annex 9, table 4 and section 2).
+    fn turns(character: char) -> bool {
+        matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn a_name_made_of_harm_is_harmless_and_cleaned_for_good(raw in hostile_name()) {
+            let name = Filename::cleaned(&raw);
+            prop_assert!((1..=255).contains(&name.as_str().len()));
+            prop_assert!(!name.as_str().contains(['/', '\\']), "{:?}", name);
+            prop_assert!(!name.as_str().chars().any(|character| character.is_control() || turns(character)), "{:?}", name);
+            prop_assert!(!name.as_str().starts_with(['.', ' ']) && !name.as_str().ends_with(['.', ' ']), "{:?}", name);
+            prop_assert_eq!(&Filename::cleaned(name.as_str()), &name);
+        }
     }
 
     proptest! {

@@ -168,6 +168,8 @@ pub struct FoundRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use uuid::Uuid;
 
     #[test]
     fn a_reference_is_a_uuid_or_a_slug_or_nothing() {
@@ -202,5 +204,42 @@ mod tests {
         let description = Description::parse("description", &format!("<p>{}</p>", "é".repeat(600))).unwrap();
         assert_eq!(excerpt(description.text()), "é".repeat(500));
         assert_eq!(excerpt("short"), "short");
+    }
+
+    proptest! {
+        #[test]
+        fn a_reference_is_read_back_from_an_id_in_either_case(id in any::<u128>()) {
+            let id = Uuid::from_u128(id);
+            for written in [id.to_string(), id.to_string().to_uppercase()] {
+                prop_assert_eq!(RequestRef::parse(&written), RequestRef::Id(RequestId::new(id)));
+            }
+            for written in [id.simple().to_string(), id.braced().to_string(), id.urn().to_string(), format!("{id}-")] {
+                prop_assert!(!matches!(RequestRef::parse(&written), RequestRef::Id(_)), "{}", written);
+            }
+        }
+
+        #[test]
+        fn a_slug_of_any_title_leads_back_to_its_request(number in 1..=i64::MAX, raw in "\\PC{1,200}|[0-9 -]{1,60}") {
+            let Ok(title) = Title::parse("title", &raw) else { return Ok(()) };
+            let slug = slug::slug(number, &title);
+            prop_assert!(slug.split('-').all(|word| !word.is_empty()), "{}", slug);
+            let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+            prop_assert!(slug.bytes().all(plain), "{}", slug);
+            // A number of eight digits and words of digits can be a UUID by chance, which comes first.
+            prop_assume!(hyphenated(&slug).is_none());
+            prop_assert_eq!(RequestRef::parse(&slug), RequestRef::Number(number));
+        }
+
+        #[test]
+        fn whatever_stands_in_a_path_is_read(segment in "(?s).{0,60}|[0-9a-f-]{36}|[0-9]{1,25}-?.{0,9}") {
+            match RequestRef::parse(&segment) {
+                RequestRef::Id(id) => prop_assert_eq!(id.to_string(), segment.to_lowercase()),
+                RequestRef::Number(number) => {
+                    let digits = segment.split('-').next().unwrap_or_default().trim_start_matches('0');
+                    prop_assert_eq!(number.to_string().replacen('0', "", usize::from(number == 0)), digits);
+                }
+                RequestRef::Nothing => {}
+            }
+        }
     }
 }

@@ -108,9 +108,9 @@ mod tests {
     #[test]
     fn defaults_and_limits() {
         let page = PageRequest::parse(None, None).unwrap();
-        assert_eq!((page.page(), page.size(), page.offset()), (1, 25, Some(0)));
+        assert_eq!((page.page(), page.size(), page.offset(), page.limit()), (1, 25, Some(0), 25));
         let page = PageRequest::parse(Some("3"), Some("101")).unwrap();
-        assert_eq!((page.page(), page.size(), page.offset()), (3, 100, Some(200)));
+        assert_eq!((page.page(), page.size(), page.offset(), page.limit()), (3, 100, Some(200), 100));
         assert_eq!(page, PageRequest::parse(Some("003"), Some("1000000000000000000000000")).unwrap());
     }
 

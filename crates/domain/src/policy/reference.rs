@@ -250,5 +250,37 @@ mod tests {
                 prop_assert_eq!(references().verify(purpose, workspace(), &made_up, now()), None);
             }
         }
+
+        #[test]
+        fn a_reference_that_is_changed_in_any_way_is_none(
+            (record, of, other) in any::<(u128, u128, u128)>(),
+            (purpose, wrong) in (0..PURPOSES.len(), 1..PURPOSES.len()),
+            ends in any::<bool>(),
+            (bit, cut) in any::<(prop::sample::Index, prop::sample::Index)>(),
+        ) {
+            prop_assume!(of != other);
+            let [record, of, other] = [record, of, other].map(Uuid::from_u128);
+            let (of, other) = (WorkspaceId::new(of), WorkspaceId::new(other));
+            let (wrong, purpose) = (PURPOSES[(purpose + wrong) % PURPOSES.len()], PURPOSES[purpose]);
+            let until = now().plus(Duration::minutes(5));
+            let reference = if ends {
+                references().sign_until(purpose, of, record, until)
+            } else {
+                references().sign(purpose, of, record)
+            };
+            let verify = |purpose, workspace, reference: &str| references().verify(purpose, workspace, reference, now());
+            prop_assert_eq!(verify(purpose, of, &reference), Some(record));
+            prop_assert_eq!(verify(wrong, of, &reference), None);
+            prop_assert_eq!(verify(purpose, other, &reference), None);
+            let bytes = URL_SAFE_NO_PAD.decode(&reference).unwrap();
+            let (mut flipped, bit) = (bytes.clone(), bit.index(bytes.len() * 8));
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            prop_assert_eq!(verify(purpose, of, &URL_SAFE_NO_PAD.encode(flipped)), None);
+            // Cut in the text, and cut in the bytes that it stands for.
+            prop_assert_eq!(verify(purpose, of, &reference[..cut.index(reference.len())]), None);
+            prop_assert_eq!(verify(purpose, of, &URL_SAFE_NO_PAD.encode(&bytes[..cut.index(bytes.len())])), None);
+            let after = references().verify(purpose, of, &reference, until.plus(Duration::milliseconds(1)));
+            prop_assert_eq!(after, (!ends).then_some(record));
+        }
     }
 }

@@ -1,0 +1,151 @@
+//! `cargo xtask dist`: the binary that is handed out, in an archive with what belongs to it.
+//!
+//! The same commit gives the same archive, on machines with the same compilers: names are sorted, times are the commit's, owners
+//! are nobody's, and no path of this machine is in the binary.
+
+mod archive;
+mod executable;
+mod target;
+mod third_party;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+use sha2::{Digest, Sha256};
+
+use crate::run::{finish, output, root};
+use archive::Entry;
+use executable::Executable;
+use target::Target;
+
+/// Without a target: static with musl where that can be built, else for this machine's own C library.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Dist {
+    /// What to build for, as `rustc` calls it
+    #[arg(long, value_name = "TRIPLE")]
+    target: Option<String>,
+}
+
+/// What is packed beside the binary and the notices, and under which name.
+pub(crate) const BESIDE: [(&str, &str); 7] = [
+    ("CHANGELOG.md", "CHANGELOG.md"),
+    ("LICENSE-APACHE", "LICENSE-APACHE"),
+    ("LICENSE-MIT", "LICENSE-MIT"),
+    ("README.md", "README.md"),
+    ("packaging/roadmap.service", "roadmap.service"),
+    ("packaging/roadmap.sysusers", "roadmap.sysusers"),
+    ("packaging/roadmap.toml", "roadmap.toml"),
+];
+
+impl Dist {
+    /// Builds, and returns what was made: the archive and the file with its checksum.
+    pub(crate) fn run(&self) -> anyhow::Result<Vec<PathBuf>> {
+        let target = Target::choose(self.target.as_deref())?;
+        let (version, moment) = (version()?, commit_moment()?);
+        let binary = build(&target, moment)?;
+        let bytes = fs::read(&binary).with_context(|| format!("{} is not there", binary.display()))?;
+        let executable = Executable::read(&bytes)?;
+        println!("{}: {:.1} MB, {executable}", binary.display(), bytes.len() as f64 / 1e6);
+        ensure!(!target.is_static() || executable.is_static, "{} was to be static and is not", binary.display());
+        if target.runs_here() {
+            let said = output(Command::new(&binary).arg("--version"), "roadmap --version")?;
+            let said = String::from_utf8_lossy(&said).trim().to_owned();
+            ensure!(said == format!("roadmap {version}"), "the binary says that it is `{said}`, not version {version}");
+        }
+        let name = format!("roadmap-{version}-{}", target.triple);
+        let packed = archive::pack(&name, &contents(bytes, &target)?, moment)?;
+        // Not `dist`, which is where cargo puts what it builds by the profile of that name.
+        let folder = root().join("target/distribution");
+        fs::create_dir_all(&folder)?;
+        let archive = folder.join(format!("{name}.tar.gz"));
+        let sums = folder.join(format!("{name}.sha256"));
+        fs::write(&archive, &packed)?;
+        fs::write(&sums, checksum_line(&packed, &archive))?;
+        println!("{}: {:.1} MB", archive.display(), packed.len() as f64 / 1e6);
+        println!("{}: for `sha256sum --check`", sums.display());
+        Ok(vec![archive, sums])
+    }
+}
+
+fn contents(binary: Vec<u8>, target: &Target) -> anyhow::Result<Vec<Entry>> {
+    let mut contents = vec![
+        Entry { name: "roadmap".to_owned(), mode: 0o755, bytes: binary },
+        Entry { name: "THIRD-PARTY.txt".to_owned(), mode: 0o644, bytes: third_party::notices(&target.triple)?.into() },
+    ];
+    for (path, name) in BESIDE {
+        let bytes = fs::read(root().join(path)).with_context(|| format!("{path} is not there"))?;
+        contents.push(Entry { name: name.to_owned(), mode: 0o644, bytes });
+    }
+    Ok(contents)
+}
+
+/// Builds the binary and returns where it is.
+fn build(target: &Target, moment: u64) -> anyhow::Result<PathBuf> {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["build", "--locked", "--profile", "dist", "--package", "roadmap-server", "--bin", "roadmap"]);
+    command.args(["--target", &target.triple]).current_dir(root());
+    let name = format!("cargo build --profile dist --target {}", target.triple);
+    eprintln!("$ {name}");
+    command.env("RUSTFLAGS", remapped()).env("SOURCE_DATE_EPOCH", moment.to_string());
+    finish(&mut command, &name)?;
+    Ok(root().join("target").join(&target.triple).join("dist/roadmap"))
+}
+
+/// The flags that keep this machine's paths out of messages in the binary.
+fn remapped() -> String {
+    #[expect(clippy::disallowed_methods, reason = "where cargo keeps sources is no setting of the service")]
+    let variable = |name| std::env::var(name).ok();
+    let cargo = variable("CARGO_HOME").or_else(|| Some(format!("{}/.cargo", variable("HOME")?)));
+    let root = root().display().to_string();
+    let mut flags = vec![format!("--remap-path-prefix={root}=roadmap")];
+    flags.extend(cargo.map(|cargo| format!("--remap-path-prefix={cargo}=cargo")));
+    flags.join(" ")
+}
+
+/// The version of all crates.
+pub(crate) fn version() -> anyhow::Result<String> {
+    let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
+    let manifest: toml_edit::DocumentMut = manifest.parse()?;
+    let version = manifest.get("workspace").and_then(|table| table.get("package")?.get("version")?.as_str());
+    Ok(version.context("Cargo.toml has no workspace.package.version")?.to_owned())
+}
+
+/// When the commit was made, in seconds since 1970: the time of everything in the archive.
+fn commit_moment() -> anyhow::Result<u64> {
+    let printed =
+        output(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root()), "git log -1 --format=%ct")?;
+    String::from_utf8_lossy(&printed).trim().parse().context("git tells no time of the last commit")
+}
+
+/// A line for `sha256sum --check`.
+fn checksum_line(bytes: &[u8], file: &Path) -> String {
+    let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{digest}  {}\n", file.file_name().unwrap_or_default().to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checksum_has_the_form_that_sha256sum_checks() {
+        assert_eq!(
+            checksum_line(b"abc", Path::new("/x/roadmap.tar.gz")),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  roadmap.tar.gz\n"
+        );
+    }
+
+    #[test]
+    fn what_is_packed_beside_the_binary_exists() {
+        for (path, _) in BESIDE {
+            assert!(root().join(path).is_file(), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_version_is_the_one_of_this_crate() {
+        assert_eq!(version().unwrap(), env!("CARGO_PKG_VERSION"));
+    }
+}

@@ -1,0 +1,314 @@
+//! `cargo xtask mutants`: whether the tests notice small faults in the code, by cargo-mutants and `.cargo/mutants.toml`.
+//!
+//! A run over a crate takes hours. `--shard 1/8` to `--shard 8/8` share it between machines or days.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail, ensure};
+use roadmap_testkit::postgres::SERVER_VARIABLE;
+use semver::Version;
+use serde::Deserialize;
+
+use crate::postgres;
+use crate::run::root;
+use crate::tools::Tool;
+
+/// Which part of the code is changed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Mutants {
+    /// Crates to change: domain, api, sqlite, postgres
+    #[arg(long = "crate", value_name = "CRATE", value_delimiter = ',', default_values_t = Crate::ALL)]
+    crates: Vec<Crate>,
+    /// Change these files only; may contain `*`
+    #[arg(long, value_name = "FILE")]
+    file: Vec<String>,
+    /// The k-th of n parts of the changes, from 1
+    #[arg(long, value_name = "K/N", value_parser = shard)]
+    shard: Option<(u32, u32)>,
+    /// Only list the changes
+    #[arg(long)]
+    list: bool,
+}
+
+/// A crate that is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Crate {
+    /// The rules, by their own tests
+    Domain,
+    /// The HTTP surface, by its own tests and those from outside
+    Api,
+    /// The embedded store, by the contract suite
+    Sqlite,
+    /// The store on a server, by the contract suite
+    Postgres,
+}
+
+impl Crate {
+    const ALL: [Self; 4] = [Self::Domain, Self::Api, Self::Sqlite, Self::Postgres];
+
+    fn package(self) -> String {
+        format!("roadmap-{self}")
+    }
+
+    /// Whose tests must notice, and how long they may take at least, in seconds. Without a fault the tests from outside
+    /// take minutes.
+    fn tests(self) -> (&'static [&'static str], u32) {
+        match self {
+            Self::Domain => (&["roadmap-domain"], 60),
+            Self::Api => (&["roadmap-api", "roadmap-server"], 900),
+            Self::Sqlite => (&["roadmap-sqlite"], 180),
+            Self::Postgres => (&["roadmap-postgres"], 300),
+        }
+    }
+
+    fn needs_server(self) -> bool {
+        matches!(self, Self::Api | Self::Postgres)
+    }
+}
+
+impl std::fmt::Display for Crate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Domain => "domain",
+            Self::Api => "api",
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+        })
+    }
+}
+
+/// Where no fault may go unnoticed: operation keys, authentication, signed references, the wall between workspaces, pages.
+const CRITICAL: [&str; 16] = [
+    "crates/api/src/call.rs",
+    "crates/api/src/caller.rs",
+    "crates/api/src/fields.rs",
+    "crates/api/src/wire/page.rs",
+    "crates/domain/src/model/api_key.rs",
+    "crates/domain/src/model/operation_key.rs",
+    "crates/domain/src/model/pagination.rs",
+    "crates/domain/src/policy/idempotency.rs",
+    "crates/domain/src/policy/reference.rs",
+    "crates/domain/src/usecase/authenticate.rs",
+    "crates/domain/src/usecase/executor.rs",
+    "crates/postgres/src/reads/directory.rs",
+    "crates/postgres/src/session.rs",
+    "crates/postgres/src/unit.rs",
+    "crates/sqlite/src/reads/directory.rs",
+    "crates/sqlite/src/unit.rs",
+];
+
+impl Mutants {
+    pub(crate) fn run(&self) -> anyhow::Result<()> {
+        let tool = Tool { package: "cargo-mutants", version: Version::new(27, 1, 0), arguments: &[] };
+        let program = tool.find()?;
+        let needs_server = !self.list && self.crates.iter().any(|one| one.needs_server());
+        let server = needs_server.then(postgres::Server::find).transpose()?;
+        let url = server.as_ref().map(|server| server.url.as_str());
+        let mut found = Vec::new();
+        for one in &self.crates {
+            if let Some(outcomes) = self.change(&program, *one, url)? {
+                found.push((*one, outcomes));
+            }
+        }
+        if self.list {
+            return Ok(());
+        }
+        ensure!(!found.is_empty(), "there was nothing to change");
+        report(&found)
+    }
+
+    /// Changes a crate, one fault at a time. `None` when there was nothing to change.
+    fn change(&self, program: &Path, one: Crate, url: Option<&str>) -> anyhow::Result<Option<Outcomes>> {
+        let folder = root().join("target/mutants").join(one.to_string());
+        fs::create_dir_all(&folder)?;
+        let results = folder.join("mutants.out/outcomes.json");
+        // What an earlier run has left is no result of this one.
+        if results.exists() {
+            fs::remove_file(&results)?;
+        }
+        let arguments = self.arguments(one, &folder);
+        let name = format!("cargo {}", arguments.join(" "));
+        eprintln!("$ {name}");
+        let mut command = Command::new(program);
+        command.args(&arguments).current_dir(root());
+        if let Some(url) = url {
+            command.env(SERVER_VARIABLE, url);
+        }
+        let status = command.status().with_context(|| format!("`{name}` cannot be started"))?;
+        match status.code() {
+            // Good; some were missed; some ran into their limit.
+            Some(0 | 2 | 3) if self.list || !results.exists() => Ok(None),
+            Some(0 | 2 | 3) => Outcomes::read(&results).map(Some),
+            Some(4) => bail!("the tests of {} fail without any change: mend them first", one.package()),
+            _ => bail!("`{name}` failed: {status}"),
+        }
+    }
+
+    fn arguments(&self, one: Crate, folder: &Path) -> Vec<String> {
+        let (tests, least) = one.tests();
+        let mut arguments: Vec<String> = ["mutants", "--no-shuffle", "--package"].map(str::to_owned).into();
+        arguments.push(one.package());
+        if self.list {
+            arguments.push("--list".to_owned());
+        } else {
+            arguments.extend(["--output".to_owned(), folder.display().to_string()]);
+            arguments.extend(["--minimum-test-timeout".to_owned(), least.to_string()]);
+        }
+        arguments.extend(tests.iter().map(|package| format!("--test-package={package}")));
+        arguments.extend(self.file.iter().map(|file| format!("--file={file}")));
+        // The program counts parts from 0. Neighbours go to different parts, so that these take about as long as each other.
+        if let Some((part, of)) = self.shard {
+            arguments.extend([format!("--shard={}/{of}", part - 1), "--sharding=round-robin".to_owned()]);
+        }
+        arguments
+    }
+}
+
+/// Reads `k/n`.
+fn shard(raw: &str) -> Result<(u32, u32), String> {
+    let parsed = raw.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
+    parsed.filter(|(part, of)| (1..=*of).contains(part)).ok_or_else(|| "a part is k/n, from 1/n to n/n".to_owned())
+}
+
+/// What became of each change.
+#[derive(Debug, Deserialize)]
+struct Outcomes {
+    outcomes: Vec<Outcome>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Outcome {
+    scenario: Scenario,
+    summary: Summary,
+}
+
+#[derive(Debug, Deserialize)]
+enum Scenario {
+    Baseline,
+    Mutant(Mutant),
+}
+
+#[derive(Debug, Deserialize)]
+struct Mutant {
+    name: String,
+    file: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+enum Summary {
+    Success,
+    CaughtMutant,
+    MissedMutant,
+    Unviable,
+    Failure,
+    Timeout,
+}
+
+impl Outcomes {
+    fn read(file: &Path) -> anyhow::Result<Self> {
+        let text = fs::read(file).with_context(|| format!("cargo-mutants left no {}", file.display()))?;
+        serde_json::from_slice(&text).with_context(|| format!("{} has another form", file.display()))
+    }
+
+    fn all(&self, summary: Summary) -> impl Iterator<Item = &Mutant> {
+        self.outcomes.iter().filter_map(move |outcome| match &outcome.scenario {
+            Scenario::Mutant(mutant) if outcome.summary == summary => Some(mutant),
+            Scenario::Mutant(_) | Scenario::Baseline => None,
+        })
+    }
+
+    /// How many were noticed, and of how many that could be built. A test that hangs has noticed.
+    fn share(&self) -> (usize, usize) {
+        let noticed = self.all(Summary::CaughtMutant).count() + self.all(Summary::Timeout).count();
+        (noticed, noticed + self.all(Summary::MissedMutant).count())
+    }
+}
+
+/// Prints what was noticed and what was not, and fails where nothing may be missed.
+fn report(found: &[(Crate, Outcomes)]) -> anyhow::Result<()> {
+    let mut critical = Vec::new();
+    for (one, outcomes) in found {
+        let (noticed, of) = outcomes.share();
+        let percent = if of == 0 { 100.0 } else { 100.0 * noticed as f64 / of as f64 };
+        let unviable = outcomes.all(Summary::Unviable).count();
+        let hung = outcomes.all(Summary::Timeout).count();
+        println!(
+            "{one}: {noticed} of {of} noticed ({percent:.1} %), {hung} of them by a limit of time; {unviable} could not be built"
+        );
+        for missed in outcomes.all(Summary::MissedMutant) {
+            let is_critical = CRITICAL.iter().any(|file| missed.file == Path::new(file));
+            println!("  missed{}: {}", if is_critical { ", CRITICAL" } else { "" }, missed.name);
+            critical.extend(is_critical.then_some(missed.name.as_str()));
+        }
+    }
+    if !critical.is_empty() {
+        bail!("no test notices what must not go unnoticed:\n  {}", critical.join("\n  "));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcomes(file: &str, summaries: &[&str]) -> Outcomes {
+        let mut list = vec![serde_json::json!({ "scenario": "Baseline", "summary": "Success", "phase_results": [] })];
+        list.extend(summaries.iter().map(|summary| {
+            let mutant = serde_json::json!({ "name": format!("{file}: replace x"), "file": file, "package": "p" });
+            serde_json::json!({ "scenario": { "Mutant": mutant }, "summary": summary })
+        }));
+        serde_json::from_value(serde_json::json!({ "outcomes": list, "total_mutants": 1 })).unwrap()
+    }
+
+    fn mutants(file: &[&str], shard: Option<(u32, u32)>) -> Mutants {
+        let file = file.iter().map(|file| (*file).to_owned()).collect();
+        Mutants { crates: Crate::ALL.into(), file, shard, list: false }
+    }
+
+    #[test]
+    fn the_share_is_of_what_could_be_built() {
+        let summaries = ["CaughtMutant", "CaughtMutant", "MissedMutant", "Unviable", "Timeout"];
+        assert_eq!(outcomes("a.rs", &summaries).share(), (3, 4));
+    }
+
+    #[test]
+    fn what_is_missed_in_a_critical_file_fails() {
+        let missed = |file| report(&[(Crate::Domain, outcomes(file, &["MissedMutant"]))]);
+        assert!(missed("crates/domain/src/policy/ranking.rs").is_ok());
+        assert_eq!(
+            missed("crates/domain/src/policy/reference.rs").unwrap_err().to_string(),
+            "no test notices what must not go unnoticed:\n  crates/domain/src/policy/reference.rs: replace x"
+        );
+        let caught = report(&[(Crate::Domain, outcomes("crates/domain/src/policy/reference.rs", &["CaughtMutant"]))]);
+        assert!(caught.is_ok());
+    }
+
+    #[test]
+    fn critical_files_exist() {
+        for file in CRITICAL {
+            assert!(root().join(file).is_file(), "{file}");
+        }
+    }
+
+    #[test]
+    fn parts_are_counted_from_one() {
+        assert_eq!(shard("1/8"), Ok((1, 8)));
+        assert_eq!(shard("8/8"), Ok((8, 8)));
+        for raw in ["0/8", "9/8", "1", "a/b", "1/0", ""] {
+            assert!(shard(raw).is_err(), "{raw}");
+        }
+        let arguments = mutants(&[], Some((1, 8))).arguments(Crate::Domain, Path::new("/x"));
+        assert!(arguments.contains(&"--shard=0/8".to_owned()), "{arguments:?}");
+    }
+
+    #[test]
+    fn files_and_tests_are_passed_on() {
+        assert_eq!(
+            mutants(&["a.rs"], None).arguments(Crate::Api, Path::new("/x")).join(" "),
+            "mutants --no-shuffle --package roadmap-api --output /x --minimum-test-timeout 900 \
+             --test-package=roadmap-api --test-package=roadmap-server --file=a.rs"
+        );
+    }
+}

@@ -1,0 +1,83 @@
+//! Programs from the registry that some commands need: built once, under `target/tools`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::Context;
+use semver::Version;
+
+use crate::run::{finish, output, root};
+
+/// A program that cargo can build.
+pub(crate) struct Tool {
+    /// Its package, which has the name of its program.
+    pub(crate) package: &'static str,
+    /// The version that is installed, and the oldest that is good.
+    pub(crate) version: Version,
+    /// What is said to `cargo install` besides.
+    pub(crate) arguments: &'static [&'static str],
+}
+
+/// Less work for the compiler than in the packages' own release profiles: these programs wait for
+/// other ones most of the time.
+const PROFILE: [(&str, &str); 3] = [
+    ("CARGO_PROFILE_RELEASE_LTO", "off"),
+    ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
+    ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
+];
+
+impl Tool {
+    /// The program: one that is installed and new enough, else one that is built now.
+    pub(crate) fn find(&self) -> anyhow::Result<PathBuf> {
+        let folder = root().join("target/tools");
+        let ours = folder.join("bin").join(self.package);
+        for program in [PathBuf::from(self.package), ours.clone()] {
+            if self.is_good(&program) {
+                return Ok(program);
+            }
+        }
+        self.install(&folder)?;
+        anyhow::ensure!(self.is_good(&ours), "{} was installed and does not run", self.package);
+        Ok(ours)
+    }
+
+    fn is_good(&self, program: &Path) -> bool {
+        // Called as cargo calls it: with its own name as the first argument.
+        let name = self.package.trim_start_matches("cargo-");
+        let printed = output(Command::new(program).args([name, "--version"]), self.package).unwrap_or_default();
+        version_in(&String::from_utf8_lossy(&printed)).is_some_and(|version| version >= self.version)
+    }
+
+    fn install(&self, folder: &Path) -> anyhow::Result<()> {
+        eprintln!("{} {} is not installed; building it under {}", self.package, self.version, folder.display());
+        let (started, build) = (Instant::now(), folder.join("build"));
+        let mut command = Command::new(env!("CARGO"));
+        command.args(["install", "--locked", "--quiet", self.package, "--version", &self.version.to_string()]);
+        command.args(self.arguments).arg("--root").arg(folder).arg("--target-dir").arg(&build);
+        command.envs(PROFILE).current_dir(root());
+        finish(&mut command, &format!("cargo install {}", self.package)).with_context(|| {
+            format!("{} is needed and cannot be built from here: install it and run again", self.package)
+        })?;
+        std::fs::remove_dir_all(&build).context("what was built on the way cannot be removed")?;
+        eprintln!("{} was built in {:.0} s", self.package, started.elapsed().as_secs_f64());
+        Ok(())
+    }
+}
+
+/// The version that a program prints behind its name.
+fn version_in(printed: &str) -> Option<Version> {
+    printed.split_whitespace().find_map(|word| Version::parse(word).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_s_version_is_found_in_what_it_prints() {
+        assert_eq!(version_in("cargo-deny 0.20.2\n"), Some(Version::new(0, 20, 2)));
+        assert_eq!(version_in("cargo-mutants 27.1.0"), Some(Version::new(27, 1, 0)));
+        assert_eq!(version_in("error: no such command"), None);
+    }
+}
