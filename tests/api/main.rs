@@ -29,6 +29,7 @@ mod feature_requests;
 mod mail;
 mod operation_keys;
 mod outages;
+mod rate_limits;
 mod search;
 mod setting;
 mod track_moves;

@@ -97,6 +97,7 @@ const MAY: [(&str, &[&str]); 9] = [
             "actix-web",
             "async-trait",
             "futures-util",
+            "governor",
             "percent-encoding",
             "roadmap-domain",
             "serde",

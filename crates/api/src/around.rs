@@ -97,6 +97,7 @@ mod tests {
     use uuid::Uuid;
 
     use crate::detached::Detached;
+    use crate::limits::Limits;
 
     /// An application behind which there is nothing but a clock and ids.
     fn state() -> web::Data<State> {
@@ -119,6 +120,7 @@ mod tests {
             references: Arc::new(References::new(secret, Vec::new())),
             directory: Arc::new(MockDirectory::new()),
             authenticate: Authenticate::new(Arc::new(MockDirectory::new()), clock.clone()),
+            limits: Arc::new(Limits::off()),
             base_url: BaseUrl::parse("base_url", "http://localhost").unwrap(),
             trust_proxy: false,
             default_workspace: None,

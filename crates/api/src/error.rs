@@ -33,6 +33,10 @@ pub enum ApiError {
     TooLarge,
     /// The body stopped arriving.
     BodyTimeout,
+    /// The key or its workspace has used up its calls; there is one again in so many seconds.
+    TooManyCalls(u64),
+    /// Too many keys were tried in vain from this address; one more may be in so many seconds.
+    TooManyFailures(u64),
     /// The work behind the call panicked.
     Panicked(tokio::task::JoinError),
     /// The handler panicked.
@@ -92,6 +96,10 @@ impl ApiError {
             Self::MalformedBody => fixed(StatusCode::BAD_REQUEST, "Request body is not valid JSON"),
             Self::TooLarge => fixed(StatusCode::PAYLOAD_TOO_LARGE, "Request body must not be larger than 1 MB"),
             Self::BodyTimeout => fixed(StatusCode::REQUEST_TIMEOUT, "Request body took too long to arrive"),
+            Self::TooManyCalls(_) => fixed(StatusCode::TOO_MANY_REQUESTS, "Too many calls, try again later"),
+            Self::TooManyFailures(_) => {
+                fixed(StatusCode::TOO_MANY_REQUESTS, "Too many failed authentications, try again later")
+            }
             Self::Panicked(_) | Self::HandlerPanicked => fixed(StatusCode::INTERNAL_SERVER_ERROR, WENT_WRONG),
         }
     }
@@ -133,6 +141,9 @@ impl ResponseError for ApiError {
         }
         if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::CONFLICT) {
             response.insert_header((RETRY_AFTER, "1"));
+        }
+        if let Self::TooManyCalls(seconds) | Self::TooManyFailures(seconds) = self {
+            response.insert_header((RETRY_AFTER, *seconds));
         }
         response.json(ErrorBody { error: &message })
     }
@@ -181,6 +192,8 @@ mod tests {
             (ApiError::MalformedUpload, 400, "Request body is not valid multipart/form-data", false),
             (ApiError::RangeNotSatisfiable(7), 416, "Range not satisfiable", false),
             (ApiError::MalformedBody, 400, "Request body is not valid JSON", false),
+            (ApiError::TooManyCalls(7), 429, "Too many calls, try again later", true),
+            (ApiError::TooManyFailures(7), 429, "Too many failed authentications, try again later", true),
             (ApiError::HandlerPanicked, 500, "Something went wrong", false),
         ] {
             let response = error.error_response();

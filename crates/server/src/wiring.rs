@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use roadmap_api::State;
 use roadmap_api::detached::Detached;
+use roadmap_api::limits::{Limits, Stopwatch};
 use roadmap_blobs::{LocalBlobs, S3Blobs};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::base_url::BaseUrl;
@@ -25,7 +26,7 @@ use roadmap_postgres::{PostgresOptions, PostgresStore};
 use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
 use crate::settings::{Database, Mail, Settings, Storage};
-use crate::system::{CachedDirectory, MemoryGate, MonotonicIds, SystemClock};
+use crate::system::{CachedDirectory, MemoryGate, MonotonicIds, SystemClock, SystemStopwatch};
 
 /// The application, put together.
 pub(crate) struct Application {
@@ -106,6 +107,8 @@ impl Application {
         let connections = (settings.pool_size / workers.max(1)).max(1);
         let (executor, clock, ids) = (self.executor.clone(), self.clock.clone(), self.ids.clone());
         let upload = UploadAttachment::new(blobs.clone(), executor, clock, ids);
+        let stopwatch: Arc<dyn Stopwatch> = Arc::new(SystemStopwatch::start());
+        let limits = Arc::new(Limits::new(settings.rates, &stopwatch));
         let state = |_| {
             let (reader, search) = self.backend.reads(connections)?;
             Ok(Arc::new(State {
@@ -118,6 +121,7 @@ impl Application {
                 references: references.clone(),
                 directory: directory.clone(),
                 authenticate: Authenticate::new(directory.clone(), self.clock.clone()),
+                limits: limits.clone(),
                 health: self.backend.health(),
                 base_url: base_url.clone(),
                 trust_proxy: settings.trust_proxy,
