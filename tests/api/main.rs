@@ -26,6 +26,7 @@ mod comments;
 mod demo;
 mod faults;
 mod feature_requests;
+mod hostile_http;
 mod mail;
 mod operation_keys;
 mod outages;

@@ -13,6 +13,8 @@ use serde::Serialize;
 pub enum ApiError {
     /// The domain says why.
     Domain(RoadmapError),
+    /// The host is malformed, or is not the same everywhere.
+    MalformedHost,
     /// No such path.
     NotFound,
     /// The path has only these methods.
@@ -82,6 +84,7 @@ impl ApiError {
                 };
                 (status, error.to_string())
             }
+            Self::MalformedHost => fixed(StatusCode::BAD_REQUEST, "Host is not valid"),
             Self::NotFound => fixed(StatusCode::NOT_FOUND, "Not found"),
             Self::MethodNotAllowed(_) => fixed(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"),
             Self::NotAcceptable => fixed(StatusCode::NOT_ACCEPTABLE, "Accept must allow application/json"),
@@ -182,6 +185,7 @@ mod tests {
                 "Something went wrong",
                 false,
             ),
+            (ApiError::MalformedHost, 400, "Host is not valid", false),
             (ApiError::NotFound, 404, "Not found", false),
             (ApiError::MethodNotAllowed("GET"), 405, "Method not allowed", false),
             (ApiError::NotAcceptable, 406, "Accept must allow application/json", false),
