@@ -34,6 +34,24 @@ fn rest(mut stream: TcpStream, case: &str) -> Vec<u8> {
     }
 }
 
+/// The next answer on a connection that stays.
+fn one_answer(stream: &mut TcpStream) -> Vec<u8> {
+    let mut answer = Vec::new();
+    loop {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).expect("an answer");
+        answer.extend(byte);
+        if answer.ends_with(b"\r\n\r\n") {
+            let head = String::from_utf8(answer.clone()).expect("text").to_lowercase();
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length:")).expect("a length");
+            let mut body = vec![0; length.trim().parse().expect("a number")];
+            stream.read_exact(&mut body).expect("the body");
+            answer.extend(body);
+            return answer;
+        }
+    }
+}
+
 /// What comes back for these bytes until the server closes the connection.
 fn exchange(client: &Client, bytes: &[u8], case: &str) -> Vec<u8> {
     let mut stream = connect(client);
@@ -598,6 +616,50 @@ fn heads_and_bodies_that_stop_are_cut_and_hold_nobody_up() {
         assert!(text.ends_with("\r\n\r\n{\"error\":\"Request body took too long to arrive\"}"), "{text}");
     }
     still_serves(&app);
+}
+
+#[test]
+fn a_later_head_that_stops_is_cut_like_the_first() {
+    let app = App::start();
+    let call = format!("{}\r\n", head(&app.acme, "GET", TRACKS));
+    let cases = [
+        ("a head behind a call", format!("{call}G"), ""),
+        ("a whole head but for its end", format!("{call}{}", &call[..call.len() - 2]), ""),
+        ("a head behind an answer", call.clone(), "GET / HTTP/1.1\r\nHost:"),
+    ];
+    let found = at_once(cases.len(), |number| {
+        let (case, first, later) = &cases[number];
+        let mut stream = connect(&app.acme);
+        stream.write_all(first.as_bytes()).expect("the server reads");
+        let mut answer = vec![0; 12];
+        stream.read_exact(&mut answer).expect("an answer");
+        stream.write_all(later.as_bytes()).expect("the server reads");
+        answer.extend(rest(stream, case));
+        answers(&answer).0
+    });
+    assert_eq!(found, [[200], [200], [200]]);
+    // One that drips is no better than one that stops.
+    let mut stream = connect(&app.acme);
+    let mut dripped = 0;
+    while stream.write_all(b"x").is_ok() {
+        dripped += 1;
+        assert!(dripped < 200, "a head goes on for ever");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    still_serves(&app);
+}
+
+#[test]
+fn calls_that_follow_each_other_on_one_connection_are_all_answered() {
+    let app = App::start();
+    let mut stream = connect(&app.acme);
+    let call = format!("{}\r\n", head(&app.acme, "GET", TRACKS));
+    // Longer than there may be no call, with pauses that are shorter than that.
+    for number in 0..7 {
+        stream.write_all(call.as_bytes()).expect("the server reads");
+        assert_eq!(answers(&one_answer(&mut stream)).0, [200], "{number}");
+        std::thread::sleep(Duration::from_secs(2));
+    }
 }
 
 #[test]

@@ -130,6 +130,8 @@ const MAY: [(&str, &[&str]); 9] = [
     (
         "roadmap-server",
         &[
+            "actix-http",
+            "actix-service",
             "actix-web",
             "anyhow",
             "async-trait",

@@ -13,6 +13,7 @@ use actix_web::{Error, web};
 use futures_util::FutureExt;
 use tracing::Instrument;
 
+use crate::connection::Calls;
 use crate::error::ApiError;
 use crate::state::State;
 
@@ -34,7 +35,9 @@ pub async fn call(
     let started = Instant::now();
     let id = request_id(request.headers(), &state);
     let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default(), method = %request.method());
+    let answering = request.request().conn_data::<Calls>().map(Calls::begin);
     let outcome = AssertUnwindSafe(next.call(request)).catch_unwind().instrument(span.clone()).await;
+    drop(answering);
     let _inside = span.entered();
     let failed = match outcome {
         Ok(Ok(response)) => {

@@ -18,6 +18,7 @@
 pub mod around;
 pub mod call;
 pub mod caller;
+pub mod connection;
 pub mod detached;
 pub mod error;
 pub mod fields;

@@ -2,6 +2,7 @@
 //!
 //! - [`settings`]: flags, environment, file, defaults.
 //! - [`wiring`]: the only place where the domain meets its adapters.
+//! - [`http`]: the web server, and its connections.
 //! - [`system`]: clock, ids, chance and the gate of operation keys.
 //! - [`secret`]: what references are signed with.
 //! - [`worker`]: sends mail until it is told to stop.
@@ -11,6 +12,7 @@
 
 mod commands;
 mod demo;
+mod http;
 mod secret;
 mod settings;
 mod system;

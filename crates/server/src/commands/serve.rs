@@ -2,11 +2,10 @@
 
 use std::net::TcpListener;
 use std::num::NonZero;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use actix_web::{App, HttpServer, web};
 use anyhow::Context;
 use roadmap_api::detached::Detached;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
@@ -17,6 +16,7 @@ use tokio::runtime::Handle;
 use super::base_url_at;
 use super::output::print;
 use crate::demo;
+use crate::http;
 use crate::secret;
 use crate::settings::Settings;
 use crate::wiring::Application;
@@ -65,14 +65,7 @@ impl Serve {
         let blobs = Application::blobs(&settings)?;
         let states = application.states(&settings, &base_url, &blobs, &references, &detached, workers)?;
         let deliver = application.deliver_mail(&settings, &base_url, references)?;
-        // Each worker has a state of its own, and one that is started anew takes over the next.
-        let states = Arc::new(Mutex::new(states.into_iter().map(web::Data::from).cycle()));
-        let server = HttpServer::new(move || {
-            let state = states.lock().unwrap_or_else(PoisonError::into_inner).next();
-            App::new().configure(|config| state.into_iter().for_each(|state| roadmap_api::configure(config, state)))
-        });
-        let server = server.workers(workers).shutdown_timeout(settings.shutdown_wait.as_secs());
-        let server = server.listen(listener)?.run();
+        let server = http::serve(listener, states, settings.shutdown_wait)?;
         let housekeeping = tokio::spawn(keep_house(
             application.forget_operations(&settings),
             application.sweep_attachments(blobs),
