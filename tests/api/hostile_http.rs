@@ -663,6 +663,31 @@ fn calls_that_follow_each_other_on_one_connection_are_all_answered() {
 }
 
 #[test]
+fn an_answer_that_is_read_with_pauses_arrives_whole() {
+    let app = App::start();
+    // More than the buffers of a connection hold.
+    let bytes = 20_000_000;
+    let mut form = b"--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.bin\"\r\n\r\n".to_vec();
+    form.resize(form.len() + bytes, b'x');
+    form.extend_from_slice(b"\r\n--limit--\r\n");
+    let file = app.acme.post_attachment(&form).json();
+    let path_of = |url: &str| url.strip_prefix("https://acme.roadmap.example.com").expect("our URL").to_owned();
+    let redirect = app.acme.get(&path_of(file["blob_url"].as_str().expect("a URL")));
+    let place = path_of(redirect.header("location").expect("a place"));
+
+    let mut stream = connect(&app.acme);
+    let call = format!("{}Connection: close\r\n\r\n", head(&app.acme, "GET", &place));
+    stream.write_all(call.as_bytes()).expect("the server reads");
+    let mut part = vec![0; 1_000_000];
+    stream.read_exact(&mut part).expect("the first part");
+    // Longer than there may be no call.
+    std::thread::sleep(Duration::from_secs(12));
+    let left = rest(stream, "the rest");
+    let whole = answers(&[part, left].concat());
+    assert_eq!(whole, (vec![200], true));
+}
+
+#[test]
 fn an_answer_before_the_end_of_the_body_ends_the_connection() {
     let app = App::start();
     let stranger = app.client("acme", "rmk_wrong");
