@@ -219,6 +219,10 @@ fn binary(data_dir: &Path) -> Command {
         // As few connections as can be: whoever needed two at a time would wait for ever.
         command.envs([("ROADMAP_DATABASE_URL", url.as_str()), ("ROADMAP_POOL_SIZE", "2")]);
     }
+    // Tests call as fast as they can. Those of limits set their own.
+    for limit in ["ROADMAP_RATE_LIMIT", "ROADMAP_RATE_LIMIT_WORKSPACE", "ROADMAP_RATE_LIMIT_FAILURES"] {
+        command.env(limit, "off");
+    }
     command.env("ROADMAP_SECRET", SECRET);
     command.current_dir(data_dir).args(["--data-dir", "."]).env("RUST_BACKTRACE", "0");
     command

@@ -65,15 +65,15 @@ const FIELDS: [(&str, &str, &str); 37] = [
 ];
 
 /// A write that is accepted as it is, with every field that it has.
-struct Write {
-    method: &'static str,
-    path: &'static str,
-    body: Value,
+pub struct Write {
+    pub method: &'static str,
+    pub path: &'static str,
+    pub body: Value,
 }
 
 impl Write {
     /// Sends other bytes in the place of the body.
-    fn send(&self, client: &Client, body: &[u8]) -> Answer {
+    pub fn send(&self, client: &Client, body: &[u8]) -> Answer {
         self.send_with(client, &JSON, body)
     }
 
@@ -101,7 +101,7 @@ impl Write {
 }
 
 /// A service with the request 1, and every write.
-fn started() -> (App, [Write; 7]) {
+pub fn started() -> (App, [Write; 7]) {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let track = app.track("Planned");

@@ -18,7 +18,8 @@ const BELOW: &str = "/api/external/";
 pub const OWN_PATH: &str = "/api/external/openapi.json";
 
 /// Headers that an answer must not have unless the document says so.
-const TOLD: [&str; 5] = ["Retry-After", "Idempotent-Replayed", "Allow", "ETag", "Location"];
+const TOLD: [&str; 7] =
+    ["Retry-After", "Idempotent-Replayed", "Allow", "ETag", "Location", "RateLimit", "RateLimit-Policy"];
 
 /// The document and its shapes, ready to check.
 pub struct Document {

@@ -338,7 +338,7 @@ fn metrics_have_a_listener_of_their_own() {
     let base = Client { host: "roadmap.example.com".to_owned(), key: None, ..measured.app.acme.clone() };
     base.get("/metrics").is_error(404, "Not found");
     let api = Client { port: measured.metrics.port, ..measured.app.acme.clone() };
-    for path in ["/api/external/v1/tracks", "/healthz", "/readyz", "/"] {
+    for path in ["/api/docs", "/healthz", "/readyz", "/"] {
         assert_eq!(api.get(path).status, 404, "{path}");
     }
     assert_eq!(measured.metrics.call("POST", "/metrics", &[], Some(b"")).unwrap().status, 404);

@@ -99,6 +99,7 @@ const MAY: [(&str, &[&str]); 9] = [
             "async-trait",
             "base64",
             "futures-util",
+            "governor",
             "percent-encoding",
             "roadmap-domain",
             "serde",
@@ -133,6 +134,8 @@ const MAY: [(&str, &[&str]); 9] = [
     (
         "roadmap-server",
         &[
+            "actix-http",
+            "actix-service",
             "actix-web",
             "anyhow",
             "async-trait",

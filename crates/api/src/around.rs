@@ -13,6 +13,7 @@ use actix_web::{Error, web};
 use futures_util::FutureExt;
 use tracing::Instrument;
 
+use crate::connection::Calls;
 use crate::error::ApiError;
 use crate::observer::{Answered, UNKNOWN_ROUTE, method_name};
 use crate::state::State;
@@ -59,7 +60,9 @@ pub async fn call(
         otel.status_code = tracing::field::Empty,
         request_id = id.to_str().unwrap_or_default(),
     );
+    let answering = request.request().conn_data::<Calls>().map(Calls::begin);
     let outcome = AssertUnwindSafe(next.call(request)).catch_unwind().instrument(span.clone()).await;
+    drop(answering);
     let _inside = span.entered();
     let answered = |route: &str, status: StatusCode, replayed: bool| {
         let duration = started.elapsed();
@@ -135,6 +138,7 @@ mod tests {
     use uuid::Uuid;
 
     use crate::detached::Detached;
+    use crate::limits::Limits;
     use crate::observer::Unobserved;
 
     /// An application behind which there is nothing but a clock and ids.
@@ -158,6 +162,7 @@ mod tests {
             references: Arc::new(References::new(secret, Vec::new())),
             directory: Arc::new(MockDirectory::new()),
             authenticate: Authenticate::new(Arc::new(MockDirectory::new()), clock.clone()),
+            limits: Arc::new(Limits::off()),
             base_url: BaseUrl::parse("base_url", "http://localhost").unwrap(),
             trust_proxy: false,
             default_workspace: None,

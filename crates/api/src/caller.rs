@@ -1,5 +1,7 @@
 //! Who is calling: host and key, before anything else is looked at. Contract section 5.
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{FORWARDED, HOST, HeaderMap, HeaderName};
@@ -20,8 +22,9 @@ use crate::state::State;
 pub const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Lets a call through with its [`Credential`], or answers 401 (or 503, when nobody can tell).
+/// Lets a call through with its [`Credential`], or answers 401, or 429 (or 503, when nobody can tell).
 ///
 /// # Errors
 /// None of its own.
@@ -30,13 +33,32 @@ pub async fn authenticate(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    match recognise(&state, request.headers()).await {
-        Ok(credential) => {
+    let credential = match identify(&state, &request).await {
+        Ok(credential) => credential,
+        Err(error) => return Ok(request.into_response(error.error_response())),
+    };
+    let admission = state.limits.admit(&credential);
+    let mut response = match admission.refused() {
+        Ok(()) => {
             request.extensions_mut().insert(credential);
-            Ok(next.call(request).await?.map_into_boxed_body())
+            next.call(request).await?.map_into_boxed_body()
         }
-        Err(error) => Ok(request.into_response(error.error_response())),
+        Err(error) => request.into_response(error.error_response()),
+    };
+    admission.tell(response.headers_mut());
+    Ok(response)
+}
+
+/// Recognises the caller, unless too many keys were tried in vain from its address: then nothing is
+/// looked up, so that nobody learns anything more.
+async fn identify(state: &web::Data<State>, request: &ServiceRequest) -> Result<Credential, ApiError> {
+    let address = address(state.trust_proxy, request.headers(), request.peer_addr());
+    state.limits.may_try(address)?;
+    let recognised = recognise(state, request.headers()).await;
+    if let Err(ApiError::Domain(RoadmapError::Unauthenticated)) = recognised {
+        state.limits.failed(address)?;
     }
+    recognised
 }
 
 async fn recognise(state: &web::Data<State>, headers: &HeaderMap) -> Result<Credential, ApiError> {
@@ -106,13 +128,32 @@ pub(crate) async fn referred(
 /// The host by which the client reached the nearest proxy: the last `host` of `Forwarded` (RFC 7239
 /// section 5.3), else the last entry of `X-Forwarded-Host`.
 fn forwarded_host(headers: &HeaderMap) -> Option<&str> {
-    let of_forwarded = last_entry(headers, &FORWARDED).and_then(|entry| {
-        entry.split(';').find_map(|pair| {
-            let (name, value) = pair.split_once('=')?;
-            name.trim().eq_ignore_ascii_case("host").then(|| value.trim().trim_matches('"'))
-        })
-    });
-    of_forwarded.or_else(|| last_entry(headers, &FORWARDED_HOST)).filter(|host| !host.is_empty())
+    let host = forwarded(headers, "host").or_else(|| last_entry(headers, &FORWARDED_HOST));
+    host.filter(|host| !host.is_empty())
+}
+
+/// Where the call comes from: the address that a trusted proxy tells, the last `for` of `Forwarded`,
+/// else the last entry of `X-Forwarded-For`. Anybody can send these, so that without such a proxy it
+/// is the other end of the connection.
+fn address(trust_proxy: bool, headers: &HeaderMap, peer: Option<SocketAddr>) -> IpAddr {
+    let told = || forwarded(headers, "for").or_else(|| last_entry(headers, &FORWARDED_FOR)).and_then(address_of);
+    let told = trust_proxy.then(told).flatten();
+    // A connection has another end. Were it not known, these calls would share one limit.
+    told.or_else(|| peer.map(|peer| peer.ip())).unwrap_or(Ipv4Addr::UNSPECIFIED.into())
+}
+
+/// An address as proxies write it: perhaps with a port, of IPv6 also in brackets.
+fn address_of(node: &str) -> Option<IpAddr> {
+    let bare = node.strip_prefix('[').and_then(|node| node.strip_suffix(']')).unwrap_or(node);
+    bare.parse().ok().or_else(|| node.parse().ok().map(|address: SocketAddr| address.ip()))
+}
+
+/// A value in the last entry of `Forwarded`.
+fn forwarded<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    last_entry(headers, &FORWARDED)?.split(';').find_map(|pair| {
+        let (named, value) = pair.split_once('=')?;
+        named.trim().eq_ignore_ascii_case(name).then(|| value.trim().trim_matches('"'))
+    })
 }
 
 /// The last entry of a header that is a list, however it is spread over lines.
@@ -156,6 +197,30 @@ mod tests {
             (&[], None),
         ] {
             assert_eq!(forwarded_host(&headers(pairs)), host, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn an_address_is_the_peer_s_unless_a_trusted_proxy_tells_another() {
+        let peer: SocketAddr = "10.0.0.7:4711".parse().unwrap();
+        for (pairs, told) in [
+            (&[("x-forwarded-for", "192.0.2.1")][..], "192.0.2.1"),
+            (&[("x-forwarded-for", "198.51.100.9, 192.0.2.1 ")], "192.0.2.1"),
+            (&[("x-forwarded-for", "198.51.100.9"), ("x-forwarded-for", "192.0.2.1")], "192.0.2.1"),
+            (&[("x-forwarded-for", "192.0.2.1:80")], "192.0.2.1"),
+            (&[("x-forwarded-for", "2001:db8::1")], "2001:db8::1"),
+            (&[("x-forwarded-for", "[2001:db8::1]")], "2001:db8::1"),
+            (&[("x-forwarded-for", "[2001:db8::1]:80")], "2001:db8::1"),
+            (&[("forwarded", "for=198.51.100.9, For=\"[2001:db8::1]:80\";host=x")], "2001:db8::1"),
+            (&[("forwarded", "for=192.0.2.1"), ("x-forwarded-for", "198.51.100.9")], "192.0.2.1"),
+            (&[("forwarded", "host=x"), ("x-forwarded-for", "192.0.2.1")], "192.0.2.1"),
+            (&[("forwarded", "for=unknown")], "10.0.0.7"),
+            (&[("x-forwarded-for", "")], "10.0.0.7"),
+            (&[], "10.0.0.7"),
+        ] {
+            let headers = headers(pairs);
+            assert_eq!(address(true, &headers, Some(peer)).to_string(), told, "{pairs:?}");
+            assert_eq!(address(false, &headers, Some(peer)).to_string(), "10.0.0.7", "{pairs:?}");
         }
     }
 

@@ -14,6 +14,8 @@ use utoipa::ToSchema;
 pub enum ApiError {
     /// The domain says why.
     Domain(RoadmapError),
+    /// The host is malformed, or is not the same everywhere.
+    MalformedHost,
     /// No such path.
     NotFound,
     /// The path has only these methods.
@@ -34,6 +36,10 @@ pub enum ApiError {
     TooLarge,
     /// The body stopped arriving.
     BodyTimeout,
+    /// The key or its workspace has used up its calls; there is one again in so many seconds.
+    TooManyCalls(u64),
+    /// Too many keys were tried in vain from this address; one more may be in so many seconds.
+    TooManyFailures(u64),
     /// The work behind the call panicked.
     Panicked(tokio::task::JoinError),
     /// The handler panicked.
@@ -87,6 +93,7 @@ impl ApiError {
                 };
                 (status, error.to_string())
             }
+            Self::MalformedHost => fixed(StatusCode::BAD_REQUEST, "Host is not valid"),
             Self::NotFound => fixed(StatusCode::NOT_FOUND, "Not found"),
             Self::MethodNotAllowed(_) => fixed(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"),
             Self::NotAcceptable => fixed(StatusCode::NOT_ACCEPTABLE, "Accept must allow application/json"),
@@ -101,6 +108,10 @@ impl ApiError {
             Self::MalformedBody => fixed(StatusCode::BAD_REQUEST, "Request body is not valid JSON"),
             Self::TooLarge => fixed(StatusCode::PAYLOAD_TOO_LARGE, "Request body must not be larger than 1 MB"),
             Self::BodyTimeout => fixed(StatusCode::REQUEST_TIMEOUT, "Request body took too long to arrive"),
+            Self::TooManyCalls(_) => fixed(StatusCode::TOO_MANY_REQUESTS, "Too many calls, try again later"),
+            Self::TooManyFailures(_) => {
+                fixed(StatusCode::TOO_MANY_REQUESTS, "Too many failed authentications, try again later")
+            }
             Self::Panicked(_) | Self::HandlerPanicked => fixed(StatusCode::INTERNAL_SERVER_ERROR, WENT_WRONG),
         }
     }
@@ -143,6 +154,9 @@ impl ResponseError for ApiError {
         if asks_to_return(status) {
             response.insert_header((RETRY_AFTER, "1"));
         }
+        if let Self::TooManyCalls(seconds) | Self::TooManyFailures(seconds) = self {
+            response.insert_header((RETRY_AFTER, *seconds));
+        }
         response.json(ErrorBody { error: &message })
     }
 }
@@ -180,6 +194,7 @@ mod tests {
                 "Something went wrong",
                 false,
             ),
+            (ApiError::MalformedHost, 400, "Host is not valid", false),
             (ApiError::NotFound, 404, "Not found", false),
             (ApiError::MethodNotAllowed("GET"), 405, "Method not allowed", false),
             (ApiError::NotAcceptable, 406, "Accept must allow application/json", false),
@@ -190,6 +205,8 @@ mod tests {
             (ApiError::MalformedUpload, 400, "Request body is not valid multipart/form-data", false),
             (ApiError::RangeNotSatisfiable(7), 416, "Range not satisfiable", false),
             (ApiError::MalformedBody, 400, "Request body is not valid JSON", false),
+            (ApiError::TooManyCalls(7), 429, "Too many calls, try again later", true),
+            (ApiError::TooManyFailures(7), 429, "Too many failed authentications, try again later", true),
             (ApiError::HandlerPanicked, 500, "Something went wrong", false),
         ] {
             let response = error.error_response();

@@ -99,6 +99,15 @@ fn assemble(derived: &Assembled) -> Value {
                 "required": true,
                 "schema": { "type": "string", "minLength": 1, "maxLength": 128 },
             },
+            "RateLimit": {
+                "description": "How the limits stand: for each, how many calls are left (`r`) and after how many \
+                    seconds all of them will be (`t`).",
+                "schema": { "type": "string" },
+            },
+            "RateLimitPolicy": {
+                "description": "The limits of the key (`default`) and of the workspace: calls (`q`) per seconds (`w`).",
+                "schema": { "type": "string" },
+            },
             "Replayed": {
                 "description": "There when the answer was given before, to a call with the same operation key. Then \
                     it is the answer of that call, whichever operation it was.",
@@ -231,8 +240,10 @@ fn header(name: &str) -> Value {
 }
 
 fn headers_of_every_answer() -> Map<String, Value> {
+    let optional = [("RateLimit", "RateLimit"), ("RateLimit-Policy", "RateLimitPolicy")];
     [("X-Request-Id", "RequestId"), ("Cache-Control", "CacheControl")]
-        .map(|(name, component)| (name.to_owned(), header(component)))
         .into_iter()
+        .chain(optional)
+        .map(|(name, component)| (name.to_owned(), header(component)))
         .collect()
 }

@@ -11,12 +11,13 @@ use crate::error::ApiError;
 use crate::state::State;
 use crate::v1::{changelogs, comments, feature_requests, setting, track_moves, tracks, upvotes, voters, votes};
 use crate::v2::attachments;
-use crate::{around, caller, docs, files, unsubscribe};
+use crate::{around, caller, docs, files, host, unsubscribe};
 
 /// Adds all routes to an application.
 pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
     config.app_data(state).service(
         web::scope("")
+            .wrap(from_fn(host::check))
             .wrap(from_fn(around::call))
             .service(resource("/api/external/openapi.json", "GET, HEAD", [get(docs::document)]))
             .service(

@@ -12,6 +12,7 @@ use roadmap_domain::usecase::search_requests::SearchRequests;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 
 use crate::detached::Detached;
+use crate::limits::Limits;
 use crate::observer::Observer;
 
 /// The application behind the routes.
@@ -36,6 +37,8 @@ pub struct State {
     pub directory: Arc<dyn Directory>,
     /// Recognises callers.
     pub authenticate: Authenticate,
+    /// Keeps callers within their limits.
+    pub limits: Arc<Limits>,
     /// Where the service is reached.
     pub base_url: BaseUrl,
     /// Whether the host may come from a proxy's header.

@@ -2,6 +2,7 @@
 //!
 //! - [`settings`]: flags, environment, file, defaults.
 //! - [`wiring`]: the only place where the domain meets its adapters.
+//! - [`http`]: the web server, and its connections.
 //! - [`system`]: clock, ids, chance and the gate of operation keys.
 //! - [`secret`]: what references are signed with.
 //! - [`telemetry`]: the log, and traces.
@@ -18,6 +19,7 @@ mod archive;
 mod commands;
 mod demo;
 mod doctor;
+mod http;
 mod metrics;
 mod secret;
 mod settings;

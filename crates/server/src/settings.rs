@@ -2,12 +2,14 @@
 //!
 //! `docs/configuration.md` lists them all; a test holds the two together.
 
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use config::builder::DefaultState;
 use config::{Config, ConfigBuilder, File, FileFormat};
+use roadmap_api::limits::{Rate, Rates};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::policy::reference::Secret;
@@ -15,7 +17,7 @@ use roadmap_mail::SmtpOptions;
 use serde::{Deserialize, Serialize};
 
 /// The names of all settings, as in the file. In the environment: in capitals, behind `ROADMAP_`.
-const NAMES: [&str; 28] = [
+const NAMES: [&str; 31] = [
     "listen",
     "metrics_listen",
     "otlp_endpoint",
@@ -33,6 +35,9 @@ const NAMES: [&str; 28] = [
     "mail_worker",
     "default_workspace",
     "trust_proxy",
+    "rate_limit",
+    "rate_limit_workspace",
+    "rate_limit_failures",
     "workers",
     "pool_size",
     "write_wait",
@@ -45,6 +50,9 @@ const NAMES: [&str; 28] = [
     "log",
     "log_format",
 ];
+
+/// More calls than that are no limit.
+const MOST_CALLS: u32 = 1_000_000;
 
 const DEFAULT_FILE: &str = "roadmap.toml";
 
@@ -111,6 +119,9 @@ struct Written {
     mail_worker: bool,
     default_workspace: Option<String>,
     trust_proxy: bool,
+    rate_limit: String,
+    rate_limit_workspace: String,
+    rate_limit_failures: String,
     workers: Option<usize>,
     pool_size: Option<usize>,
     write_wait: String,
@@ -169,6 +180,8 @@ pub(crate) struct Settings {
     pub(crate) default_workspace: Option<Subdomain>,
     /// Whether proxies' headers count.
     pub(crate) trust_proxy: bool,
+    /// How many calls may be made.
+    pub(crate) rates: Rates,
     /// Threads that serve HTTP; one per processor when not set.
     pub(crate) workers: Option<usize>,
     /// Connections that read; on a database server, also how many write.
@@ -228,6 +241,9 @@ fn defaults() -> Result<ConfigBuilder<DefaultState>, config::ConfigError> {
         .set_default("database_role", "roadmap_service")?
         .set_default("row_security", true)?
         .set_default("trust_proxy", false)?
+        .set_default("rate_limit", "600/min")?
+        .set_default("rate_limit_workspace", "6000/min")?
+        .set_default("rate_limit_failures", "60/min")?
         .set_default("mail_timeout", "30s")?
         .set_default("mail_worker", true)?
         .set_default("write_wait", "5s")?
@@ -279,6 +295,11 @@ impl Written {
             otlp_endpoint: self.otlp_endpoint.map(collector).transpose()?,
             data_dir: self.data_dir,
             trust_proxy: self.trust_proxy,
+            rates: Rates {
+                key: rate("the setting rate_limit", &self.rate_limit)?,
+                workspace: rate("the setting rate_limit_workspace", &self.rate_limit_workspace)?,
+                failures: rate("the setting rate_limit_failures", &self.rate_limit_failures)?,
+            },
             workers: self.workers,
             log: self.log,
             log_format: self.log_format,
@@ -445,6 +466,30 @@ pub(crate) fn duration(name: &str, raw: &str) -> anyhow::Result<Duration> {
         .with_context(|| format!("{name} is `{raw}`, which is not a number and a unit such as 2s, 30m, 12h or 90d"))
 }
 
+/// `off`, or calls in a time: `600/min`. As many may come at once, unless told: `600/min burst 100`.
+fn rate(name: &str, raw: &str) -> anyhow::Result<Option<Rate>> {
+    if raw == "off" {
+        return Ok(None);
+    }
+    let (calls, burst) = raw.split_once(" burst ").map_or((raw, None), |(calls, burst)| (calls, Some(burst)));
+    let (calls, unit) = calls.split_once('/').unwrap_or((calls, "min"));
+    let seconds = match unit {
+        "s" => Some(1),
+        "min" => Some(60),
+        "h" => Some(3_600),
+        _ => None,
+    };
+    let number = |raw: &str| raw.parse().ok().filter(|number: &NonZeroU32| number.get() <= MOST_CALLS);
+    let rate = number(calls).zip(number(burst.unwrap_or(calls))).zip(seconds);
+    let rate = rate.and_then(|((calls, burst), seconds)| Rate::new(calls, Duration::from_secs(seconds), burst));
+    rate.map(Some).with_context(|| {
+        format!(
+            "{name} is `{raw}`, which is neither `off` nor a number of calls such as 600/min, 10/s or \
+             600/min burst 100, between 1 and {MOST_CALLS}"
+        )
+    })
+}
+
 fn retention(raw: &str) -> anyhow::Result<Duration> {
     let retention = duration("the setting operation_retention", raw)?;
     if retention < roadmap_domain::policy::idempotency::SHORTEST_RETENTION {
@@ -522,6 +567,12 @@ mod tests {
             ("ROADMAP_OTLP_ENDPOINT", "localhost:4317", "is `…`, which is not the URL of a collector such as"),
             ("ROADMAP_OTLP_ENDPOINT", "http://u:secret@host", "is `http://…`, which is not the URL of a collector"),
             ("ROADMAP_SHUTDOWN_DELAY", "soon", "shutdown_delay is `soon`, which is not a number and a unit"),
+            ("ROADMAP_RATE_LIMIT", "many", "the setting rate_limit is `many`, which is neither `off` nor a number"),
+            ("ROADMAP_RATE_LIMIT", "0/min", "the setting rate_limit is `0/min`"),
+            ("ROADMAP_RATE_LIMIT", "600/day", "the setting rate_limit is `600/day`"),
+            ("ROADMAP_RATE_LIMIT", "1000001", "such as 600/min, 10/s or 600/min burst 100, between 1 and 1000000"),
+            ("ROADMAP_RATE_LIMIT_WORKSPACE", "600/min burst 0", "the setting rate_limit_workspace is"),
+            ("ROADMAP_RATE_LIMIT_FAILURES", "-1", "the setting rate_limit_failures is `-1`"),
             ("ROADMAP_WRITE_WAIT", "5", "write_wait is `5`, which is not a number and a unit"),
             ("ROADMAP_OPERATION_RETENTION", "23h", "clients rely on at least 24h"),
             ("ROADMAP_WORKERS", "0", "workers must be at least 1"),
@@ -550,6 +601,35 @@ mod tests {
             assert_eq!(settings.pool_size, 8);
             assert!(settings.database.to_string().ends_with("://ann@db.example.com/roadmap"), "{}", settings.database);
         }
+    }
+
+    #[test]
+    fn a_rate_is_off_or_a_number_of_calls_in_a_time() {
+        let rates = |environment: &[(&str, &str)]| read(&SettingFlags::default(), environment).unwrap().rates;
+        let rate = |calls, seconds, burst| {
+            let [calls, burst] = [calls, burst].map(|number| NonZeroU32::new(number).unwrap());
+            Rate::new(calls, Duration::from_secs(seconds), burst)
+        };
+        let default = Rates { key: rate(600, 60, 600), workspace: rate(6_000, 60, 6_000), failures: rate(60, 60, 60) };
+        assert_eq!(rates(&[]), default);
+        for (raw, key) in [
+            ("off", None),
+            ("1200", rate(1_200, 60, 1_200)),
+            ("10/s", rate(10, 1, 10)),
+            ("5000/h", rate(5_000, 3_600, 5_000)),
+            ("600/min burst 100", rate(600, 60, 100)),
+            ("1000000/s", rate(1_000_000, 1, 1_000_000)),
+        ] {
+            assert_eq!(rates(&[("ROADMAP_RATE_LIMIT", raw)]), Rates { key, ..default }, "{raw}");
+        }
+        let off = [("ROADMAP_RATE_LIMIT_WORKSPACE", "off"), ("ROADMAP_RATE_LIMIT_FAILURES", "off")];
+        assert_eq!(rates(&off), Rates { workspace: None, failures: None, ..default });
+
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("settings.toml");
+        std::fs::write(&file, "rate_limit = 1200\n").unwrap();
+        let flags = SettingFlags { config: Some(file), ..SettingFlags::default() };
+        assert_eq!(read(&flags, &[]).unwrap().rates.key, rate(1_200, 60, 1_200));
     }
 
     #[test]

@@ -4,10 +4,11 @@ mod cached_directory;
 mod gate;
 
 use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use rand::RngExt;
 use rand::distr::{Alphanumeric, SampleString};
+use roadmap_api::limits::Stopwatch;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Clock, Ids, Random};
 use time::OffsetDateTime;
@@ -23,6 +24,22 @@ impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the port's one implementation")]
     fn now(&self) -> Timestamp {
         Timestamp::new(OffsetDateTime::from(SystemTime::now()))
+    }
+}
+
+/// Time since the process began to count it.
+pub(crate) struct SystemStopwatch(Instant);
+
+impl SystemStopwatch {
+    /// Begins to count.
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Stopwatch for SystemStopwatch {
+    fn elapsed(&self) -> Duration {
+        self.0.elapsed()
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use roadmap_api::State;
 use roadmap_api::detached::Detached;
+use roadmap_api::limits::{Limits, Stopwatch};
 use roadmap_api::observer::Observer;
 use roadmap_blobs::{LocalBlobs, S3Blobs};
 use roadmap_domain::error::StoreError;
@@ -28,7 +29,7 @@ use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
 use crate::settings::{Database, Mail, Settings, Storage};
 use crate::stopping::Stopping;
-use crate::system::{CachedDirectory, MemoryGate, MonotonicIds, SystemClock};
+use crate::system::{CachedDirectory, MemoryGate, MonotonicIds, SystemClock, SystemStopwatch};
 
 /// The application, put together.
 pub(crate) struct Application {
@@ -129,6 +130,8 @@ impl Application {
         let connections = (settings.pool_size / workers.max(1)).max(1);
         let (executor, clock, ids) = (self.executor.clone(), self.clock.clone(), self.ids.clone());
         let upload = UploadAttachment::new(blobs.clone(), executor, clock, ids);
+        let stopwatch: Arc<dyn Stopwatch> = Arc::new(SystemStopwatch::start());
+        let limits = Arc::new(Limits::new(settings.rates, &stopwatch));
         let mut states = Vec::new();
         for _ in 0..workers.max(1) {
             let Reads { lists: reader, search, connections } = self.backend.reads(connections)?;
@@ -143,6 +146,7 @@ impl Application {
                 references: surface.references.clone(),
                 directory: directory.clone(),
                 authenticate: Authenticate::new(directory.clone(), self.clock.clone()),
+                limits: limits.clone(),
                 health: surface.stopping.watch(self.backend.health()),
                 base_url: surface.base_url.clone(),
                 trust_proxy: settings.trust_proxy,

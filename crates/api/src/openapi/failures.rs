@@ -33,8 +33,17 @@ fn all() -> Vec<Failure> {
     let missing = |resource| domain(RoadmapError::Missing(resource));
     let store = || StoreError::Unavailable("".into());
     vec![
-        failure("MalformedJson", "The body is no JSON object, or nested too deep.", &[ApiError::MalformedBody]),
-        failure("MalformedForm", "The body is no well-formed form, or breaks off.", &[ApiError::MalformedUpload]),
+        failure("InvalidHost", "`Host` is none, or not the one of the target.", &[ApiError::MalformedHost]),
+        failure(
+            "MalformedJson",
+            "The body is no JSON object, or nested too deep; or `Host` is none.",
+            &[ApiError::MalformedBody, ApiError::MalformedHost],
+        ),
+        failure(
+            "MalformedForm",
+            "The body is no well-formed form, or breaks off; or `Host` is none.",
+            &[ApiError::MalformedUpload, ApiError::MalformedHost],
+        ),
         failure(
             "Unauthenticated",
             "Host or key are wrong: missing, unknown, of another workspace, revoked or expired.",
@@ -64,12 +73,11 @@ fn all() -> Vec<Failure> {
             &[Invalid::missing("title").into()],
         ),
         failure("NoFile", "The part `file` is missing, or larger than 50 MB.", &[upload_attachment::refused().into()]),
-        Failure {
-            name: "TooManyCalls",
-            status: StatusCode::TOO_MANY_REQUESTS,
-            when: "There were too many calls lately.",
-            messages: Vec::new(),
-        },
+        failure(
+            "TooManyCalls",
+            "There were too many calls lately: with the key, to the workspace, or from the address without a good key.",
+            &[ApiError::TooManyCalls(1), ApiError::TooManyFailures(1)],
+        ),
         failure("WentWrong", "Anything unexpected.", &[ApiError::HandlerPanicked]),
         failure(
             "Unavailable",
@@ -92,10 +100,7 @@ pub(crate) fn responses() -> Map<String, Value> {
             .enumerate()
             .map(|(number, message)| (format!("{}", number + 1), json!({ "value": { "error": message } })))
             .collect();
-        let mut content = json!({ "schema": { "$ref": "#/components/schemas/Error" } });
-        if let (Some(content), false) = (content.as_object_mut(), examples.is_empty()) {
-            content.insert("examples".to_owned(), examples.into());
-        }
+        let content = json!({ "schema": { "$ref": "#/components/schemas/Error" }, "examples": examples });
         let response =
             json!({ "description": failure.when, "headers": headers, "content": { "application/json": content } });
         (failure.name.to_owned(), response)
@@ -124,7 +129,7 @@ macro_rules! failures {
 
 failures! {
     /// Of every call.
-    OfCalls => ["Unauthenticated", "OutOfScope", "NotAcceptable", "TooManyCalls", "WentWrong", "Unavailable"];
+    OfCalls => ["InvalidHost", "Unauthenticated", "OutOfScope", "NotAcceptable", "TooManyCalls", "WentWrong", "Unavailable"];
     /// Of calls with a JSON body.
     OfBodies => ["MalformedJson", "BodyTimeout", "TooLarge", "NoJson", "Invalid"];
     /// Of calls with an operation key.

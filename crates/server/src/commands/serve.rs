@@ -2,11 +2,10 @@
 
 use std::net::TcpListener;
 use std::num::NonZero;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use actix_web::{App, HttpServer, web};
 use anyhow::Context;
 use roadmap_api::detached::Detached;
 use roadmap_api::observer::{Observer, Unobserved};
@@ -18,6 +17,7 @@ use tokio::runtime::Handle;
 use super::base_url_at;
 use super::output::print;
 use crate::demo;
+use crate::http;
 use crate::metrics::{Metrics, MetricsServer, Sources};
 use crate::secret;
 use crate::settings::Settings;
@@ -82,17 +82,8 @@ impl Serve {
         };
         let Serving { states, connections } = application.states(&settings, &surface)?;
         let deliver = application.deliver_mail(&settings, &base_url, references)?;
-        // Each worker has a state of its own, and one that is started anew takes over the next.
-        let states = Arc::new(Mutex::new(states.into_iter().map(web::Data::from).cycle()));
-        let server = HttpServer::new(move || {
-            let state = states.lock().unwrap_or_else(PoisonError::into_inner).next();
-            App::new().configure(|config| state.into_iter().for_each(|state| roadmap_api::configure(config, state)))
-        });
-        let server = server
-            .workers(workers)
-            .shutdown_signal(StopSignals::receive()?.stop(stopping, settings.shutdown_delay))
-            .shutdown_timeout(settings.shutdown_wait.as_secs());
-        let server = server.listen(listener)?.run();
+        let stop = StopSignals::receive()?.stop(stopping, settings.shutdown_delay);
+        let server = http::serve(listener, states, stop, settings.shutdown_wait)?;
         let housekeeping = tokio::spawn(keep_house(
             application.forget_operations(&settings),
             application.sweep_attachments(blobs),

@@ -1,0 +1,196 @@
+//! Connections whose other end does nothing.
+//!
+//! The HTTP library cuts the first head of a connection when it takes too long, and a connection that is
+//! quiet between two calls. It waits for ever for the rest of a later head, and for somebody to read an
+//! answer. Both end here, below the library.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+/// How long there may be no call: twice what the library gives to the pause between two calls, and to
+/// the first head.
+const BETWEEN_CALLS: Duration = Duration::from_secs(10);
+
+/// How long nothing of an answer may be taken.
+const UNREAD: Duration = Duration::from_secs(60);
+
+/// The calls of a connection, as those who answer them tell of them.
+#[derive(Debug, Clone, Default)]
+pub struct Calls(Rc<Told>);
+
+#[derive(Debug, Default)]
+struct Told {
+    begun: Cell<u64>,
+    is_answered: Cell<bool>,
+}
+
+impl Calls {
+    /// A call is worked on until what this returns is dropped.
+    #[must_use]
+    pub fn begin(&self) -> impl Drop + use<> {
+        self.0.begun.set(self.0.begun.get().wrapping_add(1));
+        self.0.is_answered.set(true);
+        Answering(self.0.clone())
+    }
+}
+
+struct Answering(Rc<Told>);
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        self.0.is_answered.set(false);
+    }
+}
+
+/// A connection that ends when its other end does nothing for too long.
+pub struct Connection<T> {
+    io: T,
+    calls: Calls,
+    /// Runs while there is no call; with the number of calls before.
+    pause: Option<(u64, Pin<Box<Sleep>>)>,
+    /// Runs while nothing can be written.
+    stalled: Option<Pin<Box<Sleep>>>,
+}
+
+impl<T> Connection<T> {
+    /// A connection by way of `io`.
+    pub fn new(io: T) -> Self {
+        Self { io, calls: Calls::default(), pause: None, stalled: None }
+    }
+
+    /// What tells it of its calls.
+    pub fn calls(&self) -> &Calls {
+        &self.calls
+    }
+
+    /// Whether there was no call for too long.
+    fn has_paused(&mut self, context: &mut Context<'_>) -> bool {
+        let Told { begun, is_answered } = &*self.calls.0;
+        if is_answered.get() {
+            self.pause = None;
+            return false;
+        }
+        let before = begun.get();
+        let running = self.pause.take().filter(|(number, _)| *number == before);
+        let (_, timer) = self.pause.insert(running.unwrap_or_else(|| (before, Box::pin(sleep(BETWEEN_CALLS)))));
+        timer.as_mut().poll(context).is_ready()
+    }
+
+    /// Whether nothing could be written for too long.
+    fn has_stalled(&mut self, context: &mut Context<'_>) -> bool {
+        self.stalled.get_or_insert_with(|| Box::pin(sleep(UNREAD))).as_mut().poll(context).is_ready()
+    }
+
+    /// Something was written: an answer is on its way.
+    fn goes_on(&mut self) {
+        self.pause = None;
+        self.stalled = None;
+    }
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Connection<T> {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let polled = Pin::new(&mut this.io).poll_read(context, buffer);
+        // Nothing read is the end of what comes in. An answer that is on its way still goes out.
+        if polled.is_pending() && this.has_paused(context) { Poll::Ready(Ok(())) } else { polled }
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Connection<T> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let polled = Pin::new(&mut this.io).poll_write(context, bytes);
+        if polled.is_ready() {
+            this.goes_on();
+        } else if this.has_stalled(context) {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        polled
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().io).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().io).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+    use tokio::time::Instant;
+
+    fn connected(buffer: usize) -> (Connection<DuplexStream>, DuplexStream) {
+        let (ours, theirs) = duplex(buffer);
+        (Connection::new(ours), theirs)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_head_that_does_not_end_ends_the_connection_however_it_drips() {
+        let (mut ours, mut theirs) = connected(64);
+        let began = Instant::now();
+        let dripping = async {
+            while theirs.write_all(b"x").await.is_ok() && began.elapsed() < Duration::from_secs(100) {
+                sleep(Duration::from_millis(700)).await;
+            }
+        };
+        let reading = async {
+            while ours.read(&mut [0; 8]).await.unwrap() > 0 {}
+            began.elapsed()
+        };
+        tokio::select! {
+            () = dripping => panic!("it goes on for ever"),
+            elapsed = reading => assert!(elapsed >= BETWEEN_CALLS && elapsed < BETWEEN_CALLS + Duration::from_secs(1)),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_may_take_long_and_the_next_head_has_its_own_time() {
+        let (mut ours, mut theirs) = connected(64);
+        for _ in 0..3 {
+            theirs.write_all(b"a head").await.unwrap();
+            assert_eq!(ours.read(&mut [0; 8]).await.unwrap(), 6);
+            let call = ours.calls().begin();
+            let waiting = tokio::time::timeout(10 * BETWEEN_CALLS, ours.read(&mut [0; 8])).await;
+            assert!(waiting.is_err(), "a call is worked on");
+            drop(call);
+            let waiting = tokio::time::timeout(BETWEEN_CALLS * 9 / 10, ours.read(&mut [0; 8])).await;
+            assert!(waiting.is_err(), "the pause is not over");
+        }
+        assert_eq!(ours.read(&mut [0; 8]).await.unwrap(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_nobody_reads_ends_the_connection() {
+        let (mut ours, _theirs) = connected(16);
+        let began = Instant::now();
+        ours.write_all(&[b'x'; 16]).await.unwrap();
+        let error = ours.write_all(b"y").await.unwrap_err();
+        assert_eq!((error.kind(), began.elapsed() >= UNREAD), (io::ErrorKind::TimedOut, true));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_is_read_slowly_arrives() {
+        let (mut ours, mut theirs) = connected(16);
+        let reading = async {
+            for _ in 0..8 {
+                sleep(UNREAD * 9 / 10).await;
+                theirs.read_exact(&mut [0; 16]).await.unwrap();
+            }
+        };
+        let (written, ()) = tokio::join!(ours.write_all(&[b'x'; 128]), reading);
+        written.unwrap();
+    }
+}

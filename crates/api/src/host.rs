@@ -1,0 +1,121 @@
+//! For whom a call is meant: one host, said in one way. RFC 9112 section 3.2.
+//!
+//! A proxy and a server that read different hosts out of one call can be played off against each
+//! other. A call that says two is refused, whatever else it is. The HTTP library refuses those without
+//! a `Host` and with several.
+
+use std::str::FromStr;
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::Uri;
+use actix_web::http::header::HOST;
+use actix_web::http::uri::Authority;
+use actix_web::middleware::Next;
+use actix_web::{Error, ResponseError};
+
+use crate::error::ApiError;
+
+/// Lets a call through whose host is well-formed and the same in target and header, or answers 400.
+///
+/// # Errors
+/// None of its own.
+pub async fn check(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let host = request.headers().get(HOST).map(|host| host.to_str().map_err(|_| ApiError::MalformedHost));
+    match host.transpose().and_then(|host| agree(host, request.uri())) {
+        Ok(()) => Ok(next.call(request).await?.map_into_boxed_body()),
+        Err(error) => Ok(request.into_response(error.error_response())),
+    }
+}
+
+/// Whether header and target name the same host. Most targets name none; an empty header is one of a
+/// client whose target has none to name.
+fn agree(host: Option<&str>, target: &Uri) -> Result<(), ApiError> {
+    let named = host.filter(|host| !host.is_empty()).map(Place::of).transpose()?;
+    let Some(authority) = target.authority() else { return Ok(()) };
+    let targeted = Place::of(authority.as_str())?;
+    let port = match target.scheme_str() {
+        Some("https") => 443,
+        _ => 80,
+    };
+    // A call of HTTP/1.0 may have no header. It would then be the target's host that counts.
+    if named.is_some_and(|named| named.at(port) == targeted.at(port)) { Ok(()) } else { Err(ApiError::MalformedHost) }
+}
+
+/// A host and perhaps a port.
+struct Place {
+    name: String,
+    port: Option<u16>,
+}
+
+impl Place {
+    fn of(raw: &str) -> Result<Self, ApiError> {
+        let authority = Authority::from_str(raw).map_err(|_| ApiError::MalformedHost)?;
+        // What stands before an `@` is not for servers to see, and everything behind the name is a port.
+        let behind = raw.strip_prefix(authority.host()).ok_or(ApiError::MalformedHost)?;
+        let port = match behind.strip_prefix(':') {
+            Some("") => None,
+            Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+                Some(digits.parse().map_err(|_| ApiError::MalformedHost)?)
+            }
+            None if behind.is_empty() => None,
+            _ => return Err(ApiError::MalformedHost),
+        };
+        let name = authority.host();
+        let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+        if name.is_empty() { Err(ApiError::MalformedHost) } else { Ok(Self { name, port }) }
+    }
+
+    fn at(&self, default: u16) -> (&str, u16) {
+        (&self.name, self.port.unwrap_or(default))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_well_formed_and_the_same_in_target_and_header() {
+        for (host, target, is_fine) in [
+            (Some("acme.example"), "/", true),
+            (Some("acme.example:8443"), "/", true),
+            (Some("acme.example:"), "/", true),
+            (Some("acme.example."), "/", true),
+            (Some("[::1]:80"), "/", true),
+            (Some("127.0.0.1"), "/", true),
+            (Some(""), "/", true),
+            (None, "/", true),
+            (Some("acme.example"), "http://acme.example/", true),
+            (Some("ACME.example:80"), "http://acme.EXAMPLE./", true),
+            (Some("acme.example"), "https://acme.example:443/", true),
+            (Some("acme.example:8443"), "http://acme.example:8443/", true),
+            (Some("acme.example"), "http://other.example/", false),
+            (Some("acme.example:8443"), "http://acme.example/", false),
+            (Some("acme.example"), "http://acme.example:443/", false),
+            (Some("acme.example"), "http://ann@acme.example/", false),
+            (Some(""), "http://acme.example/", false),
+            (None, "http://acme.example/", false),
+            (Some("ann@acme.example"), "/", false),
+            (Some("acme.example:port"), "/", false),
+            (Some("acme.example:65536"), "/", false),
+            (Some("acme.example:80:80"), "/", false),
+            (Some("acme.example/path"), "/", false),
+            (Some("acme.example?a"), "/", false),
+            (Some("acme example"), "/", false),
+            (Some("acme.example, other.example"), "/", false),
+            (Some("http://acme.example"), "/", false),
+            (Some("acme%2eexample"), "/", false),
+            (Some("acme\\example"), "/", false),
+            (Some("[::1"), "/", false),
+            (Some(":80"), "/", false),
+            (Some("."), "/", false),
+        ] {
+            let target = target.parse().unwrap();
+            assert_eq!(agree(host, &target).is_ok(), is_fine, "{host:?} {target}");
+        }
+    }
+}

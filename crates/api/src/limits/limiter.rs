@@ -1,0 +1,184 @@
+//! One limit for many: a bucket of calls for each key, workspace or address, refilled at a steady
+//! rate. The arithmetic is governor's; the buckets are kept here, because a call must be able to
+//! look into one without taking from it.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use governor::clock::Clock;
+use governor::middleware::StateInformationMiddleware;
+use governor::nanos::Nanos;
+use governor::state::StateStore;
+use governor::state::keyed::ShrinkableKeyedStateStore;
+use governor::{Quota, RateLimiter};
+
+use super::Stopwatch;
+
+/// So many buckets are kept before anybody looks for full ones, which need not be.
+const FEW: usize = 1_024;
+
+/// A number of calls in a time, and how many of them may come at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate(Quota);
+
+impl Rate {
+    /// `calls` in each `period`, and up to `burst` at once when there were fewer before. Nothing when
+    /// that leaves no time between two calls.
+    #[must_use]
+    pub fn new(calls: NonZeroU32, period: Duration, burst: NonZeroU32) -> Option<Self> {
+        Quota::with_period(period / calls.get()).map(|quota| Self(quota.allow_burst(burst)))
+    }
+
+    /// The most calls that can be made at once.
+    pub(super) fn burst(self) -> u32 {
+        self.0.burst_size().get()
+    }
+
+    /// How long an empty bucket takes to be full again.
+    pub(super) fn refill(self) -> Duration {
+        self.time_for(self.burst())
+    }
+
+    fn time_for(self, calls: u32) -> Duration {
+        self.0.replenish_interval() * calls
+    }
+}
+
+/// How a bucket stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Level {
+    /// How many more calls can be made at once.
+    pub(super) remaining: u32,
+    /// How long it takes to be full, when nothing more is taken.
+    pub(super) full_in: Duration,
+    /// Nothing was there to be taken; there is in so long.
+    pub(super) empty_for: Option<Duration>,
+}
+
+/// Buckets of one rate.
+pub(super) struct Limiter<K: Hash + Eq + Clone> {
+    /// The rate.
+    pub(super) rate: Rate,
+    governor: RateLimiter<Visit<K>, Buckets<K>, Time, StateInformationMiddleware>,
+    sweep_above: AtomicUsize,
+}
+
+impl<K: Hash + Eq + Clone> Limiter<K> {
+    pub(super) fn new(rate: Rate, stopwatch: Arc<dyn Stopwatch>) -> Self {
+        let governor = RateLimiter::new(rate.0, Buckets::default(), Time(stopwatch));
+        Self { rate, governor, sweep_above: AtomicUsize::new(FEW) }
+    }
+
+    /// Takes one call out of a bucket, if there is one.
+    pub(super) fn take(&self, key: K) -> Level {
+        let level = self.visit(Visit { key, takes: true });
+        self.sweep();
+        level
+    }
+
+    /// How a bucket stands, with nothing taken out of it.
+    pub(super) fn look(&self, key: K) -> Level {
+        self.visit(Visit { key, takes: false })
+    }
+
+    fn visit(&self, visit: Visit<K>) -> Level {
+        match self.governor.check_key(&visit) {
+            Ok(snapshot) => {
+                // What the visit found, less what it took.
+                let remaining = snapshot.remaining_burst_capacity() + u32::from(!visit.takes);
+                let missing = self.rate.burst().saturating_sub(remaining);
+                Level { remaining, full_in: self.rate.time_for(missing), empty_for: None }
+            }
+            Err(not_until) => {
+                let wait = not_until.wait_time_from(self.governor.clock().now());
+                let others = self.rate.time_for(self.rate.burst().saturating_sub(1));
+                Level { remaining: 0, full_in: wait + others, empty_for: Some(wait) }
+            }
+        }
+    }
+
+    /// Forgets the buckets that are full: a new one would be the same. It is done each time that
+    /// their number has doubled, so that it costs next to nothing for each of them.
+    fn sweep(&self) {
+        if self.governor.len() > self.sweep_above.load(Ordering::Relaxed) {
+            self.governor.retain_recent();
+            self.sweep_above.store(FEW.max(2 * self.governor.len()), Ordering::Relaxed);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.governor.len()
+    }
+}
+
+/// A look into the bucket of `key`, or a hand into it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Visit<K> {
+    key: K,
+    takes: bool,
+}
+
+/// For each key the moment, since the limiter was made, at which its bucket is full.
+#[derive(Debug)]
+struct Buckets<K>(Mutex<HashMap<K, Nanos>>);
+
+impl<K> Default for Buckets<K> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K> Buckets<K> {
+    fn all(&self) -> MutexGuard<'_, HashMap<K, Nanos>> {
+        // A moment is written whole or not at all.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Hash + Eq + Clone> StateStore for Buckets<K> {
+    type Key = Visit<K>;
+
+    fn measure_and_replace<T, F, E>(&self, visit: &Visit<K>, decide: F) -> Result<T, E>
+    where
+        F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
+    {
+        let mut all = self.all();
+        let (decided, full_at) = decide(all.get(&visit.key).copied())?;
+        if visit.takes {
+            all.insert(visit.key.clone(), full_at);
+        }
+        Ok(decided)
+    }
+}
+
+impl<K: Hash + Eq + Clone> ShrinkableKeyedStateStore<Visit<K>> for Buckets<K> {
+    fn retain_recent(&self, drop_below: Nanos) {
+        let mut all = self.all();
+        all.retain(|_, full_at| *full_at > drop_below);
+        all.shrink_to(FEW);
+    }
+
+    fn len(&self) -> usize {
+        self.all().len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.all().is_empty()
+    }
+}
+
+/// The stopwatch as governor reads it.
+struct Time(Arc<dyn Stopwatch>);
+
+impl Clock for Time {
+    type Instant = Duration;
+
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+}

@@ -1,0 +1,236 @@
+//! Limits by a stopwatch that the test sets.
+
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::*;
+use actix_web::ResponseError;
+use actix_web::http::header::RETRY_AFTER;
+use roadmap_domain::model::api_key::{ApiKey, Scopes};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::workspace::{Subdomain, Workspace};
+use uuid::Uuid;
+
+/// A stopwatch that stands until it is set.
+#[derive(Default)]
+struct SetStopwatch(AtomicU64);
+
+impl Stopwatch for SetStopwatch {
+    fn elapsed(&self) -> Duration {
+        Duration::from_micros(self.0.load(Ordering::Relaxed))
+    }
+}
+
+impl SetStopwatch {
+    fn pass(&self, time: Duration) {
+        self.0.fetch_add(u64::try_from(time.as_micros()).unwrap(), Ordering::Relaxed);
+    }
+}
+
+fn rate(calls: u32, seconds: u64, burst: u32) -> Option<Rate> {
+    let [calls, burst] = [calls, burst].map(|number| NonZeroU32::new(number).unwrap());
+    Some(Rate::new(calls, Duration::from_secs(seconds), burst).unwrap())
+}
+
+fn limits(key: Option<Rate>, workspace: Option<Rate>, failures: Option<Rate>) -> (Limits, Arc<SetStopwatch>) {
+    let set = Arc::new(SetStopwatch::default());
+    let stopwatch: Arc<dyn Stopwatch> = set.clone();
+    (Limits::new(Rates { key, workspace, failures }, &stopwatch), set)
+}
+
+/// A caller with this key of this workspace.
+fn caller(workspace: u128, key: u128) -> Credential {
+    let at = Timestamp::from_millis(0).unwrap();
+    Credential {
+        workspace: Workspace {
+            id: WorkspaceId::new(Uuid::from_u128(workspace)),
+            subdomain: Subdomain::of_label("acme").unwrap(),
+        },
+        key: ApiKey {
+            id: ApiKeyId::new(Uuid::from_u128(key)),
+            name: Name::stored("ci".to_owned()),
+            last_four: "abcd".to_owned(),
+            scopes: Scopes::ALL,
+            created_at: at,
+            expires_at: None,
+            revoked_at: None,
+            last_used_at: None,
+        },
+    }
+}
+
+/// What both headers say of a call, and what a refusal tells to wait.
+fn told(admission: &Admission) -> (Vec<String>, Option<String>) {
+    let mut headers = HeaderMap::new();
+    admission.tell(&mut headers);
+    let values = [POLICY, STANDING].map(|name| headers.get(name).map(|value| value.to_str().unwrap().to_owned()));
+    (values.into_iter().flatten().collect(), retry_after(admission.refused()))
+}
+
+fn retry_after(outcome: Result<(), ApiError>) -> Option<String> {
+    let response = outcome.err()?.error_response();
+    assert_eq!(response.status(), 429);
+    Some(response.headers().get(RETRY_AFTER).unwrap().to_str().unwrap().to_owned())
+}
+
+fn address(raw: &str) -> IpAddr {
+    raw.parse().unwrap()
+}
+
+#[test]
+fn a_limit_is_exact_to_a_twentieth_at_every_pace() {
+    for (calls, seconds, burst) in [(600, 60, 600), (600, 60, 2), (10, 1, 100), (7, 1, 3), (36_000, 3_600, 50)] {
+        for pace in [1_u64, 7, 20, 99] {
+            let (limits, stopwatch) = limits(rate(calls, seconds, burst), None, None);
+            let caller = caller(1, 1);
+            let (mut made, mut admitted) = (0_u32, 0_u32);
+            // At least 10,000 calls, and long enough that the burst is a small part of it or all calls fit.
+            while made < 12_000 {
+                admitted += u32::from(limits.admit(&caller).refused().is_ok());
+                made += 1;
+                stopwatch.pass(Duration::from_millis(pace));
+            }
+            let passed = stopwatch.elapsed().as_secs_f64();
+            let filled = f64::from(calls) / f64::from(u32::try_from(seconds).unwrap()) * passed;
+            let exact = (f64::from(burst) + filled).min(f64::from(made));
+            let error = (f64::from(admitted) - exact).abs() / exact;
+            assert!(error <= 0.05, "{calls} in {seconds} s, burst {burst}, every {pace} ms: {admitted}, not {exact}");
+        }
+    }
+}
+
+#[test]
+fn a_burst_is_given_at_once_and_again_when_it_had_the_time_to_fill() {
+    let (limits, stopwatch) = limits(rate(60, 60, 3), None, None);
+    let caller = caller(1, 1);
+    let policy = "\"default\";q=3;w=3";
+    for (standing, wait) in [("r=2;t=1", None), ("r=1;t=2", None), ("r=0;t=3", None), ("r=0;t=3", Some("1"))] {
+        let (headers, retry_after) = told(&limits.admit(&caller));
+        assert_eq!(headers, [policy.to_owned(), format!("\"default\";{standing}")]);
+        assert_eq!(retry_after.as_deref(), wait);
+    }
+    // A part of a second is not enough, and is told as a whole one.
+    stopwatch.pass(Duration::from_millis(999));
+    assert_eq!(told(&limits.admit(&caller)).1.as_deref(), Some("1"));
+    stopwatch.pass(Duration::from_millis(1));
+    assert_eq!(told(&limits.admit(&caller)).1, None);
+    stopwatch.pass(Duration::from_secs(3_600));
+    assert_eq!(told(&limits.admit(&caller)).0[1], "\"default\";r=2;t=1");
+}
+
+#[test]
+fn the_time_to_wait_is_enough_and_not_a_second_too_long() {
+    let (limits, stopwatch) = limits(rate(6, 60, 2), None, None);
+    let caller = caller(1, 1);
+    for _ in 0..2 {
+        assert_eq!(told(&limits.admit(&caller)).1, None);
+    }
+    stopwatch.pass(Duration::from_millis(2_500));
+    assert_eq!(told(&limits.admit(&caller)).1.as_deref(), Some("8"));
+    stopwatch.pass(Duration::from_secs(7));
+    assert_eq!(told(&limits.admit(&caller)).1.as_deref(), Some("1"));
+    stopwatch.pass(Duration::from_secs(1));
+    assert_eq!(told(&limits.admit(&caller)).1, None);
+}
+
+#[test]
+fn keys_share_the_limit_of_their_workspace_and_no_other() {
+    let (limits, stopwatch) = limits(rate(60, 60, 4), rate(60, 60, 6), None);
+    let ok = |workspace, key| limits.admit(&caller(workspace, key)).refused().is_ok();
+    assert_eq!((0..5).map(|_| ok(1, 1)).collect::<Vec<_>>(), [true, true, true, true, false]);
+    // What was refused counted nowhere: two are left of the workspace's six.
+    assert_eq!((0..3).map(|_| ok(1, 2)).collect::<Vec<_>>(), [true, true, false]);
+    let (headers, retry_after) = told(&limits.admit(&caller(1, 2)));
+    let policies = "\"default\";q=4;w=4, \"workspace\";q=6;w=6";
+    assert_eq!(headers, [policies, "\"default\";r=2;t=2, \"workspace\";r=0;t=6"]);
+    assert_eq!(retry_after.as_deref(), Some("1"));
+    let (headers, retry_after) = told(&limits.admit(&caller(2, 3)));
+    assert_eq!(headers, [policies, "\"default\";r=3;t=1, \"workspace\";r=5;t=1"]);
+    assert_eq!(retry_after, None);
+    stopwatch.pass(Duration::from_secs(1));
+    assert_eq!([ok(1, 2), ok(1, 1)], [true, false]);
+}
+
+#[test]
+fn a_call_that_is_refused_uses_up_nothing() {
+    let (limits, stopwatch) = limits(rate(60, 60, 1), None, None);
+    let caller = caller(1, 1);
+    assert!(limits.admit(&caller).refused().is_ok());
+    for _ in 0..10_000 {
+        assert!(limits.admit(&caller).refused().is_err());
+    }
+    stopwatch.pass(Duration::from_secs(1));
+    assert!(limits.admit(&caller).refused().is_ok());
+}
+
+#[test]
+fn what_is_off_limits_nothing_and_tells_nothing() {
+    let (limits, _) = limits(None, rate(60, 60, 2), None);
+    assert_eq!(told(&limits.admit(&caller(1, 1))).0, ["\"workspace\";q=2;w=2", "\"workspace\";r=1;t=1"]);
+    let off = Limits::off();
+    for _ in 0..10_000 {
+        assert_eq!(told(&off.admit(&caller(1, 1))), (vec![], None));
+        assert!(off.may_try(address("192.0.2.1")).is_ok() && off.failed(address("192.0.2.1")).is_ok());
+    }
+}
+
+#[test]
+fn failures_are_counted_for_each_address_and_network() {
+    let (limits, stopwatch) = limits(None, None, rate(60, 60, 3));
+    let attempt = |from: &str| limits.may_try(address(from)).and_then(|()| limits.failed(address(from)));
+    for from in ["192.0.2.1", "::ffff:192.0.2.1", "192.0.2.1"] {
+        assert_eq!(retry_after(attempt(from)), None, "{from}");
+    }
+    assert_eq!(retry_after(attempt("192.0.2.1")).as_deref(), Some("1"));
+    assert_eq!(retry_after(attempt("::ffff:192.0.2.1")).as_deref(), Some("1"));
+    // Whoever asked before the others failed is told when the failure is counted.
+    assert_eq!(retry_after(limits.failed(address("192.0.2.1"))).as_deref(), Some("1"));
+    assert_eq!(retry_after(attempt("192.0.2.2")), None);
+    for host in 1..=3 {
+        assert_eq!(retry_after(attempt(&format!("2001:db8:0:1::{host}"))), None);
+    }
+    assert_eq!(retry_after(attempt("2001:db8:0:1:ffff::4")).as_deref(), Some("1"));
+    assert_eq!(retry_after(attempt("2001:db8:0:2::1")), None);
+    // Those who do not fail are never counted.
+    for _ in 0..100 {
+        assert!(limits.may_try(address("192.0.2.3")).is_ok());
+    }
+    stopwatch.pass(Duration::from_secs(1));
+    assert_eq!(retry_after(attempt("192.0.2.1")), None);
+    assert_eq!(retry_after(attempt("192.0.2.1")).as_deref(), Some("1"));
+}
+
+#[test]
+fn many_threads_get_no_more_than_the_limit() {
+    let (limits, _) = limits(rate(60, 60, 1_000), None, None);
+    let caller = caller(1, 1);
+    let admitted: usize = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| (0..500).filter(|_| limits.admit(&caller).refused().is_ok()).count()))
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    assert_eq!(admitted, 1_000);
+}
+
+#[test]
+fn buckets_that_are_full_again_are_forgotten() {
+    let (limits, stopwatch) = limits(None, None, rate(60, 60, 60));
+    let failures = limits.failures.as_ref().unwrap();
+    let mut most = 0;
+    for number in 0..200_000_u32 {
+        limits.failed(IpAddr::V4(number.into())).unwrap();
+        stopwatch.pass(Duration::from_millis(1));
+        most = most.max(failures.len());
+    }
+    // A thousand addresses fail in each second, and each bucket takes one second to be full again.
+    assert!((1_000..=6_000).contains(&most), "{most} of 200000 are kept");
+    // One that is not full is kept.
+    let busy = address("192.0.2.1");
+    while limits.failed(busy).is_ok() {}
+    for number in 0..10_000_u32 {
+        limits.failed(IpAddr::V4(number.into())).unwrap();
+    }
+    assert!(limits.may_try(busy).is_err());
+}

@@ -1,0 +1,54 @@
+//! Listens: the web server's own, but for connections that end when nothing happens on them.
+
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use actix_http::HttpService;
+use actix_service::{IntoServiceFactory, ServiceFactoryExt, fn_service, map_config};
+use actix_web::dev::{AppConfig, Server};
+use actix_web::rt::net::TcpStream;
+use actix_web::{App, web};
+use roadmap_api::State;
+use roadmap_api::connection::Connection;
+
+/// How long a connection that ends may go on sending a body that nobody reads.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// Serves calls with as many threads as there are states, until it is told to `stop`.
+pub(crate) fn serve(
+    listener: TcpListener,
+    states: Vec<Arc<State>>,
+    stop: impl Future<Output = ()> + Send + 'static,
+    shutdown_wait: Duration,
+) -> anyhow::Result<Server> {
+    let builder = Server::build().workers(states.len()).shutdown_signal(stop).shutdown_timeout(shutdown_wait.as_secs());
+    let stopping = builder.graceful_shutdown_signal();
+    // Each worker has a state of its own, and one that is started anew takes over the next.
+    let states = Arc::new(Mutex::new(states.into_iter().map(web::Data::from).cycle()));
+    let address = listener.local_addr()?;
+    let listening = builder.listen(format!("http-{address}"), listener, move || {
+        let state = states.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let app =
+            App::new().configure(|config| state.into_iter().for_each(|state| roadmap_api::configure(config, state)));
+        let app = app.into_factory().map_err(|error| error.error_response());
+        let stopping = stopping.clone();
+        let http = HttpService::build()
+            .graceful_shutdown_signal(move || {
+                let stopping = stopping.clone();
+                async move { stopping.notified().await }
+            })
+            .client_disconnect_timeout(LINGER)
+            .local_addr(address)
+            .on_connect_ext(|connection: &Connection<TcpStream>, extensions| {
+                extensions.insert(connection.calls().clone());
+            })
+            .h1(map_config(app, |()| AppConfig::default()));
+        fn_service(|stream: TcpStream| async {
+            let peer = stream.peer_addr().ok();
+            Ok((Connection::new(stream), peer))
+        })
+        .and_then(http)
+    })?;
+    Ok(listening.run())
+}

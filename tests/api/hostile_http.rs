@@ -1,0 +1,721 @@
+//! HTTP as attackers speak it: hosts that contradict each other, messages that end in two places, heads
+//! and bodies that never end. What must not happen: an answer for another workspace, a second answer
+//! to a call that was hidden in a first one, or a service that others wait for.
+
+use std::io::{ErrorKind, Read, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::app::{App, Client, PATIENCE, at_once};
+use crate::bad_input::{Write, started};
+
+const TRACKS: &str = "/api/external/v1/tracks";
+const REQUESTS: &str = "/api/external/v1/feature_requests";
+
+fn connect(client: &Client) -> TcpStream {
+    let stream = TcpStream::connect(("127.0.0.1", client.port)).expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a time limit");
+    stream
+}
+
+/// Everything that the server says until it closes the connection, which it must.
+fn rest(mut stream: TcpStream, case: &str) -> Vec<u8> {
+    let (mut answer, mut chunk) = (Vec::new(), [0; 4096]);
+    loop {
+        match stream.read(&mut chunk) {
+            Ok(0) => return answer,
+            Ok(read) => answer.extend_from_slice(&chunk[..read]),
+            // It closes without reading what it will not understand.
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => return answer,
+            Err(error) => panic!("{case}: {error}: {}", String::from_utf8_lossy(&answer)),
+        }
+    }
+}
+
+/// The next answer on a connection that stays.
+fn one_answer(stream: &mut TcpStream) -> Vec<u8> {
+    let mut answer = Vec::new();
+    loop {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).expect("an answer");
+        answer.extend(byte);
+        if answer.ends_with(b"\r\n\r\n") {
+            let head = String::from_utf8(answer.clone()).expect("text").to_lowercase();
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length:")).expect("a length");
+            let mut body = vec![0; length.trim().parse().expect("a number")];
+            stream.read_exact(&mut body).expect("the body");
+            answer.extend(body);
+            return answer;
+        }
+    }
+}
+
+/// What comes back for these bytes until the server closes the connection.
+fn exchange(client: &Client, bytes: &[u8], case: &str) -> Vec<u8> {
+    let mut stream = connect(client);
+    // The server may have closed before it was sent all.
+    let _ = stream.write_all(bytes);
+    rest(stream, case)
+}
+
+/// The statuses of all answers, one after the other, and whether the last one says that it is the last.
+fn answers(bytes: &[u8]) -> (Vec<u16>, bool) {
+    let (mut statuses, mut closes) = (Vec::new(), false);
+    let mut left = bytes;
+    while !left.is_empty() {
+        let end = left.windows(4).position(|four| four == b"\r\n\r\n").expect("a whole head") + 4;
+        let head = String::from_utf8(left[..end].to_vec()).expect("text").to_lowercase();
+        let status = head.strip_prefix("http/1.1 ").or(head.strip_prefix("http/1.0 "));
+        statuses.push(status.unwrap_or_else(|| panic!("no answer: {head}"))[..3].parse().expect("a status"));
+        let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(name).map(str::trim));
+        closes = header("connection:") == Some("close");
+        let length: usize = header("content-length:").map_or(0, |length| length.parse().expect("a length"));
+        left = left.get(end + length..).expect("a whole body");
+    }
+    (statuses, closes)
+}
+
+/// The start of a call with a key.
+fn head(client: &Client, method: &str, target: &str) -> String {
+    let key = client.key.as_deref().expect("a key");
+    format!("{method} {target} HTTP/1.1\r\nHost: {}\r\nX-Api-Key: {key}\r\n", client.host)
+}
+
+/// Asserts that the service is none the worse.
+#[track_caller]
+fn still_serves(app: &App) {
+    assert_eq!(app.acme.get_tracks().status, 200);
+    let log = std::fs::read_to_string(app.data_dir().join("server.log")).expect("a log");
+    assert!(!log.contains("a call failed") && !log.contains("panicked"), "{log}");
+}
+
+/// Sends each row's target and headers with the key of `acme`, and asserts the status of the one answer.
+#[track_caller]
+fn hosts(app: &App, rows: &[(&str, &[&str], u16)]) {
+    let key = app.acme.key.as_deref().expect("a key");
+    for (target, headers, status) in rows {
+        let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+        let call = format!("GET {target} HTTP/1.1\r\n{headers}X-Api-Key: {key}\r\nConnection: close\r\n\r\n");
+        let answer = exchange(&app.acme, call.as_bytes(), &call);
+        assert_eq!(answers(&answer).0, [*status], "{call}{}", String::from_utf8_lossy(&answer));
+    }
+}
+
+#[test]
+fn a_call_is_for_one_host_said_in_one_way() {
+    let app = App::start();
+    app.workspace("other");
+    let acme = "Host: acme.roadmap.example.com";
+    let other = "Host: other.roadmap.example.com";
+    let absolute = "http://acme.roadmap.example.com/api/external/v1/tracks";
+    hosts(
+        &app,
+        &[
+            (TRACKS, &[acme], 200),
+            (TRACKS, &["Host: ACME.ROADMAP.EXAMPLE.COM"], 200),
+            (TRACKS, &["Host: acme.roadmap.example.com:1"], 200),
+            (TRACKS, &["Host: acme.roadmap.example.com:"], 200),
+            (TRACKS, &["Host: acme.roadmap.example.com."], 200),
+            (TRACKS, &["Host: acme.roadmap.example.com.:443"], 200),
+            (TRACKS, &["Host:acme.roadmap.example.com"], 200),
+            (TRACKS, &["Host: \t acme.roadmap.example.com \t "], 200),
+            // Missing, or there twice.
+            (TRACKS, &[], 400),
+            (TRACKS, &[acme, acme], 400),
+            (TRACKS, &[acme, other], 400),
+            (TRACKS, &[other, acme], 400),
+            (TRACKS, &[acme, "hOST: other.roadmap.example.com"], 400),
+            // No host at all.
+            (TRACKS, &["Host: acme.roadmap.example.com, other.roadmap.example.com"], 400),
+            (TRACKS, &["Host: acme.roadmap.example.com other.roadmap.example.com"], 400),
+            (TRACKS, &["Host: http://acme.roadmap.example.com"], 400),
+            (TRACKS, &["Host: acme.roadmap.example.com/other"], 400),
+            (TRACKS, &["Host: acme.roadmap.example.com?other"], 400),
+            (TRACKS, &["Host: acme.roadmap.example.com#other"], 400),
+            (TRACKS, &["Host: ann@acme.roadmap.example.com"], 400),
+            (TRACKS, &["Host: acme.roadmap.example.com:port"], 400),
+            (TRACKS, &["Host: acme.roadmap.example.com:65536"], 400),
+            (TRACKS, &["Host: acme.roadmap.example.com:-1"], 400),
+            (TRACKS, &["Host: acme.roadmap.example.com:80:80"], 400),
+            (TRACKS, &["Host: acme%2eroadmap.example.com"], 400),
+            (TRACKS, &["Host: acme\u{ff0e}roadmap.example.com"], 400),
+            (TRACKS, &["Host: acme\\roadmap.example.com"], 400),
+            (TRACKS, &["Host: [::1"], 400),
+            (TRACKS, &["Host: .:80"], 400),
+            // A host of nobody, or of somebody else.
+            (TRACKS, &["Host:"], 401),
+            (TRACKS, &["Host: roadmap.example.com"], 401),
+            (TRACKS, &["Host: acme.roadmap.example.com.."], 401),
+            (TRACKS, &["Host: .acme.roadmap.example.com"], 401),
+            (TRACKS, &["Host: xacme.roadmap.example.com"], 401),
+            (TRACKS, &["Host: 127.0.0.1"], 401),
+            (TRACKS, &[other], 401),
+            // In the target, too.
+            (absolute, &[acme], 200),
+            (absolute, &["Host: Acme.roadmap.example.com.:80"], 200),
+            ("https://acme.roadmap.example.com:443/api/external/v1/tracks", &[acme], 200),
+            ("http://other.roadmap.example.com/api/external/v1/tracks", &[other], 401),
+            (absolute, &[other], 400),
+            ("http://other.roadmap.example.com/api/external/v1/tracks", &[acme], 400),
+            ("http://acme.roadmap.example.com:8080/api/external/v1/tracks", &[acme], 400),
+            ("http://ann@acme.roadmap.example.com/api/external/v1/tracks", &[acme], 400),
+            ("http://evil.example/healthz", &[acme], 400),
+            (absolute, &["Host:"], 400),
+            (absolute, &[], 400),
+            // What a proxy would say, from somebody who is none.
+            (TRACKS, &[acme, "X-Forwarded-Host: other.roadmap.example.com"], 200),
+            (TRACKS, &[acme, "Forwarded: host=other.roadmap.example.com"], 200),
+            (TRACKS, &[acme, "X-Original-Host: other.roadmap.example.com", "X-Host: evil.example"], 200),
+            (TRACKS, &[acme, "X-Forwarded-Host: \u{ff0e}"], 200),
+            (TRACKS, &[other, "X-Forwarded-Host: acme.roadmap.example.com"], 401),
+            (TRACKS, &[other, "Forwarded: host=acme.roadmap.example.com"], 401),
+            (TRACKS, &["Host: evil.example", "X-Forwarded-Host: acme.roadmap.example.com"], 401),
+            ("http://evil.example/api/external/v1/tracks", &[acme, "X-Forwarded-Host: evil.example"], 400),
+        ],
+    );
+    // Whatever path it is for, and in the form of all errors.
+    for path in ["/healthz", "/nowhere", "/blobs/x/y", TRACKS] {
+        let client = Client { host: "ann@acme.roadmap.example.com".to_owned(), ..app.acme.clone() };
+        client.get(path).is_error(400, "Host is not valid");
+    }
+    still_serves(&app);
+}
+
+#[test]
+fn a_trusted_proxy_s_host_counts_and_the_call_s_own_must_be_one_all_the_same() {
+    let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", "true")]);
+    let inside = "Host: 10.0.0.7:8080";
+    hosts(
+        &app,
+        &[
+            (TRACKS, &[inside, "X-Forwarded-Host: acme.roadmap.example.com"], 200),
+            (TRACKS, &[inside, "X-Forwarded-Host: ACME.roadmap.example.com.:443"], 200),
+            (TRACKS, &[inside, "Forwarded: by=x;HOST=\"acme.roadmap.example.com:443\""], 200),
+            (TRACKS, &[inside, "X-Forwarded-Host: evil.example", "X-Forwarded-Host: acme.roadmap.example.com"], 200),
+            (TRACKS, &[inside, "X-Forwarded-Host: ann@acme.roadmap.example.com"], 401),
+            (TRACKS, &[inside, "X-Forwarded-Host: acme.roadmap.example.com/x"], 401),
+            (TRACKS, &[inside, "Forwarded: host=\"acme.roadmap.example.com"], 200),
+            (TRACKS, &[inside], 401),
+            (TRACKS, &["X-Forwarded-Host: acme.roadmap.example.com"], 400),
+            (TRACKS, &[inside, inside, "X-Forwarded-Host: acme.roadmap.example.com"], 400),
+            (TRACKS, &["Host: a b", "X-Forwarded-Host: acme.roadmap.example.com"], 400),
+            ("http://evil.example/healthz", &[inside, "X-Forwarded-Host: evil.example"], 400),
+        ],
+    );
+    still_serves(&app);
+}
+
+/// All texts in a value that are URLs.
+fn urls(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) if text.contains("://") => vec![text],
+        Value::Array(items) => items.iter().flat_map(urls).collect(),
+        Value::Object(fields) => fields.values().flat_map(urls).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn urls_in_answers_are_made_of_the_settings_and_never_of_a_header() {
+    for trust_proxy in ["false", "true"] {
+        let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", trust_proxy)]);
+        let spoofed = [
+            ("Host", "ACME.roadmap.example.com.:6666"),
+            ("X-Forwarded-Host", "evil.example:6666, Acme.Roadmap.Example.com:6666"),
+            ("Forwarded", "for=evil.example;proto=gopher, host=acme.roadmap.example.com:6666;proto=gopher"),
+            ("X-Forwarded-Proto", "gopher"),
+            ("X-Forwarded-Port", "6666"),
+            ("X-Forwarded-Prefix", "/evil.example"),
+            ("X-Original-Url", "https://evil.example/"),
+            ("Origin", "https://evil.example"),
+            ("Referer", "https://evil.example/"),
+        ];
+        let call = |method: &str, path: &str, content_type: &str, body: &str| {
+            let key = app.acme.key.as_deref().expect("a key");
+            let headers: String = spoofed.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+            let length = body.len();
+            let call = format!(
+                "{method} {path} HTTP/1.1\r\n{headers}X-Api-Key: {key}\r\nContent-Type: {content_type}\r\n\
+                 Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+            );
+            let answer = exchange(&app.acme, call.as_bytes(), path);
+            let text = String::from_utf8(answer).expect("text");
+            assert!(!text.contains("evil") && !text.contains("6666") && !text.contains("gopher"), "{path}: {text}");
+            text
+        };
+        let body = |text: &str| -> Value {
+            serde_json::from_str(text.split_once("\r\n\r\n").expect("a body").1).expect("JSON")
+        };
+        let (json, form) = ("application/json", "multipart/form-data; boundary=limit");
+        let part = "--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.png\"\r\n\r\n\
+                    \u{89}PNG\r\n\r\n--limit--\r\n";
+        let file = body(&call("POST", "/api/external/v2/attachments", form, part));
+        let changelog = json!({ "changelog": { "title": "1.2", "content": "New", "publish": true } }).to_string();
+        let request = json!({ "feature_request": { "title": "Dark" }, "customer": { "email": "a@b.example" } });
+        let comment = json!({ "comment": { "content": "Soon" } }).to_string();
+        let answers = [
+            call("POST", REQUESTS, json, &request.to_string()),
+            call("POST", "/api/external/v1/feature_requests/1/comments", json, &comment),
+            call("POST", "/api/external/v1/changelogs", json, &changelog),
+            call("GET", "/api/external/v1/changelogs", json, ""),
+            call("GET", "/api/external/v1/votes?email=a@b.example", json, ""),
+            call("GET", "/api/external/v1/feature_requests?query=dark", json, ""),
+            call("GET", "/api/external/v1/feature_requests/1/voters", json, ""),
+        ];
+        let bodies: Vec<Value> = answers.iter().map(|answer| body(answer)).chain([file.clone()]).collect();
+        let found: Vec<&str> = bodies.iter().flat_map(urls).collect();
+        assert!(found.len() >= 8, "{found:?}");
+        for url in &found {
+            assert!(url.starts_with("https://acme.roadmap.example.com/"), "{url}");
+        }
+        let blob = file["blob_url"].as_str().expect("a URL");
+        let opened = call("GET", &blob["https://acme.roadmap.example.com".len()..], json, "");
+        assert!(opened.starts_with("HTTP/1.1 302") || opened.starts_with("HTTP/1.1 307"), "{opened}");
+        let location = opened.lines().find(|line| line.to_lowercase().starts_with("location:")).expect("a place");
+        let place = location.split_once(':').expect("a place").1.trim();
+        assert!(place.starts_with('/') || place.starts_with("https://acme.roadmap.example.com/"), "{place}");
+    }
+}
+
+/// Columns and properties of records that no body has, with values that would do harm.
+fn foreign(other: &Value) -> Map<String, Value> {
+    let past = "2001-01-01T00:00:00.000Z";
+    let fields = json!({
+        "id": other, "workspace_id": other, "request_id": other, "customer_id": other, "member_id": other,
+        "author_id": other, "vote_id": other, "lane_id": other, "api_key_id": other, "tag_number": 4711,
+        "slug": "4711-mine", "vote_count": 4711, "upvotes_count": 4711, "comment_count": 4711, "tier": 9,
+        "position": -1, "created_at": past, "updated_at": past, "published_at": past, "deleted_at": past,
+        "unsubscribed_at": past, "expires_at": past, "scopes": ["admin"], "role": "admin", "is_admin": true,
+        "subdomain": "other", "url": "https://evil.example", "admin_url": "https://evil.example",
+        "digest": "00", "__proto__": { "admin": true }, "constructor": { "prototype": { "admin": true } },
+        "rank": 1e300,
+    });
+    fields.as_object().expect("an object").clone()
+}
+
+/// Adds fields to an object and to all objects in it.
+fn add(fields: &Map<String, Value>, body: &mut Value) {
+    if let Value::Object(object) = body {
+        object.values_mut().for_each(|value| add(fields, value));
+        for (name, value) in fields {
+            assert!(object.insert(name.clone(), value.clone()).is_none(), "{name} is a field");
+        }
+    }
+}
+
+/// A value with everything that is new in every run replaced.
+fn timeless(value: &Value) -> Value {
+    match value {
+        Value::String(text) if uuid::Uuid::try_parse(text).is_ok() => json!("an id"),
+        Value::String(text) if text.len() == 24 && text.ends_with('Z') => json!("a moment"),
+        Value::String(text) => match text.rsplit_once('/') {
+            Some((place, id)) if uuid::Uuid::try_parse(id).is_ok() => json!(place),
+            _ => value.clone(),
+        },
+        Value::Array(items) => items.iter().map(timeless).collect(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), timeless(value))).collect(),
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn thirty_fields_that_no_body_has_change_nothing() {
+    let send = |app: &App, write: &Write, body: &Value| {
+        let answer = write.send(&app.acme, body.to_string().as_bytes());
+        (answer.status, timeless(&answer.json()))
+    };
+    let seen = |app: &App| -> Vec<Value> {
+        let lists = [
+            "setting",
+            "tracks",
+            "votes?email=ann@example.com",
+            "feature_requests?query=night",
+            "feature_requests/1/voters",
+            "feature_requests/2/voters",
+            "changelogs",
+        ];
+        let get = |list: &&str| {
+            let answer = app.acme.get(&format!("/api/external/v1/{list}"));
+            let text = answer.text();
+            assert!(!["2001-01-01", "4711", "evil"].iter().any(|sent| text.contains(sent)), "{list}: {text}");
+            timeless(&answer.json())
+        };
+        lists.iter().map(get).collect()
+    };
+    let ((plain, plain_writes), (hostile, hostile_writes)) = (started(), started());
+    let other = hostile.workspace("other");
+    let workspaces = hostile.roadmap(&["workspace", "list"]).json();
+    let of_other = workspaces.as_array().expect("workspaces").iter().find(|listed| listed["subdomain"] == "other");
+    let id = of_other.expect("the workspace")["id"].clone();
+    let fields = foreign(&id);
+    assert!(fields.len() >= 30);
+    for (plain_write, write) in plain_writes.iter().zip(&hostile_writes) {
+        let mut body = write.body.clone();
+        add(&fields, &mut body);
+        let expected = send(&plain, plain_write, &plain_write.body);
+        assert!(expected.0 < 300, "{expected:?}");
+        assert_eq!(send(&hostile, write, &body), expected, "{} {}", write.method, write.path);
+    }
+    assert_eq!(seen(&hostile), seen(&plain));
+    assert_eq!(other.get_feature_requests("query=night").json(), json!({ "feature_requests": [] }));
+    assert_eq!(other.get_votes("email=ann@example.com").json()["total_count"], 0);
+    assert_eq!(other.get_changelogs("").json()["total_count"], 0);
+    for table in ["feature_requests", "customers", "votes", "notes", "comments", "changelogs"] {
+        let of = |app: &App| app.count(&format!("SELECT count(*) FROM {table}"));
+        assert_eq!(of(&hostile), of(&plain), "{table}");
+    }
+}
+
+#[test]
+fn json_that_is_deeper_than_any_stack_is_refused() {
+    let app = App::start();
+    for depth in [128, 200_000] {
+        for (open, close) in [("{\"a\":", "}"), ("[", "]"), ("{\"a\":[", "]}")] {
+            for close in [close, ""] {
+                let body = format!("{{\"a\":{}1{}}}", open.repeat(depth), close.repeat(depth));
+                let headers = [("Content-Type", "application/json")];
+                let answer = app.acme.call("POST", REQUESTS, &headers, Some(body.as_bytes())).expect("an answer");
+                if body.len() > 1024 * 1024 {
+                    answer.is_error(413, "Request body must not be larger than 1 MB");
+                } else {
+                    answer.is_error(400, "Request body is not valid JSON");
+                }
+            }
+        }
+    }
+    still_serves(&app);
+}
+
+#[test]
+fn targets_and_heads_that_nobody_needs_are_the_caller_s_mistake() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    let long = "x".repeat(64 * 1024);
+    let headers = |number: usize| (0..number).map(|n| format!("X-{n}: a\r\n")).collect::<String>();
+    let large = |kilobytes: usize| format!("X-Large: {}\r\n", "x".repeat(kilobytes * 1024));
+    let voters = |id: &str| format!("/api/external/v1/feature_requests/{id}/voters");
+    let mut wrong = Vec::new();
+    for (case, target, more, status) in [
+        ("no escape", voters("%zz"), String::new(), 404),
+        ("half an escape", voters("%4"), String::new(), 404),
+        ("a percent sign", voters("%"), String::new(), 404),
+        ("a NUL", voters("%00"), String::new(), 404),
+        ("a NUL behind a number", voters("1%00"), String::new(), 404),
+        ("no UTF-8", voters("%ff"), String::new(), 404),
+        ("a slash", voters("1%2f"), String::new(), 404),
+        ("a path in a segment", voters("..%2f..%2f1"), String::new(), 404),
+        ("a way up", voters("../1"), String::new(), 404),
+        ("a double slash", "//api/external/v1/tracks".to_owned(), String::new(), 404),
+        ("a backslash", voters("1\\"), String::new(), 404),
+        ("64 KB", voters(&long), String::new(), 400),
+        ("64 KB of escapes", voters(&"%41".repeat(21_000)), String::new(), 404),
+        ("64 KB and nowhere", format!("/{long}"), String::new(), 400),
+        ("a path that is too long for the library", format!("/{}", long.repeat(3)), String::new(), 431),
+        ("an escaped path", "/api/external/v1/%74racks%00".to_owned(), String::new(), 404),
+        ("no escape nowhere", "/api/%zz".to_owned(), String::new(), 404),
+        ("no escape in a query", format!("{TRACKS}?a=%zz"), String::new(), 200),
+        ("a fragment", format!("{TRACKS}#a"), String::new(), 200),
+        ("no path", "tracks".to_owned(), String::new(), 400),
+        ("a star", "*".to_owned(), String::new(), 404),
+        ("raw bytes", "/\u{fc}".to_owned(), String::new(), 400),
+        ("93 headers more", TRACKS.to_owned(), headers(93), 200),
+        ("97 headers more", TRACKS.to_owned(), headers(97), 431),
+        ("1,000 headers more", TRACKS.to_owned(), headers(1_000), 431),
+        ("a head of 120 KB", TRACKS.to_owned(), large(120), 200),
+        ("a head of 129 KB", TRACKS.to_owned(), large(129), 431),
+        ("a head of 1 MB", TRACKS.to_owned(), large(1_024), 431),
+    ] {
+        let call = format!("{}{more}Connection: close\r\n\r\n", head(&app.acme, "GET", &target));
+        let answer = exchange(&app.acme, call.as_bytes(), case);
+        let found = answers(&answer).0;
+        if found != [status] {
+            wrong.push(format!("{case}: {found:?}, not {status}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    still_serves(&app);
+}
+
+/// What becomes of a connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// It may be used again.
+    Open,
+    /// The last answer says that it ends.
+    Told,
+    /// It ends, at times before there is an answer: the body of a call turned out to be none.
+    Cut,
+}
+use End::{Cut, Open, Told};
+
+/// One attack: what it is, its bytes, the statuses of all answers to it, and what becomes of the
+/// connection.
+type Attack = (&'static str, String, &'static [u16], End);
+
+#[expect(clippy::too_many_lines, reason = "it is one table")]
+fn attacks(client: &Client) -> Vec<Attack> {
+    let get = format!("{}\r\n", head(client, "GET", TRACKS));
+    let call = head(client, "POST", REQUESTS);
+    let post = |headers: &str, body: &str| format!("{call}{headers}\r\n\r\n{body}");
+    let chunked = |body: &str| format!("{call}Transfer-Encoding: chunked\r\n\r\n{body}");
+    let length = get.len();
+    let hidden = |chunk: &str| format!("{chunk}{get}");
+    vec![
+        // Controls: what is one call, and what is two.
+        ("a length", post("Content-Length: 2", "{}"), &[422], Open),
+        ("chunks", chunked("1\r\n{\r\n1\r\n}\r\n0\r\n\r\n"), &[422], Open),
+        ("two calls", post("Content-Length: 2", &hidden("{}")), &[422, 200], Open),
+        ("two calls, the first in chunks", chunked(&hidden("2\r\n{}\r\n0\r\n\r\n")), &[422, 200], Open),
+        ("a call as the body of another", post(&format!("Content-Length: {length}"), &get), &[400], Open),
+        ("a call as a chunk of another", chunked(&format!("{length:x}\r\n{get}\r\n0\r\n\r\n")), &[400], Open),
+        // Two ways to tell the length.
+        ("CL.TE", post("Content-Length: 5\r\nTransfer-Encoding: chunked", &hidden("0\r\n\r\n")), &[400], Told),
+        (
+            "TE.CL",
+            post("Transfer-Encoding: chunked\r\nContent-Length: 4", &hidden("2\r\n{}\r\n0\r\n\r\n")),
+            &[400],
+            Told,
+        ),
+        ("TE.0", post("Transfer-Encoding: chunked\r\nContent-Length: 0", &hidden("0\r\n\r\n")), &[400], Told),
+        ("two lengths", post("Content-Length: 2\r\nContent-Length: 0", &hidden("{}")), &[400], Told),
+        ("one length twice", post("Content-Length: 2\r\nContent-Length: 2", &hidden("{}")), &[400], Told),
+        ("a list of lengths", post("Content-Length: 2, 2", &hidden("{}")), &[400], Told),
+        ("a length with a sign", post("Content-Length: +2", &hidden("{}")), &[400], Told),
+        ("a negative length", post("Content-Length: -2", &hidden("{}")), &[400], Told),
+        ("minus nothing", post("Content-Length: -0", &hidden("{}")), &[400], Told),
+        ("a hexadecimal length", post("Content-Length: 0x2", &hidden("{}")), &[400], Told),
+        ("two numbers", post("Content-Length: 2 2", &hidden("{}")), &[400], Told),
+        ("a length and more", post("Content-Length: 2;a", &hidden("{}")), &[400], Told),
+        ("a length that is none", post("Content-Length:", &hidden("{}")), &[400], Told),
+        ("a length beyond all", post("Content-Length: 18446744073709551618", &hidden("{}")), &[400], Told),
+        ("a fraction", post("Content-Length: 2.0", &hidden("{}")), &[400], Told),
+        // An encoding that not everybody understands.
+        ("an unknown encoding", post("Transfer-Encoding: xchunked", &hidden("0\r\n\r\n")), &[400], Told),
+        ("chunked twice", post("Transfer-Encoding: chunked, chunked", &hidden("0\r\n\r\n")), &[400], Told),
+        ("chunked at the end", post("Transfer-Encoding: gzip, chunked", &hidden("0\r\n\r\n")), &[400], Told),
+        ("chunked first", post("Transfer-Encoding: chunked, identity", &hidden("0\r\n\r\n")), &[400], Told),
+        ("identity", post("Transfer-Encoding: identity", &hidden("{}")), &[400], Told),
+        ("nothing", post("Transfer-Encoding:", &hidden("0\r\n\r\n")), &[400], Told),
+        ("quotes", post("Transfer-Encoding: \"chunked\"", &hidden("0\r\n\r\n")), &[400], Told),
+        ("a parameter", post("Transfer-Encoding: chunked;a=b", &hidden("0\r\n\r\n")), &[400], Told),
+        (
+            "two encodings",
+            post("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", &hidden("0\r\n\r\n")),
+            &[400],
+            Told,
+        ),
+        ("an older version", chunked(&hidden("0\r\n\r\n")).replacen("HTTP/1.1", "HTTP/1.0", 1), &[400], Told),
+        // Headers that not everybody sees.
+        ("a space before the colon", post("Transfer-Encoding : chunked", &hidden("0\r\n\r\n")), &[400], Told),
+        ("a tab before the colon", post("Content-Length\t: 2", &hidden("{}")), &[400], Told),
+        ("a line before the colon", post("Transfer-Encoding\r\n: chunked", &hidden("0\r\n\r\n")), &[400], Told),
+        ("a folded header", post("X-A: b\r\n Transfer-Encoding: chunked", &hidden("0\r\n\r\n")), &[400], Told),
+        ("a folded value", post("Transfer-Encoding:\r\n chunked", &hidden("0\r\n\r\n")), &[400], Told),
+        ("a folded length", post("Content-Length: 2\r\n\t2", &hidden("{}")), &[400], Told),
+        ("a space before the first", post(" Content-Length: 2", &hidden("{}")), &[400], Told),
+        ("a NUL in a value", post("Transfer-Encoding: chunked\0", &hidden("0\r\n\r\n")), &[400], Told),
+        ("a NUL in a name", post("Transfer-Encoding\0: chunked", &hidden("0\r\n\r\n")), &[400], Told),
+        ("a vertical tab", post("Transfer-Encoding: \u{b}chunked", &hidden("0\r\n\r\n")), &[400], Told),
+        ("a lone CR", post("X-A: b\rTransfer-Encoding: chunked", &hidden("0\r\n\r\n")), &[400], Told),
+        ("a lone LF", post("Content-Length: 2\r\nX-A: b\nTransfer-Encoding: chunked", &hidden("{}")), &[400], Told),
+        ("no colon", post("Content-Length 2", &hidden("{}")), &[400], Told),
+        ("no name", post(": 2", &hidden("{}")), &[400], Told),
+        ("a space in a name", post("Content Length: 2", &hidden("{}")), &[400], Told),
+        // Chunks that end in two places.
+        ("an extension", chunked("2;a=b;c=\"d\"\r\n{}\r\n0;e\r\n\r\n"), &[422], Open),
+        ("an extension with an LF", chunked(&hidden("2;a\n{}\r\n0\r\n\r\n")), &[400], Cut),
+        ("an extension with a NUL", chunked(&hidden("2;\0\r\n{}\r\n0\r\n\r\n")), &[400], Cut),
+        ("a size with 0x", chunked(&hidden("0x2\r\n{}\r\n0\r\n\r\n")), &[400], Cut),
+        ("a size with a sign", chunked(&hidden("+2\r\n{}\r\n0\r\n\r\n")), &[400], Cut),
+        ("a negative size", chunked(&hidden("-2\r\n{}\r\n0\r\n\r\n")), &[400], Cut),
+        ("a size with a space before it", chunked(&hidden(" 2\r\n{}\r\n0\r\n\r\n")), &[400], Cut),
+        ("no size", chunked(&hidden("\r\n{}\r\n0\r\n\r\n")), &[400], Cut),
+        ("a size that is no number", chunked(&hidden("g\r\n{}\r\n0\r\n\r\n")), &[400], Cut),
+        ("a size beyond all", chunked(&hidden("10000000000000002\r\n{}\r\n0\r\n\r\n")), &[400], Cut),
+        ("a size before an LF", chunked(&hidden("2\n{}\r\n0\r\n\r\n")), &[400], Cut),
+        ("a chunk before an LF", chunked(&hidden("2\r\n{}\n0\r\n\r\n")), &[400], Cut),
+        ("a chunk longer than its size", chunked(&hidden("1\r\n{}\r\n0\r\n\r\n")), &[400], Cut),
+        ("a chunk shorter than its size", chunked(&hidden("4\r\n{}\r\n0\r\n\r\n")), &[400], Cut),
+        ("a trailer", chunked("2\r\n{}\r\n0\r\nContent-Length: 4711\r\n\r\n"), &[422], Open),
+        ("a trailer before an LF", chunked(&hidden("2\r\n{}\r\n0\r\nA: b\n\r\n")), &[422], Open),
+        ("an LF at the end", chunked(&hidden("2\r\n{}\r\n0\r\n\n")), &[422], Open),
+        // Request lines and versions.
+        ("an LF at the end of each line", get.replace("\r\n", "\n"), &[200], Open),
+        ("an empty line before the first", format!("\r\n{get}"), &[200], Open),
+        ("two spaces", get.replacen(' ', "  ", 1), &[400], Told),
+        ("a tab", get.replacen(' ', "\t", 1), &[400], Told),
+        ("an unknown version", get.replacen("HTTP/1.1", "HTTP/1.2", 1), &[400], Told),
+        ("a version of two digits", get.replacen("HTTP/1.1", "HTTP/1.10", 1), &[400], Told),
+        ("no version", get.replacen(" HTTP/1.1", "", 1), &[400], Told),
+        ("HTTP/2", format!("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n{get}"), &[400], Told),
+        ("TLS", format!("\u{16}\u{3}\u{1}\0\u{1}{get}"), &[400], Told),
+        // A GET may have a body.
+        (
+            "a GET with a GET as its body",
+            format!("{}Content-Length: {length}\r\n\r\n{get}", head(client, "GET", TRACKS)),
+            &[200],
+            Open,
+        ),
+        (
+            "a GET with a GET as its chunk",
+            format!(
+                "{}Transfer-Encoding: chunked\r\n\r\n{length:x}\r\n{get}\r\n0\r\n\r\n",
+                head(client, "GET", TRACKS)
+            ),
+            &[200],
+            Open,
+        ),
+    ]
+}
+
+#[test]
+fn a_message_that_ends_in_two_places_has_one_answer_and_is_the_last() {
+    let app = App::start();
+    let attacks = attacks(&app.acme);
+    assert!(attacks.len() >= 60);
+    let found = at_once(attacks.len(), |number| {
+        let (case, bytes, ..) = &attacks[number];
+        exchange(&app.acme, bytes.as_bytes(), case)
+    });
+    let mut wrong = Vec::new();
+    for ((case, _, statuses, end), found) in attacks.iter().zip(&found) {
+        let (all, last) = answers(found);
+        let was_cut = *end == Cut && all.is_empty();
+        if (all != *statuses && !was_cut) || (*end == Told && !last) {
+            wrong.push(format!("{case}: {}", String::from_utf8_lossy(found)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    assert_eq!(app.count("SELECT count(*) FROM feature_requests"), 0);
+    still_serves(&app);
+}
+
+#[test]
+fn heads_and_bodies_that_stop_are_cut_and_hold_nobody_up() {
+    let app = App::start();
+    let slow = |bytes: &str| {
+        let mut stream = connect(&app.acme);
+        stream.set_read_timeout(Some(3 * PATIENCE)).expect("a time limit");
+        stream.write_all(bytes.as_bytes()).expect("the server reads");
+        stream
+    };
+    let call = head(&app.acme, "POST", REQUESTS);
+    let heads: Vec<TcpStream> = (0..200).map(|_| slow(&call)).collect();
+    let bodies: Vec<TcpStream> = (0..200).map(|_| slow(&format!("{call}Content-Length: 100\r\n\r\n{{"))).collect();
+    let served = at_once(4, |_| (0..25).filter(|_| app.acme.get_tracks().status == 200).count());
+    assert_eq!(served, [25; 4]);
+    for stream in heads {
+        assert_eq!(answers(&rest(stream, "a head")), (vec![408], true));
+    }
+    for stream in bodies {
+        let answer = rest(stream, "a body");
+        assert_eq!(answers(&answer), (vec![408], true));
+        let text = String::from_utf8(answer).expect("text");
+        assert!(text.ends_with("\r\n\r\n{\"error\":\"Request body took too long to arrive\"}"), "{text}");
+    }
+    still_serves(&app);
+}
+
+#[test]
+fn a_later_head_that_stops_is_cut_like_the_first() {
+    let app = App::start();
+    let call = format!("{}\r\n", head(&app.acme, "GET", TRACKS));
+    let cases = [
+        ("a head behind a call", format!("{call}G"), ""),
+        ("a whole head but for its end", format!("{call}{}", &call[..call.len() - 2]), ""),
+        ("a head behind an answer", call.clone(), "GET / HTTP/1.1\r\nHost:"),
+    ];
+    let found = at_once(cases.len(), |number| {
+        let (case, first, later) = &cases[number];
+        let mut stream = connect(&app.acme);
+        stream.write_all(first.as_bytes()).expect("the server reads");
+        let mut answer = vec![0; 12];
+        stream.read_exact(&mut answer).expect("an answer");
+        stream.write_all(later.as_bytes()).expect("the server reads");
+        answer.extend(rest(stream, case));
+        answers(&answer).0
+    });
+    assert_eq!(found, [[200], [200], [200]]);
+    // One that drips is no better than one that stops.
+    let mut stream = connect(&app.acme);
+    let mut dripped = 0;
+    while stream.write_all(b"x").is_ok() {
+        dripped += 1;
+        assert!(dripped < 200, "a head goes on for ever");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    still_serves(&app);
+}
+
+#[test]
+fn calls_that_follow_each_other_on_one_connection_are_all_answered() {
+    let app = App::start();
+    let mut stream = connect(&app.acme);
+    let call = format!("{}\r\n", head(&app.acme, "GET", TRACKS));
+    // Longer than there may be no call, with pauses that are shorter than that.
+    for number in 0..7 {
+        stream.write_all(call.as_bytes()).expect("the server reads");
+        assert_eq!(answers(&one_answer(&mut stream)).0, [200], "{number}");
+        std::thread::sleep(Duration::from_secs(2));
+    }
+}
+
+#[test]
+fn an_answer_that_is_read_with_pauses_arrives_whole() {
+    let app = App::start();
+    // More than the buffers of a connection hold.
+    let bytes = 20_000_000;
+    let mut form = b"--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.bin\"\r\n\r\n".to_vec();
+    form.resize(form.len() + bytes, b'x');
+    form.extend_from_slice(b"\r\n--limit--\r\n");
+    let file = app.acme.post_attachment(&form).json();
+    let path_of = |url: &str| url.strip_prefix("https://acme.roadmap.example.com").expect("our URL").to_owned();
+    let redirect = app.acme.get(&path_of(file["blob_url"].as_str().expect("a URL")));
+    let place = path_of(redirect.header("location").expect("a place"));
+
+    let mut stream = connect(&app.acme);
+    let call = format!("{}Connection: close\r\n\r\n", head(&app.acme, "GET", &place));
+    stream.write_all(call.as_bytes()).expect("the server reads");
+    let mut part = vec![0; 1_000_000];
+    stream.read_exact(&mut part).expect("the first part");
+    // Longer than there may be no call.
+    std::thread::sleep(Duration::from_secs(12));
+    let left = rest(stream, "the rest");
+    let whole = answers(&[part, left].concat());
+    assert_eq!(whole, (vec![200], true));
+}
+
+#[test]
+fn an_answer_before_the_end_of_the_body_ends_the_connection() {
+    let app = App::start();
+    let stranger = app.client("acme", "rmk_wrong");
+    let unfinished = "Content-Length: 100\r\n\r\n{";
+    for (case, call, status) in [
+        ("a wrong key", head(&stranger, "POST", REQUESTS), 401),
+        ("an unknown path", head(&app.acme, "POST", "/nowhere"), 404),
+        ("another method", head(&app.acme, "DELETE", TRACKS), 405),
+        ("a read", head(&app.acme, "GET", TRACKS), 200),
+        ("another type", format!("{}Content-Type: text/plain\r\n", head(&app.acme, "POST", REQUESTS)), 415),
+    ] {
+        let answer = exchange(&app.acme, format!("{call}{unfinished}").as_bytes(), case);
+        assert_eq!(answers(&answer), (vec![status], true), "{case}");
+    }
+}
+
+#[test]
+fn a_body_that_comes_slowly_but_steadily_is_taken() {
+    let app = App::start();
+    let body = json!({ "feature_request": { "title": "Dark mode", "description": "x".repeat(100) } }).to_string();
+    let mut stream = connect(&app.acme);
+    let head =
+        format!("{}Connection: close\r\nContent-Length: {}\r\n\r\n", head(&app.acme, "POST", REQUESTS), body.len());
+    stream.write_all(head.as_bytes()).expect("the server reads");
+    // Longer than a head may take.
+    for piece in body.as_bytes().chunks(5) {
+        stream.write_all(piece).expect("the server reads");
+        std::thread::sleep(Duration::from_millis(250));
+    }
+    assert_eq!(answers(&rest(stream, "a slow body")), (vec![201], true));
+}

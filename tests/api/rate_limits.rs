@@ -1,0 +1,245 @@
+//! Limits from outside: who is told to wait, with what, and who is not. Most rates here are of calls in
+//! an hour, so that no bucket fills while a test runs, however slow the machine is.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::app::{Answer, App, BASE_HOST, Client};
+
+const REFUSED: &str = "Could not authenticate, invalid API Key";
+const TOO_MANY_CALLS: &str = "Too many calls, try again later";
+const TOO_MANY_FAILURES: &str = "Too many failed authentications, try again later";
+
+fn limited(key: &str, workspace: &str, failures: &str) -> App {
+    App::with(
+        &[],
+        &[
+            ("ROADMAP_RATE_LIMIT", key),
+            ("ROADMAP_RATE_LIMIT_WORKSPACE", workspace),
+            ("ROADMAP_RATE_LIMIT_FAILURES", failures),
+        ],
+    )
+}
+
+/// Both headers about limits.
+fn headers(answer: &Answer) -> (Option<&str>, Option<&str>) {
+    (answer.header("ratelimit-policy"), answer.header("ratelimit"))
+}
+
+/// The seconds that a refused caller is to wait.
+#[track_caller]
+fn wait(answer: &Answer, message: &str) -> u64 {
+    answer.is_error(429, message);
+    let seconds = answer.header("retry-after").expect("a time to wait").parse().expect("whole seconds");
+    assert!(seconds >= 1);
+    seconds
+}
+
+/// A call with an address that a proxy tells.
+fn from(client: &Client, address: &str) -> Answer {
+    client.call("GET", "/api/external/v1/tracks", &[("X-Forwarded-For", address)], None).expect("an answer")
+}
+
+#[test]
+fn a_key_is_served_so_many_calls_and_told_to_wait_for_more() {
+    let app = limited("50/h", "off", "off");
+    let answers: Vec<Answer> = (0..80).map(|_| app.acme.get_tracks()).collect();
+    let policy = Some("\"default\";q=50;w=3600");
+    for (number, answer) in answers.iter().take(50).enumerate() {
+        assert_eq!(answer.status, 200, "{number}");
+        // One call is there again every 72 seconds.
+        let standing = format!("\"default\";r={};t={}", 49 - number, 72 * (number + 1));
+        assert_eq!(headers(answer), (policy, Some(standing.as_str())));
+        assert_eq!(answer.header("retry-after"), None);
+    }
+    for answer in &answers[50..] {
+        let wait = wait(answer, TOO_MANY_CALLS);
+        assert!(wait <= 72, "{wait}");
+        let standing = format!("\"default\";r=0;t={}", wait + 49 * 72);
+        assert_eq!(headers(answer), (policy, Some(standing.as_str())));
+    }
+}
+
+#[test]
+fn who_waits_as_long_as_told_is_served_again() {
+    let app = limited("20/min burst 2", "off", "off");
+    for _ in 0..2 {
+        let refused = loop {
+            let answer = app.acme.get_tracks();
+            if answer.status != 200 {
+                break answer;
+            }
+        };
+        let seconds = wait(&refused, TOO_MANY_CALLS);
+        assert!(seconds <= 3, "{seconds}");
+        std::thread::sleep(Duration::from_secs(seconds));
+        assert_eq!(app.acme.get_tracks().status, 200);
+    }
+}
+
+#[test]
+fn keys_of_a_workspace_share_its_limit_and_have_their_own() {
+    let app = limited("5/h", "8/h", "off");
+    let second = app.client("acme", &app.key("acme", &[]));
+    let other = app.workspace("other");
+    let served = |client: &Client| (0..7).filter(|_| client.get_tracks().status == 200).count();
+    assert_eq!([served(&app.acme), served(&second), served(&other)], [5, 3, 5]);
+
+    let policies = Some("\"default\";q=5;w=3600, \"workspace\";q=8;w=3600");
+    let answer = second.get_tracks();
+    let seconds = wait(&answer, TOO_MANY_CALLS);
+    assert!(seconds <= 450, "{seconds}");
+    let standing = format!("\"default\";r=2;t=2160, \"workspace\";r=0;t={}", seconds + 7 * 450);
+    assert_eq!(headers(&answer), (policies, Some(standing.as_str())));
+
+    // Both limits are used up: the longer time counts.
+    let answer = app.acme.get_tracks();
+    assert!(wait(&answer, TOO_MANY_CALLS) > 450);
+    // What was refused was not counted: three are left for the other workspace's next key.
+    let answer = app.client("other", &app.key("other", &[])).get_tracks();
+    let standing = Some("\"default\";r=4;t=720, \"workspace\";r=2;t=2700");
+    assert_eq!((answer.status, headers(&answer)), (200, (policies, standing)));
+}
+
+#[test]
+fn nothing_of_a_refused_call_is_done_and_its_operation_key_is_not_used() {
+    let mut app = limited("1/h", "off", "off");
+    let body = json!({ "feature_request": { "title": "Dark mode" }, "operation_key": "once" });
+    assert_eq!(app.acme.get_tracks().status, 200);
+    wait(&app.acme.post_feature_request(&body), TOO_MANY_CALLS);
+    let count = |app: &App, table: &str| app.count(&format!("SELECT count(*) FROM {table}"));
+    assert_eq!([count(&app, "feature_requests"), count(&app, "operations")], [0, 0]);
+    // A limit is kept in memory: a process that is started anew begins anew.
+    app.kill();
+    app.start_again();
+    let answer = app.acme.post_feature_request(&body);
+    assert_eq!((answer.status, answer.header("idempotent-replayed")), (201, None));
+    assert_eq!([count(&app, "feature_requests"), count(&app, "operations")], [1, 1]);
+}
+
+#[test]
+fn replays_and_refusals_of_other_kinds_count_too() {
+    let app = limited("5/h", "off", "off");
+    let body = json!({ "feature_request": { "title": "Dark mode" }, "operation_key": "once" });
+    let first = app.acme.post_feature_request(&body);
+    let replay = app.acme.post_feature_request(&body);
+    assert_eq!((replay.status, replay.text()), (201, first.text()));
+    assert_eq!(replay.header("idempotent-replayed"), Some("true"));
+    assert_eq!(replay.header("ratelimit"), Some("\"default\";r=3;t=1440"));
+    for (method, path, status, standing) in [
+        ("GET", "/nothing", 404, "r=2;t=2160"),
+        ("DELETE", "/tracks", 405, "r=1;t=2880"),
+        ("POST", "/feature_requests", 400, "r=0;t=3600"),
+    ] {
+        let headers = [("Content-Type", "application/json")];
+        let path = format!("/api/external/v1{path}");
+        let answer = app.acme.call(method, &path, &headers, Some(b"{")).expect("an answer");
+        assert_eq!(answer.status, status, "{path}");
+        assert_eq!(answer.header("ratelimit"), Some(format!("\"default\";{standing}").as_str()), "{path}");
+    }
+    // The limit comes before all of these, and behind the key.
+    wait(&app.acme.get("/api/external/v1/nothing"), TOO_MANY_CALLS);
+    wait(&app.acme.post_feature_request(&body), TOO_MANY_CALLS);
+    let stranger = app.client("acme", "rmk_wrong").get_tracks();
+    stranger.is_error(401, REFUSED);
+    assert_eq!(headers(&stranger), (None, None));
+    assert_eq!(Client { key: None, ..app.acme.clone() }.get("/healthz").status, 200);
+}
+
+#[test]
+fn an_address_may_fail_so_often_and_then_nothing_is_looked_up_for_it() {
+    let app = limited("off", "off", "4/h");
+    let other = app.workspace("other");
+    let nobody = Client { key: None, ..app.acme.clone() };
+    let callers = [
+        ("a wrong key", app.client("acme", "rmk_wrong")),
+        ("another workspace's key", app.client("acme", other.key.as_deref().unwrap())),
+        ("an unknown workspace", app.client("nobody", app.acme.key.as_deref().unwrap())),
+        ("no key", nobody.clone()),
+        ("a good key", app.acme.clone()),
+    ];
+    for (case, caller) in &callers[..4] {
+        // Calls that succeed are no failures.
+        assert_eq!(app.acme.get_tracks().status, 200, "{case}");
+        let answer = caller.get_tracks();
+        answer.is_error(401, REFUSED);
+        assert_eq!((headers(&answer), answer.header("retry-after")), ((None, None), None), "{case}");
+    }
+    for (case, caller) in &callers {
+        let answer = caller.get_tracks();
+        let seconds = wait(&answer, TOO_MANY_FAILURES);
+        assert!(seconds <= 900, "{case}: {seconds}");
+        assert_eq!(headers(&answer), (None, None), "{case}");
+    }
+    // Whatever anybody says about another address.
+    wait(&from(&app.acme, "192.0.2.1"), TOO_MANY_FAILURES);
+    assert_eq!(nobody.get("/healthz").status, 200);
+}
+
+#[test]
+fn failures_behind_a_trusted_proxy_are_counted_for_the_address_that_it_tells() {
+    let trusted = [("ROADMAP_TRUST_PROXY", "true"), ("ROADMAP_RATE_LIMIT_FAILURES", "2/h")];
+    let app = App::with(&[], &trusted);
+    let stranger = app.client("acme", "rmk_wrong");
+    for address in ["198.51.100.7, 192.0.2.1", "192.0.2.1:4711"] {
+        from(&stranger, address).is_error(401, REFUSED);
+    }
+    for (address, is_refused) in [
+        ("192.0.2.1", true),
+        ("192.0.2.2, 192.0.2.1", true),
+        ("192.0.2.1, 192.0.2.2", false),
+        ("192.0.2.2", false),
+        ("2001:db8::1", false),
+    ] {
+        let answer = from(&app.acme, address);
+        assert_eq!(answer.status, if is_refused { 429 } else { 200 }, "{address}");
+    }
+    for address in ["2001:db8::1", "[2001:db8::2]:80"] {
+        from(&stranger, address).is_error(401, REFUSED);
+    }
+    wait(&from(&stranger, "2001:db8::3"), TOO_MANY_FAILURES);
+    from(&stranger, "2001:db8:0:1::1").is_error(401, REFUSED);
+    // Without the header it is the proxy that calls.
+    assert_eq!(app.acme.get_tracks().status, 200);
+}
+
+#[test]
+fn limits_are_on_unless_they_are_off() {
+    let app = limited("", "", "");
+    let answer = app.acme.get_tracks();
+    let policies = "\"default\";q=600;w=60, \"workspace\";q=6000;w=60";
+    assert_eq!(headers(&answer), (Some(policies), Some("\"default\";r=599;t=1, \"workspace\";r=5999;t=1")));
+
+    let app = App::start();
+    let stranger = app.client("acme", "rmk_wrong");
+    for _ in 0..700 {
+        let answer = app.acme.get_tracks();
+        assert_eq!((answer.status, headers(&answer)), (200, (None, None)));
+    }
+    for _ in 0..70 {
+        stranger.get_tracks().is_error(401, REFUSED);
+    }
+}
+
+#[test]
+fn a_limit_that_cannot_be_understood_is_named() {
+    let app = App::start();
+    for (name, setting) in [
+        ("ROADMAP_RATE_LIMIT", "rate_limit"),
+        ("ROADMAP_RATE_LIMIT_WORKSPACE", "rate_limit_workspace"),
+        ("ROADMAP_RATE_LIMIT_FAILURES", "rate_limit_failures"),
+    ] {
+        for value in ["fast", "0", "-1", "600/day", "600/min burst 0", "600/min burst", "1000001/s", "1.5/s", "Off"] {
+            let refused = app.plain(&["--base-url", &format!("https://{BASE_HOST}"), "serve"], &[(name, value)]);
+            assert!(!refused.success, "{name}={value}");
+            assert_eq!(
+                refused.stderr,
+                format!(
+                    "error: the setting {setting} is `{value}`, which is neither `off` nor a number of calls such as \
+                     600/min, 10/s or 600/min burst 100, between 1 and 1000000\n"
+                )
+            );
+        }
+    }
+}
