@@ -17,6 +17,9 @@ use crate::run::{cargo, root};
 /// What is installed.
 const REQUIREMENT: &str = "schemathesis==4.32.5";
 
+/// Fewest cases on each store.
+const CASES: u64 = 10_000;
+
 /// Where the service keeps its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Store {
@@ -25,23 +28,28 @@ pub(crate) enum Store {
 }
 
 /// Prints for each store how many cases were tried, and fails when one of them finds anything
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct FuzzApi {
     /// Fewest cases on each store; fewer are a failure
-    #[arg(long, default_value_t = 10_000)]
-    pub(crate) cases: u64,
+    #[arg(long, default_value_t = CASES)]
+    cases: u64,
     /// The only store to try; both when not given
     #[arg(long)]
-    pub(crate) store: Option<Store>,
+    store: Option<Store>,
     /// Most time on each store; what was not tried by then is no failure
     #[arg(long)]
-    pub(crate) minutes: Option<u64>,
+    minutes: Option<u64>,
     /// Take the same cases as the run that printed this seed
     #[arg(long)]
-    pub(crate) seed: Option<u64>,
+    seed: Option<u64>,
 }
 
 impl FuzzApi {
+    /// As much of it as can be tried on each store in so much time.
+    pub(crate) fn slice(minutes: u64) -> Self {
+        Self { cases: CASES, store: None, minutes: Some(minutes), seed: None }
+    }
+
     pub(crate) fn run(&self) -> anyhow::Result<()> {
         let programs = python::environment("schemathesis", REQUIREMENT).map_err(anyhow::Error::msg)?;
         cargo(&["build", "--locked", "--package", "roadmap-server"], &[])?;
@@ -61,7 +69,11 @@ impl FuzzApi {
         let service = Service::start(database.as_ref().map(|database| database.url.as_str()))?;
         let report = service.folder.path().join("report.json");
         let mut command = Command::new(programs.join("schemathesis"));
-        command.current_dir(root().join("tests/schemathesis"));
+        // It keeps notes where it runs: not among the sources.
+        for file in ["schemathesis.toml", "hooks.py"] {
+            std::fs::copy(root().join("tests/schemathesis").join(file), service.folder.path().join(file))?;
+        }
+        command.current_dir(service.folder.path());
         command.envs([("FUZZ_URL", &service.url), ("FUZZ_KEY", &service.key)]);
         command.env("PYTHONPATH", ".").env("PYTHONDONTWRITEBYTECODE", "1");
         command.arg("run").arg(format!("{}/api/external/openapi.json", service.url));
@@ -91,8 +103,8 @@ impl FuzzApi {
     fn of_each_operation(&self) -> u64 {
         /// Cases that come of one more for each, at least: one for each operation. How many come of calls
         /// that use what others answered differs much.
-        const CASES: u64 = 14;
-        self.cases.div_ceil(CASES)
+        const OF_ONE_MORE: u64 = 14;
+        self.cases.div_ceil(OF_ONE_MORE)
     }
 }
 
