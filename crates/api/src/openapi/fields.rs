@@ -41,7 +41,7 @@ fn line(max: usize) -> String {
     format!(r"^[{SPACE}]*[^{SPACE}\u0000](?:[^\u0000]{{0,{inner}}}[^{SPACE}\u0000])?[{SPACE}]*$")
 }
 
-/// As [`line`], or blank.
+/// As [`line()`], or blank.
 fn optional_line(max: usize) -> String {
     let inner = max.saturating_sub(2);
     format!(r"^[{SPACE}]*(?:[^{SPACE}\u0000](?:[^\u0000]{{0,{inner}}}[^{SPACE}\u0000])?[{SPACE}]*)?$")
