@@ -405,8 +405,7 @@ impl Client {
 
     /// As [`Self::post_attachment`], unless the server is gone.
     pub fn try_post_attachment(&self, form: &[u8]) -> Option<Answer> {
-        let headers = [("Content-Type", "multipart/form-data; boundary=limit")];
-        self.call("POST", "/api/external/v2/attachments", &headers, Some(form)).ok()
+        self.call("POST", "/api/external/v2/attachments", &[("Content-Type", FORM_TYPE)], Some(form)).ok()
     }
 
     /// A new request with this title. Returns what the answer says of it.
@@ -463,11 +462,17 @@ impl Client {
         Ok(answer)
     }
 
+    /// A connection of its own, on which no answer is waited for without a limit.
+    pub fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time limit");
+        stream
+    }
+
     /// Sends bytes as they are and returns the bytes that come back until the server closes or says
     /// nothing more.
     pub fn raw(&self, bytes: &[u8]) -> Vec<u8> {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a time limit");
+        let mut stream = self.connect();
         stream.write_all(bytes).expect("the server reads");
         let mut answer = Vec::new();
         let mut chunk = [0; 4096];
@@ -487,6 +492,15 @@ fn whole(answer: &[u8]) -> bool {
     let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
     let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length:").map(str::to_owned));
     length.is_some_and(|length| body.len() >= length.trim().parse().unwrap_or(usize::MAX))
+}
+
+/// The type of forms with the boundary `limit`.
+pub const FORM_TYPE: &str = "multipart/form-data; boundary=limit";
+
+/// A form with one file.
+pub fn form_with(filename: &str, bytes: &[u8]) -> Vec<u8> {
+    let head = format!("--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{filename}\"\r\n\r\n");
+    [head.as_bytes(), bytes, b"\r\n--limit--\r\n"].concat()
 }
 
 /// An answer.

@@ -9,7 +9,9 @@ use std::time::Duration;
 use roadmap_testkit::s3;
 use serde_json::{Value, json};
 
-use crate::app::{Answer, App, Client, PATIENCE, at_once, eventually, files_below, has_keys, is_id, is_moment};
+use crate::app::{
+    Answer, App, Client, FORM_TYPE, at_once, eventually, files_below, form_with, has_keys, is_id, is_moment,
+};
 
 const LIMIT: usize = 52_428_800;
 const TOO_LARGE: &str = "File is required and must not be larger than 50 MB";
@@ -38,14 +40,14 @@ fn form(parts: &[Part<'_>]) -> Vec<u8> {
     form
 }
 
-const FORM: (&str, &str) = ("Content-Type", "multipart/form-data; boundary=limit");
+const FORM: (&str, &str) = ("Content-Type", FORM_TYPE);
 
 fn post(client: &Client, parts: &[Part<'_>]) -> Answer {
     client.post_attachment(&form(parts))
 }
 
 fn upload(client: &Client, filename: &str, bytes: &[u8]) -> Value {
-    let answer = post(client, &[part("file", filename, bytes)]);
+    let answer = client.post_attachment(&form_with(filename, bytes));
     assert_eq!(answer.status, 201, "{}", answer.text());
     answer.json()
 }
@@ -174,12 +176,10 @@ fn chunked(client: &Client, form: &[u8]) -> String {
 
 /// A connection on which the head of an upload was sent.
 fn begin(client: &Client, length: &str) -> TcpStream {
-    let mut stream = TcpStream::connect(("127.0.0.1", client.port)).expect("a connection");
-    stream.set_read_timeout(Some(PATIENCE)).expect("a time limit");
+    let mut stream = client.connect();
     let (host, key) = (&client.host, client.key.as_ref().expect("a key"));
     let head = format!(
-        "POST /api/external/v2/attachments HTTP/1.1\r\nHost: {host}\r\nX-Api-Key: {key}\r\n{}: {}\r\n{length}\r\n\r\n",
-        FORM.0, FORM.1
+        "POST /api/external/v2/attachments HTTP/1.1\r\nHost: {host}\r\nX-Api-Key: {key}\r\nContent-Type: {FORM_TYPE}\r\n{length}\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).expect("the server reads");
     stream

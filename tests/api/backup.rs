@@ -8,7 +8,7 @@ use md5::{Digest, Md5};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::app::{App, Client, Finished, Server, eventually, files_below, has_keys, is_moment, run};
+use crate::app::{App, Client, Finished, Server, eventually, files_below, form_with, has_keys, is_moment, run};
 use crate::database::{Data, ON_POSTGRES};
 
 /// A folder for backups.
@@ -32,12 +32,6 @@ fn failure(folder: &Path, arguments: &[&str]) -> String {
 fn failed(finished: &Finished) -> String {
     assert!(!finished.success && finished.stdout.is_empty(), "{}", finished.stdout);
     finished.stderr.trim_end().to_owned()
-}
-
-/// A form with one file.
-fn form(name: &str, bytes: &[u8]) -> Vec<u8> {
-    let head = format!("--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n");
-    [head.as_bytes(), bytes, b"\r\n--limit--\r\n"].concat()
 }
 
 /// A service on the embedded store.
@@ -153,7 +147,7 @@ fn a_backup_under_load_has_every_write_that_was_acknowledged_before_it() {
                         break;
                     }
                     let bytes = format!("file {number} of {uploader};").repeat(1 + number * 997 % 9_000);
-                    let answer = client.post_attachment(&form("a.txt", bytes.as_bytes()));
+                    let answer = client.post_attachment(&form_with("a.txt", bytes.as_bytes()));
                     assert_eq!(answer.status, 201, "{}", answer.text());
                     let attachment = answer.json();
                     files.lock().unwrap().push(json!({ "attachment": attachment, "bytes": bytes }));
@@ -208,7 +202,7 @@ fn a_backup_under_load_has_every_write_that_was_acknowledged_before_it() {
 fn the_secret_of_the_folder_goes_with_it() {
     // Empty counts as not set.
     let mut app = Embedded::start(&[("ROADMAP_SECRET", "")]);
-    let uploaded = app.client().post_attachment(&form("a.txt", b"hello")).json();
+    let uploaded = app.client().post_attachment(&form_with("a.txt", b"hello")).json();
     let (_shelf, file) = shelf();
     assert_eq!(app.back_up(&file)["has_secret"], json!(true));
     app.stop();
@@ -264,7 +258,7 @@ fn nothing_is_overwritten_unless_it_is_asked_for() {
 #[test]
 fn a_backup_that_is_not_whole_restores_nothing() {
     let mut app = Embedded::start(&[]);
-    let uploaded = app.client().post_attachment(&form("a.txt", b"a file that is looked for")).json();
+    let uploaded = app.client().post_attachment(&form_with("a.txt", b"a file that is looked for")).json();
     assert_eq!(uploaded["byte_size"], json!(25));
     let (shelf, file) = shelf();
     app.back_up(&file);
@@ -309,7 +303,7 @@ fn a_backup_that_is_not_whole_restores_nothing() {
 #[test]
 fn what_is_damaged_is_not_backed_up() {
     let mut app = Embedded::start(&[]);
-    app.client().post_attachment(&form("a.txt", b"hello")).json();
+    app.client().post_attachment(&form_with("a.txt", b"hello")).json();
     let blob = files_below(&app.folder().join("blobs")).remove(0);
     let (shelf, file) = shelf();
     let folder = app.folder().to_owned();

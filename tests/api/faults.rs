@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::app::{Answer, App, Client, PATIENCE, at_once, eventually};
+use crate::app::{Answer, App, Client, FORM_TYPE, at_once, eventually, form_with};
 use crate::database::ON_POSTGRES;
 use crate::effort::{Chance, rounds};
 
@@ -121,7 +121,7 @@ fn a_reset_connection_leaves_no_open_transaction_and_no_half_write() {
     let pauses: Vec<u64> = (0..rounds(200, 2_000)).map(|_| chance.below(3_000)).collect();
     at_once(4, |thread| {
         for number in (thread..pauses.len()).step_by(4) {
-            let mut stream = TcpStream::connect(("127.0.0.1", app.port())).unwrap();
+            let mut stream = app.acme.connect();
             stream.write_all(&request(number as u64)).unwrap();
             let until = Instant::now() + Duration::from_micros(pauses[number]);
             while Instant::now() < until {
@@ -143,8 +143,7 @@ fn a_reset_connection_leaves_no_open_transaction_and_no_half_write() {
     eventually("all that was begun is done", whole);
     // The client comes back with its keys, and each has one effect.
     for number in 0..pauses.len() as u64 {
-        let mut stream = TcpStream::connect(("127.0.0.1", app.port())).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut stream = app.acme.connect();
         stream.write_all(&request(number)).unwrap();
         let mut status = [0; 12];
         stream.read_exact(&mut status).unwrap();
@@ -168,8 +167,7 @@ fn an_answer_that_gets_lost_after_the_commit_is_replayed() {
     for number in 0..lost {
         let (path, body) = write_of(number);
         let request = raw_post(&app.acme, &path, &body);
-        let mut stream = TcpStream::connect(("127.0.0.1", app.port())).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut stream = app.acme.connect();
         stream.write_all(&request).unwrap();
         // The answer has come as far as here, so that all is committed. Nobody reads it.
         assert_eq!(stream.peek(&mut [0; 1]).unwrap(), 1);
@@ -207,8 +205,7 @@ struct Begun {
 
 impl Begun {
     fn new(client: &Client, path: &str, content_type: &str, body: &[u8]) -> Self {
-        let mut stream = TcpStream::connect(("127.0.0.1", client.port)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut stream = client.connect();
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: {}\r\nX-Api-Key: {}\r\nContent-Type: {content_type}\r\n\
              Content-Length: {}\r\nExpect: 100-continue\r\n\r\n",
@@ -253,12 +250,8 @@ fn a_signal_to_stop_aborts_no_call_that_has_begun() {
                 )
             })
             .collect();
-        let file = "x".repeat(200_000);
-        let form = format!(
-            "--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n{file}\r\n--limit--\r\n"
-        );
-        let upload = "multipart/form-data; boundary=limit";
-        let upload = Begun::new(&app.acme, "/api/external/v2/attachments", upload, form.as_bytes());
+        let form = form_with("a.txt", &[b'x'; 200_000]);
+        let upload = Begun::new(&app.acme, "/api/external/v2/attachments", FORM_TYPE, &form);
         app.terminate();
         eventually("nobody listens any more", || TcpStream::connect(("127.0.0.1", app.port())).is_err());
         let finished: Vec<String> = calls.into_iter().chain([upload]).map(Begun::finish).collect();
@@ -327,12 +320,7 @@ fn a_full_disk_refuses_writes_and_loses_nothing() {
     let disk = SmallDisk::under(&folder);
     app.start_again();
     app.acme.feature_request("Dark mode");
-    let form = |size: usize| {
-        let file = "x".repeat(size);
-        format!(
-            "--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n{file}\r\n--limit--\r\n"
-        )
-    };
+    let form = form_with("a.txt", &[b'x'; 300_000]);
     let unavailable = json!({ "error": "Service is temporarily unavailable" });
     let is_refused = |answer: &Answer| {
         assert_eq!((answer.status, answer.json()), (503, unavailable.clone()), "{}", answer.text());
@@ -340,7 +328,7 @@ fn a_full_disk_refuses_writes_and_loses_nothing() {
     };
 
     disk.fill();
-    is_refused(&app.acme.post_attachment(form(300_000).as_bytes()));
+    is_refused(&app.acme.post_attachment(&form));
     // On PostgreSQL the records are elsewhere, and only files are refused.
     let mut refused = Vec::new();
     let mut taken = 0;
@@ -373,7 +361,7 @@ fn a_full_disk_refuses_writes_and_loses_nothing() {
         let answer = app.acme.send("POST", &path, &body);
         assert_eq!((answer.status, answer.header("Idempotent-Replayed")), (201, None), "{}", answer.text());
     }
-    assert_eq!(app.acme.post_attachment(form(300_000).as_bytes()).status, 201);
+    assert_eq!(app.acme.post_attachment(&form).status, 201);
     assert_eq!(app.count("SELECT count(*) FROM attachments"), 1);
     assert_eq!(app.count("SELECT count(*) FROM operations"), taken + i64::try_from(refused.len()).unwrap());
     app.data.is_sound();
@@ -411,9 +399,7 @@ fn a_terminated_process_finishes_its_calls_and_exits() {
         }
         eventually("writes are acknowledged", || acknowledged.load(Ordering::SeqCst) > 20);
         over.store(true, Ordering::SeqCst);
-        let terminated =
-            std::process::Command::new("sh").args(["-c", &format!("kill -TERM {}", app.process())]).status();
-        assert!(terminated.unwrap().success());
+        app.terminate();
         app.wait_for_exit()
     });
     assert!(status.success(), "{status}");

@@ -8,17 +8,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::app::{App, Client, PATIENCE, at_once};
+use crate::app::{App, Client, FORM_TYPE, PATIENCE, at_once, form_with};
 use crate::bad_input::{Write, started};
 
 const TRACKS: &str = "/api/external/v1/tracks";
 const REQUESTS: &str = "/api/external/v1/feature_requests";
-
-fn connect(client: &Client) -> TcpStream {
-    let stream = TcpStream::connect(("127.0.0.1", client.port)).expect("a connection");
-    stream.set_read_timeout(Some(PATIENCE)).expect("a time limit");
-    stream
-}
 
 /// Everything that the server says until it closes the connection, which it must.
 fn rest(mut stream: TcpStream, case: &str) -> Vec<u8> {
@@ -54,7 +48,7 @@ fn one_answer(stream: &mut TcpStream) -> Vec<u8> {
 
 /// What comes back for these bytes until the server closes the connection.
 fn exchange(client: &Client, bytes: &[u8], case: &str) -> Vec<u8> {
-    let mut stream = connect(client);
+    let mut stream = client.connect();
     // The server may have closed before it was sent all.
     let _ = stream.write_all(bytes);
     rest(stream, case)
@@ -248,10 +242,10 @@ fn urls_in_answers_are_made_of_the_settings_and_never_of_a_header() {
         let body = |text: &str| -> Value {
             serde_json::from_str(text.split_once("\r\n\r\n").expect("a body").1).expect("JSON")
         };
-        let (json, form) = ("application/json", "multipart/form-data; boundary=limit");
+        let json = "application/json";
         let part = "--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.png\"\r\n\r\n\
                     \u{89}PNG\r\n\r\n--limit--\r\n";
-        let file = body(&call("POST", "/api/external/v2/attachments", form, part));
+        let file = body(&call("POST", "/api/external/v2/attachments", FORM_TYPE, part));
         let changelog = json!({ "changelog": { "title": "1.2", "content": "New", "publish": true } }).to_string();
         let request = json!({ "feature_request": { "title": "Dark" }, "customer": { "email": "a@b.example" } });
         let comment = json!({ "comment": { "content": "Soon" } }).to_string();
@@ -596,7 +590,7 @@ fn a_message_that_ends_in_two_places_has_one_answer_and_is_the_last() {
 fn heads_and_bodies_that_stop_are_cut_and_hold_nobody_up() {
     let app = App::start();
     let slow = |bytes: &str| {
-        let mut stream = connect(&app.acme);
+        let mut stream = app.acme.connect();
         stream.set_read_timeout(Some(3 * PATIENCE)).expect("a time limit");
         stream.write_all(bytes.as_bytes()).expect("the server reads");
         stream
@@ -629,7 +623,7 @@ fn a_later_head_that_stops_is_cut_like_the_first() {
     ];
     let found = at_once(cases.len(), |number| {
         let (case, first, later) = &cases[number];
-        let mut stream = connect(&app.acme);
+        let mut stream = app.acme.connect();
         stream.write_all(first.as_bytes()).expect("the server reads");
         let mut answer = vec![0; 12];
         stream.read_exact(&mut answer).expect("an answer");
@@ -639,7 +633,7 @@ fn a_later_head_that_stops_is_cut_like_the_first() {
     });
     assert_eq!(found, [[200], [200], [200]]);
     // One that drips is no better than one that stops.
-    let mut stream = connect(&app.acme);
+    let mut stream = app.acme.connect();
     let mut dripped = 0;
     while stream.write_all(b"x").is_ok() {
         dripped += 1;
@@ -652,7 +646,7 @@ fn a_later_head_that_stops_is_cut_like_the_first() {
 #[test]
 fn calls_that_follow_each_other_on_one_connection_are_all_answered() {
     let app = App::start();
-    let mut stream = connect(&app.acme);
+    let mut stream = app.acme.connect();
     let call = format!("{}\r\n", head(&app.acme, "GET", TRACKS));
     // Longer than there may be no call, with pauses that are shorter than that.
     for number in 0..7 {
@@ -667,15 +661,12 @@ fn an_answer_that_is_read_with_pauses_arrives_whole() {
     let app = App::start();
     // More than the buffers of a connection hold.
     let bytes = 20_000_000;
-    let mut form = b"--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.bin\"\r\n\r\n".to_vec();
-    form.resize(form.len() + bytes, b'x');
-    form.extend_from_slice(b"\r\n--limit--\r\n");
-    let file = app.acme.post_attachment(&form).json();
+    let file = app.acme.post_attachment(&form_with("a.bin", &vec![b'x'; bytes])).json();
     let path_of = |url: &str| url.strip_prefix("https://acme.roadmap.example.com").expect("our URL").to_owned();
     let redirect = app.acme.get(&path_of(file["blob_url"].as_str().expect("a URL")));
     let place = path_of(redirect.header("location").expect("a place"));
 
-    let mut stream = connect(&app.acme);
+    let mut stream = app.acme.connect();
     let call = format!("{}Connection: close\r\n\r\n", head(&app.acme, "GET", &place));
     stream.write_all(call.as_bytes()).expect("the server reads");
     let mut part = vec![0; 1_000_000];
@@ -708,7 +699,7 @@ fn an_answer_before_the_end_of_the_body_ends_the_connection() {
 fn a_body_that_comes_slowly_but_steadily_is_taken() {
     let app = App::start();
     let body = json!({ "feature_request": { "title": "Dark mode", "description": "x".repeat(100) } }).to_string();
-    let mut stream = connect(&app.acme);
+    let mut stream = app.acme.connect();
     let head =
         format!("{}Connection: close\r\nContent-Length: {}\r\n\r\n", head(&app.acme, "POST", REQUESTS), body.len());
     stream.write_all(head.as_bytes()).expect("the server reads");

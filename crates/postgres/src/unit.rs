@@ -187,33 +187,22 @@ impl UnitOfWork for PostgresUnit {
     }
 
     async fn rollback(self: Box<Self>) -> Result<Ended, StoreError> {
-        let Self { session, workspace, key, claim } = *self;
-        match (claim.into_inner().unwrap_or_else(PoisonError::into_inner), key) {
+        let claim = std::mem::replace(&mut *self.claim(), Claim::Held);
+        let ended = match (claim, &self.key) {
+            (Claim::Answered(reply), _) => Ended::Answered(reply),
+            (Claim::Busy, _) => Ended::Busy,
             (Claim::Due, Some(key)) => {
-                // Nothing was asked yet, so that there is nothing but the answer to wait for.
-                let saved = LookUp { workspace, key: key.as_str().to_owned() };
-                let saved = session.run_optional(saved.get_result(&mut session.connection()?)).await?;
-                session.roll_back().await?;
-                Ok(match saved {
-                    Some(saved) => Ended::Answered(reply(saved, &key)?),
-                    None => Ended::AsTold,
-                })
+                // Nothing was asked yet, so that there is nothing but the answer to look for.
+                let look = self.look_up(key);
+                let saved = self.session.run_optional(look.get_result(&mut self.connection()?)).await?;
+                saved.map(|saved| reply(saved, key)).transpose()?.map_or(Ended::AsTold, Ended::Answered)
             }
-            (Claim::Answered(reply), _) => {
-                session.roll_back().await?;
-                Ok(Ended::Answered(reply))
-            }
-            (Claim::Busy, _) => {
-                // Either another process has the key, or the server is away. One that can still undo
-                // the unit is there.
-                session.roll_back().await?;
-                Ok(Ended::Busy)
-            }
-            (Claim::Due | Claim::Held, _) => {
-                session.roll_back().await?;
-                Ok(Ended::AsTold)
-            }
-        }
+            (Claim::Due | Claim::Held, _) => Ended::AsTold,
+        };
+        // A key that seemed to be busy may have been a server that is away: one that can still undo the
+        // unit is there.
+        self.session.roll_back().await?;
+        Ok(ended)
     }
 }
 

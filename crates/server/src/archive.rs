@@ -87,17 +87,23 @@ pub(crate) fn write(to: &mut File, contents: &Contents<'_>) -> anyhow::Result<Ma
     if let Some(secret) = &contents.secret {
         append(&mut builder, SECRET, secret.len() as u64, secret.as_slice())?;
     }
-    for file in contents.blobs.iter().flat_map(|_| contents.files) {
-        let path = contents.blobs.unwrap_or(Path::new("")).join(file.key.to_string());
-        let lost = || format!("the file {} is not in the storage as the database has it", path.display());
-        let stored = File::open(&path).with_context(lost)?;
-        ensure!(stored.metadata()?.len() == file.byte_size, lost());
-        let mut bytes = Hashing::<_, Md5>::new(stored);
-        append(&mut builder, &format!("blobs/{}", file.key), file.byte_size, &mut bytes).with_context(lost)?;
-        ensure!(bytes.is(file), lost());
+    if let Some(blobs) = contents.blobs {
+        contents.files.iter().try_for_each(|file| append_blob(&mut builder, blobs, file))?;
     }
     builder.finish()?;
     Ok(manifest)
+}
+
+/// The entry of an uploaded file.
+fn append_blob<W: Write>(builder: &mut Builder<W>, blobs: &Path, file: &StoredFile) -> anyhow::Result<()> {
+    let path = blobs.join(file.key.to_string());
+    let lost = || format!("the file {} is not in the storage as the database has it", path.display());
+    let stored = File::open(&path).with_context(lost)?;
+    ensure!(stored.metadata()?.len() == file.byte_size, lost());
+    let mut bytes = Hashing::<_, Md5>::new(stored);
+    append(builder, &format!("blobs/{}", file.key), file.byte_size, &mut bytes).with_context(lost)?;
+    ensure!(bytes.is(file), lost());
+    Ok(())
 }
 
 /// An entry of exactly so many bytes, readable for its owner alone.

@@ -40,6 +40,17 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    #[command(flatten)]
+    Settled(SettledCommand),
+    /// Look at all that the service needs, and say what is wrong and how to mend it
+    Doctor(doctor::Doctor),
+    /// Print the OpenAPI document of the API
+    Openapi(openapi::OpenApi),
+}
+
+/// What cannot be done without good settings.
+#[derive(Debug, Subcommand)]
+enum SettledCommand {
     /// Serve the API
     Serve(serve::Serve),
     /// Bring the database schema up to date (the other commands do so by themselves)
@@ -61,8 +72,6 @@ enum Command {
     /// Test the sending of mail, see how it stands, try again
     #[command(subcommand)]
     Mail(mail::MailCommand),
-    /// Look at all that the service needs, and say what is wrong and how to mend it
-    Doctor(doctor::Doctor),
     /// Copy the embedded database, the files and the secret into one file, while the service runs
     Backup(backup::Backup),
     /// Put a backup in the place of the embedded database, while no service runs
@@ -73,30 +82,28 @@ enum Command {
     /// Add and list the lanes of a workspace's public roadmap
     #[command(subcommand)]
     Lane(lane::LaneCommand),
-    /// Print the OpenAPI document of the API
-    Openapi(openapi::OpenApi),
 }
 
 impl Arguments {
     /// Runs the command.
     pub(crate) async fn run(self) -> anyhow::Result<()> {
-        if let Command::Openapi(command) = &self.command {
-            return command.run();
-        }
-        let settings = Settings::load(&self.settings);
-        if let Command::Doctor(command) = self.command {
+        let settings = || Settings::load(&self.settings);
+        match self.command {
+            Command::Openapi(command) => command.run(),
             // What is wrong with the settings is told with the rest, and nothing is logged beside it.
-            return command.run(settings).await;
+            Command::Doctor(command) => command.run(settings()).await,
+            Command::Settled(command) => {
+                let settings = settings()?;
+                let telemetry = telemetry::start(&settings, matches!(command, SettledCommand::Serve(_)))?;
+                let outcome = command.run(settings).await;
+                telemetry.end().await;
+                outcome
+            }
         }
-        let settings = settings?;
-        let telemetry = telemetry::start(&settings, matches!(self.command, Command::Serve(_)))?;
-        let outcome = self.command.run(settings).await;
-        telemetry.end().await;
-        outcome
     }
 }
 
-impl Command {
+impl SettledCommand {
     async fn run(self, settings: Settings) -> anyhow::Result<()> {
         match self {
             Self::Serve(command) => command.run(settings).await,
@@ -107,12 +114,10 @@ impl Command {
             Self::Track(command) => command.run(&settings).await,
             Self::Worker(command) => command.run(&settings).await,
             Self::Mail(command) => command.run(&settings).await,
-            Self::Doctor(command) => command.run(Ok(settings)).await,
             Self::Backup(command) => command.run(settings).await,
             Self::Restore(command) => command.run(settings).await,
             Self::Attachments(command) => command.run(&settings).await,
             Self::Lane(command) => command.run(&settings).await,
-            Self::Openapi(command) => command.run(),
         }
     }
 }

@@ -80,6 +80,7 @@ fn address(raw: &str) -> IpAddr {
 
 #[test]
 fn a_limit_is_exact_to_a_twentieth_at_every_pace() {
+    let mut worst = 0_f64;
     for (calls, seconds, burst) in [(600, 60, 600), (600, 60, 2), (10, 1, 100), (7, 1, 3), (36_000, 3_600, 50)] {
         for pace in [1_u64, 7, 20, 99] {
             let (limits, stopwatch) = limits(rate(calls, seconds, burst), None, None);
@@ -96,8 +97,10 @@ fn a_limit_is_exact_to_a_twentieth_at_every_pace() {
             let exact = (f64::from(burst) + filled).min(f64::from(made));
             let error = (f64::from(admitted) - exact).abs() / exact;
             assert!(error <= 0.05, "{calls} in {seconds} s, burst {burst}, every {pace} ms: {admitted}, not {exact}");
+            worst = worst.max(error);
         }
     }
+    println!("20 limits and paces, 12,000 calls each: at most {:.2} % off", 100.0 * worst);
 }
 
 #[test]
