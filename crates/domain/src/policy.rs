@@ -1,6 +1,5 @@
 //! Decisions that need nothing but their arguments.
 
-pub mod authorship;
 pub mod idempotency;
 pub mod mail_retry;
 pub mod ranking;

@@ -33,7 +33,7 @@ pub use reads::{Directory, Housekeeping, RoadmapReader, TextSearch};
 pub use unit_of_work::{Begun, Ended, Store, UnitOfWork};
 pub use writes::{
     AttachmentWrites, ChangelogWrites, CommentWrites, Insertion, Outbox, Provisioning, RequestWrites, SettingWrites,
-    TeamReads, TrackWrites, VoteWrites,
+    TrackWrites, VoteWrites,
 };
 
 #[cfg(any(test, feature = "mocks"))]

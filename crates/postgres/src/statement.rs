@@ -50,3 +50,18 @@ macro_rules! statement {
     };
 }
 pub(crate) use statement;
+
+/// The member whom a note or comment is by, in a statement with the parameter `workspace`: the one with
+/// the address in this parameter, else the oldest.
+macro_rules! author {
+    ($address:literal) => {
+        concat!(
+            "coalesce(
+                (SELECT id FROM members WHERE workspace_id = {workspace} AND email_folded = ",
+            $address,
+            "),
+                (SELECT id FROM members WHERE workspace_id = {workspace} ORDER BY created_at, id LIMIT 1))"
+        )
+    };
+}
+pub(crate) use author;

@@ -7,7 +7,6 @@ mod outbox;
 mod provisioning;
 mod requests;
 mod settings;
-mod team;
 mod tracks;
 mod votes;
 

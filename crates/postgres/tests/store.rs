@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::id::{MemberId, WorkspaceId};
 use roadmap_postgres::{PostgresOptions, PostgresStore, migrate, pending, revert_all};
 use roadmap_testkit::harness::{Probe, Subject};
 use roadmap_testkit::postgres::{self, Cluster, Database, Durability};
@@ -49,6 +49,12 @@ impl Probe for DatabaseProbe {
     async fn count(&self, table: &str, workspace: WorkspaceId) -> u64 {
         let query = format!("SELECT count(*) FROM {table} WHERE workspace_id = '{workspace}'");
         self.0.rows(&query)[0][0].as_ref().unwrap().parse().unwrap()
+    }
+
+    async fn authors(&self, table: &str, workspace: WorkspaceId) -> Vec<Option<MemberId>> {
+        let query = format!("SELECT author_id FROM {table} WHERE workspace_id = '{workspace}' ORDER BY id");
+        let rows = self.0.rows(&query);
+        rows.iter().map(|row| row[0].as_ref().map(|id| MemberId::new(id.parse().unwrap()))).collect()
     }
 }
 

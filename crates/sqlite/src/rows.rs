@@ -7,12 +7,13 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::api_key::{ApiKey, Scopes};
 use roadmap_domain::model::feature_request::{RequestRef, RequestSummary, Title};
 use roadmap_domain::model::id::{ApiKeyId, LaneId, RequestId, TrackId};
+use roadmap_domain::model::member::Author;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::{Lane, Placement, Track};
 
 use crate::codec::{Id, moment, optional_moment};
 use crate::errors::SqlError;
-use crate::schema::{api_keys, feature_requests, lanes, tracks, vote_tallies};
+use crate::schema::{api_keys, feature_requests, lanes, members, tracks, vote_tallies};
 
 /// Requests with their tally, their track and its lane.
 #[auto_type]
@@ -84,6 +85,23 @@ pub(crate) fn find_summary(
         }
         RequestRef::Nothing => None,
     })
+}
+
+/// The member whom a note or comment is by.
+pub(crate) fn find_author(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    author: &Author,
+) -> Result<Option<Id>, SqlError> {
+    let team = members::table.filter(members::workspace_id.eq(workspace)).select(members::id);
+    let named = match author.address() {
+        Some(address) => team.filter(members::email_folded.eq(address)).first(connection).optional()?,
+        None => None,
+    };
+    match named {
+        Some(member) => Ok(Some(member)),
+        None => Ok(team.order((members::created_at, members::id)).first(connection).optional()?),
+    }
 }
 
 /// Tracks with their lanes.

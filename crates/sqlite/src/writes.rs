@@ -7,6 +7,5 @@ mod outbox;
 mod provisioning;
 mod requests;
 mod settings;
-mod team;
 mod tracks;
 mod votes;

@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use diesel::connection::SimpleConnection;
-use diesel::sql_types::{BigInt, Text};
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
-use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::id::{MemberId, WorkspaceId};
 use roadmap_sqlite::{SqliteOptions, SqliteStore, migrate, pending, revert_all};
 use roadmap_testkit::harness::{Probe, Subject};
+use uuid::Uuid;
 
 roadmap_testkit::contract_tests!(crate::fresh);
 
@@ -50,6 +51,20 @@ impl Probe for FileProbe {
             diesel::sql_query(sql).bind::<Text, _>(workspace.to_string()).get_result(&mut connection).unwrap();
         row.count.unsigned_abs()
     }
+
+    async fn authors(&self, table: &str, workspace: WorkspaceId) -> Vec<Option<MemberId>> {
+        let mut connection = SqliteConnection::establish(self.0.to_str().unwrap()).unwrap();
+        let sql = format!("SELECT author_id FROM {table} WHERE workspace_id = unhex(?, '-') ORDER BY id");
+        let rows: Vec<Author> =
+            diesel::sql_query(sql).bind::<Text, _>(workspace.to_string()).get_results(&mut connection).unwrap();
+        rows.iter().map(|row| row.author_id.as_ref().map(|id| MemberId::new(Uuid::from_slice(id).unwrap()))).collect()
+    }
+}
+
+#[derive(QueryableByName)]
+struct Author {
+    #[diesel(sql_type = Nullable<Binary>)]
+    author_id: Option<Vec<u8>>,
 }
 
 #[derive(QueryableByName, Debug, PartialEq, Eq)]
@@ -131,7 +146,7 @@ async fn a_write_waits_for_another_process_only_so_long() {
     let store = SqliteStore::open(&options).unwrap();
     let mut other = SqliteConnection::establish(options.path.to_str().unwrap()).unwrap();
     other.batch_execute("BEGIN IMMEDIATE").unwrap();
-    let workspace = WorkspaceId::new(uuid::Uuid::from_u128(1));
+    let workspace = WorkspaceId::new(Uuid::from_u128(1));
     let begun = roadmap_domain::ports::Store::begin(&store, workspace, None).await;
     assert!(matches!(begun, Err(roadmap_domain::StoreError::Unavailable(_))));
     other.batch_execute("ROLLBACK").unwrap();

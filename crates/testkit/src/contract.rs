@@ -82,7 +82,7 @@ macro_rules! contract_tests {
                 names_are_filled_but_not_overwritten,
                 every_call_leaves_its_note,
                 a_vote_for_nothing_does_nothing,
-                notes_fall_back_to_the_oldest_member,
+                notes_and_comments_fall_back_to_the_oldest_member,
                 votes_are_listed_newest_request_first,
                 voters_are_listed_latest_first,
                 pages_end_where_the_list_ends,

@@ -8,7 +8,7 @@ use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::comment::CommentDraft;
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::feature_request::{Description, RequestRef, RequestSummary, Tag, Title};
-use roadmap_domain::model::id::{TrackId, WorkspaceId};
+use roadmap_domain::model::id::{MemberId, TrackId, WorkspaceId};
 use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::operation_key::{OperationKey, SavedReply};
 use roadmap_domain::model::search::SearchQuery;
@@ -49,11 +49,14 @@ pub struct Subject {
     pub keep: Box<dyn Any + Send + Sync>,
 }
 
-/// Counts rows behind the store's back.
+/// Looks at rows behind the store's back.
 #[async_trait]
 pub trait Probe: Send + Sync {
     /// Rows of a table that belong to a workspace.
     async fn count(&self, table: &str, workspace: WorkspaceId) -> u64;
+
+    /// Whom the notes or comments of a workspace are by, in their order.
+    async fn authors(&self, table: &str, workspace: WorkspaceId) -> Vec<Option<MemberId>>;
 }
 
 /// A store with the domain around it.

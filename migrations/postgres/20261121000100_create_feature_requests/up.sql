@@ -82,6 +82,34 @@ CREATE INDEX votes_by_customer ON votes (workspace_id, customer_id, request_id);
 CREATE INDEX votes_by_age ON votes (workspace_id, request_id, created_at, customer_id);
 
 -- Private: read by nothing that answers clients.
+-- Adds a vote unless the customer has voted before, and tells the number of votes after it.
+--
+-- These are statements of their own inside of the one that calls. What the vote refers to is looked up
+-- before the tally is held, and not after. Who has waited for the tally's row sets up the statement once
+-- more to look at the row again, which is this small one. And a vote that was waited for is counted,
+-- although the calling statement does not see it.
+CREATE FUNCTION add_vote(
+    of_workspace uuid, of_request uuid, of_customer uuid, at timestamptz, OUT is_new boolean, OUT counted bigint
+)
+LANGUAGE plpgsql VOLATILE
+AS $$
+BEGIN
+    INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at)
+    VALUES (of_workspace, of_request, of_customer, true, at)
+    ON CONFLICT (workspace_id, request_id, customer_id) DO NOTHING;
+    is_new := FOUND;
+    IF is_new THEN
+        UPDATE vote_tallies SET votes_count = votes_count + 1
+        WHERE workspace_id = of_workspace AND request_id = of_request
+        RETURNING votes_count INTO counted;
+    ELSE
+        SELECT votes_count FROM vote_tallies
+        WHERE workspace_id = of_workspace AND request_id = of_request
+        INTO counted;
+    END IF;
+END
+$$;
+
 CREATE TABLE notes (
     workspace_id uuid NOT NULL,
     id uuid NOT NULL,

@@ -1,10 +1,10 @@
 //! Public comments on a feature request, contract section 2.6.
 
 use crate::error::Parsed;
-use crate::model::email_address::FoldedEmail;
 use crate::model::feature_request::RequestRef;
 use crate::model::html::CleanHtml;
-use crate::model::id::{CommentId, MemberId};
+use crate::model::id::CommentId;
+use crate::model::member::Author;
 use crate::model::timestamp::Timestamp;
 
 /// A comment as a call describes it.
@@ -12,8 +12,8 @@ use crate::model::timestamp::Timestamp;
 pub struct CommentDraft {
     /// The comment.
     pub content: CleanHtml,
-    /// The team member it is to be attributed to.
-    pub author_email: Option<FoldedEmail>,
+    /// Whom it is by.
+    pub author: Author,
     /// Whether every subscribed voter gets it by mail.
     pub notify_all_voters: bool,
 }
@@ -26,7 +26,7 @@ impl CommentDraft {
     pub fn parse(content: Option<&str>, author_email: Option<&str>, notify_all_voters: bool) -> Parsed<Self> {
         Ok(Self {
             content: CleanHtml::parse("content", content.unwrap_or_default())?,
-            author_email: FoldedEmail::of_author("author_email", author_email.unwrap_or_default())?,
+            author: Author::parse("author_email", author_email)?,
             notify_all_voters,
         })
     }
@@ -41,8 +41,8 @@ pub struct NewComment {
     pub request: RequestRef,
     /// The comment.
     pub content: CleanHtml,
-    /// Its author; none in a workspace without team members.
-    pub author: Option<MemberId>,
+    /// Whom it is by.
+    pub author: Author,
     /// When it was made.
     pub created_at: Timestamp,
 }

@@ -1,17 +1,17 @@
 //! Private notes of the team on a feature request, contract section 2.5. Never shown to customers.
 
 use crate::error::Parsed;
-use crate::model::email_address::FoldedEmail;
 use crate::model::html::CleanHtml;
-use crate::model::id::{MemberId, NoteId};
+use crate::model::id::NoteId;
+use crate::model::member::Author;
 
 /// A note as a call describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteDraft {
     /// The note.
     pub body: CleanHtml,
-    /// The team member it is to be attributed to.
-    pub author_email: Option<FoldedEmail>,
+    /// Whom it is by.
+    pub author: Author,
 }
 
 impl NoteDraft {
@@ -22,8 +22,14 @@ impl NoteDraft {
     pub fn parse(body: Option<&str>, author_email: Option<&str>) -> Parsed<Self> {
         Ok(Self {
             body: CleanHtml::parse("body", body.unwrap_or_default())?,
-            author_email: FoldedEmail::of_author("author_email", author_email.unwrap_or_default())?,
+            author: Author::parse("author_email", author_email)?,
         })
+    }
+
+    /// The note as it is stored.
+    #[must_use]
+    pub fn to_store(&self, id: NoteId) -> NewNote {
+        NewNote { id, body: self.body.clone(), author: self.author.clone() }
     }
 }
 
@@ -34,6 +40,6 @@ pub struct NewNote {
     pub id: NoteId,
     /// The note.
     pub body: CleanHtml,
-    /// Its author; none in a workspace without team members.
-    pub author: Option<MemberId>,
+    /// Whom it is by.
+    pub author: Author,
 }

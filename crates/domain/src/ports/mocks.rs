@@ -12,7 +12,7 @@ use crate::model::api_key::{ApiKey, Credential, KeyDigest};
 use crate::model::attachment::{Attachment, BlobKey, Served};
 use crate::model::changelog::{Changelog, CoverImage};
 use crate::model::comment::NewComment;
-use crate::model::email_address::{EmailAddress, FoldedEmail};
+use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::{FoundRequest, NewRequest, RequestRef, RequestSummary};
 use crate::model::id::{ApiKeyId, AttachmentId, CommentId, CustomerId, RequestId, TrackId, WorkspaceId};
 use crate::model::mail::{
@@ -27,13 +27,11 @@ use crate::model::timestamp::Timestamp;
 use crate::model::track::{Lane, Track};
 use crate::model::vote::{NewVote, VoteCast, Voter};
 use crate::model::workspace::{Subdomain, Workspace};
-use crate::policy::authorship::AuthorCandidates;
 use crate::policy::ranking::Candidate;
 use crate::ports::{
     AttachmentWrites, Begun, BlobListing, BlobUpload, Blobs, ChangelogWrites, Chunks, Clock, CommentWrites, Directory,
     Ended, GatePass, Health, Housekeeping, Ids, Insertion, Mailer, OperationGate, Outbox, OutboxQueue, Provisioning,
-    Random, RequestWrites, RoadmapReader, SettingWrites, Store, TeamReads, TextSearch, TrackWrites, UnitOfWork,
-    VoteWrites,
+    Random, RequestWrites, RoadmapReader, SettingWrites, Store, TextSearch, TrackWrites, UnitOfWork, VoteWrites,
 };
 
 mock! {
@@ -247,11 +245,6 @@ mock! {
     impl AttachmentWrites for Unit {
         async fn insert_attachment(&mut self, attachment: &Attachment) -> Result<(), StoreError>;
         async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<CoverImage>, StoreError>;
-    }
-
-    #[async_trait]
-    impl TeamReads for Unit {
-        async fn author_candidates(&mut self, named: Option<FoldedEmail>) -> Result<AuthorCandidates, StoreError>;
     }
 
     #[async_trait]

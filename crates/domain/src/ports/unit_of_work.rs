@@ -7,8 +7,8 @@ use crate::model::id::WorkspaceId;
 use crate::model::operation_key::{OperationKey, SavedReply};
 use crate::model::timestamp::Timestamp;
 use crate::ports::{
-    AttachmentWrites, ChangelogWrites, CommentWrites, Outbox, Provisioning, RequestWrites, SettingWrites, TeamReads,
-    TrackWrites, VoteWrites,
+    AttachmentWrites, ChangelogWrites, CommentWrites, Outbox, Provisioning, RequestWrites, SettingWrites, TrackWrites,
+    VoteWrites,
 };
 
 /// How a unit of work began.
@@ -52,7 +52,6 @@ pub trait UnitOfWork:
     + SettingWrites
     + ChangelogWrites
     + AttachmentWrites
-    + TeamReads
     + Outbox
     + Provisioning
     + Send

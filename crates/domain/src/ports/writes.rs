@@ -8,7 +8,6 @@ use crate::model::api_key::{ApiKey, KeyDigest};
 use crate::model::attachment::Attachment;
 use crate::model::changelog::{Changelog, CoverImage};
 use crate::model::comment::NewComment;
-use crate::model::email_address::FoldedEmail;
 use crate::model::feature_request::{NewRequest, RequestRef, RequestSummary};
 use crate::model::id::{ApiKeyId, AttachmentId, CommentId, RequestId, TrackId};
 use crate::model::member::Member;
@@ -17,7 +16,6 @@ use crate::model::timestamp::Timestamp;
 use crate::model::track::{Lane, Track};
 use crate::model::vote::{NewVote, VoteCast};
 use crate::model::workspace::Workspace;
-use crate::policy::authorship::AuthorCandidates;
 
 /// Feature requests.
 #[async_trait]
@@ -38,8 +36,8 @@ pub trait RequestWrites {
 /// Votes and the notes that come with them.
 #[async_trait]
 pub trait VoteWrites {
-    /// Attaches the note, finds or creates the customer and counts the vote, unless the customer
-    /// has voted for this request before.
+    /// Attaches the note under its [`Author`](crate::model::member::Author), finds or creates the customer and counts the vote,
+    /// unless the customer has voted for this request before.
     ///
     /// Returns what became of it and the request after it; `None` (and does nothing) when there is
     /// no such request.
@@ -52,7 +50,7 @@ pub trait VoteWrites {
 /// Public comments.
 #[async_trait]
 pub trait CommentWrites {
-    /// Stores a comment. Returns the request it is on; `None` (and does nothing) when there is no
+    /// Stores a comment under its [`Author`](crate::model::member::Author). Returns the request it is on; `None` (and does nothing) when there is no
     /// such request.
     async fn insert_comment(&mut self, comment: &NewComment) -> Result<Option<RequestSummary>, StoreError>;
 }
@@ -117,13 +115,6 @@ pub trait AttachmentWrites {
 
     /// The file that stands as a cover, if it exists in this workspace.
     async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<CoverImage>, StoreError>;
-}
-
-/// The team, as far as commands need it.
-#[async_trait]
-pub trait TeamReads {
-    /// The member with this address and the oldest member.
-    async fn author_candidates(&mut self, named: Option<FoldedEmail>) -> Result<AuthorCandidates, StoreError>;
 }
 
 /// What operators set up.

@@ -2,12 +2,10 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Parsed, Resource, RoadmapError, StoreError};
+use crate::error::{Parsed, Resource, RoadmapError};
 use crate::model::feature_request::RequestRef;
 use crate::model::id::{CustomerId, NoteId};
-use crate::model::note::{NewNote, NoteDraft};
 use crate::model::vote::{Ballot, NewVote, VoteCast};
-use crate::policy::authorship;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Call, Operation};
 
@@ -36,34 +34,22 @@ impl Operation for CastVote {
         let vote = NewVote {
             request: self.request,
             customer: ballot.customer.as_ref().map(|customer| customer.or_new(call.new_id(CustomerId::new))),
-            note: attributed(ballot.note.as_ref(), call, work).await?,
+            note: ballot.note.as_ref().map(|note| note.to_store(call.new_id(NoteId::new))),
             at: call.now,
         };
         work.cast_vote(&vote).await?.ok_or_else(missing)
     }
 }
 
-/// The note with its author.
-pub(crate) async fn attributed(
-    note: Option<&NoteDraft>,
-    call: &Call<'_>,
-    work: &mut dyn UnitOfWork,
-) -> Result<Option<NewNote>, StoreError> {
-    let Some(note) = note else { return Ok(None) };
-    let candidates = work.author_candidates(note.author_email.clone()).await?;
-    let author = authorship::author(candidates);
-    Ok(Some(NewNote { id: call.new_id(NoteId::new), body: note.body.clone(), author }))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Invalid;
+    use crate::error::{Invalid, StoreError};
     use crate::model::customer::CustomerDraft;
+    use crate::model::note::NoteDraft;
     use crate::model::vote::VoteOutcome;
-    use crate::policy::authorship::AuthorCandidates;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, call, member, now, request, summary};
+    use crate::usecase::fixtures::{NumberedIds, call, now, request, summary};
     use pollster::block_on;
 
     fn ann() -> Option<CustomerDraft> {
@@ -72,15 +58,6 @@ mod tests {
 
     fn note() -> Option<NoteDraft> {
         Some(NoteDraft::parse(Some("<p>Wants it</p>"), Some("Bob@team.example")).unwrap())
-    }
-
-    /// A unit with the oldest member 1 and, perhaps, the named member 2.
-    fn unit(named: Option<u128>) -> MockUnit {
-        let mut unit = MockUnit::new();
-        unit.expect_author_candidates()
-            .withf(|named| named.as_ref().is_some_and(|email| email.as_str() == "bob@team.example"))
-            .returning(move |_| Ok(AuthorCandidates { named: named.map(member), oldest: Some(member(1)) }));
-        unit
     }
 
     fn cast(
@@ -100,13 +77,12 @@ mod tests {
     #[test]
     fn rule_1_a_private_note_is_attached_on_every_call() {
         for result in [VoteOutcome::Registered, VoteOutcome::AlreadyVoted] {
-            let mut unit = unit(Some(2));
+            let mut unit = MockUnit::new();
             unit.expect_cast_vote()
                 .withf(|vote| {
-                    vote.note
-                        .as_ref()
-                        .is_some_and(|note| note.body.as_str() == "<p>Wants it</p>" && note.author == Some(member(2)))
-                        && vote.at == now()
+                    vote.note.as_ref().is_some_and(|note| {
+                        note.body.as_str() == "<p>Wants it</p>" && note.author.address() == Some("bob@team.example")
+                    }) && vote.at == now()
                 })
                 .times(1)
                 .returning(move |_| outcome(result));
@@ -116,7 +92,7 @@ mod tests {
 
     #[test]
     fn rule_2_the_customer_is_found_or_created_and_recorded_as_a_voter() {
-        let mut unit = unit(None);
+        let mut unit = MockUnit::new();
         unit.expect_cast_vote()
             .withf(|vote| {
                 vote.customer.as_ref().is_some_and(|customer| {
@@ -132,7 +108,7 @@ mod tests {
 
     #[test]
     fn rule_3_a_second_vote_is_reported_not_counted() {
-        let mut unit = unit(None);
+        let mut unit = MockUnit::new();
         unit.expect_cast_vote().returning(|_| outcome(VoteOutcome::AlreadyVoted));
         let cast = cast(&mut unit, ann(), note()).unwrap();
         assert_eq!((cast.vote_registered(), cast.already_voted()), (false, true));
@@ -140,7 +116,7 @@ mod tests {
 
     #[test]
     fn rule_4_without_a_customer_only_the_note_is_added() {
-        let mut unit = unit(None);
+        let mut unit = MockUnit::new();
         unit.expect_cast_vote()
             .withf(|vote| vote.customer.is_none() && vote.note.is_some())
             .times(1)
@@ -150,17 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_by_nobody_known_is_the_oldest_member_s() {
-        let mut unit = unit(None);
-        unit.expect_cast_vote()
-            .withf(|vote| vote.note.as_ref().is_some_and(|note| note.author == Some(member(1))))
-            .times(1)
-            .returning(|_| outcome(VoteOutcome::NoVoter));
-        cast(&mut unit, None, note()).unwrap();
-    }
-
-    #[test]
-    fn without_a_note_nobody_asks_for_authors() {
+    fn a_vote_comes_without_a_note_too() {
         let mut unit = MockUnit::new();
         unit.expect_cast_vote().withf(|vote| vote.note.is_none()).returning(|_| outcome(VoteOutcome::Registered));
         cast(&mut unit, ann(), None).unwrap();
@@ -182,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_vote_for_nothing_is_an_unknown_request() {
-        let mut unit = unit(None);
+        let mut unit = MockUnit::new();
         unit.expect_cast_vote().returning(|_| Ok(None));
         assert!(matches!(cast(&mut unit, ann(), note()), Err(RoadmapError::Missing(Resource::FeatureRequest))));
     }

@@ -5,12 +5,11 @@ use async_trait::async_trait;
 use crate::error::{Parsed, Resource, RoadmapError, StoreError};
 use crate::model::customer::CustomerDraft;
 use crate::model::feature_request::{Description, NewRequest, RequestRef, Tag, Title};
-use crate::model::id::{CustomerId, RequestId, TrackId};
+use crate::model::id::{CustomerId, NoteId, RequestId, TrackId};
 use crate::model::note::NoteDraft;
 use crate::model::search::SearchDocument;
 use crate::model::vote::{NewVote, VoteCast, VoteOutcome};
 use crate::ports::UnitOfWork;
-use crate::usecase::cast_vote::attributed;
 use crate::usecase::executor::{Call, Operation};
 
 /// Creates a request.
@@ -70,7 +69,7 @@ impl Operation for CreateRequest {
         if author.is_none() && draft.note.is_none() {
             return Ok(VoteCast { outcome: VoteOutcome::NoVoter, request });
         }
-        let note = attributed(draft.note.as_ref(), call, work).await?;
+        let note = draft.note.as_ref().map(|note| note.to_store(call.new_id(NoteId::new)));
         let vote = NewVote { request: RequestRef::Id(request.id), customer: author, note, at: call.now };
         let cast = work.cast_vote(&vote).await?;
         cast.ok_or_else(|| StoreError::Fatal("a request was gone in the unit that stored it".into()).into())
@@ -81,10 +80,10 @@ impl Operation for CreateRequest {
 mod tests {
     use super::*;
     use crate::error::Invalid;
+    use crate::model::member::Author;
     use crate::model::track::Track;
-    use crate::policy::authorship::AuthorCandidates;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, call, member, name, now, summary};
+    use crate::usecase::fixtures::{NumberedIds, call, name, now, summary};
     use pollster::block_on;
     use uuid::Uuid;
 
@@ -135,13 +134,12 @@ mod tests {
         let note = NoteDraft::parse(Some("big account"), None).unwrap();
         let mut unit = MockUnit::new();
         unit.expect_first_track().returning(|| Ok(Some(track(9))));
-        unit.expect_author_candidates().returning(|_| Ok(AuthorCandidates { named: None, oldest: Some(member(1)) }));
         unit.expect_insert_request().withf(|new| new.author.is_some()).returning(|_| Ok(summary("Inbox", None, 0)));
         unit.expect_cast_vote()
             .withf(|vote| {
                 vote.request == RequestRef::Id(summary("Inbox", None, 0).id)
                     && vote.customer.as_ref().is_some_and(|customer| customer.email.as_str() == "ann@example.com")
-                    && vote.note.as_ref().is_some_and(|note| note.author == Some(member(1)))
+                    && vote.note.as_ref().is_some_and(|note| note.author == Author::Oldest)
             })
             .times(1)
             .returning(|_| Ok(Some(VoteCast { outcome: VoteOutcome::Registered, request: summary("Inbox", None, 1) })));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use uuid::Uuid;
 
 use crate::model::feature_request::{RequestRef, RequestSummary, Title};
-use crate::model::id::{MemberId, RequestId, WorkspaceId};
+use crate::model::id::{RequestId, WorkspaceId};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::Placement;
@@ -18,10 +18,6 @@ pub(crate) fn workspace() -> WorkspaceId {
 
 pub(crate) fn now() -> Timestamp {
     Timestamp::from_millis(1_770_000_000_000).unwrap()
-}
-
-pub(crate) fn member(number: u128) -> MemberId {
-    MemberId::new(Uuid::from_u128(number))
 }
 
 pub(crate) fn name(text: &str) -> Name {

@@ -6,7 +6,6 @@ use crate::error::{Parsed, Resource, RoadmapError};
 use crate::model::comment::{Comment, CommentDraft, NewComment};
 use crate::model::feature_request::{RequestRef, RequestSummary};
 use crate::model::id::CommentId;
-use crate::policy::authorship;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Call, Operation};
 
@@ -45,12 +44,11 @@ impl Operation for PostComment {
                 return Err(invalid.clone().into());
             }
         };
-        let candidates = work.author_candidates(draft.author_email.clone()).await?;
         let comment = NewComment {
             id: call.new_id(CommentId::new),
             request: self.request,
             content: draft.content.clone(),
-            author: authorship::author(candidates),
+            author: draft.author.clone(),
             created_at: call.now,
         };
         let request = work.insert_comment(&comment).await?.ok_or_else(missing)?;
@@ -66,9 +64,8 @@ impl Operation for PostComment {
 mod tests {
     use super::*;
     use crate::error::Invalid;
-    use crate::policy::authorship::AuthorCandidates;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, call, member, now, request, summary};
+    use crate::usecase::fixtures::{NumberedIds, call, now, request, summary};
     use pollster::block_on;
     use uuid::Uuid;
 
@@ -77,17 +74,13 @@ mod tests {
         block_on(PostComment { request: request(), draft }.perform(&call(&ids), unit))
     }
 
-    fn unit() -> MockUnit {
-        let mut unit = MockUnit::new();
-        unit.expect_author_candidates().returning(|_| Ok(AuthorCandidates { named: None, oldest: Some(member(1)) }));
-        unit
-    }
-
     #[test]
     fn a_comment_is_cleaned_attributed_and_shown() {
-        let mut unit = unit();
+        let mut unit = MockUnit::new();
         unit.expect_insert_comment()
-            .withf(|new| new.author == Some(member(1)) && new.request == request() && new.created_at == now())
+            .withf(|new| {
+                new.author.address() == Some("who@example.com") && new.request == request() && new.created_at == now()
+            })
             .times(1)
             .returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
         let posted =
@@ -101,7 +94,7 @@ mod tests {
     #[test]
     fn voters_are_notified_only_when_asked_for() {
         // The first test has no expectation of `notify_voters`: a call would fail it.
-        let mut unit = unit();
+        let mut unit = MockUnit::new();
         unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
         unit.expect_notify_voters()
             .withf(|request, comment, at, at_once| {
@@ -126,7 +119,7 @@ mod tests {
         let outcome = post(&mut known, Err(Invalid::missing("content")));
         assert!(matches!(outcome, Err(RoadmapError::Invalid(invalid)) if invalid == Invalid::missing("content")));
 
-        let mut gone = unit();
+        let mut gone = MockUnit::new();
         gone.expect_insert_comment().returning(|_| Ok(None));
         let outcome = post(&mut gone, CommentDraft::parse(Some("Soon"), None, true));
         assert!(matches!(outcome, Err(RoadmapError::Missing(Resource::FeatureRequest))));

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::codec::Moment;
 use crate::rows::{SummaryColumns, SummaryRow};
-use crate::statement::statement;
+use crate::statement::{author, statement};
 use crate::unit::PostgresUnit;
 use crate::writes::id_or_number;
 
@@ -22,11 +22,11 @@ statement! {
         id: Uuid => SqlUuid,
         request: Option<Uuid> => Nullable<SqlUuid>,
         number: Option<i64> => Nullable<BigInt>,
-        author: Option<Uuid> => Nullable<SqlUuid>,
+        author: Option<String> => Nullable<Text>,
         content: String => Text,
         at: Moment => Timestamptz,
     } -> SummaryColumns,
-    "WITH request AS MATERIALIZED (
+    concat!("WITH request AS MATERIALIZED (
          SELECT feature_requests.id, feature_requests.tag_number, title, tracks.name AS track, lanes.name AS lane,
                 votes_count, created_at
          FROM feature_requests
@@ -38,9 +38,9 @@ statement! {
              (SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND tag_number = {number})))
      ), comment AS (
          INSERT INTO comments (workspace_id, id, request_id, author_id, content, created_at)
-         SELECT {workspace}, {id}, request.id, {author}, {content}, {at} FROM request
+         SELECT {workspace}, {id}, request.id, ", author!("{author}"), ", {content}, {at} FROM request
      )
-     SELECT * FROM request"
+     SELECT * FROM request")
 }
 
 #[async_trait]
@@ -52,7 +52,7 @@ impl CommentWrites for PostgresUnit {
             id: comment.id.uuid(),
             request,
             number,
-            author: comment.author.map(|author| author.uuid()),
+            author: comment.author.address().map(ToOwned::to_owned),
             content: comment.content.as_str().to_owned(),
             at: comment.created_at.into(),
         };

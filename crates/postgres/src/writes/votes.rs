@@ -1,7 +1,6 @@
 //! Votes, their voters and their notes.
 
 use async_trait::async_trait;
-use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
@@ -12,15 +11,14 @@ use uuid::Uuid;
 
 use crate::codec::Moment;
 use crate::rows::{SummaryColumns, SummaryRow};
-use crate::schema::vote_tallies;
-use crate::statement::statement;
+use crate::statement::{author, statement};
 use crate::unit::PostgresUnit;
 use crate::writes::requests::name_of;
 
 statement! {
     /// Finds or adds the customer, adds the vote unless it is there, counts it, keeps the note, and
-    /// returns the request, whether there was a voter and whether the vote was counted. Without such
-    /// a request it does nothing and returns nothing. Parts that are absent are NULL.
+    /// returns the request and whether the vote is new, if there is a voter. Without such a
+    /// request it does nothing and returns nothing. Parts that are absent are NULL.
     Cast {
         workspace: Uuid => SqlUuid,
         request: Option<Uuid> => Nullable<SqlUuid>,
@@ -31,10 +29,10 @@ statement! {
         email_folded: Option<String> => Nullable<Text>,
         name: Option<String> => Nullable<Text>,
         note: Option<Uuid> => Nullable<SqlUuid>,
-        note_author: Option<Uuid> => Nullable<SqlUuid>,
+        note_author: Option<String> => Nullable<Text>,
         note_body: Option<String> => Nullable<Text>,
-    } -> (SummaryColumns, Bool, Bool),
-    "WITH request AS MATERIALIZED (
+    } -> (SummaryColumns, Nullable<Bool>),
+    concat!("WITH request AS MATERIALIZED (
          SELECT feature_requests.id, tag_number, title, tracks.name AS track, lanes.name AS lane, created_at
          FROM feature_requests
          JOIN tracks ON tracks.workspace_id = feature_requests.workspace_id AND tracks.id = track_id
@@ -55,27 +53,22 @@ statement! {
            AND name IS NULL AND {name} IS NOT NULL AND EXISTS (SELECT FROM request)
      ), voter AS MATERIALIZED (
          SELECT id FROM known UNION ALL SELECT id FROM added
-     ), vote AS (
-         INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at)
-         SELECT {workspace}, request.id, voter.id, true, {at} FROM request, voter
-         ON CONFLICT (workspace_id, request_id, customer_id) DO NOTHING
-         RETURNING request_id
-     ), counted AS (
-         UPDATE vote_tallies SET votes_count = votes_count + 1
-         WHERE workspace_id = {workspace} AND request_id = (SELECT request_id FROM vote)
-         RETURNING votes_count
+     ), vote AS MATERIALIZED (
+         SELECT vote.* FROM request, voter, add_vote({workspace}, request.id, voter.id, {at}) AS vote
      ), noted AS (
          INSERT INTO notes (workspace_id, id, request_id, customer_id, author_id, body, created_at)
-         SELECT {workspace}, {note}, request.id, (SELECT id FROM voter), {note_author}, {note_body}, {at} FROM request
+         SELECT {workspace}, {note}, request.id, (SELECT id FROM voter),
+                ", author!("{note_author}"), ",
+                {note_body}, {at} FROM request
          WHERE {note} IS NOT NULL
      )
      SELECT id, tag_number, title, track, lane,
             coalesce(
-                (SELECT votes_count FROM counted),
+                (SELECT counted FROM vote),
                 (SELECT votes_count FROM vote_tallies WHERE workspace_id = {workspace} AND request_id = request.id)
             ),
-            created_at, EXISTS (SELECT FROM voter), EXISTS (SELECT FROM counted)
-     FROM request"
+            created_at, (SELECT is_new FROM vote)
+     FROM request")
 }
 
 #[async_trait]
@@ -93,32 +86,18 @@ impl VoteWrites for PostgresUnit {
             email_folded: customer.map(|customer| customer.email.folded().as_str().to_owned()),
             name: customer.and_then(name_of),
             note: note.map(|note| note.id.uuid()),
-            note_author: note.and_then(|note| note.author).map(|author| author.uuid()),
+            note_author: note.and_then(|note| note.author.address()).map(ToOwned::to_owned),
             note_body: note.map(|note| note.body.as_str().to_owned()),
         };
-        let row: Option<(SummaryRow, bool, bool)> = self.run_optional(cast.get_result(&mut self.connection()?)).await?;
-        let Some((mut request, has_voter, counted)) = row else { return Ok(None) };
-        let outcome = match (has_voter, counted) {
-            (false, _) => VoteOutcome::NoVoter,
-            (true, true) => VoteOutcome::Registered,
-            (true, false) => {
-                // The vote may be one that was waited for: then it is newer than what the statement
-                // saw, and only another statement sees the count with it.
-                request.votes_count = self.votes_count(request.id).await?;
-                VoteOutcome::AlreadyVoted
-            }
+        let row: Option<(SummaryRow, Option<bool>)> =
+            self.run_optional(cast.get_result(&mut self.connection()?)).await?;
+        let Some((request, is_new)) = row else { return Ok(None) };
+        let outcome = match is_new {
+            None => VoteOutcome::NoVoter,
+            Some(true) => VoteOutcome::Registered,
+            Some(false) => VoteOutcome::AlreadyVoted,
         };
         Ok(Some(VoteCast { outcome, request: request.try_into()? }))
-    }
-}
-
-impl PostgresUnit {
-    async fn votes_count(&self, request: Uuid) -> Result<i64, StoreError> {
-        let count = vote_tallies::table
-            .filter(vote_tallies::workspace_id.eq(self.workspace))
-            .filter(vote_tallies::request_id.eq(request))
-            .select(vote_tallies::votes_count);
-        self.run(count.first(&mut self.connection()?)).await
     }
 }
 

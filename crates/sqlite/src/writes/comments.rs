@@ -8,7 +8,7 @@ use roadmap_domain::model::feature_request::RequestSummary;
 use roadmap_domain::ports::CommentWrites;
 
 use crate::codec::Id;
-use crate::rows::find_summary;
+use crate::rows::{find_author, find_summary};
 use crate::schema::comments;
 use crate::unit::SqliteUnit;
 
@@ -24,7 +24,7 @@ impl CommentWrites for SqliteUnit {
                         comments::workspace_id.eq(workspace),
                         comments::id.eq(Id(comment.id.uuid())),
                         comments::request_id.eq(request.id),
-                        comments::author_id.eq(comment.author.map(|author| Id(author.uuid()))),
+                        comments::author_id.eq(find_author(connection, workspace, &comment.author)?),
                         comments::content.eq(comment.content.as_str()),
                         comments::created_at.eq(comment.created_at.millis()),
                     ))

@@ -12,7 +12,7 @@ use roadmap_domain::ports::VoteWrites;
 
 use crate::codec::Id;
 use crate::errors::SqlError;
-use crate::rows::{SummaryRow, find_summary};
+use crate::rows::{SummaryRow, find_author, find_summary};
 use crate::schema::{customers, notes, vote_tallies, votes};
 use crate::unit::SqliteUnit;
 
@@ -44,13 +44,14 @@ fn cast(
         Some(_) => VoteOutcome::AlreadyVoted,
     };
     if let Some(note) = &vote.note {
+        let author = find_author(connection, workspace, &note.author)?;
         diesel::insert_into(notes::table)
             .values((
                 notes::workspace_id.eq(workspace),
                 notes::id.eq(Id(note.id.uuid())),
                 notes::request_id.eq(request.id),
                 notes::customer_id.eq(customer),
-                notes::author_id.eq(note.author.map(|author| Id(author.uuid()))),
+                notes::author_id.eq(author),
                 notes::body.eq(note.body.as_str()),
                 notes::created_at.eq(vote.at.millis()),
             ))

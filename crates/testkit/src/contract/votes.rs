@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
+use roadmap_domain::model::comment::CommentDraft;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::RequestRef;
+use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::text::Name;
-use roadmap_domain::model::vote::VoteOutcome;
+use roadmap_domain::model::vote::{Ballot, VoteOutcome};
 use roadmap_domain::usecase::add_member::AddMember;
+use roadmap_domain::usecase::cast_vote::CastVote;
+use roadmap_domain::usecase::post_comment::PostComment;
 use time::Duration;
 use tokio::task::JoinSet;
 
@@ -96,7 +100,7 @@ pub async fn a_vote_for_nothing_does_nothing(harness: Harness) {
 }
 
 /// The oldest member is the one added first; a workspace without members takes notes too.
-pub async fn notes_fall_back_to_the_oldest_member(harness: Harness) {
+pub async fn notes_and_comments_fall_back_to_the_oldest_member(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
     let note = vote(RequestRef::Number(1), None, Some("before there was a team"));
@@ -109,14 +113,15 @@ pub async fn notes_fall_back_to_the_oldest_member(harness: Harness) {
     let members = harness.subject.reader.members(workspace).await.unwrap();
     assert_eq!(members[0].email.as_str(), "bob@team.example");
     for named in [None, Some("nobody@team.example"), Some("ANN@team.example")] {
-        let begun = harness.subject.store.begin(workspace, None).await.unwrap();
-        let roadmap_domain::ports::Begun::Open(mut unit) = begun else { panic!("a replay without a key") };
-        let folded = named.map(|named| email(named).folded().clone());
-        let candidates = unit.author_candidates(folded).await.unwrap();
-        let expected = if named == Some("ANN@team.example") { Some(members[1].id) } else { None };
-        assert_eq!((candidates.named, candidates.oldest), (expected, Some(members[0].id)));
-        unit.rollback().await.unwrap();
+        let note = NoteDraft::parse(Some("note"), named).unwrap();
+        let vote = CastVote { request: RequestRef::Number(1), ballot: Ballot::of(None, Some(note)) };
+        harness.executor.apply(workspace, &vote).await.unwrap();
+        let draft = CommentDraft::parse(Some("comment"), named, false);
+        harness.executor.apply(workspace, &PostComment { request: RequestRef::Number(1), draft }).await.unwrap();
     }
+    let [oldest, named] = [0, 1].map(|index: usize| Some(members[index].id));
+    assert_eq!(harness.subject.probe.authors("notes", workspace).await, [None, oldest, oldest, named]);
+    assert_eq!(harness.subject.probe.authors("comments", workspace).await, [oldest, oldest, named]);
 }
 
 /// Newest request first, whatever the order of the votes; equal moments page without repeats.
