@@ -12,6 +12,7 @@ mod corpus;
 mod pgbench;
 mod service;
 
+use std::iter::repeat_with;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -45,6 +46,9 @@ pub(crate) struct Bench {
     /// Seconds for each measurement
     #[arg(long, default_value_t = 4)]
     seconds: u64,
+    /// How often what is compared is measured, in turns; the middle one by its ratio is shown
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
     /// Numbers of connections
     #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64])]
     connections: Vec<usize>,
@@ -192,17 +196,21 @@ impl Bench {
         println!("|---|---:|---:|---:|---:|---:|---:|---:|");
         for workload in WORKLOADS.iter().filter(|workload| workload.name.contains(&self.only)) {
             for connections in &self.connections {
-                let figures = self.measure(&service, &corpus, workload, *connections)?;
                 let at_16 = *connections == 16;
                 let bar = workload.bars.get(kind as usize).copied().flatten().filter(|_| at_16);
                 let bar = bar.map_or_else(String::new, |bar| bar.to_string());
                 let script = pgbench::script(workload.name).filter(|_| at_16 && kind == Kind::Postgres);
-                let share = match script {
+                let measure = || self.measure(&service, &corpus, workload, *connections);
+                let (figures, share) = match script {
                     Some(script) => {
-                        let alone = pgbench::run(&service, script, self, *connections)?;
-                        format!("{:.2} of {alone:.0}", figures.per_second / alone)
+                        let (ratio, (figures, alone)) = self.middle(|| {
+                            let figures = measure()?;
+                            let alone = pgbench::run(&service, script, self, *connections)?;
+                            Ok((figures.per_second / alone, (figures, alone)))
+                        })?;
+                        (figures, format!("{ratio:.2} of {alone:.0}"))
                     }
-                    None => String::new(),
+                    None => (measure()?, String::new()),
                 };
                 println!(
                     "| {} | {connections} | {:.0} | {:.2} | {:.2} | {} | {bar} | {share} |",
@@ -230,16 +238,21 @@ impl Bench {
             let Figures { per_second, p50, p99, .. } = figures;
             println!("| {name} | {per_second:.0} | {p50:.2} | {p99:.2} | {} | {share} |", figures.cpu());
         };
-        let spread = self.measure(service, corpus, &SPREAD, CROWD)?;
+        let compare = || {
+            let spread = self.measure(service, corpus, &SPREAD, CROWD)?;
+            let hot = self.measure(service, corpus, &HOT, CROWD)?;
+            Ok((hot.per_second / spread.per_second, (spread, hot)))
+        };
+        let (ratio, (spread, hot)) = self.middle(compare)?;
         show(SPREAD.name, &spread, String::new());
-        let hot = self.measure(service, corpus, &HOT, CROWD)?;
-        show(HOT.name, &hot, format!("{:.2}", hot.per_second / spread.per_second));
+        show(HOT.name, &hot, format!("{ratio:.2}"));
         if let Some(cluster) = &service.cluster {
-            let snapshot = roadmap_testkit::postgres::Connection::open(&cluster.url());
-            snapshot.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM vote_tallies");
-            let held = self.measure(service, corpus, &HOT, CROWD)?;
-            drop(snapshot);
-            show("the same, while a snapshot is open", &held, format!("{:.2}", held.per_second / spread.per_second));
+            let (ratio, (_, held)) = self.middle(|| {
+                let snapshot = roadmap_testkit::postgres::Connection::open(&cluster.url());
+                snapshot.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM vote_tallies");
+                compare()
+            })?;
+            show("the same, while a snapshot is open", &held, format!("{ratio:.2}"));
             let lost = service.sql(
                 "SELECT count(*) FROM vote_tallies WHERE votes_count <> (SELECT count(*) FROM votes
                  WHERE votes.workspace_id = vote_tallies.workspace_id AND votes.request_id = vote_tallies.request_id)",
@@ -247,6 +260,14 @@ impl Bench {
             println!("\nrequests whose tally is not the number of their votes: {lost}");
         }
         Ok(())
+    }
+
+    /// Measures a ratio so many times, and returns the round in the middle. Machines are noisy, and a ratio is
+    /// worth something only when its two sides were measured one after the other.
+    fn middle<T>(&self, measure: impl FnMut() -> anyhow::Result<(f64, T)>) -> anyhow::Result<(f64, T)> {
+        let mut rounds = repeat_with(measure).take(self.rounds.max(1)).collect::<anyhow::Result<Vec<_>>>()?;
+        rounds.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        Ok(rounds.swap_remove(rounds.len() / 2))
     }
 
     fn load(&self, service: &Service, corpus: &Corpus) -> anyhow::Result<()> {

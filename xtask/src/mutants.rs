@@ -27,6 +27,9 @@ pub(crate) struct Mutants {
     /// The k-th of n parts of the changes, from 1
     #[arg(long, value_name = "K/N", value_parser = shard)]
     shard: Option<(u32, u32)>,
+    /// How many changes are tried at the same time, each in a copy of the sources
+    #[arg(long, default_value_t = 1)]
+    jobs: u32,
     /// Only list the changes
     #[arg(long)]
     list: bool,
@@ -133,6 +136,8 @@ impl Mutants {
         eprintln!("$ {name}");
         let mut command = Command::new(program);
         command.args(&arguments).current_dir(root());
+        // Nobody debugs a program that is broken on purpose.
+        command.env("CARGO_PROFILE_DEV_DEBUG", "none");
         if let Some(url) = url {
             command.env(SERVER_VARIABLE, url);
         }
@@ -155,6 +160,7 @@ impl Mutants {
         } else {
             arguments.extend(["--output".to_owned(), folder.display().to_string()]);
             arguments.extend(["--minimum-test-timeout".to_owned(), least.to_string()]);
+            arguments.extend(["--jobs".to_owned(), self.jobs.to_string()]);
         }
         arguments.extend(tests.iter().map(|package| format!("--test-package={package}")));
         arguments.extend(self.file.iter().map(|file| format!("--file={file}")));
@@ -264,7 +270,7 @@ mod tests {
 
     fn mutants(file: &[&str], shard: Option<(u32, u32)>) -> Mutants {
         let file = file.iter().map(|file| (*file).to_owned()).collect();
-        Mutants { crates: Crate::ALL.into(), file, shard, list: false }
+        Mutants { crates: Crate::ALL.into(), file, shard, jobs: 2, list: false }
     }
 
     #[test]
@@ -307,7 +313,7 @@ mod tests {
     fn files_and_tests_are_passed_on() {
         assert_eq!(
             mutants(&["a.rs"], None).arguments(Crate::Api, Path::new("/x")).join(" "),
-            "mutants --no-shuffle --package roadmap-api --output /x --minimum-test-timeout 900 \
+            "mutants --no-shuffle --package roadmap-api --output /x --minimum-test-timeout 900 --jobs 2 \
              --test-package=roadmap-api --test-package=roadmap-server --file=a.rs"
         );
     }
