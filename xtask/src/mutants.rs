@@ -27,6 +27,9 @@ pub(crate) struct Mutants {
     /// The k-th of n parts of the changes, from 1
     #[arg(long, value_name = "K/N", value_parser = shard)]
     shard: Option<(u32, u32)>,
+    /// Leave out the tests with this in their name: faster, and what only they would notice is missed
+    #[arg(long, value_name = "TEST", value_delimiter = ',')]
+    skip: Vec<String>,
     /// How many changes are tried at the same time, each in a copy of the sources
     #[arg(long, default_value_t = 1)]
     jobs: u32,
@@ -168,6 +171,11 @@ impl Mutants {
         if let Some((part, of)) = self.shard {
             arguments.extend([format!("--shard={}/{of}", part - 1), "--sharding=round-robin".to_owned()]);
         }
+        if !self.skip.is_empty() {
+            // Behind the first are arguments of `cargo test`, behind the second those of the tests.
+            arguments.extend(["--", "--"].map(str::to_owned));
+            arguments.extend(self.skip.iter().map(|name| format!("--skip={name}")));
+        }
         arguments
     }
 }
@@ -270,7 +278,7 @@ mod tests {
 
     fn mutants(file: &[&str], shard: Option<(u32, u32)>) -> Mutants {
         let file = file.iter().map(|file| (*file).to_owned()).collect();
-        Mutants { crates: Crate::ALL.into(), file, shard, jobs: 2, list: false }
+        Mutants { crates: Crate::ALL.into(), file, shard, skip: vec!["faults".to_owned()], jobs: 2, list: false }
     }
 
     #[test]
@@ -314,7 +322,7 @@ mod tests {
         assert_eq!(
             mutants(&["a.rs"], None).arguments(Crate::Api, Path::new("/x")).join(" "),
             "mutants --no-shuffle --package roadmap-api --output /x --minimum-test-timeout 900 --jobs 2 \
-             --test-package=roadmap-api --test-package=roadmap-server --file=a.rs"
+             --test-package=roadmap-api --test-package=roadmap-server --file=a.rs -- -- --skip=faults"
         );
     }
 }

@@ -200,6 +200,15 @@ mod tests {
     }
 
     #[test]
+    fn a_key_is_made_of_43_characters_of_base62_and_of_nothing_else() {
+        for characters in
+            ["", &"a".repeat(42), &"a".repeat(44), &format!("{}-", "a".repeat(42)), &format!("{}ü", "a".repeat(41))]
+        {
+            assert_eq!(KeyText::of_random(characters), None, "{characters}");
+        }
+    }
+
+    #[test]
     fn the_digest_is_sha_256_of_the_whole_key() {
         // Checksum and digest as another implementation computes them.
         let key = KeyText::of_random(&"a".repeat(43)).unwrap();

@@ -185,7 +185,7 @@ fn shortened(name: &str) -> String {
         return name.to_owned();
     }
     let (stem, ending) = match name.rfind('.') {
-        Some(dot) if dot > 0 && name.len() - dot <= 32 => name.split_at(dot),
+        Some(dot) if name.len() - dot <= 32 => name.split_at(dot),
         _ => (name, ""),
     };
     let stem = stem.get(..stem.floor_char_boundary(Filename::MAX - ending.len())).unwrap_or_default();
@@ -198,6 +198,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use uuid::Uuid;
+
+    #[test]
+    fn a_size_in_pixels_is_taken_back_whole_or_not_at_all() {
+        assert_eq!(Dimensions::stored(Some(640), Some(480)), Some(Dimensions { width: 640, height: 480 }));
+        for (width, height) in [(None, Some(480)), (Some(640), None), (Some(-1), Some(480)), (Some(640), Some(1 << 32))]
+        {
+            assert_eq!(Dimensions::stored(width, height), None, "{width:?} x {height:?}");
+        }
+    }
 
     #[test]
     fn a_name_loses_its_path_and_what_does_not_show() {

@@ -113,6 +113,7 @@ mod tests {
         assert_eq!(base("https://roadmap.example.com/").of_workspace(&acme()), "https://acme.roadmap.example.com");
         assert_eq!(base("http://LOCALHOST:8080").of_workspace(&acme()), "http://acme.localhost:8080");
         assert_eq!(base("http://localhost:80").to_string(), "http://localhost");
+        assert_eq!(base("https://Roadmap.Example.com:8443").host(), "roadmap.example.com");
     }
 
     #[test]

@@ -83,6 +83,7 @@ mod tests {
         let one = EmailAddress::parse("email", " Ann.Lee@Example.COM ").unwrap();
         let other = EmailAddress::parse("email", "ann.lee@example.com").unwrap();
         assert_eq!(one, other);
+        assert_ne!(one, EmailAddress::parse("email", "bob.lee@example.com").unwrap());
         assert_eq!(one.as_str(), "Ann.Lee@Example.COM");
         assert_eq!(one.folded().as_str(), "ann.lee@example.com");
         assert_eq!(EmailAddress::parse("email", "JÜRGEN@example.com").unwrap().folded().as_str(), "jürgen@example.com");

@@ -168,6 +168,7 @@ pub struct FoundRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::usecase::fixtures::summary;
     use proptest::prelude::*;
     use uuid::Uuid;
 
@@ -189,6 +190,8 @@ mod tests {
         let tags: Vec<String> = Tag::parse_list("tags", &raw).unwrap().iter().map(ToString::to_string).collect();
         assert_eq!(tags, ["Mobile", "API"]);
         assert_eq!(Tag::parse_list("tags", &[" ".to_owned()]).unwrap_err(), Invalid::missing("tags"));
+        let most: Vec<String> = (1..=20).map(|number| format!("tag {number}")).collect();
+        assert_eq!(Tag::parse_list("tags", &most).unwrap().len(), 20);
         assert_eq!(
             Tag::parse_list("tags", &vec!["t".to_owned(); 21]).unwrap_err().to_string(),
             "tags must have at most 20 items"
@@ -197,6 +200,17 @@ mod tests {
             Tag::parse_list("tags", &["t".repeat(51)]).unwrap_err().to_string(),
             "tags must be at most 50 characters long"
         );
+    }
+
+    #[test]
+    fn a_description_is_clean_html_and_its_text() {
+        let description = Description::parse("description", " <p onclick=x>Dark <b>mode</b></p> ").unwrap();
+        assert_eq!((description.html(), description.text()), ("<p>Dark <b>mode</b></p>", "Dark mode"));
+    }
+
+    #[test]
+    fn a_slug_is_number_and_title() {
+        assert_eq!(summary("Inbox", None, 0).slug(), "7-dark-mode");
     }
 
     #[test]

@@ -193,6 +193,8 @@ mod tests {
             clean(r#"<a href="https://example.com" onclick="x()" target="_top">x</a>"#),
             r#"<a href="https://example.com" rel="nofollow noopener">x</a>"#
         );
+        // Four times as long as what was sent, and none too long.
+        assert_eq!(clean("<a>x</a>"), r#"<a rel="nofollow noopener">x</a>"#);
         for target in ["javascript:alert(1)", "data:text/html,x", "/relative", "//example.com"] {
             assert_eq!(
                 clean(&format!(r#"<a href="{target}">x</a>"#)),

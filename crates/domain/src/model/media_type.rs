@@ -3,7 +3,7 @@
 use crate::model::attachment::Dimensions;
 
 /// How much of the beginning of a file tells what it is.
-pub const SNIFFED: usize = 4 * 1024;
+pub const SNIFFED: usize = 4_096;
 
 /// A media type (RFC 6838) without parameters, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,6 +127,9 @@ mod tests {
             (b"<!DOCTYPE html><p>", Some("image/png"), "text/html"),
             (b"  <svg xmlns='http://www.w3.org/2000/svg'>", Some("image/svg+xml"), "image/svg+xml"),
             (b"<svg onload=alert(1)>", Some("image/png"), "text/html"),
+            (b"<feed>", Some("text/html"), "text/html"),
+            (b"<feed>", Some("application/xml"), "application/xml"),
+            (b"<feed>", Some("application/atom+xml"), "application/atom+xml"),
             (b"\xef\xbb\xbf<script>", None, "text/html"),
             (b"\xff\xfe<\0s\0", Some("text/plain"), "text/html"),
             (b"a,b\n1,2", Some("text/csv; charset=utf-8"), "text/csv"),
@@ -145,13 +148,24 @@ mod tests {
         for shown in ["image/png", "image/jpeg", "image/gif", "image/webp"] {
             assert!(of(shown).is_shown() && of(shown).is_passive(), "{shown}");
         }
-        for passive in ["text/plain", "text/csv", "video/mp4", "audio/mpeg", "application/zip", "image/bmp"] {
+        for passive in [
+            "text/plain",
+            "text/csv",
+            "video/mp4",
+            "audio/mpeg",
+            "application/zip",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            "application/vnd.oasis.opendocument.text",
+            "image/bmp",
+        ] {
             assert!(!of(passive).is_shown() && of(passive).is_passive(), "{passive}");
         }
         for active in [
             "text/html",
             "application/xhtml+xml",
             "image/svg+xml",
+            "image/svg",
+            "image/x-drawing+xml",
             "text/xml",
             "application/xml",
             "text/javascript",

@@ -123,6 +123,12 @@ mod tests {
     }
 
     #[test]
+    fn a_word_counts_in_another_of_its_forms_and_no_other_word_does() {
+        let candidates = vec![candidate(1, 0, "Exports", &[], ""), candidate(2, 0, "Reports", &[], "")];
+        assert_eq!(order("exporting", candidates), [1]);
+    }
+
+    #[test]
     fn votes_lift_a_match() {
         let candidates = vec![candidate(1, 0, "Dark mode", &[], ""), candidate(2, 3, "Dark mode", &[], "")];
         assert_eq!(order("dark", candidates), [2, 1]);

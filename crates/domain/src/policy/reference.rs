@@ -233,6 +233,17 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_of_few_different_characters_can_be_guessed() {
+        for (text, guessable) in [
+            ("0123456".repeat(5), true),
+            ("01234567".repeat(4), false),
+            ("8f0c2b64e19d7a35f1e40b9c6d2a8375".to_owned(), false),
+        ] {
+            assert_eq!(secret(&text).is_guessable(), guessable, "{text}");
+        }
+    }
+
+    #[test]
     fn a_secret_is_long_and_never_shown() {
         assert_eq!(
             Secret::parse("secret", " short ").unwrap_err().to_string(),
