@@ -62,7 +62,7 @@ impl Crate {
     /// take minutes.
     fn tests(self) -> (&'static [&'static str], u32) {
         match self {
-            Self::Domain => (&["roadmap-domain"], 60),
+            Self::Domain => (&["roadmap-domain"], 30),
             Self::Api => (&["roadmap-api", "roadmap-server"], 900),
             Self::Sqlite => (&["roadmap-sqlite"], 180),
             Self::Postgres => (&["roadmap-postgres"], 300),
