@@ -4,13 +4,18 @@
 #![expect(clippy::expect_used, clippy::indexing_slicing, clippy::unwrap_used)]
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
+use roadmap_domain::model::operation_key::OperationKey;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::ports::{Begun, Connections, Ended, Store};
 use roadmap_postgres::{PostgresOptions, PostgresStore, migrate, pending, revert_all};
 use roadmap_testkit::harness::{Probe, Subject};
 use roadmap_testkit::postgres::{self, Cluster, Database, Durability};
 use tokio::sync::OnceCell;
+use uuid::Uuid;
 
 roadmap_testkit::contract_tests!(crate::fresh);
 
@@ -252,6 +257,70 @@ async fn a_member_of_the_role_serves_what_another_login_has_migrated() {
     database.execute(&format!("DROP ROLE {member}"));
     assert_eq!(migrated.unwrap(), Vec::<String>::new());
     assert!(opened.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_unit_that_has_ended_gives_its_connection_back_and_one_that_is_dropped_does_not() {
+    let database = template().await.copy();
+    let store = PostgresStore::open(&PostgresOptions::new(&database.url)).await.unwrap();
+    let open = || store.pools().iter().find(|pool| pool.name == "write").unwrap().open;
+    let begin = async || match store.begin(WorkspaceId::new(Uuid::from_u128(1)), None).await.unwrap() {
+        Begun::Open(unit) => unit,
+        Begun::Replay(_) => panic!("a replay without a key"),
+    };
+    let mut undone = begin().await;
+    assert_eq!(undone.first_track().await.unwrap(), None);
+    undone.rollback().await.unwrap();
+    assert_eq!(open(), 1);
+    let mut done = begin().await;
+    assert_eq!(done.first_track().await.unwrap(), None);
+    done.commit(None, Timestamp::from_millis(0).unwrap()).await.unwrap();
+    assert_eq!(open(), 1);
+    // What its transaction has done is undone by the server, once the connection is gone.
+    let mut dropped = begin().await;
+    assert_eq!(dropped.first_track().await.unwrap(), None);
+    drop(dropped);
+    assert_eq!(open(), 0);
+    // Nothing was asked, so that there is nothing to undo.
+    drop(begin().await);
+    assert_eq!(open(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_another_process_holds_for_too_long_is_busy_and_a_wait_that_was_cancelled_is_not() {
+    let database = template().await.copy();
+    let patient = PostgresOptions { statement_timeout: Duration::from_secs(60), ..PostgresOptions::new(&database.url) };
+    let hasty = PostgresOptions { statement_timeout: Duration::from_millis(400), ..patient.clone() };
+    let begin = async |options: &PostgresOptions| {
+        let store = PostgresStore::open(options).await.unwrap();
+        let key = OperationKey::parse("k").unwrap();
+        match store.begin(WorkspaceId::new(Uuid::from_u128(1)), key).await.unwrap() {
+            Begun::Open(unit) => unit,
+            Begun::Replay(_) => panic!("a replay without an answer"),
+        }
+    };
+    let mut holder = begin(&patient).await;
+    assert_eq!(holder.first_track().await.unwrap(), None);
+
+    let mut late = begin(&hasty).await;
+    assert!(late.first_track().await.is_err());
+    assert_eq!(late.rollback().await.unwrap(), Ended::Busy);
+
+    let mut cancelled = begin(&patient).await;
+    let cancel = async || {
+        let waits = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+                     WHERE datname = current_database() AND wait_event = 'advisory'";
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while database.rows(waits).is_empty() {
+            assert!(Instant::now() < deadline, "nobody waits");
+            tokio::task::yield_now().await;
+        }
+    };
+    let (outcome, ()) = tokio::join!(cancelled.first_track(), cancel());
+    assert!(outcome.is_err());
+    assert!(cancelled.rollback().await.is_err());
+
+    holder.commit(None, Timestamp::from_millis(0).unwrap()).await.unwrap();
 }
 
 /// The whole chain of an error.
