@@ -278,8 +278,11 @@ fn connections_and_writes_under_way_are_shown() {
             (connections[&idle("write")], connections["pool=write,state=in_use"]) == (1.0, 0.0)
         });
     }
-    assert!(exposition.series("roadmap_store_connections_waiting").values().all(|waiting| *waiting == 0.0));
-    assert_eq!(exposition.value("roadmap_detached_writes"), 0.0);
+    eventually("nobody waits", || {
+        let exposition = measured.exposition();
+        exposition.series("roadmap_store_connections_waiting").values().all(|waiting| *waiting == 0.0)
+    });
+    assert_eq!(measured.exposition().value("roadmap_detached_writes"), 0.0);
     app.acme.feature_request("Dark mode");
     eventually("what the call has left to do is done", || {
         measured.exposition().value("roadmap_detached_writes") == 0.0

@@ -130,6 +130,11 @@ impl Session {
         store_error(error, took, self.lock_timeout)
     }
 
+    /// Whether a statement has failed: the server answers no other one of the transaction.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::SeqCst)
+    }
+
     /// How long the server waits for a lock.
     pub(crate) fn lock_timeout(&self) -> Duration {
         self.lock_timeout

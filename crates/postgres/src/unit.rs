@@ -191,6 +191,10 @@ impl UnitOfWork for PostgresUnit {
         let ended = match (claim, &self.key) {
             (Claim::Answered(reply), _) => Ended::Answered(reply),
             (Claim::Busy, _) => Ended::Busy,
+            (Claim::Due, Some(_)) if self.session.has_failed() => {
+                let problem = "the server gave the unit up before it told whether the operation key was used";
+                return Err(StoreError::Unavailable(problem.into()));
+            }
             (Claim::Due, Some(key)) => {
                 // Nothing was asked yet, so that there is nothing but the answer to look for.
                 let look = self.look_up(key);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -318,7 +319,8 @@ async fn a_key_that_another_process_holds_for_too_long_is_busy_and_a_wait_that_w
     };
     let (outcome, ()) = tokio::join!(cancelled.first_track(), cancel());
     assert!(outcome.is_err());
-    assert!(cancelled.rollback().await.is_err());
+    // Not a fault of the service's: whoever calls may try again.
+    assert!(matches!(cancelled.rollback().await, Err(StoreError::Unavailable(_))));
 
     holder.commit(None, Timestamp::from_millis(0).unwrap()).await.unwrap();
 }
