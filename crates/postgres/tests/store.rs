@@ -326,7 +326,7 @@ async fn a_key_that_another_process_holds_for_too_long_is_busy_and_a_wait_that_w
 }
 
 /// The whole chain of an error.
-fn told<T>(outcome: Result<T, roadmap_domain::StoreError>) -> String {
+fn told<T>(outcome: Result<T, StoreError>) -> String {
     let error = outcome.err().expect("an error");
     let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
