@@ -22,7 +22,7 @@ use anyhow::{Context, ensure};
 use futures_util::TryStreamExt;
 use futures_util::future::try_join_all;
 use futures_util::stream::FuturesUnordered;
-use roadmap_testkit::postgres::Durability;
+use roadmap_testkit::postgres::{Cluster, Durability};
 
 use crate::postgres;
 use crate::run::{finish, root};
@@ -238,20 +238,21 @@ impl Bench {
             let Figures { per_second, p50, p99, .. } = figures;
             println!("| {name} | {per_second:.0} | {p50:.2} | {p99:.2} | {} | {share} |", figures.cpu());
         };
-        let compare = || {
+        let compare = |while_held: Option<&Cluster>| {
             let spread = self.measure(service, corpus, &SPREAD, CROWD)?;
+            let _snapshot = while_held.map(|cluster| {
+                let snapshot = roadmap_testkit::postgres::Connection::open(&cluster.url());
+                snapshot.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM vote_tallies");
+                snapshot
+            });
             let hot = self.measure(service, corpus, &HOT, CROWD)?;
             Ok((hot.per_second / spread.per_second, (spread, hot)))
         };
-        let (ratio, (spread, hot)) = self.middle(compare)?;
+        let (ratio, (spread, hot)) = self.middle(|| compare(None))?;
         show(SPREAD.name, &spread, String::new());
         show(HOT.name, &hot, format!("{ratio:.2}"));
         if let Some(cluster) = &service.cluster {
-            let (ratio, (_, held)) = self.middle(|| {
-                let snapshot = roadmap_testkit::postgres::Connection::open(&cluster.url());
-                snapshot.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM vote_tallies");
-                compare()
-            })?;
+            let (ratio, (_, held)) = self.middle(|| compare(Some(cluster)))?;
             show("the same, while a snapshot is open", &held, format!("{ratio:.2}"));
             let lost = service.sql(
                 "SELECT count(*) FROM vote_tallies WHERE votes_count <> (SELECT count(*) FROM votes
