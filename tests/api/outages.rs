@@ -362,6 +362,27 @@ fn when_all_connections_are_busy_calls_are_told_so_in_time() {
 }
 
 #[test]
+fn searches_that_hang_hold_one_connection_in_four_and_no_list_up() {
+    let behind = Behind::start(&[("ROADMAP_POOL_SIZE", "4"), ("ROADMAP_WORKERS", "1")]);
+    let lock = Connection::open(&behind.database.url);
+    lock.execute("BEGIN; LOCK TABLE search_documents IN ACCESS EXCLUSIVE MODE");
+    std::thread::scope(|scope| {
+        let searches = scope.spawn(|| at_once(12, |_| behind.acme.get_feature_requests("query=dark")));
+        eventually("one of them waits for the lock", || behind.sessions("wait_event_type = 'Lock'") == 1);
+        while !searches.is_finished() {
+            assert_eq!(timed(|| behind.acme.get_tracks()).status, 200);
+            let held = behind.sessions("wait_event_type = 'Lock'");
+            assert!(held <= 1, "{held} searches hold connections");
+        }
+        for answer in searches.join().expect("no panic") {
+            answer.is_error(503, "search_unavailable");
+        }
+    });
+    drop(lock);
+    assert_eq!(behind.acme.get_feature_requests("query=dark").status, 200);
+}
+
+#[test]
 fn two_processes_are_one_service() {
     let behind = Behind::start(&[]);
     let second = serve(behind.folder.path(), &behind.database.url, &[]);

@@ -141,6 +141,8 @@ impl Mutants {
         command.args(&arguments).current_dir(root());
         // Nobody debugs a program that is broken on purpose.
         command.env("CARGO_PROFILE_DEV_DEBUG", "none");
+        // One test that fails is enough.
+        command.env("TEST_FAIL_FAST", "1");
         if let Some(url) = url {
             command.env(SERVER_VARIABLE, url);
         }

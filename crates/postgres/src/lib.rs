@@ -52,6 +52,9 @@ const ASIDE: usize = 2;
 /// How many there are for mail, at most: a worker without mail uses one.
 const MAIL: usize = 4;
 
+/// One connection of so many that read is added for searches.
+const READERS_PER_SEARCH: usize = 4;
+
 /// Where the database is and how patient the store is.
 #[derive(Clone)]
 pub struct PostgresOptions {
@@ -132,14 +135,16 @@ impl PostgresStore {
         self.durable
     }
 
-    /// What reads, with `connections` of its own. They are driven by the runtime that first uses
-    /// them: a thread that serves calls and drives its connections itself wakes no other.
+    /// What reads, with `connections` of its own and a quarter as many for searches. They are driven
+    /// by the runtime that first uses them: a thread that serves calls and drives its connections
+    /// itself wakes no other.
     ///
     /// # Errors
     /// The pool cannot be set up.
     pub fn reader(&self, connections: usize) -> Result<PostgresReader, StoreError> {
         let pool = Pool::new(self.connector.clone(), connections, &self.options)?;
-        Ok(PostgresReader { pool, tracks: Arc::default() })
+        let searches = Pool::new(self.connector.clone(), connections / READERS_PER_SEARCH, &self.options)?;
+        Ok(PostgresReader { pool, searches, tracks: Arc::default() })
     }
 
     async fn session(&self, workspace: WorkspaceId) -> Result<Session, StoreError> {
@@ -161,13 +166,16 @@ impl Connections for PostgresStore {
 #[derive(Clone)]
 pub struct PostgresReader {
     pool: Pool,
+    /// What looks for words takes its connections from these: a search costs many times what a list
+    /// costs, and those that wait are faster in turns than all at once (ADR 23).
+    searches: Pool,
     /// What clients ask most often, and all alike.
     tracks: Arc<Shared<Vec<Track>>>,
 }
 
 impl Connections for PostgresReader {
     fn pools(&self) -> Vec<PoolUse> {
-        vec![self.pool.stands("read")]
+        vec![self.pool.stands("read"), self.searches.stands("search")]
     }
 }
 

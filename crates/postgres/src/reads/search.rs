@@ -78,7 +78,7 @@ enum Fields {
 #[async_trait]
 impl TextSearch for PostgresReader {
     async fn candidates(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Vec<Candidate>, StoreError> {
-        let session = self.session(workspace).await?;
+        let session = Session::reading(&self.searches, workspace).await?;
         let mut candidates = most_voted(&session, workspace, query, Fields::Any).await?;
         if candidates.len() >= usize::try_from(ENOUGH).unwrap_or(usize::MAX) {
             // Some with a matching title may have too few votes to be among them.
@@ -90,7 +90,7 @@ impl TextSearch for PostgresReader {
     }
 
     async fn similar_words(&self, workspace: WorkspaceId, word: &str) -> Result<Vec<String>, StoreError> {
-        let session = self.session(workspace).await?;
+        let session = Session::reading(&self.searches, workspace).await?;
         let similar = SimilarWords { workspace: workspace.uuid(), word: word.to_owned(), most: SIMILAR_WORDS };
         session.run(similar.load(&mut session.connection()?)).await
     }
