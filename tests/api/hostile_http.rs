@@ -4,7 +4,7 @@
 
 use std::io::{ErrorKind, Read, Write as _};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
@@ -13,6 +13,7 @@ use crate::bad_input::{Write, started};
 
 const TRACKS: &str = "/api/external/v1/tracks";
 const REQUESTS: &str = "/api/external/v1/feature_requests";
+const ATTACHMENTS: &str = "/api/external/v2/attachments";
 
 /// Everything that the server says until it closes the connection, which it must.
 fn rest(mut stream: TcpStream, case: &str) -> Vec<u8> {
@@ -75,6 +76,11 @@ fn answers(bytes: &[u8]) -> (Vec<u16>, bool) {
 fn head(client: &Client, method: &str, target: &str) -> String {
     let key = client.key.as_deref().expect("a key");
     format!("{method} {target} HTTP/1.1\r\nHost: {}\r\nX-Api-Key: {key}\r\n", client.host)
+}
+
+/// Bytes as one chunk of a body in chunks.
+fn chunk(bytes: &[u8]) -> Vec<u8> {
+    [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat()
 }
 
 /// Asserts that the service is none the worse.
@@ -654,6 +660,53 @@ fn calls_that_follow_each_other_on_one_connection_are_all_answered() {
         assert_eq!(answers(&one_answer(&mut stream)).0, [200], "{number}");
         std::thread::sleep(Duration::from_secs(2));
     }
+}
+
+#[test]
+fn a_body_that_is_too_large_is_read_to_its_end_when_that_is_near() {
+    const SIXTEEN_MEGABYTES: usize = 16 * 1024 * 1024;
+    let app = App::start();
+    let mut stream = app.acme.connect();
+    let head = head(&app.acme, "POST", "/api/external/v1/feature_requests");
+    let call = format!("{head}Content-Type: application/json\r\nContent-Length: {SIXTEEN_MEGABYTES}\r\n\r\n");
+    stream.write_all(call.as_bytes()).expect("the server reads");
+    stream.write_all(&vec![b' '; SIXTEEN_MEGABYTES]).expect("the server reads on");
+    assert_eq!(answers(&one_answer(&mut stream)), (vec![413], false));
+    // Nothing of it is left to be taken for the next call.
+    stream.write_all(format!("{}\r\n", self::head(&app.acme, "GET", TRACKS)).as_bytes()).expect("the server reads");
+    assert_eq!(answers(&one_answer(&mut stream)), (vec![200], false));
+}
+
+#[test]
+fn a_body_that_does_not_end_is_not_read_for_ever() {
+    let app = App::start();
+    let part = |name: &str| format!("--limit\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
+    let piece = chunk(&[b'x'; 0x10000]);
+    at_once(3, |number| {
+        let (case, target, media_type, begin, status) = [
+            ("JSON", REQUESTS, "application/json", " ".to_owned(), 413),
+            ("a part that nobody asked for", ATTACHMENTS, FORM_TYPE, part("other"), 422),
+            ("a file", ATTACHMENTS, FORM_TYPE, part("file"), 422),
+        ][number]
+            .clone();
+        let mut stream = app.acme.connect();
+        let head = head(&app.acme, "POST", target);
+        let head = format!("{head}Content-Type: {media_type}\r\nTransfer-Encoding: chunked\r\n\r\n");
+        stream.write_all(&[head.as_bytes(), &chunk(begin.as_bytes())].concat()).expect("the server reads");
+        let mut sending = stream.try_clone().expect("the same connection");
+        let piece = &piece;
+        std::thread::scope(|scope| {
+            let sent = scope.spawn(move || {
+                let began = Instant::now();
+                while sending.write_all(piece).is_ok() {
+                    assert!(began.elapsed() < 2 * PATIENCE, "{case} is read for ever");
+                }
+            });
+            assert_eq!(answers(&one_answer(&mut stream)).0, [status], "{case}");
+            sent.join().expect("the connection ends");
+        });
+    });
+    still_serves(&app);
 }
 
 #[test]

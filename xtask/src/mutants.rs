@@ -173,11 +173,10 @@ impl Mutants {
         if let Some((part, of)) = self.shard {
             arguments.extend([format!("--shard={}/{of}", part - 1), "--sharding=round-robin".to_owned()]);
         }
-        if !self.skip.is_empty() {
-            // Behind the first are arguments of `cargo test`, behind the second those of the tests.
-            arguments.extend(["--", "--"].map(str::to_owned));
-            arguments.extend(self.skip.iter().map(|name| format!("--skip={name}")));
-        }
+        // Behind the first are arguments of `cargo test`: not the examples in the documentation. Behind the second are
+        // those of the tests.
+        arguments.extend(["--", "--lib", "--bins", "--tests", "--"].map(str::to_owned));
+        arguments.extend(self.skip.iter().map(|name| format!("--skip={name}")));
         arguments
     }
 }
@@ -198,6 +197,13 @@ struct Outcomes {
 struct Outcome {
     scenario: Scenario,
     summary: Summary,
+    phase_results: Vec<Phase>,
+}
+
+/// What was done with a change: checked, built, tested.
+#[derive(Debug, Deserialize)]
+struct Phase {
+    phase: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -222,23 +228,48 @@ enum Summary {
     Timeout,
 }
 
+/// What became of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// A test failed.
+    Noticed,
+    /// The tests did not end in time, which is noticed, too.
+    Hung,
+    /// All tests passed.
+    Missed,
+    /// It cannot be built, or could not in time: the tests did not see it.
+    Unbuilt,
+}
+
+impl Outcome {
+    fn fate(&self) -> Fate {
+        let tested = self.phase_results.iter().any(|result| result.phase == "Test");
+        match self.summary {
+            Summary::MissedMutant => Fate::Missed,
+            Summary::Timeout if tested => Fate::Hung,
+            Summary::Timeout | Summary::Unviable => Fate::Unbuilt,
+            Summary::CaughtMutant | Summary::Success | Summary::Failure => Fate::Noticed,
+        }
+    }
+}
+
 impl Outcomes {
     fn read(file: &Path) -> anyhow::Result<Self> {
         let text = fs::read(file).with_context(|| format!("cargo-mutants left no {}", file.display()))?;
         serde_json::from_slice(&text).with_context(|| format!("{} has another form", file.display()))
     }
 
-    fn all(&self, summary: Summary) -> impl Iterator<Item = &Mutant> {
+    fn all(&self, fate: Fate) -> impl Iterator<Item = &Mutant> {
         self.outcomes.iter().filter_map(move |outcome| match &outcome.scenario {
-            Scenario::Mutant(mutant) if outcome.summary == summary => Some(mutant),
+            Scenario::Mutant(mutant) if outcome.fate() == fate => Some(mutant),
             Scenario::Mutant(_) | Scenario::Baseline => None,
         })
     }
 
-    /// How many were noticed, and of how many that could be built. A test that hangs has noticed.
+    /// How many were noticed, and of how many that were built.
     fn share(&self) -> (usize, usize) {
-        let noticed = self.all(Summary::CaughtMutant).count() + self.all(Summary::Timeout).count();
-        (noticed, noticed + self.all(Summary::MissedMutant).count())
+        let noticed = self.all(Fate::Noticed).count() + self.all(Fate::Hung).count();
+        (noticed, noticed + self.all(Fate::Missed).count())
     }
 }
 
@@ -248,12 +279,12 @@ fn report(found: &[(Crate, Outcomes)]) -> anyhow::Result<()> {
     for (one, outcomes) in found {
         let (noticed, of) = outcomes.share();
         let percent = if of == 0 { 100.0 } else { 100.0 * noticed as f64 / of as f64 };
-        let unviable = outcomes.all(Summary::Unviable).count();
-        let hung = outcomes.all(Summary::Timeout).count();
+        let unbuilt = outcomes.all(Fate::Unbuilt).count();
+        let hung = outcomes.all(Fate::Hung).count();
         println!(
-            "{one}: {noticed} of {of} noticed ({percent:.1} %), {hung} of them by a limit of time; {unviable} could not be built"
+            "{one}: {noticed} of {of} noticed ({percent:.1} %), {hung} of them by a limit of time; {unbuilt} could not be built"
         );
-        for missed in outcomes.all(Summary::MissedMutant) {
+        for missed in outcomes.all(Fate::Missed) {
             let is_critical = CRITICAL.iter().any(|file| missed.file == Path::new(file));
             println!("  missed{}: {}", if is_critical { ", CRITICAL" } else { "" }, missed.name);
             critical.extend(is_critical.then_some(missed.name.as_str()));
@@ -273,7 +304,14 @@ mod tests {
         let mut list = vec![serde_json::json!({ "scenario": "Baseline", "summary": "Success", "phase_results": [] })];
         list.extend(summaries.iter().map(|summary| {
             let mutant = serde_json::json!({ "name": format!("{file}: replace x"), "file": file, "package": "p" });
-            serde_json::json!({ "scenario": { "Mutant": mutant }, "summary": summary })
+            let (summary, phases) = match *summary {
+                "TimeoutOfBuild" => ("Timeout", &["Build"][..]),
+                "Unviable" => ("Unviable", &["Build"][..]),
+                other => (other, &["Build", "Test"][..]),
+            };
+            let phases: Vec<_> =
+                phases.iter().map(|phase| serde_json::json!({ "phase": phase, "duration": 1 })).collect();
+            serde_json::json!({ "scenario": { "Mutant": mutant }, "summary": summary, "phase_results": phases })
         }));
         serde_json::from_value(serde_json::json!({ "outcomes": list, "total_mutants": 1 })).unwrap()
     }
@@ -285,7 +323,7 @@ mod tests {
 
     #[test]
     fn the_share_is_of_what_could_be_built() {
-        let summaries = ["CaughtMutant", "CaughtMutant", "MissedMutant", "Unviable", "Timeout"];
+        let summaries = ["CaughtMutant", "CaughtMutant", "MissedMutant", "Unviable", "Timeout", "TimeoutOfBuild"];
         assert_eq!(outcomes("a.rs", &summaries).share(), (3, 4));
     }
 
@@ -324,7 +362,7 @@ mod tests {
         assert_eq!(
             mutants(&["a.rs"], None).arguments(Crate::Api, Path::new("/x")).join(" "),
             "mutants --no-shuffle --package roadmap-api --output /x --minimum-test-timeout 900 --jobs 2 \
-             --test-package=roadmap-api --test-package=roadmap-server --file=a.rs -- -- --skip=faults"
+             --test-package=roadmap-api --test-package=roadmap-server --file=a.rs -- --lib --bins --tests -- --skip=faults"
         );
     }
 }

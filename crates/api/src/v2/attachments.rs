@@ -1,13 +1,18 @@
 //! `POST /attachments`, contract section 4.1.
 
+use std::cell::Cell;
+use std::future::ready;
+use std::rc::Rc;
+
 use actix_multipart::{Field, Multipart, MultipartError};
+use actix_web::error::PayloadError;
 use actix_web::http::header::DispositionParam;
 use actix_web::web::{self, Bytes};
 use actix_web::{HttpRequest, HttpResponse};
 use async_trait::async_trait;
-use futures_util::StreamExt;
 use futures_util::future::join;
 use futures_util::stream::Fuse;
+use futures_util::{Stream, StreamExt};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::Filename;
 use roadmap_domain::ports::Chunks;
@@ -50,7 +55,8 @@ pub(crate) async fn create(
     payload: web::Payload,
 ) -> Result<HttpResponse, ApiError> {
     let call = UploadCall::of(&request)?;
-    let mut parts = Multipart::new(request.headers(), payload).fuse();
+    let wanted = Wanted::default();
+    let mut parts = Multipart::new(request.headers(), wanted.of(payload)).fuse();
     let uploaded = match file(&mut parts).await {
         Ok(Some(field)) => {
             let description = describe(&field);
@@ -70,9 +76,31 @@ pub(crate) async fn create(
     };
     // A form that is malformed or has stopped arriving is not read on.
     if matches!(uploaded, Ok(_) | Err(ApiError::Domain(_))) {
+        wanted.at_most(DRAIN_LIMIT);
         drain(&mut parts).await;
     }
     Ok(wire::attachment::created(&uploaded?, &call.links))
+}
+
+/// How many bytes of a body are wanted from now on. Without a word, all of them.
+#[derive(Clone, Default)]
+struct Wanted(Rc<Cell<Option<usize>>>);
+
+impl Wanted {
+    fn at_most(&self, bytes: usize) {
+        self.0.set(Some(bytes));
+    }
+
+    /// The body, which breaks off when no more of it is wanted.
+    fn of(&self, body: web::Payload) -> impl Stream<Item = Result<Bytes, PayloadError>> + use<> {
+        let wanted = self.clone();
+        body.take_while(move |piece| {
+            let length = piece.as_ref().map_or(0, Bytes::len);
+            let left = wanted.0.get().map(|wanted| wanted.checked_sub(length));
+            wanted.0.set(left.flatten());
+            ready(left != Some(None))
+        })
+    }
 }
 
 /// A piece of the file, or its end: without one, the file has broken off.
@@ -143,17 +171,11 @@ async fn pump(mut field: Field, to: mpsc::Sender<Piece>) -> Result<(), ApiError>
     Ok(())
 }
 
-/// Reads what is left of the body, up to a limit, so that the client gets to read the answer
-/// instead of a reset connection.
+/// Reads what is left of the body, so that the client gets to read the answer instead of a reset
+/// connection.
 async fn drain(parts: &mut Fuse<Multipart>) {
-    let mut read = 0;
     while let Ok(Some(Ok(mut part))) = in_time(parts.next()).await {
-        while let Ok(Some(Ok(piece))) = in_time(part.next()).await {
-            read += piece.len();
-            if read > DRAIN_LIMIT {
-                return;
-            }
-        }
+        while let Ok(Some(Ok(_))) = in_time(part.next()).await {}
     }
 }
 
