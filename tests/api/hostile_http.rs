@@ -2,10 +2,12 @@
 //! and bodies that never end. What must not happen: an answer for another workspace, a second answer
 //! to a call that was hidden in a first one, or a service that others wait for.
 
-use std::io::{ErrorKind, Read, Write as _};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write as _};
 use std::net::TcpStream;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Map, Value, json};
 
 use crate::app::{App, Client, FORM_TYPE, PATIENCE, at_once, form_with};
@@ -592,6 +594,31 @@ fn a_message_that_ends_in_two_places_has_one_answer_and_is_the_last() {
     still_serves(&app);
 }
 
+/// Lets the tests have as many connections as the service.
+fn raise_open_files() {
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).expect("as many files as are allowed");
+}
+
+#[test]
+fn the_service_may_have_as_many_files_open_as_it_may_ask_for() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let shell = "ulimit -S -n 256 && exec \"$0\" serve --data-dir . --listen 127.0.0.1:0 2> /dev/null";
+    let mut service = Command::new("sh")
+        .args(["-c", shell, env!("CARGO_BIN_EXE_roadmap")])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a shell");
+    let mut line = String::new();
+    BufReader::new(service.stdout.take().expect("its output")).read_line(&mut line).expect("its first line");
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", service.id())).expect("its limits");
+    service.kill().and_then(|()| service.wait()).expect("its end");
+    let files = limits.lines().find(|line| line.starts_with("Max open files")).expect("a limit");
+    let [soft, hard] = files.split_whitespace().skip(3).take(2).collect::<Vec<_>>()[..] else { panic!("{files}") };
+    assert_eq!(soft, hard);
+}
+
 #[test]
 fn heads_and_bodies_that_stop_are_cut_and_hold_nobody_up() {
     let app = App::start();
@@ -602,8 +629,9 @@ fn heads_and_bodies_that_stop_are_cut_and_hold_nobody_up() {
         stream
     };
     let call = head(&app.acme, "POST", REQUESTS);
-    let heads: Vec<TcpStream> = (0..200).map(|_| slow(&call)).collect();
-    let bodies: Vec<TcpStream> = (0..200).map(|_| slow(&format!("{call}Content-Length: 100\r\n\r\n{{"))).collect();
+    raise_open_files();
+    let heads: Vec<TcpStream> = (0..1_000).map(|_| slow(&call)).collect();
+    let bodies: Vec<TcpStream> = (0..1_000).map(|_| slow(&format!("{call}Content-Length: 100\r\n\r\n{{"))).collect();
     let served = at_once(4, |_| (0..25).filter(|_| app.acme.get_tracks().status == 200).count());
     assert_eq!(served, [25; 4]);
     for stream in heads {

@@ -11,6 +11,7 @@ use actix_web::rt::net::TcpStream;
 use actix_web::{App, web};
 use roadmap_api::State;
 use roadmap_api::connection::Connection;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// How long a connection that ends may go on sending a body that nobody reads.
 const LINGER: Duration = Duration::from_secs(1);
@@ -22,6 +23,7 @@ pub(crate) fn serve(
     stop: impl Future<Output = ()> + Send + 'static,
     shutdown_wait: Duration,
 ) -> anyhow::Result<Server> {
+    raise_open_files();
     let builder = Server::build().workers(states.len()).shutdown_signal(stop).shutdown_timeout(shutdown_wait.as_secs());
     let stopping = builder.graceful_shutdown_signal();
     // Each worker has a state of its own, and one that is started anew takes over the next.
@@ -51,4 +53,13 @@ pub(crate) fn serve(
         .and_then(http)
     })?;
     Ok(listening.run())
+}
+
+/// Lets the process have as many files open as it may ask for: each connection is one, and shells and
+/// systemd begin with 1,024 for the sake of programs that cannot count further.
+fn raise_open_files() {
+    let limit = getrlimit(Resource::Nofile);
+    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
+        tracing::warn!(%error, limit = limit.current, "the limit of open files could not be raised");
+    }
 }
