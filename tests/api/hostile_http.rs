@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::{App, Client, FORM_TYPE, PATIENCE, at_once, form_with};
 use crate::bad_input::{Write, started};
+use crate::mail::{links, written};
 
 const TRACKS: &str = "/api/external/v1/tracks";
 const REQUESTS: &str = "/api/external/v1/feature_requests";
@@ -220,7 +221,7 @@ fn urls(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn urls_in_answers_are_made_of_the_settings_and_never_of_a_header() {
+fn urls_in_answers_and_mails_are_made_of_the_settings_and_never_of_a_header() {
     for trust_proxy in ["false", "true"] {
         let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", trust_proxy)]);
         let spoofed = [
@@ -256,7 +257,7 @@ fn urls_in_answers_are_made_of_the_settings_and_never_of_a_header() {
         let file = body(&call("POST", "/api/external/v2/attachments", FORM_TYPE, part));
         let changelog = json!({ "changelog": { "title": "1.2", "content": "New", "publish": true } }).to_string();
         let request = json!({ "feature_request": { "title": "Dark" }, "customer": { "email": "a@b.example" } });
-        let comment = json!({ "comment": { "content": "Soon" } }).to_string();
+        let comment = json!({ "comment": { "content": "Soon" }, "notify_all_voters": true }).to_string();
         let answers = [
             call("POST", REQUESTS, json, &request.to_string()),
             call("POST", "/api/external/v1/feature_requests/1/comments", json, &comment),
@@ -269,6 +270,12 @@ fn urls_in_answers_are_made_of_the_settings_and_never_of_a_header() {
         let bodies: Vec<Value> = answers.iter().map(|answer| body(answer)).chain([file.clone()]).collect();
         let found: Vec<&str> = bodies.iter().flat_map(urls).collect();
         assert!(found.len() >= 8, "{found:?}");
+        for url in &found {
+            assert!(url.starts_with("https://acme.roadmap.example.com/"), "{url}");
+        }
+        let mails = written(&app, 1);
+        let found = links(&mails["a@b.example"]);
+        assert!(found.len() >= 3, "{found:?}");
         for url in &found {
             assert!(url.starts_with("https://acme.roadmap.example.com/"), "{url}");
         }

@@ -38,7 +38,7 @@ fn files(app: &App) -> Vec<PathBuf> {
 }
 
 /// The mails that were written, by recipient.
-fn written(app: &App, expected: usize) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn written(app: &App, expected: usize) -> BTreeMap<String, Vec<u8>> {
     eventually("the mails are written", || files(app).len() >= expected);
     let mails: Vec<Vec<u8>> = files(app).iter().map(|path| std::fs::read(path).expect("a mail")).collect();
     assert_eq!(mails.len(), expected);
@@ -58,6 +58,14 @@ fn bodies(mail: &ParsedMail<'_>) -> (String, String) {
     let [text, html] = mail.subparts.as_slice() else { panic!("two parts") };
     assert_eq!((text.ctype.mimetype.as_str(), html.ctype.mimetype.as_str()), ("text/plain", "text/html"));
     (text.get_body().expect("text"), html.get_body().expect("text"))
+}
+
+/// All that a mail leads to.
+pub(crate) fn links(mail: &[u8]) -> Vec<String> {
+    let (text, html) = bodies(&parse_mail(mail).expect("a mail"));
+    let ways = [text, html, header(mail, "List-Unsubscribe")].join(" ");
+    let words = ways.split(|char: char| char.is_whitespace() || "<>\"'".contains(char));
+    words.filter(|word| word.contains("://")).map(str::to_owned).collect()
 }
 
 /// No mail waits any more, in the whole workspace.
