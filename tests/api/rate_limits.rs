@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::app::{Answer, App, BASE_HOST, Client};
+use crate::app::{Answer, App, BASE_HOST, Client, eventually};
 
 const REFUSED: &str = "Could not authenticate, invalid API Key";
 const TOO_MANY_CALLS: &str = "Too many calls, try again later";
@@ -148,7 +148,7 @@ fn replays_and_refusals_of_other_kinds_count_too() {
 }
 
 #[test]
-fn an_address_may_fail_so_often_and_then_nothing_is_looked_up_for_it() {
+fn an_address_may_fail_so_often_and_then_only_keys_that_were_good_are_looked_up_for_it() {
     let app = limited("off", "off", "4/h");
     let other = app.workspace("other");
     let nobody = Client { key: None, ..app.acme.clone() };
@@ -157,7 +157,7 @@ fn an_address_may_fail_so_often_and_then_nothing_is_looked_up_for_it() {
         ("another workspace's key", app.client("acme", other.key.as_deref().unwrap())),
         ("an unknown workspace", app.client("nobody", app.acme.key.as_deref().unwrap())),
         ("no key", nobody.clone()),
-        ("a good key", app.acme.clone()),
+        ("a good key that nobody has used", other.clone()),
     ];
     for (case, caller) in &callers[..4] {
         // Calls that succeed are no failures.
@@ -173,7 +173,14 @@ fn an_address_may_fail_so_often_and_then_nothing_is_looked_up_for_it() {
         assert_eq!(headers(&answer), (None, None), "{case}");
     }
     // Whatever anybody says about another address.
-    wait(&from(&app.acme, "192.0.2.1"), TOO_MANY_FAILURES);
+    wait(&from(&other, "192.0.2.1"), TOO_MANY_FAILURES);
+    // Whoever was served before still is, until the key ends.
+    assert_eq!(app.acme.get_tracks().status, 200);
+    let keys = app.roadmap(&["api-key", "list", "--workspace", "acme"]).json();
+    let id = keys[0]["id"].as_str().expect("an id");
+    app.roadmap(&["api-key", "revoke", "--workspace", "acme", id]).json();
+    eventually("the key has ended", || app.acme.get_tracks().status != 200);
+    wait(&app.acme.get_tracks(), TOO_MANY_FAILURES);
     assert_eq!(nobody.get("/healthz").status, 200);
 }
 

@@ -8,7 +8,7 @@ use actix_web::http::header::{FORWARDED, HOST, HeaderMap, HeaderName};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpRequest, ResponseError, web};
 use roadmap_domain::error::RoadmapError;
-use roadmap_domain::model::api_key::Credential;
+use roadmap_domain::model::api_key::{Credential, KeyText};
 use roadmap_domain::model::base_url::HostOf;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::policy::reference::Purpose;
@@ -49,14 +49,17 @@ pub async fn authenticate(
     Ok(response)
 }
 
-/// Recognises the caller, unless too many keys were tried in vain from its address: then nothing is
-/// looked up, so that nobody learns anything more.
+/// Recognises the caller, unless too many keys were tried in vain from its address: then only keys are
+/// looked up that were good before, so that nobody learns anything more.
 async fn identify(state: &web::Data<State>, request: &ServiceRequest) -> Result<Credential, ApiError> {
     let address = address(state.trust_proxy, request.headers(), request.peer_addr());
-    state.limits.may_try(address)?;
+    let key = only(request.headers(), &API_KEY).and_then(KeyText::parse).map(|key| key.digest());
+    state.limits.may_try(address, key.as_ref())?;
     let recognised = recognise(state, request.headers()).await;
-    if let Err(ApiError::Domain(RoadmapError::Unauthenticated)) = recognised {
-        state.limits.failed(address)?;
+    match (&recognised, key) {
+        (Ok(_), Some(key)) => state.limits.recognised(key),
+        (Err(ApiError::Domain(RoadmapError::Unauthenticated)), _) => state.limits.failed(address)?,
+        _ => {}
     }
     recognised
 }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
-use roadmap_domain::model::api_key::Credential;
+use moka::sync::Cache;
+use roadmap_domain::model::api_key::{Credential, KeyDigest};
 use roadmap_domain::model::id::{ApiKeyId, WorkspaceId};
 
 use crate::error::ApiError;
@@ -25,6 +26,12 @@ const STANDING: HeaderName = HeaderName::from_static("ratelimit");
 /// The names of the limits in these headers.
 const OF_KEY: &str = "default";
 const OF_WORKSPACE: &str = "workspace";
+
+/// How long a key is known after its last use.
+const KNOWN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How many keys are known at a time.
+const MOST_KNOWN: u64 = 10_000;
 
 /// Time that only goes forward, whatever is done to the clock.
 pub trait Stopwatch: Send + Sync {
@@ -48,6 +55,8 @@ pub struct Limits {
     keys: Option<Limiter<ApiKeyId>>,
     workspaces: Option<Limiter<WorkspaceId>>,
     failures: Option<Limiter<IpAddr>>,
+    /// The keys that were good lately. They may be tried whatever others at the same address do.
+    known: Cache<KeyDigest, ()>,
 }
 
 impl Limits {
@@ -58,22 +67,34 @@ impl Limits {
             keys: rates.key.map(|rate| Limiter::new(rate, stopwatch.clone())),
             workspaces: rates.workspace.map(|rate| Limiter::new(rate, stopwatch.clone())),
             failures: rates.failures.map(|rate| Limiter::new(rate, stopwatch.clone())),
+            known: Cache::builder().max_capacity(MOST_KNOWN).time_to_idle(KNOWN_FOR).build(),
         }
     }
 
     /// No limit at all.
     #[must_use]
     pub fn off() -> Self {
-        Self { keys: None, workspaces: None, failures: None }
+        Self { keys: None, workspaces: None, failures: None, known: Cache::new(0) }
     }
 
-    /// Whether somebody at this address may try a key.
+    /// Whether somebody at this address may try this key, if it has the form of one.
     ///
     /// # Errors
-    /// 429: too many were tried in vain.
-    pub(crate) fn may_try(&self, address: IpAddr) -> Result<(), ApiError> {
+    /// 429: too many were tried in vain, and nobody has used this one.
+    pub(crate) fn may_try(&self, address: IpAddr, key: Option<&KeyDigest>) -> Result<(), ApiError> {
         let level = self.failures.as_ref().map(|failures| failures.look(network(address)));
-        refused(level, ApiError::TooManyFailures)
+        match refused(level, ApiError::TooManyFailures) {
+            Err(_) if key.is_some_and(|key| self.known.contains_key(key)) => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    /// Takes note that a key is good.
+    pub(crate) fn recognised(&self, key: KeyDigest) {
+        // To look it up is to use it.
+        if self.failures.is_some() && self.known.get(&key).is_none() {
+            self.known.insert(key, ());
+        }
     }
 
     /// Counts a key that was tried in vain.

@@ -174,14 +174,14 @@ fn what_is_off_limits_nothing_and_tells_nothing() {
     let off = Limits::off();
     for _ in 0..10_000 {
         assert_eq!(told(&off.admit(&caller(1, 1))), (vec![], None));
-        assert!(off.may_try(address("192.0.2.1")).is_ok() && off.failed(address("192.0.2.1")).is_ok());
+        assert!(off.may_try(address("192.0.2.1"), None).is_ok() && off.failed(address("192.0.2.1")).is_ok());
     }
 }
 
 #[test]
 fn failures_are_counted_for_each_address_and_network() {
     let (limits, stopwatch) = limits(None, None, rate(60, 60, 3));
-    let attempt = |from: &str| limits.may_try(address(from)).and_then(|()| limits.failed(address(from)));
+    let attempt = |from: &str| limits.may_try(address(from), None).and_then(|()| limits.failed(address(from)));
     for from in ["192.0.2.1", "::ffff:192.0.2.1", "192.0.2.1"] {
         assert_eq!(retry_after(attempt(from)), None, "{from}");
     }
@@ -197,11 +197,25 @@ fn failures_are_counted_for_each_address_and_network() {
     assert_eq!(retry_after(attempt("2001:db8:0:2::1")), None);
     // Those who do not fail are never counted.
     for _ in 0..100 {
-        assert!(limits.may_try(address("192.0.2.3")).is_ok());
+        assert!(limits.may_try(address("192.0.2.3"), None).is_ok());
     }
     stopwatch.pass(Duration::from_secs(1));
     assert_eq!(retry_after(attempt("192.0.2.1")), None);
     assert_eq!(retry_after(attempt("192.0.2.1")).as_deref(), Some("1"));
+}
+
+#[test]
+fn keys_that_were_good_may_be_tried_whatever_others_at_their_address_do() {
+    let (limits, _) = limits(None, None, rate(60, 60, 1));
+    let (good, other) = (KeyDigest([1; 32]), KeyDigest([2; 32]));
+    limits.recognised(good);
+    let from = address("192.0.2.1");
+    assert!(limits.may_try(from, Some(&other)).is_ok() && limits.failed(from).is_ok());
+    assert!(limits.may_try(from, Some(&good)).is_ok());
+    assert_eq!(retry_after(limits.may_try(from, Some(&other))).as_deref(), Some("1"));
+    assert_eq!(retry_after(limits.may_try(from, None)).as_deref(), Some("1"));
+    // One that is good no more fails like any other.
+    assert_eq!(retry_after(limits.failed(from)).as_deref(), Some("1"));
 }
 
 #[test]
@@ -235,5 +249,5 @@ fn buckets_that_are_full_again_are_forgotten() {
     for number in 0..10_000_u32 {
         limits.failed(IpAddr::V4(number.into())).unwrap();
     }
-    assert!(limits.may_try(busy).is_err());
+    assert!(limits.may_try(busy, None).is_err());
 }
