@@ -129,7 +129,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Connection<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, BufWriter, DuplexStream, duplex};
     use tokio::time::Instant;
 
     fn connected(buffer: usize) -> (Connection<DuplexStream>, DuplexStream) {
@@ -197,5 +197,16 @@ mod tests {
         };
         let (written, ()) = soon(async { tokio::join!(ours.write_all(&[b'x'; 128]), reading) }).await;
         written.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_written_is_sent_on_and_the_end_is_told() {
+        let (ours, mut theirs) = duplex(64);
+        let mut ours = Connection::new(BufWriter::new(ours));
+        ours.write_all(b"x").await.unwrap();
+        ours.flush().await.unwrap();
+        soon(theirs.read_exact(&mut [0; 1])).await.unwrap();
+        ours.shutdown().await.unwrap();
+        assert_eq!(soon(theirs.read(&mut [0; 8])).await.unwrap(), 0);
     }
 }
