@@ -89,11 +89,92 @@ impl Connector {
         let mut url = String::from("file:");
         for byte in self.path.as_os_str().as_encoded_bytes() {
             match byte {
-                b'%' | b'?' | b'#' => url.push_str(&format!("%{byte:02X}")),
-                0x20..=0x7e => url.push(char::from(*byte)),
+                b' '..=b'~' if !b"%?#".contains(byte) => url.push(char::from(*byte)),
                 _ => url.push_str(&format!("%{byte:02X}")),
             }
         }
         url
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use diesel::sql_types::Text;
+    use diesel::{QueryableByName, RunQueryDsl};
+    use std::sync::mpsc;
+
+    #[derive(QueryableByName)]
+    struct Setting {
+        #[diesel(sql_type = Text)]
+        value: String,
+    }
+
+    /// How a connection is set up, as `pragma=value`.
+    fn set(connection: &mut SqliteConnection) -> Vec<String> {
+        ["journal_mode", "synchronous", "foreign_keys", "trusted_schema", "busy_timeout", "query_only"]
+            .map(|pragma| {
+                let column = if pragma == "busy_timeout" { "timeout" } else { pragma };
+                let query = format!("SELECT CAST({column} AS TEXT) AS value FROM pragma_{pragma}");
+                let setting: Setting = diesel::sql_query(query).get_result(connection).unwrap();
+                format!("{pragma}={}", setting.value)
+            })
+            .into()
+    }
+
+    fn connector(busy_timeout: Duration) -> (tempfile::TempDir, Connector) {
+        let folder = tempfile::tempdir().unwrap();
+        // Every character that has a meaning in a URI.
+        let connector = Connector::new(&folder.path().join("a ?b#c%41\u{e9}&.db"), busy_timeout);
+        (folder, connector)
+    }
+
+    #[test]
+    fn connections_are_durable_and_those_that_read_cannot_write() {
+        let (folder, connector) = connector(Duration::from_millis(1_234));
+        let common = ["journal_mode=wal", "synchronous=2", "foreign_keys=1", "trusted_schema=0", "busy_timeout=1234"];
+        assert_eq!(set(&mut connector.writing().unwrap()), [&common[..], &["query_only=0"]].concat());
+        let mut reading = connector.reading().unwrap();
+        assert_eq!(set(&mut reading), [&common[..], &["query_only=1"]].concat());
+        assert!(reading.batch_execute("CREATE TABLE t (n)").is_err());
+        assert!(folder.path().join("a ?b#c%41\u{e9}&.db").is_file());
+    }
+
+    #[test]
+    fn who_looks_at_a_file_creates_none_and_leaves_it_as_it_is() {
+        let (folder, connector) = connector(Duration::from_millis(1_234));
+        assert!(connector.existing().is_err() && connector.looking().is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        drop(connector.writing().unwrap());
+        let mut existing = connector.existing().unwrap();
+        existing.batch_execute("CREATE TABLE t (n)").unwrap();
+        let mut looking = connector.looking().unwrap();
+        assert!(looking.batch_execute("SELECT n FROM t").is_ok());
+        assert!(looking.batch_execute("INSERT INTO t VALUES (1)").is_err());
+        for connection in [&mut existing, &mut looking] {
+            assert!(set(connection).contains(&"busy_timeout=1234".to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_new_file_that_is_being_opened_elsewhere_is_waited_for_but_not_for_ever() {
+        let (_folder, impatient) = connector(Duration::from_millis(50));
+        let patient = Connector { busy_timeout: Duration::from_secs(20), ..impatient.clone() };
+        let mut elsewhere = SqliteConnection::establish(&impatient.url()).unwrap();
+        elsewhere.batch_execute("CREATE TABLE t (n); BEGIN EXCLUSIVE").unwrap();
+        let error = impatient.writing().map(|_| ()).unwrap_err();
+        assert!(matches!(error, SqlError::Query(ref error) if is_passing(error)), "{error:?}");
+        let (began, begun) = mpsc::channel();
+        std::thread::scope(|scope| {
+            let opened = scope.spawn(|| {
+                began.send(()).unwrap();
+                patient.writing().map(|_| ())
+            });
+            begun.recv().unwrap();
+            // So that it has to wait: were it slower, it would find the file free.
+            std::thread::sleep(Duration::from_millis(200));
+            elsewhere.batch_execute("COMMIT").unwrap();
+            opened.join().unwrap().unwrap();
+        });
     }
 }

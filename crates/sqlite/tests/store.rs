@@ -11,6 +11,7 @@ use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
+use roadmap_domain::ports::{Connections, PoolUse};
 use roadmap_sqlite::{SqliteOptions, SqliteStore, migrate, pending, revert_all};
 use roadmap_testkit::harness::{Probe, Subject};
 use uuid::Uuid;
@@ -112,6 +113,16 @@ fn processes_that_start_at_once_migrate_once() {
     done.sort_unstable();
     assert_eq!(done[..3], [0, 0, 0]);
     assert!(done[3] > 0);
+}
+
+#[tokio::test]
+async fn it_reads_by_as_many_connections_as_it_is_told_and_writes_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SqliteOptions { readers: 3, ..SqliteOptions::new(folder.path().join("roadmap.db")) };
+    migrate(&options).unwrap();
+    let pools = SqliteStore::open(&options).unwrap().pools();
+    let idle = |name, limit| PoolUse { name, limit, open: limit, in_use: 0, waiting: 0 };
+    assert_eq!(pools, [idle("read", 3), idle("write", 1)]);
 }
 
 #[test]
