@@ -100,6 +100,7 @@ const MAY: [(&str, &[&str]); 9] = [
             "base64",
             "futures-util",
             "governor",
+            "moka",
             "percent-encoding",
             "roadmap-domain",
             "serde",
