@@ -119,3 +119,137 @@ pub fn claim(path: &Path) -> Result<Option<Claim>, StoreError> {
         _ => Ok(Some(Claim { _connection: connection })),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::migrate::run as migrate;
+    use tempfile::TempDir;
+
+    const WORKSPACE: &str = "00000000-0000-0000-0000-000000000001";
+    const FILES: [&str; 2] = ["00000000-0000-0000-0000-00000000000a", "00000000-0000-0000-0000-00000000000b"];
+
+    /// A database with one workspace, without a service.
+    fn database() -> (TempDir, SqliteOptions) {
+        let folder = tempfile::tempdir().unwrap();
+        let options = SqliteOptions::new(folder.path().join("roadmap.db"));
+        migrate(&options).unwrap();
+        run(&options.path, &format!("INSERT INTO workspaces VALUES (1, unhex('{WORKSPACE}', '-'), 'acme', 0)"));
+        (folder, options)
+    }
+
+    /// A connection that checks no references, as a damaged file would not have.
+    fn unchecked(path: &Path) -> SqliteConnection {
+        SqliteConnection::establish(path.to_str().unwrap()).unwrap()
+    }
+
+    fn run(path: &Path, sql: &str) {
+        unchecked(path).batch_execute(sql).unwrap();
+    }
+
+    /// A row about a file, as SQL.
+    fn file(id: &str, key: &str, byte_size: i64, checksum: &str) -> String {
+        format!(
+            "INSERT INTO attachments
+             VALUES (unhex('{WORKSPACE}', '-'), unhex('{id}', '-'), 'a.png', 'image/png', {byte_size}, unhex('{checksum}'),
+                     '{key}', 'local', NULL, NULL, 0);"
+        )
+    }
+
+    fn key(id: &str) -> String {
+        format!("{WORKSPACE}/{id}")
+    }
+
+    #[test]
+    fn a_copy_has_what_was_committed_and_replaces_nothing() {
+        let (folder, options) = database();
+        let mut elsewhere = unchecked(&options.path);
+        let (first, second) = (file(FILES[0], &key(FILES[0]), 3, &"ab".repeat(16)), key(FILES[1]));
+        elsewhere.batch_execute(&first).unwrap();
+        elsewhere.batch_execute(&format!("BEGIN; {}", file(FILES[1], &second, 4, &"cd".repeat(16)))).unwrap();
+        let copy = folder.path().join("copy.db");
+        copy_to(&options, &copy).unwrap();
+        elsewhere.batch_execute("COMMIT").unwrap();
+        let stored = |path| stored_files(path).unwrap().iter().map(|file| file.key.to_string()).collect::<Vec<_>>();
+        assert_eq!(stored(&copy), [key(FILES[0])]);
+        assert_eq!(stored(&options.path), [key(FILES[0]), key(FILES[1])]);
+
+        assert!(copy_to(&options, &copy).is_err());
+        assert_eq!(stored(&copy), [key(FILES[0])]);
+        let nowhere = SqliteOptions::new(folder.path().join("nowhere.db"));
+        assert!(copy_to(&nowhere, &folder.path().join("other.db")).is_err());
+        assert!(!nowhere.path.exists() && !folder.path().join("other.db").exists());
+    }
+
+    #[test]
+    fn a_sound_file_has_no_faults_and_a_damaged_one_is_told_of_but_not_at_length() {
+        let (_folder, options) = database();
+        assert_eq!(faults(&options.path).unwrap(), Vec::<String>::new());
+        let keys: String = (0..12)
+            .map(|n| {
+                format!(
+                    "INSERT INTO api_keys (workspace_id, id, name, digest, last_four, can_read, can_write, created_at)
+                         VALUES (x'aa', x'{n:02}', 'ci', x'{n:02}', 'abcd', 1, 1, 0);"
+                )
+            })
+            .collect();
+        run(&options.path, &format!("PRAGMA foreign_keys = OFF; {keys}"));
+        assert_eq!(faults(&options.path).unwrap(), ["a row of api_keys refers to none of workspaces"; FAULTS]);
+        run(
+            &options.path,
+            "DELETE FROM api_keys; PRAGMA writable_schema = ON;
+             UPDATE sqlite_schema SET sql = replace(sql, 'subdomain TEXT NOT NULL UNIQUE', 'subdomain INTEGER NOT NULL UNIQUE')
+             WHERE name = 'workspaces'",
+        );
+        assert_eq!(faults(&options.path).unwrap(), ["non-INTEGER value in workspaces.subdomain"]);
+        std::fs::write(&options.path, "no database at all").unwrap();
+        assert!(faults(&options.path).is_err());
+    }
+
+    #[test]
+    fn files_are_told_in_the_order_of_their_keys_and_none_that_cannot_be() {
+        let (_folder, options) = database();
+        run(&options.path, &file(FILES[1], &key(FILES[1]), 0, &"00".repeat(16)));
+        run(&options.path, &file(FILES[0], &key(FILES[0]), 7, &"0a".repeat(16)));
+        let stored = |id: &str, byte_size, byte| StoredFile {
+            key: BlobKey::parse(&key(id)).unwrap(),
+            byte_size,
+            checksum: Checksum([byte; 16]),
+        };
+        assert_eq!(stored_files(&options.path).unwrap(), [stored(FILES[0], 7, 10), stored(FILES[1], 0, 0)]);
+        for (column, spoiled, right) in [
+            ("key", "'../a'", format!("'{}'", key(FILES[1]))),
+            ("byte_size", "-1", "1".to_owned()),
+            ("checksum", "x'00'", format!("x'{}'", "00".repeat(16))),
+        ] {
+            let set = |value: &str| {
+                run(&options.path, &format!("UPDATE attachments SET {column} = {value} WHERE byte_size <> 7"));
+            };
+            set(spoiled);
+            match stored_files(&options.path) {
+                Err(StoreError::Inconsistent { table: "attachments", column: told, .. }) => assert_eq!(told, column),
+                other => panic!("{column}: {other:?}"),
+            }
+            set(&right);
+        }
+    }
+
+    #[test]
+    fn a_file_is_claimed_by_whoever_is_alone_with_it_and_has_all_that_was_written() {
+        let (folder, options) = database();
+        let service = Connector::new(&options.path, Duration::from_millis(50)).writing().unwrap();
+        assert!(claim(&options.path).unwrap().is_none());
+        drop(service);
+        let claimed = claim(&options.path).unwrap();
+        assert!(claimed.is_some());
+        assert!(!folder.path().join("roadmap.db-wal").exists(), "the log is part of the file");
+        assert!(unchecked(&options.path).batch_execute("SELECT 1 FROM workspaces").is_err());
+        drop(claimed);
+        run(&options.path, "SELECT 1 FROM workspaces");
+
+        let other = folder.path().join("other.db");
+        assert!(claim(&other).is_err());
+        std::fs::write(&other, "no database at all").unwrap();
+        assert!(claim(&other).unwrap().is_some());
+    }
+}

@@ -79,3 +79,60 @@ pub fn newest_moment(path: &Path) -> Result<Option<Timestamp>, StoreError> {
     let row: Newest = diesel::sql_query(newest).get_result(&mut connection).map_err(SqlError::from)?;
     Ok(row.newest.and_then(Timestamp::from_millis))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::migrate::{pending, run as migrate};
+    use diesel::{Connection, SqliteConnection};
+    use tempfile::TempDir;
+
+    fn options() -> (TempDir, SqliteOptions) {
+        let folder = tempfile::tempdir().unwrap();
+        let options = SqliteOptions::new(folder.path().join("roadmap.db"));
+        (folder, options)
+    }
+
+    fn run(path: &Path, sql: &str) {
+        SqliteConnection::establish(path.to_str().unwrap()).unwrap().batch_execute(sql).unwrap();
+    }
+
+    #[test]
+    fn what_a_file_lacks_is_told_and_the_file_left_as_it_is() {
+        let (_folder, options) = options();
+        assert!(missing(&options.path).is_err());
+        std::fs::write(&options.path, "").unwrap();
+        let all = missing(&options.path).unwrap();
+        assert_eq!(std::fs::read(&options.path).unwrap(), b"");
+        assert_eq!(all, pending(&options).unwrap());
+        assert!(all.len() > 1);
+        migrate(&options).unwrap();
+        assert_eq!(missing(&options.path).unwrap(), Vec::<String>::new());
+        run(&options.path, &format!("DELETE FROM __diesel_schema_migrations WHERE version = '{}'", all[1]));
+        assert_eq!(missing(&options.path).unwrap(), all[1..2]);
+    }
+
+    #[test]
+    fn who_may_write_is_tried_without_writing() {
+        let (_folder, mut options) = options();
+        options.write_wait = Duration::from_millis(50);
+        assert!(try_to_write(&options).is_err());
+        assert!(!options.path.exists());
+        migrate(&options).unwrap();
+        try_to_write(&options).unwrap();
+        let mut elsewhere = SqliteConnection::establish(options.path.to_str().unwrap()).unwrap();
+        elsewhere.batch_execute("BEGIN IMMEDIATE").unwrap();
+        assert!(matches!(try_to_write(&options), Err(StoreError::Unavailable(_))));
+    }
+
+    #[test]
+    fn the_newest_moment_is_that_of_the_latest_row() {
+        let (_folder, options) = options();
+        migrate(&options).unwrap();
+        assert_eq!(newest_moment(&options.path).unwrap(), None);
+        run(&options.path, "INSERT INTO workspaces VALUES (1, x'01', 'acme', 5000)");
+        assert_eq!(newest_moment(&options.path).unwrap(), Timestamp::from_millis(5_000));
+        run(&options.path, "INSERT INTO operations VALUES (x'01', 'key', 200, x'', 7000)");
+        assert_eq!(newest_moment(&options.path).unwrap(), Timestamp::from_millis(7_000));
+    }
+}

@@ -70,6 +70,7 @@ pub async fn a_mail_is_leased_to_one_worker(harness: Harness) {
 pub async fn concurrent_workers_share_the_mails(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 40).await;
     assert_eq!(harness.subject.queue.expand(workspace, 100).await.unwrap(), Some(40));
+    assert_eq!(harness.subject.queue.expand(workspace, 100).await.unwrap(), None);
     let now = harness.now();
     let mut workers = tokio::task::JoinSet::new();
     for _ in 0..8 {
