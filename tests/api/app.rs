@@ -453,10 +453,12 @@ impl Client {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
+        // Four seconds more for each megabyte: a disk may be busy.
+        let sending = Duration::from_micros(4) * u32::try_from(body.map_or(0, <[u8]>::len)).expect("a length");
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .allow_non_standard_methods(true)
-            .timeout_global(Some(PATIENCE))
+            .timeout_global(Some(PATIENCE + sending))
             .max_redirects(0)
             .max_redirects_will_error(false)
             .build();

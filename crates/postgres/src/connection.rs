@@ -207,6 +207,7 @@ pub fn redacted(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use diesel_async::RunQueryDsl;
 
     fn options(url: &str) -> PostgresOptions {
         PostgresOptions::new(url)
@@ -225,6 +226,32 @@ mod tests {
             )
         );
         assert_eq!(connector.config.get_application_name(), Some("roadmap"));
+    }
+
+    #[test]
+    fn several_hosts_share_the_time_that_there_is_to_connect() {
+        for (hosts, seconds) in [("a", 12), ("a,b", 6), ("a,b,c", 4)] {
+            let mut connector = Connector::of_login(&format!("postgres://{hosts}/roadmap?sslmode=disable")).unwrap();
+            connector.give_up_after(Duration::from_secs(12));
+            assert_eq!(connector.config.get_connect_timeout(), Some(&Duration::from_secs(seconds)), "{hosts}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_the_server_has_ended_is_not_used_again() {
+        let server = roadmap_testkit::postgres::server();
+        let connector = Connector::of_login(&server).unwrap();
+        let mut link = connector.create().await.unwrap();
+        assert!(connector.recycle(&mut link, &Metrics::default()).await.is_ok());
+        let end = diesel::sql_query("SELECT pg_terminate_backend(pg_backend_pid())");
+        assert!(end.execute(&mut link.connection).await.is_err());
+        let broken = async {
+            while !link.connection.is_broken() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), broken).await.unwrap();
+        assert!(connector.recycle(&mut link, &Metrics::default()).await.is_err());
     }
 
     #[test]

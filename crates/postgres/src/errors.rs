@@ -119,7 +119,8 @@ mod tests {
             (Unknown, "canceling statement due to lock timeout", 1_000, "unavailable"),
             (Unknown, "canceling statement due to statement timeout", 2_000, "unavailable"),
             // The same on a server that speaks German.
-            (Unknown, "storniere Anfrage wegen Zeitüberschreitung der Sperre", 1_001, "unavailable"),
+            (Unknown, "storniere Anfrage wegen Zeitüberschreitung der Sperre", 1_000, "unavailable"),
+            (Unknown, "Sperre nicht verfügbar", 999, "fatal"),
             (Unknown, "terminating connection due to administrator command", 1, "unavailable"),
             (Unknown, "the database system is shutting down", 1, "unavailable"),
             (Unknown, "could not extend file \"base/1/2\": No space left on device", 1, "unavailable"),

@@ -11,8 +11,8 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::{Begun, Connections, Ended, Store};
-use roadmap_postgres::{PostgresOptions, PostgresStore, migrate, pending, revert_all};
+use roadmap_domain::ports::{Begun, Connections, Ended, PoolUse, Store};
+use roadmap_postgres::{PostgresOptions, PostgresStore, migrate, pending, revert_all, server_time};
 use roadmap_testkit::harness::{Probe, Subject};
 use roadmap_testkit::postgres::{self, Cluster, Database, Durability};
 use tokio::sync::OnceCell;
@@ -258,6 +258,36 @@ async fn a_member_of_the_role_serves_what_another_login_has_migrated() {
     database.execute(&format!("DROP ROLE {member}"));
     assert_eq!(migrated.unwrap(), Vec::<String>::new());
     assert!(opened.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_writes_reads_and_searches_by_as_many_connections_as_it_is_told() {
+    let database = template().await.copy();
+    let options = PostgresOptions { pool_size: 3, ..PostgresOptions::new(&database.url) };
+    let store = PostgresStore::open(&options).await.unwrap();
+    let pool = |name, limit, open| PoolUse { name, limit, open, in_use: 0, waiting: 0 };
+    // One was needed for the look at how connections are set up.
+    assert_eq!(store.pools(), [pool("write", 3, 0), pool("aside", 2, 1), pool("mail", 4, 0)]);
+    for (connections, searches) in [(1, 1), (4, 1), (9, 2)] {
+        let reader = store.reader(connections).unwrap();
+        assert_eq!(reader.pools(), [pool("read", connections, 0), pool("search", searches, 0)]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_server_says_of_itself_is_passed_on() {
+    let database = template().await.copy();
+    let options = PostgresOptions::new(&database.url);
+    let says = |query| database.rows(query)[0][0].clone().unwrap();
+    let clock = || says("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint").parse::<i64>().unwrap();
+    let before = clock();
+    let told = server_time(&options).await.unwrap().millis();
+    // One is rounded where the other is cut off.
+    assert!((before - 1..=clock() + 1).contains(&told), "{before} {told}");
+    assert_eq!(PostgresStore::open(&options).await.unwrap().is_durable(), says("SHOW fsync") == "on");
+    let cluster = Cluster::start(Durability::Full).unwrap();
+    migrate(&PostgresOptions::new(cluster.url())).await.unwrap();
+    assert!(PostgresStore::open(&PostgresOptions::new(cluster.url())).await.unwrap().is_durable());
 }
 
 #[tokio::test(flavor = "multi_thread")]
