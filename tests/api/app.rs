@@ -6,9 +6,9 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use roadmap_testkit::fail_fast;
 use serde_json::Value;
 
 use crate::database::{Data, url_for};
@@ -23,9 +23,6 @@ const SECRET: &str = "a secret that only tests would ever use";
 
 /// Longest that a test waits for something that should be there at once.
 pub const PATIENCE: Duration = Duration::from_secs(20);
-
-/// Whether a test has failed.
-static FAILED: AtomicBool = AtomicBool::new(false);
 
 /// A running service with the workspace `acme`, a key for it and its oldest member Olga.
 pub struct App {
@@ -290,12 +287,9 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server and waits until it listens. With `TEST_FAIL_FAST` none is started once a test has
-    /// failed, for those who only want to know whether one does.
+    /// Starts a server and waits until it listens.
     pub fn start(data_dir: &Path, flags: &[String], environment: &[(String, String)]) -> Self {
-        if FAILED.load(Ordering::SeqCst) && std::env::var_os("TEST_FAIL_FAST").is_some() {
-            panic!("another test has failed");
-        }
+        fail_fast::check();
         let base_url = format!("https://{BASE_HOST}");
         let mut arguments: Vec<&str> = vec!["serve", "--listen", "127.0.0.1:0"];
         if !flags.iter().any(|flag| flag == "--base-url") {
@@ -333,8 +327,8 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        fail_fast::tell();
         if std::thread::panicking() {
-            FAILED.store(true, Ordering::SeqCst);
             let log = std::fs::read_to_string(&self.log).unwrap_or_default();
             let lines: Vec<&str> = log.lines().collect();
             eprintln!("--- the server's last lines\n{}", lines[lines.len().saturating_sub(30)..].join("\n"));

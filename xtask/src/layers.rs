@@ -47,6 +47,7 @@ const MAY: [(&str, &[&str]); 9] = [
             "diesel",
             "diesel_migrations",
             "libsqlite3-sys",
+            "percent-encoding",
             "roadmap-domain",
             "thiserror",
             "tokio",

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail, ensure};
+use roadmap_testkit::fail_fast;
 use roadmap_testkit::postgres::SERVER_VARIABLE;
 use semver::Version;
 use serde::Deserialize;
@@ -24,6 +25,9 @@ pub(crate) struct Mutants {
     /// Change these files only; may contain `*`
     #[arg(long, value_name = "FILE")]
     file: Vec<String>,
+    /// Make these changes only: a regular expression for how they are listed, for those that were missed
+    #[arg(long, value_name = "REGEX")]
+    change: Vec<String>,
     /// The k-th of n parts of the changes, from 1
     #[arg(long, value_name = "K/N", value_parser = shard)]
     shard: Option<(u32, u32)>,
@@ -142,7 +146,7 @@ impl Mutants {
         // Nobody debugs a program that is broken on purpose.
         command.env("CARGO_PROFILE_DEV_DEBUG", "none");
         // One test that fails is enough.
-        command.env("TEST_FAIL_FAST", "1");
+        command.env(fail_fast::VARIABLE, "1");
         if let Some(url) = url {
             command.env(SERVER_VARIABLE, url);
         }
@@ -169,6 +173,7 @@ impl Mutants {
         }
         arguments.extend(tests.iter().map(|package| format!("--test-package={package}")));
         arguments.extend(self.file.iter().map(|file| format!("--file={file}")));
+        arguments.extend(self.change.iter().map(|name| format!("--re={name}")));
         // The program counts parts from 0. Neighbours go to different parts, so that these take about as long as each other.
         if let Some((part, of)) = self.shard {
             arguments.extend([format!("--shard={}/{of}", part - 1), "--sharding=round-robin".to_owned()]);
@@ -318,7 +323,15 @@ mod tests {
 
     fn mutants(file: &[&str], shard: Option<(u32, u32)>) -> Mutants {
         let file = file.iter().map(|file| (*file).to_owned()).collect();
-        Mutants { crates: Crate::ALL.into(), file, shard, skip: vec!["faults".to_owned()], jobs: 2, list: false }
+        Mutants {
+            crates: Crate::ALL.into(),
+            file,
+            change: vec!["with true".to_owned()],
+            shard,
+            skip: vec!["faults".to_owned()],
+            jobs: 2,
+            list: false,
+        }
     }
 
     #[test]
@@ -358,11 +371,12 @@ mod tests {
     }
 
     #[test]
-    fn files_and_tests_are_passed_on() {
+    fn files_changes_and_tests_are_passed_on() {
         assert_eq!(
             mutants(&["a.rs"], None).arguments(Crate::Api, Path::new("/x")).join(" "),
             "mutants --no-shuffle --package roadmap-api --output /x --minimum-test-timeout 900 --jobs 2 \
-             --test-package=roadmap-api --test-package=roadmap-server --file=a.rs -- --lib --bins --tests -- --skip=faults"
+             --test-package=roadmap-api --test-package=roadmap-server --file=a.rs \
+             --re=with true -- --lib --bins --tests -- --skip=faults"
         );
     }
 }

@@ -5,8 +5,12 @@ use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
 use crate::errors::{SqlError, is_passing};
+
+/// What of a path is written otherwise in a URI.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
 
 /// Makes connections to one file.
 #[derive(Debug, Clone)]
@@ -71,9 +75,10 @@ impl Connector {
         const PAUSE: Duration = Duration::from_millis(10);
         let mut left = self.busy_timeout;
         loop {
-            match connection.batch_execute("PRAGMA journal_mode = WAL;") {
-                Err(error) if is_passing(&error) && left > PAUSE => left -= PAUSE,
-                settled => return Ok(settled?),
+            let outcome = connection.batch_execute("PRAGMA journal_mode = WAL;");
+            match left.checked_sub(PAUSE) {
+                Some(rest) if outcome.as_ref().is_err_and(is_passing) => left = rest,
+                _ => return Ok(outcome?),
             }
             std::thread::sleep(PAUSE);
         }
@@ -86,14 +91,7 @@ impl Connector {
 
     /// A `file:` URI, so that no character of the path has a meaning of its own.
     fn url(&self) -> String {
-        let mut url = String::from("file:");
-        for byte in self.path.as_os_str().as_encoded_bytes() {
-            match byte {
-                b' '..=b'~' if !b"%?#".contains(byte) => url.push(char::from(*byte)),
-                _ => url.push_str(&format!("%{byte:02X}")),
-            }
-        }
-        url
+        format!("file:{}", percent_encode(self.path.as_os_str().as_encoded_bytes(), PATH))
     }
 }
 
@@ -161,7 +159,7 @@ mod tests {
         let (_folder, impatient) = connector(Duration::from_millis(50));
         let patient = Connector { busy_timeout: Duration::from_secs(20), ..impatient.clone() };
         let mut elsewhere = SqliteConnection::establish(&impatient.url()).unwrap();
-        elsewhere.batch_execute("CREATE TABLE t (n); BEGIN EXCLUSIVE").unwrap();
+        elsewhere.batch_execute("CREATE TABLE t (n); BEGIN IMMEDIATE").unwrap();
         let error = impatient.writing().map(|_| ()).unwrap_err();
         assert!(matches!(error, SqlError::Query(ref error) if is_passing(error)), "{error:?}");
         let (began, begun) = mpsc::channel();

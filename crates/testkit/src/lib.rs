@@ -8,6 +8,7 @@
 //! - [`s3`]: a server for files.
 //! - [`http`]: a server that keeps whatever is sent to it.
 //! - [`smtp`]: a server for mail, which fails when told to.
+//! - [`fail_fast`]: an early end when a test has failed.
 //! - [`fakes`]: a clock that is set by hand, foreseeable ids, a gate that is always open.
 //!
 //! Never a normal dependency: for tests only.
@@ -22,6 +23,7 @@
 )]
 
 pub mod contract;
+pub mod fail_fast;
 pub mod fakes;
 pub mod harness;
 pub mod http;

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio_postgres::{NoTls, SimpleQueryMessage};
 
+use crate::fail_fast;
+
 /// Names the server that tests may use: a URL of a superuser.
 pub const SERVER_VARIABLE: &str = "TEST_DATABASE_URL";
 
@@ -54,6 +56,7 @@ impl Database {
     }
 
     fn create(server: &str, template: &str) -> Self {
+        fail_fast::check();
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::SeqCst);
         if number == 0 {
@@ -84,6 +87,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
+        fail_fast::tell();
         // A server that is gone has no databases.
         let _ = execute(&self.server, &format!("DROP DATABASE {} WITH (FORCE)", self.name));
     }
