@@ -31,13 +31,8 @@ pub(crate) struct Writer {
 struct Slot {
     connector: Connector,
     connection: Option<SqliteConnection>,
-    group: Option<Group>,
-}
-
-/// The units that share the open transaction. They learn its fate here.
-struct Group {
-    fate: watch::Sender<Fate>,
-    members: usize,
+    /// Where the units that share the open transaction learn its fate.
+    group: Option<watch::Sender<Fate>>,
 }
 
 /// What became of a group's transaction.
@@ -128,10 +123,8 @@ impl Writer {
             .await?;
         let mut fate = outcome?;
         drop(turn);
-        let pending = Pending { writer: self.clone(), fate: Some(fate.clone()) };
-        let settled = self.settle(&mut fate).await;
-        pending.done();
-        settled
+        let _pending = Pending { writer: self.clone(), fate: fate.clone() };
+        self.settle(&mut fate).await
     }
 
     /// Waits until someone has committed the group, or does it when the turn comes.
@@ -173,19 +166,16 @@ impl Drop for InLine<'_> {
 /// see to it, or the transaction would stay open until the next unit.
 struct Pending {
     writer: Writer,
-    fate: Option<watch::Receiver<Fate>>,
-}
-
-impl Pending {
-    fn done(mut self) {
-        self.fate = None;
-    }
+    fate: watch::Receiver<Fate>,
 }
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        if let (Some(mut fate), Ok(runtime)) = (self.fate.take(), tokio::runtime::Handle::try_current()) {
-            let writer = self.writer.clone();
+        if *self.fate.borrow() != Fate::Open {
+            return;
+        }
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let (writer, mut fate) = (self.writer.clone(), self.fate.clone());
             runtime.spawn(async move {
                 if let Err(error) = writer.settle(&mut fate).await {
                     tracing::warn!(%error, "a unit of work that nobody waits for any more was not committed");
@@ -227,7 +217,7 @@ impl Turn {
         let connection = slot.connected()?;
         if begins {
             connection.batch_execute("BEGIN IMMEDIATE")?;
-            slot.group = Some(Group { fate: watch::Sender::new(Fate::Open), members: 0 });
+            slot.group = Some(watch::Sender::new(Fate::Open));
         }
         self.open = true;
         slot.connected()?.batch_execute("SAVEPOINT unit")?;
@@ -246,11 +236,8 @@ impl Turn {
             // Of a unit that was to be undone nothing is left: that is what was asked.
             return if keep { Err(error) } else { Ok(watch::Sender::new(Fate::Durable).subscribe()) };
         }
-        match &mut slot.group {
-            Some(group) => {
-                group.members += 1;
-                Ok(group.fate.subscribe())
-            }
+        match &slot.group {
+            Some(group) => Ok(group.subscribe()),
             None => Err(StoreError::Fatal("a unit was outside of a transaction".into()).into()),
         }
     }
@@ -266,9 +253,8 @@ impl Drop for Turn {
             slot.connected().and_then(|connection| Ok(connection.batch_execute("ROLLBACK TO unit; RELEASE unit")?));
         match undone {
             Err(error) => slot.lose(Fate::Undone(error.to_string())),
-            // Nobody waits for this transaction: do not leave it open.
-            Ok(()) if slot.group.as_ref().is_some_and(|group| group.members == 0) => slot.commit(),
-            Ok(()) => {}
+            // It may be that nobody waits for this transaction: do not leave it open.
+            Ok(()) => slot.commit(),
         }
     }
 }
@@ -298,7 +284,7 @@ impl Slot {
 
     fn tell(&mut self, fate: Fate) {
         if let Some(group) = self.group.take() {
-            group.fate.send_replace(fate);
+            group.send_replace(fate);
         }
     }
 }
@@ -316,7 +302,7 @@ mod tests {
     struct Fixture {
         writer: Writer,
         connector: Connector,
-        _folder: TempDir,
+        folder: TempDir,
     }
 
     #[derive(QueryableByName)]
@@ -332,7 +318,7 @@ mod tests {
             let schema =
                 "CREATE TABLE entries (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES entries (id), body BLOB)";
             connector.writing().unwrap().batch_execute(schema).unwrap();
-            Self { writer: Writer::open(connector.clone(), LIMIT).unwrap(), connector, _folder: folder }
+            Self { writer: Writer::open(connector.clone(), LIMIT).unwrap(), connector, folder }
         }
 
         /// Rows that another connection sees.
@@ -361,7 +347,12 @@ mod tests {
 
         /// A unit that has ended in a transaction with the one that is returned, which goes on.
         async fn shared(&self) -> (JoinHandle<Result<(), StoreError>>, Turn) {
-            let first = self.unit(INSERT).await;
+            self.shared_after(INSERT).await
+        }
+
+        /// As [`Self::shared`], with what the first unit does.
+        async fn shared_after(&self, sql: &'static str) -> (JoinHandle<Result<(), StoreError>>, Turn) {
+            let first = self.unit(sql).await;
             let waiting = self.in_line(INSERT).await;
             let first = self.commit(first);
             (first, waiting.await.unwrap())
@@ -378,6 +369,9 @@ mod tests {
     }
 
     const INSERT: &str = "INSERT INTO entries (body) VALUES ('x')";
+
+    /// A broken reference that SQLite checks at the commit.
+    const ORPHAN: &str = "PRAGMA defer_foreign_keys = ON; INSERT INTO entries (parent) VALUES (99)";
 
     fn run(sql: &'static str) -> impl FnOnce(&mut SqliteConnection) -> Result<(), SqlError> + Send + 'static {
         move |connection| Ok(connection.batch_execute(sql)?)
@@ -420,6 +414,18 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
+    async fn a_unit_that_is_dropped_leaves_the_file_to_other_processes() {
+        let fixture = Fixture::new();
+        let impatient = Connector::new(&fixture.folder.path().join("test.db"), Duration::from_millis(20));
+        let mut elsewhere = impatient.writing().unwrap();
+        let turn = fixture.unit(INSERT).await;
+        assert!(elsewhere.batch_execute(INSERT).is_err());
+        drop(turn);
+        elsewhere.batch_execute(INSERT).unwrap();
+        assert_eq!(fixture.durable(), 1);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
     async fn a_finished_unit_is_committed_though_nobody_waits_for_it() {
         let fixture = Fixture::new();
         let (first, second) = fixture.shared().await;
@@ -433,9 +439,7 @@ mod tests {
     async fn when_a_commit_is_refused_all_of_its_units_are_told_and_the_next_one_works() {
         let fixture = Fixture::new();
         let (first, mut second) = fixture.shared().await;
-        // A broken reference that SQLite checks at the commit.
-        let orphan = "PRAGMA defer_foreign_keys = ON; INSERT INTO entries (parent) VALUES (99)";
-        second.connection().unwrap().batch_execute(orphan).unwrap();
+        second.connection().unwrap().batch_execute(ORPHAN).unwrap();
         let second = fixture.commit(second).await.unwrap();
         assert!(matches!(second, Err(StoreError::Unavailable(_))), "{second:?}");
         let first = first.await.unwrap();
@@ -444,6 +448,16 @@ mod tests {
         let next = fixture.unit(INSERT).await;
         fixture.commit(next).await.unwrap().unwrap();
         assert_eq!(fixture.durable(), 1);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_unit_that_is_undone_is_told_when_what_it_has_seen_was_not_kept() {
+        let fixture = Fixture::new();
+        let (first, second) = fixture.shared_after(ORPHAN).await;
+        let undone = fixture.writer.roll_back(second).await;
+        assert!(matches!(undone, Err(StoreError::Unavailable(_))), "{undone:?}");
+        assert!(matches!(first.await.unwrap(), Err(StoreError::Unavailable(_))));
+        assert_eq!(fixture.durable(), 0);
     }
 
     #[tokio::test(flavor = "multi_thread")]
