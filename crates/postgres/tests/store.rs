@@ -11,7 +11,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::{Begun, Connections, Ended, PoolUse, Store};
+use roadmap_domain::ports::{Begun, Connections, Directory, Ended, Health, OutboxQueue, PoolUse, Store};
 use roadmap_postgres::{PostgresOptions, PostgresStore, migrate, pending, revert_all, server_time};
 use roadmap_testkit::harness::{Probe, Subject};
 use roadmap_testkit::postgres::{self, Cluster, Database, Durability};
@@ -93,7 +93,14 @@ async fn migrations_go_up_down_and_up_to_the_same_schema() {
     let options = PostgresOptions::new(&database.url);
     assert!(!pending(&options).await.unwrap().is_empty());
     assert!(!migrate(&options).await.unwrap().is_empty());
+    // What has nothing to do writes nothing: not even rights that are there already.
+    let written = || {
+        database
+            .rows("SELECT oid::text, xmin::text FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY oid")
+    };
+    let before = written();
     assert_eq!((pending(&options).await.unwrap(), migrate(&options).await.unwrap()), (vec![], vec![]));
+    assert_eq!(written(), before);
     let first = schema(&database);
     for part in
         ["column feature_requests.title text NO", "index CREATE INDEX votes_by_age", "policy votes own_workspace"]
@@ -242,7 +249,8 @@ async fn a_login_that_may_not_create_the_role_is_told_who_can() {
     let grant = format!("CREATE ROLE {role} NOLOGIN; GRANT {role} TO {}", tenant.login);
     tenant.database.as_ref().unwrap().execute(&grant);
     assert_eq!(migrate(&tenant.options).await.unwrap(), Vec::<String>::new());
-    assert!(PostgresStore::open(&tenant.options).await.is_ok());
+    let store = PostgresStore::open(&tenant.options).await.unwrap();
+    assert_eq!(store.workspaces().await.unwrap(), []);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -288,6 +296,28 @@ async fn what_the_server_says_of_itself_is_passed_on() {
     let cluster = Cluster::start(Durability::Full).unwrap();
     migrate(&PostgresOptions::new(cluster.url())).await.unwrap();
     assert!(PostgresStore::open(&PostgresOptions::new(cluster.url())).await.unwrap().is_durable());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_is_well_for_as_long_as_its_database_answers() {
+    let database = template().await.copy();
+    let store = PostgresStore::open(&PostgresOptions::new(&database.url)).await.unwrap();
+    store.check().await.unwrap();
+    drop(database);
+    assert!(matches!(store.check().await, Err(StoreError::Unavailable(_))));
+}
+
+/// A worker's runtime that does nothing for a while does not stop the connections that it shares with others.
+#[test]
+fn shared_connections_are_driven_by_the_runtime_that_has_opened_the_store() {
+    let own = tokio::runtime::Runtime::new().unwrap();
+    let database = own.block_on(async { template().await.copy() });
+    let store = own.block_on(PostgresStore::open(&PostgresOptions::new(&database.url))).unwrap();
+    let other = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let now = Timestamp::from_millis(0).unwrap();
+    // Opens a connection. Nothing runs in `other` afterwards.
+    assert_eq!(other.block_on(store.workspaces_with_mail(now)).unwrap(), []);
+    assert_eq!(own.block_on(store.workspaces_with_mail(now)).unwrap(), []);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -398,7 +428,8 @@ async fn an_encrypted_server_is_believed_by_its_certificate_and_name_alone() {
     };
     let encrypted = at("localhost", &format!("sslmode=require&sslrootcert={trusted}"));
     assert!(!migrate(&encrypted).await.unwrap().is_empty());
-    let _store = PostgresStore::open(&encrypted).await.unwrap();
+    let store = PostgresStore::open(&encrypted).await.unwrap();
+    assert!(!store.is_durable());
     let sessions = "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
                     WHERE application_name = 'roadmap' AND ssl";
     assert_ne!(postgres::execute(&cluster.url(), sessions).unwrap()[0][0].as_deref(), Some("0"));

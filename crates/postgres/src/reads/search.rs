@@ -141,12 +141,12 @@ fn match_terms(workspace: WorkspaceId, query: &SearchQuery, fields: Fields) -> S
         .words()
         .iter()
         .map(|QueryWord { any_of, as_prefix }| {
-            let mut forms: Vec<String> = Vec::with_capacity(2 * any_of.len());
+            let mut forms: Vec<String> = Vec::new();
             for word in any_of {
                 // The beginning of a word covers the word itself.
                 let prefix = if *as_prefix { ":*" } else { "" };
                 forms.push(format!("'{place}{}'{prefix}", word.surface()));
-                if !(word.stem() == word.surface() || *as_prefix && word.stem().starts_with(word.surface())) {
+                if word.stem() != word.surface() {
                     forms.push(format!("'{place}{}'", word.stem()));
                 }
             }

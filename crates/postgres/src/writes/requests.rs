@@ -185,3 +185,14 @@ fn short(workspace: Uuid) -> String {
     let digits = workspace.simple().to_string();
     digits.chars().skip(26).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workspaces_have_terms_of_their_own_in_the_index() {
+        let workspace = Uuid::from_u128(0x0192_a3b4_c5d6_7e8f_9012_3456_789a_bcde);
+        assert_eq!((any_place(workspace), title_place(workspace)), ("9abcde/".to_owned(), "9abcde=".to_owned()));
+    }
+}

@@ -2,11 +2,12 @@
 
 use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
+use roadmap_domain::model::feature_request::RequestRef;
 use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::create_request::{CreateRequest, RequestDraft};
 use roadmap_domain::usecase::executor::{Call, Operation};
 
-use crate::harness::{Harness, draft};
+use crate::harness::{Harness, draft, vote};
 
 /// Stemmed, accents ignored, the last word as a prefix, hyphenated words by either part.
 pub async fn words_are_found_wherever_they_stand(harness: Harness) {
@@ -150,16 +151,16 @@ pub async fn private_requests_are_never_found(harness: Harness) {
     }
 }
 
-/// Many requests in one unit: only a test needs that.
-struct CreateMany(Vec<RequestDraft>);
+/// Many commands in one unit: only a test needs that.
+struct Many<O>(Vec<O>);
 
 #[async_trait]
-impl Operation for CreateMany {
+impl<O: Operation> Operation for Many<O> {
     type Reply = ();
 
     async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
-        for draft in &self.0 {
-            CreateRequest { draft: Ok(draft.clone()) }.perform(call, work).await?;
+        for one in &self.0 {
+            one.perform(call, work).await?;
         }
         Ok(())
     }
@@ -172,14 +173,14 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
         700 => draft("A widget in the title", &[], ""),
         _ => draft(&format!("Request {number}"), &[], "everyone has a widget"),
     });
-    harness.executor.apply(workspace, &CreateMany(drafts.collect())).await.unwrap();
-    for (number, votes) in [(3, 5), (901, 4), (42, 3)] {
-        for voter in 0..votes {
-            let reference = roadmap_domain::model::feature_request::RequestRef::Number(number);
-            let vote = crate::harness::vote(reference, Some((&format!("voter{voter}@example.com"), None)), None);
-            harness.executor.apply(workspace, &vote).await.unwrap();
-        }
-    }
+    let creations = drafts.map(|draft| CreateRequest { draft: Ok(draft) }).collect();
+    harness.executor.apply(workspace, &Many(creations)).await.unwrap();
+    let votes = |number, votes: i64| {
+        let voter = |voter| format!("voter{voter}@example.com");
+        (0..votes).map(move |of| vote(RequestRef::Number(number), Some((&voter(of), None)), None))
+    };
+    let few = [(3, 5), (901, 4), (42, 3)].into_iter().flat_map(|(number, count)| votes(number, count)).collect();
+    harness.executor.apply(workspace, &Many(few)).await.unwrap();
     let query = roadmap_domain::model::search::SearchQuery::parse("query", "widget").unwrap();
     let candidates = harness.subject.search.candidates(workspace, &query).await.unwrap();
     assert!(candidates.len() <= 500, "{}", candidates.len());
@@ -189,6 +190,11 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
     assert_eq!(found[..4], ["A widget in the title", "Request 2", "Request 900", "Request 41"]);
     // The newest of those without votes follow.
     assert_eq!(found[4], "Request 1499");
+    // More than are ranked have nearly as many votes: the one with the most is not left out for being older.
+    let many = (1_440..=1_500).flat_map(|number| votes(number, if number == 1_440 { 17 } else { 16 })).collect();
+    harness.executor.apply(workspace, &Many(many)).await.unwrap();
+    let found = harness.found(workspace, "widget").await;
+    assert_eq!(found[..3], ["A widget in the title", "Request 1439", "Request 1499"]);
     // One of the words rare: few matches again.
     assert_eq!(harness.found(workspace, "widget 1234").await, ["Request 1234"]);
 }
