@@ -165,9 +165,7 @@ fn most_voted(
 ) -> Result<Vec<Candidate>, SqlError> {
     // Whole words alone tell a common query from others at the least cost: the index need not put
     // the lists of all words together that only begin like the last one.
-    let whole = CountMatches { terms: match_terms(query, fields, false), workspace, again: workspace, most: few + 1 };
-    let whole: Count = whole.get_result(connection)?;
-    if whole.count > few {
+    if are_more_than(few, connection, workspace, match_terms(query, fields, false))? {
         return by_votes(connection, workspace, query, fields);
     }
     match by_index(connection, workspace, match_terms(query, fields, true), few)? {
@@ -181,6 +179,13 @@ fn most_voted(
 /// `3 · ENOUGH · n / m`. They meet at the root of `3 · ENOUGH · n`.
 fn few(requests: i64) -> i64 {
     i64::try_from((3 * ENOUGH as u64 * requests.unsigned_abs()).isqrt().max(1_000)).unwrap_or(i64::MAX)
+}
+
+/// Whether the index knows more than `few` matches.
+fn are_more_than(few: i64, connection: &mut SqliteConnection, workspace: Id, terms: String) -> Result<bool, SqlError> {
+    let counted = CountMatches { terms, workspace, again: workspace, most: few + 1 };
+    let counted: Count = counted.get_result(connection)?;
+    Ok(counted.count > few)
 }
 
 /// The most voted matches by the index; `None` when there are more than `few`.
@@ -289,4 +294,40 @@ fn candidate(row: CandidateRow, query: &SearchQuery, fields: Fields) -> Option<C
         votes_count,
         relevance: relevance(query, &document)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SqliteOptions;
+    use diesel::Connection;
+    use diesel::connection::SimpleConnection;
+    use uuid::Uuid;
+
+    #[test]
+    fn the_index_is_asked_for_fewer_matches_than_walking_down_the_votes_would_look_at() {
+        assert_eq!([0, 5_555, 5_600, 100_000].map(few), [1_000, 1_000, 1_003, 4_242]);
+    }
+
+    #[test]
+    fn the_index_tells_few_matches_by_votes_and_more_than_that_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = SqliteOptions::new(folder.path().join("roadmap.db"));
+        crate::migrate(&options).unwrap();
+        let mut connection = SqliteConnection::establish(options.path.to_str().unwrap()).unwrap();
+        let rows = "PRAGMA foreign_keys = OFF;
+             INSERT INTO workspaces VALUES (1, unhex(printf('%032x', 1)), 'acme', 0), (2, x'02', 'umbrella', 0);
+             INSERT INTO vote_tallies VALUES
+                 (4294967297, x'01', x'01', 5), (4294967298, x'01', x'02', 7), (4294967299, x'01', x'03', 5),
+                 (8589934593, x'02', x'01', 9);
+             INSERT INTO search_index (rowid, title, tags, description)
+                 SELECT row_number, 'widget/widgets', '', '' FROM vote_tallies;";
+        connection.batch_execute(rows).unwrap();
+        let workspace = Id(Uuid::from_u128(1));
+        let terms = || match_terms(&SearchQuery::parse("query", "widgets").unwrap(), Fields::Any, false);
+        for (few, matches) in [(2, None), (3, Some(vec![(4_294_967_298, 7), (4_294_967_299, 5), (4_294_967_297, 5)]))] {
+            assert_eq!(are_more_than(few, &mut connection, workspace, terms()).unwrap(), matches.is_none());
+            assert_eq!(by_index(&mut connection, workspace, terms(), few).unwrap(), matches);
+        }
+    }
 }
