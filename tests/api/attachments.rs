@@ -122,8 +122,9 @@ fn an_upload_answers_with_the_twelve_fields_of_an_attachment() {
     is_id(&attachment["id"]);
     is_moment(&attachment["created_at"]);
     assert_ne!(attachment["signed_id"], attachment["attachable_sgid"]);
-    assert_eq!(upload(&app.acme, "a.txt", b"text")["metadata"]["width"], Value::Null);
-    has_keys(&upload(&app.acme, "a.txt", b"text")["metadata"], &["workspace_id", "identified", "analyzed"]);
+    let [first, second] = ["a.txt", "b.txt"].map(|name| upload(&app.acme, name, b"text"));
+    has_keys(&first["metadata"], &["workspace_id", "identified", "analyzed"]);
+    assert_ne!(first["attachable_sgid"], second["attachable_sgid"]);
 }
 
 #[test]
@@ -234,6 +235,16 @@ fn a_form_without_a_file_is_refused() {
         post(&app.acme, &parts).is_error(422, TOO_LARGE);
     }
     assert_eq!((blobs(&app), rows(&app)), (vec![], 0));
+}
+
+#[test]
+fn sixteen_megabytes_of_other_parts_may_come_before_the_file() {
+    let app = App::start();
+    let mut bytes = vec![b'x'; 16 * 1024 * 1024];
+    let file = || part("file", "a.txt", b"text");
+    assert_eq!(post(&app.acme, &[part("other", "a", &bytes), file()]).status, 201);
+    bytes.push(b'x');
+    post(&app.acme, &[part("other", "a", &bytes), file()]).is_error(422, TOO_LARGE);
 }
 
 #[test]

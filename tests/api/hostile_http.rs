@@ -713,6 +713,22 @@ fn a_body_that_is_too_large_is_read_to_its_end_when_that_is_near() {
 }
 
 #[test]
+fn a_form_that_has_no_file_for_too_long_is_read_to_its_end() {
+    let app = App::start();
+    let mut stream = app.acme.connect();
+    let (begin, end) = ("--limit\r\nContent-Disposition: form-data; name=\"other\"\r\n\r\n", "\r\n--limit--\r\n");
+    let (other, head) = (vec![b'x'; 20_000_000], head(&app.acme, "POST", ATTACHMENTS));
+    let length = begin.len() + other.len() + end.len();
+    let call = format!("{head}Content-Type: {FORM_TYPE}\r\nContent-Length: {length}\r\n\r\n{begin}");
+    for part in [call.as_bytes(), &other, end.as_bytes()] {
+        stream.write_all(part).expect("the server reads on");
+    }
+    assert_eq!(answers(&one_answer(&mut stream)), (vec![422], false));
+    stream.write_all(format!("{}\r\n", self::head(&app.acme, "GET", TRACKS)).as_bytes()).expect("the server reads");
+    assert_eq!(answers(&one_answer(&mut stream)), (vec![200], false));
+}
+
+#[test]
 fn a_body_that_does_not_end_is_not_read_for_ever() {
     let app = App::start();
     let part = |name: &str| format!("--limit\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");

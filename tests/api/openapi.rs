@@ -284,12 +284,22 @@ fn the_page_shows_every_operation_and_loads_nothing() {
         for part in [format!("<article id=\"{id}\">"), format!("href=\"#{id}\""), format!("<code>{path}</code>")] {
             assert!(page.contains(&part), "{part}");
         }
+        assert_eq!(page.matches(&format!("<article id=\"{id}\">")).count(), 1, "{id}");
         for status in operation["responses"].as_object().unwrap().keys() {
             assert!(page.contains(&format!("<td>{status}</td>")), "{status}");
         }
     }
     for name in DOCUMENT.value["components"]["schemas"].as_object().unwrap().keys() {
         assert!(page.contains(&format!("<article id=\"shape-{name}\">")), "{name}");
+    }
+    for part in [
+        "<tr><td><code>email</code> <b>required</b></td><td>query</td>",
+        "<tr><td><code>page</code></td><td>query</td>",
+        "<tr><td><code>X-Request-Id</code></td><td>header</td>",
+        "<tr><td><code>publish</code></td>",
+        "The author and first voter.",
+    ] {
+        assert!(page.contains(part), "{part}");
     }
     // Nothing but places on the page and paths of the same host is referred to.
     let references = page.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap());

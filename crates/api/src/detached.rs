@@ -53,3 +53,18 @@ impl Detached {
         tokio::time::timeout(limit, self.tracker.wait()).await.is_ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_not_done_in_time_is_told() {
+        let detached = Detached::on(Handle::current());
+        detached.start(tokio::time::sleep(Duration::from_secs(10)));
+        assert_eq!(detached.in_flight(), 1);
+        assert!(!detached.drain(Duration::from_secs(1)).await);
+        assert!(detached.drain(Duration::from_secs(20)).await);
+        assert_eq!(detached.in_flight(), 0);
+    }
+}

@@ -103,10 +103,7 @@ pub(crate) fn has_already(request: &HttpRequest, tag: &EntityTag) -> bool {
 /// The range that is asked for (RFC 9110 section 14.2): one, of bytes. A header that asks for
 /// anything else, or for a part of what has changed, is passed over.
 fn range(request: &HttpRequest, tag: &EntityTag, length: u64) -> Result<Option<Range<u64>>, ApiError> {
-    let ranges = match header::Range::parse(request) {
-        Ok(header::Range::Bytes(ranges)) if request.headers().contains_key(header::RANGE) => ranges,
-        _ => return Ok(None),
-    };
+    let Ok(header::Range::Bytes(ranges)) = header::Range::parse(request) else { return Ok(None) };
     if request.headers().contains_key(header::IF_RANGE)
         && !matches!(IfRange::parse(request), Ok(IfRange::EntityTag(known)) if known.strong_eq(tag))
     {
@@ -119,7 +116,7 @@ fn range(request: &HttpRequest, tag: &EntityTag, length: u64) -> Result<Option<R
 }
 
 /// The pieces of a file as the web server takes them.
-fn pieces(chunks: Box<dyn Chunks>) -> impl futures_util::Stream<Item = Result<Bytes, Broken>> {
+fn pieces(chunks: Box<dyn Chunks>) -> impl futures_util::Stream<Item = Result<Bytes, StoreError>> {
     stream::unfold(Some(chunks), |chunks| async move {
         let mut chunks = chunks?;
         match chunks.next().await {
@@ -128,23 +125,11 @@ fn pieces(chunks: Box<dyn Chunks>) -> impl futures_util::Stream<Item = Result<By
             // The status is out: all that is left is to break off.
             Err(error) => {
                 tracing::error!(%error, "a file broke off");
-                Some((Err(Broken(error)), None))
+                Some((Err(error), None))
             }
         }
     })
 }
-
-/// A file that could not be read to its end.
-#[derive(Debug)]
-struct Broken(StoreError);
-
-impl std::fmt::Display for Broken {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for Broken {}
 
 #[cfg(test)]
 mod tests {

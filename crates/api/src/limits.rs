@@ -28,7 +28,7 @@ const OF_KEY: &str = "default";
 const OF_WORKSPACE: &str = "workspace";
 
 /// How long a key is known after its last use.
-const KNOWN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+const KNOWN_FOR: Duration = Duration::from_hours(24);
 
 /// How many keys are known at a time.
 const MOST_KNOWN: u64 = 10_000;
@@ -91,9 +91,9 @@ impl Limits {
 
     /// Takes note that a key is good.
     pub(crate) fn recognised(&self, key: KeyDigest) {
-        // To look it up is to use it.
-        if self.failures.is_some() && self.known.get(&key).is_none() {
-            self.known.insert(key, ());
+        if self.failures.is_some() {
+            // To look it up is to use it.
+            self.known.get_with(key, || ());
         }
     }
 

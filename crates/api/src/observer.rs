@@ -55,3 +55,16 @@ pub(crate) fn method_name(method: &Method) -> &'static str {
         _ => "other",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_have_their_names_and_strange_ones_one_between_them() {
+        for name in ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"] {
+            assert_eq!(method_name(&Method::from_bytes(name.as_bytes()).unwrap()), name);
+        }
+        assert_eq!(method_name(&Method::from_bytes(b"BREW").unwrap()), "other");
+    }
+}

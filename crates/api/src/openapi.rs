@@ -229,6 +229,7 @@ fn close_all(schema: &mut Value, inner: &mut Vec<String>) {
             }
             object.iter_mut().for_each(|(_, value)| close_all(value, inner));
         }
+        // Alternatives.
         Value::Array(values) => values.iter_mut().for_each(|value| close_all(value, inner)),
         _ => {}
     }
@@ -246,4 +247,20 @@ fn headers_of_every_answer() -> Map<String, Value> {
         .chain(optional)
         .map(|(name, component)| (name.to_owned(), header(component)))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_that_an_answer_may_have_are_closed_with_it() {
+        let outer = json!({ "oneOf": [{ "type": "null" }, { "$ref": "#/components/schemas/Inner" }] });
+        let (inner, other) = (json!({ "properties": {} }), json!({ "properties": {} }));
+        let schemas = [("Outer", outer), ("Inner", inner), ("Other", other)];
+        let mut schemas = schemas.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
+        close("Outer", &mut schemas);
+        assert_eq!(schemas["Inner"], json!({ "properties": {}, "additionalProperties": false }));
+        assert_eq!(schemas["Other"], json!({ "properties": {} }));
+    }
 }

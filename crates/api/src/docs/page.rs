@@ -256,3 +256,55 @@ fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
 fn entries(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
     value.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn backticks_mark_code() {
+        assert_eq!(marked("a `b<` c"), "a <code>b&lt;</code> c");
+    }
+
+    #[test]
+    fn a_schema_is_told_in_words() {
+        for (schema, told) in [
+            (json!({ "$ref": "#/components/schemas/A" }), "<a href=\"#shape-A\">A</a>"),
+            (
+                json!({ "oneOf": [{ "type": "null" }, { "$ref": "#/components/schemas/A" }] }),
+                "null or <a href=\"#shape-A\">A</a>",
+            ),
+            (json!({ "type": ["string", "null"] }), "string or null"),
+            (json!({ "type": "array", "items": { "type": "string" } }), "array, of: string"),
+            (
+                json!({ "type": "integer", "minimum": 1, "default": 25 }),
+                "integer, by default <code>25</code>, at least <code>1</code>",
+            ),
+            (
+                json!({ "type": "string", "enum": ["a", "b"] }),
+                "string, <code>&quot;a&quot;</code> or <code>&quot;b&quot;</code>",
+            ),
+            (
+                json!({ "type": "string", "pattern": "x".repeat(60) }),
+                &format!("string, like <code>{}</code>", "x".repeat(60)),
+            ),
+            (json!({ "type": "string", "pattern": "x".repeat(61) }), "string"),
+        ] {
+            assert_eq!(kind(&schema), told, "{schema}");
+        }
+    }
+
+    #[test]
+    fn an_example_can_be_pasted_into_a_shell() {
+        assert_eq!(
+            curl("/r/{id}", "get", &[&json!({ "name": "email" })], None),
+            "curl -H \"X-Api-Key: $KEY\" \\\n  \"$BASE/r/1-dark-mode?email=ann@example.com\""
+        );
+        assert_eq!(
+            curl("/r", "post", &[], Some(("application/json", &json!({ "example": { "a": "it's" } })))),
+            "curl -X POST -H \"X-Api-Key: $KEY\" -H 'Content-Type: application/json' \\\n  \
+             -d '{\"a\":\"it'\\''s\"}' \\\n  \"$BASE/r\""
+        );
+    }
+}

@@ -232,6 +232,24 @@ fn many_threads_get_no_more_than_the_limit() {
 }
 
 #[test]
+fn what_is_full_again_is_looked_for_each_time_that_the_buckets_have_doubled() {
+    let (limits, stopwatch) = limits(None, None, rate(60, 60, 60));
+    // How many buckets there are after one call with each of these addresses. A bucket is kept until two seconds after.
+    let kept = |addresses: std::ops::Range<u32>| {
+        addresses.for_each(|address| limits.failed(IpAddr::V4(address.into())).unwrap());
+        limits.failures.as_ref().unwrap().len()
+    };
+    assert_eq!(kept(0..1_023), 1_023);
+    stopwatch.pass(Duration::from_secs(2));
+    assert_eq!(kept(1_023..1_024), 1_024);
+    assert_eq!(kept(1_024..1_025), 2);
+    assert_eq!(kept(2_000..3_023), 1_025);
+    stopwatch.pass(Duration::from_secs(2));
+    assert_eq!(kept(4_000..5_025), 2_050);
+    assert_eq!(kept(5_025..5_026), 1_026);
+}
+
+#[test]
 fn buckets_that_are_full_again_are_forgotten() {
     let (limits, stopwatch) = limits(None, None, rate(60, 60, 60));
     let failures = limits.failures.as_ref().unwrap();

@@ -310,6 +310,16 @@ mod tests {
     }
 
     #[test]
+    fn only_the_last_word_is_looked_for_as_a_beginning_and_only_where_that_is_asked() {
+        let query = SearchQuery::parse("query", "moving requests").unwrap();
+        assert_eq!(match_terms(&query, Fields::Any, false), r#"("move" OR "moving") AND ("request" OR "requests")"#);
+        assert_eq!(
+            match_terms(&query, Fields::Title, true),
+            r#"(title : "move" OR title : "moving") AND (title : "request" OR title : "requests"*)"#
+        );
+    }
+
+    #[test]
     fn the_index_tells_few_matches_by_votes_and_more_than_that_not_at_all() {
         let folder = tempfile::tempdir().unwrap();
         let options = SqliteOptions::new(folder.path().join("roadmap.db"));

@@ -129,9 +129,13 @@ fn insert(connection: &mut SqliteConnection, workspace: Id, request: &NewRequest
 fn row_number(connection: &mut SqliteConnection, workspace: Id, tag_number: i64) -> Result<i64, SqlError> {
     let number: i64 =
         workspaces::table.filter(workspaces::id.eq(workspace)).select(workspaces::number).first(connection)?;
-    let fits = number < 1 << 31 && tag_number < 1 << 32;
-    let row_number = fits.then_some(number << 32 | tag_number);
-    row_number.ok_or_else(|| inconsistent("tag_counters", "last_tag_number", workspace.0).into())
+    composed(number, tag_number).ok_or_else(|| inconsistent("tag_counters", "last_tag_number", workspace.0).into())
+}
+
+/// A row number of these halves, if they fit.
+fn composed(upper: i64, lower: i64) -> Option<i64> {
+    let (upper, lower) = (i32::try_from(upper).ok()?, u32::try_from(lower).ok()?);
+    Some((i64::from(upper) << u32::BITS) + i64::from(lower))
 }
 
 fn index(
@@ -175,4 +179,23 @@ fn index(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn row_numbers_are_a_workspace_s_and_a_request_s_number_or_nothing() {
+        for (upper, lower, whole) in [
+            (1, 1, Some(4_294_967_297)),
+            (2, 3, Some(8_589_934_595)),
+            (2_147_483_647, 4_294_967_295, Some(i64::MAX)),
+            (2_147_483_648, 1, None),
+            (1, 4_294_967_296, None),
+            (1, -1, None),
+        ] {
+            assert_eq!(composed(upper, lower), whole, "{upper} {lower}");
+        }
+    }
 }

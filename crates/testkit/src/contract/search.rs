@@ -184,6 +184,7 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
     let query = roadmap_domain::model::search::SearchQuery::parse("query", "widget").unwrap();
     let candidates = harness.subject.search.candidates(workspace, &query).await.unwrap();
     assert!(candidates.len() <= 500, "{}", candidates.len());
+    assert_eq!(candidates.iter().find(|candidate| candidate.votes_count == 5).unwrap().tag_number, 3);
     let found = harness.found(workspace, "widget").await;
     assert_eq!(found.len(), 15);
     // 4 for the title; 0.5 · (1 + ln(1 + votes)) for the description: 1.40, 1.30, 1.19.
