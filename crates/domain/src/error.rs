@@ -1,7 +1,8 @@
 //! What can go wrong, in the words of the domain.
 //!
 //! The `Display` texts of [`RoadmapError`] and [`Invalid`] are the messages that
-//! clients and operators read; they live here and nowhere else. Each `Display`
+//! clients and operators read. Those of one field's own stand beside its rule
+//! ([`Problem::Refused`]), all others here and nowhere else. Each `Display`
 //! speaks for its own level only: the cause of a [`StoreError`] is its `source`.
 
 use std::error::Error;
