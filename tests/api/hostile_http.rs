@@ -51,7 +51,7 @@ fn one_answer(stream: &mut TcpStream) -> Vec<u8> {
 }
 
 /// What comes back for these bytes until the server closes the connection.
-fn exchange(client: &Client, bytes: &[u8], case: &str) -> Vec<u8> {
+pub fn exchange(client: &Client, bytes: &[u8], case: &str) -> Vec<u8> {
     let mut stream = client.connect();
     // The server may have closed before it was sent all.
     let _ = stream.write_all(bytes);
@@ -59,7 +59,7 @@ fn exchange(client: &Client, bytes: &[u8], case: &str) -> Vec<u8> {
 }
 
 /// The statuses of all answers, one after the other, and whether the last one says that it is the last.
-fn answers(bytes: &[u8]) -> (Vec<u16>, bool) {
+pub fn answers(bytes: &[u8]) -> (Vec<u16>, bool) {
     let (mut statuses, mut closes) = (Vec::new(), false);
     let mut left = bytes;
     while !left.is_empty() {
@@ -88,7 +88,7 @@ fn chunk(bytes: &[u8]) -> Vec<u8> {
 
 /// Asserts that the service is none the worse.
 #[track_caller]
-fn still_serves(app: &App) {
+pub fn still_serves(app: &App) {
     assert_eq!(app.acme.get_tracks().status, 200);
     let log = std::fs::read_to_string(app.data_dir().join("server.log")).expect("a log");
     assert!(!log.contains("a call failed") && !log.contains("panicked"), "{log}");
@@ -449,7 +449,7 @@ fn targets_and_heads_that_nobody_needs_are_the_caller_s_mistake() {
 
 /// What becomes of a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+pub enum End {
     /// It may be used again.
     Open,
     /// The last answer says that it ends.
@@ -461,10 +461,10 @@ use End::{Cut, Open, Told};
 
 /// One attack: what it is, its bytes, the statuses of all answers to it, and what becomes of the
 /// connection.
-type Attack = (&'static str, String, &'static [u16], End);
+pub type Attack = (&'static str, String, &'static [u16], End);
 
 #[expect(clippy::too_many_lines, reason = "it is one table")]
-fn attacks(client: &Client) -> Vec<Attack> {
+pub fn attacks(client: &Client) -> Vec<Attack> {
     let get = format!("{}\r\n", head(client, "GET", TRACKS));
     let call = head(client, "POST", REQUESTS);
     let post = |headers: &str, body: &str| format!("{call}{headers}\r\n\r\n{body}");

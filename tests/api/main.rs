@@ -23,6 +23,7 @@ mod attachments;
 mod authentication;
 mod backup;
 mod bad_input;
+mod behind_proxies;
 mod changelogs;
 mod commands;
 mod comments;

@@ -9,7 +9,7 @@ use crate::fuzz_api::FuzzApi;
 use crate::openapi::OpenApi;
 use crate::run::{cargo, output, root};
 use crate::test::Test;
-use crate::{coverage, layers, migrations, packaging, test_browser};
+use crate::{coverage, layers, migrations, packaging, test_browser, test_proxies};
 
 /// Where a good run leaves the commit that it was for.
 const GREEN: &str = "target/ci-green";
@@ -55,6 +55,7 @@ fn checks() -> anyhow::Result<()> {
     step("document of the API", || OpenApi { check: true }.run())?;
     step("migrations", migrations::run)?;
     step("tests", || Test::default().run())?;
+    step("proxies", test_proxies::run)?;
     step("browser", test_browser::run)?;
     // A slice: the rest of the time is for whoever changes the API.
     step("calls from the document", || FuzzApi::slice(1).run())

@@ -16,6 +16,7 @@ mod release;
 mod run;
 mod test;
 mod test_browser;
+mod test_proxies;
 mod tools;
 mod torture;
 
@@ -37,7 +38,9 @@ enum Command {
     Torture(torture::Torture),
     /// Open hostile files, comments and mails in a browser, where nothing of them may run
     TestBrowser,
-    /// Run everything that a change must pass: format, lints, layers, dependencies, migrations, tests, browser
+    /// Attack the service through nginx and HAProxy; installs them where it may
+    TestProxies,
+    /// Run everything that a change must pass: format, lints, layers, dependencies, migrations, tests, browser, proxies
     Ci,
     /// Check which crate may depend on what
     Layers,
@@ -68,6 +71,7 @@ fn main() -> anyhow::Result<()> {
         Command::Test(command) => command.run(),
         Command::Torture(command) => command.run(),
         Command::TestBrowser => test_browser::run(),
+        Command::TestProxies => test_proxies::run(),
         Command::Ci => ci::run(),
         Command::Layers => layers::run(),
         Command::Coverage => coverage::run(),

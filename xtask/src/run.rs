@@ -41,7 +41,12 @@ pub(crate) fn output(command: &mut Command, name: &str) -> anyhow::Result<Vec<u8
 
 /// Whether a program can be started.
 pub(crate) fn has(program: &str) -> bool {
-    Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+    has_with(program, "--version")
+}
+
+/// As [`has`], of a program that ends at once with this argument.
+pub(crate) fn has_with(program: &str, argument: &str) -> bool {
+    Command::new(program).arg(argument).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
 /// Installs a package of the distribution's, where that can be done. Otherwise fails with what the

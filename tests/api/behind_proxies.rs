@@ -1,0 +1,152 @@
+//! The attacks of `hostile_http` through the proxies that people put in front of the service. A proxy sends the calls of
+//! many clients over few connections: a message whose end the two see in different places would give its sender's answer
+//! to somebody else.
+//!
+//! Needs nginx and HAProxy: `cargo xtask test-proxies` sees to them.
+
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use tempfile::TempDir;
+
+use crate::app::{App, Client, at_once, eventually};
+use crate::hostile_http::{answers, attacks, exchange, still_serves};
+
+/// A running proxy. Dropping it ends it.
+struct Proxy {
+    process: Child,
+    port: u16,
+    _folder: TempDir,
+}
+
+impl Proxy {
+    /// Starts a program with a configuration, in which places of its own are filled in.
+    fn start(program: &str, arguments: &[&str], configuration: &str, service: u16) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let port = free_port();
+        let configuration = configuration
+            .replace("FOLDER", folder.path().to_str().expect("text"))
+            .replace("PORT", &port.to_string())
+            .replace("SERVICE", &format!("127.0.0.1:{service}"));
+        let file = folder.path().join("proxy.conf");
+        std::fs::write(&file, configuration + "\n").expect("a configuration");
+        let process = Command::new(program).args(arguments).arg(&file).stdout(Stdio::null()).spawn();
+        let process = process.unwrap_or_else(|error| panic!("{program}: {error}; run `cargo xtask test-proxies`"));
+        let proxy = Self { process, port, _folder: folder };
+        eventually("the proxy listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        proxy
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A port that nobody listens on.
+fn free_port() -> u16 {
+    TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a port").port()
+}
+
+/// Attacks the service through a proxy while others use it in the same way.
+fn is_proof(program: &str, arguments: &[&str], configuration: &str) {
+    let app = App::start();
+    let proxy = Proxy::start(program, arguments, configuration, app.acme.port);
+    let behind = Client { port: proxy.port, ..app.acme.clone() };
+    let setting = app.acme.get_setting();
+    assert_eq!(setting.status, 200);
+    let attacks = attacks(&behind);
+    let (is_over, calls) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let found = std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::SeqCst) {
+                    let answer = behind.get_setting();
+                    assert_eq!((answer.status, answer.text()), (200, setting.text()), "somebody else's answer");
+                    calls.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+        eventually("others call", || calls.load(Ordering::SeqCst) > 8);
+        let found = at_once(attacks.len(), |number| {
+            let (case, bytes, ..) = &attacks[number];
+            exchange(&behind, bytes.as_bytes(), case)
+        });
+        is_over.store(true, Ordering::SeqCst);
+        found
+    });
+    let mut wrong = Vec::new();
+    for ((case, ..), found) in attacks.iter().zip(&found) {
+        // A call without a version is answered without a head by some.
+        let statuses = if found.starts_with(b"HTTP/") { answers(found).0 } else { Vec::new() };
+        // 501: the proxy knows no such encoding.
+        if statuses.iter().any(|status| *status >= 500 && *status != 501) {
+            wrong.push(format!("{case}: {}", String::from_utf8_lossy(found)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    println!("{} attacks through {program}, {} calls of others", attacks.len(), calls.into_inner());
+    assert_eq!(app.count("SELECT count(*) FROM feature_requests"), 0);
+    still_serves(&app);
+}
+
+#[test]
+#[ignore = "needs nginx: cargo xtask test-proxies"]
+fn nobody_gets_another_s_answer_behind_nginx() {
+    let configuration = r#"
+        daemon off;
+        worker_processes 1;
+        pid FOLDER/nginx.pid;
+        error_log FOLDER/error.log;
+        events {}
+        http {
+            access_log off;
+            keepalive_timeout 1s;
+            client_body_temp_path FOLDER/body;
+            proxy_temp_path FOLDER/proxy;
+            fastcgi_temp_path FOLDER/fastcgi;
+            uwsgi_temp_path FOLDER/uwsgi;
+            scgi_temp_path FOLDER/scgi;
+            upstream service {
+                server SERVICE;
+                keepalive 2;
+            }
+            server {
+                listen 127.0.0.1:PORT;
+                location / {
+                    proxy_pass http://service;
+                    proxy_http_version 1.1;
+                    proxy_request_buffering off;
+                    proxy_set_header Host $http_host;
+                    proxy_set_header Connection "";
+                }
+            }
+        }
+    "#;
+    is_proof("nginx", &["-e", "/dev/null", "-c"], configuration);
+}
+
+#[test]
+#[ignore = "needs HAProxy: cargo xtask test-proxies"]
+fn nobody_gets_another_s_answer_behind_haproxy() {
+    let configuration = "
+        defaults
+            mode http
+            timeout connect 5s
+            timeout client 10s
+            timeout server 20s
+            timeout http-keep-alive 1s
+
+        frontend everybody
+            bind 127.0.0.1:PORT
+            default_backend service
+
+        backend service
+            http-reuse always
+            server service SERVICE pool-max-conn 2
+    ";
+    is_proof("haproxy", &["-db", "-f"], configuration);
+}
