@@ -51,6 +51,42 @@ impl Housekeeping for SqliteStore {
 #[async_trait]
 impl Health for SqliteStore {
     async fn check(&self) -> Result<(), StoreError> {
-        self.readers.run(|connection| Ok(connection.batch_execute("SELECT 1")?)).await
+        self.readers.run(|connection| Ok(connection.batch_execute("SELECT 1 FROM workspaces LIMIT 1")?)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SqliteOptions;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn it_is_well_for_as_long_as_it_answers() {
+        let folder = tempfile::tempdir().unwrap();
+        let patience = Duration::from_millis(20);
+        let options =
+            SqliteOptions { readers: 1, read_wait: patience, ..SqliteOptions::new(folder.path().join("roadmap.db")) };
+        let store = SqliteStore::open(&options).unwrap();
+        assert!(matches!(store.check().await, Err(StoreError::Fatal(_))), "there is no table yet");
+        crate::migrate(&options).unwrap();
+        store.check().await.unwrap();
+        let (done, busy) = mpsc::channel::<()>();
+        let (began, beginning) = tokio::sync::oneshot::channel();
+        let readers = store.readers.clone();
+        let held = tokio::spawn(async move {
+            let wait = move |_: &mut diesel::SqliteConnection| {
+                let _ = began.send(());
+                let _ = busy.recv();
+                Ok(())
+            };
+            readers.run(wait).await
+        });
+        beginning.await.unwrap();
+        assert!(matches!(store.check().await, Err(StoreError::Unavailable(_))));
+        drop(done);
+        held.await.unwrap().unwrap();
+        store.check().await.unwrap();
     }
 }

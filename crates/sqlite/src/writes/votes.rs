@@ -105,29 +105,26 @@ pub(crate) fn find_or_insert_customer(
         .select((customers::id, customers::name))
         .first(connection)
         .optional()?;
-    match known {
-        None => {
-            let id = Id(customer.id.uuid());
-            diesel::insert_into(customers::table)
-                .values((
-                    customers::workspace_id.eq(workspace),
-                    customers::id.eq(id),
-                    customers::email.eq(customer.email.as_str()),
-                    customers::email_folded.eq(customer.email.folded().as_str()),
-                    customers::name.eq(name),
-                    customers::created_at.eq(at.millis()),
-                ))
-                .execute(connection)?;
-            Ok(id)
-        }
-        Some((id, None)) if name.is_some() => {
-            diesel::update(customers::table)
-                .filter(customers::workspace_id.eq(workspace))
-                .filter(customers::id.eq(id))
-                .set(customers::name.eq(name))
-                .execute(connection)?;
-            Ok(id)
-        }
-        Some((id, _)) => Ok(id),
+    let Some((id, known_name)) = known else {
+        let id = Id(customer.id.uuid());
+        diesel::insert_into(customers::table)
+            .values((
+                customers::workspace_id.eq(workspace),
+                customers::id.eq(id),
+                customers::email.eq(customer.email.as_str()),
+                customers::email_folded.eq(customer.email.folded().as_str()),
+                customers::name.eq(name),
+                customers::created_at.eq(at.millis()),
+            ))
+            .execute(connection)?;
+        return Ok(id);
+    };
+    if let (None, Some(name)) = (known_name, name) {
+        diesel::update(customers::table)
+            .filter(customers::workspace_id.eq(workspace))
+            .filter(customers::id.eq(id))
+            .set(customers::name.eq(name))
+            .execute(connection)?;
     }
+    Ok(id)
 }
