@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use roadmap_testkit::fail_fast;
@@ -274,6 +275,15 @@ pub fn run(data_dir: &Path, arguments: &[&str], environment: &[(&str, &str)]) ->
     let mut command = binary(data_dir);
     command.args(["--base-url", &format!("https://{BASE_HOST}")]).args(arguments).arg("--json");
     finished(command.envs(environment.iter().copied()))
+}
+
+/// Tells others to end, at its own end, whatever has failed until then.
+pub struct Until<'a>(pub &'a AtomicBool);
+
+impl Drop for Until<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
 }
 
 /// A server process. Dropping it kills it.

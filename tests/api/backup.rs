@@ -8,7 +8,7 @@ use md5::{Digest, Md5};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::app::{App, Client, Finished, Server, eventually, files_below, form_with, has_keys, is_moment, run};
+use crate::app::{App, Client, Finished, Server, Until, eventually, files_below, form_with, has_keys, is_moment, run};
 use crate::database::{Data, ON_POSTGRES};
 
 /// A folder for backups.
@@ -105,15 +105,6 @@ fn has_all_files(data: &Data) -> usize {
         assert_eq!(digest, checksum, "{key}");
     }
     rows.len()
-}
-
-/// Tells others to end, at its own end.
-struct Until<'a>(&'a AtomicBool);
-
-impl Drop for Until<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::SeqCst);
-    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tempfile::TempDir;
 
-use crate::app::{App, Client, at_once, eventually};
+use crate::app::{App, Client, Until, at_once, eventually};
 use crate::hostile_http::{answers, attacks, exchange, still_serves};
 
 /// A running proxy. Dropping it ends it.
@@ -70,13 +70,12 @@ fn is_proof(program: &str, arguments: &[&str], configuration: &str) {
                 }
             });
         }
+        let _until = Until(&is_over);
         eventually("others call", || calls.load(Ordering::SeqCst) > 8);
-        let found = at_once(attacks.len(), |number| {
+        at_once(attacks.len(), |number| {
             let (case, bytes, ..) = &attacks[number];
             exchange(&behind, bytes.as_bytes(), case)
-        });
-        is_over.store(true, Ordering::SeqCst);
-        found
+        })
     });
     let mut wrong = Vec::new();
     for ((case, ..), found) in attacks.iter().zip(&found) {

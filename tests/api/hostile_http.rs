@@ -697,6 +697,14 @@ fn calls_that_follow_each_other_on_one_connection_are_all_answered() {
     }
 }
 
+/// Asserts that a call is refused with a status and nothing of it is left to be taken for the next one.
+#[track_caller]
+fn is_refused_and_goes_on(app: &App, mut stream: TcpStream, status: u16) {
+    assert_eq!(answers(&one_answer(&mut stream)), (vec![status], false));
+    stream.write_all(format!("{}\r\n", head(&app.acme, "GET", TRACKS)).as_bytes()).expect("the server reads");
+    assert_eq!(answers(&one_answer(&mut stream)), (vec![200], false));
+}
+
 #[test]
 fn a_body_that_is_too_large_is_read_to_its_end_when_that_is_near() {
     const SIXTEEN_MEGABYTES: usize = 16 * 1024 * 1024;
@@ -706,10 +714,7 @@ fn a_body_that_is_too_large_is_read_to_its_end_when_that_is_near() {
     let call = format!("{head}Content-Type: application/json\r\nContent-Length: {SIXTEEN_MEGABYTES}\r\n\r\n");
     stream.write_all(call.as_bytes()).expect("the server reads");
     stream.write_all(&vec![b' '; SIXTEEN_MEGABYTES]).expect("the server reads on");
-    assert_eq!(answers(&one_answer(&mut stream)), (vec![413], false));
-    // Nothing of it is left to be taken for the next call.
-    stream.write_all(format!("{}\r\n", self::head(&app.acme, "GET", TRACKS)).as_bytes()).expect("the server reads");
-    assert_eq!(answers(&one_answer(&mut stream)), (vec![200], false));
+    is_refused_and_goes_on(&app, stream, 413);
 }
 
 #[test]
@@ -723,9 +728,7 @@ fn a_form_that_has_no_file_for_too_long_is_read_to_its_end() {
     for part in [call.as_bytes(), &other, end.as_bytes()] {
         stream.write_all(part).expect("the server reads on");
     }
-    assert_eq!(answers(&one_answer(&mut stream)), (vec![422], false));
-    stream.write_all(format!("{}\r\n", self::head(&app.acme, "GET", TRACKS)).as_bytes()).expect("the server reads");
-    assert_eq!(answers(&one_answer(&mut stream)), (vec![200], false));
+    is_refused_and_goes_on(&app, stream, 422);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 
 /// The project's root folder.
 pub(crate) fn root() -> PathBuf {
@@ -41,12 +41,16 @@ pub(crate) fn output(command: &mut Command, name: &str) -> anyhow::Result<Vec<u8
 
 /// Whether a program can be started.
 pub(crate) fn has(program: &str) -> bool {
-    has_with(program, "--version")
+    Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
-/// As [`has`], of a program that ends at once with this argument.
-pub(crate) fn has_with(program: &str, argument: &str) -> bool {
-    Command::new(program).arg(argument).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+/// Sees to a program: when it is not there, as [`install`] does.
+pub(crate) fn need(program: &str, package: &str, instead: &str) -> anyhow::Result<()> {
+    if !has(program) {
+        install(package, instead)?;
+        ensure!(has(program), "{package} was installed and {program} is not on the PATH");
+    }
+    Ok(())
 }
 
 /// Installs a package of the distribution's, where that can be done. Otherwise fails with what the

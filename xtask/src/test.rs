@@ -3,7 +3,7 @@
 use roadmap_testkit::postgres::SERVER_VARIABLE;
 
 use crate::postgres;
-use crate::run::{cargo, has, install};
+use crate::run::{cargo, need};
 
 /// Further arguments go to the test binaries, a name to filter by for example.
 #[derive(Debug, Default, clap::Args)]
@@ -15,7 +15,8 @@ pub(crate) struct Test {
 
 impl Test {
     pub(crate) fn run(&self) -> anyhow::Result<()> {
-        ensure_curl()?;
+        // The demo prints calls of curl, and a test makes them as they are printed.
+        need("curl", "curl", "install it with the system's package manager")?;
         let server = postgres::Server::find()?;
         let environment = [(SERVER_VARIABLE, server.url.as_str())];
         self.cargo_test(&["--workspace", "--all-targets", "--"], &environment)?;
@@ -30,9 +31,4 @@ impl Test {
         arguments.extend(self.arguments.iter().map(String::as_str));
         cargo(&arguments, environment)
     }
-}
-
-/// The demo prints calls of curl, and a test makes them as they are printed.
-fn ensure_curl() -> anyhow::Result<()> {
-    if has("curl") { Ok(()) } else { install("curl", "install it with the system's package manager") }
 }

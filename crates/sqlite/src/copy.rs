@@ -123,7 +123,7 @@ pub fn claim(path: &Path) -> Result<Option<Claim>, StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::migrate::run as migrate;
+    use crate::fixtures::{self, connection, run};
     use tempfile::TempDir;
 
     const WORKSPACE: &str = "00000000-0000-0000-0000-000000000001";
@@ -131,20 +131,9 @@ mod tests {
 
     /// A database with one workspace, without a service.
     fn database() -> (TempDir, SqliteOptions) {
-        let folder = tempfile::tempdir().unwrap();
-        let options = SqliteOptions::new(folder.path().join("roadmap.db"));
-        migrate(&options).unwrap();
+        let (folder, options) = fixtures::database();
         run(&options.path, &format!("INSERT INTO workspaces VALUES (1, unhex('{WORKSPACE}', '-'), 'acme', 0)"));
         (folder, options)
-    }
-
-    /// A connection that checks no references, as a damaged file would not have.
-    fn unchecked(path: &Path) -> SqliteConnection {
-        SqliteConnection::establish(path.to_str().unwrap()).unwrap()
-    }
-
-    fn run(path: &Path, sql: &str) {
-        unchecked(path).batch_execute(sql).unwrap();
     }
 
     /// A row about a file, as SQL.
@@ -163,7 +152,7 @@ mod tests {
     #[test]
     fn a_copy_has_what_was_committed_and_replaces_nothing() {
         let (folder, options) = database();
-        let mut elsewhere = unchecked(&options.path);
+        let mut elsewhere = connection(&options.path);
         let (first, second) = (file(FILES[0], &key(FILES[0]), 3, &"ab".repeat(16)), key(FILES[1]));
         elsewhere.batch_execute(&first).unwrap();
         elsewhere.batch_execute(&format!("BEGIN; {}", file(FILES[1], &second, 4, &"cd".repeat(16)))).unwrap();
@@ -243,7 +232,7 @@ mod tests {
         let claimed = claim(&options.path).unwrap();
         assert!(claimed.is_some());
         assert!(!folder.path().join("roadmap.db-wal").exists(), "the log is part of the file");
-        assert!(unchecked(&options.path).batch_execute("SELECT 1 FROM workspaces").is_err());
+        assert!(connection(&options.path).batch_execute("SELECT 1 FROM workspaces").is_err());
         drop(claimed);
         run(&options.path, "SELECT 1 FROM workspaces");
 

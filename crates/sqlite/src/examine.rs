@@ -83,23 +83,12 @@ pub fn newest_moment(path: &Path) -> Result<Option<Timestamp>, StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixtures::{connection, database, place, run};
     use crate::migrate::{pending, run as migrate};
-    use diesel::{Connection, SqliteConnection};
-    use tempfile::TempDir;
-
-    fn options() -> (TempDir, SqliteOptions) {
-        let folder = tempfile::tempdir().unwrap();
-        let options = SqliteOptions::new(folder.path().join("roadmap.db"));
-        (folder, options)
-    }
-
-    fn run(path: &Path, sql: &str) {
-        SqliteConnection::establish(path.to_str().unwrap()).unwrap().batch_execute(sql).unwrap();
-    }
 
     #[test]
     fn what_a_file_lacks_is_told_and_the_file_left_as_it_is() {
-        let (_folder, options) = options();
+        let (_folder, options) = place();
         assert!(missing(&options.path).is_err());
         std::fs::write(&options.path, "").unwrap();
         let all = missing(&options.path).unwrap();
@@ -114,21 +103,20 @@ mod tests {
 
     #[test]
     fn who_may_write_is_tried_without_writing() {
-        let (_folder, mut options) = options();
+        let (_folder, mut options) = place();
         options.write_wait = Duration::from_millis(50);
         assert!(try_to_write(&options).is_err());
         assert!(!options.path.exists());
         migrate(&options).unwrap();
         try_to_write(&options).unwrap();
-        let mut elsewhere = SqliteConnection::establish(options.path.to_str().unwrap()).unwrap();
+        let mut elsewhere = connection(&options.path);
         elsewhere.batch_execute("BEGIN IMMEDIATE").unwrap();
         assert!(matches!(try_to_write(&options), Err(StoreError::Unavailable(_))));
     }
 
     #[test]
     fn the_newest_moment_is_that_of_the_latest_row() {
-        let (_folder, options) = options();
-        migrate(&options).unwrap();
+        let (_folder, options) = database();
         assert_eq!(newest_moment(&options.path).unwrap(), None);
         run(&options.path, "INSERT INTO workspaces VALUES (1, x'01', 'acme', 5000)");
         assert_eq!(newest_moment(&options.path).unwrap(), Timestamp::from_millis(5_000));

@@ -14,6 +14,8 @@ mod connection;
 mod copy;
 mod errors;
 mod examine;
+#[cfg(test)]
+mod fixtures;
 mod migrate;
 mod outbox_queue;
 mod readers;

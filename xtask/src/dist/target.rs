@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context;
 
-use crate::run::{has, install, output, root};
+use crate::run::{need, output, root};
 
 /// A target of the compiler's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,8 +52,8 @@ impl Target {
             output(Command::new("rustup").args(["target", "add", &self.triple]).current_dir(root()), &name)?;
         }
         let needs_musl_gcc = self.is_static() && self.triple != self.host;
-        if needs_musl_gcc && !has("musl-gcc") {
-            install("musl-tools", "it has musl-gcc, which compiles the parts in C")?;
+        if needs_musl_gcc {
+            need("musl-gcc", "musl-tools", "it has musl-gcc, which compiles the parts in C")?;
         }
         Ok(())
     }
