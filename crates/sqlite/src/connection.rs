@@ -5,12 +5,9 @@ use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 
 use crate::errors::{SqlError, is_passing};
-
-/// What of a path is written otherwise in a URI.
-const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
 
 /// Makes connections to one file.
 #[derive(Debug, Clone)]
@@ -91,7 +88,7 @@ impl Connector {
 
     /// A `file:` URI, so that no character of the path has a meaning of its own.
     fn url(&self) -> String {
-        format!("file:{}", percent_encode(self.path.as_os_str().as_encoded_bytes(), PATH))
+        format!("file:{}", percent_encode(self.path.as_os_str().as_encoded_bytes(), NON_ALPHANUMERIC))
     }
 }
 

@@ -62,11 +62,33 @@ impl Readers {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use diesel::sql_types::BigInt;
     use diesel::{QueryableByName, RunQueryDsl};
     use std::sync::mpsc;
+    use tokio::task::JoinHandle;
+
+    /// Takes a connection until the sender is dropped, and asks it something then.
+    pub(crate) async fn hold<T: Send + 'static>(
+        readers: &Readers,
+        ask: fn(&mut SqliteConnection) -> Result<T, SqlError>,
+    ) -> (mpsc::Sender<()>, JoinHandle<Result<T, StoreError>>) {
+        let (done, busy) = mpsc::channel();
+        let (began, beginning) = tokio::sync::oneshot::channel();
+        let readers = readers.clone();
+        let held = tokio::spawn(async move {
+            readers
+                .run(move |connection| {
+                    let _ = began.send(());
+                    let _ = busy.recv();
+                    ask(connection)
+                })
+                .await
+        });
+        beginning.await.unwrap();
+        (done, held)
+    }
 
     #[derive(QueryableByName)]
     struct Count {
@@ -90,19 +112,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn nobody_waits_for_a_connection_longer_than_allowed() {
         let (_folder, readers) = readers(Duration::from_millis(20));
-        let (done, busy) = mpsc::channel::<()>();
-        let (began, beginning) = tokio::sync::oneshot::channel();
-        let holder = readers.clone();
-        let held = tokio::spawn(async move {
-            holder
-                .run(move |connection| {
-                    let _ = began.send(());
-                    let _ = busy.recv();
-                    count(connection)
-                })
-                .await
-        });
-        beginning.await.unwrap();
+        let (done, held) = hold(&readers, count).await;
         assert!(matches!(readers.run(count).await, Err(StoreError::Unavailable(_))));
         drop(done);
         assert_eq!(held.await.unwrap().unwrap(), 0);

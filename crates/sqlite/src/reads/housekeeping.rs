@@ -59,31 +59,19 @@ impl Health for SqliteStore {
 mod tests {
     use super::*;
     use crate::SqliteOptions;
-    use std::sync::mpsc;
+    use crate::fixtures::place;
+    use crate::readers::tests::hold;
     use std::time::Duration;
 
     #[tokio::test(flavor = "multi_thread")]
     async fn it_is_well_for_as_long_as_it_answers() {
-        let folder = tempfile::tempdir().unwrap();
-        let patience = Duration::from_millis(20);
-        let options =
-            SqliteOptions { readers: 1, read_wait: patience, ..SqliteOptions::new(folder.path().join("roadmap.db")) };
+        let (_folder, options) = place();
+        let options = SqliteOptions { readers: 1, read_wait: Duration::from_millis(20), ..options };
         let store = SqliteStore::open(&options).unwrap();
         assert!(matches!(store.check().await, Err(StoreError::Fatal(_))), "there is no table yet");
         crate::migrate(&options).unwrap();
         store.check().await.unwrap();
-        let (done, busy) = mpsc::channel::<()>();
-        let (began, beginning) = tokio::sync::oneshot::channel();
-        let readers = store.readers.clone();
-        let held = tokio::spawn(async move {
-            let wait = move |_: &mut diesel::SqliteConnection| {
-                let _ = began.send(());
-                let _ = busy.recv();
-                Ok(())
-            };
-            readers.run(wait).await
-        });
-        beginning.await.unwrap();
+        let (done, held) = hold(&store.readers, |_| Ok(())).await;
         assert!(matches!(store.check().await, Err(StoreError::Unavailable(_))));
         drop(done);
         held.await.unwrap().unwrap();

@@ -165,7 +165,7 @@ fn most_voted(
 ) -> Result<Vec<Candidate>, SqlError> {
     // Whole words alone tell a common query from others at the least cost: the index need not put
     // the lists of all words together that only begin like the last one.
-    if are_more_than(few, connection, workspace, match_terms(query, fields, false))? {
+    if are_more_than(connection, workspace, match_terms(query, fields, false), few)? {
         return by_votes(connection, workspace, query, fields);
     }
     match by_index(connection, workspace, match_terms(query, fields, true), few)? {
@@ -182,7 +182,7 @@ fn few(requests: i64) -> i64 {
 }
 
 /// Whether the index knows more than `few` matches.
-fn are_more_than(few: i64, connection: &mut SqliteConnection, workspace: Id, terms: String) -> Result<bool, SqlError> {
+fn are_more_than(connection: &mut SqliteConnection, workspace: Id, terms: String, few: i64) -> Result<bool, SqlError> {
     let counted = CountMatches { terms, workspace, again: workspace, most: few + 1 };
     let counted: Count = counted.get_result(connection)?;
     Ok(counted.count > few)
@@ -299,8 +299,7 @@ fn candidate(row: CandidateRow, query: &SearchQuery, fields: Fields) -> Option<C
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SqliteOptions;
-    use diesel::Connection;
+    use crate::fixtures::{self, database};
     use diesel::connection::SimpleConnection;
     use uuid::Uuid;
 
@@ -321,10 +320,8 @@ mod tests {
 
     #[test]
     fn the_index_tells_few_matches_by_votes_and_more_than_that_not_at_all() {
-        let folder = tempfile::tempdir().unwrap();
-        let options = SqliteOptions::new(folder.path().join("roadmap.db"));
-        crate::migrate(&options).unwrap();
-        let mut connection = SqliteConnection::establish(options.path.to_str().unwrap()).unwrap();
+        let (_folder, options) = database();
+        let mut connection = fixtures::connection(&options.path);
         let rows = "PRAGMA foreign_keys = OFF;
              INSERT INTO workspaces VALUES (1, unhex(printf('%032x', 1)), 'acme', 0), (2, x'02', 'umbrella', 0);
              INSERT INTO vote_tallies VALUES
@@ -336,7 +333,7 @@ mod tests {
         let workspace = Id(Uuid::from_u128(1));
         let terms = || match_terms(&SearchQuery::parse("query", "widgets").unwrap(), Fields::Any, false);
         for (few, matches) in [(2, None), (3, Some(vec![(4_294_967_298, 7), (4_294_967_299, 5), (4_294_967_297, 5)]))] {
-            assert_eq!(are_more_than(few, &mut connection, workspace, terms()).unwrap(), matches.is_none());
+            assert_eq!(are_more_than(&mut connection, workspace, terms(), few).unwrap(), matches.is_none());
             assert_eq!(by_index(&mut connection, workspace, terms(), few).unwrap(), matches);
         }
     }
