@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: what the service does per second, how long a call takes, and what it costs.
 //!
-//! Everything goes through the API of a release build on its default settings, but without rate limits. The generator runs on
-//! the same machine, so that rates and latencies say less than the processor time per call, by the
+//! Everything goes through the API of a release build on its default settings, but without rate limits.
+//! The generator runs on the same machine, so that rates and latencies say less than the processor time per call, by the
 //! system's accounting of the service's process and, where there is one, of the database server's.
 //!
 //! PostgreSQL is a throw-away server that waits for its disk. Beside the service it runs pgbench with
