@@ -13,11 +13,14 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep};
 
-/// How long there may be no call: twice what the library gives to the pause between two calls, and to
-/// the first head.
-const BETWEEN_CALLS: Duration = Duration::from_secs(10);
+/// How long nothing may come between two calls: a little longer than the library gives to that. It cuts a
+/// head of which the beginning came with the call before, which to the library is no pause.
+const BETWEEN_CALLS: Duration = Duration::from_secs(6);
+
+/// How long a head may take from its first byte, as long as the library gives to the first one.
+const HEAD: Duration = Duration::from_secs(5);
 
 /// How long nothing of an answer may be taken.
 const UNREAD: Duration = Duration::from_secs(60);
@@ -54,10 +57,31 @@ impl Drop for Answering {
 pub struct Connection<T> {
     io: T,
     calls: Calls,
-    /// Runs while there is no call; with the number of calls before.
-    pause: Option<(u64, Pin<Box<Sleep>>)>,
+    /// While there is no call.
+    pause: Option<Pause>,
     /// Runs while nothing can be written.
     stalled: Option<Pin<Box<Sleep>>>,
+}
+
+/// The time without a call: first nothing comes, then a head.
+struct Pause {
+    /// How many calls there were before.
+    before: u64,
+    has_begun: bool,
+    end: Pin<Box<Sleep>>,
+}
+
+impl Pause {
+    fn new(before: u64) -> Self {
+        Self { before, has_begun: false, end: Box::pin(sleep(BETWEEN_CALLS)) }
+    }
+
+    /// Something of a head has come.
+    fn head_comes(&mut self) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.end.as_mut().reset(Instant::now() + HEAD);
+        }
+    }
 }
 
 impl<T> Connection<T> {
@@ -71,17 +95,14 @@ impl<T> Connection<T> {
         &self.calls
     }
 
-    /// Whether there was no call for too long.
-    fn has_paused(&mut self, context: &mut Context<'_>) -> bool {
+    /// The pause between two calls, when there is one now.
+    fn pause(&mut self) -> Option<&mut Pause> {
         let Told { begun, is_answered } = &*self.calls.0;
+        let running = self.pause.take().filter(|pause| pause.before == begun.get());
         if is_answered.get() {
-            self.pause = None;
-            return false;
+            return None;
         }
-        let before = begun.get();
-        let running = self.pause.take().filter(|(number, _)| *number == before);
-        let (_, timer) = self.pause.insert(running.unwrap_or_else(|| (before, Box::pin(sleep(BETWEEN_CALLS)))));
-        timer.as_mut().poll(context).is_ready()
+        Some(self.pause.insert(running.unwrap_or_else(|| Pause::new(begun.get()))))
     }
 
     /// Whether nothing could be written for too long.
@@ -99,9 +120,14 @@ impl<T> Connection<T> {
 impl<T: AsyncRead + Unpin> AsyncRead for Connection<T> {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        let filled = buffer.filled().len();
         let polled = Pin::new(&mut this.io).poll_read(context, buffer);
+        let Some(pause) = this.pause() else { return polled };
+        if buffer.filled().len() > filled {
+            pause.head_comes();
+        }
         // Nothing read is the end of what comes in. An answer that is on its way still goes out.
-        if polled.is_pending() && this.has_paused(context) { Poll::Ready(Ok(())) } else { polled }
+        if polled.is_pending() && pause.end.as_mut().poll(context).is_ready() { Poll::Ready(Ok(())) } else { polled }
     }
 }
 
@@ -130,7 +156,6 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Connection<T> {
 mod tests {
     use super::*;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, BufWriter, DuplexStream, duplex};
-    use tokio::time::Instant;
 
     fn connected(buffer: usize) -> (Connection<DuplexStream>, DuplexStream) {
         let (ours, theirs) = duplex(buffer);
@@ -144,21 +169,34 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_head_that_does_not_end_ends_the_connection_however_it_drips() {
-        let (mut ours, mut theirs) = connected(64);
-        let began = Instant::now();
-        let dripping = async {
-            while theirs.write_all(b"x").await.is_ok() && began.elapsed() < Duration::from_secs(100) {
-                sleep(Duration::from_millis(700)).await;
+        for (quiet, drip_every) in [(0, 700), (0, 20_000), (4, 700), (5, 1)] {
+            let (mut ours, mut theirs) = connected(64);
+            let began = Instant::now();
+            let quiet = Duration::from_secs(quiet);
+            let dripping = async {
+                sleep(quiet).await;
+                while theirs.write_all(b"x").await.is_ok() && began.elapsed() < Duration::from_secs(100) {
+                    sleep(Duration::from_millis(drip_every)).await;
+                }
+            };
+            let reading = async {
+                while ours.read(&mut [0; 8]).await.unwrap() > 0 {}
+                began.elapsed()
+            };
+            let end = quiet + HEAD;
+            tokio::select! {
+                () = dripping => panic!("it goes on for ever"),
+                elapsed = reading => assert!(elapsed >= end && elapsed < end + Duration::from_secs(1), "{elapsed:?}"),
             }
-        };
-        let reading = async {
-            while ours.read(&mut [0; 8]).await.unwrap() > 0 {}
-            began.elapsed()
-        };
-        tokio::select! {
-            () = dripping => panic!("it goes on for ever"),
-            elapsed = reading => assert!(elapsed >= BETWEEN_CALLS && elapsed < BETWEEN_CALLS + Duration::from_secs(1)),
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_on_which_nothing_comes_ends() {
+        let (mut ours, _theirs) = connected(64);
+        let began = Instant::now();
+        assert_eq!(soon(ours.read(&mut [0; 8])).await.unwrap(), 0);
+        assert!(began.elapsed() >= BETWEEN_CALLS && began.elapsed() < BETWEEN_CALLS + Duration::from_secs(1));
     }
 
     #[tokio::test(start_paused = true)]
