@@ -150,8 +150,9 @@ impl Admission {
         let (policies, standings): (Vec<_>, Vec<_>) = limits
             .map(|(name, rate, level)| {
                 let (whole, refill) = (rate.burst(), whole_seconds(rate.refill()));
-                let (remaining, full_in) = (level.remaining, whole_seconds(level.full_in));
-                (format!("\"{name}\";q={whole};w={refill}"), format!("\"{name}\";r={remaining};t={full_in}"))
+                let more_in = level.more_in.map(|more_in| format!(";t={}", whole_seconds(more_in)));
+                let standing = format!("\"{name}\";r={}{}", level.remaining, more_in.unwrap_or_default());
+                (format!("\"{name}\";q={whole};w={refill}"), standing)
             })
             .unzip();
         for (header, entries) in [(POLICY, policies), (STANDING, standings)] {

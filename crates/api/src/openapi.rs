@@ -100,8 +100,8 @@ fn assemble(derived: &Assembled) -> Value {
                 "schema": { "type": "string", "minLength": 1, "maxLength": 128 },
             },
             "RateLimit": {
-                "description": "How the limits stand: for each, how many calls are left (`r`) and after how many \
-                    seconds all of them will be (`t`).",
+                "description": "How the limits stand: for each, how many calls are left (`r`), and unless that is all \
+                    of them, after how many seconds there is one more at the latest (`t`).",
                 "schema": { "type": "string" },
             },
             "RateLimitPolicy": {

@@ -53,8 +53,8 @@ impl Rate {
 pub(super) struct Level {
     /// How many more calls can be made at once.
     pub(super) remaining: u32,
-    /// How long it takes to be full, when nothing more is taken.
-    pub(super) full_in: Duration,
+    /// After how long there is one more at the latest. A full bucket gets no more.
+    pub(super) more_in: Option<Duration>,
     /// Nothing was there to be taken; there is in so long.
     pub(super) empty_for: Option<Duration>,
 }
@@ -90,13 +90,12 @@ impl<K: Hash + Eq + Clone> Limiter<K> {
             Ok(snapshot) => {
                 // What the visit found, less what it took.
                 let remaining = snapshot.remaining_burst_capacity() + u32::from(!visit.takes);
-                let missing = self.rate.burst().saturating_sub(remaining);
-                Level { remaining, full_in: self.rate.time_for(missing), empty_for: None }
+                let is_full = remaining >= self.rate.burst();
+                Level { remaining, more_in: (!is_full).then(|| self.rate.time_for(1)), empty_for: None }
             }
             Err(not_until) => {
                 let wait = not_until.wait_time_from(self.governor.clock().now());
-                let others = self.rate.time_for(self.rate.burst().saturating_sub(1));
-                Level { remaining: 0, full_in: wait + others, empty_for: Some(wait) }
+                Level { remaining: 0, more_in: Some(wait), empty_for: Some(wait) }
             }
         }
     }

@@ -108,7 +108,7 @@ fn a_burst_is_given_at_once_and_again_when_it_had_the_time_to_fill() {
     let (limits, stopwatch) = limits(rate(60, 60, 3), None, None);
     let caller = caller(1, 1);
     let policy = "\"default\";q=3;w=3";
-    for (standing, wait) in [("r=2;t=1", None), ("r=1;t=2", None), ("r=0;t=3", None), ("r=0;t=3", Some("1"))] {
+    for (standing, wait) in [("r=2;t=1", None), ("r=1;t=1", None), ("r=0;t=1", None), ("r=0;t=1", Some("1"))] {
         let (headers, retry_after) = told(&limits.admit(&caller));
         assert_eq!(headers, [policy.to_owned(), format!("\"default\";{standing}")]);
         assert_eq!(retry_after.as_deref(), wait);
@@ -130,7 +130,8 @@ fn the_time_to_wait_is_enough_and_not_a_second_too_long() {
         assert_eq!(told(&limits.admit(&caller)).1, None);
     }
     stopwatch.pass(Duration::from_millis(2_500));
-    assert_eq!(told(&limits.admit(&caller)).1.as_deref(), Some("8"));
+    let (headers, retry_after) = told(&limits.admit(&caller));
+    assert_eq!((headers[1].as_str(), retry_after.as_deref()), ("\"default\";r=0;t=8", Some("8")));
     stopwatch.pass(Duration::from_secs(7));
     assert_eq!(told(&limits.admit(&caller)).1.as_deref(), Some("1"));
     stopwatch.pass(Duration::from_secs(1));
@@ -146,13 +147,21 @@ fn keys_share_the_limit_of_their_workspace_and_no_other() {
     assert_eq!((0..3).map(|_| ok(1, 2)).collect::<Vec<_>>(), [true, true, false]);
     let (headers, retry_after) = told(&limits.admit(&caller(1, 2)));
     let policies = "\"default\";q=4;w=4, \"workspace\";q=6;w=6";
-    assert_eq!(headers, [policies, "\"default\";r=2;t=2, \"workspace\";r=0;t=6"]);
+    assert_eq!(headers, [policies, "\"default\";r=2;t=1, \"workspace\";r=0;t=1"]);
     assert_eq!(retry_after.as_deref(), Some("1"));
     let (headers, retry_after) = told(&limits.admit(&caller(2, 3)));
     assert_eq!(headers, [policies, "\"default\";r=3;t=1, \"workspace\";r=5;t=1"]);
     assert_eq!(retry_after, None);
     stopwatch.pass(Duration::from_secs(1));
     assert_eq!([ok(1, 2), ok(1, 1)], [true, false]);
+}
+
+#[test]
+fn a_full_bucket_does_not_tell_when_there_is_more() {
+    let (limits, stopwatch) = limits(rate(6, 60, 1), rate(60, 60, 2), None);
+    assert_eq!(told(&limits.admit(&caller(1, 1))).0[1], "\"default\";r=0;t=10, \"workspace\";r=1;t=1");
+    stopwatch.pass(Duration::from_secs(4));
+    assert_eq!(told(&limits.admit(&caller(1, 1))).0[1], "\"default\";r=0;t=6, \"workspace\";r=2");
 }
 
 #[test]
