@@ -34,6 +34,12 @@ pub(crate) struct Mutants {
     /// Leave out the tests with this in their name: faster, and what only they would notice is missed
     #[arg(long, value_name = "TEST", value_delimiter = ',')]
     skip: Vec<String>,
+    /// The tests of the changed crate only: much faster for api, whose other tests are those from outside
+    #[arg(long)]
+    own_tests: bool,
+    /// Only what the runs before have not noticed, with the same crates and files
+    #[arg(long)]
+    again: bool,
     /// How many changes are tried at the same time, each in a copy of the sources
     #[arg(long, default_value_t = 1)]
     jobs: u32,
@@ -64,9 +70,10 @@ impl Crate {
 
     /// Whose tests must notice, and how long they may take at least, in seconds. Without a fault the tests from outside
     /// take minutes.
-    fn tests(self) -> (&'static [&'static str], u32) {
+    fn tests(self, own: bool) -> (&'static [&'static str], u32) {
         match self {
             Self::Domain => (&["roadmap-domain"], 30),
+            Self::Api if own => (&["roadmap-api"], 60),
             Self::Api => (&["roadmap-api", "roadmap-server"], 900),
             Self::Sqlite => (&["roadmap-sqlite"], 180),
             Self::Postgres => (&["roadmap-postgres"], 300),
@@ -161,7 +168,7 @@ impl Mutants {
     }
 
     fn arguments(&self, one: Crate, folder: &Path) -> Vec<String> {
-        let (tests, least) = one.tests();
+        let (tests, least) = one.tests(self.own_tests);
         let mut arguments: Vec<String> = ["mutants", "--no-shuffle", "--package"].map(str::to_owned).into();
         arguments.push(one.package());
         if self.list {
@@ -172,6 +179,9 @@ impl Mutants {
             arguments.extend(["--jobs".to_owned(), self.jobs.to_string()]);
         }
         arguments.extend(tests.iter().map(|package| format!("--test-package={package}")));
+        if self.again {
+            arguments.push("--iterate".to_owned());
+        }
         arguments.extend(self.file.iter().map(|file| format!("--file={file}")));
         arguments.extend(self.change.iter().map(|name| format!("--re={name}")));
         // The program counts parts from 0. Neighbours go to different parts, so that these take about as long as each other.
@@ -329,6 +339,8 @@ mod tests {
             change: vec!["with true".to_owned()],
             shard,
             skip: vec!["faults".to_owned()],
+            own_tests: false,
+            again: false,
             jobs: 2,
             list: false,
         }
@@ -377,6 +389,12 @@ mod tests {
             "mutants --no-shuffle --package roadmap-api --output /x --minimum-test-timeout 900 --jobs 2 \
              --test-package=roadmap-api --test-package=roadmap-server --file=a.rs \
              --re=with true -- --lib --bins --tests -- --skip=faults"
+        );
+        let first = Mutants { own_tests: true, again: true, ..mutants(&["a.rs"], None) };
+        assert_eq!(
+            first.arguments(Crate::Api, Path::new("/x")).join(" "),
+            "mutants --no-shuffle --package roadmap-api --output /x --minimum-test-timeout 60 --jobs 2 \
+             --test-package=roadmap-api --iterate --file=a.rs --re=with true -- --lib --bins --tests -- --skip=faults"
         );
     }
 }
