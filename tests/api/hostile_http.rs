@@ -748,13 +748,18 @@ fn a_body_that_does_not_end_is_not_read_for_ever() {
         let head = format!("{head}Content-Type: {media_type}\r\nTransfer-Encoding: chunked\r\n\r\n");
         stream.write_all(&[head.as_bytes(), &chunk(begin.as_bytes())].concat()).expect("the server reads");
         let mut sending = stream.try_clone().expect("the same connection");
+        sending.set_write_timeout(Some(PATIENCE)).expect("a time limit");
         let piece = &piece;
         std::thread::scope(|scope| {
             let sent = scope.spawn(move || {
                 let began = Instant::now();
-                while sending.write_all(piece).is_ok() {
-                    assert!(began.elapsed() < 2 * PATIENCE, "{case} is read for ever");
-                }
+                let error = loop {
+                    match sending.write_all(piece) {
+                        Ok(()) => assert!(began.elapsed() < 2 * PATIENCE, "{case} is read for ever"),
+                        Err(error) => break error,
+                    }
+                };
+                assert_ne!(error.kind(), ErrorKind::WouldBlock, "{case} is neither read nor refused");
             });
             assert_eq!(answers(&one_answer(&mut stream)).0, [status], "{case}");
             sent.join().expect("the connection ends");

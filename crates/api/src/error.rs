@@ -121,7 +121,7 @@ impl ApiError {
         let first: &dyn Error = match self {
             Self::Domain(error) => error,
             Self::Panicked(error) => error,
-            other => return other.answer().1,
+            other => return other.to_string(),
         };
         let causes = std::iter::successors(Some(first), |error: &&dyn Error| (*error).source());
         causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
@@ -209,6 +209,7 @@ mod tests {
             (ApiError::TooManyFailures(7), 429, "Too many failed authentications, try again later", true),
             (ApiError::HandlerPanicked, 500, "Something went wrong", false),
         ] {
+            assert_eq!(error.to_string(), message);
             let response = error.error_response();
             assert_eq!(response.status().as_u16(), status, "{message}");
             assert_eq!(response.headers().contains_key(RETRY_AFTER), retry, "{message}");
