@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
-use roadmap_domain::model::operation_key::OperationKey;
+use roadmap_domain::model::operation_key::{OperationKey, SavedReply};
+use roadmap_domain::model::setting::Setting;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::{Begun, Connections, Directory, Ended, Health, OutboxQueue, PoolUse, Store};
+use roadmap_domain::model::workspace::{Subdomain, Workspace};
+use roadmap_domain::ports::{Begun, Connections, Directory, Ended, Health, Insertion, OutboxQueue, PoolUse, Store};
 use roadmap_postgres::{PostgresOptions, PostgresStore, migrate, pending, revert_all, server_time};
 use roadmap_testkit::harness::{Probe, Subject};
 use roadmap_testkit::postgres::{self, Cluster, Database, Durability};
@@ -383,6 +385,26 @@ async fn a_key_that_another_process_holds_for_too_long_is_busy_and_a_wait_that_w
     assert!(matches!(cancelled.rollback().await, Err(StoreError::Unavailable(_))));
 
     holder.commit(None, Timestamp::from_millis(0).unwrap()).await.unwrap();
+}
+
+/// On the first use of a connection, where the answer's insert is sent twice and COMMIT could overtake it.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_cannot_be_kept_undoes_its_unit() {
+    let database = template().await.copy();
+    database.execute("ALTER TABLE operations ADD CHECK (status <> 299)");
+    let store = PostgresStore::open(&PostgresOptions::new(&database.url)).await.unwrap();
+    let id = WorkspaceId::new(Uuid::from_u128(1));
+    let mut unit = match store.begin(id, OperationKey::parse("k").unwrap()).await.unwrap() {
+        Begun::Open(unit) => unit,
+        Begun::Replay(_) => panic!("a replay without an answer"),
+    };
+    let workspace = Workspace { id, subdomain: Subdomain::parse("subdomain", "acme").unwrap() };
+    let setting = Setting::parse("Acme", "https://acme.example").unwrap();
+    let now = Timestamp::from_millis(0).unwrap();
+    assert_eq!(unit.insert_workspace(&workspace, &setting, now).await.unwrap(), Insertion::Inserted);
+    let reply = SavedReply { status: 299, body: Vec::new() };
+    assert!(unit.commit(Some(&reply), now).await.is_err());
+    assert_eq!(database.rows("SELECT subdomain FROM workspaces"), Vec::<Vec<_>>::new());
 }
 
 /// The whole chain of an error.
