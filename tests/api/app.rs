@@ -459,7 +459,11 @@ impl Client {
         }
         // Four seconds more for each megabyte: a disk may be busy.
         let sending = Duration::from_micros(4) * u32::try_from(body.map_or(0, <[u8]>::len)).expect("a length");
+        // Each call has a connection of its own, and a debug build fills its buffers byte by byte: they are small. What is
+        // sent must have room for the whole head.
         let config = ureq::Agent::config_builder()
+            .input_buffer_size(16 * 1024)
+            .output_buffer_size(16 * 1024 + path.len())
             .http_status_as_error(false)
             .allow_non_standard_methods(true)
             .timeout_global(Some(PATIENCE + sending))

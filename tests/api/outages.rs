@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::app::{Answer, BASE_HOST, Client, Server, at_once, eventually, run};
+use crate::effort::rounds;
 
 /// A call is answered within 3 seconds whatever the database does; the rest is for slow machines.
 const AT_MOST: Duration = Duration::from_secs(4);
@@ -483,7 +484,7 @@ fn who_names_no_workspace_sees_nothing() {
 
 #[test]
 fn interleaved_calls_of_two_workspaces_never_see_each_other_s_records() {
-    const CALLS: usize = 10_000;
+    let calls = usize::try_from(rounds(2_000, 10_000)).expect("a number");
     let environment = [("ROADMAP_POOL_SIZE", "2"), ("ROADMAP_WORKERS", "1"), ("ROADMAP_LOG", "warn")];
     let behind = Behind::start(&environment);
     let key = workspace(behind.folder.path(), &behind.database.url, "bolt");
@@ -496,7 +497,7 @@ fn interleaved_calls_of_two_workspaces_never_see_each_other_s_records() {
     let (acme_tracks, bolt_tracks) = (behind.acme.get_tracks().bytes, bolt.get_tracks().bytes);
     assert_ne!(acme_tracks, bolt_tracks);
     at_once(8, |thread| {
-        for number in (thread..CALLS).step_by(8) {
+        for number in (thread..calls).step_by(8) {
             let (client, title, tracks) = if number % 2 == 0 {
                 (&behind.acme, "Dark mode", &acme_tracks)
             } else {

@@ -22,6 +22,9 @@ const failures = [];
 /** How long a page may take to run what it must not run: its load, and a moment for timers. */
 const MOMENT = 50;
 
+/** How many pages look at the same time: most of it is waiting. */
+const PAGES = 4;
+
 function roadmap(...words) {
   const output = execFileSync(binary, [...words, "--data-dir", folder, "--json"], { env: environment });
   return JSON.parse(output.toString());
@@ -71,41 +74,59 @@ async function upload(service, { name, type, body }) {
 }
 
 /** A page that notices whatever is run in it or in its frames, and whatever it asks for. */
-async function watched(context, own) {
-  const page = await context.newPage();
-  const seen = { ran: [], asked: [] };
-  await page.exposeFunction("__ran", (what) => seen.ran.push(what));
-  await page.addInitScript(() => {
-    for (const name of ["alert", "confirm", "prompt", "print", "open", "fetch", "eval"]) {
-      window[name] = (...words) => window.__ran(`${name}(${words})`);
-    }
-  });
-  page.on("dialog", (dialog) => {
-    seen.ran.push(`a dialog: ${dialog.message()}`);
-    dialog.dismiss().catch(() => {});
-  });
-  page.on("request", (request) => {
-    const url = request.url();
-    if (/^(data|blob|about|chrome-error):/.test(url) || own(url)) return;
-    seen.asked.push(url);
-  });
-  return { page, seen };
-}
+class Watched {
+  #seen = { ran: [], asked: [] };
+  #own = () => false;
 
-function judge(what, seen) {
-  if (seen.ran.length || seen.asked.length) {
-    failures.push(`${what}: ran [${seen.ran}], asked for [${seen.asked}]`);
+  static async open(context) {
+    const watched = new Watched();
+    const page = (watched.page = await context.newPage());
+    await page.addInitScript(() => {
+      for (const name of ["alert", "confirm", "prompt", "print", "open", "fetch", "eval"]) {
+        window[name] = (...words) => console.debug(`ran ${name}(${words})`);
+      }
+    });
+    page.on("console", (message) => {
+      if (message.text().startsWith("ran ")) watched.#seen.ran.push(message.text().slice(4));
+    });
+    page.on("dialog", (dialog) => {
+      watched.#seen.ran.push(`a dialog: ${dialog.message()}`);
+      dialog.dismiss().catch(() => {});
+    });
+    page.on("request", (request) => {
+      const url = request.url();
+      if (/^(data|blob|about|chrome-error):/.test(url) || watched.#own(url)) return;
+      watched.#seen.asked.push(url);
+    });
+    return watched;
+  }
+
+  /** What is run and asked for by what `show` does to an empty page; `own` tells what may be asked for. What comes too late
+      for this is found by the next look: nothing is thrown away. */
+  async look({ show, own = () => false }) {
+    await this.page.goto("about:blank");
+    this.#own = own;
+    await show(this.page);
+    await this.page.waitForTimeout(MOMENT);
+    const seen = this.#seen;
+    this.#seen = { ran: [], asked: [] };
+    return seen;
   }
 }
 
 /** Shows HTML as the worst place would: without any policy of its own. */
-async function show(context, what, html) {
-  const { page, seen } = await watched(context, () => false);
-  await page.setContent(`<!DOCTYPE html><meta charset="utf-8"><body>${html}</body>`, { waitUntil: "load" });
-  await page.waitForTimeout(MOMENT);
-  await page.close();
-  judge(what, seen);
-  return seen;
+function html(content) {
+  const document = `<!DOCTYPE html><meta charset="utf-8"><body>${content}</body>`;
+  return (page) => page.setContent(document, { waitUntil: "load" });
+}
+
+/** Opens what may be a download, which is no page. */
+function address(url) {
+  return async (page) => {
+    await page.goto(url, { waitUntil: "load" }).catch((error) => {
+      if (!/download|ERR_ABORTED|net::/i.test(String(error))) throw error;
+    });
+  };
 }
 
 /** The HTML of a mail. */
@@ -139,11 +160,13 @@ const arguments_ = [
 const browser = await chromium.launch({ executablePath: browserPath, args: arguments_ });
 try {
   const context = await browser.newContext({ acceptDownloads: true });
+  const looks = [];
 
   // What finds nothing may be blind: this must be seen.
-  const control = await show(context, "control", `<img src="http://elsewhere.example/x" onerror="alert(1)">`);
+  const watched = await Watched.open(context);
+  const control = await watched.look({ show: html(`<img src="http://elsewhere.example/x" onerror="alert(1)">`) });
   if (!control.ran.length || !control.asked.length) throw new Error("the control was not noticed");
-  failures.length = 0;
+  await watched.page.close();
 
   const request = (await json(service, "POST", "/feature_requests", { feature_request: { title: "Hostile" } })).body;
   const id = request.feature_request.id;
@@ -157,7 +180,7 @@ try {
     if (answer.status === 422) continue; // Nothing was left of it.
     if (answer.status !== 201) throw new Error(`payload ${number}: ${answer.status}`);
     comments += 1;
-    await show(context, `comment ${number}`, answer.body.comment.content);
+    looks.push({ what: `comment ${number}`, show: html(answer.body.comment.content) });
   }
 
   const mails = path.join(folder, "mail");
@@ -166,7 +189,7 @@ try {
     return names.length === comments && names;
   });
   for (const name of written) {
-    await show(context, `mail ${name}`, htmlOf(fs.readFileSync(path.join(mails, name))));
+    looks.push({ what: `mail ${name}`, show: html(htmlOf(fs.readFileSync(path.join(mails, name)))) });
   }
 
   const base = `http://acme.localhost:${service.port}`;
@@ -175,14 +198,8 @@ try {
     if (!url.startsWith(`${base}/blobs/`)) throw new Error(url);
     // Followed by itself: the redirect and the bytes are all that may be asked for.
     const own = (asked) => asked.startsWith(`${base}/blobs/`) || asked.startsWith(`${base}/files/`);
-    const opened = await watched(context, own);
-    await opened.page.goto(url, { waitUntil: "load" }).catch((error) => {
-      if (!/download|ERR_ABORTED|net::/i.test(String(error))) throw error;
-    });
-    await opened.page.waitForTimeout(MOMENT);
-    await opened.page.close();
-    judge(`file ${file.name}, opened`, opened.seen);
-    for (const [way, html] of [
+    looks.push({ what: `file ${file.name}, opened`, own, show: address(url) });
+    for (const [way, content] of [
       ["in a frame", `<iframe src="${url}"></iframe>`],
       ["as an object", `<object data="${url}"></object>`],
       ["embedded", `<embed src="${url}">`],
@@ -190,13 +207,17 @@ try {
       ["as a script", `<script src="${url}"></script>`],
       ["as a style", `<link rel="stylesheet" href="${url}">`],
     ]) {
-      const shown = await watched(context, own);
-      await shown.page.setContent(`<!DOCTYPE html><body>${html}</body>`, { waitUntil: "load" }).catch(() => {});
-      await shown.page.waitForTimeout(MOMENT);
-      await shown.page.close();
-      judge(`file ${file.name}, ${way}`, shown.seen);
+      looks.push({ what: `file ${file.name}, ${way}`, own, show: html(content) });
     }
   }
+
+  await Promise.all(Array.from({ length: PAGES }, async () => {
+    const watched = await Watched.open(context);
+    for (let look = looks.shift(); look; look = looks.shift()) {
+      const { ran, asked } = await watched.look(look);
+      if (ran.length || asked.length) failures.push(`${look.what}: ran [${ran}], asked for [${asked}]`);
+    }
+  }));
   console.log(`${comments} of ${payloads.length} payloads left a comment and a mail, ${files.length} files were opened in 7 ways`);
 } finally {
   await browser.close();

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::postgres::Server;
-use crate::run::{cargo, root};
+use crate::run::{root, service};
 
 /// What is installed.
 const REQUIREMENT: &str = "schemathesis==4.32.5";
@@ -52,10 +52,10 @@ impl FuzzApi {
 
     pub(crate) fn run(&self) -> anyhow::Result<()> {
         let programs = python::environment("schemathesis", REQUIREMENT).map_err(anyhow::Error::msg)?;
-        cargo(&["build", "--locked", "--package", "roadmap-server"], &[])?;
+        let binary = service()?;
         for store in [Store::Sqlite, Store::Postgres] {
             if self.store.is_none_or(|only| only == store) {
-                let cases = self.try_on(store, &programs)?;
+                let cases = self.try_on(store, &binary, &programs)?;
                 println!("{store:?}: {cases} cases, nothing found");
             }
         }
@@ -63,10 +63,10 @@ impl FuzzApi {
     }
 
     /// Runs all phases and all checks on one store. Returns the number of cases.
-    fn try_on(&self, store: Store, programs: &Path) -> anyhow::Result<u64> {
+    fn try_on(&self, store: Store, binary: &Path, programs: &Path) -> anyhow::Result<u64> {
         let server = (store == Store::Postgres).then(Server::find).transpose()?;
         let database = server.as_ref().map(|server| postgres::Database::empty(&server.url));
-        let service = Service::start(database.as_ref().map(|database| database.url.as_str()))?;
+        let service = Service::start(binary, database.as_ref().map(|database| database.url.as_str()))?;
         let report = service.folder.path().join("report.json");
         let mut command = Command::new(programs.join("schemathesis"));
         // It keeps notes where it runs: not among the sources.
@@ -124,10 +124,10 @@ struct Service {
 }
 
 impl Service {
-    fn start(database: Option<&str>) -> anyhow::Result<Self> {
+    fn start(binary: &Path, database: Option<&str>) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
         let log = std::fs::File::create(folder.path().join("server.log"))?;
-        let mut command = Command::new(root().join("target/debug/roadmap"));
+        let mut command = Command::new(binary);
         command.current_dir(folder.path()).args(["--data-dir", ".", "serve", "--demo", "--listen", "127.0.0.1:0"]);
         // Calls that come as fast as they can are what this is about, and nobody reads the mail.
         command.envs([("ROADMAP_RATE_LIMIT", "off"), ("ROADMAP_MAIL_WORKER", "false"), ("ROADMAP_LOG", "warn")]);

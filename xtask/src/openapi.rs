@@ -4,7 +4,7 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-use crate::run::{output, root};
+use crate::run::{output, root, service};
 
 /// Where it is committed.
 const DOCUMENT: &str = "docs/openapi.json";
@@ -20,8 +20,7 @@ pub(crate) struct OpenApi {
 impl OpenApi {
     pub(crate) fn run(&self) -> anyhow::Result<()> {
         // The binary is asked, so that nothing here depends on the crates that it is made of.
-        let arguments = ["run", "--quiet", "--locked", "--package", "roadmap-server", "--", "openapi"];
-        let printed = output(Command::new(env!("CARGO")).args(arguments).current_dir(root()), "roadmap openapi")?;
+        let printed = output(Command::new(service()?).arg("openapi"), "roadmap openapi")?;
         let path = root().join(DOCUMENT);
         if self.check {
             let committed = std::fs::read(&path).with_context(|| format!("{DOCUMENT} cannot be read"))?;

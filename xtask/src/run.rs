@@ -21,6 +21,13 @@ pub(crate) fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> anyhow:
     finish(command.env("RUSTDOCFLAGS", "--deny warnings").current_dir(root()), &name)
 }
 
+/// Builds the service, and returns where it is. It is built as for the tests: what is chosen of the dependencies differs
+/// from that of the package alone, and each choice is compiled on its own.
+pub(crate) fn service() -> anyhow::Result<PathBuf> {
+    cargo(&["test", "--locked", "--workspace", "--test", "api", "--no-run"], &[])?;
+    Ok(root().join("target/debug/roadmap"))
+}
+
 /// Runs a command to its end and fails when it does.
 pub(crate) fn finish(command: &mut Command, name: &str) -> anyhow::Result<()> {
     let status = command.status().with_context(|| format!("`{name}` cannot be started"))?;

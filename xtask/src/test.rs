@@ -5,6 +5,9 @@ use roadmap_testkit::postgres::SERVER_VARIABLE;
 use crate::postgres;
 use crate::run::{cargo, need};
 
+/// How many tests run at the same time for each processor: most of what they do is waiting, for processes, limits and disks.
+const TESTS_PER_PROCESSOR: usize = 2;
+
 /// Further arguments go to the test binaries, a name to filter by for example.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Test {
@@ -18,10 +21,13 @@ impl Test {
         // The demo prints calls of curl, and a test makes them as they are printed.
         need("curl", "curl", "install it with the system's package manager")?;
         let server = postgres::Server::find()?;
-        let environment = [(SERVER_VARIABLE, server.url.as_str())];
+        let threads = std::thread::available_parallelism()?.get() * TESTS_PER_PROCESSOR;
+        // Arguments may say otherwise.
+        let threads = threads.to_string();
+        let mut environment = vec![(SERVER_VARIABLE, server.url.as_str()), ("RUST_TEST_THREADS", &threads)];
         self.cargo_test(&["--workspace", "--all-targets", "--"], &environment)?;
         // The black-box tests once more, on the other store; those of outages were on it already.
-        let environment = [environment[0], ("TEST_STORE", "postgres")];
+        environment.push(("TEST_STORE", "postgres"));
         self.cargo_test(&["--workspace", "--test", "api", "--", "--skip", "outages::"], &environment)
     }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::Context;
 
-use crate::run::{cargo, finish, has, install, root};
+use crate::run::{finish, has, install, root, service};
 
 /// What the browser is called, by its packagers.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -29,9 +29,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         Command::new("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&folder),
         "npm ci",
     )?;
-    cargo(&["build", "--locked", "--package", "roadmap-server"], &[])?;
-    let binary = root().join("target/debug/roadmap");
-    finish(Command::new("node").arg("run.mjs").arg(binary).arg(browser).current_dir(&folder), "node run.mjs")
+    finish(Command::new("node").arg("run.mjs").arg(service()?).arg(browser).current_dir(&folder), "node run.mjs")
 }
 
 /// Where the browser is, which is installed when it is not there.

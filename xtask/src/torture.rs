@@ -6,13 +6,15 @@ use crate::postgres;
 use crate::run::cargo;
 
 /// The tests that break things, by the beginnings of their names.
-const TESTS: [&str; 6] = [
+const TESTS: [&str; 8] = [
     "attachments::a_killed_process",
     "faults::",
     "histories::",
     "mail::a_killed_worker",
     "mail::a_mail_server_that_is_away",
     "mail::a_worker_that_is_told_to_stop",
+    "mail::workers_apart",
+    "outages::interleaved_calls",
 ];
 
 /// The long tier of what the tests do quickly: kills, resets, lost answers, full disks, histories.
@@ -39,7 +41,7 @@ impl Torture {
 
     fn store(&self, name: &str, environment: &[(&str, &str)]) -> anyhow::Result<()> {
         eprintln!("== {name}");
-        let mut arguments = vec!["test", "--locked", "--package", "roadmap-server", "--test", "api", "--"];
+        let mut arguments = vec!["test", "--locked", "--workspace", "--test", "api", "--"];
         // One after the other, so that each has the machine and its figures stand together.
         arguments.extend(["--nocapture", "--test-threads=1"]);
         arguments.extend(TESTS);

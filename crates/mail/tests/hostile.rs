@@ -16,10 +16,14 @@ use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::Mailer;
 use roadmap_mail::FileMailer;
 use serde_json::Value;
+use tokio::task::JoinSet;
 use uuid::Uuid;
 
-/// How many mails are written and read.
-const MAILS: u128 = 10_000;
+/// How many mails are written and read by each of [`READERS`].
+const MAILS: u128 = 2_500;
+
+/// How many write and read at the same time.
+const READERS: u64 = 4;
 
 /// Reads all mails of a folder, and writes down what it has understood.
 const READER: &str = r#"
@@ -115,11 +119,18 @@ fn read(folder: &Path) -> BTreeMap<String, Value> {
     serde_json::from_slice(&read.stdout).unwrap()
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn nothing_that_is_said_becomes_a_header() {
+    let mut readers = JoinSet::new();
+    for number in 0..READERS {
+        readers.spawn(no_header_is_made_of(Dice(0x5eed_1234_abcd + number)));
+    }
+    readers.join_all().await;
+}
+
+async fn no_header_is_made_of(mut dice: Dice) {
     let folder = tempfile::tempdir().unwrap();
     let mailer = FileMailer::new(folder.path(), "hello@acme.example").unwrap();
-    let mut dice = Dice(0x5eed_1234_abcd);
     let mut written = BTreeMap::new();
     for number in 1..=MAILS {
         let (title, product, comment) = (dice.text(), dice.text(), dice.text());
