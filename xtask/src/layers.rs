@@ -178,7 +178,18 @@ const MAY: [(&str, &[&str]); 9] = [
     ),
     (
         "roadmap-testkit",
-        &["async-trait", "roadmap-domain", "rustls", "socket2", "tempfile", "time", "tokio", "tokio-postgres", "uuid"],
+        &[
+            "async-trait",
+            "roadmap-domain",
+            "rustix",
+            "rustls",
+            "socket2",
+            "tempfile",
+            "time",
+            "tokio",
+            "tokio-postgres",
+            "uuid",
+        ],
     ),
     (
         "xtask",
