@@ -222,8 +222,9 @@ impl Cluster {
     pub fn start(durability: Durability) -> Result<Self, String> {
         let binaries = binaries().ok_or("there are no PostgreSQL server binaries on this machine")?;
         let memory = (durability == Durability::None).then(memory).flatten();
+        // What is left behind there takes memory until the machine is started anew.
+        memory.into_iter().for_each(sweep_folders);
         let folder = memory.map_or_else(std::env::temp_dir, Path::to_path_buf);
-        sweep_folders(&folder);
         let name = format!("{FOLDER}{}-", std::process::id());
         let folder = tempfile::Builder::new().prefix(&name).tempdir_in(folder).map_err(|error| error.to_string())?;
         // PostgreSQL refuses to run as root.
