@@ -1,12 +1,11 @@
 //! `cargo xtask layers`: which crate may depend on what. `deny.toml` says part of the same.
 
 use std::collections::BTreeMap;
-use std::process::Command;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use serde_json::Value;
 
-use crate::run::{output, root};
+use crate::run::metadata;
 
 /// What each crate of ours may name as a normal or build dependency. A crate that is not here, or a
 /// dependency that is not in its list, is a decision to be made on purpose.
@@ -217,10 +216,7 @@ const MAY: [(&str, &[&str]); 9] = [
 
 /// Checks every crate of the workspace.
 pub(crate) fn run() -> anyhow::Result<()> {
-    let arguments = ["metadata", "--format-version=1", "--no-deps", "--locked"];
-    let metadata = output(Command::new(env!("CARGO")).args(arguments).current_dir(root()), "cargo metadata")?;
-    let metadata: Value = serde_json::from_slice(&metadata).context("cargo metadata printed no JSON")?;
-    let problems = problems(&metadata);
+    let problems = problems(&metadata()?);
     if !problems.is_empty() {
         bail!("the layers are broken:\n  {}", problems.join("\n  "));
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail, ensure};
+use serde_json::Value;
 
 /// The project's root folder.
 pub(crate) fn root() -> PathBuf {
@@ -25,7 +26,17 @@ pub(crate) fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> anyhow:
 /// from that of the package alone, and each choice is compiled on its own.
 pub(crate) fn service() -> anyhow::Result<PathBuf> {
     cargo(&["test", "--locked", "--workspace", "--test", "api", "--no-run"], &[])?;
-    Ok(root().join("target/debug/roadmap"))
+    // Where cargo builds is a setting of its own.
+    let target = metadata()?;
+    let target = target.get("target_directory").and_then(Value::as_str).context("cargo metadata names no folder")?;
+    Ok(Path::new(target).join("debug/roadmap"))
+}
+
+/// What cargo tells of the workspace and its crates.
+pub(crate) fn metadata() -> anyhow::Result<Value> {
+    let arguments = ["metadata", "--format-version=1", "--no-deps", "--locked"];
+    let metadata = output(Command::new(env!("CARGO")).args(arguments).current_dir(root()), "cargo metadata")?;
+    serde_json::from_slice(&metadata).context("cargo metadata printed no JSON")
 }
 
 /// Runs a command to its end and fails when it does.
