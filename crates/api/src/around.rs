@@ -9,12 +9,12 @@ use actix_web::error::InternalError;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
-use actix_web::{Error, web};
+use actix_web::{Error, HttpResponse, web};
 use futures_util::FutureExt;
 use tracing::Instrument;
 
 use crate::connection::Calls;
-use crate::error::ApiError;
+use crate::error::{ApiError, RefusedBudget};
 use crate::observer::{Answered, UNKNOWN_ROUTE, method_name};
 use crate::state::State;
 use crate::wire::REPLAYED;
@@ -84,6 +84,7 @@ pub async fn call(
             mark(response.headers_mut(), id);
             let route = response.request().match_pattern();
             let replayed = response.headers().contains_key(REPLAYED);
+            report_budget(&state, response.response());
             answered(route.as_deref().unwrap_or(UNKNOWN_ROUTE), response.status(), replayed);
             return Ok(response);
         }
@@ -92,9 +93,16 @@ pub async fn call(
     };
     // The request went down with what failed. Its answer is kept in the error.
     let mut response = failed.error_response();
+    report_budget(&state, &response);
     mark(response.headers_mut(), id);
     answered(UNKNOWN_ROUTE, response.status(), false);
     Err(InternalError::from_response(failed, response).into())
+}
+
+fn report_budget<B>(state: &State, response: &HttpResponse<B>) {
+    if let Some(RefusedBudget(budget)) = response.extensions().get() {
+        state.observer.over_budget(budget);
+    }
 }
 
 /// Headers of every answer. Only what is the same for everybody says itself that it may be kept.
@@ -122,7 +130,7 @@ mod tests {
     use std::sync::Arc;
 
     use actix_web::middleware::from_fn;
-    use actix_web::{App, HttpResponse, ResponseError, test};
+    use actix_web::{App, ResponseError, test};
     use roadmap_domain::model::base_url::BaseUrl;
     use roadmap_domain::model::timestamp::Timestamp;
     use roadmap_domain::policy::reference::{References, Secret};

@@ -7,7 +7,7 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{FORWARDED, HOST, HeaderMap, HeaderName};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpRequest, ResponseError, web};
-use roadmap_domain::error::RoadmapError;
+use roadmap_domain::error::{ErrorChain, RoadmapError};
 use roadmap_domain::model::api_key::{Credential, KeyText};
 use roadmap_domain::model::base_url::HostOf;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
@@ -80,7 +80,7 @@ async fn recognise(state: &web::Data<State>, headers: &HeaderMap) -> Result<Cred
         let (authenticate, credential) = (state.authenticate.clone(), recognised.credential.clone());
         state.detached.start(async move {
             if let Err(error) = authenticate.record_use(&credential).await {
-                tracing::warn!(%error, "the use of an API key could not be recorded");
+                tracing::warn!(error = %ErrorChain::new(&error), "the use of an API key could not be recorded");
             }
         });
     }

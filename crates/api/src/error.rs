@@ -5,7 +5,7 @@ use std::error::Error;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CONTENT_RANGE, RETRY_AFTER};
 use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
-use roadmap_domain::error::{Invalid, RoadmapError, StoreError};
+use roadmap_domain::error::{Budget, ErrorChain, Invalid, OverBudget, RoadmapError, StoreError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -52,6 +52,10 @@ impl<E: Into<RoadmapError>> From<E> for ApiError {
     }
 }
 
+/// In the extensions of a response: the name of the budget that the request was over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RefusedBudget(pub(crate) &'static str);
+
 /// The body of every error, contract section 2.10.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Error, description = "What went wrong.")]
@@ -63,6 +67,9 @@ pub(crate) struct ErrorBody<'a> {
 
 const WENT_WRONG: &str = "Something went wrong";
 const UNAVAILABLE: &str = "Service is temporarily unavailable";
+
+/// When to send a call again that was over a budget of the day, in seconds: an hour of the day is free again then.
+const BUDGET_RETRY_AFTER: u32 = 3_600;
 
 /// Whether an answer of this status says when to send the call again.
 pub(crate) fn asks_to_return(status: StatusCode) -> bool {
@@ -81,6 +88,13 @@ impl ApiError {
                     RoadmapError::Missing(_) => StatusCode::NOT_FOUND,
                     RoadmapError::Invalid(Invalid { .. }) | RoadmapError::Taken { .. } => {
                         StatusCode::UNPROCESSABLE_ENTITY
+                    }
+                    RoadmapError::OverBudget(OverBudget {
+                        budget: Budget::StoredRecords | Budget::StoredFiles,
+                        ..
+                    }) => StatusCode::INSUFFICIENT_STORAGE,
+                    RoadmapError::OverBudget(OverBudget { budget: Budget::MailsPerDay, .. }) => {
+                        StatusCode::TOO_MANY_REQUESTS
                     }
                     RoadmapError::OperationInProgress => StatusCode::CONFLICT,
                     RoadmapError::SearchUnavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -118,13 +132,12 @@ impl ApiError {
 
     /// The whole chain of causes, for the log.
     fn chain(&self) -> String {
-        let first: &dyn Error = match self {
+        let first: &(dyn Error + 'static) = match self {
             Self::Domain(error) => error,
             Self::Panicked(error) => error,
             other => return other.to_string(),
         };
-        let causes = std::iter::successors(Some(first), |error: &&dyn Error| (*error).source());
-        causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+        ErrorChain::new(first).to_string()
     }
 }
 
@@ -154,6 +167,12 @@ impl ResponseError for ApiError {
         if asks_to_return(status) {
             response.insert_header((RETRY_AFTER, "1"));
         }
+        if let Self::Domain(RoadmapError::OverBudget(OverBudget { budget, .. })) = self {
+            response.extensions_mut().insert(RefusedBudget(budget.name()));
+            if status == StatusCode::TOO_MANY_REQUESTS {
+                response.insert_header((RETRY_AFTER, BUDGET_RETRY_AFTER));
+            }
+        }
         if let Self::TooManyCalls(seconds) | Self::TooManyFailures(seconds) = self {
             response.insert_header((RETRY_AFTER, *seconds));
         }
@@ -178,6 +197,24 @@ mod tests {
             (RoadmapError::OutOfScope.into(), 403, "API Key does not have the required scope", false),
             (RoadmapError::Missing(Resource::Track).into(), 404, "Track does not exist.", false),
             (Invalid::missing("email").into(), 422, "param is missing or the value is empty or invalid: email", false),
+            (
+                OverBudget { budget: Budget::StoredRecords, limit: 1 << 20 }.into(),
+                507,
+                "Storage for records is used up, the workspace has 1 MB",
+                false,
+            ),
+            (
+                OverBudget { budget: Budget::StoredFiles, limit: 1 << 20 }.into(),
+                507,
+                "Storage for files is used up, the workspace has 1 MB",
+                false,
+            ),
+            (
+                OverBudget { budget: Budget::MailsPerDay, limit: 7 }.into(),
+                429,
+                "Mails of the day are used up, the workspace has 7",
+                true,
+            ),
             (RoadmapError::OperationInProgress.into(), 409, "operation_in_progress", true),
             (
                 RoadmapError::SearchUnavailable(StoreError::Fatal("secret".into())).into(),

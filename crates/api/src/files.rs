@@ -13,7 +13,7 @@ use actix_web::http::header::{
 use actix_web::web::{self, Bytes};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use futures_util::stream;
-use roadmap_domain::error::StoreError;
+use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::attachment::{Attachment, Served};
 use roadmap_domain::model::id::AttachmentId;
 use roadmap_domain::policy::reference::Purpose;
@@ -124,7 +124,7 @@ fn pieces(chunks: Box<dyn Chunks>) -> impl futures_util::Stream<Item = Result<By
             Ok(None) => None,
             // The status is out: all that is left is to break off.
             Err(error) => {
-                tracing::error!(%error, "a file broke off");
+                tracing::error!(error = %ErrorChain::new(&error), "a file broke off");
                 Some((Err(error), None))
             }
         }

@@ -30,6 +30,9 @@ pub trait Observer: Send + Sync {
 
     /// A call was answered with 401.
     fn rejected(&self, cause: Rejection);
+
+    /// A call was refused because this budget is used up.
+    fn over_budget(&self, budget: &'static str);
 }
 
 /// Tells nobody.
@@ -40,6 +43,8 @@ impl Observer for Unobserved {
     fn answered(&self, _: &Answered<'_>) {}
 
     fn rejected(&self, _: Rejection) {}
+
+    fn over_budget(&self, _: &'static str) {}
 }
 
 /// The name of a method. Those that nobody has heard of have one between them.

@@ -13,6 +13,7 @@ pub(crate) mod voter;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ContentType, HeaderName};
 use actix_web::{HttpResponse, HttpResponseBuilder};
+use roadmap_domain::error::ErrorChain;
 use roadmap_domain::model::operation_key::SavedReply;
 use roadmap_domain::usecase::executor::Answer;
 use serde::Serialize;
@@ -34,7 +35,7 @@ pub(crate) fn saved<T: Serialize>(status: StatusCode, body: &T) -> SavedReply {
     match serde_json::to_vec(body) {
         Ok(body) => SavedReply { status: status.as_u16(), body },
         Err(error) => {
-            tracing::error!(%error, "an answer could not be written");
+            tracing::error!(error = %ErrorChain::new(&error), "an answer could not be written");
             SavedReply { status: 500, body: br#"{"error":"Something went wrong"}"#.to_vec() }
         }
     }

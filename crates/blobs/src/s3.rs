@@ -25,7 +25,7 @@ use object_store::{
     Attribute, Attributes, BackoffConfig, ClientOptions, GetOptions, GetRange, MultipartUpload, ObjectMeta,
     ObjectStore, ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutPayloadMut, RetryConfig,
 };
-use roadmap_domain::error::StoreError;
+use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::attachment::{BlobKey, Served};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{BlobListing, BlobUpload, Blobs, Chunks, StoredBlob};
@@ -332,7 +332,7 @@ impl Drop for S3Upload {
 async fn undo(mut parts: Box<dyn MultipartUpload>) {
     match parts.abort().await {
         Err(error) if !is_missing(&error) => {
-            tracing::warn!(%error, "an unfinished upload is left to the bucket's lifecycle rule");
+            tracing::warn!(error = %ErrorChain::new(&error), "an unfinished upload is left to the bucket's lifecycle rule");
         }
         _ => {}
     }

@@ -40,6 +40,9 @@ pub enum RoadmapError {
     /// Another call with the same operation key has not finished within the time to wait for it.
     #[error("operation_in_progress")]
     OperationInProgress,
+    /// A budget of the workspace is used up; nothing was changed.
+    #[error(transparent)]
+    OverBudget(#[from] OverBudget),
     /// The search index cannot be asked.
     #[error("search_unavailable")]
     SearchUnavailable(#[source] StoreError),
@@ -70,6 +73,81 @@ pub enum StoreError {
     /// Anything else.
     #[error("the store failed")]
     Fatal(#[source] Cause),
+}
+
+/// A bound on what one workspace may cost. `docs/operations.md` lists them with their settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Budget {
+    /// Bytes of the workspace's rows in the database.
+    StoredRecords,
+    /// Bytes of the workspace's files.
+    StoredFiles,
+    /// Mails that the workspace sends in a day.
+    MailsPerDay,
+}
+
+impl Budget {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::StoredRecords, Self::StoredFiles, Self::MailsPerDay];
+
+    /// The name in metrics.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::StoredRecords => "stored_records",
+            Self::StoredFiles => "stored_files",
+            Self::MailsPerDay => "mails_per_day",
+        }
+    }
+}
+
+/// A budget that is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("{}", .budget.sentence(*.limit))]
+pub struct OverBudget {
+    /// Which one.
+    pub budget: Budget,
+    /// How much there is of it: bytes, or mails.
+    pub limit: u64,
+}
+
+impl Budget {
+    fn sentence(self, limit: u64) -> String {
+        let megabytes = limit / (1024 * 1024);
+        match self {
+            Self::StoredRecords => format!("Storage for records is used up, the workspace has {megabytes} MB"),
+            Self::StoredFiles => format!("Storage for files is used up, the workspace has {megabytes} MB"),
+            Self::MailsPerDay => format!("Mails of the day are used up, the workspace has {limit}"),
+        }
+    }
+}
+
+/// An error with all its causes, as the log shows it: `what failed: why: and why that`.
+#[derive(Debug, Clone, Copy)]
+pub struct ErrorChain<'a>(&'a (dyn Error + 'static));
+
+impl<'a> ErrorChain<'a> {
+    /// The chain that begins with `error`.
+    #[must_use]
+    pub fn new(error: &'a (dyn Error + 'static)) -> Self {
+        Self(error)
+    }
+}
+
+impl std::fmt::Display for ErrorChain<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut above = self.0.to_string();
+        f.write_str(&above)?;
+        for cause in std::iter::successors(self.0.source(), |cause: &&(dyn Error + 'static)| (*cause).source()) {
+            let cause = cause.to_string();
+            // Some libraries' errors show their own cause.
+            if !above.ends_with(&cause) {
+                write!(f, ": {cause}")?;
+            }
+            above = cause;
+        }
+        Ok(())
+    }
 }
 
 /// Records that a request can name, with the names that clients know them by.
@@ -185,6 +263,26 @@ mod tests {
         assert_eq!(RoadmapError::Missing(Resource::FeatureRequest).to_string(), "FeatureRequest does not exist.");
         assert_eq!(RoadmapError::Missing(Resource::Track).to_string(), "Track does not exist.");
         assert_eq!(Invalid::missing("email").to_string(), "param is missing or the value is empty or invalid: email");
+    }
+
+    #[test]
+    fn a_chain_shows_every_cause_once() {
+        let error = RoadmapError::SearchUnavailable(StoreError::Fatal("no such table".into()));
+        assert_eq!(ErrorChain::new(&error).to_string(), "search_unavailable: the store failed: no such table");
+        let twice = StoreError::Fatal(Box::new(StoreError::Fatal("gone".into())));
+        assert_eq!(ErrorChain::new(&twice).to_string(), "the store failed: gone");
+        assert_eq!(ErrorChain::new(&RoadmapError::OutOfScope).to_string(), RoadmapError::OutOfScope.to_string());
+    }
+
+    #[test]
+    fn a_budget_that_is_used_up_says_which_and_how_much_there_is() {
+        for (budget, limit, sentence) in [
+            (Budget::StoredRecords, 2 << 30, "Storage for records is used up, the workspace has 2048 MB"),
+            (Budget::StoredFiles, 10 << 30, "Storage for files is used up, the workspace has 10240 MB"),
+            (Budget::MailsPerDay, 10_000, "Mails of the day are used up, the workspace has 10000"),
+        ] {
+            assert_eq!(RoadmapError::from(OverBudget { budget, limit }).to_string(), sentence);
+        }
     }
 
     #[test]

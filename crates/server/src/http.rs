@@ -11,6 +11,7 @@ use actix_web::rt::net::TcpStream;
 use actix_web::{App, web};
 use roadmap_api::State;
 use roadmap_api::connection::Connection;
+use roadmap_domain::error::ErrorChain;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// How long a connection that ends may go on sending a body that nobody reads.
@@ -60,6 +61,6 @@ pub(crate) fn serve(
 fn raise_open_files() {
     let limit = getrlimit(Resource::Nofile);
     if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
-        tracing::warn!(%error, limit = limit.current, "the limit of open files could not be raised");
+        tracing::warn!(error = %ErrorChain::new(&error), limit = limit.current, "the limit of open files could not be raised");
     }
 }

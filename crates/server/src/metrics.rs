@@ -21,6 +21,7 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 use roadmap_api::detached::Detached;
 use roadmap_api::observer::{Answered, Observer};
+use roadmap_domain::error::{Budget, ErrorChain};
 use roadmap_domain::model::mail::OutboxDepth;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Clock, Connections, OutboxQueue, PoolUse};
@@ -52,6 +53,11 @@ struct CauseLabels {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct BudgetLabels {
+    budget: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct PoolLabels {
     pool: &'static str,
 }
@@ -73,6 +79,7 @@ pub(crate) struct Metrics {
     durations: Family<RouteLabels, Histogram>,
     replays: Counter,
     rejections: Family<CauseLabels, Counter>,
+    budget_refusals: Family<BudgetLabels, Counter>,
     registry: Registry,
 }
 
@@ -85,6 +92,10 @@ impl Metrics {
         let rejections = Family::<CauseLabels, Counter>::default();
         for cause in Rejection::ALL {
             drop(rejections.get_or_create(&CauseLabels { cause: cause.name() }));
+        }
+        let budget_refusals = Family::<BudgetLabels, Counter>::default();
+        for budget in Budget::ALL {
+            drop(budget_refusals.get_or_create(&BudgetLabels { budget: budget.name() }));
         }
         let start = Gauge::<f64, std::sync::atomic::AtomicU64>::default();
         start.set(seconds(started.millis()));
@@ -102,7 +113,9 @@ impl Metrics {
         let help = "Calls that were answered with what was saved under their operation key";
         registry.register("roadmap_operation_replays", help, replays.clone());
         registry.register("roadmap_rejected_keys", "Calls that were answered with 401, by cause", rejections.clone());
-        Self { requests, durations, replays, rejections, registry }
+        let help = "Requests that were refused because a budget was used up";
+        registry.register("roadmap_budget_refusals", help, budget_refusals.clone());
+        Self { requests, durations, replays, rejections, budget_refusals, registry }
     }
 }
 
@@ -119,6 +132,10 @@ impl Observer for Metrics {
 
     fn rejected(&self, cause: Rejection) {
         self.rejections.get_or_create(&CauseLabels { cause: cause.name() }).inc();
+    }
+
+    fn over_budget(&self, budget: &'static str) {
+        self.budget_refusals.get_or_create(&BudgetLabels { budget }).inc();
     }
 }
 
@@ -145,7 +162,9 @@ impl Sources {
         let now = self.clock.now();
         match self.queue.depth(now).await {
             Ok(depth) => outbox(&mut registry, &depth, now),
-            Err(error) => tracing::warn!(%error, "the outbox could not be counted for the metrics"),
+            Err(error) => {
+                tracing::warn!(error = %ErrorChain::new(&error), "the outbox could not be counted for the metrics")
+            }
         }
         registry
     }
@@ -233,7 +252,7 @@ async fn show(state: web::Data<(Arc<Metrics>, Arc<Sources>)>) -> HttpResponse {
     match encode(&[&metrics.registry, &looked_at]) {
         Ok(text) => HttpResponse::Ok().content_type(CONTENT_TYPE).body(text),
         Err(error) => {
-            tracing::error!(%error, "the metrics could not be written");
+            tracing::error!(error = %ErrorChain::new(&error), "the metrics could not be written");
             HttpResponse::InternalServerError().finish()
         }
     }

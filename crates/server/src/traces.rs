@@ -10,6 +10,7 @@ use opentelemetry_http::{HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
+use roadmap_domain::error::ErrorChain;
 use tokio::runtime::Handle;
 use tracing::Subscriber;
 use tracing_subscriber::Layer;
@@ -81,8 +82,7 @@ impl HttpClient for Client {
             Ok::<_, reqwest::Error>(response)
         });
         let response = sent.await?.inspect_err(|error| {
-            tracing::warn!(error = %anyhow::Chain::new(error).map(ToString::to_string).collect::<Vec<_>>().join(": "),
-                           "traces could not be sent");
+            tracing::warn!(error = %ErrorChain::new(error), "traces could not be sent");
         })?;
         if !response.status().is_success() {
             tracing::warn!(status = response.status().as_u16(), "the collector did not take traces");

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use roadmap_domain::error::ErrorChain;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -61,7 +62,7 @@ async fn work(deliver: DeliverMail, mut stopped: watch::Receiver<bool>) {
         match deliver.round(&stop).await {
             Ok(true) => continue,
             Ok(false) => {}
-            Err(error) => tracing::warn!(%error, "mail could not be looked for or settled"),
+            Err(error) => tracing::warn!(error = %ErrorChain::new(&error), "mail could not be looked for or settled"),
         }
         let _ = tokio::time::timeout(PAUSE, stopped.changed()).await;
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
-use roadmap_domain::error::StoreError;
+use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::ports::PoolUse;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
@@ -178,7 +178,7 @@ impl Drop for Pending {
             let (writer, mut fate) = (self.writer.clone(), self.fate.clone());
             runtime.spawn(async move {
                 if let Err(error) = writer.settle(&mut fate).await {
-                    tracing::warn!(%error, "a unit of work that nobody waits for any more was not committed");
+                    tracing::warn!(error = %ErrorChain::new(&error), "a unit of work that nobody waits for any more was not committed");
                 }
             });
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use crate::error::{RoadmapError, StoreError};
+use crate::error::{ErrorChain, RoadmapError, StoreError};
 use crate::model::id::WorkspaceId;
 use crate::model::operation_key::{OperationKey, SavedReply};
 use crate::model::timestamp::Timestamp;
@@ -168,7 +168,7 @@ impl Executor {
                 Err(second) if key.is_some() => Err(second.into()),
                 // It only delays the next unit, because the store undoes what is dropped.
                 Err(second) => {
-                    tracing::warn!(error = %second, "a unit of work could not be rolled back");
+                    tracing::warn!(error = %ErrorChain::new(&second), "a unit of work could not be rolled back");
                     Err(error)
                 }
             },

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use md5::{Digest, Md5};
 
-use crate::error::{Invalid, Problem, RoadmapError};
+use crate::error::{ErrorChain, Invalid, Problem, RoadmapError};
 use crate::model::attachment::{Attachment, BlobKey, Checksum, Filename, MAX_BYTES, Served};
 use crate::model::id::{AttachmentId, WorkspaceId};
 use crate::model::media_type::{self, MediaType};
@@ -81,7 +81,7 @@ impl UploadAttachment {
             Ok(()) => upload.finish().await?,
             Err(error) => {
                 if let Err(second) = upload.abort().await {
-                    tracing::warn!(error = %second, "an unfinished upload could not be removed");
+                    tracing::warn!(error = %ErrorChain::new(&second), "an unfinished upload could not be removed");
                 }
                 return Err(error);
             }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 use roadmap_api::detached::Detached;
 use roadmap_api::observer::{Observer, Unobserved};
+use roadmap_domain::error::ErrorChain;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::forget_operations::ForgetOperations;
 use roadmap_domain::usecase::sweep_attachments::{SweepAttachments, Swept};
@@ -128,19 +129,25 @@ async fn keep_house(forget: ForgetOperations, sweep: SweepAttachments, deliver: 
         match forget.run().await {
             Ok(0) => {}
             Ok(forgotten) => tracing::info!(forgotten, "old answers of operation keys were forgotten"),
-            Err(error) => tracing::warn!(%error, "old answers of operation keys could not be forgotten"),
+            Err(error) => {
+                tracing::warn!(error = %ErrorChain::new(&error), "old answers of operation keys could not be forgotten")
+            }
         }
         match sweep.run().await {
             Ok(swept) if swept == Swept::default() => {}
             Ok(Swept { blobs, unfinished }) => {
                 tracing::info!(blobs, unfinished, "what uploads have left behind was removed");
             }
-            Err(error) => tracing::warn!(%error, "what uploads have left behind could not be removed"),
+            Err(error) => {
+                tracing::warn!(error = %ErrorChain::new(&error), "what uploads have left behind could not be removed")
+            }
         }
         match deliver.forget_sent().await {
             Ok(0) => {}
             Ok(forgotten) => tracing::info!(forgotten, "mails that were sent long ago were forgotten"),
-            Err(error) => tracing::warn!(%error, "mails that were sent long ago could not be forgotten"),
+            Err(error) => {
+                tracing::warn!(error = %ErrorChain::new(&error), "mails that were sent long ago could not be forgotten")
+            }
         }
     }
 }
