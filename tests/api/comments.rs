@@ -313,3 +313,42 @@ fn an_unknown_request_is_told_before_bad_fields() {
     }
     assert_eq!(app.count("SELECT count(*) FROM comments"), 0);
 }
+
+/// A comment with so much markup that it is read apart.
+fn marked_up(key: &str) -> Value {
+    json!({ "comment": { "content": "<p>We are <b>on it</b></p>".repeat(500) }, "operation_key": key })
+}
+
+#[test]
+fn much_markup_is_read_after_the_key_and_the_record_are_looked_up() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    let first = app.acme.post_comment("1", &marked_up("k"));
+    assert_eq!((first.status, first.header("idempotent-replayed")), (201, None), "{}", first.text());
+    assert_eq!(first.json()["comment"]["content"], marked_up("k")["comment"]["content"]);
+    let hostile = json!({ "comment": { "content": "<a>x".repeat(25_000) }, "operation_key": "k" });
+    for again in [marked_up("k"), hostile.clone()] {
+        let replayed = app.acme.post_comment("1", &again);
+        assert_eq!((replayed.status, replayed.header("idempotent-replayed")), (201, Some("true")));
+        assert_eq!(replayed.bytes, first.bytes);
+    }
+    app.acme.post_comment("7", &marked_up("other")).is_error(404, "FeatureRequest does not exist.");
+    let sentence = "content has too much markup, it must not become more than 2 times as long when it is cleaned";
+    let mut fresh = hostile;
+    fresh["operation_key"] = json!("fresh");
+    app.acme.post_comment("1", &fresh).is_error(422, sentence);
+    // The key of what was refused is free.
+    assert_eq!(app.acme.post_comment("1", &marked_up("fresh")).status, 201);
+    assert_eq!(app.count("SELECT count(*) FROM comments"), 2);
+}
+
+#[test]
+fn the_same_markup_under_one_key_at_the_same_time_is_one_comment() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    let answers = crate::app::at_once(16, |_| app.acme.post_comment("1", &marked_up("k")));
+    for answer in &answers {
+        assert_eq!((answer.status, &answer.bytes), (201, &answers[0].bytes), "{}", answer.text());
+    }
+    assert_eq!(app.count("SELECT count(*) FROM comments"), 1);
+}

@@ -11,6 +11,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Map, Value, json};
 
 use crate::app::{App, Client, FORM_TYPE, PATIENCE, at_once, form_with};
+use crate::attachments::memory;
 use crate::bad_input::{Write, started};
 use crate::mail::{links, written};
 
@@ -628,7 +629,7 @@ fn the_service_may_have_as_many_files_open_as_it_may_ask_for() {
 
 #[test]
 fn heads_and_bodies_that_stop_are_cut_and_hold_nobody_up() {
-    let app = App::start();
+    let app = App::with(&[], &[("ROADMAP_BODY_TIMEOUT", "6s")]);
     let slow = |bytes: &str| {
         let mut stream = app.acme.connect();
         stream.set_read_timeout(Some(3 * PATIENCE)).expect("a time limit");
@@ -651,6 +652,62 @@ fn heads_and_bodies_that_stop_are_cut_and_hold_nobody_up() {
         assert!(text.ends_with("\r\n\r\n{\"error\":\"Request body took too long to arrive\"}"), "{text}");
     }
     still_serves(&app);
+}
+
+#[test]
+fn strangers_whose_bodies_drip_take_no_memory_and_are_cut() {
+    const SOCKETS: usize = 200;
+    let app = App::with(&[], &[("ROADMAP_BODY_TIMEOUT", "3s")]);
+    still_serves(&app);
+    let before = memory(app.process(), "VmRSS:");
+    let head = head(&app.acme, "POST", "/unsubscribe/eyJ4IjoxfQ.junk");
+    let mut open: Vec<TcpStream> = (0..SOCKETS)
+        .map(|_| {
+            let mut stream = app.acme.connect();
+            let begin =
+                format!("{head}Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000000\r\n\r\n");
+            stream.write_all(begin.as_bytes()).expect("the server reads");
+            stream
+        })
+        .collect();
+    let began = Instant::now();
+    while !open.is_empty() {
+        assert!(began.elapsed() < PATIENCE, "{} sockets are open for ever", open.len());
+        open.retain_mut(|stream| stream.write_all(b"x").is_ok());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let added = memory(app.process(), "VmHWM:").saturating_sub(before);
+    println!("{SOCKETS} anonymous sockets added {added} kB and were closed after {:?}", began.elapsed());
+    assert!(added < 10 * 1024, "{added} kB");
+    still_serves(&app);
+}
+
+#[test]
+fn bodies_that_drip_are_cut_by_a_deadline_for_the_whole() {
+    let app = App::with(&[], &[("ROADMAP_BODY_TIMEOUT", "2s")]);
+    let part = |name: &str| format!("--limit\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
+    let found = at_once(3, |number| {
+        let (target, media_type, begin) = [
+            (REQUESTS, "application/json", "{".to_owned()),
+            (ATTACHMENTS, FORM_TYPE, part("other")),
+            (ATTACHMENTS, FORM_TYPE, "--lim".to_owned()),
+        ][number]
+            .clone();
+        let mut stream = app.acme.connect();
+        let head = head(&app.acme, "POST", target);
+        let head = format!("{head}Content-Type: {media_type}\r\nContent-Length: 1000000\r\n\r\n{begin}");
+        stream.write_all(head.as_bytes()).expect("the server reads");
+        let mut sending = stream.try_clone().expect("the same connection");
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                while sending.write_all(b" ").is_ok() {
+                    std::thread::sleep(Duration::from_millis(200));
+                }
+            });
+            answers(&rest(stream, target)).0
+        })
+    });
+    assert_eq!(found, [[408]; 3]);
 }
 
 #[test]
@@ -735,14 +792,20 @@ fn a_form_that_has_no_file_for_too_long_is_read_to_its_end() {
 fn a_body_that_does_not_end_is_not_read_for_ever() {
     let app = App::start();
     let part = |name: &str| format!("--limit\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
-    let piece = chunk(&[b'x'; 0x10000]);
-    at_once(3, |number| {
-        let (case, target, media_type, begin, status) = [
-            ("JSON", REQUESTS, "application/json", " ".to_owned(), 413),
-            ("a part that nobody asked for", ATTACHMENTS, FORM_TYPE, part("other"), 422),
-            ("a file", ATTACHMENTS, FORM_TYPE, part("file"), 422),
+    let endless = |text: &str| chunk(text.repeat(0x10000 / text.len()).as_bytes());
+    at_once(8, |number| {
+        let (case, target, media_type, begin, piece, status) = [
+            ("JSON", REQUESTS, "application/json", " ".to_owned(), "x".to_owned(), 413),
+            ("a part that nobody asked for", ATTACHMENTS, FORM_TYPE, part("other"), "x".to_owned(), 422),
+            ("a file", ATTACHMENTS, FORM_TYPE, part("file"), "x".to_owned(), 422),
+            ("parts without content", ATTACHMENTS, FORM_TYPE, part("a"), "\r\n--limit\r\nA: b\r\n\r\n".to_owned(), 400),
+            ("parts with nothing in them", ATTACHMENTS, FORM_TYPE, part("a"), format!("\r\n{}", part("b")), 422),
+            ("heads of a part", ATTACHMENTS, FORM_TYPE, "--limit\r\n".to_owned(), "A: b\r\n".to_owned(), 400),
+            ("lines before the first part", ATTACHMENTS, FORM_TYPE, "x\r\n".to_owned(), "x\r\n".to_owned(), 422),
+            ("a line before the first part", ATTACHMENTS, FORM_TYPE, "x".to_owned(), "x".to_owned(), 400),
         ][number]
             .clone();
+        let piece = endless(&piece);
         let mut stream = app.acme.connect();
         let head = head(&app.acme, "POST", target);
         let head = format!("{head}Content-Type: {media_type}\r\nTransfer-Encoding: chunked\r\n\r\n");

@@ -304,6 +304,56 @@ fn a_connection_that_is_reset_in_the_middle_of_a_write_undoes_it() {
     assert_eq!(behind.count("SELECT count(*) FROM votes"), 1);
 }
 
+/// A vote of somebody new. Without a key it is not looked for.
+fn vote_of(name: &str, key: Option<&str>) -> Value {
+    json!({ "customer": { "email": format!("{name}@example.com") }, "operation_key": key })
+}
+
+#[test]
+fn a_commit_whose_result_is_lost_is_reported_as_unknown_without_a_key() {
+    let behind = Behind::start(&[]);
+    let known = known_caller(&behind);
+    let before = behind.count("SELECT count(*) FROM votes");
+    behind.proxy.cut_commit();
+    let answer = timed(|| known.post_upvote("1", &vote_of("ann", None)));
+    let sentence = "The outcome is unknown, check whether the change was made before sending the request again";
+    answer.is_error(503, sentence);
+    assert_eq!(answer.header("retry-after"), None, "a client that repeats it may do it twice");
+    assert_eq!(behind.count("SELECT count(*) FROM votes"), before + 1, "it was committed");
+    behind.recovers("a lost commit");
+}
+
+#[test]
+fn a_commit_whose_result_is_lost_is_found_by_its_key() {
+    let behind = Behind::start(&[]);
+    let known = known_caller(&behind);
+    let before = behind.count("SELECT count(*) FROM votes");
+    // The first write of a connection asks for the commit by itself, later ones together with the answer's row.
+    for name in ["first", "second", "third"] {
+        behind.proxy.cut_commit();
+        let answer = timed(|| known.post_upvote("1", &vote_of(name, Some(name))));
+        assert_eq!((answer.status, answer.header("idempotent-replayed")), (201, Some("true")), "{}", answer.text());
+        assert_eq!(known.post_upvote("1", &vote_of(name, Some(name))).bytes, answer.bytes);
+    }
+    assert_eq!(behind.count("SELECT count(*) FROM votes"), before + 3);
+}
+
+#[test]
+fn a_commit_whose_result_is_lost_with_the_database_says_that_its_key_makes_a_retry_safe() {
+    let behind = Behind::start(&[]);
+    let known = known_caller(&behind);
+    behind.proxy.cut_commit_and_refuse();
+    let body = vote_of("ann", Some("k"));
+    let answer = timed(|| known.post_upvote("1", &body));
+    answer.is_error(503, "The outcome is unknown, send the request again with the same operation_key");
+    assert_eq!(answer.header("retry-after"), Some("1"));
+    behind.proxy.restore();
+    behind.recovers("a lost commit and a lost server");
+    let again = known.post_upvote("1", &body);
+    assert_eq!((again.status, again.header("idempotent-replayed")), (201, Some("true")), "{}", again.text());
+    assert_eq!(behind.count("SELECT count(*) FROM customers WHERE email = 'ann@example.com'"), 1);
+}
+
 #[test]
 fn a_locked_table_makes_calls_fail_in_time_and_leaves_the_connections_usable() {
     let behind = Behind::start(&[]);

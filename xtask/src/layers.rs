@@ -23,6 +23,7 @@ const MAY: [(&str, &[&str]); 9] = [
             "email_address",
             "futures-util",
             "hmac",
+            "html5ever",
             "imagesize",
             "infer",
             "md-5",

@@ -135,7 +135,7 @@ mod tests {
     use roadmap_domain::model::timestamp::Timestamp;
     use roadmap_domain::policy::reference::{References, Secret};
     use roadmap_domain::ports::mocks::{
-        MockBlobs, MockClock, MockDirectory, MockHealth, MockIds, MockOperationGate, MockOutboxQueue,
+        MockBlobs, MockClock, MockDirectory, MockHealth, MockIds, MockOperationGate, MockOutboxQueue, MockRetryPause,
         MockRoadmapReader, MockStore, MockTextSearch,
     };
     use roadmap_domain::ports::{Clock, Ids};
@@ -145,8 +145,12 @@ mod tests {
     use roadmap_domain::usecase::upload_attachment::UploadAttachment;
     use uuid::Uuid;
 
+    use std::time::Duration;
+
+    use crate::body::BodyLimits;
     use crate::detached::Detached;
     use crate::limits::Limits;
+    use crate::markup::MarkupPool;
     use crate::observer::Unobserved;
 
     /// An application behind which there is nothing but a clock and ids.
@@ -157,7 +161,8 @@ mod tests {
         ids.expect_next().return_const(Uuid::from_u128(7));
         let (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>) = (Arc::new(clock), Arc::new(ids));
         let gate = Arc::new(MockOperationGate::new());
-        let executor = Executor::new(Arc::new(MockStore::new()), gate, clock.clone(), ids.clone());
+        let pause = Arc::new(MockRetryPause::new());
+        let executor = Executor::new(Arc::new(MockStore::new()), gate, pause, clock.clone(), ids.clone());
         let secret = Secret::parse("secret", &"s".repeat(Secret::MIN)).unwrap();
         web::Data::new(State {
             executor: executor.clone(),
@@ -171,6 +176,8 @@ mod tests {
             directory: Arc::new(MockDirectory::new()),
             authenticate: Authenticate::new(Arc::new(MockDirectory::new()), clock.clone()),
             limits: Arc::new(Limits::off()),
+            bodies: BodyLimits::new(Duration::from_secs(30), 1024),
+            markup: MarkupPool::new(tokio::runtime::Handle::current(), 1),
             base_url: BaseUrl::parse("base_url", "http://localhost").unwrap(),
             trust_proxy: false,
             default_workspace: None,
@@ -215,6 +222,6 @@ mod tests {
             .await;
         assert_eq!(panicked.unwrap_err().status_code(), 500);
         assert_eq!(detached.run(async { 7 }).await.unwrap(), 7);
-        assert!(detached.drain(std::time::Duration::from_secs(5)).await);
+        assert!(detached.drain(Duration::from_secs(5)).await);
     }
 }

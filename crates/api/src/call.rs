@@ -5,13 +5,11 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::time::Duration;
 
 use actix_web::dev::Payload;
 use actix_web::http::header::{ACCEPT, Accept, CONTENT_ENCODING, CONTENT_TYPE, Header};
-use actix_web::web::{self, Bytes, BytesMut};
+use actix_web::web;
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
-use futures_util::StreamExt;
 use roadmap_domain::error::{Parsed, RoadmapError};
 use roadmap_domain::model::api_key::{Credential, Scope};
 use roadmap_domain::model::feature_request::RequestRef;
@@ -20,20 +18,11 @@ use roadmap_domain::model::operation_key::OperationKey;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::body::{self, Reserved};
 use crate::error::ApiError;
 use crate::fields::{self, Query};
 use crate::state::State;
 use crate::wire::Links;
-
-/// Largest JSON body, in bytes.
-const BODY_LIMIT: usize = 1024 * 1024;
-
-/// How much of a body that is too large is read and thrown away, so that the client gets to read
-/// the answer instead of a reset connection.
-pub(crate) const DRAIN_LIMIT: usize = 16 * BODY_LIMIT;
-
-/// How long a body may make no progress.
-pub(crate) const BODY_PATIENCE: Duration = Duration::from_secs(30);
 
 /// A call that reads.
 pub struct ReadCall {
@@ -52,6 +41,8 @@ pub struct WriteCall {
     /// Where the workspace's things are seen.
     pub links: Links,
     body: Map<String, Value>,
+    /// What the body takes of the process's memory.
+    memory: Reserved,
 }
 
 /// A call that uploads, without its body: that is not all read before it is worked on.
@@ -86,19 +77,9 @@ impl WriteCall {
         fields::body(self.body)
     }
 
-    /// The body's operation key and what `parse` makes of the rest. A field that cannot be accepted,
-    /// the key included, is told in the place of the rest: the key is looked up before, and whether
-    /// the record exists comes first too.
-    pub fn command<B: DeserializeOwned, T>(
-        self,
-        parse: impl FnOnce(B) -> Parsed<T>,
-    ) -> (Option<OperationKey>, Parsed<T>) {
-        let key = fields::operation_key(&self.body);
-        let parsed = fields::body(self.body).and_then(parse);
-        match key {
-            Ok(key) => (key, parsed),
-            Err(invalid) => (None, Err(invalid)),
-        }
+    /// Who is calling, the operation key, the body, and what the body takes of the process's memory.
+    pub(crate) fn into_parts(self) -> (WorkspaceId, Parsed<Option<OperationKey>>, Map<String, Value>, Reserved) {
+        (self.workspace, fields::operation_key(&self.body), self.body, self.memory)
     }
 }
 
@@ -129,9 +110,11 @@ impl FromRequest for WriteCall {
             let (credential, links) = caller(&request)?;
             accepts_json(&request)?;
             sends_json(&request)?;
-            let body = json_object(&whole(&mut payload).await?)?;
+            let state = request.app_data::<web::Data<State>>().ok_or(RoadmapError::Unauthenticated)?;
+            let (body, memory) = state.bodies.read(&mut payload, body::JSON_LIMIT).await?;
+            let body = json_object(&body)?;
             permit(&credential, Scope::Write)?;
-            Ok(Self { workspace: credential.workspace.id, links, body })
+            Ok(Self { workspace: credential.workspace.id, links, body, memory })
         })
     }
 }
@@ -206,24 +189,6 @@ fn sends_form(request: &HttpRequest) -> Result<(), ApiError> {
 fn is_encoded(request: &HttpRequest) -> bool {
     let encoded = request.headers().get(CONTENT_ENCODING);
     encoded.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
-}
-
-/// The whole body. One that is too large is read on for a while before it is refused.
-pub(crate) async fn whole(payload: &mut Payload) -> Result<Bytes, ApiError> {
-    let mut body = BytesMut::new();
-    let mut read = 0;
-    while let Some(chunk) =
-        tokio::time::timeout(BODY_PATIENCE, payload.next()).await.map_err(|_| ApiError::BodyTimeout)?
-    {
-        let chunk = chunk.map_err(|_| ApiError::MalformedBody)?;
-        read += chunk.len();
-        if read <= BODY_LIMIT {
-            body.extend_from_slice(&chunk);
-        } else if read > DRAIN_LIMIT {
-            break;
-        }
-    }
-    if read > BODY_LIMIT { Err(ApiError::TooLarge) } else { Ok(body.freeze()) }
 }
 
 /// The body as a JSON object. The parser stops at 128 levels of nesting.

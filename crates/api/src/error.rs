@@ -32,10 +32,17 @@ pub enum ApiError {
     MalformedUpload,
     /// The file has no such range of bytes; it is so long.
     RangeNotSatisfiable(u64),
-    /// The body is larger than a JSON body may be.
-    TooLarge,
-    /// The body stopped arriving.
+    /// The body is larger than it may be.
+    TooLarge {
+        /// How many bytes it may have.
+        limit: usize,
+    },
+    /// The body arrived too slowly.
     BodyTimeout,
+    /// The bodies that are being read take all memory that they may.
+    BodiesFull,
+    /// Too many bodies with much markup wait to be read.
+    MarkupBusy,
     /// The key or its workspace has used up its calls; there is one again in so many seconds.
     TooManyCalls(u64),
     /// Too many keys were tried in vain from this address; one more may be in so many seconds.
@@ -55,6 +62,12 @@ impl<E: Into<RoadmapError>> From<E> for ApiError {
 /// In the extensions of a response: the name of the budget that the request was over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RefusedBudget(pub(crate) &'static str);
+
+/// The process's memory for bodies, in metrics.
+pub const BODY_MEMORY: &str = "body_memory";
+
+/// The threads for markup, in metrics.
+pub const MARKUP_THREADS: &str = "markup_threads";
 
 /// The body of every error, contract section 2.10.
 #[derive(Serialize, ToSchema)]
@@ -97,8 +110,13 @@ impl ApiError {
                         StatusCode::TOO_MANY_REQUESTS
                     }
                     RoadmapError::OperationInProgress => StatusCode::CONFLICT,
-                    RoadmapError::SearchUnavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
-                    RoadmapError::Store(StoreError::Unavailable(_) | StoreError::Transient(_)) => {
+                    RoadmapError::SearchUnavailable(_) | RoadmapError::OutcomeUnknown { .. } => {
+                        StatusCode::SERVICE_UNAVAILABLE
+                    }
+                    // Outside of the executor an unknown outcome is that of a write that may be repeated.
+                    RoadmapError::Store(
+                        StoreError::Unavailable(_) | StoreError::Transient(_) | StoreError::OutcomeUnknown(_),
+                    ) => {
                         return fixed(StatusCode::SERVICE_UNAVAILABLE, UNAVAILABLE);
                     }
                     RoadmapError::Store(StoreError::Inconsistent { .. } | StoreError::Fatal(_)) => {
@@ -120,7 +138,17 @@ impl ApiError {
             Self::MalformedUpload => fixed(StatusCode::BAD_REQUEST, "Request body is not valid multipart/form-data"),
             Self::RangeNotSatisfiable(_) => fixed(StatusCode::RANGE_NOT_SATISFIABLE, "Range not satisfiable"),
             Self::MalformedBody => fixed(StatusCode::BAD_REQUEST, "Request body is not valid JSON"),
-            Self::TooLarge => fixed(StatusCode::PAYLOAD_TOO_LARGE, "Request body must not be larger than 1 MB"),
+            Self::TooLarge { limit } => {
+                let limit = match limit / 1024 {
+                    kilobytes @ ..1024 => format!("{kilobytes} KB"),
+                    kilobytes => format!("{} MB", kilobytes / 1024),
+                };
+                (StatusCode::PAYLOAD_TOO_LARGE, format!("Request body must not be larger than {limit}"))
+            }
+            Self::BodiesFull => fixed(StatusCode::SERVICE_UNAVAILABLE, "Too many request bodies at a time"),
+            Self::MarkupBusy => {
+                fixed(StatusCode::SERVICE_UNAVAILABLE, "Too many request bodies with much markup at a time")
+            }
             Self::BodyTimeout => fixed(StatusCode::REQUEST_TIMEOUT, "Request body took too long to arrive"),
             Self::TooManyCalls(_) => fixed(StatusCode::TOO_MANY_REQUESTS, "Too many calls, try again later"),
             Self::TooManyFailures(_) => {
@@ -164,8 +192,15 @@ impl ResponseError for ApiError {
         if let Self::RangeNotSatisfiable(length) = self {
             response.insert_header((CONTENT_RANGE, format!("bytes */{length}")));
         }
-        if asks_to_return(status) {
+        // Without a key, sending it again may do it twice.
+        let is_doubtful = matches!(self, Self::Domain(RoadmapError::OutcomeUnknown { has_key: false, .. }));
+        if asks_to_return(status) && !is_doubtful {
             response.insert_header((RETRY_AFTER, "1"));
+        }
+        match self {
+            Self::BodiesFull => drop(response.extensions_mut().insert(RefusedBudget(BODY_MEMORY))),
+            Self::MarkupBusy => drop(response.extensions_mut().insert(RefusedBudget(MARKUP_THREADS))),
+            _ => {}
         }
         if let Self::Domain(RoadmapError::OverBudget(OverBudget { budget, .. })) = self {
             response.extensions_mut().insert(RefusedBudget(budget.name()));
@@ -224,6 +259,21 @@ mod tests {
             ),
             (store(StoreError::Unavailable("secret".into())), 503, "Service is temporarily unavailable", true),
             (store(StoreError::Transient("secret".into())), 503, "Service is temporarily unavailable", true),
+            (
+                RoadmapError::OutcomeUnknown { has_key: false, source: StoreError::OutcomeUnknown("secret".into()) }
+                    .into(),
+                503,
+                "The outcome is unknown, check whether the change was made before sending the request again",
+                false,
+            ),
+            (
+                RoadmapError::OutcomeUnknown { has_key: true, source: StoreError::OutcomeUnknown("secret".into()) }
+                    .into(),
+                503,
+                "The outcome is unknown, send the request again with the same operation_key",
+                true,
+            ),
+            (store(StoreError::OutcomeUnknown("secret".into())), 503, "Service is temporarily unavailable", true),
             (store(StoreError::Fatal("secret".into())), 500, "Something went wrong", false),
             (
                 store(StoreError::Inconsistent { table: "secret", column: "secret", row: "1".to_owned() }),
@@ -236,7 +286,10 @@ mod tests {
             (ApiError::MethodNotAllowed("GET"), 405, "Method not allowed", false),
             (ApiError::NotAcceptable, 406, "Accept must allow application/json", false),
             (ApiError::BodyTimeout, 408, "Request body took too long to arrive", false),
-            (ApiError::TooLarge, 413, "Request body must not be larger than 1 MB", false),
+            (ApiError::TooLarge { limit: 1024 * 1024 }, 413, "Request body must not be larger than 1 MB", false),
+            (ApiError::TooLarge { limit: 4 * 1024 }, 413, "Request body must not be larger than 4 KB", false),
+            (ApiError::BodiesFull, 503, "Too many request bodies at a time", true),
+            (ApiError::MarkupBusy, 503, "Too many request bodies with much markup at a time", true),
             (ApiError::UnsupportedMediaType, 415, "Content-Type must be application/json", false),
             (ApiError::UnsupportedUploadType, 415, "Content-Type must be multipart/form-data", false),
             (ApiError::MalformedUpload, 400, "Request body is not valid multipart/form-data", false),

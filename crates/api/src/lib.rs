@@ -17,6 +17,7 @@
 //! Invariant: statuses are decided in [`error`] alone, and every error is JSON.
 
 pub mod around;
+pub mod body;
 pub mod call;
 pub mod caller;
 pub mod connection;
@@ -28,6 +29,7 @@ mod files;
 pub mod host;
 mod html;
 pub mod limits;
+pub mod markup;
 pub mod observer;
 pub mod openapi;
 mod routes;

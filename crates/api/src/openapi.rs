@@ -118,6 +118,10 @@ fn assemble(derived: &Assembled) -> Value {
                 "required": true,
                 "schema": { "type": "string", "pattern": "^[0-9]+$" },
             },
+            "RetryAfterIfSafe": {
+                "description": "Seconds after which the call may be sent again. Not there when that may do it twice.",
+                "schema": { "type": "string", "pattern": "^[0-9]+$" },
+            },
         },
         "parameters": {
             "RequestId": {

@@ -11,8 +11,10 @@ use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::search_requests::SearchRequests;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 
+use crate::body::BodyLimits;
 use crate::detached::Detached;
 use crate::limits::Limits;
+use crate::markup::MarkupPool;
 use crate::observer::Observer;
 
 /// The application behind the routes.
@@ -39,6 +41,10 @@ pub struct State {
     pub authenticate: Authenticate,
     /// Keeps callers within their limits.
     pub limits: Arc<Limits>,
+    /// What bodies may cost.
+    pub bodies: BodyLimits,
+    /// Where bodies with much markup are read.
+    pub markup: MarkupPool,
     /// Where the service is reached.
     pub base_url: BaseUrl,
     /// Whether the host may come from a proxy's header.

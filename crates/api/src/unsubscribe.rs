@@ -9,7 +9,7 @@ use roadmap_domain::model::id::{CustomerId, RequestId, WorkspaceId, parse_uuid};
 use roadmap_domain::model::mail::Unsubscription;
 use roadmap_domain::policy::reference::Purpose;
 
-use crate::call;
+use crate::body;
 use crate::caller;
 use crate::error::ApiError;
 use crate::fields::Query;
@@ -49,8 +49,9 @@ pub(crate) async fn act(
     request: HttpRequest,
     payload: web::Payload,
 ) -> Result<HttpResponse, ApiError> {
-    let body = call::whole(&mut payload.into_inner()).await?;
+    // Anybody can send a body here: none is read before the link is known to be good.
     let (workspace, customer) = subscriber(&state, &request).await?;
+    let (body, _memory) = state.bodies.read(&mut payload.into_inner(), body::FORM_LIMIT).await?;
     let form = Query::parse(&String::from_utf8_lossy(&body));
     let only_one = form.get(FIELD).is_ok_and(|about| about == Some(REQUEST));
     let what = match commented(&request) {

@@ -11,13 +11,17 @@ pub(crate) mod voters;
 pub(crate) mod votes;
 
 use actix_web::{HttpResponse, web};
-use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::error::{Invalid, Parsed, RoadmapError};
 use roadmap_domain::model::operation_key::{OperationKey, SavedReply};
 use roadmap_domain::usecase::executor::Operation;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
 
+use crate::call::WriteCall;
 use crate::error::ApiError;
+use crate::fields;
+use crate::markup;
 use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
@@ -43,14 +47,42 @@ pub(crate) struct ReferenceNoteBody {
 }
 
 /// Runs a keyed command to its end, whatever becomes of the client, and answers with what it says.
-pub(crate) async fn execute<O: Operation + 'static>(
+///
+/// A field that cannot be accepted, the key included, is an error inside of the command: the key is looked up before, and
+/// whether the record exists comes first too. Of a body with much markup both are looked at before it is read.
+pub(crate) async fn execute<B: DeserializeOwned, T: Send + 'static, O: Operation + 'static>(
     state: &web::Data<State>,
-    workspace: WorkspaceId,
-    key: Option<OperationKey>,
-    operation: O,
-    render: impl Fn(O::Reply) -> SavedReply + Send + Sync + 'static,
+    call: WriteCall,
+    parse: impl FnOnce(B) -> Parsed<T> + Send + 'static,
+    operation: impl Fn(Parsed<T>) -> O,
+    render: impl Fn(O::Reply) -> SavedReply + Clone + Send + Sync + 'static,
 ) -> Result<HttpResponse, ApiError> {
-    let executor = state.executor.clone();
-    let run = async move { executor.run(workspace, key.as_ref(), &operation, render).await };
-    Ok(wire::answer(state.detached.run(run).await??))
+    let (workspace, key, body, memory) = call.into_parts();
+    let run = |key: Option<OperationKey>, operation: O| {
+        let (executor, render) = (state.executor.clone(), render.clone());
+        state.detached.run(async move { executor.run(workspace, key.as_ref(), &operation, render).await })
+    };
+    let is_much = markup::is_much(&body);
+    let parse = move || {
+        let parsed = fields::body(body).and_then(parse);
+        drop(memory);
+        parsed
+    };
+    let (key, input) = match key {
+        Err(invalid) => (None, Err(invalid)),
+        Ok(key) if is_much => {
+            match run(key.clone(), operation(Err(unread()))).await? {
+                Err(RoadmapError::Invalid(invalid)) if invalid == unread() => {}
+                settled => return Ok(wire::answer(settled?)),
+            }
+            (key, state.markup.run(parse).await?)
+        }
+        Ok(key) => (key, parse()),
+    };
+    Ok(wire::answer(run(key, operation(input)).await??))
+}
+
+/// What stands for the input of a command that is only asked whether there is something to be done.
+fn unread() -> Invalid {
+    Invalid::missing("body")
 }

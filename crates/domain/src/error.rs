@@ -46,9 +46,25 @@ pub enum RoadmapError {
     /// The search index cannot be asked.
     #[error("search_unavailable")]
     SearchUnavailable(#[source] StoreError),
+    /// A write was on its way when the store went away: it happened or it did not.
+    #[error("{}", outcome_unknown(*.has_key))]
+    OutcomeUnknown {
+        /// Whether the request had an operation key, so that sending it again is safe.
+        has_key: bool,
+        /// What happened.
+        source: StoreError,
+    },
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+fn outcome_unknown(has_key: bool) -> &'static str {
+    if has_key {
+        "The outcome is unknown, send the request again with the same operation_key"
+    } else {
+        "The outcome is unknown, check whether the change was made before sending the request again"
+    }
 }
 
 /// A failure of a store, sorted by what the caller can do about it.
@@ -60,6 +76,9 @@ pub enum StoreError {
     /// The unit was undone through no fault of its own; running it again may succeed.
     #[error("Service is temporarily unavailable, the unit of work was undone")]
     Transient(#[source] Cause),
+    /// The commit was sent and its result was lost: the unit is durable or undone, and nobody knows which.
+    #[error("the outcome of the commit is unknown")]
+    OutcomeUnknown(#[source] Cause),
     /// Stored data that cannot be read back into the model.
     #[error("stored data is inconsistent: {table}.{column} of row {row}")]
     Inconsistent {
@@ -212,6 +231,10 @@ impl std::fmt::Display for Invalid {
             Problem::WrongType { expected } => write!(f, "{field} must be {expected}"),
             Problem::TooLong { max } => write!(f, "{field} must be at most {max} characters long"),
             Problem::TooMany { max } => write!(f, "{field} must have at most {max} items"),
+            Problem::TooMuchMarkup { growth } => write!(
+                f,
+                "{field} has too much markup, it must not become more than {growth} times as long when it is cleaned"
+            ),
             Problem::ContainsNul => write!(f, "{field} must not contain the NUL character"),
             Problem::Malformed { expected } => write!(f, "{field} is not {expected}"),
             Problem::Refused { sentence } => f.write_str(sentence),
@@ -238,6 +261,11 @@ pub enum Problem {
     TooMany {
         /// The limit.
         max: usize,
+    },
+    /// HTML that cleaning makes much longer.
+    TooMuchMarkup {
+        /// How many times as long it may become.
+        growth: usize,
     },
     /// U+0000, which not every store can keep.
     ContainsNul,

@@ -13,6 +13,7 @@
 //! | [`Health`] | the readiness probe | the same |
 //! | [`Connections`] | the metrics | the same |
 //! | [`OperationGate`] | the executor | the server, in memory |
+//! | [`RetryPause`] | the executor | the server |
 //! | [`Clock`], [`Ids`], [`Random`] | the executor, `Authenticate`, operator commands | the server |
 //!
 //! Conventions: absence is an `Option`, an expected conflict is an outcome, an error is a failure of
@@ -28,7 +29,7 @@ mod writes;
 
 pub use blobs::{BlobListing, BlobUpload, Blobs, Chunks, StoredBlob};
 pub use mail::{Mailer, OutboxQueue};
-pub use outside::{Clock, Connections, GatePass, Health, Ids, OperationGate, PoolUse, Random};
+pub use outside::{Clock, Connections, GatePass, Health, Ids, OperationGate, PoolUse, Random, RetryPause};
 pub use reads::{Directory, Housekeeping, RoadmapReader, TextSearch};
 pub use unit_of_work::{Begun, Ended, Store, UnitOfWork};
 pub use writes::{

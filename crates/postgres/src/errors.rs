@@ -71,6 +71,19 @@ pub(crate) fn store_error(error: DieselError, took: Duration, lock_timeout: Dura
     }
 }
 
+/// Whether the failure of a `COMMIT`, or of a statement that was sent just before it, is the server's word that the
+/// transaction was undone. Whatever else happens then, the transaction may be durable.
+pub(crate) fn is_refusal(error: &DieselError) -> bool {
+    match error {
+        DieselError::DatabaseError(DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::UnableToSendCommand, _) => {
+            false
+        }
+        // A server that is stopped says so also behind the commit.
+        DieselError::DatabaseError(_, information) => !information.message().starts_with("terminating connection"),
+        _ => false,
+    }
+}
+
 /// Whether the message tells of the server's state and not of the statement.
 fn is_passing(message: &str) -> bool {
     [
@@ -103,9 +116,33 @@ mod tests {
         match store_error(error, Duration::from_millis(took), Duration::from_secs(1)) {
             StoreError::Unavailable(_) => "unavailable",
             StoreError::Transient(_) => "transient",
+            StoreError::OutcomeUnknown(_) => "unknown",
             StoreError::Inconsistent { .. } => "inconsistent",
             StoreError::Fatal(_) => "fatal",
         }
+    }
+
+    #[test]
+    fn only_the_server_s_own_word_is_a_refusal_to_commit() {
+        use DatabaseErrorKind::{
+            ClosedConnection, ForeignKeyViolation, SerializationFailure, UnableToSendCommand, Unknown,
+        };
+        for (kind, message, refused) in [
+            (SerializationFailure, "could not serialize access", true),
+            (ForeignKeyViolation, "violates foreign key", true),
+            (Unknown, "canceling statement due to statement timeout", true),
+            (Unknown, "could not extend file: No space left on device", true),
+            (Unknown, "terminating connection due to administrator command", false),
+            (ClosedConnection, "terminating connection because of crash of another server process", false),
+            (UnableToSendCommand, "connection closed", false),
+        ] {
+            assert_eq!(
+                is_refusal(&DieselError::DatabaseError(kind, Box::new(message.to_owned()))),
+                refused,
+                "{message}"
+            );
+        }
+        assert!(!is_refusal(&DieselError::BrokenTransactionManager));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use roadmap_domain::model::id::WorkspaceId;
 use uuid::Uuid;
 
 use crate::connection::Connector;
-use crate::errors::store_error;
+use crate::errors::{is_refusal, store_error};
 use crate::pool::Pool;
 
 /// For what is asked before the workspace is known: no workspace's rows are seen.
@@ -174,24 +174,47 @@ impl Session {
             // The server would answer "rolled back", which is no error to it.
             return Err(StoreError::Fatal("a unit was to be committed in which a statement had failed".into()));
         }
-        let Some(last) = last else { return self.end("COMMIT").await };
+        let has_last = last.is_some();
+        if !has_last && !self.is_open() {
+            return Ok(());
+        }
         let (mut first, mut second) = (self.connection()?, self.connection()?);
         let at_once = self.knows_keys();
+        let sent = AtomicBool::new(false);
         let statements = async {
-            let (last, commit) = (diesel_async::RunQueryDsl::execute(last, &mut first), second.batch_execute("COMMIT"));
-            // If the last statement fails, the server undoes the transaction instead, and says so of
-            // that statement only. One that is not known yet is sent twice, and could be overtaken.
-            if at_once {
-                let (last, committed) = join(last, commit).await;
-                last.and(committed)
-            } else {
-                last.await?;
-                commit.await
-            }
+            let commit = async {
+                sent.store(true, Ordering::SeqCst);
+                second.batch_execute("COMMIT").await
+            };
+            let outcome = match last.map(|last| diesel_async::RunQueryDsl::execute(last, &mut first)) {
+                None => commit.await,
+                // If the last statement fails, the server undoes the transaction instead, and says so of
+                // that statement only. One that is not known yet is sent twice, and could be overtaken.
+                Some(last) if at_once => {
+                    let (last, committed) = join(last, commit).await;
+                    last.and(committed)
+                }
+                Some(last) => match last.await {
+                    Ok(_) => commit.await,
+                    Err(error) => Err(error),
+                },
+            };
+            Ok(outcome)
         };
-        self.run(statements).await?;
+        let began = Instant::now();
+        let outcome = self.run(statements).await;
+        let is_sent = sent.load(Ordering::SeqCst);
+        match outcome {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) if is_sent && !is_refusal(&error) => {
+                return Err(StoreError::OutcomeUnknown(error.into()));
+            }
+            Ok(Err(error)) => return Err(self.failed(error, began.elapsed())),
+            Err(StoreError::Unavailable(cause)) if is_sent => return Err(StoreError::OutcomeUnknown(cause)),
+            Err(error) => return Err(error),
+        }
         self.settle();
-        if let Some(link) = &mut self.link {
+        if has_last && let Some(link) = &mut self.link {
             link.knows_keys = true;
         }
         Ok(())

@@ -20,6 +20,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 use roadmap_api::detached::Detached;
+use roadmap_api::error::{BODY_MEMORY, MARKUP_THREADS};
 use roadmap_api::observer::{Answered, Observer};
 use roadmap_domain::error::{Budget, ErrorChain};
 use roadmap_domain::model::mail::OutboxDepth;
@@ -94,8 +95,8 @@ impl Metrics {
             drop(rejections.get_or_create(&CauseLabels { cause: cause.name() }));
         }
         let budget_refusals = Family::<BudgetLabels, Counter>::default();
-        for budget in Budget::ALL {
-            drop(budget_refusals.get_or_create(&BudgetLabels { budget: budget.name() }));
+        for budget in Budget::ALL.map(Budget::name).into_iter().chain([BODY_MEMORY, MARKUP_THREADS]) {
+            drop(budget_refusals.get_or_create(&BudgetLabels { budget }));
         }
         let start = Gauge::<f64, std::sync::atomic::AtomicU64>::default();
         start.set(seconds(started.millis()));

@@ -17,7 +17,7 @@ use roadmap_mail::SmtpOptions;
 use serde::{Deserialize, Serialize};
 
 /// The names of all settings, as in the file. In the environment: in capitals, behind `ROADMAP_`.
-const NAMES: [&str; 31] = [
+const NAMES: [&str; 32] = [
     "listen",
     "metrics_listen",
     "otlp_endpoint",
@@ -43,6 +43,7 @@ const NAMES: [&str; 31] = [
     "write_wait",
     "read_wait",
     "statement_timeout",
+    "body_timeout",
     "operation_wait",
     "operation_retention",
     "shutdown_delay",
@@ -127,6 +128,7 @@ struct Written {
     write_wait: String,
     read_wait: String,
     statement_timeout: String,
+    body_timeout: String,
     operation_wait: String,
     operation_retention: String,
     shutdown_delay: String,
@@ -192,6 +194,8 @@ pub(crate) struct Settings {
     pub(crate) read_wait: Duration,
     /// How long a database server works on a statement.
     pub(crate) statement_timeout: Duration,
+    /// How long the body of a request may take to arrive.
+    pub(crate) body_timeout: Duration,
     /// How long a call waits for another one with its operation key.
     pub(crate) operation_wait: Duration,
     /// How long answers are kept under their operation keys.
@@ -249,6 +253,7 @@ fn defaults() -> Result<ConfigBuilder<DefaultState>, config::ConfigError> {
         .set_default("write_wait", "5s")?
         .set_default("read_wait", "2s")?
         .set_default("statement_timeout", "2s")?
+        .set_default("body_timeout", "30s")?
         .set_default("operation_wait", "30s")?
         .set_default("operation_retention", "30d")?
         .set_default("shutdown_delay", "0s")?
@@ -286,6 +291,7 @@ impl Written {
                 .transpose()?,
             write_wait: duration("the setting write_wait", &self.write_wait)?,
             read_wait: duration("the setting read_wait", &self.read_wait)?,
+            body_timeout: duration("the setting body_timeout", &self.body_timeout)?,
             operation_wait: duration("the setting operation_wait", &self.operation_wait)?,
             operation_retention: retention(&self.operation_retention)?,
             shutdown_delay: duration("the setting shutdown_delay", &self.shutdown_delay)?,

@@ -6,11 +6,12 @@ mod gate;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use async_trait::async_trait;
 use rand::RngExt;
 use rand::distr::{Alphanumeric, SampleString};
 use roadmap_api::limits::Stopwatch;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::{Clock, Ids, Random};
+use roadmap_domain::ports::{Clock, Ids, Random, RetryPause};
 use time::OffsetDateTime;
 use uuid::{Builder, Uuid};
 
@@ -24,6 +25,26 @@ impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the port's one implementation")]
     fn now(&self) -> Timestamp {
         Timestamp::new(OffsetDateTime::from(SystemTime::now()))
+    }
+}
+
+/// Pauses of some milliseconds: about as long as the units that were in the way take.
+pub(crate) struct JitteredPause;
+
+impl JitteredPause {
+    /// The longest pause behind so many attempts.
+    fn longest(attempts: u32) -> Duration {
+        const FIRST: Duration = Duration::from_millis(20);
+        FIRST * 2_u32.saturating_pow(attempts.saturating_sub(1)).min(16)
+    }
+}
+
+#[async_trait]
+impl RetryPause for JitteredPause {
+    async fn pause(&self, attempts: u32) {
+        let longest = Self::longest(attempts);
+        let pause = rand::rng().random_range(longest / 4..=longest);
+        tokio::time::sleep(pause).await;
     }
 }
 
@@ -86,6 +107,13 @@ impl Random for SystemRandom {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pauses_grow_and_are_bounded() {
+        let longest: Vec<_> = (1..=7).map(|attempts| JitteredPause::longest(attempts).as_millis()).collect();
+        assert_eq!(longest, [20, 40, 80, 160, 320, 320, 320]);
+        assert_eq!(JitteredPause::longest(u32::MAX).as_millis(), 320);
+    }
 
     #[test]
     fn ids_are_of_version_7_and_follow_time() {

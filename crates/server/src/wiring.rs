@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use roadmap_api::State;
+use roadmap_api::body::BodyLimits;
 use roadmap_api::detached::Detached;
 use roadmap_api::limits::{Limits, Stopwatch};
+use roadmap_api::markup::MarkupPool;
 use roadmap_api::observer::Observer;
 use roadmap_blobs::{LocalBlobs, S3Blobs};
 use roadmap_domain::error::StoreError;
@@ -29,7 +31,10 @@ use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
 use crate::settings::{Database, Mail, Settings, Storage};
 use crate::stopping::Stopping;
-use crate::system::{CachedDirectory, MemoryGate, MonotonicIds, SystemClock, SystemStopwatch};
+use crate::system::{CachedDirectory, JitteredPause, MemoryGate, MonotonicIds, SystemClock, SystemStopwatch};
+
+/// How many bytes of bodies may be read at a time, of all requests of the process.
+const BODY_MEMORY: usize = 32 * 1024 * 1024;
 
 /// The application, put together.
 pub(crate) struct Application {
@@ -111,7 +116,7 @@ impl Application {
         let (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>) = (Arc::new(SystemClock), Arc::new(MonotonicIds::default()));
         let gate = Arc::new(MemoryGate::new(settings.operation_wait));
         Ok(Self {
-            executor: Executor::new(store, gate, clock.clone(), ids.clone()),
+            executor: Executor::new(store, gate, Arc::new(JitteredPause), clock.clone(), ids.clone()),
             reader: backend.reads(settings.pool_size)?.lists,
             directory,
             ids,
@@ -132,6 +137,9 @@ impl Application {
         let upload = UploadAttachment::new(blobs.clone(), executor, clock, ids);
         let stopwatch: Arc<dyn Stopwatch> = Arc::new(SystemStopwatch::start());
         let limits = Arc::new(Limits::new(settings.rates, &stopwatch));
+        let bodies = BodyLimits::new(settings.body_timeout, BODY_MEMORY);
+        // One thread in two, so that the others serve whatever is read.
+        let markup = MarkupPool::new(tokio::runtime::Handle::current(), workers.div_ceil(2));
         let mut states = Vec::new();
         for _ in 0..workers.max(1) {
             let Reads { lists: reader, search, connections } = self.backend.reads(connections)?;
@@ -148,6 +156,8 @@ impl Application {
                 authenticate: Authenticate::new(directory.clone(), self.clock.clone()),
                 limits: limits.clone(),
                 health: surface.stopping.watch(self.backend.health()),
+                bodies: bodies.clone(),
+                markup: markup.clone(),
                 base_url: surface.base_url.clone(),
                 trust_proxy: settings.trust_proxy,
                 default_workspace: settings.default_workspace.clone(),

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::{Clock, GatePass, Ids, OperationGate};
+use roadmap_domain::ports::{Clock, GatePass, Ids, OperationGate, RetryPause};
 use uuid::Uuid;
 
 /// A clock that stands until it is moved.
@@ -41,6 +41,14 @@ impl Ids for CountedIds {
         let millis = u128::from(at.millis().unsigned_abs()) << 80;
         Uuid::from_u128(millis | 0x7 << 76 | 0x2 << 62 | count)
     }
+}
+
+/// No pause at all.
+pub struct NoPause;
+
+#[async_trait]
+impl RetryPause for NoPause {
+    async fn pause(&self, _: u32) {}
 }
 
 /// A gate that lets everybody through: leaves it to the store alone who runs.

@@ -27,7 +27,7 @@ use roadmap_domain::usecase::move_request::MoveRequest;
 use roadmap_domain::usecase::post_comment::PostComment;
 use roadmap_domain::usecase::search_requests::SearchRequests;
 
-use crate::fakes::{CountedIds, OpenGate, SetClock};
+use crate::fakes::{CountedIds, NoPause, OpenGate, SetClock};
 
 /// A fresh, empty store.
 pub struct Subject {
@@ -76,7 +76,8 @@ impl Harness {
     pub fn new(subject: Subject) -> Self {
         let clock = Arc::new(SetClock::default());
         let ids = Arc::new(CountedIds::default());
-        let executor = Executor::new(subject.store.clone(), Arc::new(OpenGate), clock.clone(), ids.clone());
+        let executor =
+            Executor::new(subject.store.clone(), Arc::new(OpenGate), Arc::new(NoPause), clock.clone(), ids.clone());
         Self { subject, executor, clock, ids }
     }
 

@@ -1,6 +1,7 @@
 //! A TCP proxy that can be told to fail, to stand between a service and its database.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener as StdListener};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use socket2::{Domain, SockRef, Socket, Type};
@@ -24,6 +25,9 @@ enum Mode {
 #[derive(Debug, Clone, Copy)]
 struct State {
     mode: Mode,
+    /// The next connection that sends `COMMIT` is reset when the server has answered it, and the answer is lost. Then
+    /// this is the mode.
+    cut_commit: Option<Mode>,
     /// Connections of an older epoch are reset.
     epoch: u64,
 }
@@ -44,10 +48,10 @@ impl Proxy {
     pub fn to(upstream: u16) -> Self {
         let listener = listen(0).expect("a free port");
         let port = listener.local_addr().expect("an address").port();
-        let (state, watched) = watch::channel(State { mode: Mode::Pass, epoch: 0 });
+        let (state, watched) = watch::channel(State { mode: Mode::Pass, cut_commit: None, epoch: 0 });
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.expect("a runtime");
-        runtime.spawn(serve(listener, port, upstream, watched));
+        runtime.spawn(serve(listener, port, upstream, state.clone(), watched));
         Self { port, state, _runtime: runtime }
     }
 
@@ -64,7 +68,7 @@ impl Proxy {
 
     /// Stops listening and resets all connections.
     pub fn refuse(&self) {
-        self.state.send_modify(|state| *state = State { mode: Mode::Refuse, epoch: state.epoch + 1 });
+        self.state.send_modify(|state| state.next_epoch(Mode::Refuse));
     }
 
     /// Goes on listening and lets nothing through.
@@ -74,9 +78,30 @@ impl Proxy {
 
     /// Resets all connections; new ones are served.
     pub fn reset(&self) {
-        self.state.send_modify(|state| *state = State { mode: Mode::Pass, epoch: state.epoch + 1 });
+        self.state.send_modify(|state| state.next_epoch(Mode::Pass));
+    }
+
+    /// Passes the next `COMMIT` on and loses its answer: the connection is reset instead, as all others are, and new
+    /// ones are served.
+    pub fn cut_commit(&self) {
+        self.state.send_modify(|state| state.cut_commit = Some(Mode::Pass));
+    }
+
+    /// As [`Self::cut_commit`], and then nobody listens.
+    pub fn cut_commit_and_refuse(&self) {
+        self.state.send_modify(|state| state.cut_commit = Some(Mode::Refuse));
     }
 }
+
+impl State {
+    /// All connections are reset.
+    fn next_epoch(&mut self, mode: Mode) {
+        *self = Self { mode, cut_commit: None, epoch: self.epoch + 1 };
+    }
+}
+
+/// How PostgreSQL's clients end a transaction, and how the server says that it has.
+const COMMIT: &[u8] = b"COMMIT\0";
 
 /// Listens on a port that it may have listened on before.
 fn listen(port: u16) -> std::io::Result<StdListener> {
@@ -88,7 +113,13 @@ fn listen(port: u16) -> std::io::Result<StdListener> {
     Ok(socket.into())
 }
 
-async fn serve(first: StdListener, port: u16, upstream: u16, mut state: watch::Receiver<State>) {
+async fn serve(
+    first: StdListener,
+    port: u16,
+    upstream: u16,
+    control: watch::Sender<State>,
+    mut state: watch::Receiver<State>,
+) {
     let mut next = Some(first);
     loop {
         let bound = match next.take() {
@@ -103,7 +134,7 @@ async fn serve(first: StdListener, port: u16, upstream: u16, mut state: watch::R
             tokio::select! {
                 changed = state.changed() => if changed.is_err() { return },
                 accepted = listener.accept() => if let Ok((client, _)) = accepted {
-                    tokio::spawn(forward(client, upstream, state.clone()));
+                    tokio::spawn(forward(client, upstream, control.clone(), state.clone()));
                 },
             }
         }
@@ -114,7 +145,12 @@ async fn serve(first: StdListener, port: u16, upstream: u16, mut state: watch::R
     }
 }
 
-async fn forward(mut client: TcpStream, upstream: u16, mut state: watch::Receiver<State>) {
+async fn forward(
+    mut client: TcpStream,
+    upstream: u16,
+    control: watch::Sender<State>,
+    mut state: watch::Receiver<State>,
+) {
     let epoch = state.borrow().epoch;
     let is_over = |state: &State| state.epoch != epoch || state.mode != Mode::BlackHole;
     if state.wait_for(is_over).await.is_ok_and(|state| state.epoch == epoch && state.mode == Mode::Pass)
@@ -122,9 +158,25 @@ async fn forward(mut client: TcpStream, upstream: u16, mut state: watch::Receive
     {
         let (mut from_client, mut to_client) = client.split();
         let (mut from_server, mut to_server) = server.split();
-        let was_cut = tokio::select! {
-            cut = pump(&mut from_client, &mut to_server, state.clone(), epoch) => cut,
-            cut = pump(&mut from_server, &mut to_client, state.clone(), epoch) => cut,
+        let committing = AtomicBool::new(false);
+        let was_cut = {
+            // Armed by a `COMMIT` while one is to be cut: from then on the server's answers are lost.
+            let on_request = |bytes: &[u8]| {
+                if state.borrow().cut_commit.is_some() && contains_commit(bytes) {
+                    committing.store(true, Ordering::SeqCst);
+                }
+                true
+            };
+            let on_answer = |bytes: &[u8]| {
+                if committing.load(Ordering::SeqCst) && contains_commit(bytes) {
+                    control.send_modify(|state| state.next_epoch(state.cut_commit.unwrap_or(Mode::Pass)));
+                }
+                !committing.load(Ordering::SeqCst)
+            };
+            tokio::select! {
+                cut = pump(&mut from_client, &mut to_server, state.clone(), epoch, on_request) => cut,
+                cut = pump(&mut from_server, &mut to_client, state.clone(), epoch, on_answer) => cut,
+            }
         };
         if was_cut {
             reset(&server);
@@ -135,12 +187,17 @@ async fn forward(mut client: TcpStream, upstream: u16, mut state: watch::Receive
     }
 }
 
-/// Copies until one side ends, or until the connection is cut. Returns whether it was cut.
+fn contains_commit(bytes: &[u8]) -> bool {
+    bytes.windows(COMMIT.len()).any(|window| window == COMMIT)
+}
+
+/// Copies what `passes` until one side ends, or until the connection is cut. Returns whether it was cut.
 async fn pump(
     from: &mut (impl AsyncRead + Unpin),
     to: &mut (impl AsyncWrite + Unpin),
     mut state: watch::Receiver<State>,
     epoch: u64,
+    passes: impl Fn(&[u8]) -> bool,
 ) -> bool {
     let mut bytes = vec![0; 16 * 1024];
     loop {
@@ -157,7 +214,11 @@ async fn pump(
         tokio::select! {
             changed = state.changed() => if changed.is_err() { return true },
             read = from.read(&mut bytes) => match read {
-                Ok(read) if read > 0 => if to.write_all(&bytes[..read]).await.is_err() { return false },
+                Ok(read) if read > 0 => {
+                    if passes(&bytes[..read]) && to.write_all(&bytes[..read]).await.is_err() {
+                        return false;
+                    }
+                }
                 _ => return false,
             },
         }

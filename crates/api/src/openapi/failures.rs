@@ -5,13 +5,17 @@ use std::collections::BTreeMap;
 
 use actix_web::ResponseError;
 use actix_web::http::StatusCode;
-use roadmap_domain::error::{Invalid, Resource, RoadmapError, StoreError};
+use roadmap_domain::error::{Budget, Invalid, OverBudget, Resource, RoadmapError, StoreError};
 use roadmap_domain::usecase::upload_attachment;
 use serde_json::{Map, Value, json};
 use utoipa::IntoResponses;
 use utoipa::openapi::{Ref, RefOr, Response};
 
+use crate::body;
 use crate::error::{self, ApiError};
+
+/// The 503 of requests that write.
+const WRITE_UNAVAILABLE: &str = "WriteUnavailable";
 
 /// A kind of failure.
 struct Failure {
@@ -58,13 +62,13 @@ fn all() -> Vec<Failure> {
             &[missing(Resource::FeatureRequest), missing(Resource::Track)],
         ),
         failure("NotAcceptable", "`Accept` excludes JSON.", &[ApiError::NotAcceptable]),
-        failure("BodyTimeout", "The body stopped arriving.", &[ApiError::BodyTimeout]),
+        failure("BodyTimeout", "The body arrived too slowly.", &[ApiError::BodyTimeout]),
         failure(
             "OperationInProgress",
             "A call with the same operation key is still running.",
             &[domain(RoadmapError::OperationInProgress)],
         ),
-        failure("TooLarge", "The body is too large.", &[ApiError::TooLarge]),
+        failure("TooLarge", "The body is too large.", &[ApiError::TooLarge { limit: body::JSON_LIMIT }]),
         failure("NoJson", "The body is sent as something else, or compressed.", &[ApiError::UnsupportedMediaType]),
         failure("NoForm", "The body is sent as something else, or compressed.", &[ApiError::UnsupportedUploadType]),
         failure(
@@ -84,6 +88,26 @@ fn all() -> Vec<Failure> {
             "Something that the service needs cannot be reached, is busy or full.",
             &[domain(RoadmapError::Store(store())), domain(RoadmapError::SearchUnavailable(store()))],
         ),
+        failure(
+            WRITE_UNAVAILABLE,
+            "Something that the service needs cannot be reached, is busy or full. Without `Retry-After` the change may have \
+             been made.",
+            &[
+                domain(RoadmapError::Store(store())),
+                ApiError::BodiesFull,
+                ApiError::MarkupBusy,
+                domain(RoadmapError::OutcomeUnknown { has_key: true, source: store() }),
+                domain(RoadmapError::OutcomeUnknown { has_key: false, source: store() }),
+            ],
+        ),
+        failure(
+            "StorageUsedUp",
+            "The workspace has used up what it may store.",
+            &[
+                OverBudget { budget: Budget::StoredRecords, limit: 2 << 30 }.into(),
+                OverBudget { budget: Budget::StoredFiles, limit: 10 << 30 }.into(),
+            ],
+        ),
     ]
 }
 
@@ -92,7 +116,8 @@ pub(crate) fn responses() -> Map<String, Value> {
     let described = |failure: Failure| {
         let mut headers = super::headers_of_every_answer();
         if error::asks_to_return(failure.status) {
-            headers.insert("Retry-After".to_owned(), super::header("RetryAfter"));
+            let name = if failure.name == WRITE_UNAVAILABLE { "RetryAfterIfSafe" } else { "RetryAfter" };
+            headers.insert("Retry-After".to_owned(), super::header(name));
         }
         let examples: Map<String, Value> = failure
             .messages
@@ -131,13 +156,13 @@ failures! {
     /// Of every call.
     OfCalls => ["InvalidHost", "Unauthenticated", "OutOfScope", "NotAcceptable", "TooManyCalls", "WentWrong", "Unavailable"];
     /// Of calls with a JSON body.
-    OfBodies => ["MalformedJson", "BodyTimeout", "TooLarge", "NoJson", "Invalid"];
+    OfBodies => ["MalformedJson", "BodyTimeout", "TooLarge", "NoJson", "Invalid", WRITE_UNAVAILABLE, "StorageUsedUp"];
     /// Of calls with an operation key.
     OfKeys => ["OperationInProgress"];
     /// Of calls with parameters in the query.
     OfQueries => ["Invalid"];
     /// Of uploads.
-    OfUploads => ["MalformedForm", "BodyTimeout", "NoForm", "NoFile"];
+    OfUploads => ["MalformedForm", "BodyTimeout", "NoForm", "NoFile", WRITE_UNAVAILABLE, "StorageUsedUp"];
     /// Of calls that name a feature request.
     OfRequests => ["UnknownRequest"];
     /// Of calls that name a track.

@@ -71,13 +71,11 @@ pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<Htt
 )]
 pub(crate) async fn create(state: web::Data<State>, call: WriteCall) -> Result<HttpResponse, ApiError> {
     let (workspace, links) = (call.workspace, call.links.clone());
-    let referred = |reference: &str| {
-        let id = state.references.verify(Purpose::Blob, workspace, reference, state.clock.now());
-        id.map(AttachmentId::new)
-    };
-    let (key, draft) = call.command(|body| draft(body, referred));
+    let (references, now) = (state.references.clone(), state.clock.now());
+    let referred =
+        move |reference: &str| references.verify(Purpose::Blob, workspace, reference, now).map(AttachmentId::new);
     let render = move |changelog| wire::changelog::created(&changelog, &links);
-    execute(&state, workspace, key, CreateChangelog { draft }, render).await
+    execute(&state, call, |body| draft(body, referred), |draft| CreateChangelog { draft }, render).await
 }
 
 fn draft(body: Body, referred: impl FnOnce(&str) -> Option<AttachmentId>) -> Parsed<ChangelogDraft> {

@@ -60,11 +60,10 @@ pub(crate) async fn create(
     request: HttpRequest,
     call: WriteCall,
 ) -> Result<HttpResponse, ApiError> {
-    let (workspace, links) = (call.workspace, call.links.clone());
-    let (key, draft) = call.command(draft);
-    let operation = PostComment { request: request_ref(&request), draft };
+    let links = call.links.clone();
+    let operation = |draft| PostComment { request: request_ref(&request), draft };
     let render = move |posted| wire::comment::posted(&posted, &links);
-    execute(&state, workspace, key, operation, render).await
+    execute(&state, call, draft, operation, render).await
 }
 
 fn draft(body: Body) -> Parsed<CommentDraft> {

@@ -114,10 +114,9 @@ pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<Htt
     )
 )]
 pub(crate) async fn create(state: web::Data<State>, call: WriteCall) -> Result<HttpResponse, ApiError> {
-    let (workspace, links) = (call.workspace, call.links.clone());
-    let (key, draft) = call.command(draft);
+    let links = call.links.clone();
     let render = move |created| wire::feature_request::vote_cast(&created, &links);
-    execute(&state, workspace, key, CreateRequest { draft }, render).await
+    execute(&state, call, draft, |draft| CreateRequest { draft }, render).await
 }
 
 fn draft(body: Body) -> Parsed<RequestDraft> {

@@ -42,11 +42,10 @@ pub(crate) async fn update(
     request: HttpRequest,
     call: WriteCall,
 ) -> Result<HttpResponse, ApiError> {
-    let (workspace, links) = (call.workspace, call.links.clone());
-    let (key, track) = call.command(track);
-    let operation = MoveRequest { request: request_ref(&request), track };
+    let links = call.links.clone();
+    let operation = |track| MoveRequest { request: request_ref(&request), track };
     let render = move |moved| wire::feature_request::moved(&moved, &links);
-    execute(&state, workspace, key, operation, render).await
+    execute(&state, call, track, operation, render).await
 }
 
 fn track(body: Body) -> Parsed<TrackId> {

@@ -53,11 +53,10 @@ pub(crate) async fn create(
     request: HttpRequest,
     call: WriteCall,
 ) -> Result<HttpResponse, ApiError> {
-    let (workspace, links) = (call.workspace, call.links.clone());
-    let (key, ballot) = call.command(ballot);
-    let operation = CastVote { request: request_ref(&request), ballot };
+    let links = call.links.clone();
+    let operation = |ballot| CastVote { request: request_ref(&request), ballot };
     let render = move |cast| wire::feature_request::vote_cast(&cast, &links);
-    execute(&state, workspace, key, operation, render).await
+    execute(&state, call, ballot, operation, render).await
 }
 
 fn ballot(body: Body) -> Parsed<Ballot> {

@@ -1,18 +1,13 @@
 //! `POST /attachments`, contract section 4.1.
 
-use std::cell::Cell;
-use std::future::ready;
-use std::rc::Rc;
-
 use actix_multipart::{Field, Multipart, MultipartError};
-use actix_web::error::PayloadError;
 use actix_web::http::header::DispositionParam;
 use actix_web::web::{self, Bytes};
 use actix_web::{HttpRequest, HttpResponse};
 use async_trait::async_trait;
+use futures_util::StreamExt;
 use futures_util::future::join;
 use futures_util::stream::Fuse;
-use futures_util::{Stream, StreamExt};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::Filename;
 use roadmap_domain::ports::Chunks;
@@ -20,7 +15,8 @@ use roadmap_domain::usecase::upload_attachment::{self, FileDescription};
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
-use crate::call::{BODY_PATIENCE, DRAIN_LIMIT, UploadCall};
+use crate::body::UploadState;
+use crate::call::UploadCall;
 use crate::error::ApiError;
 use crate::openapi::failures::{OfCalls, OfUploads};
 use crate::state::State;
@@ -28,6 +24,9 @@ use crate::wire;
 
 /// How many pieces may wait for the storage before the socket is read on.
 const AHEAD: usize = 2;
+
+/// How many parts a form may have before its file.
+const MOST_PARTS: usize = 100;
 
 /// The form of an upload.
 #[derive(ToSchema)]
@@ -55,10 +54,11 @@ pub(crate) async fn create(
     payload: web::Payload,
 ) -> Result<HttpResponse, ApiError> {
     let call = UploadCall::of(&request)?;
-    let wanted = Wanted::default();
-    let mut parts = Multipart::new(request.headers(), wanted.of(payload)).fuse();
-    let uploaded = match file(&mut parts).await {
+    let (body, arrival) = state.bodies.upload(payload.into_inner());
+    let mut parts = Multipart::new(request.headers(), body).fuse();
+    let uploaded = match file(&mut parts, &arrival).await {
         Ok(Some(field)) => {
+            arrival.file_begins();
             let description = describe(&field);
             let (sender, receiver) = mpsc::channel(AHEAD);
             let (upload, workspace) = (state.upload.clone(), call.workspace);
@@ -74,33 +74,17 @@ pub(crate) async fn create(
         Ok(None) => Err(upload_attachment::refused().into()),
         Err(broken) => Err(broken),
     };
+    let uploaded = match uploaded {
+        Err(ApiError::MalformedUpload) if arrival.has_timed_out() => Err(ApiError::BodyTimeout),
+        Err(ApiError::MalformedUpload) if arrival.has_exceeded() => Err(upload_attachment::refused().into()),
+        uploaded => uploaded,
+    };
     // A form that is malformed or has stopped arriving is not read on.
     if matches!(uploaded, Ok(_) | Err(ApiError::Domain(_))) {
-        wanted.at_most(DRAIN_LIMIT);
+        arrival.drain();
         drain(&mut parts).await;
     }
     Ok(wire::attachment::created(&uploaded?, &call.links))
-}
-
-/// How many bytes of a body are wanted from now on. Without a word, all of them.
-#[derive(Clone, Default)]
-struct Wanted(Rc<Cell<Option<usize>>>);
-
-impl Wanted {
-    fn at_most(&self, bytes: usize) {
-        self.0.set(Some(bytes));
-    }
-
-    /// The body, which breaks off when no more of it is wanted.
-    fn of(&self, body: web::Payload) -> impl Stream<Item = Result<Bytes, PayloadError>> + use<> {
-        let wanted = self.clone();
-        body.take_while(move |piece| {
-            let length = piece.as_ref().map_or(0, Bytes::len);
-            let left = wanted.0.get().map(|wanted| wanted.checked_sub(length));
-            wanted.0.set(left.flatten());
-            ready(left != Some(None))
-        })
-    }
 }
 
 /// A piece of the file, or its end: without one, the file has broken off.
@@ -125,17 +109,20 @@ impl Chunks for Received {
     }
 }
 
-/// The part `file`. Others before it are read and thrown away.
-async fn file(parts: &mut Fuse<Multipart>) -> Result<Option<Field>, ApiError> {
-    let mut skipped = 0;
-    while let Some(part) = in_time(parts.next()).await? {
+/// The part `file`. Others before it are read and thrown away; there may be some.
+async fn file(parts: &mut Fuse<Multipart>, arrival: &UploadState) -> Result<Option<Field>, ApiError> {
+    for _ in 0..=MOST_PARTS {
+        let Some(part) = parts.next().await else { return Ok(None) };
         let mut part = part.map_err(malformed)?;
+        if arrival.is_beyond_limit() {
+            return Ok(None);
+        }
         if part.name() == Some("file") {
             return Ok(Some(part));
         }
-        while let Some(piece) = in_time(part.next()).await? {
-            skipped += piece.map_err(malformed)?.len();
-            if skipped > DRAIN_LIMIT {
+        while let Some(piece) = part.next().await {
+            piece.map_err(malformed)?;
+            if arrival.is_beyond_limit() {
                 return Ok(None);
             }
         }
@@ -161,7 +148,7 @@ fn describe(field: &Field) -> FileDescription {
 
 /// Passes the file on as it comes, until it ends or nobody wants more of it.
 async fn pump(mut field: Field, to: mpsc::Sender<Piece>) -> Result<(), ApiError> {
-    while let Some(piece) = in_time(field.next()).await? {
+    while let Some(piece) = field.next().await {
         if to.send(Piece::Bytes(piece.map_err(malformed)?)).await.is_err() {
             return Ok(());
         }
@@ -174,14 +161,9 @@ async fn pump(mut field: Field, to: mpsc::Sender<Piece>) -> Result<(), ApiError>
 /// Reads what is left of the body, so that the client gets to read the answer instead of a reset
 /// connection.
 async fn drain(parts: &mut Fuse<Multipart>) {
-    while let Ok(Some(Ok(mut part))) = in_time(parts.next()).await {
-        while let Ok(Some(Ok(_))) = in_time(part.next()).await {}
+    while let Some(Ok(mut part)) = parts.next().await {
+        while let Some(Ok(_)) = part.next().await {}
     }
-}
-
-/// Waits for the client, but not for ever.
-async fn in_time<T>(progress: impl Future<Output = T>) -> Result<T, ApiError> {
-    tokio::time::timeout(BODY_PATIENCE, progress).await.map_err(|_| ApiError::BodyTimeout)
 }
 
 fn malformed(_: MultipartError) -> ApiError {

@@ -1,5 +1,6 @@
 //! HTML from clients, cleaned on the way in.
 
+mod cost;
 mod repetition;
 
 use std::collections::HashSet;
@@ -7,7 +8,7 @@ use std::sync::LazyLock;
 
 use ammonia::Builder;
 
-use crate::error::{Invalid, Parsed};
+use crate::error::{Invalid, Parsed, Problem};
 use crate::model::text;
 
 /// HTML that holds nothing but harmless elements: what is stored is safe to show.
@@ -58,11 +59,8 @@ static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     cleaner
 });
 
-static TEXT_ONLY: LazyLock<Builder<'static>> = LazyLock::new(|| {
-    let mut cleaner = Builder::empty();
-    cleaner.clean_content_tags(HashSet::from(["script", "style"]));
-    cleaner
-});
+/// The tags behind which a line of the text ends.
+const LINE_ENDS: [&str; 9] = ["<br>", "</p>", "</li>", "</h1>", "</h2>", "</h3>", "</h4>", "</blockquote>", "</pre>"];
 
 impl CleanHtml {
     /// Most characters of a note, a comment or a changelog, before cleaning.
@@ -71,7 +69,7 @@ impl CleanHtml {
     /// Cleans required HTML.
     ///
     /// # Errors
-    /// No text left after cleaning, too long, or with a NUL character.
+    /// No text left after cleaning, too long, with a NUL character, or with too much markup.
     pub fn parse(field: &str, raw: &str) -> Parsed<Self> {
         let clean = Self::parse_optional(field, raw, Self::MAX)?;
         if clean.to_text().trim().is_empty() {
@@ -83,13 +81,17 @@ impl CleanHtml {
     /// Cleans HTML that may be empty, of at most `max` characters.
     ///
     /// # Errors
-    /// Too long or with a NUL character.
+    /// Too long, with a NUL character, or with so much markup that cleaning makes it too long.
     pub fn parse_optional(field: &str, raw: &str, max: usize) -> Parsed<Self> {
         text::bounded(field, raw, max)?;
         if is_plain(raw) {
             return Ok(Self(raw.to_owned()));
         }
-        Ok(Self(settled(raw)))
+        let clean = settled(raw);
+        if clean.len() > longest_outcome(raw) {
+            return Err(Invalid::new(field, Problem::TooMuchMarkup { growth: GROWTH }));
+        }
+        Ok(Self(clean))
     }
 
     /// Takes back what was cleaned when it was stored.
@@ -111,14 +113,29 @@ impl CleanHtml {
         if is_plain(&self.0) {
             return self.0.clone();
         }
-        let mut broken = self.0.clone();
-        for mark in ["<br>", "</p>", "</li>", "</h1>", "</h2>", "</h3>", "</h4>", "</blockquote>", "</pre>"] {
-            if broken.contains(mark) {
-                broken = broken.replace(mark, &format!("{mark}\n"));
+        let mut text = String::with_capacity(self.0.len());
+        let mut rest = self.0.as_str();
+        while let Some((before, tag_and_more)) = rest.split_once('<').map(|(before, _)| rest.split_at(before.len())) {
+            let (tag, behind) = tag_and_more.split_at(tag_length(tag_and_more));
+            text.push_str(before);
+            if LINE_ENDS.contains(&tag) {
+                text.push('\n');
             }
+            rest = behind;
         }
-        decoded(&TEXT_ONLY.clean(&broken).to_string()).trim_end().to_owned()
+        text.push_str(rest);
+        decoded(&text).trim_end().to_owned()
     }
+}
+
+/// The length of the tag that `html` begins with. Cleaning writes values in double quotes, and no double quote in them.
+fn tag_length(html: &str) -> usize {
+    let mut in_value = false;
+    let end = html.bytes().position(|byte| {
+        in_value ^= byte == b'"';
+        byte == b'>' && !in_value
+    });
+    end.map_or(html.len(), |end| end + 1)
 }
 
 /// Rounds in which cleaning must come to an end.
@@ -127,8 +144,15 @@ const ROUNDS: usize = 4;
 /// How many elements the parser may make beside those that are written: some tenths of a second's work.
 const REPETITIONS: usize = 250_000;
 
-/// How much longer than what was sent the outcome may be. References (`&amp;`) and links (`<a>`) need most.
-const GROWTH: usize = 16;
+/// How many times as long as what was sent the outcome may be. References (`&amp;`) and links (`<a>`) need most.
+const GROWTH: usize = 2;
+
+/// How many bytes the outcome may have however short what was sent is: a link alone becomes four times as long.
+const SHORT: usize = 4_096;
+
+fn longest_outcome(raw: &str) -> usize {
+    (GROWTH * raw.len()).max(SHORT)
+}
 
 /// Cleans until nothing changes any more: where an element was taken out, others can come to stand in places in which no
 /// parser leaves them, such as a `<p>` in a `<p>`. What does not settle or grows beyond reason is text.
@@ -137,12 +161,12 @@ fn settled(raw: &str) -> String {
 }
 
 fn until_settled(raw: &str) -> Option<String> {
-    if repetition::bound(raw) > REPETITIONS {
+    if repetition::bound(raw) > REPETITIONS || cost::is_too_high(raw) {
         return None;
     }
     let mut html = cleaned(raw);
     for _ in 0..ROUNDS {
-        if html.len() > GROWTH * raw.len() {
+        if html.len() > longest_outcome(raw) || cost::is_too_high(&html) {
             return None;
         }
         let again = cleaned(&html);
@@ -245,10 +269,117 @@ mod tests {
     #[test]
     fn the_longest_hostile_markup_costs_no_more_than_honest_text() {
         let open: String = (0..3_000).map(|n| format!("<b a={n}>")).collect();
-        let raw = format!("<p>{open}{}", "<p>x".repeat(15_000));
+        let raw = format!("<p>{open}{}{}", "<p>x".repeat(9_000), "and some text ".repeat(2_000));
         let html = clean(&raw);
         // Not one element was made: it is text as it was sent.
         assert_eq!(html, raw.replace('<', "&lt;").replace('>', "&gt;"));
+    }
+
+    /// Shapes of markup that cost a parser the square of their length, or make more of them than was sent, 100 KB each.
+    fn hostile_shapes() -> Vec<(&'static str, String)> {
+        let repeated = [
+            "<ul>",
+            "<ul><li>",
+            "<ol><li>x",
+            "<pre>",
+            "<div>",
+            "<dl><dd>",
+            "<span></p>",
+            "<blockquote>",
+            "<p><blockquote>",
+            "<b></p>",
+            "<i><b>",
+            "<a>x",
+            "<a href=x>",
+            "<h1><h2>",
+            "<table><tr><td>",
+            "<table>x",
+            "<select><option>",
+            "<svg><g>",
+            "<math><mi>",
+            "<template>",
+            "<button><span>",
+            "<b><select></b>",
+            "<li><ul></li>",
+            "<ruby><rt>",
+            "<nobr>x",
+            "<applet><b>",
+            "</p>",
+            "</br>",
+            "<!---->",
+            "<![CDATA[",
+            "&amp",
+            "<",
+            "<span",
+            "<b <i",
+        ];
+        let mut shapes: Vec<_> =
+            repeated.into_iter().map(|shape| (shape, shape.repeat(CleanHtml::MAX / shape.len()))).collect();
+        let different = |tag: &str| -> String { (0..).map(|n| format!("<{tag} a={n}>")).take(10_000).collect() };
+        for (name, mut shape) in [("different <b>", different("b")), ("different <span>", different("span"))] {
+            shape.truncate(CleanHtml::MAX);
+            shapes.push((name, shape));
+        }
+        shapes.push(("deep, then many", format!("{}{}", "<ul>".repeat(250), "<b></p>".repeat(14_000))));
+        shapes.push(("one attribute", format!("<a {}>x</a>", "a=b ".repeat(20_000))));
+        shapes
+    }
+
+    #[test]
+    fn no_shape_of_markup_costs_more_than_its_length() {
+        let honest = "<p>We <b>really</b> love <i>it</i></p>".repeat(CleanHtml::MAX / 40);
+        let clean = |raw: &str| {
+            let began = std::time::Instant::now();
+            let outcome = CleanHtml::parse("content", raw).map(|html| html.to_text());
+            (began.elapsed(), outcome)
+        };
+        let (measure, _) = clean(&honest);
+        for (name, shape) in hostile_shapes() {
+            let (took, outcome) = clean(&shape);
+            println!(
+                "{name}: {took:?}, {:.1} of honest markup, {}",
+                took.as_secs_f64() / measure.as_secs_f64(),
+                outcome.is_ok()
+            );
+            // They took a hundred times as long and more.
+            assert!(
+                took < measure * 20 + std::time::Duration::from_millis(500),
+                "{name}: {took:?}, honest: {measure:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_nested_too_deeply_is_text() {
+        let raw = format!("{}{}", "<ul><li>".repeat(300), "some text ".repeat(500));
+        assert_eq!(clean(&raw), raw.replace('<', "&lt;").replace('>', "&gt;"));
+        // The text would be too long.
+        assert!(CleanHtml::parse("content", &"<ul><li>".repeat(2_000)).is_err());
+        let nested = format!("{}x{}", "<blockquote>".repeat(100), "</blockquote>".repeat(100));
+        assert_eq!(clean(&nested), nested);
+    }
+
+    #[test]
+    fn what_cleaning_makes_too_long_is_refused_by_its_name() {
+        for (raw, refused) in [
+            ("<a>x".repeat(25_000), true),
+            ("&".repeat(100_000), true),
+            ("<a href=\"https://a.example\">x</a>".repeat(3_000), false),
+            ("a && b < c\n".repeat(9_000), false),
+            ("<a>x</a>".repeat(100), false),
+        ] {
+            let outcome = CleanHtml::parse("content", &raw);
+            let sentence =
+                "content has too much markup, it must not become more than 2 times as long when it is cleaned";
+            assert_eq!(
+                outcome.as_ref().err().map(ToString::to_string).as_deref(),
+                refused.then_some(sentence),
+                "{raw:.20}"
+            );
+            if let Ok(html) = outcome {
+                assert!(html.as_str().len() <= (2 * raw.len()).max(4_096));
+            }
+        }
     }
 
     #[test]

@@ -31,7 +31,8 @@ use crate::policy::ranking::Candidate;
 use crate::ports::{
     AttachmentWrites, Begun, BlobListing, BlobUpload, Blobs, ChangelogWrites, Chunks, Clock, CommentWrites, Directory,
     Ended, GatePass, Health, Housekeeping, Ids, Insertion, Mailer, OperationGate, Outbox, OutboxQueue, Provisioning,
-    Random, RequestWrites, RoadmapReader, SettingWrites, Store, TextSearch, TrackWrites, UnitOfWork, VoteWrites,
+    Random, RequestWrites, RetryPause, RoadmapReader, SettingWrites, Store, TextSearch, TrackWrites, UnitOfWork,
+    VoteWrites,
 };
 
 mock! {
@@ -51,6 +52,16 @@ mock! {
     #[async_trait]
     impl Health for Health {
         async fn check(&self) -> Result<(), StoreError>;
+    }
+}
+
+mock! {
+    /// Double of [`RetryPause`].
+    pub RetryPause {}
+
+    #[async_trait]
+    impl RetryPause for RetryPause {
+        async fn pause(&self, attempts: u32);
     }
 }
 

@@ -55,6 +55,14 @@ pub struct PoolUse {
     pub waiting: usize,
 }
 
+/// Waits before a unit of work runs again that the store undid.
+#[async_trait]
+pub trait RetryPause: Send + Sync {
+    /// Waits for a short random time that grows with the number of attempts so far, from 1: units that
+    /// disturbed each other do not meet again at once.
+    async fn pause(&self, attempts: u32);
+}
+
 /// Held while a call with an operation key runs; dropping it lets the next one in.
 pub type GatePass = Box<dyn Send + Sync>;
 

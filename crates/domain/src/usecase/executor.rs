@@ -13,7 +13,7 @@ use crate::model::id::WorkspaceId;
 use crate::model::operation_key::{OperationKey, SavedReply};
 use crate::model::timestamp::Timestamp;
 use crate::policy::idempotency;
-use crate::ports::{Begun, Clock, Ended, Ids, OperationGate, Store, UnitOfWork};
+use crate::ports::{Begun, Clock, Ended, Ids, OperationGate, RetryPause, Store, UnitOfWork};
 
 /// How often a unit is run that the store undid through no fault of its own.
 const ATTEMPTS: u32 = 3;
@@ -66,6 +66,7 @@ pub struct Answer {
 pub struct Executor {
     store: Arc<dyn Store>,
     gate: Arc<dyn OperationGate>,
+    pause: Arc<dyn RetryPause>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
 }
@@ -78,8 +79,31 @@ enum Settled<T> {
 impl Executor {
     /// An executor over these ports.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, gate: Arc<dyn OperationGate>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
-        Self { store, gate, clock, ids }
+    pub fn new(
+        store: Arc<dyn Store>,
+        gate: Arc<dyn OperationGate>,
+        pause: Arc<dyn RetryPause>,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn Ids>,
+    ) -> Self {
+        Self { store, gate, pause, clock, ids }
+    }
+
+    /// The saved response of an operation key, when there is one: for commands whose input costs much to read. The
+    /// unit that looks changes nothing, and [`Self::run`] looks again.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn saved(&self, workspace: WorkspaceId, key: &OperationKey) -> Result<Option<Answer>, RoadmapError> {
+        let ended = match self.store.begin(workspace, Some(key.clone())).await? {
+            Begun::Open(work) => work.rollback().await?,
+            Begun::Replay(reply) => Ended::Answered(reply),
+        };
+        match ended {
+            Ended::AsTold => Ok(None),
+            Ended::Answered(reply) => Ok(Some(Answer { reply, replayed: true })),
+            Ended::Busy => Err(RoadmapError::OperationInProgress),
+        }
     }
 
     /// Runs a command at most once under its operation key, contract section 4.10. `render` makes
@@ -125,16 +149,33 @@ impl Executor {
         render: &(impl Fn(O::Reply) -> T + Send + Sync),
         save: &(impl Fn(&T) -> Option<SavedReply> + Send + Sync),
     ) -> Result<Settled<T>, RoadmapError> {
-        let mut attempt = 1;
-        loop {
+        let has_key = key.is_some();
+        // What became of an earlier attempt whose commit got no result. Under a key that is no harm: the next attempt
+        // finds the saved response, or runs.
+        let mut unknown = None;
+        for attempt in 1.. {
+            let is_last = attempt >= ATTEMPTS;
             match self.once(workspace, key, operation, render, save).await {
-                Err(RoadmapError::Store(StoreError::Transient(cause))) if attempt < ATTEMPTS => {
-                    tracing::debug!(attempt, %cause, "the unit of work was undone and runs again");
-                    attempt += 1;
+                Err(RoadmapError::Store(error @ StoreError::Transient(_))) if !is_last => {
+                    tracing::debug!(attempt, error = %ErrorChain::new(&error), "the unit of work was undone and runs again");
+                }
+                Err(RoadmapError::Store(error @ StoreError::OutcomeUnknown(_))) if has_key && !is_last => {
+                    tracing::warn!(attempt, error = %ErrorChain::new(&error), "the unit of work is looked for by its key");
+                    unknown = Some(error);
+                }
+                Err(RoadmapError::Store(error)) => {
+                    return Err(match (unknown, error) {
+                        (Some(source), _) | (None, source @ StoreError::OutcomeUnknown(_)) => {
+                            RoadmapError::OutcomeUnknown { has_key, source }
+                        }
+                        (None, error) => error.into(),
+                    });
                 }
                 settled => return settled,
             }
+            self.pause.pause(attempt).await;
         }
+        Err(StoreError::Fatal("a unit of work ran for ever".into()).into())
     }
 
     async fn once<O: Operation, T: Send>(
@@ -182,7 +223,7 @@ mod tests {
 
     use super::*;
     use crate::error::{Invalid, Resource};
-    use crate::ports::mocks::{MockOperationGate, MockStore, MockUnit};
+    use crate::ports::mocks::{MockOperationGate, MockRetryPause, MockStore, MockUnit};
     use crate::usecase::fixtures::{FixedClock, NumberedIds, now, workspace};
     use mockall::Sequence;
     use pollster::block_on;
@@ -233,7 +274,91 @@ mod tests {
     }
 
     fn executor(store: MockStore, gate: MockOperationGate) -> Executor {
-        Executor::new(Arc::new(store), Arc::new(gate), Arc::new(FixedClock), Arc::new(NumberedIds::default()))
+        pausing(store, gate, 0)
+    }
+
+    /// An executor that pauses so often, each time longer.
+    fn pausing(store: MockStore, gate: MockOperationGate, pauses: usize) -> Executor {
+        let mut pause = MockRetryPause::new();
+        let paused = AtomicU32::new(0);
+        pause
+            .expect_pause()
+            .withf(move |attempts| *attempts == paused.fetch_add(1, Ordering::SeqCst) + 1)
+            .times(pauses)
+            .returning(|_| ());
+        let ids = Arc::new(NumberedIds::default());
+        Executor::new(Arc::new(store), Arc::new(gate), Arc::new(pause), Arc::new(FixedClock), ids)
+    }
+
+    /// A store whose units end one after the other in these ways when they are committed.
+    fn committing_as(outcomes: Vec<Result<Ended, StoreError>>) -> MockStore {
+        let mut store = MockStore::new();
+        let outcomes = std::sync::Mutex::new(outcomes.into_iter());
+        store.expect_begin().returning(move |_, _| {
+            let outcome = outcomes.lock().unwrap().next().expect("no further unit");
+            let mut unit = MockUnit::new();
+            unit.expect_commit().return_once(move |_, _| outcome);
+            Ok(Begun::Open(Box::new(unit)))
+        });
+        store
+    }
+
+    fn lost() -> Result<Ended, StoreError> {
+        Err(StoreError::OutcomeUnknown("connection closed".into()))
+    }
+
+    fn away() -> Result<Ended, StoreError> {
+        Err(StoreError::Unavailable("gone".into()))
+    }
+
+    #[test]
+    fn a_lost_commit_without_a_key_is_told_as_unknown_and_runs_once() {
+        let operation = Counted::ending(|| Ok("done"));
+        let store = committing_as(vec![lost()]);
+        let outcome = block_on(executor(store, open_gate()).run(workspace(), None, &operation, created));
+        assert!(matches!(outcome, Err(RoadmapError::OutcomeUnknown { has_key: false, .. })), "{outcome:?}");
+        assert_eq!(operation.runs(), 1);
+    }
+
+    #[test]
+    fn a_lost_commit_with_a_key_is_looked_for_by_the_key() {
+        for (outcomes, runs, replayed) in [
+            (vec![lost(), Ok(Ended::Answered(created("done")))], 2, true),
+            (vec![lost(), Ok(Ended::AsTold)], 2, false),
+            (vec![lost(), lost(), Ok(Ended::AsTold)], 3, false),
+        ] {
+            let operation = Counted::ending(|| Ok("done"));
+            let executor = pausing(committing_as(outcomes), open_gate(), usize::try_from(runs).unwrap() - 1);
+            let answer = block_on(executor.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
+            assert_eq!(answer, Answer { reply: created("done"), replayed });
+            assert_eq!(operation.runs(), runs);
+        }
+    }
+
+    #[test]
+    fn a_lost_commit_that_cannot_be_looked_for_is_told_as_unknown() {
+        for (outcomes, pauses) in [(vec![lost(), away()], 1), (vec![lost(), lost(), lost()], 2)] {
+            let operation = Counted::ending(|| Ok("done"));
+            let executor = pausing(committing_as(outcomes), open_gate(), pauses);
+            let outcome = block_on(executor.run(workspace(), Some(&key("k")), &operation, created));
+            assert!(matches!(outcome, Err(RoadmapError::OutcomeUnknown { has_key: true, .. })), "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn a_saved_response_is_found_without_a_run() {
+        for (ended, found) in [
+            (Ended::AsTold, Some(None)),
+            (Ended::Answered(created("x")), Some(Some(Answer { reply: created("x"), replayed: true }))),
+            (Ended::Busy, None),
+        ] {
+            let saved = block_on(executor(ending(ended), closed_to_all()).saved(workspace(), &key("k"))).ok();
+            assert_eq!(saved, found);
+        }
+        let mut store = MockStore::new();
+        store.expect_begin().return_once(|_, _| Ok(Begun::Replay(created("x"))));
+        let saved = block_on(executor(store, closed_to_all()).saved(workspace(), &key("k"))).unwrap();
+        assert_eq!(saved, Some(Answer { reply: created("x"), replayed: true }));
     }
 
     /// A store whose only unit expects to be committed with `saved`.
@@ -457,7 +582,7 @@ mod tests {
             unit.expect_rollback().return_once(|| Ok(Ended::AsTold));
             Ok(Begun::Open(Box::new(unit)))
         });
-        let outcome = block_on(executor(store, open_gate()).run(workspace(), Some(&key("k")), &operation, created));
+        let outcome = block_on(pausing(store, open_gate(), 2).run(workspace(), Some(&key("k")), &operation, created));
         assert!(matches!(outcome, Err(RoadmapError::Store(StoreError::Transient(_)))));
         assert_eq!(operation.runs(), 3);
     }

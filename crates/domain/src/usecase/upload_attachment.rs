@@ -170,7 +170,7 @@ impl Operation for RecordAttachment {
 mod tests {
     use super::*;
     use crate::error::StoreError;
-    use crate::ports::mocks::{MockBlobs, MockOperationGate, MockStore, MockUnit};
+    use crate::ports::mocks::{MockBlobs, MockOperationGate, MockRetryPause, MockStore, MockUnit};
     use crate::ports::{Begun, Ended};
     use crate::usecase::fixtures::{FixedClock, NumberedIds, now, workspace};
     use pollster::block_on;
@@ -259,7 +259,8 @@ mod tests {
     ) -> Result<Attachment, RoadmapError> {
         let (clock, ids) = (Arc::new(FixedClock), Arc::new(NumberedIds::default()));
         let gate = Arc::new(MockOperationGate::new());
-        let executor = Executor::new(Arc::new(store), gate, clock.clone(), ids.clone());
+        let pause = Arc::new(MockRetryPause::new());
+        let executor = Executor::new(Arc::new(store), gate, pause, clock.clone(), ids.clone());
         let upload = UploadAttachment::new(Arc::new(blobs), executor, clock, ids);
         let file = FileDescription { filename: Filename::cleaned("a.png"), media_type: Some("text/plain".to_owned()) };
         block_on(upload.run(workspace(), file, &mut Pieces(Some(pieces.into_iter()))))

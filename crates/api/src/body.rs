@@ -1,0 +1,341 @@
+//! Bodies as they arrive: bounded in bytes, in time and, for the whole process, in memory.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use actix_web::dev::Payload;
+use actix_web::error::PayloadError;
+use actix_web::web::{Bytes, BytesMut};
+use futures_util::{Stream, StreamExt};
+use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
+
+use crate::error::ApiError;
+
+/// Largest JSON body, in bytes.
+pub(crate) const JSON_LIMIT: usize = 1024 * 1024;
+
+/// Largest body of the form by which mail is stopped, in bytes.
+pub(crate) const FORM_LIMIT: usize = 4 * 1024;
+
+/// How much of a body that is too large is read and thrown away, so that the client gets to read
+/// the response instead of a reset connection.
+pub(crate) const DRAIN_LIMIT: usize = 16 * JSON_LIMIT;
+
+/// How many bytes an upload may have before the part with its file.
+const BEFORE_FILE_LIMIT: usize = 16 * JSON_LIMIT;
+
+/// The least rate of an upload, in bytes per second.
+const LEAST_RATE: u64 = 10 * 1024;
+
+/// How long an upload may be slower than that.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// What bodies may cost.
+#[derive(Clone)]
+pub struct BodyLimits {
+    /// How long a whole body may take, and an upload until its file begins or with nothing arriving.
+    timeout: Duration,
+    memory: Arc<Memory>,
+}
+
+/// Bytes of bodies that are being read, of all connections of the process.
+struct Memory {
+    used: AtomicUsize,
+    limit: usize,
+}
+
+/// Part of the memory, given back when it is dropped.
+pub(crate) struct Reserved {
+    memory: Arc<Memory>,
+    bytes: usize,
+}
+
+impl BodyLimits {
+    /// Bodies that take at most `timeout`, and together at most `memory` bytes.
+    #[must_use]
+    pub fn new(timeout: Duration, memory: usize) -> Self {
+        Self { timeout, memory: Arc::new(Memory { used: AtomicUsize::new(0), limit: memory }) }
+    }
+
+    fn reserved(&self) -> Reserved {
+        Reserved { memory: self.memory.clone(), bytes: 0 }
+    }
+
+    /// Reads a whole body of at most `limit` bytes. One that is larger is read on for a while before it is refused.
+    ///
+    /// What is returned beside the body holds its part of the process's memory until it is dropped.
+    ///
+    /// # Errors
+    /// 408 when it takes too long, 413 when it is larger, 503 when too many bodies are being read, 400 when it breaks off.
+    pub(crate) async fn read(&self, payload: &mut Payload, limit: usize) -> Result<(Bytes, Reserved), ApiError> {
+        let mut reserved = self.reserved();
+        let mut body = BytesMut::new();
+        let mut read = 0;
+        let end = Instant::now() + self.timeout;
+        while let Some(chunk) = timeout_at(end, payload.next()).await.map_err(|_| ApiError::BodyTimeout)? {
+            let chunk = chunk.map_err(|_| ApiError::MalformedBody)?;
+            read += chunk.len();
+            if read <= limit {
+                reserved.grow(chunk.len())?;
+                body.extend_from_slice(&chunk);
+            } else if read > DRAIN_LIMIT {
+                break;
+            }
+        }
+        if read > limit { Err(ApiError::TooLarge { limit }) } else { Ok((body.freeze(), reserved)) }
+    }
+
+    /// The body of an upload, which ends with an error when it arrives too slowly.
+    pub(crate) fn upload(
+        &self,
+        body: Payload,
+    ) -> (impl Stream<Item = Result<Bytes, PayloadError>> + use<>, UploadState) {
+        let state = UploadState::default();
+        // What no part can be made of is cut when there is too much of it; all else is read to its end, if that is near.
+        state.0.allowed.set(Some(BEFORE_FILE_LIMIT + DRAIN_LIMIT));
+        let now = Instant::now();
+        let timer = Box::pin(sleep_until(now));
+        let stream = Arriving {
+            body,
+            state: state.clone(),
+            timer,
+            waits_since: None,
+            waited: Duration::ZERO,
+            timeout: self.timeout,
+        };
+        (stream, state)
+    }
+}
+
+impl Reserved {
+    fn grow(&mut self, bytes: usize) -> Result<(), ApiError> {
+        let Memory { used, limit } = &*self.memory;
+        let before = used.fetch_add(bytes, Ordering::SeqCst);
+        self.bytes += bytes;
+        // Dropping this gives back what was too much.
+        if before + bytes > *limit { Err(ApiError::BodiesFull) } else { Ok(()) }
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.memory.used.fetch_sub(self.bytes, Ordering::SeqCst);
+    }
+}
+
+/// What an upload's handler and its body know of each other.
+#[derive(Clone, Default)]
+pub(crate) struct UploadState(Rc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    received: Cell<u64>,
+    /// How many more bytes are read; `None` is all of them.
+    allowed: Cell<Option<usize>>,
+    file_has_begun: Cell<bool>,
+    timed_out: Cell<bool>,
+    exceeded: Cell<bool>,
+}
+
+impl UploadState {
+    /// The file has begun: it is as long as it is, and has as much time as it needs at the least rate.
+    pub(crate) fn file_begins(&self) {
+        self.0.allowed.set(None);
+        self.0.file_has_begun.set(true);
+    }
+
+    /// Whether more has come without a file than may.
+    pub(crate) fn is_beyond_limit(&self) -> bool {
+        !self.0.file_has_begun.get() && self.0.received.get() > BEFORE_FILE_LIMIT as u64
+    }
+
+    /// The rest of the body is read and thrown away, to a bound.
+    pub(crate) fn drain(&self) {
+        self.0.allowed.set(Some(DRAIN_LIMIT));
+    }
+
+    /// Whether the body was cut because it arrived too slowly.
+    pub(crate) fn has_timed_out(&self) -> bool {
+        self.0.timed_out.get()
+    }
+
+    /// Whether the body was cut because it was too long.
+    pub(crate) fn has_exceeded(&self) -> bool {
+        self.0.exceeded.get()
+    }
+}
+
+/// The body of an upload. Only the time in which the service waits for the client counts, not the time in which the
+/// storage is slow.
+struct Arriving {
+    body: Payload,
+    state: UploadState,
+    timer: Pin<Box<Sleep>>,
+    waits_since: Option<Instant>,
+    waited: Duration,
+    timeout: Duration,
+}
+
+impl Arriving {
+    /// How much longer the client may let the service wait.
+    fn patience(&self) -> Duration {
+        let at_least_rate = Duration::from_millis(self.state.0.received.get() * 1_000 / LEAST_RATE);
+        let by_rate = (GRACE + at_least_rate).saturating_sub(self.waited);
+        if self.state.0.file_has_begun.get() {
+            by_rate.min(self.timeout)
+        } else {
+            by_rate.min(self.timeout.saturating_sub(self.waited))
+        }
+    }
+}
+
+impl Stream for Arriving {
+    type Item = Result<Bytes, PayloadError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        if this.state.has_timed_out() || this.state.has_exceeded() {
+            return Poll::Ready(None);
+        }
+        match this.body.poll_next_unpin(context) {
+            Poll::Ready(Some(Ok(bytes))) => {
+                this.waited += this.waits_since.take().map_or(Duration::ZERO, |since| since.elapsed());
+                let shared = &this.state.0;
+                shared.received.set(shared.received.get() + bytes.len() as u64);
+                if let Some(allowed) = shared.allowed.get() {
+                    let Some(left) = allowed.checked_sub(bytes.len()) else {
+                        shared.exceeded.set(true);
+                        return Poll::Ready(None);
+                    };
+                    shared.allowed.set(Some(left));
+                }
+                Poll::Ready(Some(Ok(bytes)))
+            }
+            Poll::Ready(other) => Poll::Ready(other),
+            Poll::Pending => {
+                if this.waits_since.is_none() {
+                    let now = Instant::now();
+                    let end = now + this.patience();
+                    this.waits_since = Some(now);
+                    this.timer.as_mut().reset(end);
+                }
+                if this.timer.as_mut().poll(context).is_pending() {
+                    return Poll::Pending;
+                }
+                this.state.0.timed_out.set(true);
+                Poll::Ready(None)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::stream;
+    use tokio::time::sleep;
+
+    /// A body of pieces of this size, each so long after the one before.
+    fn dripping(pieces: usize, size: usize, every: Duration) -> Payload {
+        let pieces = stream::unfold(0, move |sent| async move {
+            if sent == pieces {
+                return None;
+            }
+            sleep(every).await;
+            Some((Ok(Bytes::from(vec![b'x'; size])), sent + 1))
+        });
+        Payload::Stream { payload: Box::pin(pieces) }
+    }
+
+    fn limits() -> BodyLimits {
+        BodyLimits::new(Duration::from_secs(30), 1_000)
+    }
+
+    async fn read(limits: &BodyLimits, mut payload: Payload) -> Result<usize, ApiError> {
+        limits.read(&mut payload, 600).await.map(|(body, _)| body.len())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_has_one_deadline_however_it_drips() {
+        let began = Instant::now();
+        let outcome = read(&limits(), dripping(1_000, 1, Duration::from_secs(10))).await;
+        assert!(matches!(outcome, Err(ApiError::BodyTimeout)));
+        assert_eq!(began.elapsed().as_secs(), 30);
+        assert_eq!(read(&limits(), dripping(29, 1, Duration::from_secs(1))).await.unwrap(), 29);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bodies_share_a_budget_of_memory_and_give_it_back() {
+        let limits = limits();
+        let mut first = dripping(1, 600, Duration::ZERO);
+        let held = limits.read(&mut first, 600).await.unwrap();
+        assert!(matches!(read(&limits, dripping(5, 100, Duration::ZERO)).await, Err(ApiError::BodiesFull)));
+        assert_eq!(read(&limits, dripping(4, 100, Duration::ZERO)).await.unwrap(), 400);
+        drop(held);
+        assert_eq!(read(&limits, dripping(5, 100, Duration::ZERO)).await.unwrap(), 500);
+        assert_eq!(limits.memory.used.load(Ordering::SeqCst), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_too_large_takes_no_memory_beyond_the_limit() {
+        let limits = limits();
+        let outcome = read(&limits, dripping(1_000, 1_000, Duration::ZERO)).await;
+        assert!(matches!(outcome, Err(ApiError::TooLarge { limit: 600 })));
+        assert_eq!(limits.memory.used.load(Ordering::SeqCst), 0);
+    }
+
+    /// How an upload that drips ends: bytes, whether it timed out, whether it was too long, seconds.
+    async fn upload(payload: Payload, file_begins: bool, storage: Duration) -> (usize, bool, bool, u64) {
+        let (stream, state) = limits().upload(payload);
+        let mut stream = std::pin::pin!(stream);
+        if file_begins {
+            state.file_begins();
+        }
+        let (began, mut received) = (Instant::now(), 0);
+        while let Some(piece) = stream.next().await {
+            received += piece.unwrap().len();
+            sleep(storage).await;
+        }
+        (received, state.has_timed_out(), state.has_exceeded(), began.elapsed().as_secs())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_upload_has_a_least_rate_after_ten_seconds() {
+        let second = Duration::from_secs(1);
+        // A byte a second: ten seconds, and a moment for the ten bytes.
+        assert_eq!(upload(dripping(1_000, 1, second), true, Duration::ZERO).await, (10, true, false, 10));
+        // Half the rate: twenty seconds, of which ten are for the bytes.
+        let (_, timed_out, _, seconds) = upload(dripping(1_000, 5 * 1024, second), true, Duration::ZERO).await;
+        assert_eq!((timed_out, seconds), (true, 19));
+        // The rate, for as long as it takes.
+        let (received, timed_out, ..) = upload(dripping(300, 11 * 1024, second), true, Duration::ZERO).await;
+        assert_eq!((received, timed_out), (300 * 11 * 1024, false));
+        // Nothing at all behind a quick megabyte.
+        let stuck = stream::iter([Ok(Bytes::from(vec![b'x'; 1024 * 1024]))]).chain(stream::pending());
+        let stuck: Payload = Payload::Stream { payload: Box::pin(stuck) };
+        assert_eq!(upload(stuck, true, Duration::ZERO).await, (1024 * 1024, true, false, 30));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_storage_is_not_the_client_s_fault() {
+        let (received, timed_out, ..) =
+            upload(dripping(100, 100, Duration::from_millis(10)), true, Duration::from_secs(60)).await;
+        assert_eq!((received, timed_out), (10_000, false));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_comes_before_a_file_is_bounded_in_bytes_and_time() {
+        let (received, timed_out, exceeded, _) =
+            upload(dripping(1_000, 1024 * 1024, Duration::ZERO), false, Duration::ZERO).await;
+        assert_eq!((received, timed_out, exceeded), (BEFORE_FILE_LIMIT + DRAIN_LIMIT, false, true));
+        let (_, timed_out, _, seconds) =
+            upload(dripping(1_000, 20 * 1024, Duration::from_secs(1)), false, Duration::ZERO).await;
+        assert_eq!((timed_out, seconds), (true, 30));
+    }
+}

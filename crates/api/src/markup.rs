@@ -1,0 +1,143 @@
+//! Bodies with much markup are read off the threads that serve: cleaning HTML is the one thing in a request whose cost a
+//! client chooses, up to some hundredths of a second.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Map, Value};
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+
+use crate::error::ApiError;
+
+/// How many tags a body may have to be read at once, where it is: a millisecond's work at most.
+const FEW_TAGS: usize = 256;
+
+/// How many bodies may wait for their turn: some seconds' work at most.
+const MOST_WAITING: usize = 32;
+
+/// Threads for markup.
+#[derive(Clone)]
+pub struct MarkupPool {
+    runtime: Handle,
+    threads: Arc<Semaphore>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl MarkupPool {
+    /// At most so many threads of this runtime at a time.
+    #[must_use]
+    pub fn new(runtime: Handle, threads: usize) -> Self {
+        Self { runtime, threads: Arc::new(Semaphore::new(threads.max(1))), waiting: Arc::default() }
+    }
+
+    /// Runs `work` on one of the threads.
+    ///
+    /// # Errors
+    /// 503 when too many wait; 500 when it panics.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let place = Place::of(&self.waiting).ok_or(ApiError::MarkupBusy)?;
+        let permit = self.threads.clone().acquire_owned().await.map_err(|_| ApiError::MarkupBusy)?;
+        drop(place);
+        // The thread is in use until the work has ended, whether or not its request is still there.
+        let work = self.runtime.spawn_blocking(move || {
+            let outcome = work();
+            drop(permit);
+            outcome
+        });
+        work.await.map_err(ApiError::Panicked)
+    }
+}
+
+/// A place among those who wait.
+struct Place(Arc<AtomicUsize>);
+
+impl Place {
+    fn of(waiting: &Arc<AtomicUsize>) -> Option<Self> {
+        let place = Self(waiting.clone());
+        (waiting.fetch_add(1, Ordering::SeqCst) < MOST_WAITING).then_some(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Whether a body may have so much markup that reading it is worth a thread.
+pub(crate) fn is_much(body: &Map<String, Value>) -> bool {
+    body.values().map(tags).sum::<usize>() > FEW_TAGS
+}
+
+/// The tags in all texts of a value. The parser of JSON has bounded how deep it is nested.
+fn tags(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.bytes().filter(|byte| *byte == b'<').count(),
+        Value::Array(values) => values.iter().map(tags).sum(),
+        Value::Object(fields) => fields.values().map(tags).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::sync::mpsc;
+
+    #[test]
+    fn markup_is_counted_wherever_it_is() {
+        for (body, much) in [
+            (json!({ "comment": { "content": "<b>".repeat(257) } }), true),
+            (json!({ "comment": { "content": "<b>".repeat(256) } }), false),
+            (json!({ "tags": ["<".repeat(200), "<".repeat(200)], "n": 1 }), true),
+            (json!({ "comment": { "content": "x".repeat(100_000) } }), false),
+        ] {
+            let Value::Object(body) = body else { panic!("an object") };
+            assert_eq!(is_much(&body), much);
+        }
+    }
+
+    #[tokio::test]
+    async fn so_many_run_so_many_wait_and_the_rest_is_refused() {
+        let pool = MarkupPool::new(Handle::current(), 1);
+        let (release, held) = mpsc::channel::<()>();
+        let running = tokio::spawn({
+            let pool = pool.clone();
+            async move { pool.run(move || held.recv()).await.map(|_| ()) }
+        });
+        while pool.threads.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        let mut waiting: Vec<_> = (0..MOST_WAITING)
+            .map(|_| {
+                let pool = pool.clone();
+                tokio::spawn(async move { pool.run(|| ()).await })
+            })
+            .collect();
+        while pool.waiting.load(Ordering::SeqCst) < MOST_WAITING {
+            tokio::task::yield_now().await;
+        }
+        assert!(matches!(pool.run(|| ()).await, Err(ApiError::MarkupBusy)));
+        // One that goes away makes room.
+        waiting.pop().unwrap().abort();
+        while pool.waiting.load(Ordering::SeqCst) == MOST_WAITING {
+            tokio::task::yield_now().await;
+        }
+        let late = tokio::spawn({
+            let pool = pool.clone();
+            async move { pool.run(|| ()).await }
+        });
+        release.send(()).unwrap();
+        running.await.unwrap().unwrap();
+        for waiter in waiting {
+            waiter.await.unwrap().unwrap();
+        }
+        late.await.unwrap().unwrap();
+        assert_eq!(pool.waiting.load(Ordering::SeqCst), 0);
+    }
+}

@@ -1,0 +1,200 @@
+//! What parsing costs, measured while it is tried.
+//!
+//! An HTML parser walks its stack of open elements for nearly every tag (HTML standard, 13.2.4.3): markup whose elements stay
+//! open costs the square of its length. The same parser runs here on a tree that nobody keeps, piece by piece, and stops when
+//! the elements are nested too deeply or the steps have become too many.
+
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use html5ever::interface::{ElemName, ElementFlags, NodeOrText, QuirksMode, TreeSink};
+use html5ever::tendril::{StrTendril, TendrilSink};
+use html5ever::{Attribute, LocalName, Namespace, ParseOpts, QualName, local_name, ns, parse_fragment};
+
+/// How deep elements may be nested. Browsers stop at 512.
+pub(super) const MOST_NESTED: usize = 256;
+
+/// How many steps through open elements a parser may take: some hundredths of a second.
+const MOST_STEPS: usize = 2_000_000;
+
+/// How many bytes are parsed between two looks at the cost.
+const PIECE: usize = 512;
+
+/// Whether parsing `html` costs more than it may. With few tags it cannot.
+pub(super) fn is_too_high(html: &str) -> bool {
+    let tags = html.bytes().filter(|byte| *byte == b'<').count();
+    tags > MOST_NESTED && measure(html).is_none()
+}
+
+/// The steps that a parser takes, unless they are too many.
+fn measure(html: &str) -> Option<usize> {
+    let counts = Rc::new(Counts::default());
+    let div = QualName::new(None, ns!(html), local_name!("div"));
+    let mut parser = parse_fragment(Discarded(counts.clone()), ParseOpts::default(), div, Vec::new(), false);
+    let mut rest = html;
+    while !rest.is_empty() {
+        let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE).max(1));
+        rest = behind;
+        parser.process(StrTendril::from_slice(piece));
+        if counts.deepest.get() > MOST_NESTED || counts.steps.get() > MOST_STEPS {
+            return None;
+        }
+    }
+    Some(counts.steps.get())
+}
+
+#[derive(Default)]
+struct Counts {
+    steps: Cell<usize>,
+    deepest: Cell<usize>,
+}
+
+impl Counts {
+    fn step(&self) {
+        self.steps.set(self.steps.get() + 1);
+    }
+}
+
+/// A node: what the parser asks about it, and how deep it is nested.
+#[derive(Clone)]
+struct Node(Rc<Element>);
+
+struct Element {
+    name: QualName,
+    depth: Cell<usize>,
+    contents: RefCell<Option<Node>>,
+}
+
+impl Node {
+    fn new(name: QualName) -> Self {
+        Self(Rc::new(Element { name, depth: Cell::new(0), contents: RefCell::default() }))
+    }
+
+    fn nameless() -> Self {
+        Self::new(QualName::new(None, ns!(), local_name!("")))
+    }
+}
+
+/// The name of an element, counted.
+#[derive(Debug)]
+struct Name<'a>(&'a QualName);
+
+impl ElemName for Name<'_> {
+    fn ns(&self) -> &Namespace {
+        &self.0.ns
+    }
+
+    fn local_name(&self) -> &LocalName {
+        &self.0.local
+    }
+}
+
+/// A tree that is thrown away as it grows.
+struct Discarded(Rc<Counts>);
+
+impl Discarded {
+    fn place(&self, depth: usize, child: &NodeOrText<Node>) {
+        if let NodeOrText::AppendNode(child) = child {
+            child.0.depth.set(depth);
+            self.0.deepest.set(self.0.deepest.get().max(depth));
+        }
+    }
+}
+
+impl TreeSink for Discarded {
+    type Handle = Node;
+    type Output = ();
+    type ElemName<'a> = Name<'a>;
+
+    fn finish(self) {}
+
+    fn parse_error(&self, _: Cow<'static, str>) {}
+
+    fn get_document(&self) -> Node {
+        Node::nameless()
+    }
+
+    fn elem_name<'a>(&'a self, target: &'a Node) -> Name<'a> {
+        self.0.step();
+        Name(&target.0.name)
+    }
+
+    fn create_element(&self, name: QualName, _: Vec<Attribute>, _: ElementFlags) -> Node {
+        Node::new(name)
+    }
+
+    fn create_comment(&self, _: StrTendril) -> Node {
+        Node::nameless()
+    }
+
+    fn create_pi(&self, _: StrTendril, _: StrTendril) -> Node {
+        Node::nameless()
+    }
+
+    fn append(&self, parent: &Node, child: NodeOrText<Node>) {
+        self.place(parent.0.depth.get() + 1, &child);
+    }
+
+    fn append_based_on_parent_node(&self, element: &Node, _: &Node, child: NodeOrText<Node>) {
+        self.append_before_sibling(element, child);
+    }
+
+    fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
+
+    fn get_template_contents(&self, target: &Node) -> Node {
+        let mut contents = target.0.contents.borrow_mut();
+        let contents = contents.get_or_insert_with(Node::nameless);
+        contents.0.depth.set(target.0.depth.get() + 1);
+        contents.clone()
+    }
+
+    fn same_node(&self, one: &Node, other: &Node) -> bool {
+        self.0.step();
+        Rc::ptr_eq(&one.0, &other.0)
+    }
+
+    fn set_quirks_mode(&self, _: QuirksMode) {}
+
+    fn append_before_sibling(&self, sibling: &Node, child: NodeOrText<Node>) {
+        self.place(sibling.0.depth.get(), &child);
+    }
+
+    fn add_attrs_if_missing(&self, _: &Node, _: Vec<Attribute>) {}
+
+    fn remove_from_parent(&self, _: &Node) {}
+
+    fn reparent_children(&self, _: &Node, _: &Node) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn honest_markup_costs_a_fraction_of_what_it_may() {
+        let paragraph = "<p>We <b>really</b> love <a href=\"https://x.example/?a=1\">it</a>, <i>do</i> you?</p>";
+        let list = "<ul><li>one</li><li>two<ul><li>three</li></ul></li></ul>";
+        for honest in [paragraph, list] {
+            let html = honest.repeat(100_000 / honest.len());
+            let steps = measure(&html).expect("affordable");
+            assert!(steps < MOST_STEPS / 4, "{steps}");
+            assert!(!is_too_high(&html));
+        }
+    }
+
+    #[test]
+    fn elements_are_nested_up_to_a_bound() {
+        // The first element is one level below the fragment, which is below the document.
+        let nested = |levels: usize| format!("{}x{}", "<ul>".repeat(levels), "</ul>".repeat(levels));
+        assert!(!is_too_high(&nested(MOST_NESTED - 10)));
+        assert!(is_too_high(&nested(MOST_NESTED + 10)));
+        assert!(is_too_high(&format!("äöü{}", nested(MOST_NESTED + 10))));
+    }
+
+    #[test]
+    fn what_has_few_tags_is_not_even_measured() {
+        assert!(!is_too_high(&"<ul>".repeat(MOST_NESTED)));
+        assert!(!is_too_high(&"no markup & nothing".repeat(5_000)));
+    }
+}
