@@ -7,10 +7,10 @@
 //! PostgreSQL is a throw-away server that waits for its disk. Beside the service it runs pgbench with
 //! a single statement that does the same, so that the ratio of the two tells what the service adds.
 
-mod connection;
+pub(crate) mod connection;
 mod corpus;
 mod pgbench;
-mod service;
+pub(crate) mod service;
 
 use std::iter::repeat_with;
 use std::process::Command;
@@ -62,7 +62,7 @@ pub(crate) struct Bench {
 
 /// A store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Kind {
+pub(crate) enum Kind {
     /// The embedded one
     Sqlite,
     /// The one on a server
@@ -86,6 +86,10 @@ struct Workload {
     /// Method, path and body of the next call.
     call: fn(&Corpus, &mut SmallRng) -> (&'static str, String, String),
 }
+
+/// What is measured is the work, and not the limits.
+pub(crate) const WITHOUT_LIMITS: [(&str, &str); 3] =
+    [("ROADMAP_RATE_LIMIT", "off"), ("ROADMAP_RATE_LIMIT_WORKSPACE", "off"), ("ROADMAP_RATE_LIMIT_FAILURES", "off")];
 
 /// Makes each operation key a new one.
 static KEYS: AtomicU64 = AtomicU64::new(0);
@@ -161,8 +165,7 @@ impl Bench {
                 "cargo run --release",
             );
         }
-        let build = ["build", "--release", "--locked", "--package", "roadmap-server"];
-        finish(Command::new(env!("CARGO")).args(build).current_dir(root()), "cargo build --release")?;
+        build_release()?;
         self.store.iter().try_for_each(|kind| self.measure_store(*kind))
     }
 
@@ -172,16 +175,16 @@ impl Bench {
             Kind::Postgres => Some(postgres::cluster(Durability::Full)?),
         };
         let corpus = Corpus::new(self.requests, self.customers);
-        let mut service = Service::new(cluster)?;
+        let mut service = Service::new(root().join("target/release/roadmap"), cluster)?;
 
-        service.start()?;
+        service.start(&WITHOUT_LIMITS)?;
         let loading = Instant::now();
         self.load(&service, &corpus)?;
         let loaded = loading.elapsed();
 
         // Start again: what is measured is a service that finds its data, not one that wrote it.
         service.stop();
-        let started = service.start()?;
+        let started = service.start(&WITHOUT_LIMITS)?;
         println!("\n## {kind}\n");
         println!("start to first answer: {:.0} ms", started.as_secs_f64() * 1e3);
         println!("memory idle: {:.0} MB", service.resident_mb()?);
@@ -303,7 +306,13 @@ async fn expect(connection: &mut Connection, method: &str, path: &str, body: &st
 }
 
 /// Runs the generator, on this thread alone: what it takes of the machine, the service lacks.
-fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+/// Builds the service for release.
+pub(crate) fn build_release() -> anyhow::Result<()> {
+    let build = ["build", "--release", "--locked", "--package", "roadmap-server"];
+    finish(Command::new(env!("CARGO")).args(build).current_dir(root()), "cargo build --release")
+}
+
+pub(crate) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }
 

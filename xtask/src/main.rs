@@ -1,5 +1,6 @@
 //! What maintainers run: `cargo xtask <command>`, one file per command.
 
+mod attack;
 mod bench;
 mod ci;
 mod coverage;
@@ -58,6 +59,8 @@ enum Command {
     FuzzApi(fuzz_api::FuzzApi),
     /// Build for release, load data, and print rates, latencies and costs
     Bench(bench::Bench),
+    /// Attack a release build from one workspace, and print what its neighbour notices
+    Attack(attack::Attack),
     /// Change the code in small ways and see whether the tests notice; takes hours without --file or --shard
     Mutants(mutants::Mutants),
     /// Build the binary that is handed out, and pack it with what belongs to it
@@ -81,6 +84,7 @@ fn main() -> anyhow::Result<()> {
         Command::Openapi(command) => command.run(),
         Command::FuzzApi(command) => command.run(),
         Command::Bench(command) => command.run(),
+        Command::Attack(command) => command.run(),
         Command::Mutants(command) => command.run(),
         Command::Dist(command) => command.run().map(drop),
         Command::Release(command) => command.run(),

@@ -22,9 +22,13 @@ impl Connection {
 
     /// Makes a call, reads the whole answer and returns its status.
     pub(crate) async fn call(&mut self, method: &str, path: &str, body: &str) -> anyhow::Result<u16> {
+        self.request(method, &format!("/api/external/v1{path}"), body).await
+    }
+
+    /// As [`Self::call`], for any path.
+    pub(crate) async fn request(&mut self, method: &str, target: &str, body: &str) -> anyhow::Result<u16> {
         let (headers, length) = (&self.headers, body.len());
-        let request =
-            format!("{method} /api/external/v1{path} HTTP/1.1\r\n{headers}Content-Length: {length}\r\n\r\n{body}");
+        let request = format!("{method} {target} HTTP/1.1\r\n{headers}Content-Length: {length}\r\n\r\n{body}");
         self.stream.get_mut().write_all(request.as_bytes()).await?;
         let mut line = String::new();
         self.stream.read_line(&mut line).await?;

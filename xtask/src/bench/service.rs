@@ -12,56 +12,67 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::connection::Connection;
-use crate::run::{output, root};
+use crate::run::output;
 
 const HOST: &str = "bench.localhost";
 
 /// The service. Dropping it ends its process.
 pub(crate) struct Service {
     folder: TempDir,
+    binary: PathBuf,
     /// The server that it keeps its data on, if that is not a file.
     pub(crate) cluster: Option<Cluster>,
-    key: String,
+    /// A key of the workspace `bench`.
+    pub(crate) key: String,
     running: Option<(Child, u16)>,
 }
 
 impl Service {
     /// An empty workspace `bench` with a member and a key.
-    pub(crate) fn new(cluster: Option<Cluster>) -> anyhow::Result<Self> {
-        let mut service = Self { folder: tempfile::tempdir()?, cluster, key: String::new(), running: None };
-        let website = "https://bench.example";
-        service.roadmap(&["workspace", "create", "bench", "--product-name", "Bench", "--website-url", website])?;
-        service.roadmap(&["member", "add", "--workspace", "bench", "--email", "ann@bench.example", "--name", "Ann"])?;
-        let key = service.roadmap(&["api-key", "create", "--workspace", "bench", "--name", "bench"])?;
-        key.get("key").and_then(Value::as_str).context("no key")?.clone_into(&mut service.key);
+    pub(crate) fn new(binary: PathBuf, cluster: Option<Cluster>) -> anyhow::Result<Self> {
+        let mut service = Self { folder: tempfile::tempdir()?, binary, cluster, key: String::new(), running: None };
+        service.workspace("bench")?;
+        service.key = service.api_key("bench")?.0;
         Ok(service)
     }
 
+    /// Makes a workspace with a member.
+    pub(crate) fn workspace(&self, name: &str) -> anyhow::Result<()> {
+        let website = format!("https://{name}.example");
+        self.roadmap(&["workspace", "create", name, "--product-name", name, "--website-url", &website])?;
+        let address = format!("ann@{name}.example");
+        self.roadmap(&["member", "add", "--workspace", name, "--email", &address, "--name", "Ann"]).map(drop)
+    }
+
+    /// Makes a key for a workspace. Returns it with its id.
+    pub(crate) fn api_key(&self, workspace: &str) -> anyhow::Result<(String, String)> {
+        let made = self.roadmap(&["api-key", "create", "--workspace", workspace, "--name", workspace])?;
+        let field = |name: &str| made.get(name).and_then(Value::as_str).map(str::to_owned).context("no key");
+        Ok((field("key")?, field("id")?))
+    }
+
     fn command(&self) -> Command {
-        let binary: PathBuf = root().join("target/release/roadmap");
-        let mut command = Command::new(binary);
+        let mut command = Command::new(&self.binary);
         command.current_dir(self.folder.path()).args(["--data-dir", "."]);
         if let Some(cluster) = &self.cluster {
             command.args(["--database-url", &cluster.url()]);
-            command.env("ROADMAP_SECRET", "a secret for benchmarks, known to everybody");
+            command.env("ROADMAP_SECRET", "benchmarks-0a9c4f17e6d2b8350c71fe94");
         }
         command
     }
 
-    fn roadmap(&self, arguments: &[&str]) -> anyhow::Result<Value> {
+    /// Runs a command of the service.
+    pub(crate) fn roadmap(&self, arguments: &[&str]) -> anyhow::Result<Value> {
         let printed = output(self.command().args(arguments).arg("--json"), "roadmap")?;
         serde_json::from_slice(&printed).context("roadmap printed no JSON")
     }
 
-    /// Starts the process. Returns how long it took until a call was answered.
-    pub(crate) fn start(&mut self) -> anyhow::Result<Duration> {
+    /// Starts the process with these variables. Returns how long it took until a call was answered.
+    pub(crate) fn start(&mut self, environment: &[(&str, &str)]) -> anyhow::Result<Duration> {
         let log = std::fs::File::create(self.folder.path().join("server.log"))?;
         let began = Instant::now();
         let mut command = self.command();
-        // What is measured is the work, and not the limits.
-        for limit in ["ROADMAP_RATE_LIMIT", "ROADMAP_RATE_LIMIT_WORKSPACE", "ROADMAP_RATE_LIMIT_FAILURES"] {
-            command.env(limit, "off");
-        }
+        command.envs(environment.iter().copied());
         command.args(["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).stderr(log);
         let mut child = command.spawn().context("the service cannot be started")?;
         let mut line = String::new();
@@ -81,6 +92,11 @@ impl Service {
             let _ = child.kill();
             let _ = child.wait();
         }
+    }
+
+    /// Where it listens.
+    pub(crate) fn port(&self) -> anyhow::Result<u16> {
+        self.running.as_ref().map(|(_, port)| *port).context("the service is not running")
     }
 
     /// A connection of a caller with the key.

@@ -1,0 +1,147 @@
+//! `cargo xtask attack`: what one workspace notices while another one, or a stranger, attacks the service.
+//!
+//! A workspace votes, searches and lists at a steady pace, and somebody asks `/healthz`: first alone, then beside each
+//! attack of [`attacks`]. Limits and budgets are the service's defaults. Everything runs on this machine and its loopback
+//! interface, attackers included.
+
+mod attacks;
+mod neighbour;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use roadmap_testkit::postgres::Durability;
+
+use crate::bench::service::Service;
+use crate::bench::{Kind, WITHOUT_LIMITS, block_on, build_release};
+use crate::postgres;
+use crate::run::{root, service as debug_service};
+use attacks::{ATTACKS, Attacker};
+use neighbour::{Figures, Neighbour};
+
+/// How much slower than alone the neighbour's requests may be, and what is quick enough in any case.
+const MOST_SLOWDOWN: f64 = 2.0;
+const QUICK: Duration = Duration::from_millis(50);
+
+/// How long `/healthz` may take.
+const HEALTHZ: Duration = Duration::from_millis(100);
+
+/// How much memory an attack may add, in megabytes.
+const MEMORY: f64 = 64.0;
+
+/// How much slower than a release build a debug build may be.
+const DEBUG_FACTOR: u32 = 4;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Attack {
+    /// Stores to attack
+    #[arg(long, value_delimiter = ',', default_values_t = [Kind::Sqlite, Kind::Postgres])]
+    store: Vec<Kind>,
+    /// Seconds for each attack
+    #[arg(long, default_value_t = 10)]
+    seconds: u64,
+    /// Feature requests of the attacker, most of them with a young common word
+    #[arg(long, default_value_t = 100_000)]
+    requests: u64,
+    /// Only attacks whose name contains this
+    #[arg(long, default_value = "")]
+    only: String,
+    /// A debug build, whose bars are four times as high
+    #[arg(long)]
+    debug: bool,
+}
+
+impl Attack {
+    /// What CI runs: the build that the tests have made, and little data.
+    pub(crate) fn short() -> Self {
+        Self {
+            store: vec![Kind::Sqlite, Kind::Postgres],
+            seconds: 3,
+            requests: 2_000,
+            only: String::new(),
+            debug: true,
+        }
+    }
+
+    pub(crate) fn run(&self) -> anyhow::Result<()> {
+        let binary = if self.debug {
+            debug_service()?
+        } else {
+            build_release()?;
+            root().join("target/release/roadmap")
+        };
+        let mut missed = Vec::new();
+        for kind in &self.store {
+            missed.extend(self.attack(*kind, binary.clone())?);
+        }
+        ensure!(missed.is_empty(), "bars were missed:\n{}", missed.join("\n"));
+        Ok(())
+    }
+
+    /// Runs all attacks on one store. Returns the bars that were missed.
+    fn attack(&self, kind: Kind, binary: PathBuf) -> anyhow::Result<Vec<String>> {
+        let cluster = match kind {
+            Kind::Sqlite => None,
+            Kind::Postgres => Some(postgres::cluster(Durability::Full)?),
+        };
+        let mut service = Service::new(binary, cluster)?;
+        let neighbour = Neighbour::new(&service)?;
+        let attacker = Attacker::new(&service)?;
+        service.start(&[&WITHOUT_LIMITS[..], &[("ROADMAP_STORAGE_RECORDS", "off")]].concat())?;
+        block_on(neighbour.load(service.port()?))?;
+        block_on(attacker.load(service.port()?, self.requests))?;
+        service.stop();
+        service.start(&[])?;
+
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let port = service.port()?;
+        let time = Duration::from_secs(self.seconds);
+        let watch = |attack: Option<&attacks::AttackFn>| -> anyhow::Result<(Figures, f64, String)> {
+            let before = service.resident_mb()?;
+            runtime.block_on(async {
+                let attacking = attack.map(|attack| tokio::spawn(attack(attacker.clone(), port, time)));
+                let watched = tokio::spawn(neighbour.clone().watch(port, time));
+                let mut most = before;
+                while !watched.is_finished() {
+                    most = most.max(service.resident_mb()?);
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                let figures = watched.await.context("the neighbour")??;
+                let outcome = match attacking {
+                    Some(attacking) => attacking.await.context("the attack")?,
+                    None => String::new(),
+                };
+                Ok((figures, most - before, outcome))
+            })
+        };
+        // Once to warm up.
+        watch(None)?;
+        let (quiet, ..) = watch(None)?;
+        println!("\n## {kind}, {} requests of the attacker\n", self.requests);
+        println!("| attack | p50 ms | p99 ms | longest ms | `/healthz` p99 ms | memory | 5xx | the attacker got |");
+        println!("|---|---:|---:|---:|---:|---:|---:|---|");
+        println!("| none | {} | | | |", quiet.columns());
+        let factor = if self.debug { DEBUG_FACTOR } else { 1 };
+        let slow = quiet.p99().mul_f64(MOST_SLOWDOWN).max(QUICK * factor);
+        let mut missed = Vec::new();
+        for (name, attack) in ATTACKS.iter().filter(|(name, _)| name.contains(&self.only)) {
+            let (figures, memory, outcome) = watch(Some(attack))?;
+            println!("| {name} | {} | {memory:+.0} MB | {} | {outcome} |", figures.columns(), figures.server_errors);
+            let mut miss = |what: String| missed.push(format!("{kind}, {name}: {what}"));
+            if figures.p99() > slow {
+                miss(format!("p99 {:?}, allowed are {slow:?}", figures.p99()));
+            }
+            if figures.healthz_p99() > HEALTHZ * factor {
+                miss(format!("/healthz {:?}", figures.healthz_p99()));
+            }
+            if memory > MEMORY {
+                miss(format!("{memory:.0} MB more memory"));
+            }
+            if figures.server_errors > 0 {
+                miss(format!("{} of the neighbour's requests got a 5xx", figures.server_errors));
+            }
+        }
+        Ok(missed)
+    }
+}

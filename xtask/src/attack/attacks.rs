@@ -1,0 +1,314 @@
+//! What attackers do: those with a workspace and keys of their own, and strangers.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use futures_util::future::{join_all, try_join_all};
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+
+use crate::bench::connection::Connection;
+use crate::bench::service::Service;
+
+const HOST: &str = "evil.localhost";
+
+/// Voters of the attacker's first feature request.
+const VOTERS: usize = 1_000;
+
+/// How many characters a comment may have.
+const COMMENT: usize = 100_000;
+
+/// The common word that only young requests, without votes, have.
+const YOUNG: &str = "fresh";
+
+/// An attack. Returns what the attacker got for it.
+pub(super) type AttackFn = fn(Attacker, u16, Duration) -> Pin<Box<dyn Future<Output = String> + Send>>;
+
+/// All attacks.
+pub(super) const ATTACKS: [(&str, AttackFn); 8] = [
+    ("200 trickling anonymous sockets", |_, port, time| Box::pin(trickle(port, time))),
+    ("20 shapes of 100 KB HTML, 6 at a time", |attacker, port, time| Box::pin(hostile_html(attacker, port, time))),
+    ("a hostile comment to 1,000 voters", |attacker, port, time| Box::pin(notify(attacker, port, time))),
+    ("word bombs, 4 at a time", |attacker, port, time| Box::pin(word_bombs(attacker, port, time))),
+    ("endless forms", |attacker, port, time| Box::pin(endless_forms(attacker, port, time))),
+    ("a young common word", |attacker, port, time| Box::pin(young_word(attacker, port, time))),
+    ("one key flooding", |attacker, port, time| Box::pin(flood(attacker, port, time))),
+    ("keys over changing subdomains", |attacker, port, time| Box::pin(subdomains(attacker, port, time))),
+];
+
+/// A workspace that means harm.
+#[derive(Clone)]
+pub(super) struct Attacker {
+    keys: Vec<String>,
+    revoked: String,
+}
+
+impl Attacker {
+    pub(super) fn new(service: &Service) -> anyhow::Result<Self> {
+        service.workspace("evil")?;
+        // Ten keys use up what a workspace may do.
+        let keys = (0..10).map(|_| Ok(service.api_key("evil")?.0)).collect::<anyhow::Result<_>>()?;
+        let (revoked, id) = service.api_key("evil")?;
+        service.roadmap(&["api-key", "revoke", "--workspace", "evil", &id])?;
+        Ok(Self { keys, revoked })
+    }
+
+    async fn connect(&self, port: u16, number: usize) -> anyhow::Result<Connection> {
+        let key = self.keys.get(number % self.keys.len()).context("no key")?;
+        Connection::open(port, HOST, key).await
+    }
+
+    /// Many requests, the younger two thirds of them with a common word and without votes, and many voters for the first.
+    pub(super) async fn load(&self, port: u16, requests: u64) -> anyhow::Result<()> {
+        let next = AtomicU64::new(0);
+        let load = async |number: usize| {
+            let mut connection = self.connect(port, number).await?;
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= requests {
+                    return anyhow::Ok(());
+                }
+                let (word, customer) = if number * 3 < requests {
+                    ("settled", format!(r#","customer":{{"email":"old{}@example.com"}}"#, number % 500))
+                } else {
+                    (YOUNG, String::new())
+                };
+                let body = format!(
+                    r#"{{"feature_request":{{"title":"A {word} idea number {number}","description":"Something {word} about {} and {}"}}{customer}}}"#,
+                    number % 1_000,
+                    number % 77
+                );
+                let status = connection.call("POST", "/feature_requests", &body).await?;
+                ensure!(status == 201, "a feature request was answered with {status}");
+            }
+        };
+        try_join_all((0..16).map(load)).await?;
+        let mut connection = self.connect(port, 0).await?;
+        for voter in 0..VOTERS {
+            let body = format!(r#"{{"customer":{{"email":"voter{voter}@example.com"}}}}"#);
+            let status = connection.call("POST", "/feature_requests/1/upvotes", &body).await?;
+            ensure!(status == 201, "a vote was answered with {status}");
+        }
+        Ok(())
+    }
+
+    /// Makes requests over so many connections until the time is over. Returns how often there was which status.
+    async fn repeat(
+        &self,
+        port: u16,
+        time: Duration,
+        connections: usize,
+        request: impl Fn(usize) -> (&'static str, String, String),
+    ) -> String {
+        let end = Instant::now() + time;
+        let one = async |number: usize| {
+            let mut got = BTreeMap::<u16, u64>::new();
+            let mut connection = None;
+            for round in (0..).take_while(|_| Instant::now() < end) {
+                let (method, path, body) = request(number + round * connections);
+                let status = async {
+                    let open = match &mut connection {
+                        Some(open) => open,
+                        none => none.insert(self.connect(port, number + round).await?),
+                    };
+                    open.call(method, &path, &body).await
+                };
+                match tokio::time::timeout(Duration::from_secs(20), status).await {
+                    Ok(Ok(status)) => *got.entry(status).or_default() += 1,
+                    _ => {
+                        connection = None;
+                        *got.entry(0).or_default() += 1;
+                    }
+                }
+            }
+            got
+        };
+        counted(join_all((0..connections).map(one)).await)
+    }
+}
+
+/// `201 × 7, 429 × 3`; 0 is a connection that ended.
+fn counted(all: Vec<BTreeMap<u16, u64>>) -> String {
+    let mut sum = BTreeMap::<u16, u64>::new();
+    for (status, count) in all.into_iter().flatten() {
+        *sum.entry(status).or_default() += count;
+    }
+    sum.iter().map(|(status, count)| format!("{status} × {count}")).collect::<Vec<_>>().join(", ")
+}
+
+/// A stranger's connection, from another address than the neighbour's.
+async fn stranger(port: u16) -> std::io::Result<TcpStream> {
+    let socket = TcpSocket::new_v4()?;
+    socket.bind(SocketAddr::from((Ipv4Addr::new(127, 0, 0, 66), 0)))?;
+    socket.connect(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await
+}
+
+async fn trickle(port: u16, time: Duration) -> String {
+    const SOCKETS: usize = 200;
+    let end = Instant::now() + time;
+    let head = format!("POST /unsubscribe/abc.def HTTP/1.1\r\nHost: {HOST}\r\nContent-Length: 1000000\r\n\r\n");
+    let one = async |_: usize| {
+        let Ok(mut stream) = stranger(port).await else { return false };
+        if stream.write_all(head.as_bytes()).await.is_err() {
+            return false;
+        }
+        while Instant::now() < end {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            if stream.write_all(b"x").await.is_err() {
+                return false;
+            }
+        }
+        true
+    };
+    let open = join_all((0..SOCKETS).map(one)).await.into_iter().filter(|is_open| *is_open).count();
+    format!("{open} of {SOCKETS} sockets open at the end")
+}
+
+/// Markup that costs a naive parser the square of its length, or that grows when it is cleaned.
+const SHAPES: [&str; 24] = [
+    "<ul>",
+    "<ul><li>",
+    "<ol><li>x",
+    "<pre>",
+    "<div>",
+    "<dl><dd>",
+    "<span></p>",
+    "<blockquote>",
+    "<p><blockquote>",
+    "<b></p>",
+    "<i><b>",
+    "<a>x",
+    "<a href=x>",
+    "<h1><h2>",
+    "<table><tr><td>",
+    "<table>x",
+    "<select><option>",
+    "<svg><g>",
+    "<math><mi>",
+    "<template>",
+    "<b><select></b>",
+    "<li><ul></li>",
+    "<applet><b>",
+    "&amp",
+];
+
+async fn hostile_html(attacker: Attacker, port: u16, time: Duration) -> String {
+    let request = |number: usize| {
+        let shape = SHAPES.get(number % SHAPES.len()).copied().unwrap_or_default();
+        // An unknown record, a known one, and one under a key that is the same each time.
+        let (record, key) = match number % 3 {
+            0 => (1, String::new()),
+            1 => (999_999_999, String::new()),
+            _ => (1, r#","operation_key":"k""#.to_owned()),
+        };
+        let body = format!(r#"{{"comment":{{"content":"{}"}}{key}}}"#, shape.repeat(COMMENT / shape.len()));
+        ("POST", format!("/feature_requests/{record}/comments"), body)
+    };
+    attacker.repeat(port, time, 6, request).await
+}
+
+async fn notify(attacker: Attacker, port: u16, time: Duration) -> String {
+    // What may be stored and is much work for whoever reads it: thousands of short elements.
+    let content = "<ul><li><b>x</b></li></ul>".repeat(COMMENT / 27);
+    let body = format!(r#"{{"comment":{{"content":"{content}"}},"notify_all_voters":true}}"#);
+    let status = async {
+        let mut connection = attacker.connect(port, 0).await?;
+        connection.call("POST", "/feature_requests/1/comments", &body).await
+    };
+    let status = status.await.map_or_else(|error| error.to_string(), |status| status.to_string());
+    tokio::time::sleep(time).await;
+    status
+}
+
+async fn word_bombs(attacker: Attacker, port: u16, time: Duration) -> String {
+    let request = |number: usize| {
+        let mut random = SmallRng::seed_from_u64(number as u64);
+        let mut words = String::with_capacity(20_000);
+        while words.len() < 19_900 {
+            words.extend((0..6).map(|_| char::from(random.random_range(b'a'..=b'z'))));
+            words.push(' ');
+        }
+        let body = format!(r#"{{"feature_request":{{"title":"Bomb {number}","description":"{words}"}}}}"#);
+        ("POST", "/feature_requests".to_owned(), body)
+    };
+    attacker.repeat(port, time, 4, request).await
+}
+
+async fn endless_forms(attacker: Attacker, port: u16, time: Duration) -> String {
+    let end = Instant::now() + time;
+    let pieces = ["\r\n--limit\r\nA: b\r\n\r\n", "A: b\r\n", "x\r\n", "x"];
+    let one = async |number: usize| {
+        let (mut sent, mut forms) = (0_usize, 0_usize);
+        let piece = pieces.get(number % pieces.len()).copied().unwrap_or_default();
+        let piece = piece.repeat(0x10000 / piece.len());
+        let chunk = format!("{:x}\r\n{piece}\r\n", piece.len());
+        while Instant::now() < end {
+            let Some(key) = attacker.keys.get(forms % attacker.keys.len()) else { break };
+            let head = format!(
+                "POST /api/external/v2/attachments HTTP/1.1\r\nHost: {HOST}\r\nX-Api-Key: {key}\r\n\
+                 Content-Type: multipart/form-data; boundary=limit\r\nTransfer-Encoding: chunked\r\n\r\n"
+            );
+            let Ok(mut stream) = stranger(port).await else { break };
+            forms += 1;
+            if stream.write_all(head.as_bytes()).await.is_err() {
+                continue;
+            }
+            while Instant::now() < end && stream.write_all(chunk.as_bytes()).await.is_ok() {
+                sent += chunk.len();
+            }
+        }
+        (sent, forms)
+    };
+    let (sent, forms) = join_all((0..8).map(one)).await.into_iter().fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
+    format!("{forms} forms, {} MB", sent / 1_000_000)
+}
+
+async fn young_word(attacker: Attacker, port: u16, time: Duration) -> String {
+    let request = |_: usize| ("GET", format!("/feature_requests?query={YOUNG}"), String::new());
+    attacker.repeat(port, time, 4, request).await
+}
+
+async fn flood(attacker: Attacker, port: u16, time: Duration) -> String {
+    let one = Attacker { keys: attacker.keys.iter().take(1).cloned().collect(), ..attacker };
+    one.repeat(port, time, 32, |_| ("GET", "/tracks".to_owned(), String::new())).await
+}
+
+/// A good key and a revoked one, each under names of workspaces that change with every request.
+async fn subdomains(attacker: Attacker, port: u16, time: Duration) -> String {
+    let end = Instant::now() + time;
+    let one = async |number: usize| {
+        let mut got = BTreeMap::<u16, u64>::new();
+        let mut round = 0_usize;
+        while Instant::now() < end {
+            let Ok(mut stream) = stranger(port).await else { break };
+            while Instant::now() < end {
+                round += 1;
+                let key = if round % 2 == 0 { Some(&attacker.revoked) } else { attacker.keys.first() };
+                let key = key.map_or("", String::as_str);
+                let host = if round % 3 == 0 { HOST.to_owned() } else { format!("w{number}x{round}.localhost") };
+                let request =
+                    format!("GET /api/external/v1/tracks HTTP/1.1\r\nHost: {host}\r\nX-Api-Key: {key}\r\n\r\n");
+                let mut response = [0; 4096];
+                let exchange = async {
+                    stream.write_all(request.as_bytes()).await?;
+                    stream.read(&mut response).await
+                };
+                match exchange.await {
+                    Ok(read) if read > 12 => {
+                        let status = response.get(9..12).and_then(|digits| std::str::from_utf8(digits).ok());
+                        *got.entry(status.and_then(|status| status.parse().ok()).unwrap_or(0)).or_default() += 1;
+                    }
+                    _ => break,
+                }
+            }
+        }
+        got
+    };
+    counted(join_all((0..16).map(one)).await)
+}

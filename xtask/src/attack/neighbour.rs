@@ -1,0 +1,131 @@
+//! The workspace that is attacked by nobody, and notices what is done to others.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use futures_util::future::{try_join, try_join_all};
+
+use crate::bench::connection::Connection;
+use crate::bench::service::Service;
+
+const HOST: &str = "bench.localhost";
+
+/// Connections, each with a key of its own.
+const CALLERS: usize = 8;
+
+/// The time between two requests of a caller: all of them stay below the limits of keys and workspace.
+const PAUSE: Duration = Duration::from_millis(140);
+
+/// How often `/healthz` is asked.
+const HEALTHZ_PAUSE: Duration = Duration::from_millis(20);
+
+/// Feature requests to vote for and to search.
+const REQUESTS: usize = 200;
+
+/// A workspace with some feature requests.
+#[derive(Clone)]
+pub(super) struct Neighbour {
+    keys: Vec<String>,
+}
+
+/// What it noticed.
+pub(super) struct Figures {
+    requests: Vec<Duration>,
+    healthz: Vec<Duration>,
+    /// How many of its requests were answered with a 5xx, or not at all.
+    pub(super) server_errors: usize,
+}
+
+impl Neighbour {
+    pub(super) fn new(service: &Service) -> anyhow::Result<Self> {
+        let keys = (0..CALLERS).map(|_| Ok(service.api_key("bench")?.0)).collect::<anyhow::Result<_>>()?;
+        Ok(Self { keys })
+    }
+
+    pub(super) async fn load(&self, port: u16) -> anyhow::Result<()> {
+        let mut connection = self.connect(port, 0).await?;
+        for number in 0..REQUESTS {
+            let body = format!(r#"{{"feature_request":{{"title":"Dark mode {number} for everybody"}}}}"#);
+            let status = connection.call("POST", "/feature_requests", &body).await?;
+            ensure!(status == 201, "a feature request was answered with {status}");
+        }
+        Ok(())
+    }
+
+    async fn connect(&self, port: u16, caller: usize) -> anyhow::Result<Connection> {
+        Connection::open(port, HOST, self.keys.get(caller).context("no key")?).await
+    }
+
+    /// Works for so long.
+    pub(super) async fn watch(self, port: u16, time: Duration) -> anyhow::Result<Figures> {
+        let end = Instant::now() + time;
+        let callers = (0..CALLERS).map(|caller| self.call(port, caller, end));
+        let (called, healthz) = try_join(try_join_all(callers), ask_healthz(port, end)).await?;
+        let (requests, server_errors): (Vec<_>, Vec<_>) = called.into_iter().unzip();
+        Ok(Figures { requests: requests.concat(), healthz, server_errors: server_errors.iter().sum() })
+    }
+
+    async fn call(&self, port: u16, caller: usize, end: Instant) -> anyhow::Result<(Vec<Duration>, usize)> {
+        let mut connection = self.connect(port, caller).await?;
+        let (mut took, mut errors) = (Vec::new(), 0);
+        for number in (caller..).take_while(|_| Instant::now() < end) {
+            let request = number % REQUESTS + 1;
+            let vote = format!(r#"{{"customer":{{"email":"customer{number}@example.com"}}}}"#);
+            let (method, path, body) = match number % 4 {
+                0 | 1 => ("POST", format!("/feature_requests/{request}/upvotes"), vote.as_str()),
+                2 => ("GET", "/feature_requests?query=dark+mode".to_owned(), ""),
+                _ => ("GET", format!("/votes?email=customer{number}@example.com"), ""),
+            };
+            let began = Instant::now();
+            match connection.call(method, &path, body).await {
+                Ok(status) if status < 500 => ensure!(status < 400, "{method} {path} was answered with {status}"),
+                Ok(_) => errors += 1,
+                Err(_) => {
+                    errors += 1;
+                    connection = self.connect(port, caller).await?;
+                }
+            }
+            took.push(began.elapsed());
+            tokio::time::sleep(PAUSE).await;
+        }
+        Ok((took, errors))
+    }
+}
+
+async fn ask_healthz(port: u16, end: Instant) -> anyhow::Result<Vec<Duration>> {
+    let mut took = Vec::new();
+    let mut connection = Connection::open(port, HOST, "none").await?;
+    while Instant::now() < end {
+        let began = Instant::now();
+        let status = connection.request("GET", "/healthz", "").await?;
+        ensure!(status == 200, "/healthz was answered with {status}");
+        took.push(began.elapsed());
+        tokio::time::sleep(HEALTHZ_PAUSE).await;
+    }
+    Ok(took)
+}
+
+impl Figures {
+    /// What 99 of 100 requests took at most.
+    pub(super) fn p99(&self) -> Duration {
+        at(&self.requests, 99)
+    }
+
+    pub(super) fn healthz_p99(&self) -> Duration {
+        at(&self.healthz, 99)
+    }
+
+    /// Cells of a table, in milliseconds.
+    pub(super) fn columns(&self) -> String {
+        let all = [at(&self.requests, 50), self.p99(), at(&self.requests, 100), self.healthz_p99()];
+        all.map(|took| format!("{:.1}", took.as_secs_f64() * 1e3)).join(" | ")
+    }
+}
+
+/// The duration that so many of a hundred take at most.
+fn at(took: &[Duration], percent: usize) -> Duration {
+    let mut sorted = took.to_vec();
+    sorted.sort_unstable();
+    let index = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
+    sorted.get(index).copied().unwrap_or_default()
+}
