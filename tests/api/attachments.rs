@@ -238,10 +238,10 @@ fn a_form_without_a_file_is_refused() {
 }
 
 #[test]
-fn sixteen_megabytes_of_other_parts_may_come_before_the_file() {
+fn a_megabyte_of_other_parts_may_come_before_the_file() {
     let app = App::start();
     // Heads of parts count, too, and what was read with them.
-    for (bytes, status) in [(15 * 1024 * 1024, 201), (16 * 1024 * 1024 + 1, 422)] {
+    for (bytes, status) in [(900 * 1024, 201), (1024 * 1024 + 1, 422)] {
         let bytes = vec![b'x'; bytes];
         let answer = post(&app.acme, &[part("other", "a", &bytes), part("file", "a.txt", b"text")]);
         assert_eq!(answer.status, status);

@@ -4,6 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::time::Instant;
 
+use crate::attack::Attack;
 use crate::deny::Deny;
 use crate::fuzz_api::FuzzApi;
 use crate::openapi::OpenApi;
@@ -57,6 +58,7 @@ fn checks() -> anyhow::Result<()> {
     step("tests", || Test::default().run())?;
     step("proxies", test_proxies::run)?;
     step("browser", test_browser::run)?;
+    step("attacks, a short form", || Attack::short().run())?;
     // A slice: the rest of the time is for whoever changes the API.
     step("calls from the document", || FuzzApi::slice(1).run())
 }

@@ -28,7 +28,10 @@ pub(crate) const FORM_LIMIT: usize = 4 * 1024;
 pub(crate) const DRAIN_LIMIT: usize = 16 * JSON_LIMIT;
 
 /// How many bytes an upload may have before the part with its file.
-const BEFORE_FILE_LIMIT: usize = 16 * JSON_LIMIT;
+const BEFORE_FILE_LIMIT: usize = JSON_LIMIT;
+
+/// After how many bytes of an upload other requests of the same thread get their turn.
+const YIELD_AFTER: usize = 64 * 1024;
 
 /// The least rate of an upload, in bytes per second.
 const LEAST_RATE: u64 = 10 * 1024;
@@ -107,6 +110,7 @@ impl BodyLimits {
             timer,
             waits_since: None,
             waited: Duration::ZERO,
+            since_yield: 0,
             timeout: self.timeout,
         };
         (stream, state)
@@ -179,6 +183,8 @@ struct Arriving {
     timer: Pin<Box<Sleep>>,
     waits_since: Option<Instant>,
     waited: Duration,
+    /// Bytes since others had their turn.
+    since_yield: usize,
     timeout: Duration,
 }
 
@@ -203,9 +209,16 @@ impl Stream for Arriving {
         if this.state.has_timed_out() || this.state.has_exceeded() {
             return Poll::Ready(None);
         }
+        if this.since_yield > YIELD_AFTER {
+            // What always has more to read would never let go of the thread.
+            this.since_yield = 0;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         match this.body.poll_next_unpin(context) {
             Poll::Ready(Some(Ok(bytes))) => {
                 this.waited += this.waits_since.take().map_or(Duration::ZERO, |since| since.elapsed());
+                this.since_yield += bytes.len();
                 let shared = &this.state.0;
                 shared.received.set(shared.received.get() + bytes.len() as u64);
                 if let Some(allowed) = shared.allowed.get() {
@@ -219,6 +232,7 @@ impl Stream for Arriving {
             }
             Poll::Ready(other) => Poll::Ready(other),
             Poll::Pending => {
+                this.since_yield = 0;
                 if this.waits_since.is_none() {
                     let now = Instant::now();
                     let end = now + this.patience();
@@ -320,6 +334,19 @@ mod tests {
         let stuck = stream::iter([Ok(Bytes::from(vec![b'x'; 1024 * 1024]))]).chain(stream::pending());
         let stuck: Payload = Payload::Stream { payload: Box::pin(stuck) };
         assert_eq!(upload(stuck, true, Duration::ZERO).await, (1024 * 1024, true, false, 30));
+    }
+
+    #[tokio::test]
+    async fn an_upload_that_always_has_more_lets_others_work() {
+        let endless = stream::repeat_with(|| Ok(Bytes::from_static(&[b'x'; 1_024])));
+        let (upload, state) = limits().upload(Payload::Stream { payload: Box::pin(endless) });
+        state.file_begins();
+        let read = upload.for_each(|_| std::future::ready(()));
+        tokio::select! {
+            biased;
+            () = read => unreachable!("it does not end"),
+            () = tokio::task::yield_now() => {}
+        }
     }
 
     #[tokio::test(start_paused = true)]
