@@ -277,6 +277,21 @@ pub fn run(data_dir: &Path, arguments: &[&str], environment: &[(&str, &str)]) ->
     finished(command.envs(environment.iter().copied()))
 }
 
+/// What a process that must not start says on standard error. One that starts is killed, and fails the test.
+#[track_caller]
+pub fn refusal(data_dir: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> String {
+    let mut command = binary(data_dir);
+    command.args(arguments).envs(environment.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary runs");
+    let mut first = String::new();
+    let mut stdout = BufReader::new(child.stdout.take().expect("its output"));
+    stdout.read_line(&mut first).expect("a line or the end");
+    let _ = child.kill();
+    let output = child.wait_with_output().expect("the process");
+    assert_eq!(first, "", "{arguments:?} {environment:?} has started");
+    String::from_utf8(output.stderr).expect("text")
+}
+
 /// Tells others to end, at its own end, whatever has failed until then.
 pub struct Until<'a>(pub &'a AtomicBool);
 

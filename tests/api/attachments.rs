@@ -65,7 +65,11 @@ fn open(app: &App, blob_url: &Value, headers: &[(&str, &str)]) -> Answer {
     assert_eq!(redirect.status, 302, "{}", redirect.text());
     is_guarded(&redirect);
     let location = path_of(&json!(redirect.header("location")));
-    visitor.call("GET", &location, headers, None).expect("an answer")
+    let answer = visitor.call("GET", &location, headers, None).expect("an answer");
+    // Browsers look at both: what may be embedded must be so on the whole way.
+    let policy = |answer: &Answer| answer.header("cross-origin-resource-policy").map(str::to_owned);
+    assert!(answer.status >= 400 || policy(&answer) == policy(&redirect), "{:?}", policy(&answer));
+    answer
 }
 
 #[track_caller]
@@ -75,6 +79,8 @@ fn is_guarded(answer: &Answer) {
     assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
     assert_eq!(answer.header("cache-control"), Some("no-store"));
     assert_eq!(answer.header("set-cookie"), None);
+    let policy = answer.header("cross-origin-resource-policy");
+    assert!(matches!(policy, Some("cross-origin" | "same-origin")), "{policy:?}");
 }
 
 /// All files in the folder for blobs, finished or not.
@@ -369,6 +375,9 @@ fn only_raster_images_are_shown_and_active_types_are_bytes() {
         is_guarded(&answer);
         assert_eq!((answer.status, answer.header("content-type")), (200, Some(served)), "{content_type}");
         assert_eq!(answer.header("content-disposition").unwrap(), format!("{kind}; filename=\"a\""));
+        // Images that are shown are for the customer's own pages, too. Nothing else is for any other page.
+        let policy = if kind == "inline" { "cross-origin" } else { "same-origin" };
+        assert_eq!(answer.header("cross-origin-resource-policy"), Some(policy), "{content_type}");
     }
 }
 
@@ -629,6 +638,8 @@ fn a_bucket_serves_its_files_by_links_of_its_own() {
         assert!(location.contains("X-Amz-Expires=300"), "{location}");
         let mut answer = ureq::get(location).call().unwrap();
         let shown = name == "ü.png";
+        let policy = if shown { "cross-origin" } else { "same-origin" };
+        assert_eq!(redirect.header("cross-origin-resource-policy"), Some(policy), "{name}");
         let content_type = if shown { "image/png" } else { BYTES };
         assert_eq!(answer.headers()["content-type"], content_type);
         let disposition = answer.headers()["content-disposition"].to_str().unwrap().to_owned();

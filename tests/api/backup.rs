@@ -1,6 +1,8 @@
 //! `roadmap backup` and `roadmap restore`: of the embedded database, whichever store is under test.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -244,6 +246,90 @@ fn nothing_is_overwritten_unless_it_is_asked_for() {
     assert_eq!(app.data.rows("SELECT title FROM feature_requests"), ["First"]);
     let (_server, client) = app.serve_at(&app.data);
     assert_eq!(found(&client), 0);
+}
+
+/// Restores from a pipe into an empty folder, and does something there when half of the archive has been read.
+fn restored_with_something_in_between(file: &Path, folder: &Path, flags: &[&str], between: impl FnOnce()) -> Finished {
+    let pipe = file.with_file_name("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
+    let bytes = std::fs::read(file).expect("the archive");
+    let (half, rest) = bytes.split_at(bytes.len() / 2);
+    let finished = std::thread::scope(|scope| {
+        let restoring = scope.spawn(|| run(folder, &[&["restore", path(&pipe)], flags].concat(), &[]));
+        let mut writer = std::fs::OpenOptions::new().write(true).open(&pipe).expect("a reader");
+        writer.write_all(half).expect("it is read");
+        // Whatever is looked at before the archive has been looked at.
+        eventually("the database is unpacked", || files_below(folder).iter().any(|file| file.ends_with("roadmap.db")));
+        between();
+        writer.write_all(rest).expect("it is read");
+        drop(writer);
+        restoring.join().expect("no panic")
+    });
+    std::fs::remove_file(&pipe).expect("the pipe");
+    finished
+}
+
+#[test]
+fn a_database_that_appears_while_a_backup_is_restored_is_not_replaced() {
+    let mut app = Embedded::start(&[("ROADMAP_SECRET", "")]);
+    app.client().feature_request("Dark mode");
+    app.client().post_attachment(&form_with("a.txt", b"hello")).json();
+    let (_shelf, file) = shelf();
+    app.back_up(&file);
+    app.stop();
+    let said = |what: &str| {
+        let pipe = file.with_file_name("pipe");
+        format!("error: {} was not restored: {what}", path(&pipe))
+    };
+    for flags in [&[][..], &["--force"]] {
+        let target = Data::file();
+        let database = target.path().join("roadmap.db");
+        let finished = restored_with_something_in_between(&file, target.path(), flags, || {
+            std::fs::write(&database, "a service's").unwrap();
+            std::fs::write(target.path().join("roadmap.db-wal"), "its log").unwrap();
+        });
+        let expected = said("a database has appeared meanwhile, ./roadmap.db; stop the service, then use --force");
+        assert_eq!(failed(&finished), expected);
+        assert_eq!(std::fs::read(&database).unwrap(), b"a service's");
+        assert_eq!(std::fs::read(target.path().join("roadmap.db-wal")).unwrap(), b"its log");
+        assert!(
+            !files_below(target.path())
+                .iter()
+                .any(|file| file.parent() != database.parent() && file.ends_with("roadmap.db"))
+        );
+    }
+    // The secret of a service that has just made one stays, too.
+    let target = Data::file();
+    let finished = restored_with_something_in_between(&file, target.path(), &[], || {
+        std::fs::write(target.path().join("secret"), "0123456789abcdef0123456789abcdef").unwrap();
+    });
+    let expected = said("there is another secret already, ./secret; --force replaces it");
+    assert_eq!(failed(&finished), expected);
+    assert_eq!(std::fs::read(target.path().join("secret")).unwrap(), b"0123456789abcdef0123456789abcdef");
+    assert!(!target.path().join("roadmap.db").exists());
+    // Without anything in between, a pipe is as good as a file; what an earlier restore has left is no obstacle.
+    std::fs::copy(app.folder().join("secret"), target.path().join("secret")).unwrap();
+    let finished = restored_with_something_in_between(&file, target.path(), &[], || {});
+    assert_eq!(finished.json()["has_secret"], json!(true));
+    target.is_sound();
+}
+
+#[test]
+fn a_log_without_its_database_is_only_removed_when_asked_for() {
+    let mut app = Embedded::start(&[]);
+    let (_shelf, file) = shelf();
+    app.back_up(&file);
+    app.stop();
+    let target = Data::file();
+    let log = target.path().join("roadmap.db-wal");
+    std::fs::write(&log, "of a database that is gone").unwrap();
+    let says = "there is a log of a database already, ./roadmap.db-wal; --force removes it";
+    let expected = format!("error: {} was not restored: {says}", path(&file));
+    assert_eq!(failure(target.path(), &["restore", path(&file)]), expected);
+    assert!(log.exists() && files_below(target.path()).len() == 1);
+    run(target.path(), &["restore", path(&file), "--force"], &[]).json();
+    assert!(!log.exists());
+    target.is_sound();
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::app::{App, BASE_HOST, Finished, Server, has_keys, is_id, is_moment, run};
+use crate::app::{App, BASE_HOST, Finished, Server, has_keys, is_id, is_moment, refusal, run};
 use crate::database::{Data, millis_between, moment, url_for};
 
 const UNKNOWN_ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
@@ -699,6 +699,39 @@ fn a_service_without_a_workspace_tells_the_first_steps() {
     }
     assert_eq!(column(&folder.json(&["workspace", "list"]), "subdomain"), ["acme"]);
     assert_eq!(column(&folder.json(&["api-key", "list", "--workspace", "acme"]), "name"), ["first"]);
+}
+
+#[test]
+fn a_secret_that_can_be_guessed_starts_nothing() {
+    let (guessable, random) = ("ab".repeat(20), "0123456789abcdef0123456789abcdef");
+    let how = "put the output of `openssl rand -hex 32` into ROADMAP_SECRET of every process";
+    let current =
+        format!("error: the setting secret cannot be used: it has too few different characters to be random: {how}\n");
+    let previous =
+        "error: the setting previous_secrets cannot be used: one of them has too few different characters to \
+                    be random: take it out, whoever guesses it can forge references\n"
+            .to_owned();
+    let kept = format!(
+        "error: the secret in ./secret cannot be used: it has too few different characters to be random: {how}\n"
+    );
+    for command in
+        [&["serve", "--listen", "127.0.0.1:0"][..], &["serve", "--demo", "--listen", "127.0.0.1:0"], &["worker"]]
+    {
+        for (secret, replaced, says) in [(guessable.as_str(), "", &current), (random, guessable.as_str(), &previous)] {
+            let folder = Folder::empty();
+            let environment = [("ROADMAP_SECRET", secret), ("ROADMAP_PREVIOUS_SECRETS", replaced)];
+            assert_eq!(&refusal(folder.path(), command, &environment), says, "{command:?}");
+            // Nothing was made.
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{command:?}");
+        }
+        let folder = Folder::empty();
+        std::fs::write(folder.path().join("secret"), &guessable).unwrap();
+        assert_eq!(refusal(folder.path(), command, &[("ROADMAP_SECRET", "")]), kept, "{command:?}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "{command:?}");
+        // With the setting, the file does not count.
+        let server = Server::start(folder.path(), &[], &[("ROADMAP_SECRET".to_owned(), random.to_owned())]);
+        drop(server);
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! tests write is understood by both; where they differ, there is a function here for it.
 
 use std::collections::HashMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex};
 
@@ -60,7 +61,9 @@ impl Data {
     }
 
     fn with(database: Option<Database>) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        // As the service itself makes it.
+        let private = std::fs::Permissions::from_mode(0o700);
+        let folder = tempfile::Builder::new().permissions(private).tempdir().expect("a temporary folder");
         if let Some(database) = &database {
             SERVERS.lock().expect("no panic").insert(folder.path().to_owned(), database.url.clone());
         }

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::app::{Server, has_keys};
-use crate::database::Data;
+use crate::app::{Client, Server, has_keys, refusal, run};
+use crate::database::{Data, millis_between};
 
 /// Starts the demo and reads what it prints until the last call.
 fn demo(data: &Data) -> (Server, Vec<String>) {
@@ -95,4 +95,73 @@ fn the_demo_does_not_take_another_workspace_s_place() {
     assert!(!output.status.success());
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(message.contains("--demo serves the workspace `demo` at the base URL"), "{message}");
+}
+
+/// What `api-key list` shows of the demo's keys, oldest first.
+fn keys(data: &Data) -> Vec<Value> {
+    let listed = run(data.path(), &["api-key", "list", "--workspace", "demo"], &[]).json();
+    let mut keys = listed.as_array().expect("a list").clone();
+    keys.sort_by_key(|key| key["created_at"].to_string());
+    keys
+}
+
+/// The key that the demo printed.
+fn printed_key(lines: &[String]) -> String {
+    lines.iter().find_map(|line| line.strip_prefix("API key: ")).expect("a key").to_owned()
+}
+
+#[test]
+fn the_demo_s_key_ends_after_a_day_and_at_the_next_start() {
+    let data = Data::empty();
+    let (server, lines) = demo(&data);
+    let first = printed_key(&lines);
+    drop(server);
+    // A key that somebody has made for the demo's workspace is not the demo's.
+    let own = run(data.path(), &["api-key", "create", "--workspace", "demo", "--name", "own"], &[]).json();
+    for starts in 2..4 {
+        let (server, lines) = demo(&data);
+        let client =
+            |key: &str| Client { port: server.port, host: "demo.localhost".to_owned(), key: Some(key.to_owned()) };
+        let newest = printed_key(&lines);
+        assert_eq!(client(&newest).get_tracks().status, 200);
+        assert_eq!(client(&first).get_tracks().status, 401);
+        assert_eq!(client(own["key"].as_str().unwrap()).get_tracks().status, 200);
+        let keys: Vec<Value> = keys(&data).into_iter().filter(|key| key["name"] == "demo").collect();
+        assert_eq!(keys.len(), starts);
+        for (place, key) in keys.iter().enumerate() {
+            assert_eq!(key["revoked_at"].is_null(), place + 1 == starts, "{keys:?}");
+        }
+        let lives =
+            format!("SELECT DISTINCT {} FROM api_keys WHERE name = 'demo'", millis_between("created_at", "expires_at"));
+        assert_eq!(data.rows(&lives), ["86400000"]);
+    }
+}
+
+#[test]
+fn the_demo_does_not_share_a_database_with_other_workspaces() {
+    let data = Data::empty();
+    let website = "https://acme.example";
+    let create =
+        |name| run(data.path(), &["workspace", "create", name, "--product-name", name, "--website-url", website], &[]);
+    let serve = ["serve", "--demo", "--listen", "127.0.0.1:0"];
+    let refused = || refusal(data.path(), &serve, &[]);
+    create("acme").json();
+    assert_eq!(
+        refused(),
+        "error: --demo is for a database of its own, and this one has the workspace `acme`: serve without --demo, or \
+         with another --data-dir (another database_url)\n"
+    );
+    create("bolt").json();
+    let two = refused();
+    assert!(two.contains("this one has the workspace `acme` and 1 more: "), "{two}");
+    // Nothing was made.
+    assert_eq!(data.rows("SELECT subdomain FROM workspaces ORDER BY subdomain"), ["acme", "bolt"]);
+    assert_eq!(data.rows("SELECT count(*) FROM api_keys"), ["0"]);
+    // Not even beside a demo that was there before.
+    let data = Data::empty();
+    drop(demo(&data));
+    run(data.path(), &["workspace", "create", "acme", "--product-name", "Acme", "--website-url", website], &[]).json();
+    let refused = refusal(data.path(), &serve, &[]);
+    assert!(refused.contains("has the workspace `acme`: "), "{refused}");
+    assert_eq!(keys(&data).len(), 1);
 }

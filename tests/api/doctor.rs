@@ -117,6 +117,7 @@ fn a_service_in_good_health_is_told_so() {
     let mut expected = vec![of_settings(&app.data), ok("base_url", BASE_URL), ok("secret", "it is set")];
     expected.extend(of_database(&app.data));
     expected.push(ok("storage", "./blobs can be written, read and deleted from"));
+    expected.push(ok("access", "only its owner can read the data"));
     expected.push(ok("mail", &format!("smtp://127.0.0.1:{} lets this machine in", sink.port())));
     expected.push(json!("disk"));
     assert_eq!(examined(app.data_dir(), &environment), expected);
@@ -151,6 +152,7 @@ fn people_read_a_line_for_each_and_another_on_how_to_mend_it() {
         "problem  storage    ./roadmap.db does not work: the storage ./roadmap.db cannot be opened: \
          Service is temporarily unavailable: File exists (os error 17)",
         "                    mend: let the service's user own the folder and all in it, and the disk have room",
+        "ok       access     only its owner can read the data",
         "warning  mail       there is no mail server: mail becomes files in ./mail",
         "                    mend: set smtp_url and mail_from, unless that is what you want",
     ];
@@ -288,6 +290,11 @@ fn a_secret_that_is_none_is_told() {
     assert_eq!(secret(""), problem("secret", "others than its owner can read ./secret", chmod));
     write(&"a".repeat(40), 0o600);
     assert_eq!(secret(""), problem("secret", few, how));
+    let good = "0123456789abcdef0123456789abcdef";
+    let replaced = [("ROADMAP_SECRET", good), ("ROADMAP_PREVIOUS_SECRETS", &*"ab".repeat(20))];
+    let one = "one of previous_secrets has too few different characters to be random";
+    let out = "take it out, whoever guesses it can forge references";
+    assert_eq!(of("secret", &examined(data.path(), &replaced)), problem("secret", one, out));
     write("short", 0o600);
     let lost = "put it back from a backup; if it is lost, delete the file";
     let short = "the content of ./secret is not a secret of at least 32 characters";
@@ -295,6 +302,40 @@ fn a_secret_that_is_none_is_told() {
     let server = [("ROADMAP_SECRET", ""), ("ROADMAP_DATABASE_URL", "postgres://ann:s3cret@127.0.0.1:1/roadmap")];
     let unset = "it is not set, and all processes on a database server must sign alike";
     assert_eq!(of("secret", &examined(data.path(), &server)), problem("secret", unset, how));
+}
+
+#[test]
+fn data_that_others_can_read_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    let data = embedded();
+    let set = |path: &Path, mode: u32| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let access = |environment: &[(&str, &str)]| of("access", &examined(data.path(), environment));
+    let private = ok("access", "only its owner can read the data");
+    assert_eq!(access(&[]), private);
+    // A closed folder hides what is in it.
+    let (database, blobs) = (data.path().join("roadmap.db"), data.path().join("blobs"));
+    std::fs::create_dir(&blobs).unwrap();
+    set(&database, 0o644);
+    set(&blobs, 0o755);
+    assert_eq!(access(&[]), private);
+    set(data.path(), 0o750);
+    let open = "others than its owner may enter or read: . (mode 750), ./roadmap.db (mode 644), ./blobs (mode 755)";
+    let fix = "take the rights of others away: chmod go= . ./roadmap.db ./blobs";
+    assert_eq!(access(&[]), warning("access", open, fix));
+    set(&blobs, 0o700);
+    set(&database, 0o600);
+    let open = "others than its owner may enter or read: . (mode 750)";
+    assert_eq!(access(&[]), warning("access", open, "take the rights of others away: chmod go= ."));
+    set(data.path(), 0o700);
+    // What is elsewhere counts for itself.
+    let elsewhere = tempfile::tempdir().unwrap();
+    set(elsewhere.path(), 0o711);
+    let storage = format!("file://{}", elsewhere.path().display());
+    let open = format!("others than its owner may enter or read: {} (mode 711)", elsewhere.path().display());
+    let fix = format!("take the rights of others away: chmod go= {}", elsewhere.path().display());
+    assert_eq!(access(&[("ROADMAP_STORAGE_URL", &storage)]), warning("access", &open, &fix));
 }
 
 #[test]

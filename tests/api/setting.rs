@@ -157,6 +157,9 @@ fn every_other_website_url_is_invalid() {
         json!("https://acme\u{0}.example"),
         json!("https:\\\\acme.example"),
         json!("https://[::1"),
+        json!("https://user:pw@acme.example"),
+        json!("https://acme.example@evil.example"),
+        json!("https://acme.example/\u{202e}gpj.exe"),
     ] {
         for (_, update) in UPDATES {
             update(&app.acme, &json!({ "setting": { "website_url": sent } })).is_error(422, "Website URL is invalid");

@@ -43,7 +43,7 @@ schemathesis.openapi.format(
         st.sampled_from(["http", "https", "HTTP"]),
         st.lists(LABEL, min_size=1, max_size=3),
         st.sampled_from(["", ":8080", ":65535"]),
-        st.from_regex(r"(/[!-\[\]-~\u00a1-\u167f]*)?", fullmatch=True),
+        st.from_regex(r"(/[!-\[\]-~\u00a1-\u061b\u061d-\u167f]*)?", fullmatch=True),
     ),
 )
 schemathesis.openapi.format("signed-id", st.sampled_from([upload(), "", " "]))

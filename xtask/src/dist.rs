@@ -5,6 +5,7 @@
 
 mod archive;
 mod executable;
+mod sbom;
 mod target;
 mod third_party;
 
@@ -19,6 +20,7 @@ use crate::run::{finish, output, root};
 use archive::Entry;
 use executable::Executable;
 use target::Target;
+use third_party::Metadata;
 
 /// Without a target: static with musl where that can be built, else for this machine's own C library.
 #[derive(Debug, Default, clap::Args)]
@@ -40,7 +42,7 @@ pub(crate) const BESIDE: [(&str, &str); 7] = [
 ];
 
 impl Dist {
-    /// Builds, and returns what was made: the archive and the file with its checksum.
+    /// Builds, and returns what was made: the archive, the bill of its materials (SBOM), and the file with their checksums.
     pub(crate) fn run(&self) -> anyhow::Result<Vec<PathBuf>> {
         let target = Target::choose(self.target.as_deref())?;
         let (version, moment) = (version()?, commit_moment()?);
@@ -55,24 +57,29 @@ impl Dist {
             ensure!(said == format!("roadmap {version}"), "the binary says that it is `{said}`, not version {version}");
         }
         let name = format!("roadmap-{version}-{}", target.triple);
-        let packed = archive::pack(&name, &contents(bytes, &target)?, moment)?;
+        let metadata = third_party::metadata(&target.triple)?;
+        let materials = sbom::of_binary(&metadata, &bytes, moment)?;
+        let packed = archive::pack(&name, &contents(bytes, &metadata)?, moment)?;
         // Not `dist`, which is where cargo puts what it builds by the profile of that name.
         let folder = root().join("target/distribution");
         fs::create_dir_all(&folder)?;
         let archive = folder.join(format!("{name}.tar.gz"));
+        let bill = folder.join(format!("{name}.cdx.json"));
         let sums = folder.join(format!("{name}.sha256"));
         fs::write(&archive, &packed)?;
-        fs::write(&sums, checksum_line(&packed, &archive))?;
+        fs::write(&bill, &materials)?;
+        fs::write(&sums, checksum_line(&packed, &archive) + &checksum_line(&materials, &bill))?;
         println!("{}: {:.1} MB", archive.display(), packed.len() as f64 / 1e6);
+        println!("{}: what is in it, as CycloneDX", bill.display());
         println!("{}: for `sha256sum --check`", sums.display());
-        Ok(vec![archive, sums])
+        Ok(vec![archive, bill, sums])
     }
 }
 
-fn contents(binary: Vec<u8>, target: &Target) -> anyhow::Result<Vec<Entry>> {
+fn contents(binary: Vec<u8>, metadata: &Metadata) -> anyhow::Result<Vec<Entry>> {
     let mut contents = vec![
         Entry { name: "roadmap".to_owned(), mode: 0o755, bytes: binary },
-        Entry { name: "THIRD-PARTY.txt".to_owned(), mode: 0o644, bytes: third_party::notices(&target.triple)?.into() },
+        Entry { name: "THIRD-PARTY.txt".to_owned(), mode: 0o644, bytes: third_party::notices(metadata)?.into() },
     ];
     for (path, name) in BESIDE {
         let bytes = fs::read(root().join(path)).with_context(|| format!("{path} is not there"))?;

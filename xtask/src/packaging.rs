@@ -4,6 +4,7 @@
 
 mod compose;
 mod dockerfile;
+mod image;
 mod settings;
 mod unit;
 
@@ -16,6 +17,7 @@ use anyhow::{Context, bail, ensure};
 use crate::run::{has, root};
 use compose::Compose;
 use dockerfile::Dockerfile;
+use image::Image;
 use unit::Unit;
 
 /// Where packages keep data.
@@ -27,6 +29,9 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let problems = project.problems()?;
     if !problems.is_empty() {
         bail!("the files in packaging/ do not fit:\n  {}", problems.join("\n  "));
+    }
+    if !project.images().iter().any(Image::is_pinned) {
+        eprintln!("No image is pinned by its digest: docs/operations.md (Images) tells how.");
     }
     verify_unit(&project.unit)
 }
@@ -77,8 +82,14 @@ impl Project {
         })
     }
 
+    /// All images that come from a registry.
+    fn images(&self) -> Vec<Image> {
+        let of_dockerfile = self.dockerfile.images().into_iter().flatten();
+        of_dockerfile.chain(self.compose.images()).collect()
+    }
+
     fn problems(&self) -> anyhow::Result<Vec<String>> {
-        let mut problems = Vec::new();
+        let mut problems = image::unpinned(&self.images());
         for (file, text) in &self.files {
             for variable in settings::variables(text) {
                 if !self.names.contains(&variable.to_lowercase().replacen("roadmap_", "", 1)) {
@@ -180,6 +191,20 @@ mod tests {
         ];
         project.documentation = project.documentation.replace("`ROADMAP_LISTEN`", "");
         assert_eq!(project.problems().unwrap(), ["Dockerfile: ROADMAP_LISTEN is not in docs/configuration.md"]);
+    }
+
+    #[test]
+    fn a_digest_of_one_image_asks_for_those_of_all() {
+        let mut project = Project::read().unwrap();
+        let images: Vec<String> = project.images().iter().map(Image::to_string).collect();
+        let [rust, alpine, postgres] = images.as_slice() else { panic!("{images:?}") };
+        assert!(rust.starts_with("rust:") && alpine.starts_with("alpine:") && postgres.starts_with("postgres:"));
+        let digest = "0123456789abcdef".repeat(4);
+        let text = fs::read_to_string(root().join("packaging/Dockerfile")).unwrap();
+        let text = text.replacen(&format!("={alpine}\n"), &format!("={alpine}@sha256:{digest}\n"), 1);
+        project.dockerfile = Dockerfile::parse(&text).unwrap();
+        let open = |image: &str| format!("{image} has no digest, and other images have one: pin all of them or none");
+        assert_eq!(project.problems().unwrap(), [open(rust), open(postgres)]);
     }
 
     #[test]

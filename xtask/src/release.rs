@@ -123,7 +123,7 @@ impl Plan {
              2. write version {version} into Cargo.toml (all crates take theirs from it) and Cargo.lock\n\
              3. write today's section {version} into CHANGELOG.md, above an empty one:\n\n{changes}\n\n\
              4. commit {files} as \"{message}\"\n\
-             5. run `cargo xtask dist`: the binary, its archive and its checksum\n\
+             5. run `cargo xtask dist`: the binary, its archive, what is in it (SBOM), and checksums\n\
              6. make the annotated tag {tag} at that commit\n\
              Nothing was changed.",
             version = self.version,

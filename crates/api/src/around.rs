@@ -7,7 +7,7 @@ use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::error::InternalError;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, STRICT_TRANSPORT_SECURITY};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpResponse, web};
 use futures_util::FutureExt;
@@ -81,7 +81,7 @@ pub async fn call(
     let failed = match outcome {
         Ok(Ok(response)) => {
             let mut response = response.map_into_boxed_body();
-            mark(response.headers_mut(), id);
+            mark(response.headers_mut(), id, &state);
             let route = response.request().match_pattern();
             let replayed = response.headers().contains_key(REPLAYED);
             report_budget(&state, response.response());
@@ -94,7 +94,7 @@ pub async fn call(
     // The request went down with what failed. Its answer is kept in the error.
     let mut response = failed.error_response();
     report_budget(&state, &response);
-    mark(response.headers_mut(), id);
+    mark(response.headers_mut(), id, &state);
     answered(UNKNOWN_ROUTE, response.status(), false);
     Err(InternalError::from_response(failed, response).into())
 }
@@ -105,9 +105,16 @@ fn report_budget<B>(state: &State, response: &HttpResponse<B>) {
     }
 }
 
+/// How long browsers come back to a host by HTTPS alone: a year. Other hosts are none of ours to decide about, also those
+/// below: each workspace's host says it for itself.
+const HTTPS_ALONE: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
 /// Headers of every answer. Only what is the same for everybody says itself that it may be kept.
-fn mark(headers: &mut HeaderMap, id: HeaderValue) {
+fn mark(headers: &mut HeaderMap, id: HeaderValue, state: &State) {
     headers.insert(REQUEST_ID, id);
+    if state.base_url.is_https() {
+        headers.insert(STRICT_TRANSPORT_SECURITY, HTTPS_ALONE);
+    }
     if !headers.contains_key(CACHE_CONTROL) {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }

@@ -7,8 +7,9 @@ use percent_encoding::percent_decode_str;
 use roadmap_domain::error::{Invalid, Parsed, Problem};
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_domain::model::pagination::PageRequest;
-use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
+use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeserializer};
+use serde::de::{self, DeserializeOwned, Deserializer, Expected, IntoDeserializer, MapAccess, Unexpected, Visitor};
+use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
 
@@ -49,20 +50,98 @@ pub fn sent<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> 
 /// # Errors
 /// A field of another JSON type, by its own name.
 pub fn body<B: DeserializeOwned>(body: Map<String, Value>) -> Parsed<B> {
-    serde_path_to_error::deserialize(Value::Object(body)).map_err(|error| {
+    serde_path_to_error::deserialize(Sent(Value::Object(body))).map_err(|error| {
         let innermost = error.path().iter().rev().find_map(|segment| match segment {
             Segment::Map { key } => Some(key.as_str()),
             _ => None,
         });
         let field = innermost.unwrap_or("body").to_owned();
-        let message = error.inner().to_string();
-        let expected = match message.rsplit_once("expected ") {
-            Some((_, "a sequence")) => "a list".to_owned(),
-            Some((_, expected)) => expected.to_owned(),
+        let expected = match error.into_inner().expected {
+            // serde's word for it is none of JSON's.
+            Some(expected) if expected == "a sequence" => "a list".to_owned(),
+            Some(expected) => expected,
             None => "valid".to_owned(),
         };
         Invalid { field, problem: Problem::WrongType { expected } }
     })
+}
+
+/// A value that does not fit, with what was expected in its place. serde_json's own error tells that in its message alone.
+#[derive(Debug)]
+struct Mismatch {
+    /// As the type that was to be read describes itself, if it was a matter of types.
+    expected: Option<String>,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not {}", self.expected.as_deref().unwrap_or("valid"))
+    }
+}
+
+impl std::error::Error for Mismatch {}
+
+impl de::Error for Mismatch {
+    fn custom<T: fmt::Display>(_message: T) -> Self {
+        Self { expected: None }
+    }
+
+    fn invalid_type(_found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self { expected: Some(expected.to_string()) }
+    }
+
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::invalid_type(found, expected)
+    }
+}
+
+/// A JSON value that is read with [`Mismatch`] as the error.
+struct Sent(Value);
+
+impl<'de> Deserializer<'de> for Sent {
+    type Error = Mismatch;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        match self.0 {
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(value) => visitor.visit_bool(value),
+            Value::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
+                (Some(value), _, _) => visitor.visit_u64(value),
+                (None, Some(value), _) => visitor.visit_i64(value),
+                (None, None, Some(value)) => visitor.visit_f64(value),
+                (None, None, None) => Err(de::Error::invalid_type(Unexpected::Other("number"), &visitor)),
+            },
+            Value::String(value) => visitor.visit_string(value),
+            Value::Array(values) => SeqDeserializer::new(values.into_iter().map(Sent)).deserialize_any(visitor),
+            Value::Object(fields) => MapDeserializer::new(fields.into_iter().map(|(name, value)| (name, Sent(value))))
+                .deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+        if self.0.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Mismatch> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+impl<'de> IntoDeserializer<'de, Mismatch> for Sent {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
 }
 
 /// The operation key of a body. Absent, null and blank are all no key.
@@ -166,6 +245,41 @@ mod tests {
             (json!({"inner": {"email": {}}}), "email must be a string"),
         ] {
             assert_eq!(read(body.clone()).unwrap_err().to_string(), message, "{body}");
+        }
+    }
+
+    /// A value whose description has a word that messages of errors are made of.
+    #[derive(Debug, PartialEq)]
+    struct Colour;
+
+    impl<'de> Deserialize<'de> for Colour {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Named;
+
+            impl Visitor<'_> for Named {
+                type Value = Colour;
+
+                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str("one of the expected colours")
+                }
+            }
+
+            deserializer.deserialize_str(Named)
+        }
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Painted {
+        #[expect(dead_code, reason = "reading it is what is tested")]
+        colour: Option<Colour>,
+    }
+
+    #[test]
+    fn what_is_expected_is_known_and_not_read_out_of_a_message() {
+        for value in [json!("red, expected blue"), json!(1), json!({ "expected": "red" }), json!(["expected red"])] {
+            let Value::Object(sent) = json!({ "colour": value }) else { panic!("an object") };
+            let refused = body::<Painted>(sent).unwrap_err();
+            assert_eq!(refused.to_string(), "colour must be one of the expected colours", "{value}");
         }
     }
 

@@ -7,8 +7,9 @@ use std::time::Duration;
 use actix_web::body::SizedStream;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
-    self, ACCEPT_RANGES, ByteRangeSpec, CONTENT_DISPOSITION, CONTENT_RANGE, CONTENT_SECURITY_POLICY, ETAG, EntityTag,
-    Header, HeaderName, IfNoneMatch, IfRange, LOCATION, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    self, ACCEPT_RANGES, ByteRangeSpec, CONTENT_DISPOSITION, CONTENT_RANGE, CONTENT_SECURITY_POLICY,
+    CROSS_ORIGIN_RESOURCE_POLICY, ETAG, EntityTag, Header, HeaderName, IfNoneMatch, IfRange, LOCATION, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::web::{self, Bytes};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
@@ -37,6 +38,7 @@ const GUARDS: [(HeaderName, &str); 3] = [
 /// `GET /blobs/<signed id>/<name>`
 pub(crate) async fn blob(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let (attachment, links) = referred(&state, &request, Purpose::Blob).await?;
+    let served = Served::of(&attachment.media_type, &attachment.filename);
     let location = match state.blobs.link(attachment.key, LIFE).await? {
         Some(url) => url,
         None => {
@@ -44,21 +46,21 @@ pub(crate) async fn blob(state: web::Data<State>, request: HttpRequest) -> Resul
             links.file(attachment.id, &attachment.filename, until)
         }
     };
-    Ok(guarded(StatusCode::FOUND).insert_header((LOCATION, location)).finish())
+    Ok(guarded(StatusCode::FOUND, &served).insert_header((LOCATION, location)).finish())
 }
 
 /// `GET /files/<token>/<name>`
 pub(crate) async fn file(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let (attachment, _) = referred(&state, &request, Purpose::File).await?;
     let tag = EntityTag::new_strong(attachment.checksum.to_string());
-    let mut response = guarded(StatusCode::OK);
+    let served = Served::of(&attachment.media_type, &attachment.filename);
+    let mut response = guarded(StatusCode::OK, &served);
     response.insert_header((ETAG, tag.clone())).insert_header((ACCEPT_RANGES, "bytes"));
     if has_already(&request, &tag) {
         return Ok(response.status(StatusCode::NOT_MODIFIED).finish());
     }
     let range = range(&request, &tag, attachment.byte_size)?;
     let chunks = state.blobs.read(attachment.key, range.clone()).await?.ok_or(ApiError::NotFound)?;
-    let served = Served::of(&attachment.media_type, &attachment.filename);
     response.content_type(served.content_type.as_str());
     response.insert_header((CONTENT_DISPOSITION, served.disposition()));
     let length = match range {
@@ -80,11 +82,14 @@ async fn referred(state: &State, request: &HttpRequest, purpose: Purpose) -> Res
     Ok((attachment, Links::of(base, workspace.id, state.references.clone())))
 }
 
-fn guarded(status: StatusCode) -> HttpResponseBuilder {
+fn guarded(status: StatusCode, served: &Served) -> HttpResponseBuilder {
     let mut response = HttpResponseBuilder::new(status);
     for guard in GUARDS {
         response.insert_header(guard);
     }
+    // Images are shown on pages of the customer's own. Browsers look at this on the way through a redirect, too.
+    let policy = if served.inline { "cross-origin" } else { "same-origin" };
+    response.insert_header((CROSS_ORIGIN_RESOURCE_POLICY, policy));
     response
 }
 

@@ -171,4 +171,59 @@ mod tests {
             assert_eq!(sorted(kind, message, took), expected, "{message}");
         }
     }
+
+    /// How the failure of a statement is sorted that took no time: by kind and message alone.
+    fn said(error: DieselError) -> (String, StoreError) {
+        let text = error.to_string();
+        (text, store_error(error, Duration::ZERO, Duration::from_secs(3_600)))
+    }
+
+    /// Whether the server itself, by way of tokio-postgres and diesel-async, says what is looked for. An update of these that
+    /// words it otherwise fails here.
+    #[tokio::test]
+    async fn what_postgres_says_of_its_state_is_known() {
+        use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection};
+
+        const LOCK: &str = "SELECT pg_advisory_lock(4711, 1)";
+        const OTHER_LOCK: &str = "SELECT pg_advisory_lock(4711, 2)";
+        let server = roadmap_testkit::postgres::server();
+        let connect = || async { AsyncPgConnection::establish(&server).await.unwrap() };
+        let (mut one, mut two) = (connect().await, connect().await);
+
+        one.batch_execute("SET statement_timeout = '10ms'").await.unwrap();
+        let (text, sorted) = said(one.batch_execute("SELECT pg_sleep(60)").await.unwrap_err());
+        assert_eq!(text, "canceling statement due to statement timeout");
+        assert!(matches!(sorted, StoreError::Unavailable(_)), "{sorted:?}");
+
+        one.batch_execute("SET statement_timeout = 0; SET lock_timeout = '10ms'").await.unwrap();
+        two.batch_execute(LOCK).await.unwrap();
+        let (text, sorted) = said(one.batch_execute(LOCK).await.unwrap_err());
+        assert_eq!(text, "canceling statement due to lock timeout");
+        assert!(matches!(sorted, StoreError::Unavailable(_)), "{sorted:?}");
+
+        // Each waits for what the other one has.
+        for connection in [&mut one, &mut two] {
+            connection.batch_execute("SET lock_timeout = 0; SET deadlock_timeout = '10ms'").await.unwrap();
+        }
+        one.batch_execute(OTHER_LOCK).await.unwrap();
+        let (waits, also) = tokio::join!(
+            async {
+                let outcome = one.batch_execute(LOCK).await;
+                one.batch_execute("SELECT pg_advisory_unlock_all()").await.unwrap();
+                outcome
+            },
+            async {
+                let outcome = two.batch_execute(OTHER_LOCK).await;
+                two.batch_execute("SELECT pg_advisory_unlock_all()").await.unwrap();
+                outcome
+            },
+        );
+        let (text, sorted) = said(waits.and(also).unwrap_err());
+        assert_eq!(text, "deadlock detected");
+        assert!(matches!(sorted, StoreError::Transient(_)), "{sorted:?}");
+
+        let ended = one.batch_execute("SELECT pg_terminate_backend(pg_backend_pid())").await.unwrap_err();
+        let (text, sorted) = said(ended);
+        assert!(matches!(sorted, StoreError::Unavailable(_)), "{text}: {sorted:?}");
+    }
 }

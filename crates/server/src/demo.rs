@@ -28,6 +28,7 @@ use roadmap_domain::usecase::create_workspace::CreateWorkspace;
 use roadmap_domain::usecase::executor::{Call, Operation};
 use roadmap_domain::usecase::issue_api_key::IssueApiKey;
 use roadmap_domain::usecase::post_comment::PostComment;
+use roadmap_domain::usecase::revoke_api_key::RevokeApiKey;
 use serde::Deserialize;
 use time::Duration;
 
@@ -36,25 +37,53 @@ use crate::wiring::Application;
 
 const DATA: &str = include_str!("demo/data.json");
 
+/// What its keys are called, so that the next start knows them.
+const KEY_NAME: &str = "demo";
+
+/// How long a key is good for.
+const KEY_LIFE: Duration = Duration::hours(24);
+
 /// The demo's workspace.
 pub(crate) fn subdomain() -> Subdomain {
     #[expect(clippy::expect_used, reason = "a constant, which a test reads too")]
     Subdomain::of_label("demo").expect("a label")
 }
 
-/// Fills the workspace unless it is there, draws a key, and returns what to try.
+/// Fills the workspace unless it is there, replaces the key of the last start, and returns what to try.
 pub(crate) async fn prepare(application: &Application, base_url: &BaseUrl) -> anyhow::Result<String> {
+    refuse_other_workspaces(application).await?;
     let workspace = match application.directory.workspace(&subdomain()).await? {
         Some(workspace) => workspace.id,
         None => fill(application).await?,
     };
+    let name = Name::parse("name", KEY_NAME)?;
+    // It is printed, and stays in the history of a terminal: it is good for as long as somebody tries the demo.
+    for old in application.directory.api_keys(workspace).await? {
+        if old.name == name && old.revoked_at.is_none() {
+            application.executor.apply(workspace, &RevokeApiKey { id: old.id }).await?;
+        }
+    }
     let key = draw_api_key()?;
-    let name = Name::parse("name", "demo")?;
-    let issue = IssueApiKey { key: key.clone(), name, scopes: Scopes::ALL, expires_in: None };
+    let issue = IssueApiKey { key: key.clone(), name, scopes: Scopes::ALL, expires_in: Some(KEY_LIFE) };
     application.executor.apply(workspace, &issue).await?;
     let planned =
         application.reader.tracks(workspace).await?.into_iter().find(|track| track.name.as_str() == "Planned");
     Ok(invitation(base_url, key.reveal(), planned.as_ref()))
+}
+
+/// A demo among workspaces of customers would be served to them at the base URL, with a key that is printed.
+async fn refuse_other_workspaces(application: &Application) -> anyhow::Result<()> {
+    let workspaces = application.directory.workspaces().await?;
+    let mut others = workspaces.iter().map(|workspace| &workspace.subdomain).filter(|other| **other != subdomain());
+    let Some(first) = others.next() else { return Ok(()) };
+    let more = match others.count() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    anyhow::bail!(
+        "--demo is for a database of its own, and this one has the workspace `{first}`{more}: serve without --demo, or \
+         with another --data-dir (another database_url)"
+    )
 }
 
 async fn fill(application: &Application) -> anyhow::Result<WorkspaceId> {

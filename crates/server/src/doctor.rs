@@ -70,6 +70,7 @@ pub(crate) async fn examine(settings: anyhow::Result<Settings>) -> Vec<Finding> 
     let mut findings = settings::check(&settings);
     findings.extend(database::check(&settings).await);
     findings.push(surroundings::storage(&settings).await);
+    findings.push(surroundings::access(&settings));
     findings.push(surroundings::mail(&settings).await);
     findings.push(surroundings::disk(&settings));
     findings

@@ -33,11 +33,14 @@ mod worker;
 use std::process::ExitCode;
 
 use clap::Parser;
+use rustix::fs::Mode;
 
 use crate::commands::Arguments;
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    // Whatever is written is for its owner alone, whoever starts this. No file is made before.
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
     match Arguments::parse().run().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use roadmap_domain::policy::reference::{References, Secret};
 use roadmap_domain::ports::Random;
 use tempfile::NamedTempFile;
@@ -17,6 +17,46 @@ pub(crate) const FILE: &str = "secret";
 
 /// Characters of a secret that is made: 256 bits and some.
 const LENGTH: usize = 48;
+
+/// What is wrong with a secret that can be guessed.
+pub(crate) const GUESSABLE: &str = "it has too few different characters to be random";
+
+/// How to replace one.
+pub(crate) const HOW: &str = "put the output of `openssl rand -hex 32` into ROADMAP_SECRET of every process";
+
+/// How to be rid of one.
+pub(crate) const PREVIOUS_HOW: &str = "take it out, whoever guesses it can forge references";
+
+/// Refuses secrets that can be guessed: references are good for whoever can sign them. Nothing is made.
+pub(crate) fn refuse_guessable(settings: &Settings) -> anyhow::Result<()> {
+    let from_file = || -> anyhow::Result<Option<Secret>> {
+        let Database::File(_) = settings.database else { return Ok(None) };
+        let path = settings.data_dir.join(FILE);
+        let failed = || format!("the secret in {} cannot be read or made", path.display());
+        let written = written(&path).with_context(failed)?;
+        let parsed = written.map(|text| Secret::parse(&format!("the content of {}", path.display()), &text));
+        Ok(parsed.transpose()?)
+    };
+    let (place, current) = match &settings.secret {
+        Some(secret) => ("the setting secret".to_owned(), Some(secret.clone())),
+        None => (format!("the secret in {}", settings.data_dir.join(FILE).display()), from_file()?),
+    };
+    if current.is_some_and(|secret| secret.is_guessable()) {
+        bail!("{place} cannot be used: {GUESSABLE}: {HOW}");
+    }
+    if has_guessable_previous(settings) {
+        bail!(
+            "the setting previous_secrets cannot be used: one of them has too few different characters to be random: \
+             {PREVIOUS_HOW}"
+        );
+    }
+    Ok(())
+}
+
+/// Whether one of the previous secrets can be guessed.
+pub(crate) fn has_guessable_previous(settings: &Settings) -> bool {
+    settings.previous_secrets.iter().any(Secret::is_guessable)
+}
 
 /// What signs references.
 pub(crate) fn references(settings: &Settings) -> anyhow::Result<References> {
@@ -67,14 +107,27 @@ pub(crate) fn is_open(settings: &Settings) -> bool {
     std::fs::metadata(settings.data_dir.join(FILE)).is_ok_and(|file| file.permissions().mode() & 0o077 != 0)
 }
 
-/// Puts a secret into the folder's file, for its owner alone, in the place of what is there.
-pub(crate) fn put_into_folder(settings: &Settings, secret: &[u8]) -> anyhow::Result<()> {
+/// Puts a secret into the folder's file, for its owner alone. Another one that is there is replaced when that is asked
+/// for, else it is an error.
+pub(crate) fn put_into_folder(settings: &Settings, secret: &[u8], replace: bool) -> anyhow::Result<()> {
+    let path = settings.data_dir.join(FILE);
     let failed = || format!("the secret in {} cannot be written", settings.data_dir.display());
     std::fs::create_dir_all(&settings.data_dir).with_context(failed)?;
     let mut file = NamedTempFile::new_in(&settings.data_dir).with_context(failed)?;
     file.write_all(secret).with_context(failed)?;
     file.as_file().sync_all().with_context(failed)?;
-    drop(file.persist(settings.data_dir.join(FILE)).with_context(failed)?);
+    if replace {
+        drop(file.persist(&path).with_context(failed)?);
+    } else {
+        match file.persist_noclobber(&path) {
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
+                // A restore that was interrupted has left its own.
+                let same = std::fs::read(&path).with_context(failed)? == secret;
+                ensure!(same, "there is another secret already, {}; --force replaces it", path.display());
+            }
+            persisted => drop(persisted.with_context(failed)?),
+        }
+    }
     File::open(&settings.data_dir).and_then(|folder| folder.sync_all()).with_context(failed)
 }
 

@@ -44,3 +44,44 @@ pub(crate) fn is_passing(error: &DieselError) -> bool {
 pub(crate) fn inconsistent(table: &'static str, column: &'static str, row: impl ToString) -> StoreError {
     StoreError::Inconsistent { table, column, row: row.to_string() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+    use diesel::connection::SimpleConnection;
+
+    /// Whether SQLite itself says that it is its own state. An update of `libsqlite3-sys` or diesel that words it otherwise
+    /// fails here.
+    #[test]
+    fn what_libsqlite3_sys_says_of_its_state_is_known() {
+        let (_folder, options) = fixtures::database();
+        let fails = |setup: &str, statement: &str| {
+            let mut connection = fixtures::connection(&options.path);
+            connection.batch_execute(setup).unwrap();
+            connection.batch_execute(statement).unwrap_err()
+        };
+        let write = "CREATE TABLE more AS SELECT randomblob(1000000) AS bytes";
+        let mut writer = fixtures::connection(&options.path);
+        writer.batch_execute("BEGIN IMMEDIATE").unwrap();
+        let locked = fails("PRAGMA busy_timeout = 0", write);
+        writer.batch_execute("ROLLBACK").unwrap();
+        // Where the log would be there is a folder.
+        let (_elsewhere, other) = fixtures::database();
+        std::fs::create_dir(other.path.with_extension("db-wal")).unwrap();
+        let unopened = fixtures::connection(&other.path).batch_execute("SELECT * FROM workspaces").unwrap_err();
+        for (error, says) in [
+            (locked, "database is locked"),
+            (fails("PRAGMA max_page_count = 1", write), "database or disk is full"),
+            (fails("PRAGMA query_only = 1", write), "attempt to write a readonly database"),
+            (unopened, "unable to open database file"),
+        ] {
+            assert!(error.to_string().starts_with(says), "{error}");
+            assert!(is_passing(&error), "{error}");
+        }
+        // A statement that is wrong stays wrong.
+        for statement in ["SELECT * FROM nowhere", "SELEC", "INSERT INTO workspaces (id) VALUES ('x')"] {
+            assert!(!is_passing(&fails("", statement)), "{statement}");
+        }
+    }
+}

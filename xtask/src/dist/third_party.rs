@@ -14,35 +14,72 @@ use crate::run::{output, root};
 /// How files with a licence or a notice begin.
 const NOTICES: [&str; 5] = ["licence", "license", "copying", "notice", "unlicense"];
 
+/// What cargo says of the crates in a binary.
 #[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
+pub(super) struct Metadata {
+    /// The crates.
+    pub(super) packages: Vec<Package>,
+    /// Which of them needs which.
+    pub(super) resolve: Resolve,
 }
 
+/// A crate.
 #[derive(Deserialize)]
-struct Package {
-    name: String,
-    version: String,
-    license: Option<String>,
+pub(super) struct Package {
+    /// What cargo tells it by.
+    pub(super) id: String,
+    /// Its name.
+    pub(super) name: String,
+    /// Its version.
+    pub(super) version: String,
+    /// Under which licences it is.
+    pub(super) license: Option<String>,
     manifest_path: PathBuf,
-    source: Option<String>,
+    /// Where it is from; the project's own crates are from nowhere.
+    pub(super) source: Option<String>,
 }
 
-/// All notices of the crates that are in a binary for this target, as one text.
-pub(super) fn notices(triple: &str) -> anyhow::Result<String> {
+/// Which crate needs which.
+#[derive(Deserialize)]
+pub(super) struct Resolve {
+    /// One for each crate.
+    pub(super) nodes: Vec<Node>,
+}
+
+/// What one crate needs.
+#[derive(Deserialize)]
+pub(super) struct Node {
+    /// The crate.
+    pub(super) id: String,
+    /// What it needs.
+    pub(super) deps: Vec<Needed>,
+}
+
+/// A crate that another one needs.
+#[derive(Deserialize)]
+pub(super) struct Needed {
+    /// The crate.
+    pub(super) pkg: String,
+}
+
+/// The crates that are in a binary for this target.
+pub(super) fn metadata(triple: &str) -> anyhow::Result<Metadata> {
     let linked = linked(triple)?;
     let arguments = ["metadata", "--format-version=1", "--locked", "--filter-platform", triple];
     let metadata = output(Command::new(env!("CARGO")).args(arguments).current_dir(root()), "cargo metadata")?;
-    let metadata: Metadata = serde_json::from_slice(&metadata).context("cargo metadata printed something else")?;
-    let packages: Vec<Package> = metadata
-        .packages
-        .into_iter()
-        .filter(|package| {
-            package.source.is_some() && linked.contains(&format!("{} v{}", package.name, package.version))
-        })
-        .collect();
-    ensure!(!packages.is_empty(), "cargo metadata knows none of the crates that cargo tree lists");
-    listed(&packages)
+    let mut metadata: Metadata = serde_json::from_slice(&metadata).context("cargo metadata printed something else")?;
+    metadata.packages.retain(|package| linked.contains(&format!("{} v{}", package.name, package.version)));
+    ensure!(
+        metadata.packages.iter().any(|package| package.source.is_some()),
+        "cargo metadata knows none of the crates that cargo tree lists"
+    );
+    Ok(metadata)
+}
+
+/// All notices of the crates of others in a binary, as one text.
+pub(super) fn notices(metadata: &Metadata) -> anyhow::Result<String> {
+    let others: Vec<&Package> = metadata.packages.iter().filter(|package| package.source.is_some()).collect();
+    listed(&others)
 }
 
 /// Names and versions of what is linked, without what only builds it.
@@ -56,7 +93,7 @@ fn linked(triple: &str) -> anyhow::Result<BTreeSet<String>> {
 }
 
 /// A list of the crates, then each text once, under the crates that have it.
-fn listed(packages: &[Package]) -> anyhow::Result<String> {
+fn listed(packages: &[&Package]) -> anyhow::Result<String> {
     let mut text = "The program contains these crates, under these licences:\n\n".to_owned();
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for Package { name, version, license, manifest_path, .. } in packages {
@@ -97,6 +134,7 @@ mod tests {
         fs::write(folder.join("LICENSE-MIT"), notice).unwrap();
         fs::write(folder.join("README.md"), "not a notice").unwrap();
         Package {
+            id: name.to_owned(),
             name: name.to_owned(),
             version: "1.0.0".to_owned(),
             license: Some("MIT".to_owned()),
@@ -112,7 +150,7 @@ mod tests {
             .map(|(name, notice)| package(folder.path(), name, notice));
         let line = "-".repeat(80);
         assert_eq!(
-            listed(&packages).unwrap(),
+            listed(&packages.each_ref()).unwrap(),
             format!(
                 "The program contains these crates, under these licences:\n\n- a 1.0.0: MIT\n- b 1.0.0: MIT\n\
                  - c 1.0.0: MIT\n\n{line}\na 1.0.0, c 1.0.0\n\nsame\n\n{line}\nb 1.0.0\n\nother\n"

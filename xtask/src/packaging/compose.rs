@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Context;
 use serde::Deserialize;
 
+use super::image::Image;
 use super::too_short;
 
 /// A compose file.
@@ -78,6 +79,13 @@ impl Compose {
         serde_saphyr::from_str(text).context("it is not YAML of the expected form")
     }
 
+    /// The images that are taken from elsewhere; the service's own is built here.
+    pub(super) fn images(&self) -> Vec<Image> {
+        let Services { roadmap, postgres } = &self.services;
+        let foreign = [roadmap, postgres].into_iter().filter(|service| service.build.is_none());
+        foreign.filter_map(|service| Image::parse(&service.image).ok()).collect()
+    }
+
     /// What does not fit: `exists` tells whether there is a file beside this one.
     pub(super) fn problems(
         &self,
@@ -96,7 +104,9 @@ impl Compose {
         };
         for (name, service) in [("roadmap", roadmap), ("postgres", postgres)] {
             wrong(service.restart != "unless-stopped", format!("{name} is not started again"));
-            wrong(!service.image.contains(':'), format!("the image of {name} has no version"));
+            if let Err(why) = Image::parse(&service.image) {
+                wrong(true, format!("the image {why}"));
+            }
             for volume in &service.volumes {
                 let source = volume.split(':').next().unwrap_or_default();
                 let there = if source.starts_with('.') { exists(source) } else { self.volumes.contains_key(source) };
@@ -205,7 +215,12 @@ volumes:
     fn each_fault_is_named() {
         for (good, bad, problem) in [
             ("unless-stopped", "always", "roadmap is not started again"),
-            ("postgres:17", "postgres", "the image of postgres has no version"),
+            ("postgres:17", "postgres", "the image `postgres` names no version"),
+            (
+                "postgres:17",
+                "postgres:17@sha256:12",
+                "the image `postgres:17@sha256:12` has no digest behind the @: `sha256:` and 64 hexadecimal digits",
+            ),
             ("data:/data", "dta:/data", "the volume dta:/data of roadmap comes from nowhere"),
             ("./init.sh:", "./int.sh:", "the volume ./int.sh:/init.sh:ro of postgres comes from nowhere"),
             ("'${PASSWORD:?no}'", "'abc'", "POSTGRES_PASSWORD of postgres has a value of its own"),

@@ -2,6 +2,8 @@
 
 use anyhow::{Context, ensure};
 
+use super::image::Image;
+
 /// All instructions that there are.
 const INSTRUCTIONS: [&str; 16] = [
     "ADD",
@@ -43,7 +45,11 @@ impl Dockerfile {
             instructions.push((name.to_owned(), rest.trim().to_owned()));
         }
         ensure!(begun.is_empty(), "the last line goes on: `{begun}`");
-        ensure!(instructions.first().is_some_and(|(name, _)| name == "FROM"), "it does not begin with FROM");
+        let first = instructions.iter().find(|(name, _)| name != "ARG");
+        ensure!(
+            first.is_some_and(|(name, _)| name == "FROM"),
+            "it does not begin with FROM, or with ARG and then FROM"
+        );
         for (name, rest) in &instructions {
             if rest.starts_with('[') {
                 let list: Result<Vec<String>, _> = serde_json::from_str(rest);
@@ -68,6 +74,25 @@ impl Dockerfile {
         self.last("ENV")?.split_whitespace().find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
     }
 
+    /// The images that the stages are built on. Each has its name in an `ARG` before the first stage, and nowhere else.
+    pub(super) fn images(&self) -> Vec<Result<Image, String>> {
+        let arguments: Vec<(&str, &str)> = self
+            .0
+            .iter()
+            .take_while(|(instruction, _)| instruction == "ARG")
+            .filter_map(|(_, rest)| rest.split_once('='))
+            .collect();
+        self.all("FROM")
+            .map(|from| {
+                let raw = from.split_whitespace().next().unwrap_or_default();
+                let name = raw.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+                let named = arguments.iter().find(|(argument, _)| Some(*argument) == name);
+                let (_, image) = named.ok_or_else(|| format!("`FROM {from}` has its image in no ARG before it"))?;
+                Image::parse(image).map_err(|why| format!("the image {why}"))
+            })
+            .collect()
+    }
+
     /// The port that it serves.
     pub(super) fn port(&self) -> Option<String> {
         self.last("EXPOSE").map(str::to_owned)
@@ -82,13 +107,13 @@ impl Dockerfile {
             }
         };
         let compiler = format!("rust:{toolchain}-");
+        let images = self.images();
         wrong(
-            !self.all("FROM").any(|image| image.starts_with(&compiler)),
+            !images.iter().flatten().any(|image| image.is(&compiler)),
             format!("no stage builds with the compiler of rust-toolchain.toml, {toolchain}"),
         );
-        for image in self.all("FROM") {
-            let name = image.split_whitespace().next().unwrap_or_default();
-            wrong(!name.contains(':') || name.ends_with(":latest"), format!("`FROM {image}` names no version"));
+        for why in images.into_iter().filter_map(Result::err) {
+            wrong(true, why);
         }
         for copied in self.all("COPY").filter(|copied| !copied.starts_with("--from=")) {
             let mut paths: Vec<&str> = copied.split_whitespace().filter(|path| !path.starts_with("--")).collect();
@@ -128,7 +153,8 @@ impl Dockerfile {
 mod tests {
     use super::*;
 
-    const GOOD: &str = "# x\nFROM rust:1.95.0-slim AS build\nCOPY a b \\\n  c ./\nRUN make \\\n    # why\n    && test\n\nFROM alpine:3.22\n\
+    const GOOD: &str = "# x\nARG RUST=rust:1.95.0-slim\nARG ALPINE=alpine:3.22\nFROM ${RUST} AS build\nCOPY a b \\\n  c ./\n\
+        RUN make \\\n    # why\n    && test\n\nFROM ${ALPINE}\n\
         COPY --from=build /x /x\nENV ROADMAP_LISTEN=0.0.0.0:8080 ROADMAP_DATA_DIR=/data\nUSER 10001:10001\nVOLUME [\"/data\"]\n\
         EXPOSE 8080\nHEALTHCHECK CMD [\"wget\", \"http://127.0.0.1:8080/readyz\"]\n";
 
@@ -148,8 +174,15 @@ mod tests {
     fn each_fault_is_named() {
         for (good, bad, problem) in [
             ("rust:1.95.0", "rust:1.94.0", "no stage builds with the compiler of rust-toolchain.toml, 1.95.0"),
-            ("alpine:3.22", "alpine", "`FROM alpine` names no version"),
-            ("alpine:3.22", "alpine:latest", "`FROM alpine:latest` names no version"),
+            ("alpine:3.22", "alpine", "the image `alpine` names no version"),
+            ("alpine:3.22", "alpine:latest", "the image `alpine:latest` names no version"),
+            (
+                "alpine:3.22",
+                "alpine:3.22@sha256:12",
+                "the image `alpine:3.22@sha256:12` has no digest behind the @: `sha256:` and 64 hexadecimal digits",
+            ),
+            ("FROM ${ALPINE}", "FROM alpine:3.22", "`FROM alpine:3.22` has its image in no ARG before it"),
+            ("FROM ${ALPINE}", "FROM ${ALPIN}", "`FROM ${ALPIN}` has its image in no ARG before it"),
             ("COPY a", "COPY d", "`COPY d b c ./`: there is no d"),
             ("USER 10001:10001", "USER 0", "it runs as root"),
             ("USER 10001:10001", "LABEL a=b", "it runs as root"),
@@ -169,7 +202,9 @@ mod tests {
 
     #[test]
     fn what_is_no_dockerfile_is_refused() {
-        for text in ["", "RUN x", "FORM x", "FROM", "FROM a:1\nRUN x \\\n", "FROM a:1\nCMD [\"x\""] {
+        for text in
+            ["", "RUN x", "FORM x", "FROM", "ARG A=b", "ARG A=b\nRUN x", "FROM a:1\nRUN x \\\n", "FROM a:1\nCMD [\"x\""]
+        {
             assert!(Dockerfile::parse(text).is_err(), "{text}");
         }
     }

@@ -155,7 +155,7 @@ pub(crate) fn product_name() -> Object {
 
 pub(crate) fn website_url() -> Object {
     let pattern = format!(r"^[{SPACE}]*[hH][tT][tT][pP][sS]?://[^{SPACE}\u0000-\u001f\u007f-\u009f\\/]");
-    string(pattern, "Absolute, `http` or `https`, with a host.")
+    string(pattern, "Absolute, `http` or `https`, with a host and without user info.")
         .format(own(HTTP_URL))
         .max_length(Some(WebsiteUrl::MAX))
         .build()

@@ -56,6 +56,12 @@ impl BaseUrl {
         &self.host
     }
 
+    /// Whether it is reached by HTTPS.
+    #[must_use]
+    pub fn is_https(&self) -> bool {
+        self.scheme == "https"
+    }
+
     /// Which workspace a `Host` header value (RFC 9112 section 3.2) addresses. The port does not
     /// count, nor does case, nor one dot at the end.
     #[must_use]
@@ -106,6 +112,12 @@ mod tests {
 
     fn acme() -> Subdomain {
         Subdomain::of_label("acme").unwrap()
+    }
+
+    #[test]
+    fn https_is_told_from_http() {
+        assert!(base("HTTPS://Roadmap.example.com:8443").is_https());
+        assert!(!base("http://https.example.com").is_https());
     }
 
     #[test]

@@ -24,12 +24,18 @@ impl WebsiteUrl {
         // The parser mends what the contract refuses: `http:example.com`, inner white space.
         let lower = written.to_ascii_lowercase();
         let absolute = lower.starts_with("http://") || lower.starts_with("https://");
-        if !absolute || written.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
+        let hides = |c: char| c.is_whitespace() || c.is_control() || c == '\\' || turns_text(c);
+        if !absolute || written.chars().any(hides) {
             return Err(invalid());
         }
         let url = Url::parse(written).map_err(|_| invalid())?;
         // `http:///path` is mended to a host `path`; there, the third slash gives it away.
         if url.host_str().is_none_or(str::is_empty) || written.split('/').nth(2).is_none_or(str::is_empty) {
+            return Err(invalid());
+        }
+        // User info looks like the host to a reader: `https://acme.example@evil.example`.
+        let behind_scheme = written.split_once("//").map_or("", |(_, rest)| rest);
+        if behind_scheme.split(['/', '?', '#']).next().is_none_or(|authority| authority.contains('@')) {
             return Err(invalid());
         }
         Ok(Self(written.to_owned()))
@@ -46,6 +52,12 @@ impl WebsiteUrl {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Whether a character turns the direction of the text around it, and so lets a URL look like another one (the
+/// `Bidi_Control` of Unicode).
+fn turns_text(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The settings of a workspace that this interface shows.
@@ -147,9 +159,50 @@ mod tests {
             "mailto:a@example.com",
             "https://?q",
             "https://example.com:99999",
+            // User info: a reader takes it for the host.
+            "https://user:pw@example.com",
+            "https://user@example.com/path",
+            "https://example.com@evil.example",
+            "https://:pw@example.com",
+            "https://@example.com",
+            "https://:@example.com",
+            "HTTP://a%40b:c@example.com?q",
+            // Controls, also those beyond ASCII.
+            "https://example.com/a\u{7f}b",
+            "https://example.com/a\u{85}b",
+            "https://example.com/a\u{9b}b",
             &long,
         ] {
             assert_eq!(WebsiteUrl::parse(url).unwrap_err().to_string(), "Website URL is invalid", "{url:?}");
+        }
+    }
+
+    #[test]
+    fn characters_that_turn_the_direction_of_text_are_invalid() {
+        let turning = ['\u{61c}', '\u{200e}', '\u{200f}'];
+        for turn in turning.into_iter().chain('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}') {
+            for url in [
+                format!("https://example.com/{turn}gpj.exe"),
+                format!("https://exa{turn}mple.com"),
+                format!("https://example.com?q={turn}#f"),
+                format!("https://example.com/{turn}"),
+            ] {
+                assert_eq!(WebsiteUrl::parse(&url).unwrap_err().to_string(), "Website URL is invalid", "{url:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_at_sign_behind_the_host_is_no_user_info() {
+        for url in [
+            "https://example.com/@acme",
+            "https://example.com?mail=a@b.example",
+            "https://example.com#@acme",
+            "https://example.com//@acme",
+            // Text from the right to the left is fine by itself.
+            "https://example.com/שלום",
+        ] {
+            assert_eq!(WebsiteUrl::parse(url).unwrap().as_str(), url);
         }
     }
 

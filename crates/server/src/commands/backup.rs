@@ -1,12 +1,13 @@
 //! `roadmap backup` and `roadmap restore`
 
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use roadmap_domain::ports::Clock;
 use serde::Serialize;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 use super::output::{Form, Row};
 use crate::archive::{self, Contents, Manifest, Places, Unpacked};
@@ -149,6 +150,9 @@ fn restore(settings: &Settings, from: &Path, database: &Path, force: bool) -> an
     } else {
         None
     };
+    if let Some(log) = logs(database).find(|log| !force && log.exists()) {
+        bail!("there is a log of a database already, {}; --force removes it", log.display());
+    }
     let folder = folder_of(database);
     std::fs::create_dir_all(&folder)?;
     let work = tempfile::tempdir_in(&folder)?;
@@ -170,25 +174,86 @@ fn restore(settings: &Settings, from: &Path, database: &Path, force: bool) -> an
         (_, None) => {}
     }
     if let Some(secret) = secret {
-        secret::put_into_folder(settings, &secret)?;
+        secret::put_into_folder(settings, &secret, force)?;
     }
-    // The log of the database that was here does not belong to the one that comes.
-    for ending in ["-wal", "-shm", "-journal"] {
-        let mut log = database.as_os_str().to_owned();
-        log.push(ending);
-        if Path::new(&log).exists() {
-            std::fs::remove_file(&log)?;
+    let restored = TempPath::try_from_path(work.path().join(archive::DATABASE))?;
+    if claim.is_some() {
+        remove_logs(database)?;
+        restored.persist(database)?;
+    } else {
+        // Nobody was kept from starting a service meanwhile: whatever has appeared is in use, and its log, too.
+        ensure_absent(database)?;
+        if force {
+            remove_logs(database)?;
         }
+        place(restored, database)?;
     }
-    std::fs::rename(work.path().join(archive::DATABASE), database)?;
     archive::sync_folder(&folder)?;
     drop(claim);
     Ok(manifest)
+}
+
+/// Gives a file its name, in one step that fails when something has this name already.
+fn place(file: TempPath, name: &Path) -> anyhow::Result<()> {
+    match file.persist_noclobber(name) {
+        Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Err(appeared(name)),
+        placed => Ok(placed?),
+    }
+}
+
+fn ensure_absent(database: &Path) -> anyhow::Result<()> {
+    if database.exists() { Err(appeared(database)) } else { Ok(()) }
+}
+
+fn appeared(database: &Path) -> anyhow::Error {
+    anyhow!("a database has appeared meanwhile, {}; stop the service, then use --force", database.display())
+}
+
+/// Where SQLite keeps what is not in a database's file yet.
+fn logs(database: &Path) -> impl Iterator<Item = PathBuf> {
+    ["-wal", "-shm", "-journal"].into_iter().map(|ending| {
+        let mut log = database.as_os_str().to_owned();
+        log.push(ending);
+        PathBuf::from(log)
+    })
+}
+
+/// The log of the database that was here does not belong to the one that comes.
+fn remove_logs(database: &Path) -> anyhow::Result<()> {
+    for log in logs(database).filter(|log| log.exists()) {
+        std::fs::remove_file(log)?;
+    }
+    Ok(())
 }
 
 fn folder_of(file: &Path) -> PathBuf {
     match file.parent() {
         Some(folder) if folder != Path::new("") => folder.to_owned(),
         _ => PathBuf::from("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_is_placed_where_there_is_none_and_replaces_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let (restored, database) = (folder.path().join("restored"), folder.path().join("roadmap.db"));
+        std::fs::write(&restored, "restored").unwrap();
+        std::fs::write(&database, "a service's").unwrap();
+        // As at the moment between the last look and the placing.
+        let error = place(TempPath::try_from_path(&restored).unwrap(), &database).unwrap_err();
+        let expected =
+            format!("a database has appeared meanwhile, {}; stop the service, then use --force", database.display());
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(std::fs::read(&database).unwrap(), b"a service's");
+
+        std::fs::remove_file(&database).unwrap();
+        std::fs::write(&restored, "restored").unwrap();
+        place(TempPath::try_from_path(&restored).unwrap(), &database).unwrap();
+        assert_eq!(std::fs::read(&database).unwrap(), b"restored");
+        assert!(!restored.exists());
     }
 }

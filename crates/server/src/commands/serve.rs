@@ -38,6 +38,7 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) async fn run(self, mut settings: Settings) -> anyhow::Result<()> {
+        secret::refuse_guessable(&settings)?;
         let application = Application::open(&settings).await?;
         let listener =
             TcpListener::bind(&settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;

@@ -126,12 +126,16 @@ fn is_local(url: &BaseUrl) -> bool {
 
 fn secret(settings: &Settings) -> Finding {
     const CHECK: &str = "secret";
-    let how = "put the output of `openssl rand -hex 32` into ROADMAP_SECRET of every process";
+    if secret::has_guessable_previous(settings) {
+        let found = "one of previous_secrets has too few different characters to be random";
+        return Finding::problem(CHECK, found, secret::PREVIOUS_HOW);
+    }
     if let Some(secret) = &settings.secret {
-        return guessable(secret, how).unwrap_or_else(|| Finding::ok(CHECK, "it is set"));
+        return guessable(secret).unwrap_or_else(|| Finding::ok(CHECK, "it is set"));
     }
     if matches!(settings.database, Database::Server(_)) {
-        return Finding::problem(CHECK, "it is not set, and all processes on a database server must sign alike", how);
+        let found = "it is not set, and all processes on a database server must sign alike";
+        return Finding::problem(CHECK, found, secret::HOW);
     }
     let kept = match secret::in_folder(settings) {
         Ok(Some(kept)) => kept,
@@ -155,11 +159,10 @@ fn secret(settings: &Settings) -> Finding {
             format!("others than its owner can read {file}"),
             format!("chmod 600 {file}, and change the secret if somebody may have read it"),
         ),
-        Ok(secret) => guessable(&secret, how).unwrap_or_else(|| Finding::ok(CHECK, format!("it is in {file}"))),
+        Ok(secret) => guessable(&secret).unwrap_or_else(|| Finding::ok(CHECK, format!("it is in {file}"))),
     }
 }
 
-fn guessable(secret: &Secret, how: &str) -> Option<Finding> {
-    let found = "it has too few different characters to be random";
-    secret.is_guessable().then(|| Finding::problem("secret", found, how))
+fn guessable(secret: &Secret) -> Option<Finding> {
+    secret.is_guessable().then(|| Finding::problem("secret", secret::GUESSABLE, secret::HOW))
 }

@@ -1,5 +1,6 @@
 //! What is outside of the service: the storage of files, the mail server, the disk.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use bytes::Bytes;
@@ -9,7 +10,7 @@ use roadmap_domain::ports::{Blobs, Clock, Ids};
 use uuid::Uuid;
 
 use super::{Finding, chain};
-use crate::settings::{Mail, Settings, Storage};
+use crate::settings::{Database, Mail, Settings, Storage};
 use crate::system::{MonotonicIds, SystemClock};
 use crate::wiring::{self, Application};
 
@@ -71,6 +72,45 @@ async fn read(blobs: &dyn Blobs, key: BlobKey) -> anyhow::Result<Vec<u8>> {
         read.extend_from_slice(&chunk);
     }
     Ok(read)
+}
+
+/// Whether others than its owner can come to the data. What is made by this version is closed; what was there before stays
+/// as it is.
+pub(super) fn access(settings: &Settings) -> Finding {
+    const CHECK: &str = "access";
+    let folder = settings.data_dir.as_path();
+    let mut places = Vec::new();
+    if let Database::File(file) = &settings.database {
+        places.push(file.as_path());
+    }
+    if let Storage::Folder(blobs) = &settings.storage {
+        places.push(blobs);
+    }
+    if let Mail::Folder(mail, _) = &settings.mail {
+        places.push(mail);
+    }
+    // A closed folder hides what is in it.
+    if open_mode(folder).is_none() {
+        places.retain(|place| !place.starts_with(folder));
+    }
+    places.insert(0, folder);
+    let open: Vec<(&Path, u32)> = places.into_iter().filter_map(|place| Some((place, open_mode(place)?))).collect();
+    if open.is_empty() {
+        return Finding::ok(CHECK, "only its owner can read the data");
+    }
+    let listed: Vec<String> = open.iter().map(|(place, mode)| format!("{} (mode {mode:o})", place.display())).collect();
+    let names: Vec<String> = open.iter().map(|(place, _)| place.display().to_string()).collect();
+    Finding::warning(
+        CHECK,
+        format!("others than its owner may enter or read: {}", listed.join(", ")),
+        format!("take the rights of others away: chmod go= {}", names.join(" ")),
+    )
+}
+
+/// The mode of what is there, when others than its owner have any right to it.
+fn open_mode(path: &Path) -> Option<u32> {
+    let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
+    (mode & 0o077 != 0).then_some(mode)
 }
 
 /// Greets the mail server, up to the login.

@@ -1,0 +1,44 @@
+//! Browsers are told to come back by HTTPS alone, when that is how the service is reached.
+
+use serde_json::json;
+
+use crate::app::{Answer, App, Client};
+
+/// One answer of each kind: good ones and errors, of the API and of what browsers open.
+fn answers(app: &App) -> Vec<(u16, Answer)> {
+    let acme = &app.acme;
+    let stranger = Client { key: None, ..acme.clone() };
+    let nobody = Client { host: "elsewhere.example".to_owned(), ..acme.clone() };
+    vec![
+        (200, acme.get_tracks()),
+        (201, acme.post_feature_request(&json!({ "feature_request": { "title": "Dark mode" } }))),
+        (401, stranger.get_tracks()),
+        (401, nobody.get_tracks()),
+        (404, acme.get("/api/external/v1/nothing")),
+        (405, acme.send("DELETE", "/api/external/v1/tracks", &json!({}))),
+        (422, acme.post_feature_request(&json!({}))),
+        (200, stranger.get("/healthz")),
+        (200, stranger.get("/api/docs")),
+        (404, stranger.get("/files/nothing/a.png")),
+        (404, stranger.get("/unsubscribe/nothing")),
+    ]
+}
+
+#[test]
+fn with_a_base_url_of_https_every_response_says_so_for_its_own_host() {
+    let app = App::start();
+    for (status, answer) in answers(&app) {
+        assert_eq!(answer.status, status, "{}", answer.text());
+        // Without `includeSubDomains`: what else is below the base host is not ours to decide.
+        assert_eq!(answer.header("strict-transport-security"), Some("max-age=31536000"), "{status}");
+    }
+}
+
+#[test]
+fn with_a_base_url_of_http_none_does() {
+    let app = App::with(&["--base-url", "http://roadmap.example.com"], &[]);
+    for (status, answer) in answers(&app) {
+        assert_eq!(answer.status, status, "{}", answer.text());
+        assert_eq!(answer.header("strict-transport-security"), None, "{status}");
+    }
+}
