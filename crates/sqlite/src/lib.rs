@@ -73,7 +73,7 @@ pub struct SqliteStore {
 
 impl Connections for SqliteStore {
     fn pools(&self) -> Vec<PoolUse> {
-        vec![self.readers.stand(), self.writer.stands()]
+        vec![self.readers.status(), self.writer.stands()]
     }
 }
 
