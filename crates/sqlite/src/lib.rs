@@ -73,7 +73,7 @@ pub struct SqliteStore {
 
 impl Connections for SqliteStore {
     fn pools(&self) -> Vec<PoolUse> {
-        vec![self.readers.status(), self.writer.stands()]
+        vec![self.readers.status(), self.writer.status()]
     }
 }
 
@@ -95,8 +95,8 @@ impl SqliteStore {
         &self,
         work: impl FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (turn, outcome) = self.writer.turn(work).await?;
-        self.writer.commit(turn, |_| Ok(())).await?;
+        let (guard, outcome) = self.writer.begin(work).await?;
+        self.writer.commit(guard, |_| Ok(())).await?;
         Ok(outcome)
     }
 }
