@@ -10,6 +10,8 @@
 //! blocking thread, too. `writer/model.rs` tries all orders of these.
 
 mod environment;
+#[cfg(test)]
+mod model;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -86,7 +88,7 @@ impl<E: Environment> Writer<E> {
     ) -> Result<(WriteGuard<E>, T), StoreError> {
         let state = self.lock().await?;
         let begin = move || {
-            let mut unit = Unit { state, is_open: false };
+            let mut unit = Unit { state, is_open: false, is_first: false };
             unit.open_savepoint()?;
             let outcome = first(unit.state.connection()?)?;
             Ok::<_, SqlError>((WriteGuard::new(unit), outcome))
@@ -249,14 +251,16 @@ impl<E: Environment> Drop for WriteGuard<E> {
 struct Unit<E: Environment> {
     state: OwnedMutexGuard<WriterState<E>>,
     is_open: bool,
+    /// Whether it began the transaction, so that it has seen nothing that was not durable.
+    is_first: bool,
 }
 
 impl<E: Environment> Unit<E> {
     fn open_savepoint(&mut self) -> Result<(), SqlError> {
         let state = &mut *self.state;
-        let begins = state.group.is_none();
+        self.is_first = state.group.is_none();
         let connection = state.connection()?;
-        if begins {
+        if self.is_first {
             connection.batch_execute("BEGIN IMMEDIATE")?;
             state.group = Some(watch::Sender::new(CommitState::Pending));
         }
@@ -273,9 +277,12 @@ impl<E: Environment> Unit<E> {
         if let Err(error) = state.connection().and_then(|connection| Ok(connection.batch_execute(end)?)) {
             // SQLite rolls the whole transaction back by itself after some failures, a full disk
             // for example, and the savepoint is gone with it. Start over from a clean connection.
-            state.discard_connection(CommitState::RolledBack(error.to_string()));
-            // Of a unit that was to be rolled back nothing is left: that is what was asked.
-            return if keep { Err(error) } else { Ok(watch::Sender::new(CommitState::Committed).subscribe()) };
+            let lost = CommitState::RolledBack(error.to_string());
+            state.discard_connection(lost.clone());
+            // Of a unit that was to be rolled back nothing is left: that is what was asked. But what
+            // it has seen of other units is gone, too, and it must not report that.
+            let end = if self.is_first { CommitState::Committed } else { lost };
+            return if keep { Err(error) } else { Ok(watch::Sender::new(end).subscribe()) };
         }
         match &state.group {
             Some(group) => Ok(group.subscribe()),
@@ -531,7 +538,9 @@ mod tests {
                 let second = fixture.commit(second).await.unwrap();
                 assert!(matches!(second, Err(StoreError::Fatal(_))), "{second:?}");
             } else {
-                fixture.writer.roll_back(second).await.unwrap();
+                // It may have seen what the first unit wrote, a saved reply for example.
+                let second = fixture.writer.roll_back(second).await;
+                assert!(matches!(second, Err(StoreError::Transient(_))), "{second:?}");
             }
             let first = first.await.unwrap();
             assert!(matches!(first, Err(StoreError::Transient(_))), "{first:?}");
@@ -634,5 +643,38 @@ mod tests {
         fixture.until(|| fixture.writer.state.try_lock().is_ok()).await;
         drop(waiter);
         fixture.until(|| fixture.durable() == 1).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_unit_that_saw_nothing_of_others_is_rolled_back_though_its_transaction_is_lost() {
+        let fixture = Fixture::new();
+        let mut guard = fixture.unit(INSERT).await;
+        guard.connection().batch_execute("ROLLBACK").unwrap();
+        fixture.writer.roll_back(guard).await.unwrap();
+        assert_eq!(fixture.durable(), 0);
+    }
+
+    #[test]
+    fn a_unit_that_outlives_its_runtime_is_rolled_back() {
+        let fixture = Fixture::new();
+        let mut elsewhere =
+            Connector::new(&fixture.folder.path().join("test.db"), Duration::from_millis(20)).writing().unwrap();
+        let runtime = || tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        let ended = runtime();
+        let guard = ended.block_on(fixture.unit(INSERT));
+        drop(ended);
+        assert!(elsewhere.batch_execute(INSERT).is_err());
+        drop(guard);
+        elsewhere.batch_execute(INSERT).unwrap();
+        // Dropped with a task, while the runtime stops and starts nothing any more.
+        let ending = runtime();
+        let guard = ending.block_on(fixture.unit(INSERT));
+        ending.spawn(async move {
+            let _guard = guard;
+            std::future::pending::<()>().await;
+        });
+        drop(ending);
+        elsewhere.batch_execute(INSERT).unwrap();
+        assert_eq!(fixture.durable(), 2);
     }
 }
