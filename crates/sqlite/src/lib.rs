@@ -1,7 +1,7 @@
 //! The embedded store: one SQLite file, reached through diesel.
 //!
-//! - One connection writes. Units of work take turns on it, first come first served, and those that
-//!   wait share one commit with the one before them (`writer.rs`).
+//! - One connection writes. Units of work have it one after the other, first come first served, and
+//!   those that wait share one commit with the one before them (`writer.rs`).
 //! - A few connections read, each in a snapshot of its own (write-ahead log).
 //! - What is committed is on the disk: `synchronous = FULL`.
 //!

@@ -2,13 +2,13 @@
 //!
 //! It runs the writer itself, not a description of it. Its environment is a [`World`]: a scheduler
 //! that polls futures and runs blocking jobs in the order that it is given, and a database that
-//! fails where it is told to. stateright's checker gives it all orders, breadth first. A state of
+//! fails where the checker wants it to. stateright's checker gives it all orders, breadth first. A state of
 //! the model is the list of [`Action`]s that led to it; each state is reached by running the writer
 //! from the start. Two states are the same when all that the writer can notice is the same
 //! ([`Summary`]).
 //!
-//! A crash of the process keeps what is durable and nothing else. So a commit is lost when a caller
-//! is told of it before it is durable, whenever the crash comes.
+//! A crash of the process keeps what is durable and nothing else. So a commit is lost when it is
+//! reported to a caller before it is durable, whenever the crash comes.
 //!
 //! A job runs in one piece, because whoever runs it has the lock. The exception is the `COMMIT`:
 //! there the other tasks may run in its middle.
@@ -90,9 +90,9 @@ enum Action {
     Run { owner: usize, fault: Option<Fault>, others_run_during_commit: bool },
 }
 
-/// What the caller of a unit was told.
+/// What was reported to the caller of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Told {
+enum Reported {
     Committed,
     RolledBack,
     Error,
@@ -160,7 +160,7 @@ struct Progress {
     jobs: usize,
     faults: Vec<Fault>,
     timer: Timer,
-    told: Option<Told>,
+    reported: Option<Reported>,
     cancelled: bool,
     /// In which transaction the unit is, or was.
     transaction: usize,
@@ -207,8 +207,8 @@ const NO_LOST_COMMIT: &str = "no lost commit";
 const NO_OPEN_TRANSACTION: &str = "no open transaction";
 const BLOCKING_THREADS: &str = "the database is used on blocking threads only";
 
-const LOST_COMMIT: &str = "a unit is told of its commit before it is durable";
-const UNDURABLE_READ: &str = "a unit has seen what is not durable, and is not told";
+const LOST_COMMIT: &str = "a commit is reported before it is durable";
+const UNDURABLE_READ: &str = "a unit has seen what is not durable, and no error is reported";
 const ASYNC_THREAD: &str = "the database is used on an async thread";
 const OUTSIDE: &str = "a statement runs outside of its unit";
 
@@ -305,16 +305,16 @@ impl World {
         self.with(|inner| (inner.in_job, inner.current) = (true, owner));
     }
 
-    /// Notes what the caller of the current unit is told, and whether it is true.
-    fn tell(&self, unit: usize, told: Told) {
+    /// Records what is reported to the caller of a unit, and whether it is true.
+    fn report(&self, unit: usize, reported: Reported) {
         self.with(|inner| {
             let durable = &inner.database.durable;
             let task = &mut inner.tasks[unit];
-            task.progress.told = Some(told);
-            if told == Told::Committed && !durable.contains(&unit) {
+            task.progress.reported = Some(reported);
+            if reported == Reported::Committed && !durable.contains(&unit) {
                 inner.violations.insert(LOST_COMMIT);
             }
-            if told != Told::Error && !task.seen.iter().all(|row| durable.contains(row)) {
+            if reported != Reported::Error && !task.seen.iter().all(|row| durable.contains(row)) {
                 inner.violations.insert(UNDURABLE_READ);
             }
         });
@@ -556,13 +556,13 @@ async fn unit(world: World, writer: Writer<World>, unit: usize, end: End, statem
             writer.begin(insert).await?.0
         };
         match end {
-            End::Commit => writer.commit(guard, |_| Ok(())).await.map(|()| Told::Committed),
-            End::RollBack => writer.roll_back(guard).await.map(|()| Told::RolledBack),
+            End::Commit => writer.commit(guard, |_| Ok(())).await.map(|()| Reported::Committed),
+            End::RollBack => writer.roll_back(guard).await.map(|()| Reported::RolledBack),
             End::Drop => Err(StoreError::Fatal("dropped".into())),
         }
     };
-    let told = work.await.unwrap_or(Told::Error);
-    world.tell(unit, told);
+    let reported = work.await.unwrap_or(Reported::Error);
+    world.report(unit, reported);
 }
 
 /// All that decides what can happen next, and whether it is right.
@@ -684,20 +684,20 @@ impl Model for Plan {
                 let summary = &state.summary;
                 let is_durable = |unit: usize| summary.database.durable.contains(&unit);
                 !summary.violations.contains(LOST_COMMIT)
-                    && summary.told().all(|(unit, told)| told != Told::Committed || is_durable(unit))
+                    && summary.reported().all(|(unit, reported)| reported != Reported::Committed || is_durable(unit))
             }),
             Property::<Self>::always("what failed or was rolled back is not durable", |_, state| {
                 let summary = &state.summary;
                 let is_durable = |unit: usize| summary.database.durable.contains(&unit);
-                summary.told().all(|(unit, told)| told == Told::Committed || !is_durable(unit))
+                summary.reported().all(|(unit, reported)| reported == Reported::Committed || !is_durable(unit))
             }),
-            Property::<Self>::always("what a unit has seen is durable when it is told", |_, state| {
+            Property::<Self>::always("what a unit has seen is durable when its end is reported", |_, state| {
                 !state.summary.violations.contains(UNDURABLE_READ)
             }),
             Property::<Self>::always(NO_OPEN_TRANSACTION, |_, state| {
                 !state.summary.is_idle() || state.summary.database.transaction.is_none()
             }),
-            Property::<Self>::always("everybody is told", |_, state| {
+            Property::<Self>::always("every caller gets a result", |_, state| {
                 !state.summary.is_idle() || state.summary.tasks.iter().all(|(_, _, is_alive, _)| !is_alive)
             }),
             Property::<Self>::always("the lock is free in the end, and nobody is counted as waiting", |_, state| {
@@ -737,8 +737,8 @@ impl Model for Plan {
 }
 
 impl Summary {
-    fn told(&self) -> impl Iterator<Item = (usize, Told)> {
-        self.tasks.iter().enumerate().filter_map(|(unit, (progress, ..))| Some((unit, progress.told?)))
+    fn reported(&self) -> impl Iterator<Item = (usize, Reported)> {
+        self.tasks.iter().enumerate().filter_map(|(unit, (progress, ..))| Some((unit, progress.reported?)))
     }
 }
 
@@ -758,7 +758,7 @@ fn broken(plan: &Plan) -> Vec<(&'static str, Vec<Action>)> {
 }
 
 #[test]
-fn two_units_with_statements_keep_the_promises_in_all_orders() {
+fn two_units_with_statements_keep_all_properties_in_all_orders() {
     for units in [[End::Commit, End::Commit], [End::Commit, End::RollBack], [End::Commit, End::Drop]] {
         let plan = Plan { units: units.into(), statements: true, cancellations: 2, faults: 2, planted: None };
         assert_eq!(broken(&plan), vec![]);
@@ -766,7 +766,7 @@ fn two_units_with_statements_keep_the_promises_in_all_orders() {
 }
 
 #[test]
-fn three_units_keep_the_promises_in_all_orders() {
+fn three_units_keep_all_properties_in_all_orders() {
     for (third, cancellations, faults) in [(End::RollBack, 1, 1), (End::Commit, 3, 0), (End::Drop, 0, 2)] {
         let units = vec![End::Commit, End::Commit, third];
         let plan = Plan { units, statements: false, cancellations, faults, planted: None };
@@ -775,7 +775,7 @@ fn three_units_keep_the_promises_in_all_orders() {
 }
 
 #[test]
-fn four_units_keep_the_promises_in_all_orders() {
+fn four_units_keep_all_properties_in_all_orders() {
     let units = vec![End::Commit, End::Commit, End::Commit, End::Commit];
     let plan = Plan { units, statements: false, cancellations: 0, faults: 0, planted: None };
     assert_eq!(broken(&plan), vec![]);
