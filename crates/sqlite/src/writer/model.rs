@@ -2,7 +2,7 @@
 //!
 //! It runs the writer itself, not a description of it. Its environment is a [`World`]: a scheduler
 //! that polls futures and runs blocking jobs in the order that it is given, and a database that
-//! fails where the checker wants it to. stateright's checker gives it all orders, breadth first. A state of
+//! fails on demand. stateright's checker gives it all orders, breadth first. A state of
 //! the model is the list of [`Action`]s that led to it; each state is reached by running the writer
 //! from the start. Two states are the same when all that the writer can notice is the same
 //! ([`Summary`]).
