@@ -1,7 +1,7 @@
 //! The embedded store: one SQLite file, reached through diesel.
 //!
-//! - One connection writes. Units of work take turns on it, first come first served, and those that
-//!   wait share one commit with the one before them (`writer.rs`).
+//! - One connection writes. Units of work have it one after the other, first come first served, and
+//!   those that wait share one commit with the one before them (`writer.rs`).
 //! - A few connections read, each in a snapshot of its own (write-ahead log).
 //! - What is committed is on the disk: `synchronous = FULL`.
 //!
@@ -73,7 +73,7 @@ pub struct SqliteStore {
 
 impl Connections for SqliteStore {
     fn pools(&self) -> Vec<PoolUse> {
-        vec![self.readers.stand(), self.writer.stands()]
+        vec![self.readers.status(), self.writer.status()]
     }
 }
 
@@ -95,8 +95,8 @@ impl SqliteStore {
         &self,
         work: impl FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (turn, outcome) = self.writer.turn(work).await?;
-        self.writer.commit(turn, |_| Ok(())).await?;
+        let (guard, outcome) = self.writer.begin(work).await?;
+        self.writer.commit(guard, |_| Ok(())).await?;
         Ok(outcome)
     }
 }

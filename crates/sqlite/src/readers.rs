@@ -14,18 +14,20 @@ use crate::errors::SqlError;
 /// A fixed number of connections that only read.
 #[derive(Clone)]
 pub(crate) struct Readers {
-    pool: Pool<SqliteConnection>,
+    /// `None` is a connection that was dropped after a panic. The next read opens it again.
+    pool: Pool<Option<SqliteConnection>>,
+    connector: Connector,
     wait: Duration,
 }
 
 impl Readers {
     pub(crate) fn open(connector: &Connector, count: usize, wait: Duration) -> Result<Self, StoreError> {
-        let connections = (0..count.max(1)).map(|_| connector.reading()).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { pool: Pool::from(connections), wait })
+        let connections = (0..count.max(1)).map(|_| connector.reading().map(Some)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { pool: Pool::from(connections), connector: connector.clone(), wait })
     }
 
-    /// How they stand.
-    pub(crate) fn stand(&self) -> PoolUse {
+    /// How many connections are in use.
+    pub(crate) fn status(&self) -> PoolUse {
         let status = self.pool.status();
         let in_use = status.size.saturating_sub(status.available);
         PoolUse { name: "read", limit: status.max_size, open: status.size, in_use, waiting: status.waiting }
@@ -37,11 +39,22 @@ impl Readers {
         &self,
         work: impl FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let mut connection = match tokio::time::timeout(self.wait, self.pool.get()).await {
+        let mut pooled = match tokio::time::timeout(self.wait, self.pool.get()).await {
             Ok(connection) => connection.map_err(|error| StoreError::Fatal(error.into()))?,
             Err(elapsed) => return Err(StoreError::Unavailable(elapsed.into())),
         };
-        let outcome = tokio::task::spawn_blocking(move || work(&mut connection)).await;
+        let connector = self.connector.clone();
+        let read = move || {
+            // Taken out of the pool, so that a panic drops it: a transaction may be open on it.
+            let mut connection = match pooled.take() {
+                Some(connection) => connection,
+                None => connector.reading()?,
+            };
+            let outcome = work(&mut connection);
+            *pooled = Some(connection);
+            outcome
+        };
+        let outcome = tokio::task::spawn_blocking(read).await;
         Ok(outcome.map_err(|panic| StoreError::Fatal(panic.into()))??)
     }
 
@@ -125,5 +138,18 @@ pub(crate) mod tests {
         let writes = |connection: &mut SqliteConnection| Ok(connection.batch_execute("DELETE FROM entries")?);
         assert!(matches!(readers.run_in_snapshot(writes).await, Err(StoreError::Unavailable(_))));
         assert_eq!(readers.run_in_snapshot(count).await.unwrap(), 0);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_panic_closes_its_connection_and_later_reads_get_a_new_one() {
+        let (_folder, readers) = readers(Duration::from_secs(5));
+        for _ in 0..2 {
+            let panics = |_: &mut SqliteConnection| -> Result<(), SqlError> { panic!("planted") };
+            let failed = readers.run_in_snapshot(panics).await;
+            assert!(matches!(failed, Err(StoreError::Fatal(_))), "{failed:?}");
+            assert_eq!(readers.run_in_snapshot(count).await.unwrap(), 0);
+            let idle = PoolUse { name: "read", limit: 1, open: 1, in_use: 0, waiting: 0 };
+            assert_eq!(readers.status(), idle);
+        }
     }
 }

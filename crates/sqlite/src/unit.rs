@@ -13,13 +13,13 @@ use crate::SqliteStore;
 use crate::codec::Id;
 use crate::errors::{SqlError, inconsistent};
 use crate::schema::operations;
-use crate::writer::{Turn, Writer};
+use crate::writer::{WriteGuard, Writer};
 
 /// An open unit.
 pub(crate) struct SqliteUnit {
     writer: Writer,
     /// Only absent while a statement runs, and after one panicked.
-    turn: Option<Turn>,
+    guard: Option<WriteGuard>,
     workspace: Id,
     key: Option<OperationKey>,
 }
@@ -31,9 +31,9 @@ impl SqliteUnit {
         work: impl FnOnce(&mut SqliteConnection, Id) -> Result<T, SqlError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let workspace = self.workspace;
-        let turn = self.turn.take().ok_or_else(lost)?;
-        let (turn, outcome) = turn.run(move |turn| work(turn.connection()?, workspace)).await?;
-        self.turn = Some(turn);
+        let guard = self.guard.take().ok_or_else(lost)?;
+        let (guard, outcome) = guard.run(move |connection| work(connection, workspace)).await?;
+        self.guard = Some(guard);
         outcome
     }
 }
@@ -47,21 +47,21 @@ impl Store for SqliteStore {
     async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<Begun, StoreError> {
         let id = Id(workspace.uuid());
         let asked = key.clone();
-        // Whoever has the turn is alone with the database: a key that is not there now stays free
+        // Whoever has the guard is alone with the database: a key that is not there now stays free
         // until the unit ends, so that claiming it takes no write.
         let claim = move |connection: &mut SqliteConnection| match asked {
             Some(key) => saved_reply(connection, id, &key),
             None => Ok(None),
         };
-        let (turn, saved) = self.writer.turn(claim).await?;
+        let (guard, saved) = self.writer.begin(claim).await?;
         match saved {
             None => {
-                let turn = Some(turn);
-                Ok(Begun::Open(Box::new(SqliteUnit { writer: self.writer.clone(), turn, workspace: id, key })))
+                let guard = Some(guard);
+                Ok(Begun::Open(Box::new(SqliteUnit { writer: self.writer.clone(), guard, workspace: id, key })))
             }
             Some(saved) => {
                 // The answer may be one that shares this transaction: it is replayed when it is durable.
-                self.writer.roll_back(turn).await?;
+                self.writer.roll_back(guard).await?;
                 Ok(Begun::Replay(saved))
             }
         }
@@ -87,7 +87,7 @@ fn saved_reply(
 #[async_trait]
 impl UnitOfWork for SqliteUnit {
     async fn commit(mut self: Box<Self>, saved: Option<&SavedReply>, at: Timestamp) -> Result<Ended, StoreError> {
-        let turn = self.turn.take().ok_or_else(lost)?;
+        let guard = self.guard.take().ok_or_else(lost)?;
         let workspace = self.workspace;
         let record = self.key.take().zip(saved.cloned());
         let record = move |connection: &mut SqliteConnection| {
@@ -104,13 +104,13 @@ impl UnitOfWork for SqliteUnit {
             }
             Ok(())
         };
-        self.writer.commit(turn, record).await?;
+        self.writer.commit(guard, record).await?;
         Ok(Ended::AsTold)
     }
 
     async fn rollback(mut self: Box<Self>) -> Result<Ended, StoreError> {
-        let turn = self.turn.take().ok_or_else(lost)?;
-        self.writer.roll_back(turn).await?;
+        let guard = self.guard.take().ok_or_else(lost)?;
+        self.writer.roll_back(guard).await?;
         Ok(Ended::AsTold)
     }
 }

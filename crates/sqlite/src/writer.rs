@@ -1,16 +1,22 @@
-//! The connection that writes: whose turn it is, and which units share a commit.
+//! The connection that writes: which unit of work has it, and which units share a commit.
 //!
-//! Units take turns, first come first served. A unit is a savepoint in the transaction that is
-//! open. When it is done and others wait, it leaves the transaction open and lines up behind them:
-//! they run in the same transaction, and whoever's turn comes first after its own work is done
-//! commits for all. So under load many units cost one `fsync`, and alone each commits at once. No
-//! unit reports success before the transaction it is in is on the disk.
+//! Units take the connection one after the other, first come first served. A unit is a savepoint in
+//! the transaction that is open. When it ends and others wait, it leaves the transaction open and
+//! queues behind them: they run in the same transaction, and the first that gets the connection
+//! after its own work is done commits for all. So under load many units cost one `fsync`, and alone
+//! each commits at once. No unit reports success before the transaction it is in is on the disk.
+//!
+//! A caller may go away at each `.await`, and a unit may panic: whatever ends a unit then runs on a
+//! blocking thread, too. `writer/model.rs` tries all orders of these.
+
+mod environment;
+#[cfg(test)]
+mod model;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
 use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::ports::PoolUse;
@@ -18,273 +24,321 @@ use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
 use crate::connection::Connector;
 use crate::errors::SqlError;
+use environment::Environment;
+#[cfg(test)]
+use environment::PlantedFault;
 
-/// Gives out turns on the writing connection.
+/// Gives out the writing connection, to one unit at a time.
 #[derive(Clone)]
-pub(crate) struct Writer {
-    slot: Arc<Mutex<Slot>>,
+pub(crate) struct Writer<E: Environment = Connector> {
+    environment: E,
+    state: Arc<Mutex<WriterState<E>>>,
     waiting: Arc<AtomicUsize>,
     wait: Duration,
 }
 
 /// The connection and the transaction that is open on it.
-struct Slot {
-    connector: Connector,
-    connection: Option<SqliteConnection>,
-    /// Where the units that share the open transaction learn its fate.
-    group: Option<watch::Sender<Fate>>,
+struct WriterState<E: Environment> {
+    environment: E,
+    connection: Option<E::Connection>,
+    /// Notifies the units that share the open transaction.
+    group: Option<watch::Sender<CommitState>>,
 }
 
 /// What became of a group's transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Fate {
-    Open,
-    Durable,
+enum CommitState {
+    Pending,
+    Committed,
     /// It could not be committed, now or for a while.
-    Refused(String),
+    Failed(String),
     /// It was lost because of another unit in it.
-    Undone(String),
+    RolledBack(String),
 }
 
-impl Fate {
-    fn settled(&self) -> Result<(), StoreError> {
+impl CommitState {
+    /// What a unit of the group returns. The only place where a failed `COMMIT` becomes an error.
+    fn result(&self) -> Result<(), StoreError> {
         match self {
-            Self::Durable => Ok(()),
-            Self::Refused(cause) => Err(StoreError::Unavailable(cause.clone().into())),
-            Self::Undone(cause) => Err(StoreError::Transient(cause.clone().into())),
-            Self::Open => Err(StoreError::Fatal("a transaction was left without an end".into())),
+            Self::Committed => Ok(()),
+            Self::Failed(cause) => Err(StoreError::Unavailable(cause.clone().into())),
+            Self::RolledBack(cause) => Err(StoreError::Transient(cause.clone().into())),
+            Self::Pending => Err(StoreError::Fatal("a transaction was left without an end".into())),
         }
     }
 }
 
-impl Writer {
-    pub(crate) fn open(connector: Connector, wait: Duration) -> Result<Self, StoreError> {
-        let connection = Some(connector.writing()?);
-        let slot = Slot { connector, connection, group: None };
-        Ok(Self { slot: Arc::new(Mutex::new(slot)), waiting: Arc::default(), wait })
+impl<E: Environment> Writer<E> {
+    pub(crate) fn open(environment: E, wait: Duration) -> Result<Self, StoreError> {
+        let connection = Some(environment.connect()?);
+        let state = WriterState { environment: environment.clone(), connection, group: None };
+        Ok(Self { environment, state: Arc::new(Mutex::new(state)), waiting: Arc::default(), wait })
     }
 
-    /// How it stands: a pool of one.
-    pub(crate) fn stands(&self) -> PoolUse {
-        let in_use = usize::from(self.slot.try_lock().is_err());
+    /// Its use, as of a pool of one.
+    pub(crate) fn status(&self) -> PoolUse {
+        let in_use = usize::from(self.state.try_lock().is_err());
         PoolUse { name: "write", limit: 1, open: 1, in_use, waiting: self.waiting.load(Ordering::SeqCst) }
     }
 
-    /// Waits for a turn, opens a unit in it and does `first` there.
-    pub(crate) async fn turn<T: Send + 'static>(
+    /// Waits for the connection, opens a unit on it and does `first` there.
+    pub(crate) async fn begin<T: Send + 'static>(
         &self,
-        first: impl FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
-    ) -> Result<(Turn, T), StoreError> {
-        let line = InLine::join(&self.waiting);
-        let slot = tokio::time::timeout(self.wait, Arc::clone(&self.slot).lock_owned()).await;
-        drop(line);
-        let turn = Turn { slot: slot.map_err(|elapsed| StoreError::Unavailable(elapsed.into()))?, open: false };
-        let (turn, outcome) = turn
-            .run(|turn| {
-                turn.open_savepoint()?;
-                first(turn.connection()?)
-            })
-            .await?;
-        Ok((turn, outcome?))
+        first: impl FnOnce(&mut E::Connection) -> Result<T, SqlError> + Send + 'static,
+    ) -> Result<(WriteGuard<E>, T), StoreError> {
+        let state = self.lock().await?;
+        let begin = move || {
+            let mut unit = Unit { state, is_open: false, is_first: false };
+            unit.open_savepoint()?;
+            let outcome = first(unit.state.connection()?)?;
+            Ok::<_, SqlError>((WriteGuard::new(unit), outcome))
+        };
+        Ok(self.environment.run_blocking(begin).await??)
     }
 
-    /// Does `last` in the unit of `turn`, ends the unit and waits until it is durable together with
-    /// all that it has seen.
+    async fn lock(&self) -> Result<OwnedMutexGuard<WriterState<E>>, StoreError> {
+        let _waiter = WaiterGuard::new(&self.waiting);
+        tokio::select! {
+            biased;
+            state = Arc::clone(&self.state).lock_owned() => Ok(state),
+            () = self.environment.sleep(self.wait) => {
+                Err(StoreError::Unavailable(format!("the writing connection was busy for {:?}", self.wait).into()))
+            }
+        }
+    }
+
+    /// Does `last` in the unit, ends it and waits until it is durable together with all that it
+    /// has seen.
     pub(crate) async fn commit(
         &self,
-        turn: Turn,
-        last: impl FnOnce(&mut SqliteConnection) -> Result<(), SqlError> + Send + 'static,
+        guard: WriteGuard<E>,
+        last: impl FnOnce(&mut E::Connection) -> Result<(), SqlError> + Send + 'static,
     ) -> Result<(), StoreError> {
-        self.finish(turn, true, last).await
+        self.finish(guard, true, last).await
     }
 
-    /// Undoes the unit of `turn` and waits until all that it has seen is durable.
-    pub(crate) async fn roll_back(&self, turn: Turn) -> Result<(), StoreError> {
-        self.finish(turn, false, |_| Ok(())).await
+    /// Rolls the unit back and waits until all that it has seen is durable.
+    pub(crate) async fn roll_back(&self, guard: WriteGuard<E>) -> Result<(), StoreError> {
+        self.finish(guard, false, |_| Ok(())).await
     }
 
     async fn finish(
         &self,
-        turn: Turn,
+        guard: WriteGuard<E>,
         keep: bool,
-        last: impl FnOnce(&mut SqliteConnection) -> Result<(), SqlError> + Send + 'static,
+        last: impl FnOnce(&mut E::Connection) -> Result<(), SqlError> + Send + 'static,
     ) -> Result<(), StoreError> {
-        let waiting = Arc::clone(&self.waiting);
-        let (turn, outcome) = turn
-            .run(move |turn| {
-                last(turn.connection()?)?;
-                let ended = turn.end_savepoint(keep);
-                // Alone: commit in the same breath. A lost transaction has its fate already.
-                if ended.is_ok() && waiting.load(Ordering::SeqCst) == 0 {
-                    turn.slot.commit();
-                }
-                ended
-            })
-            .await?;
-        let mut fate = outcome?;
-        drop(turn);
-        let _pending = Pending { writer: self.clone(), fate: fate.clone() };
-        self.settle(&mut fate).await
+        let mut unit = guard.into_unit()?;
+        let writer = self.clone();
+        let finish = move || {
+            last(unit.state.connection()?)?;
+            let commit_state = unit.end_savepoint(keep)?;
+            // Alone: commit at once. A lost transaction has no group any more.
+            if unit.state.group.is_some() && writer.waiting.load(Ordering::SeqCst) == 0 {
+                unit.state.commit();
+            }
+            // Made here, so that it exists though the caller is gone already.
+            Ok::<_, SqlError>(PendingCommit { writer, commit_state })
+        };
+        let mut pending = self.environment.run_blocking(finish).await??;
+        self.wait_for_commit(&mut pending.commit_state).await
     }
 
-    /// Waits until someone has committed the group, or does it when the turn comes.
-    async fn settle(&self, fate: &mut watch::Receiver<Fate>) -> Result<(), StoreError> {
-        if *fate.borrow() == Fate::Open {
+    /// Waits until another unit has committed the group, or commits it when it gets the connection.
+    async fn wait_for_commit(&self, commit_state: &mut watch::Receiver<CommitState>) -> Result<(), StoreError> {
+        if *commit_state.borrow() == CommitState::Pending {
             tokio::select! {
                 biased;
-                // An error is a sender that is gone, whose last word still stands.
-                _ = fate.changed() => {}
-                slot = Arc::clone(&self.slot).lock_owned() => {
-                    if *fate.borrow() == Fate::Open {
-                        let turn = Turn { slot, open: false };
-                        turn.run(|turn| { turn.slot.commit(); Ok::<_, SqlError>(()) }).await?.1?;
+                // An error is a sender that is gone, whose last value is still there.
+                _ = commit_state.changed() => {}
+                mut state = Arc::clone(&self.state).lock_owned() => {
+                    if *commit_state.borrow() == CommitState::Pending {
+                        self.environment.run_blocking(move || state.commit()).await?;
                     }
                 }
             }
         }
-        fate.borrow().settled()
+        commit_state.borrow().result()
     }
 }
 
-/// Counts those who wait for a turn, for as long as they do.
-struct InLine<'a>(&'a AtomicUsize);
+/// Counts those who wait for the connection, for as long as they do.
+struct WaiterGuard<'a>(&'a AtomicUsize);
 
-impl<'a> InLine<'a> {
-    fn join(waiting: &'a AtomicUsize) -> Self {
+impl<'a> WaiterGuard<'a> {
+    fn new(waiting: &'a AtomicUsize) -> Self {
         waiting.fetch_add(1, Ordering::SeqCst);
         Self(waiting)
     }
 }
 
-impl Drop for InLine<'_> {
+impl Drop for WaiterGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-/// A finished unit whose caller may go away before its group is committed. Then someone else must
-/// see to it, or the transaction would stay open until the next unit.
-struct Pending {
-    writer: Writer,
-    fate: watch::Receiver<Fate>,
+/// A unit that has ended, and whose caller may go away before its group is committed. Then a task
+/// waits in its place, or the transaction would stay open until the next unit.
+struct PendingCommit<E: Environment> {
+    writer: Writer<E>,
+    commit_state: watch::Receiver<CommitState>,
 }
 
-impl Drop for Pending {
+impl<E: Environment> Drop for PendingCommit<E> {
     fn drop(&mut self) {
-        if *self.fate.borrow() != Fate::Open {
+        if *self.commit_state.borrow() != CommitState::Pending {
             return;
         }
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            let (writer, mut fate) = (self.writer.clone(), self.fate.clone());
-            runtime.spawn(async move {
-                if let Err(error) = writer.settle(&mut fate).await {
-                    tracing::warn!(error = %ErrorChain::new(&error), "a unit of work that nobody waits for any more was not committed");
-                }
-            });
+        #[cfg(test)]
+        if self.writer.environment.planted_fault() == Some(PlantedFault::SkipPendingCommit) {
+            return;
         }
+        let (writer, mut commit_state) = (self.writer.clone(), self.commit_state.clone());
+        self.writer.environment.spawn(async move {
+            if let Err(error) = writer.wait_for_commit(&mut commit_state).await {
+                tracing::warn!(error = %ErrorChain::new(&error), "a unit of work that nobody waits for any more was not committed");
+            }
+        });
     }
 }
 
-/// The right to use the connection, and the unit that is open on it. Dropping it undoes the unit.
-pub(crate) struct Turn {
-    slot: OwnedMutexGuard<Slot>,
-    open: bool,
+/// The right to use the connection, and the unit that is open on it. Dropping it rolls the unit
+/// back, on a blocking thread.
+pub(crate) struct WriteGuard<E: Environment = Connector> {
+    /// Only absent once the unit has been moved to a blocking thread.
+    unit: Option<Unit<E>>,
 }
 
-impl Turn {
-    /// Runs `work` off the async threads. If the caller goes away meanwhile, the turn ends with the
-    /// work, not before.
+impl<E: Environment> WriteGuard<E> {
+    fn new(unit: Unit<E>) -> Self {
+        Self { unit: Some(unit) }
+    }
+
+    fn into_unit(mut self) -> Result<Unit<E>, StoreError> {
+        self.unit.take().ok_or_else(|| StoreError::Fatal("the unit has ended".into()))
+    }
+
+    /// Runs `work` in the unit, on a blocking thread. If the caller goes away meanwhile, the unit
+    /// is rolled back after the work, not before.
     pub(crate) async fn run<T: Send + 'static>(
-        mut self,
-        work: impl FnOnce(&mut Self) -> Result<T, SqlError> + Send + 'static,
+        self,
+        work: impl FnOnce(&mut E::Connection) -> Result<T, SqlError> + Send + 'static,
     ) -> Result<(Self, Result<T, StoreError>), StoreError> {
-        tokio::task::spawn_blocking(move || {
-            let outcome = work(&mut self);
-            (self, outcome.map_err(StoreError::from))
-        })
-        .await
-        .map_err(|panic| StoreError::Fatal(panic.into()))
+        let mut unit = self.into_unit()?;
+        let environment = unit.state.environment.clone();
+        let run = move || {
+            let outcome = unit.state.connection().and_then(work);
+            (Self::new(unit), outcome.map_err(StoreError::from))
+        };
+        environment.run_blocking(run).await
     }
+}
 
-    /// The connection.
-    pub(crate) fn connection(&mut self) -> Result<&mut SqliteConnection, SqlError> {
-        self.slot.connected()
-    }
-
-    fn open_savepoint(&mut self) -> Result<(), SqlError> {
-        let slot = &mut *self.slot;
-        let begins = slot.group.is_none();
-        let connection = slot.connected()?;
-        if begins {
-            connection.batch_execute("BEGIN IMMEDIATE")?;
-            slot.group = Some(watch::Sender::new(Fate::Open));
+impl<E: Environment> Drop for WriteGuard<E> {
+    fn drop(&mut self) {
+        let Some(unit) = self.unit.take() else { return };
+        let environment = unit.state.environment.clone();
+        #[cfg(test)]
+        if environment.planted_fault() == Some(PlantedFault::RollBackOnAsyncThread) {
+            return drop(unit);
         }
-        self.open = true;
-        slot.connected()?.batch_execute("SAVEPOINT unit")?;
+        environment.spawn_blocking(move || drop(unit));
+    }
+}
+
+/// The unit that is open on the connection. It lives on blocking threads: dropping it rolls it back.
+struct Unit<E: Environment> {
+    state: OwnedMutexGuard<WriterState<E>>,
+    is_open: bool,
+    /// Whether it began the transaction, so that it has seen nothing that was not durable.
+    is_first: bool,
+}
+
+impl<E: Environment> Unit<E> {
+    fn open_savepoint(&mut self) -> Result<(), SqlError> {
+        let state = &mut *self.state;
+        self.is_first = state.group.is_none();
+        let connection = state.connection()?;
+        if self.is_first {
+            connection.batch_execute("BEGIN IMMEDIATE")?;
+            state.group = Some(watch::Sender::new(CommitState::Pending));
+        }
+        self.is_open = true;
+        state.connection()?.batch_execute("SAVEPOINT unit")?;
         Ok(())
     }
 
-    /// Ends the savepoint and returns where the fate of its transaction will be told.
-    fn end_savepoint(&mut self, keep: bool) -> Result<watch::Receiver<Fate>, SqlError> {
-        self.open = false;
-        let slot = &mut *self.slot;
+    /// Ends the savepoint and returns where the end of its transaction will be seen.
+    fn end_savepoint(&mut self, keep: bool) -> Result<watch::Receiver<CommitState>, SqlError> {
+        self.is_open = false;
+        let state = &mut *self.state;
         let end = if keep { "RELEASE unit" } else { "ROLLBACK TO unit; RELEASE unit" };
-        if let Err(error) = slot.connected().and_then(|connection| Ok(connection.batch_execute(end)?)) {
-            // SQLite undoes the whole transaction by itself after some failures, a full disk for
-            // example, and the savepoint is gone with it. Start over from a clean connection.
-            slot.lose(Fate::Undone(error.to_string()));
-            // Of a unit that was to be undone nothing is left: that is what was asked.
-            return if keep { Err(error) } else { Ok(watch::Sender::new(Fate::Durable).subscribe()) };
+        if let Err(error) = state.connection().and_then(|connection| Ok(connection.batch_execute(end)?)) {
+            // SQLite rolls the whole transaction back by itself after some failures, a full disk
+            // for example, and the savepoint is gone with it. Start over from a clean connection.
+            let lost = CommitState::RolledBack(error.to_string());
+            state.discard_connection(lost.clone());
+            // Of a unit that was to be rolled back nothing is left: that is what was asked. But what
+            // it has seen of other units is gone, too, and it must not report that.
+            let end = if self.is_first { CommitState::Committed } else { lost };
+            return if keep { Err(error) } else { Ok(watch::Sender::new(end).subscribe()) };
         }
-        match &slot.group {
+        match &state.group {
             Some(group) => Ok(group.subscribe()),
             None => Err(StoreError::Fatal("a unit was outside of a transaction".into()).into()),
         }
     }
 }
 
-impl Drop for Turn {
+impl<E: Environment> Drop for Unit<E> {
     fn drop(&mut self) {
-        if !self.open {
+        if !self.is_open {
             return;
         }
-        let slot = &mut *self.slot;
-        let undone =
-            slot.connected().and_then(|connection| Ok(connection.batch_execute("ROLLBACK TO unit; RELEASE unit")?));
-        match undone {
-            Err(error) => slot.lose(Fate::Undone(error.to_string())),
+        #[cfg(test)]
+        if self.state.environment.planted_fault() == Some(PlantedFault::SkipRollback) {
+            return;
+        }
+        match self.end_savepoint(false) {
             // It may be that nobody waits for this transaction: do not leave it open.
-            Ok(()) => slot.commit(),
+            Ok(_) if self.state.group.is_some() => self.state.commit(),
+            _ => {}
         }
     }
 }
 
-impl Slot {
-    fn connected(&mut self) -> Result<&mut SqliteConnection, SqlError> {
+impl<E: Environment> WriterState<E> {
+    /// The connection, opened again if it was discarded.
+    fn connection(&mut self) -> Result<&mut E::Connection, SqlError> {
         if self.connection.is_none() {
-            self.connection = Some(self.connector.writing()?);
+            self.connection = Some(self.environment.connect()?);
         }
         self.connection.as_mut().ok_or_else(|| StoreError::Fatal("the writing connection is gone".into()).into())
     }
 
-    /// Commits the open transaction and tells its units.
+    /// Commits the open transaction and notifies its units.
     fn commit(&mut self) {
-        let outcome = self.connected().and_then(|connection| Ok(connection.batch_execute("COMMIT")?));
+        #[cfg(test)]
+        if self.environment.planted_fault() == Some(PlantedFault::NotifyBeforeCommit) {
+            self.notify_group(CommitState::Committed);
+        }
+        let outcome = self.connection().and_then(|connection| Ok(connection.batch_execute("COMMIT")?));
         match outcome {
-            Ok(()) => self.tell(Fate::Durable),
-            Err(error) => self.lose(Fate::Refused(error.to_string())),
+            Ok(()) => self.notify_group(CommitState::Committed),
+            Err(error) => self.discard_connection(CommitState::Failed(error.to_string())),
         }
     }
 
-    /// Closes the connection, which undoes what is open on it, and tells its units.
-    fn lose(&mut self, fate: Fate) {
+    /// Closes the connection, which rolls back what is open on it, and notifies the units.
+    fn discard_connection(&mut self, end: CommitState) {
         self.connection = None;
-        self.tell(fate);
+        self.notify_group(end);
     }
 
-    fn tell(&mut self, fate: Fate) {
+    fn notify_group(&mut self, end: CommitState) {
         if let Some(group) = self.group.take() {
-            group.send_replace(fate);
+            group.send_replace(end);
         }
     }
 }
@@ -292,8 +346,11 @@ impl Slot {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use diesel::SqliteConnection;
+    use diesel::connection::InstrumentationEvent;
     use diesel::sql_types::BigInt;
-    use diesel::{QueryableByName, RunQueryDsl};
+    use diesel::{Connection, QueryableByName, RunQueryDsl};
+    use std::thread::ThreadId;
     use tempfile::TempDir;
     use tokio::task::JoinHandle;
 
@@ -328,43 +385,49 @@ mod tests {
         }
 
         /// A unit in which these statements were run.
-        async fn unit(&self, sql: &'static str) -> Turn {
-            self.writer.turn(run(sql)).await.unwrap().0
+        async fn unit(&self, sql: &'static str) -> WriteGuard {
+            self.writer.begin(run(sql)).await.unwrap().0
         }
 
-        fn commit(&self, turn: Turn) -> JoinHandle<Result<(), StoreError>> {
+        fn commit(&self, guard: WriteGuard) -> JoinHandle<Result<(), StoreError>> {
             let writer = self.writer.clone();
-            tokio::spawn(async move { writer.commit(turn, |_| Ok(())).await })
+            tokio::spawn(async move { writer.commit(guard, |_| Ok(())).await })
         }
 
         /// A unit that waits in line, with these statements to run when it is its turn.
-        async fn in_line(&self, sql: &'static str) -> JoinHandle<Turn> {
+        async fn in_line(&self, sql: &'static str) -> JoinHandle<WriteGuard> {
             let (writer, before) = (self.writer.clone(), self.writer.waiting.load(Ordering::SeqCst));
-            let waiting = tokio::spawn(async move { writer.turn(run(sql)).await.unwrap().0 });
+            let waiting = tokio::spawn(async move { writer.begin(run(sql)).await.unwrap().0 });
             self.until(|| self.writer.waiting.load(Ordering::SeqCst) > before).await;
             waiting
         }
 
         /// A unit that has ended in a transaction with the one that is returned, which goes on.
-        async fn shared(&self) -> (JoinHandle<Result<(), StoreError>>, Turn) {
+        async fn shared(&self) -> (JoinHandle<Result<(), StoreError>>, WriteGuard) {
             self.shared_after(INSERT).await
         }
 
         /// As [`Self::shared`], with what the first unit does.
-        async fn shared_after(&self, sql: &'static str) -> (JoinHandle<Result<(), StoreError>>, Turn) {
+        async fn shared_after(&self, sql: &'static str) -> (JoinHandle<Result<(), StoreError>>, WriteGuard) {
             let first = self.unit(sql).await;
             let waiting = self.in_line(INSERT).await;
             let first = self.commit(first);
             (first, waiting.await.unwrap())
         }
 
-        async fn until(&self, is_so: impl Fn() -> bool) {
+        async fn until(&self, mut is_so: impl FnMut() -> bool) {
             let patient = async {
                 while !is_so() {
                     tokio::time::sleep(Duration::from_millis(1)).await;
                 }
             };
             tokio::time::timeout(LIMIT, patient).await.expect("still not so");
+        }
+    }
+
+    impl WriteGuard {
+        fn connection(&mut self) -> &mut SqliteConnection {
+            self.unit.as_mut().unwrap().state.connection().unwrap()
         }
     }
 
@@ -380,12 +443,12 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn alone_a_unit_commits_at_once() {
         let fixture = Fixture::new();
-        let turn = fixture.unit(INSERT).await;
+        let guard = fixture.unit(INSERT).await;
         assert_eq!(fixture.durable(), 0);
-        fixture.commit(turn).await.unwrap().unwrap();
+        fixture.commit(guard).await.unwrap().unwrap();
         assert_eq!(fixture.durable(), 1);
-        let turn = fixture.unit(INSERT).await;
-        fixture.writer.roll_back(turn).await.unwrap();
+        let guard = fixture.unit(INSERT).await;
+        fixture.writer.roll_back(guard).await.unwrap();
         assert_eq!(fixture.durable(), 1);
     }
 
@@ -418,10 +481,10 @@ mod tests {
         let fixture = Fixture::new();
         let impatient = Connector::new(&fixture.folder.path().join("test.db"), Duration::from_millis(20));
         let mut elsewhere = impatient.writing().unwrap();
-        let turn = fixture.unit(INSERT).await;
+        let guard = fixture.unit(INSERT).await;
         assert!(elsewhere.batch_execute(INSERT).is_err());
-        drop(turn);
-        elsewhere.batch_execute(INSERT).unwrap();
+        drop(guard);
+        fixture.until(|| elsewhere.batch_execute(INSERT).is_ok()).await;
         assert_eq!(fixture.durable(), 1);
     }
 
@@ -429,10 +492,11 @@ mod tests {
     async fn a_finished_unit_is_committed_though_nobody_waits_for_it() {
         let fixture = Fixture::new();
         // It left the commit to one in line, who has gone away in the meantime.
-        let turn = fixture.unit(INSERT).await;
-        let (turn, fate) = turn.run(|turn| turn.end_savepoint(true)).await.unwrap();
-        drop(turn);
-        let pending = Pending { writer: fixture.writer.clone(), fate: fate.unwrap() };
+        let guard = fixture.unit(INSERT).await;
+        let mut unit = guard.into_unit().unwrap();
+        let commit_state = unit.end_savepoint(true).unwrap();
+        drop(unit);
+        let pending = PendingCommit { writer: fixture.writer.clone(), commit_state };
         assert_eq!(fixture.durable(), 0);
         drop(pending);
         fixture.until(|| fixture.durable() == 1).await;
@@ -442,7 +506,7 @@ mod tests {
     async fn when_a_commit_is_refused_all_of_its_units_are_told_and_the_next_one_works() {
         let fixture = Fixture::new();
         let (first, mut second) = fixture.shared().await;
-        second.connection().unwrap().batch_execute(ORPHAN).unwrap();
+        second.connection().batch_execute(ORPHAN).unwrap();
         let second = fixture.commit(second).await.unwrap();
         assert!(matches!(second, Err(StoreError::Unavailable(_))), "{second:?}");
         let first = first.await.unwrap();
@@ -469,12 +533,14 @@ mod tests {
             let fixture = Fixture::new();
             let (first, mut second) = fixture.shared().await;
             // As SQLite itself does after some failures.
-            second.connection().unwrap().batch_execute("ROLLBACK").unwrap();
+            second.connection().batch_execute("ROLLBACK").unwrap();
             if keep {
                 let second = fixture.commit(second).await.unwrap();
                 assert!(matches!(second, Err(StoreError::Fatal(_))), "{second:?}");
             } else {
-                fixture.writer.roll_back(second).await.unwrap();
+                // It may have seen what the first unit wrote, a saved reply for example.
+                let second = fixture.writer.roll_back(second).await;
+                assert!(matches!(second, Err(StoreError::Transient(_))), "{second:?}");
             }
             let first = first.await.unwrap();
             assert!(matches!(first, Err(StoreError::Transient(_))), "{first:?}");
@@ -488,7 +554,7 @@ mod tests {
     async fn a_full_disk_is_told_and_writing_goes_on_when_there_is_room() {
         let fixture = Fixture::new();
         let full = "PRAGMA max_page_count = 1; INSERT INTO entries (body) VALUES (zeroblob(1000000))";
-        let refused = fixture.writer.turn(run(full)).await.map(|_| ());
+        let refused = fixture.writer.begin(run(full)).await.map(|_| ());
         assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
         let next =
             fixture.unit("PRAGMA max_page_count = 100000; INSERT INTO entries (body) VALUES (zeroblob(1000000))").await;
@@ -501,8 +567,114 @@ mod tests {
         let mut fixture = Fixture::new();
         fixture.writer.wait = Duration::from_millis(20);
         let _held = fixture.unit(INSERT).await;
-        let refused = fixture.writer.turn(run(INSERT)).await.map(|_| ());
+        let refused = fixture.writer.begin(run(INSERT)).await.map(|_| ());
         assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
         assert_eq!(fixture.writer.waiting.load(Ordering::SeqCst), 0);
+    }
+
+    /// On which threads this connection is used from now on.
+    fn watch_threads(connection: &mut SqliteConnection) -> Arc<std::sync::Mutex<Vec<(String, ThreadId)>>> {
+        let seen = Arc::new(std::sync::Mutex::new(vec![]));
+        let statements = Arc::clone(&seen);
+        connection.set_instrumentation(move |event: InstrumentationEvent<'_>| {
+            if let InstrumentationEvent::StartQuery { query, .. } = event {
+                statements.lock().unwrap().push((query.to_string(), std::thread::current().id()));
+            }
+        });
+        seen
+    }
+
+    // On one thread, so that whatever is not on a blocking thread is on this one.
+    #[tokio::test]
+    async fn a_unit_that_is_dropped_is_rolled_back_on_a_blocking_thread() {
+        let fixture = Fixture::new();
+        let mut guard = fixture.unit(INSERT).await;
+        let statements = watch_threads(guard.connection());
+        drop(guard);
+        fixture.until(|| statements.lock().unwrap().iter().any(|(query, _)| query.contains("COMMIT"))).await;
+        let here: Vec<_> = statements
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|(_, thread)| *thread == std::thread::current().id())
+            .cloned()
+            .collect();
+        assert_eq!(here, vec![]);
+        assert_eq!(fixture.durable(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_statement_that_fails_is_rolled_back_on_a_blocking_thread() {
+        let fixture = Fixture::new();
+        let mut guard = fixture.unit(INSERT).await;
+        let statements = watch_threads(guard.connection());
+        fixture.writer.commit(guard, run("INSERT INTO nowhere VALUES (1)")).await.unwrap_err();
+        fixture.writer.begin(run("INSERT INTO nowhere VALUES (1)")).await.map(|_| ()).unwrap_err();
+        let next = fixture.unit(INSERT).await;
+        fixture.commit(next).await.unwrap().unwrap();
+        let threads = statements.lock().unwrap().clone();
+        assert_eq!(threads.iter().filter(|(query, _)| query.contains("COMMIT")).count(), 3, "{threads:?}");
+        let here: Vec<_> = threads.into_iter().filter(|(_, thread)| *thread == std::thread::current().id()).collect();
+        assert_eq!(here, vec![]);
+        assert_eq!(fixture.durable(), 1);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_unit_whose_caller_goes_away_during_its_end_is_committed() {
+        let fixture = Fixture::new();
+        let guard = fixture.unit(INSERT).await;
+        // Somebody waits, so that the commit is left to them, and goes away before it is their turn.
+        let waiter = WaiterGuard::new(&fixture.writer.waiting);
+        let (began, beginning) = tokio::sync::oneshot::channel();
+        let (go_on, gone_on) = std::sync::mpsc::channel::<()>();
+        let writer = fixture.writer.clone();
+        let caller = tokio::spawn(async move {
+            let last = move |_: &mut SqliteConnection| {
+                let _ = began.send(());
+                let _ = gone_on.recv();
+                Ok(())
+            };
+            writer.commit(guard, last).await
+        });
+        beginning.await.unwrap();
+        caller.abort();
+        assert!(caller.await.unwrap_err().is_cancelled());
+        drop(go_on);
+        fixture.until(|| fixture.writer.state.try_lock().is_ok()).await;
+        drop(waiter);
+        fixture.until(|| fixture.durable() == 1).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_unit_that_saw_nothing_of_others_is_rolled_back_though_its_transaction_is_lost() {
+        let fixture = Fixture::new();
+        let mut guard = fixture.unit(INSERT).await;
+        guard.connection().batch_execute("ROLLBACK").unwrap();
+        fixture.writer.roll_back(guard).await.unwrap();
+        assert_eq!(fixture.durable(), 0);
+    }
+
+    #[test]
+    fn a_unit_that_outlives_its_runtime_is_rolled_back() {
+        let fixture = Fixture::new();
+        let mut elsewhere =
+            Connector::new(&fixture.folder.path().join("test.db"), Duration::from_millis(20)).writing().unwrap();
+        let runtime = || tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        let ended = runtime();
+        let guard = ended.block_on(fixture.unit(INSERT));
+        drop(ended);
+        assert!(elsewhere.batch_execute(INSERT).is_err());
+        drop(guard);
+        elsewhere.batch_execute(INSERT).unwrap();
+        // Dropped with a task, while the runtime stops and starts nothing any more.
+        let ending = runtime();
+        let guard = ending.block_on(fixture.unit(INSERT));
+        ending.spawn(async move {
+            let _guard = guard;
+            std::future::pending::<()>().await;
+        });
+        drop(ending);
+        elsewhere.batch_execute(INSERT).unwrap();
+        assert_eq!(fixture.durable(), 2);
     }
 }

@@ -1,0 +1,93 @@
+//! What the writer needs from outside: connections, threads and time.
+//!
+//! It is a trait so that the model test (`model.rs`) can run the writer itself under a scheduler of
+//! its own, with a database that fails where the test wants it to.
+
+use std::future::Future;
+use std::time::Duration;
+
+use diesel::SqliteConnection;
+use diesel::connection::SimpleConnection;
+use roadmap_domain::error::StoreError;
+use tokio::runtime::Handle;
+
+use crate::connection::Connector;
+use crate::errors::SqlError;
+
+/// Connections, threads and time of a writer.
+pub(crate) trait Environment: Clone + Send + Sync + 'static {
+    type Connection: SimpleConnection + Send + 'static;
+
+    /// Opens a connection that may write.
+    fn connect(&self) -> Result<Self::Connection, SqlError>;
+
+    /// Starts `job` on a blocking thread and returns its result. The job runs to its end though
+    /// the future is dropped.
+    fn run_blocking<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send;
+
+    /// Starts `job` on a blocking thread.
+    fn spawn_blocking(&self, job: impl FnOnce() + Send + 'static);
+
+    /// Starts a task that nobody waits for.
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static);
+
+    /// Waits.
+    fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send;
+
+    /// A fault that the model test must find.
+    #[cfg(test)]
+    fn planted_fault(&self) -> Option<PlantedFault> {
+        None
+    }
+}
+
+/// Faults of the writer that the model test must find.
+#[cfg(test)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PlantedFault {
+    /// Units are notified before the `COMMIT`.
+    NotifyBeforeCommit,
+    /// A unit that is dropped is not rolled back.
+    SkipRollback,
+    /// A unit that is dropped is rolled back on the thread that drops it.
+    RollBackOnAsyncThread,
+    /// A unit that has ended, and whose caller goes away, does not see to its commit.
+    SkipPendingCommit,
+}
+
+impl Environment for Connector {
+    type Connection = SqliteConnection;
+
+    fn connect(&self) -> Result<SqliteConnection, SqlError> {
+        self.writing()
+    }
+
+    fn run_blocking<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send {
+        let running = tokio::task::spawn_blocking(job);
+        async move { running.await.map_err(|panic| StoreError::Fatal(panic.into())) }
+    }
+
+    fn spawn_blocking(&self, job: impl FnOnce() + Send + 'static) {
+        match Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(job)),
+            // Outside of a runtime there is no async thread that could be blocked.
+            Err(_) => job(),
+        }
+    }
+
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(task);
+        }
+    }
+
+    fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send {
+        tokio::time::sleep(duration)
+    }
+}
