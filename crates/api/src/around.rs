@@ -125,7 +125,7 @@ fn request_id(headers: &HeaderMap, state: &State) -> HeaderValue {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use std::sync::Arc;
 
@@ -146,11 +146,12 @@ mod tests {
     use uuid::Uuid;
 
     use crate::detached::Detached;
+    use crate::forwarding::Proxies;
     use crate::limits::Limits;
     use crate::observer::Unobserved;
 
     /// An application behind which there is nothing but a clock and ids.
-    fn state() -> web::Data<State> {
+    pub(crate) fn state() -> web::Data<State> {
         let mut clock = MockClock::new();
         clock.expect_now().return_const(Timestamp::from_millis(0).unwrap());
         let mut ids = MockIds::new();
@@ -172,7 +173,7 @@ mod tests {
             authenticate: Authenticate::new(Arc::new(MockDirectory::new()), clock.clone()),
             limits: Arc::new(Limits::off()),
             base_url: BaseUrl::parse("base_url", "http://localhost").unwrap(),
-            trust_proxy: false,
+            proxies: Proxies::none(),
             default_workspace: None,
             observer: Arc::new(Unobserved),
             detached: Detached::on(tokio::runtime::Handle::current()),

@@ -29,7 +29,7 @@ use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
 use crate::settings::{Database, Mail, Settings, Storage};
 use crate::stopping::Stopping;
-use crate::system::{CachedDirectory, MemoryGate, MonotonicIds, SystemClock, SystemStopwatch};
+use crate::system::{CachedDirectory, MemoryGate, MonotonicIds, RememberedHealth, SystemClock, SystemStopwatch};
 
 /// The application, put together.
 pub(crate) struct Application {
@@ -126,11 +126,12 @@ impl Application {
     pub(crate) fn states(&self, settings: &Settings, surface: &Surface<'_>) -> anyhow::Result<Serving> {
         let Surface { blobs, workers, .. } = *surface;
         let mut pools = vec![self.backend.connections()];
-        let directory = Arc::new(CachedDirectory::new(self.directory.clone()));
+        let stopwatch: Arc<dyn Stopwatch> = Arc::new(SystemStopwatch::start());
+        let directory = Arc::new(CachedDirectory::new(self.directory.clone(), stopwatch.clone()));
         let connections = (settings.pool_size / workers.max(1)).max(1);
         let (executor, clock, ids) = (self.executor.clone(), self.clock.clone(), self.ids.clone());
         let upload = UploadAttachment::new(blobs.clone(), executor, clock, ids);
-        let stopwatch: Arc<dyn Stopwatch> = Arc::new(SystemStopwatch::start());
+        let health = Arc::new(RememberedHealth::new(self.backend.health(), stopwatch.clone()));
         let limits = Arc::new(Limits::new(settings.rates, &stopwatch));
         let mut states = Vec::new();
         for _ in 0..workers.max(1) {
@@ -147,9 +148,9 @@ impl Application {
                 directory: directory.clone(),
                 authenticate: Authenticate::new(directory.clone(), self.clock.clone()),
                 limits: limits.clone(),
-                health: surface.stopping.watch(self.backend.health()),
+                health: surface.stopping.watch(health.clone()),
                 base_url: surface.base_url.clone(),
-                trust_proxy: settings.trust_proxy,
+                proxies: settings.proxies.clone(),
                 default_workspace: settings.default_workspace.clone(),
                 observer: surface.observer.clone(),
                 detached: surface.detached.clone(),

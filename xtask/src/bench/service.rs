@@ -59,8 +59,8 @@ impl Service {
         let began = Instant::now();
         let mut command = self.command();
         // What is measured is the work, and not the limits.
-        for limit in ["ROADMAP_RATE_LIMIT", "ROADMAP_RATE_LIMIT_WORKSPACE", "ROADMAP_RATE_LIMIT_FAILURES"] {
-            command.env(limit, "off");
+        for limit in ["", "_WORKSPACE", "_FAILURES", "_ANONYMOUS"] {
+            command.env(format!("ROADMAP_RATE_LIMIT{limit}"), "off");
         }
         command.args(["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).stderr(log);
         let mut child = command.spawn().context("the service cannot be started")?;
