@@ -126,7 +126,9 @@ impl Directory for CachedDirectory {
                 Ok(Some(found))
             }
             None => {
-                reserved.map(Reservation::spend);
+                if let Some(reserved) = reserved {
+                    reserved.spend();
+                }
                 self.unknown_keys.insert(name, ());
                 Ok(None)
             }
