@@ -32,15 +32,15 @@ pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
                 "GET, HEAD",
                 [get(|| async { HttpResponse::Ok().json(Health { status: "ok" }) })],
             ))
-            .service(anonymous("/blobs/{reference}/{filename}", "GET, HEAD", [get(files::blob)]))
-            .service(anonymous("/files/{reference}/{filename}", "GET, HEAD", [get(files::file)]))
-            .service(anonymous(
+            .service(anonymous_resource("/blobs/{reference}/{filename}", "GET, HEAD", [get(files::blob)]))
+            .service(anonymous_resource("/files/{reference}/{filename}", "GET, HEAD", [get(files::file)]))
+            .service(anonymous_resource(
                 "/unsubscribe/{reference}",
                 "GET, HEAD, POST",
                 [get(unsubscribe::show), web::post().to(unsubscribe::act)],
             ))
             .service(resource("/api/docs", "GET, HEAD", [get(docs::page)]))
-            .service(anonymous("/readyz", "GET, HEAD", [get(ready)]))
+            .service(anonymous_resource("/readyz", "GET, HEAD", [get(ready)]))
             .default_service(nowhere()),
     );
 }
@@ -96,7 +96,11 @@ fn resource<const N: usize>(path: &str, methods: &'static str, routes: [Route; N
 }
 
 /// A path that needs no key and asks the store or the storage: requests to it are counted by address.
-fn anonymous<const N: usize>(path: &str, methods: &'static str, routes: [Route; N]) -> impl HttpServiceFactory {
+fn anonymous_resource<const N: usize>(
+    path: &str,
+    methods: &'static str,
+    routes: [Route; N],
+) -> impl HttpServiceFactory {
     resource(path, methods, routes).wrap(from_fn(caller::admit_anonymous))
 }
 
