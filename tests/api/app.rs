@@ -222,8 +222,8 @@ fn binary(data_dir: &Path) -> Command {
         command.envs([("ROADMAP_DATABASE_URL", url.as_str()), ("ROADMAP_POOL_SIZE", "2")]);
     }
     // Tests call as fast as they can. Those of limits set their own.
-    for limit in ["ROADMAP_RATE_LIMIT", "ROADMAP_RATE_LIMIT_WORKSPACE", "ROADMAP_RATE_LIMIT_FAILURES"] {
-        command.env(limit, "off");
+    for limit in ["", "_WORKSPACE", "_FAILURES", "_ANONYMOUS"] {
+        command.env(format!("ROADMAP_RATE_LIMIT{limit}"), "off");
     }
     command.env("ROADMAP_SECRET", SECRET);
     command.current_dir(data_dir).args(["--data-dir", "."]).env("RUST_BACKTRACE", "0");

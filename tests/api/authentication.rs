@@ -505,30 +505,110 @@ fn a_proxy_s_headers_are_ignored_unless_the_operator_trusts_it() {
 }
 
 #[test]
-fn a_trusted_proxy_tells_the_host() {
-    let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", "true")]);
-    app.workspace("other");
+fn a_trusted_proxy_reports_the_host_in_the_headers_of_one_family() {
     let inside = "10.0.0.7:8080";
     let (acme, other) = (format!("acme.{BASE_HOST}"), format!("other.{BASE_HOST}"));
-    for (host, name, value, status) in [
-        (inside, "X-Forwarded-Host", acme.clone(), 200),
-        (inside, "X-Forwarded-Host", format!("{acme}:443"), 200),
-        (inside, "X-Forwarded-Host", format!("evil.example, {acme}"), 200),
-        (inside, "Forwarded", format!("for=192.0.2.1;host={acme};proto=https"), 200),
-        (inside, "Forwarded", format!("for=192.0.2.1; Host=\"{acme}:443\""), 200),
-        (inside, "X-Forwarded-Host", format!("{acme}, evil.example"), 401),
-        (inside, "X-Forwarded-Host", other.clone(), 401),
-        (inside, "Forwarded", "host=evil.example".to_owned(), 401),
-        (inside, "X-Forwarded-For", acme.clone(), 401),
-        (acme.as_str(), "X-Forwarded-Host", other.clone(), 401),
-        (acme.as_str(), "Forwarded", format!("host={other}"), 401),
-        (acme.as_str(), "X-Forwarded-For", "192.0.2.1".to_owned(), 200),
-    ] {
-        let answer = at(&app.acme, host).call("GET", "/api/external/v1/tracks", &[(name, value.as_str())], None);
-        assert_eq!(answer.expect("an answer").status, status, "{host}: {name}: {value}");
+    for family in ["x-forwarded", "forwarded"] {
+        let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", family)]);
+        app.workspace("other");
+        for (host, name, value, status) in [
+            (inside, "X-Forwarded-Host", acme.clone(), 200),
+            (inside, "X-Forwarded-Host", format!("{acme}:443"), 200),
+            (inside, "X-Forwarded-Host", format!("evil.example, {acme}"), 200),
+            (inside, "X-Forwarded-Host", format!("{acme}, evil.example"), 401),
+            (inside, "X-Forwarded-Host", other.clone(), 401),
+            (inside, "X-Forwarded-For", acme.clone(), 401),
+            (acme.as_str(), "X-Forwarded-Host", other.clone(), 401),
+            (acme.as_str(), "X-Forwarded-For", "192.0.2.1".to_owned(), 200),
+            (inside, "Forwarded", format!("for=192.0.2.1;host={acme};proto=https"), 200),
+            (inside, "Forwarded", format!("for=192.0.2.1; Host=\"{acme}:443\""), 200),
+            (inside, "Forwarded", "host=evil.example".to_owned(), 401),
+            (acme.as_str(), "Forwarded", format!("host={other}"), 401),
+        ] {
+            let answer = at(&app.acme, host).call("GET", "/api/external/v1/tracks", &[(name, value.as_str())], None);
+            // The other family is nobody's: the host counts.
+            let is_chosen = (name == "Forwarded") == (family == "forwarded");
+            let status = if is_chosen {
+                status
+            } else if host == inside {
+                401
+            } else {
+                200
+            };
+            assert_eq!(answer.expect("an answer").status, status, "{family}: {host}: {name}: {value}");
+        }
+        // No header of the proxy's: the host counts.
+        assert_eq!(app.acme.get_tracks().status, 200);
     }
-    // No header of the proxy's: the host counts.
-    assert_eq!(app.acme.get_tracks().status, 200);
+}
+
+#[test]
+fn headers_of_somebody_who_is_no_named_proxy_do_not_count() {
+    let (acme, other) = (format!("acme.{BASE_HOST}"), format!("other.{BASE_HOST}"));
+    for (networks, is_trusted) in [("10.0.0.0/8, ::1", false), ("10.0.0.0/8, 127.0.0.1", true)] {
+        let app = App::with(
+            &[],
+            &[
+                ("ROADMAP_TRUST_PROXY", "x-forwarded"),
+                ("ROADMAP_PROXY_NETWORKS", networks),
+                ("ROADMAP_RATE_LIMIT_FAILURES", "2/h"),
+            ],
+        );
+        app.workspace("other");
+        let get = |client: &Client, headers: &[(&str, &str)]| {
+            client.call("GET", "/api/external/v1/tracks", headers, None).expect("an answer")
+        };
+        let answer = get(&at(&app.acme, "10.0.0.7:8080"), &[("X-Forwarded-Host", acme.as_str())]);
+        assert_eq!(answer.status, if is_trusted { 200 } else { 401 });
+        let answer = get(&app.acme, &[("X-Forwarded-Host", other.as_str())]);
+        assert_eq!(answer.status, if is_trusted { 401 } else { 200 });
+        // Nor is an address believed, or a contradiction looked for.
+        let stranger = app.client("acme", "rmk_wrong");
+        get(&stranger, &[]);
+        let statuses = [1, 2, 3].map(|number| {
+            let address = format!("192.0.2.{number}");
+            get(&stranger, &[("X-Forwarded-For", address.as_str())]).status
+        });
+        assert_eq!(statuses, if is_trusted { [401; 3] } else { [429; 3] });
+        let both = [("X-Forwarded-Host", acme.as_str()), ("Forwarded", "host=other.example")];
+        assert_eq!(get(&app.acme, &both).status, if is_trusted { 400 } else { 200 });
+    }
+}
+
+#[test]
+fn proxies_headers_that_do_not_agree_are_refused() {
+    let (acme, other) = (format!("acme.{BASE_HOST}"), format!("other.{BASE_HOST}"));
+    let (of_acme, of_other) = (format!("for=192.0.2.1;host={acme}"), format!("for=192.0.2.1;host={other}"));
+    for family in ["x-forwarded", "forwarded"] {
+        let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", family)]);
+        app.workspace("other");
+        for headers in [
+            [("X-Forwarded-Host", acme.as_str()), ("Forwarded", of_other.as_str())],
+            [("X-Forwarded-Host", other.as_str()), ("Forwarded", of_acme.as_str())],
+            [("X-Forwarded-For", "192.0.2.2"), ("Forwarded", of_acme.as_str())],
+            [("X-Forwarded-For", "192.0.2.1, 192.0.2.2"), ("Forwarded", of_acme.as_str())],
+        ] {
+            for (client, path) in [
+                (&app.acme, "/api/external/v1/tracks"),
+                (&nobody(&app), "/api/external/v1/nothing"),
+                (&nobody(&app), "/readyz"),
+                (&nobody(&app), "/blobs/x/y"),
+            ] {
+                let answer = client.call("GET", path, &headers, None).expect("an answer");
+                refuses(&answer, 400, "Forwarded and X-Forwarded-* do not agree", &format!("{path}: {headers:?}"));
+            }
+            // It says that the process answers, and to whom is all the same.
+            assert_eq!(nobody(&app).call("GET", "/healthz", &headers, None).expect("an answer").status, 200);
+        }
+        for headers in [
+            [("X-Forwarded-Host", acme.as_str()), ("Forwarded", of_acme.as_str())],
+            [("X-Forwarded-For", "192.0.2.1"), ("Forwarded", of_acme.as_str())],
+            [("X-Forwarded-For", "192.0.2.1"), ("Forwarded", "for=unknown;proto=https")],
+        ] {
+            let answer = app.acme.call("GET", "/api/external/v1/tracks", &headers, None).expect("an answer");
+            assert_eq!(answer.status, 200, "{family}: {headers:?}");
+        }
+    }
 }
 
 #[test]

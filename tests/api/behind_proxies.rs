@@ -4,13 +4,15 @@
 //!
 //! Needs nginx and HAProxy: `cargo xtask test-proxies` sees to them.
 
-use std::net::{TcpListener, TcpStream};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use socket2::{Domain, Socket, Type};
 use tempfile::TempDir;
 
-use crate::app::{App, Client, Until, at_once, eventually};
+use crate::app::{App, BASE_HOST, Client, Until, at_once, eventually};
 use crate::hostile_http::{answers, attacks, exchange, still_serves};
 
 /// A running proxy. Dropping it ends it.
@@ -53,7 +55,7 @@ fn free_port() -> u16 {
 
 /// Attacks the service through a proxy while others use it in the same way.
 fn is_proof(program: &str, arguments: &[&str], configuration: &str) {
-    let app = App::start();
+    let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", "x-forwarded")]);
     let proxy = Proxy::start(program, arguments, configuration, app.acme.port);
     let behind = Client { port: proxy.port, ..app.acme.clone() };
     let setting = app.acme.get_setting();
@@ -92,60 +94,135 @@ fn is_proof(program: &str, arguments: &[&str], configuration: &str) {
     still_serves(&app);
 }
 
+/// A request for the tracks from an address of this machine, through a proxy.
+fn status_from(source: [u8; 4], proxy: &Proxy, key: &str, headers: &str) -> u16 {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+    socket.bind(&SocketAddr::from((source, 0)).into()).expect("an address of this machine");
+    socket.connect(&SocketAddr::from(([127, 0, 0, 1], proxy.port)).into()).expect("a connection");
+    let mut stream = TcpStream::from(socket);
+    let request = format!(
+        "GET /api/external/v1/tracks HTTP/1.1\r\nHost: acme.{BASE_HOST}\r\nX-Api-Key: {key}\r\n{headers}\
+         Connection: close\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).expect("a request");
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("an answer");
+    answers(&answer).0[0]
+}
+
+/// Clients have their own addresses behind the proxy, whatever they write into the headers of proxies.
+fn reports_clients(program: &str, arguments: &[&str], configuration: &str) {
+    let app = App::with(
+        &[],
+        &[
+            ("ROADMAP_TRUST_PROXY", "x-forwarded"),
+            ("ROADMAP_PROXY_NETWORKS", "127.0.0.1/32"),
+            ("ROADMAP_RATE_LIMIT_FAILURES", "3/h"),
+        ],
+    );
+    let proxy = Proxy::start(program, arguments, configuration, app.acme.port);
+    let key = app.acme.key.as_deref().expect("a key");
+    let made_up = [
+        "",
+        "X-Forwarded-For: 192.0.2.1\r\n",
+        "Forwarded: for=192.0.2.2;host=other.example\r\n",
+        "X-Forwarded-For: 192.0.2.3\r\nX-Forwarded-For: 192.0.2.4, 127.0.0.1\r\nX-Forwarded-Host: other.example\r\n",
+        "forwarded: for=192.0.2.5\r\nFORWARDED: for=192.0.2.6\r\nX-FORWARDED-HOST: other.example\r\n",
+    ];
+    let statuses = made_up.map(|headers| status_from([127, 0, 0, 2], &proxy, "rmk_wrong", headers));
+    assert_eq!(statuses, [401, 401, 401, 429, 429]);
+    assert_eq!(made_up.map(|headers| status_from([127, 0, 0, 2], &proxy, key, headers)), [200; 5]);
+    // Another client, and one that asks without the proxy.
+    assert_eq!(status_from([127, 0, 0, 3], &proxy, "rmk_wrong", ""), 401);
+    assert_eq!(app.client("acme", "rmk_wrong").get_tracks().status, 401);
+}
+
+/// The headers as docs/operations.md sets them.
+const NGINX: &str = r#"
+daemon off;
+worker_processes 1;
+pid FOLDER/nginx.pid;
+error_log FOLDER/error.log;
+events {}
+http {
+    access_log off;
+    keepalive_timeout 1s;
+    client_body_temp_path FOLDER/body;
+    proxy_temp_path FOLDER/proxy;
+    fastcgi_temp_path FOLDER/fastcgi;
+    uwsgi_temp_path FOLDER/uwsgi;
+    scgi_temp_path FOLDER/scgi;
+    upstream service {
+        server SERVICE;
+        keepalive 2;
+    }
+    server {
+        listen 127.0.0.1:PORT;
+        location / {
+            proxy_pass http://service;
+            proxy_http_version 1.1;
+            proxy_request_buffering off;
+            proxy_set_header Connection "";
+            proxy_set_header Host $http_host;
+            proxy_set_header X-Forwarded-For $remote_addr;
+            proxy_set_header X-Forwarded-Host $http_host;
+            proxy_set_header Forwarded "";
+        }
+    }
+}
+"#;
+
+/// The same.
+const HAPROXY: &str = r#"
+defaults
+    mode http
+    timeout connect 5s
+    timeout client 10s
+    timeout server 20s
+    timeout http-keep-alive 1s
+
+frontend everybody
+    bind 127.0.0.1:PORT
+    http-request del-header Forwarded
+    http-request set-header X-Forwarded-For %[src]
+    http-request set-header X-Forwarded-Host %[req.hdr(host)]
+    default_backend service
+
+backend service
+    http-reuse always
+    server service SERVICE pool-max-conn 2
+"#;
+
 #[test]
 #[ignore = "needs nginx: cargo xtask test-proxies"]
 fn nobody_gets_another_s_answer_behind_nginx() {
-    let configuration = r#"
-        daemon off;
-        worker_processes 1;
-        pid FOLDER/nginx.pid;
-        error_log FOLDER/error.log;
-        events {}
-        http {
-            access_log off;
-            keepalive_timeout 1s;
-            client_body_temp_path FOLDER/body;
-            proxy_temp_path FOLDER/proxy;
-            fastcgi_temp_path FOLDER/fastcgi;
-            uwsgi_temp_path FOLDER/uwsgi;
-            scgi_temp_path FOLDER/scgi;
-            upstream service {
-                server SERVICE;
-                keepalive 2;
-            }
-            server {
-                listen 127.0.0.1:PORT;
-                location / {
-                    proxy_pass http://service;
-                    proxy_http_version 1.1;
-                    proxy_request_buffering off;
-                    proxy_set_header Host $http_host;
-                    proxy_set_header Connection "";
-                }
-            }
-        }
-    "#;
-    is_proof("nginx", &["-e", "/dev/null", "-c"], configuration);
+    is_proof("nginx", &["-e", "/dev/null", "-c"], NGINX);
+}
+
+#[test]
+#[ignore = "needs nginx: cargo xtask test-proxies"]
+fn clients_have_their_own_addresses_behind_nginx() {
+    reports_clients("nginx", &["-e", "/dev/null", "-c"], NGINX);
 }
 
 #[test]
 #[ignore = "needs HAProxy: cargo xtask test-proxies"]
 fn nobody_gets_another_s_answer_behind_haproxy() {
-    let configuration = "
-        defaults
-            mode http
-            timeout connect 5s
-            timeout client 10s
-            timeout server 20s
-            timeout http-keep-alive 1s
+    is_proof("haproxy", &["-db", "-f"], HAPROXY);
+}
 
-        frontend everybody
-            bind 127.0.0.1:PORT
-            default_backend service
+#[test]
+#[ignore = "needs HAProxy: cargo xtask test-proxies"]
+fn clients_have_their_own_addresses_behind_haproxy() {
+    reports_clients("haproxy", &["-db", "-f"], HAPROXY);
+}
 
-        backend service
-            http-reuse always
-            server service SERVICE pool-max-conn 2
-    ";
-    is_proof("haproxy", &["-db", "-f"], configuration);
+#[test]
+fn the_documentation_sets_the_headers_that_are_tested() {
+    let document = include_str!("../../docs/operations.md");
+    for line in NGINX.lines().chain(HAPROXY.lines()).map(str::trim) {
+        if line.contains("Forwarded") {
+            assert!(document.contains(line), "{line}");
+        }
+    }
 }

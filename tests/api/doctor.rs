@@ -112,9 +112,15 @@ fn of_settings(data: &Data) -> Value {
 fn a_service_in_good_health_is_told_so() {
     let app = App::start();
     let sink = Sink::start();
-    let environment = [("ROADMAP_SMTP_URL", sink.url()), ("ROADMAP_MAIL_FROM", "a@acme.example".to_owned())];
+    let environment = [
+        ("ROADMAP_SMTP_URL", sink.url()),
+        ("ROADMAP_MAIL_FROM", "a@acme.example".to_owned()),
+        ("ROADMAP_TRUST_PROXY", "x-forwarded".to_owned()),
+    ];
     let environment = environment.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let mut expected = vec![of_settings(&app.data), ok("base_url", BASE_URL), ok("secret", "it is set")];
+    let mut expected = vec![of_settings(&app.data), ok("base_url", BASE_URL)];
+    expected.extend([ok("proxy", "X-Forwarded-For and X-Forwarded-Host count from 127.0.0.0/8, ::1/128")]);
+    expected.push(ok("secret", "it is set"));
     expected.extend(of_database(&app.data));
     expected.push(ok("storage", "./blobs can be written, read and deleted from"));
     expected.push(ok("access", "only its owner can read the data"));
@@ -145,6 +151,7 @@ fn people_read_a_line_for_each_and_another_on_how_to_mend_it() {
         "ok       settings   they can be read and go together",
         "warning  base_url   http://roadmap.example.com is not encrypted: keys can be read on the way, and mail programs do not unsubscribe",
         "                    mend: set base_url to the https:// URL at which the service is reached",
+        "ok       proxy      no header of a proxy counts",
         "ok       secret     it is set",
         "ok       database   ./roadmap.db is sound and can be written",
         "ok       schema     it is up to date",
@@ -182,7 +189,6 @@ fn settings_that_cannot_be_read_are_all_that_is_told() {
 fn settings_that_do_not_go_together_are_told() {
     let data = embedded();
     let own = "give metrics_listen a port of its own, for example 127.0.0.1:9464";
-    let proxy = "listen on 127.0.0.1, or let a firewall keep everybody but the proxy away";
     let private = "set metrics_listen to an address of this machine or of a network of your own";
     let at = |name: &str| format!("set {name} to an address and a port, for example 127.0.0.1:8080");
     let secret = "0123456789abcdef0123456789abcdef";
@@ -223,19 +229,45 @@ fn settings_that_do_not_go_together_are_told() {
                 "take it out of previous_secrets, which is for those that were replaced",
             ),
         ),
-        (
-            vec![("ROADMAP_TRUST_PROXY", "true"), ("ROADMAP_LISTEN", "0.0.0.0:8080")],
-            warning(
-                "settings",
-                "trust_proxy is on and the service listens at 0.0.0.0:8080, where others than the proxy may reach it",
-                proxy,
-            ),
-        ),
     ] {
         assert_eq!(of("settings", &examined(data.path(), &environment)), expected);
     }
     let server = [("ROADMAP_DATABASE_URL", "postgres://ann:s3cret@127.0.0.1:1/roadmap")];
     assert_eq!(of("settings", &examined(data.path(), &server))["result"], "warning");
+}
+
+#[test]
+fn a_proxy_that_is_not_trusted_or_not_alone_is_reported() {
+    let data = embedded();
+    let unknown = "https://roadmap.example.com needs a proxy, and trust_proxy is off: all callers share the limits of its address";
+    let family = "set trust_proxy to the headers that the proxy sets, forwarded or x-forwarded, and proxy_networks to where it is";
+    let networks = "set proxy_networks to the networks of the proxies alone";
+    let place = "set proxy_networks to where the proxy is, or listen on 127.0.0.1";
+    let elsewhere = ("ROADMAP_LISTEN", "0.0.0.0:8080");
+    let trusted = ("ROADMAP_TRUST_PROXY", "x-forwarded");
+    for (environment, expected) in [
+        (vec![], warning("proxy", unknown, family)),
+        (vec![("ROADMAP_TRUST_PROXY", "off"), elsewhere], warning("proxy", unknown, family)),
+        (
+            vec![trusted, ("ROADMAP_PROXY_NETWORKS", "10.0.0.0/8, ::/0")],
+            warning("proxy", "proxy_networks has ::/0: everybody may report any host and any address", networks),
+        ),
+        (
+            vec![trusted, elsewhere],
+            warning(
+                "proxy",
+                "the service listens at 0.0.0.0:8080, and only headers of a proxy on this machine count",
+                place,
+            ),
+        ),
+        (
+            vec![trusted, elsewhere, ("ROADMAP_PROXY_NETWORKS", "10.0.0.7")],
+            ok("proxy", "X-Forwarded-For and X-Forwarded-Host count from 10.0.0.7/32"),
+        ),
+        (vec![("ROADMAP_TRUST_PROXY", "forwarded")], ok("proxy", "Forwarded counts from 127.0.0.0/8, ::1/128")),
+    ] {
+        assert_eq!(of("proxy", &examined(data.path(), &environment)), expected);
+    }
 }
 
 #[test]

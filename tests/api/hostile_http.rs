@@ -189,23 +189,37 @@ fn a_call_is_for_one_host_said_in_one_way() {
 
 #[test]
 fn a_trusted_proxy_s_host_counts_and_the_call_s_own_must_be_one_all_the_same() {
-    let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", "true")]);
+    let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", "x-forwarded")]);
     let inside = "Host: 10.0.0.7:8080";
     hosts(
         &app,
         &[
             (TRACKS, &[inside, "X-Forwarded-Host: acme.roadmap.example.com"], 200),
             (TRACKS, &[inside, "X-Forwarded-Host: ACME.roadmap.example.com.:443"], 200),
-            (TRACKS, &[inside, "Forwarded: by=x;HOST=\"acme.roadmap.example.com:443\""], 200),
             (TRACKS, &[inside, "X-Forwarded-Host: evil.example", "X-Forwarded-Host: acme.roadmap.example.com"], 200),
             (TRACKS, &[inside, "X-Forwarded-Host: ann@acme.roadmap.example.com"], 401),
             (TRACKS, &[inside, "X-Forwarded-Host: acme.roadmap.example.com/x"], 401),
-            (TRACKS, &[inside, "Forwarded: host=\"acme.roadmap.example.com"], 200),
             (TRACKS, &[inside], 401),
+            (TRACKS, &[inside, "Forwarded: host=acme.roadmap.example.com"], 401),
+            (
+                TRACKS,
+                &[inside, "X-Forwarded-Host: acme.roadmap.example.com", "Forwarded: host=other.roadmap.example.com"],
+                400,
+            ),
             (TRACKS, &["X-Forwarded-Host: acme.roadmap.example.com"], 400),
             (TRACKS, &[inside, inside, "X-Forwarded-Host: acme.roadmap.example.com"], 400),
             (TRACKS, &["Host: a b", "X-Forwarded-Host: acme.roadmap.example.com"], 400),
             ("http://evil.example/healthz", &[inside, "X-Forwarded-Host: evil.example"], 400),
+        ],
+    );
+    still_serves(&app);
+    let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", "forwarded")]);
+    hosts(
+        &app,
+        &[
+            (TRACKS, &[inside, "Forwarded: by=x;HOST=\"acme.roadmap.example.com:443\""], 200),
+            (TRACKS, &[inside, "Forwarded: host=\"acme.roadmap.example.com"], 200),
+            (TRACKS, &[inside, "X-Forwarded-Host: acme.roadmap.example.com"], 401),
         ],
     );
     still_serves(&app);
@@ -223,7 +237,7 @@ fn urls(value: &Value) -> Vec<&str> {
 
 #[test]
 fn urls_in_answers_and_mails_are_made_of_the_settings_and_never_of_a_header() {
-    for trust_proxy in ["false", "true"] {
+    for trust_proxy in ["off", "forwarded", "x-forwarded"] {
         let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", trust_proxy)]);
         let spoofed = [
             ("Host", "ACME.roadmap.example.com.:6666"),

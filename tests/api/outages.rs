@@ -105,6 +105,8 @@ impl Behind {
     /// Asserts that every call tells that the service is away, and that the process lives.
     #[track_caller]
     fn is_away(&self, case: &str) {
+        // Readiness is remembered for a second.
+        eventually("it is not ready", || self.acme.get("/readyz").status == 503);
         for (name, answer) in self.every_call(case, once) {
             assert_eq!(answer.status, 503, "{case}: {name}: {}", answer.text());
             let error = answer.json()["error"].as_str().unwrap_or_default().to_owned();

@@ -88,8 +88,12 @@ struct Workload {
 }
 
 /// What is measured is the work, and not the limits.
-pub(crate) const WITHOUT_LIMITS: [(&str, &str); 3] =
-    [("ROADMAP_RATE_LIMIT", "off"), ("ROADMAP_RATE_LIMIT_WORKSPACE", "off"), ("ROADMAP_RATE_LIMIT_FAILURES", "off")];
+pub(crate) const WITHOUT_LIMITS: [(&str, &str); 4] = [
+    ("ROADMAP_RATE_LIMIT", "off"),
+    ("ROADMAP_RATE_LIMIT_WORKSPACE", "off"),
+    ("ROADMAP_RATE_LIMIT_FAILURES", "off"),
+    ("ROADMAP_RATE_LIMIT_ANONYMOUS", "off"),
+];
 
 /// Makes each operation key a new one.
 static KEYS: AtomicU64 = AtomicU64::new(0);

@@ -132,7 +132,7 @@ fn request_id(headers: &HeaderMap, state: &State) -> HeaderValue {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use std::sync::Arc;
 
@@ -156,12 +156,13 @@ mod tests {
 
     use crate::body::BodyLimits;
     use crate::detached::Detached;
+    use crate::forwarding::Proxies;
     use crate::limits::Limits;
     use crate::markup::MarkupPool;
     use crate::observer::Unobserved;
 
     /// An application behind which there is nothing but a clock and ids.
-    fn state() -> web::Data<State> {
+    pub(crate) fn state() -> web::Data<State> {
         let mut clock = MockClock::new();
         clock.expect_now().return_const(Timestamp::from_millis(0).unwrap());
         let mut ids = MockIds::new();
@@ -186,7 +187,7 @@ mod tests {
             bodies: BodyLimits::new(Duration::from_secs(30), 1024),
             markup: MarkupPool::new(tokio::runtime::Handle::current(), 1),
             base_url: BaseUrl::parse("base_url", "http://localhost").unwrap(),
-            trust_proxy: false,
+            proxies: Proxies::none(),
             default_workspace: None,
             observer: Arc::new(Unobserved),
             detached: Detached::on(tokio::runtime::Handle::current()),

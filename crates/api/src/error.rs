@@ -16,6 +16,8 @@ pub enum ApiError {
     Domain(RoadmapError),
     /// The host is malformed, or is not the same everywhere.
     MalformedHost,
+    /// The proxies' headers report two clients or two hosts.
+    ConflictingForwarding,
     /// No such path.
     NotFound,
     /// The path has only these methods.
@@ -43,7 +45,7 @@ pub enum ApiError {
     BodiesFull,
     /// Too many bodies with much markup wait to be read.
     MarkupBusy,
-    /// The key or its workspace has used up its calls; there is one again in so many seconds.
+    /// The key, its workspace or the address without a key has used up its calls; there is one again in so many seconds.
     TooManyCalls(u64),
     /// Too many keys were tried in vain from this address; one more may be in so many seconds.
     TooManyFailures(u64),
@@ -126,6 +128,7 @@ impl ApiError {
                 (status, error.to_string())
             }
             Self::MalformedHost => fixed(StatusCode::BAD_REQUEST, "Host is not valid"),
+            Self::ConflictingForwarding => fixed(StatusCode::BAD_REQUEST, "Forwarded and X-Forwarded-* do not agree"),
             Self::NotFound => fixed(StatusCode::NOT_FOUND, "Not found"),
             Self::MethodNotAllowed(_) => fixed(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"),
             Self::NotAcceptable => fixed(StatusCode::NOT_ACCEPTABLE, "Accept must allow application/json"),
@@ -282,6 +285,7 @@ mod tests {
                 false,
             ),
             (ApiError::MalformedHost, 400, "Host is not valid", false),
+            (ApiError::ConflictingForwarding, 400, "Forwarded and X-Forwarded-* do not agree", false),
             (ApiError::NotFound, 404, "Not found", false),
             (ApiError::MethodNotAllowed("GET"), 405, "Method not allowed", false),
             (ApiError::NotAcceptable, 406, "Accept must allow application/json", false),

@@ -4,7 +4,8 @@
 //!
 //! 1. [`around`]: request id, log line, a word to the [`observer`], and an answer even when something panics.
 //! 2. [`host`]: one host, or 400.
-//! 3. [`caller`]: the workspace of the host and the holder of the key, or 401; 429 for either when there were too many calls ([`limits`]).
+//! 3. [`caller`]: client and host as the proxies report them ([`forwarding`]), or 400; the workspace of the host and the holder of
+//!    the key, or 401; 429 for either when there were too many calls ([`limits`]).
 //! 4. Routes: 404 for an unknown path, 405 for a method that it does not have.
 //! 5. [`call`]: 406 and 415, then 400 for a body that is no JSON object, then 403.
 //! 6. `v1`, `v2`: the handler turns the body into a command and the reply into an answer.
@@ -26,6 +27,7 @@ mod docs;
 pub mod error;
 pub mod fields;
 mod files;
+pub mod forwarding;
 pub mod host;
 mod html;
 pub mod limits;

@@ -1,5 +1,5 @@
-//! How many calls may be made: of each key, of each workspace, and in vain from each address. Kept in
-//! memory, by each process for itself.
+//! How many calls may be made: of each key, of each workspace, in vain from each address, and without a
+//! key from each address. Kept in memory, by each process for itself.
 
 mod limiter;
 
@@ -8,8 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
-use moka::sync::Cache;
-use roadmap_domain::model::api_key::{Credential, KeyDigest};
+use roadmap_domain::model::api_key::Credential;
 use roadmap_domain::model::id::{ApiKeyId, WorkspaceId};
 
 use crate::error::ApiError;
@@ -26,12 +25,7 @@ const STANDING: HeaderName = HeaderName::from_static("ratelimit");
 /// The names of the limits in these headers.
 const OF_KEY: &str = "default";
 const OF_WORKSPACE: &str = "workspace";
-
-/// How long a key is known after its last use.
-const KNOWN_FOR: Duration = Duration::from_hours(24);
-
-/// How many keys are known at a time.
-const MOST_KNOWN: u64 = 10_000;
+const OF_ANONYMOUS: &str = "anonymous";
 
 /// Time that only goes forward, whatever is done to the clock.
 pub trait Stopwatch: Send + Sync {
@@ -48,6 +42,8 @@ pub struct Rates {
     pub workspace: Option<Rate>,
     /// Failed authentications from one address.
     pub failures: Option<Rate>,
+    /// Requests from one address to what needs no key.
+    pub anonymous: Option<Rate>,
 }
 
 /// Keeps the limits.
@@ -55,8 +51,7 @@ pub struct Limits {
     keys: Option<Limiter<ApiKeyId>>,
     workspaces: Option<Limiter<WorkspaceId>>,
     failures: Option<Limiter<IpAddr>>,
-    /// The keys that were good lately. They may be tried whatever others at the same address do.
-    known: Cache<KeyDigest, ()>,
+    anonymous: Option<Limiter<IpAddr>>,
 }
 
 impl Limits {
@@ -67,43 +62,29 @@ impl Limits {
             keys: rates.key.map(|rate| Limiter::new(rate, stopwatch.clone())),
             workspaces: rates.workspace.map(|rate| Limiter::new(rate, stopwatch.clone())),
             failures: rates.failures.map(|rate| Limiter::new(rate, stopwatch.clone())),
-            known: Cache::builder().max_capacity(MOST_KNOWN).time_to_idle(KNOWN_FOR).build(),
+            anonymous: rates.anonymous.map(|rate| Limiter::new(rate, stopwatch.clone())),
         }
     }
 
     /// No limit at all.
     #[must_use]
     pub fn off() -> Self {
-        Self { keys: None, workspaces: None, failures: None, known: Cache::new(0) }
+        Self { keys: None, workspaces: None, failures: None, anonymous: None }
     }
 
-    /// Whether somebody at this address may try this key, if it has the form of one.
+    /// Counts a failed authentication.
     ///
     /// # Errors
-    /// 429: too many were tried in vain, and nobody has used this one.
-    pub(crate) fn may_try(&self, address: IpAddr, key: Option<&KeyDigest>) -> Result<(), ApiError> {
-        let level = self.failures.as_ref().map(|failures| failures.look(network(address)));
-        match refused(level, ApiError::TooManyFailures) {
-            Err(_) if key.is_some_and(|key| self.known.contains_key(key)) => Ok(()),
-            outcome => outcome,
-        }
-    }
-
-    /// Takes note that a key is good.
-    pub(crate) fn recognised(&self, key: KeyDigest) {
-        if self.failures.is_some() {
-            // To look it up is to use it.
-            self.known.get_with(key, || ());
-        }
-    }
-
-    /// Counts a key that was tried in vain.
-    ///
-    /// # Errors
-    /// 429: others from there have used up what was left since [`Self::may_try`] was asked.
-    pub(crate) fn failed(&self, address: IpAddr) -> Result<(), ApiError> {
+    /// 429: there were too many from this address. It is no longer said that the key is wrong.
+    pub(crate) fn record_failure(&self, address: IpAddr) -> Result<(), ApiError> {
         let level = self.failures.as_ref().map(|failures| failures.take(network(address)));
         refused(level, ApiError::TooManyFailures)
+    }
+
+    /// Counts a request to what needs no key, unless it is one too many.
+    pub(crate) fn admit_anonymous(&self, address: IpAddr) -> Admission {
+        let take = |limiter: &Limiter<IpAddr>| (OF_ANONYMOUS, limiter.rate, limiter.take(network(address)));
+        Admission { limits: [self.anonymous.as_ref().map(take), None] }
     }
 
     /// Counts a call, unless it is one too many: that counts nowhere.
@@ -121,32 +102,32 @@ impl Limits {
         of_key: impl FnOnce(&Limiter<ApiKeyId>) -> Level,
         of_workspace: impl FnOnce(&Limiter<WorkspaceId>) -> Level,
     ) -> Admission {
-        let key = self.keys.as_ref().map(|keys| (keys.rate, of_key(keys)));
-        let workspace = self.workspaces.as_ref().map(|workspaces| (workspaces.rate, of_workspace(workspaces)));
-        Admission { key, workspace }
+        let key = self.keys.as_ref().map(|keys| (OF_KEY, keys.rate, of_key(keys)));
+        let workspace =
+            self.workspaces.as_ref().map(|workspaces| (OF_WORKSPACE, workspaces.rate, of_workspace(workspaces)));
+        Admission { limits: [key, workspace] }
     }
 }
 
 /// How the limits of a call stand.
 pub(crate) struct Admission {
-    key: Option<(Rate, Level)>,
-    workspace: Option<(Rate, Level)>,
+    /// Each with its name.
+    limits: [Option<(&'static str, Rate, Level)>; 2],
 }
 
 impl Admission {
     /// Whether the call may go on.
     ///
     /// # Errors
-    /// 429, with the time until both limits let it.
+    /// 429, with the time until all limits let it.
     pub(crate) fn refused(&self) -> Result<(), ApiError> {
-        let levels = [self.key, self.workspace].into_iter().flatten().map(|(_, level)| level);
+        let levels = self.limits.into_iter().flatten().map(|(_, _, level)| level);
         refused(levels.max_by_key(|level| level.empty_for), ApiError::TooManyCalls)
     }
 
     /// Writes down how the limits stand.
     pub(crate) fn tell(&self, headers: &mut HeaderMap) {
-        let limits = [(OF_KEY, self.key), (OF_WORKSPACE, self.workspace)];
-        let limits = limits.into_iter().filter_map(|(name, limit)| limit.map(|(rate, level)| (name, rate, level)));
+        let limits = self.limits.into_iter().flatten();
         let (policies, standings): (Vec<_>, Vec<_>) = limits
             .map(|(name, rate, level)| {
                 let (whole, refill) = (rate.burst(), whole_seconds(rate.refill()));

@@ -32,15 +32,15 @@ pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
                 "GET, HEAD",
                 [get(|| async { HttpResponse::Ok().json(Health { status: "ok" }) })],
             ))
-            .service(resource("/blobs/{reference}/{filename}", "GET, HEAD", [get(files::blob)]))
-            .service(resource("/files/{reference}/{filename}", "GET, HEAD", [get(files::file)]))
-            .service(resource(
+            .service(anonymous_resource("/blobs/{reference}/{filename}", "GET, HEAD", [get(files::blob)]))
+            .service(anonymous_resource("/files/{reference}/{filename}", "GET, HEAD", [get(files::file)]))
+            .service(anonymous_resource(
                 "/unsubscribe/{reference}",
                 "GET, HEAD, POST",
                 [get(unsubscribe::show), web::post().to(unsubscribe::act)],
             ))
             .service(resource("/api/docs", "GET, HEAD", [get(docs::page)]))
-            .service(resource("/readyz", "GET, HEAD", [get(ready)]))
+            .service(anonymous_resource("/readyz", "GET, HEAD", [get(ready)]))
             .default_service(nowhere()),
     );
 }
@@ -93,6 +93,15 @@ fn resource<const N: usize>(path: &str, methods: &'static str, routes: [Route; N
     let resource = routes.into_iter().fold(web::resource(path), Resource::route);
     resource
         .default_service(web::to(move || async move { Err::<HttpResponse, _>(ApiError::MethodNotAllowed(methods)) }))
+}
+
+/// A path that needs no key and asks the store or the storage: requests to it are counted by address.
+fn anonymous_resource<const N: usize>(
+    path: &str,
+    methods: &'static str,
+    routes: [Route; N],
+) -> impl HttpServiceFactory {
+    resource(path, methods, routes).wrap(from_fn(caller::admit_anonymous))
 }
 
 /// A route for GET, and so for HEAD, whose answer the server sends without its body.

@@ -13,6 +13,7 @@ use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 
 use crate::body::BodyLimits;
 use crate::detached::Detached;
+use crate::forwarding::Proxies;
 use crate::limits::Limits;
 use crate::markup::MarkupPool;
 use crate::observer::Observer;
@@ -47,8 +48,8 @@ pub struct State {
     pub markup: MarkupPool,
     /// Where the service is reached.
     pub base_url: BaseUrl,
-    /// Whether the host may come from a proxy's header.
-    pub trust_proxy: bool,
+    /// Whose headers may report the host and the client.
+    pub proxies: Proxies,
     /// The workspace that the bare base host addresses.
     pub default_workspace: Option<Subdomain>,
     /// Is told what becomes of calls.

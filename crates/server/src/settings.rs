@@ -2,6 +2,7 @@
 //!
 //! `docs/configuration.md` lists them all; a test holds the two together.
 
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,6 +10,8 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use config::builder::DefaultState;
 use config::{Config, ConfigBuilder, File, FileFormat};
+use ipnet::IpNet;
+use roadmap_api::forwarding::{HeaderFamily, Proxies};
 use roadmap_api::limits::{Rate, Rates};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::Subdomain;
@@ -17,7 +20,7 @@ use roadmap_mail::SmtpOptions;
 use serde::{Deserialize, Serialize};
 
 /// The names of all settings, as in the file. In the environment: in capitals, behind `ROADMAP_`.
-const NAMES: [&str; 32] = [
+const NAMES: [&str; 34] = [
     "listen",
     "metrics_listen",
     "otlp_endpoint",
@@ -35,9 +38,11 @@ const NAMES: [&str; 32] = [
     "mail_worker",
     "default_workspace",
     "trust_proxy",
+    "proxy_networks",
     "rate_limit",
     "rate_limit_workspace",
     "rate_limit_failures",
+    "rate_limit_anonymous",
     "workers",
     "pool_size",
     "write_wait",
@@ -119,10 +124,12 @@ struct Written {
     mail_timeout: String,
     mail_worker: bool,
     default_workspace: Option<String>,
-    trust_proxy: bool,
+    trust_proxy: String,
+    proxy_networks: String,
     rate_limit: String,
     rate_limit_workspace: String,
     rate_limit_failures: String,
+    rate_limit_anonymous: String,
     workers: Option<usize>,
     pool_size: Option<usize>,
     write_wait: String,
@@ -180,8 +187,8 @@ pub(crate) struct Settings {
     pub(crate) mail_worker: bool,
     /// The workspace of the bare base host.
     pub(crate) default_workspace: Option<Subdomain>,
-    /// Whether proxies' headers count.
-    pub(crate) trust_proxy: bool,
+    /// Whose headers may report the host and the client.
+    pub(crate) proxies: Proxies,
     /// How many calls may be made.
     pub(crate) rates: Rates,
     /// Threads that serve HTTP; one per processor when not set.
@@ -244,10 +251,12 @@ fn defaults() -> Result<ConfigBuilder<DefaultState>, config::ConfigError> {
         .set_default("data_dir", "./roadmap-data")?
         .set_default("database_role", "roadmap_service")?
         .set_default("row_security", true)?
-        .set_default("trust_proxy", false)?
+        .set_default("trust_proxy", "off")?
+        .set_default("proxy_networks", "127.0.0.0/8, ::1/128")?
         .set_default("rate_limit", "600/min")?
         .set_default("rate_limit_workspace", "6000/min")?
         .set_default("rate_limit_failures", "60/min")?
+        .set_default("rate_limit_anonymous", "600/min")?
         .set_default("mail_timeout", "30s")?
         .set_default("mail_worker", true)?
         .set_default("write_wait", "5s")?
@@ -300,11 +309,15 @@ impl Written {
             metrics_listen: self.metrics_listen,
             otlp_endpoint: self.otlp_endpoint.map(collector).transpose()?,
             data_dir: self.data_dir,
-            trust_proxy: self.trust_proxy,
+            proxies: Proxies {
+                headers: header_family(&self.trust_proxy)?,
+                networks: proxy_networks(&self.proxy_networks)?,
+            },
             rates: Rates {
                 key: rate("the setting rate_limit", &self.rate_limit)?,
                 workspace: rate("the setting rate_limit_workspace", &self.rate_limit_workspace)?,
                 failures: rate("the setting rate_limit_failures", &self.rate_limit_failures)?,
+                anonymous: rate("the setting rate_limit_anonymous", &self.rate_limit_anonymous)?,
             },
             workers: self.workers,
             log: self.log,
@@ -466,6 +479,31 @@ fn collector(url: String) -> anyhow::Result<String> {
     Ok(url)
 }
 
+/// The headers of proxies that count.
+fn header_family(raw: &str) -> anyhow::Result<Option<HeaderFamily>> {
+    match raw {
+        "off" | "false" => Ok(None),
+        "forwarded" => Ok(Some(HeaderFamily::Forwarded)),
+        "x-forwarded" => Ok(Some(HeaderFamily::XForwarded)),
+        "true" => bail!(
+            "the setting trust_proxy is `true`, which does not say which headers the proxy sets: `forwarded` \
+             (Forwarded) or `x-forwarded` (X-Forwarded-For and X-Forwarded-Host)"
+        ),
+        _ => bail!("the setting trust_proxy is `{raw}`, which is none of `off`, `forwarded` and `x-forwarded`"),
+    }
+}
+
+/// Networks, or single addresses, with commas between them.
+fn proxy_networks(raw: &str) -> anyhow::Result<Vec<IpNet>> {
+    let network = |raw: &str| raw.parse().or_else(|_| raw.parse::<IpAddr>().map(IpNet::from));
+    raw.split(',').map(|raw| network(raw.trim())).collect::<Result<_, _>>().with_context(|| {
+        format!(
+            "the setting proxy_networks is `{raw}`, which is not a list of networks such as \
+             127.0.0.0/8, ::1/128, 10.0.0.0/8"
+        )
+    })
+}
+
 /// A number and a unit: `2s`, `30m`, `12h`, `90d`.
 pub(crate) fn duration(name: &str, raw: &str) -> anyhow::Result<Duration> {
     humantime::parse_duration(raw)
@@ -544,14 +582,14 @@ mod tests {
             ("ROADMAP_LISTEN", "environment:1"),
             ("ROADMAP_LOG", "environment"),
             ("ROADMAP_DATA_DIR", ""),
-            ("ROADMAP_TRUST_PROXY", "true"),
+            ("ROADMAP_TRUST_PROXY", "x-forwarded"),
             ("ROADMAP_WORKERS", "3"),
             ("ROADMAP_PORT", "tcp://10.0.0.1:80"),
         ];
         let settings = read(&flags, &environment).unwrap();
         assert_eq!((settings.listen.as_str(), settings.log.as_str(), settings.pool_size), ("flag:1", "environment", 7));
         assert_eq!(settings.data_dir, Path::new("/file"));
-        assert_eq!((settings.trust_proxy, settings.workers), (true, Some(3)));
+        assert_eq!((settings.proxies.headers, settings.workers), (Some(HeaderFamily::XForwarded), Some(3)));
     }
 
     #[test]
@@ -579,6 +617,27 @@ mod tests {
             ("ROADMAP_RATE_LIMIT", "1000001", "such as 600/min, 10/s or 600/min burst 100, between 1 and 1000000"),
             ("ROADMAP_RATE_LIMIT_WORKSPACE", "600/min burst 0", "the setting rate_limit_workspace is"),
             ("ROADMAP_RATE_LIMIT_FAILURES", "-1", "the setting rate_limit_failures is `-1`"),
+            ("ROADMAP_RATE_LIMIT_ANONYMOUS", "1/d", "the setting rate_limit_anonymous is `1/d`"),
+            (
+                "ROADMAP_TRUST_PROXY",
+                "true",
+                "the setting trust_proxy is `true`, which does not say which headers the proxy sets: `forwarded` \
+                 (Forwarded) or `x-forwarded` (X-Forwarded-For and X-Forwarded-Host)",
+            ),
+            (
+                "ROADMAP_TRUST_PROXY",
+                "on",
+                "the setting trust_proxy is `on`, which is none of `off`, `forwarded` and `x-forwarded`",
+            ),
+            (
+                "ROADMAP_PROXY_NETWORKS",
+                "10.0.0.0/8; ::1",
+                "the setting proxy_networks is `10.0.0.0/8; ::1`, which is not a list of networks such as \
+                 127.0.0.0/8, ::1/128, 10.0.0.0/8",
+            ),
+            ("ROADMAP_PROXY_NETWORKS", "10.0.0.0/33", "the setting proxy_networks is `10.0.0.0/33`"),
+            ("ROADMAP_PROXY_NETWORKS", "10.0.0.0/8,", "the setting proxy_networks is `10.0.0.0/8,`"),
+            ("ROADMAP_PROXY_NETWORKS", "proxy.example", "the setting proxy_networks is `proxy.example`"),
             ("ROADMAP_WRITE_WAIT", "5", "write_wait is `5`, which is not a number and a unit"),
             ("ROADMAP_OPERATION_RETENTION", "23h", "clients rely on at least 24h"),
             ("ROADMAP_WORKERS", "0", "workers must be at least 1"),
@@ -616,7 +675,12 @@ mod tests {
             let [calls, burst] = [calls, burst].map(|number| NonZeroU32::new(number).unwrap());
             Rate::new(calls, Duration::from_secs(seconds), burst)
         };
-        let default = Rates { key: rate(600, 60, 600), workspace: rate(6_000, 60, 6_000), failures: rate(60, 60, 60) };
+        let default = Rates {
+            key: rate(600, 60, 600),
+            workspace: rate(6_000, 60, 6_000),
+            failures: rate(60, 60, 60),
+            anonymous: rate(600, 60, 600),
+        };
         assert_eq!(rates(&[]), default);
         for (raw, key) in [
             ("off", None),
@@ -630,12 +694,40 @@ mod tests {
         }
         let off = [("ROADMAP_RATE_LIMIT_WORKSPACE", "off"), ("ROADMAP_RATE_LIMIT_FAILURES", "off")];
         assert_eq!(rates(&off), Rates { workspace: None, failures: None, ..default });
+        assert_eq!(rates(&[("ROADMAP_RATE_LIMIT_ANONYMOUS", "off")]), Rates { anonymous: None, ..default });
 
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("settings.toml");
         std::fs::write(&file, "rate_limit = 1200\n").unwrap();
         let flags = SettingFlags { config: Some(file), ..SettingFlags::default() };
         assert_eq!(read(&flags, &[]).unwrap().rates.key, rate(1_200, 60, 1_200));
+    }
+
+    #[test]
+    fn one_family_of_headers_counts_and_only_from_named_networks() {
+        let proxies = |environment: &[(&str, &str)]| read(&SettingFlags::default(), environment).unwrap().proxies;
+        let networks = |proxies: &Proxies| proxies.networks.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let default = proxies(&[]);
+        assert_eq!((default.headers, networks(&default)), (None, vec!["127.0.0.0/8".to_owned(), "::1/128".to_owned()]));
+        for (raw, headers) in [
+            ("off", None),
+            ("false", None),
+            ("forwarded", Some(HeaderFamily::Forwarded)),
+            ("x-forwarded", Some(HeaderFamily::XForwarded)),
+        ] {
+            assert_eq!(proxies(&[("ROADMAP_TRUST_PROXY", raw)]).headers, headers, "{raw}");
+        }
+        let named = proxies(&[("ROADMAP_PROXY_NETWORKS", "10.0.0.0/8,192.0.2.7, fd00::/8 ,::1")]);
+        assert_eq!(networks(&named), ["10.0.0.0/8", "192.0.2.7/32", "fd00::/8", "::1/128"]);
+
+        // As older files have it.
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("settings.toml");
+        let flags = SettingFlags { config: Some(file.clone()), ..SettingFlags::default() };
+        std::fs::write(&file, "trust_proxy = false\n").unwrap();
+        assert_eq!(read(&flags, &[]).unwrap().proxies, default);
+        std::fs::write(&file, "trust_proxy = true\n").unwrap();
+        assert!(message(read(&flags, &[])).starts_with("the setting trust_proxy is `true`, which does not say which"));
     }
 
     #[test]

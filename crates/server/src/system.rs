@@ -2,6 +2,7 @@
 
 mod cached_directory;
 mod gate;
+mod remembered;
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -17,6 +18,7 @@ use uuid::{Builder, Uuid};
 
 pub(crate) use cached_directory::CachedDirectory;
 pub(crate) use gate::MemoryGate;
+pub(crate) use remembered::RememberedHealth;
 
 /// The system's time.
 pub(crate) struct SystemClock;
@@ -105,8 +107,25 @@ impl Random for SystemRandom {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// A stopwatch that stands until it is set.
+    #[derive(Default)]
+    pub(crate) struct SetStopwatch(AtomicU64);
+
+    impl Stopwatch for SetStopwatch {
+        fn elapsed(&self) -> Duration {
+            Duration::from_micros(self.0.load(Ordering::Relaxed))
+        }
+    }
+
+    impl SetStopwatch {
+        pub(crate) fn pass(&self, time: Duration) {
+            self.0.fetch_add(u64::try_from(time.as_micros()).unwrap(), Ordering::Relaxed);
+        }
+    }
 
     #[test]
     fn pauses_grow_and_are_bounded() {

@@ -31,7 +31,9 @@ use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
 use crate::settings::{Database, Mail, Settings, Storage};
 use crate::stopping::Stopping;
-use crate::system::{CachedDirectory, JitteredPause, MemoryGate, MonotonicIds, SystemClock, SystemStopwatch};
+use crate::system::{
+    CachedDirectory, JitteredPause, MemoryGate, MonotonicIds, RememberedHealth, SystemClock, SystemStopwatch,
+};
 
 /// How many bytes of bodies may be read at a time, of all requests of the process.
 const BODY_MEMORY: usize = 32 * 1024 * 1024;
@@ -131,11 +133,12 @@ impl Application {
     pub(crate) fn states(&self, settings: &Settings, surface: &Surface<'_>) -> anyhow::Result<Serving> {
         let Surface { blobs, workers, .. } = *surface;
         let mut pools = vec![self.backend.connections()];
-        let directory = Arc::new(CachedDirectory::new(self.directory.clone()));
+        let stopwatch: Arc<dyn Stopwatch> = Arc::new(SystemStopwatch::start());
+        let directory = Arc::new(CachedDirectory::new(self.directory.clone(), stopwatch.clone()));
         let connections = (settings.pool_size / workers.max(1)).max(1);
         let (executor, clock, ids) = (self.executor.clone(), self.clock.clone(), self.ids.clone());
         let upload = UploadAttachment::new(blobs.clone(), executor, clock, ids);
-        let stopwatch: Arc<dyn Stopwatch> = Arc::new(SystemStopwatch::start());
+        let health = Arc::new(RememberedHealth::new(self.backend.health(), stopwatch.clone()));
         let limits = Arc::new(Limits::new(settings.rates, &stopwatch));
         let bodies = BodyLimits::new(settings.body_timeout, BODY_MEMORY);
         // One thread in two, so that the others serve whatever is read.
@@ -155,11 +158,11 @@ impl Application {
                 directory: directory.clone(),
                 authenticate: Authenticate::new(directory.clone(), self.clock.clone()),
                 limits: limits.clone(),
-                health: surface.stopping.watch(self.backend.health()),
+                health: surface.stopping.watch(health.clone()),
                 bodies: bodies.clone(),
                 markup: markup.clone(),
                 base_url: surface.base_url.clone(),
-                trust_proxy: settings.trust_proxy,
+                proxies: settings.proxies.clone(),
                 default_workspace: settings.default_workspace.clone(),
                 observer: surface.observer.clone(),
                 detached: surface.detached.clone(),

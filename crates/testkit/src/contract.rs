@@ -51,6 +51,7 @@ macro_rules! contract_tests {
                 names_are_unique_in_their_scope,
                 settings_are_replaced,
                 a_key_opens_its_own_workspace_only,
+                digests_are_listed_by_workspace,
                 a_key_s_use_is_recorded_once_a_minute,
                 keys_end_as_told,
             },

@@ -36,7 +36,7 @@ fn rate(calls: u32, seconds: u64, burst: u32) -> Option<Rate> {
 fn limits(key: Option<Rate>, workspace: Option<Rate>, failures: Option<Rate>) -> (Limits, Arc<SetStopwatch>) {
     let set = Arc::new(SetStopwatch::default());
     let stopwatch: Arc<dyn Stopwatch> = set.clone();
-    (Limits::new(Rates { key, workspace, failures }, &stopwatch), set)
+    (Limits::new(Rates { key, workspace, failures, anonymous: None }, &stopwatch), set)
 }
 
 /// A caller with this key of this workspace.
@@ -183,48 +183,55 @@ fn what_is_off_limits_nothing_and_tells_nothing() {
     let off = Limits::off();
     for _ in 0..10_000 {
         assert_eq!(told(&off.admit(&caller(1, 1))), (vec![], None));
-        assert!(off.may_try(address("192.0.2.1"), None).is_ok() && off.failed(address("192.0.2.1")).is_ok());
+        assert!(off.record_failure(address("192.0.2.1")).is_ok());
+        assert_eq!(told(&off.admit_anonymous(address("192.0.2.1"))), (vec![], None));
     }
 }
 
 #[test]
 fn failures_are_counted_for_each_address_and_network() {
     let (limits, stopwatch) = limits(None, None, rate(60, 60, 3));
-    let attempt = |from: &str| limits.may_try(address(from), None).and_then(|()| limits.failed(address(from)));
+    let fail = |from: &str| retry_after(limits.record_failure(address(from)));
     for from in ["192.0.2.1", "::ffff:192.0.2.1", "192.0.2.1"] {
-        assert_eq!(retry_after(attempt(from)), None, "{from}");
+        assert_eq!(fail(from), None, "{from}");
     }
-    assert_eq!(retry_after(attempt("192.0.2.1")).as_deref(), Some("1"));
-    assert_eq!(retry_after(attempt("::ffff:192.0.2.1")).as_deref(), Some("1"));
-    // Whoever asked before the others failed is told when the failure is counted.
-    assert_eq!(retry_after(limits.failed(address("192.0.2.1"))).as_deref(), Some("1"));
-    assert_eq!(retry_after(attempt("192.0.2.2")), None);
+    assert_eq!(fail("192.0.2.1").as_deref(), Some("1"));
+    assert_eq!(fail("::ffff:192.0.2.1").as_deref(), Some("1"));
+    assert_eq!(fail("192.0.2.2"), None);
     for host in 1..=3 {
-        assert_eq!(retry_after(attempt(&format!("2001:db8:0:1::{host}"))), None);
+        assert_eq!(fail(&format!("2001:db8:0:1::{host}")), None);
     }
-    assert_eq!(retry_after(attempt("2001:db8:0:1:ffff::4")).as_deref(), Some("1"));
-    assert_eq!(retry_after(attempt("2001:db8:0:2::1")), None);
-    // Those who do not fail are never counted.
-    for _ in 0..100 {
-        assert!(limits.may_try(address("192.0.2.3"), None).is_ok());
-    }
+    assert_eq!(fail("2001:db8:0:1:ffff::4").as_deref(), Some("1"));
+    assert_eq!(fail("2001:db8:0:2::1"), None);
     stopwatch.pass(Duration::from_secs(1));
-    assert_eq!(retry_after(attempt("192.0.2.1")), None);
-    assert_eq!(retry_after(attempt("192.0.2.1")).as_deref(), Some("1"));
+    assert_eq!(fail("192.0.2.1"), None);
+    assert_eq!(fail("192.0.2.1").as_deref(), Some("1"));
 }
 
 #[test]
-fn keys_that_were_good_may_be_tried_whatever_others_at_their_address_do() {
-    let (limits, _) = limits(None, None, rate(60, 60, 1));
-    let (good, other) = (KeyDigest([1; 32]), KeyDigest([2; 32]));
-    limits.recognised(good);
-    let from = address("192.0.2.1");
-    assert!(limits.may_try(from, Some(&other)).is_ok() && limits.failed(from).is_ok());
-    assert!(limits.may_try(from, Some(&good)).is_ok());
-    assert_eq!(retry_after(limits.may_try(from, Some(&other))).as_deref(), Some("1"));
-    assert_eq!(retry_after(limits.may_try(from, None)).as_deref(), Some("1"));
-    // One that is good no more fails like any other.
-    assert_eq!(retry_after(limits.failed(from)).as_deref(), Some("1"));
+fn requests_without_a_key_have_a_limit_of_their_own_for_each_network() {
+    let stopwatch = Arc::new(SetStopwatch::default());
+    let rates = Rates { key: rate(60, 60, 1), workspace: None, failures: rate(60, 60, 1), anonymous: rate(6, 60, 2) };
+    let limits = Limits::new(rates, &(stopwatch.clone() as Arc<dyn Stopwatch>));
+    let admit = |from: &str| told(&limits.admit_anonymous(address(from)));
+    let policy = "\"anonymous\";q=2;w=20";
+    for (from, state, wait) in [
+        ("192.0.2.1", "r=1;t=10", None),
+        ("::ffff:192.0.2.1", "r=0;t=10", None),
+        ("192.0.2.1", "r=0;t=10", Some("10")),
+        ("192.0.2.2", "r=1;t=10", None),
+        ("2001:db8:0:1::1", "r=1;t=10", None),
+        ("2001:db8:0:1::2", "r=0;t=10", None),
+        ("2001:db8:0:1::3", "r=0;t=10", Some("10")),
+    ] {
+        let (headers, retry_after) = admit(from);
+        assert_eq!(headers, [policy.to_owned(), format!("\"anonymous\";{state}")], "{from}");
+        assert_eq!(retry_after.as_deref(), wait, "{from}");
+    }
+    // Of the other limits nothing is used up, nor is anything of this one by them.
+    assert!(limits.record_failure(address("192.0.2.1")).is_ok() && limits.admit(&caller(1, 1)).refused().is_ok());
+    stopwatch.pass(Duration::from_secs(10));
+    assert_eq!(admit("192.0.2.1").1, None);
 }
 
 #[test]
@@ -245,7 +252,7 @@ fn what_is_full_again_is_looked_for_each_time_that_the_buckets_have_doubled() {
     let (limits, stopwatch) = limits(None, None, rate(60, 60, 60));
     // How many buckets there are after one call with each of these addresses. A bucket is kept until two seconds after.
     let kept = |addresses: std::ops::Range<u32>| {
-        addresses.for_each(|address| limits.failed(IpAddr::V4(address.into())).unwrap());
+        addresses.for_each(|address| limits.record_failure(IpAddr::V4(address.into())).unwrap());
         limits.failures.as_ref().unwrap().len()
     };
     assert_eq!(kept(0..1_023), 1_023);
@@ -264,7 +271,7 @@ fn buckets_that_are_full_again_are_forgotten() {
     let failures = limits.failures.as_ref().unwrap();
     let mut most = 0;
     for number in 0..200_000_u32 {
-        limits.failed(IpAddr::V4(number.into())).unwrap();
+        limits.record_failure(IpAddr::V4(number.into())).unwrap();
         stopwatch.pass(Duration::from_millis(1));
         most = most.max(failures.len());
     }
@@ -272,9 +279,9 @@ fn buckets_that_are_full_again_are_forgotten() {
     assert!((1_000..=6_000).contains(&most), "{most} of 200000 are kept");
     // One that is not full is kept.
     let busy = address("192.0.2.1");
-    while limits.failed(busy).is_ok() {}
+    while limits.record_failure(busy).is_ok() {}
     for number in 0..10_000_u32 {
-        limits.failed(IpAddr::V4(number.into())).unwrap();
+        limits.record_failure(IpAddr::V4(number.into())).unwrap();
     }
-    assert!(limits.may_try(busy, None).is_err());
+    assert!(limits.record_failure(busy).is_err());
 }

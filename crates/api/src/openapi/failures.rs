@@ -37,16 +37,20 @@ fn all() -> Vec<Failure> {
     let missing = |resource| domain(RoadmapError::Missing(resource));
     let store = || StoreError::Unavailable("".into());
     vec![
-        failure("InvalidHost", "`Host` is none, or not the one of the target.", &[ApiError::MalformedHost]),
+        failure(
+            "InvalidHost",
+            "`Host` is none, or not the one of the target; or the headers of proxies do not agree.",
+            &[ApiError::MalformedHost, ApiError::ConflictingForwarding],
+        ),
         failure(
             "MalformedJson",
-            "The body is no JSON object, or nested too deep; or `Host` is none.",
-            &[ApiError::MalformedBody, ApiError::MalformedHost],
+            "The body is no JSON object, or nested too deep; or `Host` is none; or the headers of proxies do not agree.",
+            &[ApiError::MalformedBody, ApiError::MalformedHost, ApiError::ConflictingForwarding],
         ),
         failure(
             "MalformedForm",
-            "The body is no well-formed form, or breaks off; or `Host` is none.",
-            &[ApiError::MalformedUpload, ApiError::MalformedHost],
+            "The body is no well-formed form, or breaks off; or `Host` is none; or the headers of proxies do not agree.",
+            &[ApiError::MalformedUpload, ApiError::MalformedHost, ApiError::ConflictingForwarding],
         ),
         failure(
             "Unauthenticated",

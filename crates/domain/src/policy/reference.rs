@@ -100,6 +100,9 @@ const UUID: usize = 16;
 const MOMENT: usize = 8;
 const CODE: usize = 32;
 
+/// Bytes of a reference without an end, and of one with.
+const SIZES: [usize; 2] = [ID + UUID + CODE, ID + UUID + MOMENT + CODE];
+
 /// Makes references with one secret, and knows those of others that came before it.
 #[derive(Debug, Clone)]
 pub struct References {
@@ -134,14 +137,32 @@ impl References {
         URL_SAFE_NO_PAD.encode(reference)
     }
 
+    /// Whether a text can be a reference: its length, its alphabet and the identity of a known secret.
+    /// Needs no workspace, so that nothing is looked up for what is no reference in any of them.
+    #[must_use]
+    pub fn is_well_formed(&self, reference: &str) -> bool {
+        self.decode(reference).is_some()
+    }
+
+    /// The bytes of a reference and the secret that it claims to be signed with.
+    fn decode(&self, reference: &str) -> Option<(Vec<u8>, &Secret)> {
+        let lengths = SIZES.map(|size| base64::encoded_len(size, false));
+        if !lengths.contains(&Some(reference.len())) {
+            return None;
+        }
+        let reference = URL_SAFE_NO_PAD.decode(reference).ok()?;
+        let (id, _) = reference.split_at_checked(ID)?;
+        let secret = std::iter::once(&self.current).chain(&self.previous).find(|secret| secret.id() == id)?;
+        Some((reference, secret))
+    }
+
     /// The record that a reference is to; `None` when it is not good for this purpose in this
     /// workspace now. The time that takes tells nothing about the code.
     #[must_use]
     pub fn verify(&self, purpose: Purpose, workspace: WorkspaceId, reference: &str, now: Timestamp) -> Option<Uuid> {
-        let reference = URL_SAFE_NO_PAD.decode(reference).ok()?;
+        let (reference, secret) = self.decode(reference)?;
         let (signed, code) = reference.split_at_checked(reference.len().checked_sub(CODE)?)?;
-        let (id, record) = signed.split_at_checked(ID)?;
-        let secret = std::iter::once(&self.current).chain(&self.previous).find(|secret| secret.id() == id)?;
+        let (_, record) = signed.split_at_checked(ID)?;
         secret.mac(purpose, workspace, signed).verify_slice(code).ok()?;
         let (record, until) = record.split_at_checked(UUID)?;
         match until.len() {
@@ -191,6 +212,34 @@ mod tests {
             }
             assert_eq!(references().verify(purpose, other, &reference, now()), None);
         }
+    }
+
+    #[test]
+    fn the_form_of_a_reference_is_its_length_alphabet_and_secret() {
+        let well_formed = |reference: &str| references().is_well_formed(reference);
+        let forever = references().sign(Purpose::Blob, workspace(), record());
+        let ending = references().sign_until(Purpose::File, workspace(), record(), now());
+        for reference in [&forever, &ending] {
+            assert!(well_formed(reference));
+            // The code is not looked at, nor is the end.
+            let forged = format!("{}A", &reference[..reference.len() - 1]);
+            assert!(well_formed(&forged), "{forged}");
+            for malformed in [
+                &reference[1..],
+                &reference[..reference.len() - 1],
+                &format!("{reference}A"),
+                &format!("{reference}AAAA"),
+                &format!("{}=", &reference[..reference.len() - 1]),
+                &format!("{}+", &reference[..reference.len() - 1]),
+                &format!("{}é", &reference[..reference.len() - 2]),
+                &"A".repeat(reference.len()),
+                &References::new(secret("b"), Vec::new()).sign(Purpose::Blob, workspace(), record()),
+            ] {
+                assert!(!well_formed(malformed), "{malformed}");
+            }
+        }
+        assert!(!well_formed("") && !well_formed(&"A".repeat(1 << 20)));
+        assert!(References::new(secret("b"), vec![secret("a")]).is_well_formed(&forever));
     }
 
     #[test]

@@ -142,6 +142,7 @@ mock! {
         async fn workspace(&self, subdomain: &Subdomain) -> Result<Option<Workspace>, StoreError>;
         async fn workspaces(&self) -> Result<Vec<Workspace>, StoreError>;
         async fn api_keys(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, StoreError>;
+        async fn key_digests(&self, workspace: WorkspaceId) -> Result<Vec<KeyDigest>, StoreError>;
     }
 }
 

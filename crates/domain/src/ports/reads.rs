@@ -91,6 +91,9 @@ pub trait Directory: Send + Sync {
 
     /// A workspace's keys, oldest first.
     async fn api_keys(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, StoreError>;
+
+    /// The digests of a workspace's keys, whether or not they still work, in any order.
+    async fn key_digests(&self, workspace: WorkspaceId) -> Result<Vec<KeyDigest>, StoreError>;
 }
 
 /// Forgets what is no longer needed.

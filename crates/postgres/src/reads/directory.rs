@@ -72,4 +72,13 @@ impl Directory for PostgresStore {
         let rows: Vec<ApiKeyRow> = session.run(keys.load(&mut session.connection()?)).await?;
         rows.into_iter().map(ApiKey::try_from).collect()
     }
+
+    async fn key_digests(&self, workspace: WorkspaceId) -> Result<Vec<KeyDigest>, StoreError> {
+        let session = self.session(workspace).await?;
+        let digests = api_keys::table.filter(api_keys::workspace_id.eq(workspace.uuid())).select(api_keys::digest);
+        let digests: Vec<Vec<u8>> = session.run(digests.load(&mut session.connection()?)).await?;
+        let digest =
+            |bytes: Vec<u8>| bytes.try_into().map_err(|_| inconsistent("api_keys", "digest", workspace.uuid()));
+        digests.into_iter().map(|bytes| Ok(KeyDigest(digest(bytes)?))).collect()
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
+use roadmap_api::forwarding::{HeaderFamily, Proxies};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::policy::reference::Secret;
 
@@ -16,7 +17,7 @@ pub(super) fn unreadable(error: &anyhow::Error) -> Finding {
 }
 
 pub(super) fn check(settings: &Settings) -> Vec<Finding> {
-    vec![together(settings), base_url(settings), secret(settings)]
+    vec![together(settings), base_url(settings), proxy(settings), secret(settings)]
 }
 
 /// Whether they go together: the first thing that is wrong is told.
@@ -56,16 +57,6 @@ fn together(settings: &Settings) -> Finding {
             CHECK,
             "secret is also one of previous_secrets",
             "take it out of previous_secrets, which is for those that were replaced",
-        );
-    }
-    if settings.trust_proxy && !listen.ip().is_loopback() {
-        return Finding::warning(
-            CHECK,
-            format!(
-                "trust_proxy is on and the service listens at {}, where others than the proxy may reach it",
-                listen
-            ),
-            "listen on 127.0.0.1, or let a firewall keep everybody but the proxy away",
         );
     }
     if let (Database::Server(_), Storage::Folder(folder)) = (&settings.database, &settings.storage) {
@@ -118,6 +109,43 @@ fn base_url(settings: &Settings) -> Finding {
         ),
         None => Finding::ok(CHECK, format!("{url}; *.{host} must lead here, with a certificate for it")),
     }
+}
+
+/// Whether client addresses are known behind a proxy, and nobody else can make them up.
+fn proxy(settings: &Settings) -> Finding {
+    const CHECK: &str = "proxy";
+    let Proxies { headers, networks } = &settings.proxies;
+    let Some(family) = headers else {
+        return match &settings.base_url {
+            Some(url) if url.to_string().starts_with("https://") => Finding::warning(
+                CHECK,
+                format!("{url} needs a proxy, and trust_proxy is off: all callers share the limits of its address"),
+                "set trust_proxy to the headers that the proxy sets, forwarded or x-forwarded, and proxy_networks to where it is",
+            ),
+            _ => Finding::ok(CHECK, "no header of a proxy counts"),
+        };
+    };
+    if let Some(network) = networks.iter().find(|network| network.prefix_len() == 0) {
+        return Finding::warning(
+            CHECK,
+            format!("proxy_networks has {network}: everybody may report any host and any address"),
+            "set proxy_networks to the networks of the proxies alone",
+        );
+    }
+    let is_elsewhere = address("listen", &settings.listen).is_ok_and(|listen| !listen.ip().is_loopback());
+    if is_elsewhere && networks.iter().all(|network| network.addr().is_loopback()) {
+        return Finding::warning(
+            CHECK,
+            format!("the service listens at {}, and only headers of a proxy on this machine count", settings.listen),
+            "set proxy_networks to where the proxy is, or listen on 127.0.0.1",
+        );
+    }
+    let family = match family {
+        HeaderFamily::Forwarded => "Forwarded counts",
+        HeaderFamily::XForwarded => "X-Forwarded-For and X-Forwarded-Host count",
+    };
+    let networks: Vec<String> = networks.iter().map(ToString::to_string).collect();
+    Finding::ok(CHECK, format!("{family} from {}", networks.join(", ")))
 }
 
 fn is_local(url: &BaseUrl) -> bool {

@@ -1,41 +1,106 @@
-//! A directory that remembers the keys in use for a moment.
+//! A directory that remembers for a moment, and whose database cannot be kept busy by unknown keys.
+//!
+//! Look-ups are answered from, in this order:
+//!
+//! 1. what was found or not found within the last second;
+//! 2. the database, of one row. Only so many of these may find nothing in a second ([`MISSES`]);
+//! 3. after that, lists of all subdomains and of all keys of a workspace, each of which is read at most
+//!    once a second. The database is asked only for what is on them.
+//!
+//! Whatever strangers ask for, the reads of a second are bounded by the keys and workspaces that exist,
+//! and a key that exists is found all the same.
 
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use moka::sync::Cache;
+use roadmap_api::limits::Stopwatch;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::api_key::{ApiKey, Credential, KeyDigest};
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::Directory;
+use tokio::sync::Semaphore;
 
-/// How long a key is remembered: a revocation takes effect within this time in every process.
-/// Expiry does not wait for it, because the moment of expiry is remembered too.
-const MEMORY: Duration = Duration::from_secs(1);
+use super::remembered::Remembered;
 
-/// How many keys are remembered at a time.
+/// How long a look-up is remembered: a revocation takes effect within this time in every process.
+/// Expiry does not wait for it, because its moment is remembered too. A key that was asked for before
+/// it was issued works after this time.
+const LIFETIME: Duration = Duration::from_secs(1);
+
+/// How many look-ups of each kind are remembered at a time.
 const CAPACITY: u64 = 10_000;
 
-/// Remembers keys that exist. Unknown ones are asked for every time: a key works at once after it
-/// was issued, and strangers do not fill the memory.
+/// How many look-ups of single rows may find nothing in a second.
+const MISSES: u32 = 50;
+
+/// The subdomains and keys of another directory.
 pub(crate) struct CachedDirectory {
     inner: Arc<dyn Directory>,
+    stopwatch: Arc<dyn Stopwatch>,
     credentials: Cache<(Subdomain, KeyDigest), Credential>,
+    unknown_keys: Cache<(Subdomain, KeyDigest), ()>,
+    workspaces: Cache<Subdomain, Workspace>,
+    unknown_subdomains: Cache<Subdomain, ()>,
     used: Cache<uuid::Uuid, ()>,
+    misses: MissBudget,
+    all_workspaces: Remembered<Arc<HashMap<Subdomain, Workspace>>>,
+    digests: Cache<WorkspaceId, Arc<Remembered<Arc<HashSet<KeyDigest>>>>>,
+    /// Held while a list of keys is read: one at a time, whosever it is.
+    listing: Semaphore,
 }
 
 impl CachedDirectory {
     /// Remembers for another directory.
-    pub(crate) fn new(inner: Arc<dyn Directory>) -> Self {
+    pub(crate) fn new(inner: Arc<dyn Directory>, stopwatch: Arc<dyn Stopwatch>) -> Self {
         Self {
             inner,
-            credentials: Cache::builder().max_capacity(CAPACITY).time_to_live(MEMORY).build(),
-            used: Cache::builder().max_capacity(CAPACITY).time_to_live(MEMORY).build(),
+            credentials: short_lived(),
+            unknown_keys: short_lived(),
+            workspaces: short_lived(),
+            unknown_subdomains: short_lived(),
+            used: short_lived(),
+            misses: MissBudget::new(stopwatch.clone()),
+            all_workspaces: Remembered::new(LIFETIME, stopwatch.clone()),
+            digests: Cache::builder().max_capacity(CAPACITY).time_to_idle(60 * LIFETIME).build(),
+            listing: Semaphore::new(1),
+            stopwatch,
         }
     }
+
+    /// The workspace of a subdomain, by the list of all.
+    async fn listed_workspace(&self, subdomain: &Subdomain) -> Result<Option<Workspace>, StoreError> {
+        let read = async {
+            let all = self.inner.workspaces().await?;
+            Ok(Arc::new(all.into_iter().map(|workspace| (workspace.subdomain.clone(), workspace)).collect()))
+        };
+        let all: Arc<HashMap<_, _>> = self.all_workspaces.get(read).await?;
+        Ok(all.get(subdomain).cloned())
+    }
+
+    /// Whether a workspace has a key, by the list of its keys.
+    async fn is_listed(&self, workspace: WorkspaceId, digest: &KeyDigest) -> Result<bool, StoreError> {
+        let list = self.digests.get_with(workspace, || Arc::new(Remembered::new(LIFETIME, self.stopwatch.clone())));
+        let read = async {
+            // Never closed.
+            let _permit = self.listing.acquire().await;
+            Ok(Arc::new(self.inner.key_digests(workspace).await?.into_iter().collect()))
+        };
+        let digests: Arc<HashSet<_>> = list.get(read).await?;
+        Ok(digests.contains(digest))
+    }
+}
+
+fn short_lived<K, V>() -> Cache<K, V>
+where
+    K: std::hash::Hash + Eq + Send + Sync + 'static,
+    V: Clone + Send + Sync + 'static,
+{
+    Cache::builder().max_capacity(CAPACITY).time_to_live(LIFETIME).build()
 }
 
 #[async_trait]
@@ -45,11 +110,29 @@ impl Directory for CachedDirectory {
         if let Some(known) = self.credentials.get(&name) {
             return Ok(Some(known));
         }
-        let found = self.inner.credential(subdomain, digest).await?;
-        if let Some(found) = &found {
-            self.credentials.insert(name, found.clone());
+        if self.unknown_keys.contains_key(&name) || self.unknown_subdomains.contains_key(subdomain) {
+            return Ok(None);
         }
-        Ok(found)
+        let reserved = self.misses.reserve();
+        if reserved.is_none() {
+            let Some(workspace) = self.listed_workspace(subdomain).await? else { return Ok(None) };
+            if !self.is_listed(workspace.id, digest).await? {
+                return Ok(None);
+            }
+        }
+        match self.inner.credential(subdomain, digest).await? {
+            Some(found) => {
+                self.credentials.insert(name, found.clone());
+                Ok(Some(found))
+            }
+            None => {
+                if let Some(reserved) = reserved {
+                    reserved.spend();
+                }
+                self.unknown_keys.insert(name, ());
+                Ok(None)
+            }
+        }
     }
 
     /// While a key is remembered with an old moment of use, each call with it asks for that to be
@@ -63,7 +146,24 @@ impl Directory for CachedDirectory {
     }
 
     async fn workspace(&self, subdomain: &Subdomain) -> Result<Option<Workspace>, StoreError> {
-        self.inner.workspace(subdomain).await
+        if let Some(known) = self.workspaces.get(subdomain) {
+            return Ok(Some(known));
+        }
+        if self.unknown_subdomains.contains_key(subdomain) {
+            return Ok(None);
+        }
+        let Some(reserved) = self.misses.reserve() else { return self.listed_workspace(subdomain).await };
+        match self.inner.workspace(subdomain).await? {
+            Some(found) => {
+                self.workspaces.insert(subdomain.clone(), found.clone());
+                Ok(Some(found))
+            }
+            None => {
+                reserved.spend();
+                self.unknown_subdomains.insert(subdomain.clone(), ());
+                Ok(None)
+            }
+        }
     }
 
     async fn workspaces(&self) -> Result<Vec<Workspace>, StoreError> {
@@ -72,5 +172,243 @@ impl Directory for CachedDirectory {
 
     async fn api_keys(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, StoreError> {
         self.inner.api_keys(workspace).await
+    }
+
+    async fn key_digests(&self, workspace: WorkspaceId) -> Result<Vec<KeyDigest>, StoreError> {
+        self.inner.key_digests(workspace).await
+    }
+}
+
+/// Counts the look-ups that find nothing, and those that may still do so.
+struct MissBudget {
+    stopwatch: Arc<dyn Stopwatch>,
+    /// The second that counts, and how many look-ups of it have found nothing or are under way.
+    second: Mutex<(u64, u32)>,
+}
+
+impl MissBudget {
+    fn new(stopwatch: Arc<dyn Stopwatch>) -> Self {
+        Self { stopwatch, second: Mutex::default() }
+    }
+
+    /// Leave for one look-up that may find nothing.
+    fn reserve(&self) -> Option<Reservation<'_>> {
+        let now = self.stopwatch.elapsed().as_secs();
+        // Both numbers are written or none.
+        let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
+        if second.0 != now {
+            *second = (now, 0);
+        }
+        if second.1 >= MISSES {
+            return None;
+        }
+        second.1 += 1;
+        Some(Reservation { budget: self, second: now })
+    }
+}
+
+/// Given back when it is dropped, unless it was spent.
+struct Reservation<'a> {
+    budget: &'a MissBudget,
+    second: u64,
+}
+
+impl Reservation<'_> {
+    /// The look-up has found nothing.
+    fn spend(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        let mut second = self.budget.second.lock().unwrap_or_else(PoisonError::into_inner);
+        if second.0 == self.second {
+            second.1 = second.1.saturating_sub(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+    use crate::system::tests::SetStopwatch;
+    use roadmap_domain::model::api_key::Scopes;
+    use roadmap_domain::model::id::ApiKeyId;
+    use roadmap_domain::model::text::Name;
+    use roadmap_domain::ports::mocks::MockDirectory;
+    use uuid::Uuid;
+
+    /// How often the database was read: single keys, single workspaces, lists of workspaces, lists of keys.
+    #[derive(Default)]
+    struct Reads {
+        keys: AtomicU32,
+        workspaces: AtomicU32,
+        lists: AtomicU32,
+        key_lists: AtomicU32,
+    }
+
+    impl Reads {
+        fn all(&self) -> [u32; 4] {
+            [&self.keys, &self.workspaces, &self.lists, &self.key_lists].map(|reads| reads.load(Ordering::Relaxed))
+        }
+    }
+
+    fn count(reads: &AtomicU32) {
+        reads.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn subdomain(label: &str) -> Subdomain {
+        Subdomain::of_label(label).unwrap()
+    }
+
+    fn workspace(label: &str) -> Workspace {
+        Workspace {
+            id: WorkspaceId::new(Uuid::from_u128(u128::from(label.as_bytes()[0]))),
+            subdomain: subdomain(label),
+        }
+    }
+
+    fn digest(number: u32) -> KeyDigest {
+        let mut digest = [0; 32];
+        digest[..4].copy_from_slice(&number.to_be_bytes());
+        KeyDigest(digest)
+    }
+
+    /// The good keys of `acme` and `bolt`.
+    const GOOD: [(&str, u32); 3] = [("acme", 1_000_001), ("acme", 1_000_002), ("bolt", 1_000_003)];
+
+    fn credential(label: &str, number: u32) -> Credential {
+        let at = Timestamp::from_millis(0).unwrap();
+        let key = ApiKey {
+            id: ApiKeyId::new(Uuid::from_u128(number.into())),
+            name: Name::stored("ci".to_owned()),
+            last_four: "abcd".to_owned(),
+            scopes: Scopes::ALL,
+            created_at: at,
+            expires_at: None,
+            revoked_at: None,
+            last_used_at: None,
+        };
+        Credential { workspace: workspace(label), key }
+    }
+
+    /// A directory in front of a database with these keys.
+    fn cached() -> (CachedDirectory, Arc<Reads>, Arc<SetStopwatch>) {
+        let (reads, stopwatch) = (Arc::new(Reads::default()), Arc::new(SetStopwatch::default()));
+        let mut inner = MockDirectory::new();
+        let counted = reads.clone();
+        inner.expect_credential().returning(move |asked, key| {
+            count(&counted.keys);
+            let found = GOOD.iter().find(|(label, number)| subdomain(label) == *asked && digest(*number) == *key);
+            Ok(found.map(|(label, number)| credential(label, *number)))
+        });
+        let counted = reads.clone();
+        inner.expect_workspace().returning(move |asked| {
+            count(&counted.workspaces);
+            Ok(["acme", "bolt"].into_iter().find(|label| subdomain(label) == *asked).map(workspace))
+        });
+        let counted = reads.clone();
+        inner.expect_workspaces().returning(move || {
+            count(&counted.lists);
+            Ok(["acme", "bolt"].map(workspace).to_vec())
+        });
+        let counted = reads.clone();
+        inner.expect_key_digests().returning(move |asked| {
+            count(&counted.key_lists);
+            let own = GOOD.iter().filter(|(label, _)| workspace(label).id == asked);
+            Ok(own.map(|(_, number)| digest(*number)).collect())
+        });
+        (CachedDirectory::new(Arc::new(inner), stopwatch.clone()), reads, stopwatch)
+    }
+
+    async fn is_found(directory: &CachedDirectory, label: &str, number: u32) -> bool {
+        let found = directory.credential(&subdomain(label), &digest(number)).await.unwrap();
+        let expected = GOOD.contains(&(label, number)).then(|| credential(label, number));
+        assert_eq!(found, expected, "{label} {number}");
+        found.is_some()
+    }
+
+    #[tokio::test]
+    async fn one_key_under_many_subdomains_is_looked_up_so_often_and_no_more() {
+        let (directory, reads, _) = cached();
+        let (label, good) = GOOD[0];
+        assert!(is_found(&directory, label, good).await);
+        for number in 0..10_000 {
+            assert!(!is_found(&directory, &format!("w{number}"), good).await);
+        }
+        assert_eq!(reads.all(), [1 + MISSES, 0, 1, 0]);
+    }
+
+    #[tokio::test]
+    async fn many_keys_of_one_subdomain_are_looked_up_so_often_and_no_more() {
+        let (directory, reads, stopwatch) = cached();
+        for number in 0..10_000 {
+            assert!(!is_found(&directory, "acme", number).await);
+        }
+        assert_eq!(reads.all(), [MISSES, 0, 1, 1]);
+        stopwatch.pass(Duration::from_secs(1));
+        for number in 10_000..20_000 {
+            assert!(!is_found(&directory, "acme", number).await);
+        }
+        assert_eq!(reads.all(), [2 * MISSES, 0, 2, 2]);
+    }
+
+    #[tokio::test]
+    async fn good_keys_are_found_while_others_are_tried() {
+        let (directory, reads, _) = cached();
+        for number in 0..10_000 {
+            assert!(!is_found(&directory, "acme", number).await && !is_found(&directory, "bolt", number).await);
+        }
+        for (label, number) in GOOD {
+            // Each of them is new here.
+            assert!(is_found(&directory, label, number).await);
+        }
+        // Nor does a good key work elsewhere.
+        assert!(!is_found(&directory, "bolt", GOOD[0].1).await);
+        assert_eq!(reads.all(), [MISSES + 3, 0, 1, 2]);
+    }
+
+    #[tokio::test]
+    async fn many_unknown_workspaces_are_looked_up_so_often_and_no_more() {
+        let (directory, reads, _) = cached();
+        for number in 0..10_000 {
+            assert_eq!(directory.workspace(&subdomain(&format!("w{number}"))).await.unwrap(), None);
+        }
+        for label in ["acme", "bolt"] {
+            assert_eq!(directory.workspace(&subdomain(label)).await.unwrap(), Some(workspace(label)));
+        }
+        assert_eq!(reads.all(), [0, MISSES, 1, 0]);
+    }
+
+    #[tokio::test]
+    async fn look_ups_that_find_something_are_never_too_many() {
+        let (directory, reads, _) = cached();
+        for _ in 0..2 * MISSES {
+            for (label, number) in GOOD {
+                directory.credentials.invalidate(&(subdomain(label), digest(number)));
+                assert!(is_found(&directory, label, number).await);
+            }
+        }
+        assert_eq!(reads.all(), [6 * MISSES, 0, 0, 0]);
+    }
+
+    #[tokio::test]
+    async fn what_was_found_and_what_was_not_is_remembered() {
+        let (directory, reads, _) = cached();
+        let started = std::time::Instant::now();
+        for _ in 0..1_000 {
+            assert!(is_found(&directory, "acme", GOOD[0].1).await);
+            assert!(!is_found(&directory, "acme", 1).await && !is_found(&directory, "nobody", GOOD[0].1).await);
+            assert_eq!(directory.workspace(&subdomain("acme")).await.unwrap(), Some(workspace("acme")));
+            assert_eq!(directory.workspace(&subdomain("unknown")).await.unwrap(), None);
+        }
+        // Once, and once more for each second that this took.
+        let times = 1 + u32::try_from(started.elapsed().as_secs()).unwrap();
+        let [keys, workspaces, lists, key_lists] = reads.all();
+        assert!(keys <= 3 * times && workspaces <= 2 * times, "{keys} and {workspaces} in {times} s");
+        assert_eq!([lists, key_lists], [0, 0]);
     }
 }

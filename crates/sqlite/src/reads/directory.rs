@@ -102,4 +102,17 @@ impl Directory for SqliteStore {
             .await?;
         rows.into_iter().map(ApiKey::try_from).collect()
     }
+
+    async fn key_digests(&self, workspace: WorkspaceId) -> Result<Vec<KeyDigest>, StoreError> {
+        let id = Id(workspace.uuid());
+        let digests: Vec<Vec<u8>> = self
+            .readers
+            .run(move |connection| {
+                Ok(api_keys::table.filter(api_keys::workspace_id.eq(id)).select(api_keys::digest).load(connection)?)
+            })
+            .await?;
+        let digest =
+            |bytes: Vec<u8>| bytes.try_into().map_err(|_| inconsistent("api_keys", "digest", workspace.uuid()));
+        digests.into_iter().map(|bytes| Ok(KeyDigest(digest(bytes)?))).collect()
+    }
 }

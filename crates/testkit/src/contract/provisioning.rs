@@ -131,6 +131,27 @@ pub async fn a_key_opens_its_own_workspace_only(harness: Harness) {
     assert_eq!(credential(&harness, "nobody", 'a').await, None);
 }
 
+/// The digests of all keys of a workspace, of those that no longer work too, and of no other workspace's.
+pub async fn digests_are_listed_by_workspace(harness: Harness) {
+    let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    for (workspace, letter) in [(acme, 'a'), (acme, 'b'), (bolt, 'c')] {
+        issue(&harness, workspace, letter, None).await;
+    }
+    let revoked = credential(&harness, "acme", 'b').await.unwrap().key.id;
+    harness.executor.apply(acme, &RevokeApiKey { id: revoked }).await.unwrap();
+    let listed = async |workspace| {
+        let digests = harness.subject.directory.key_digests(workspace).await.unwrap();
+        let mut digests: Vec<[u8; 32]> = digests.into_iter().map(|digest| digest.0).collect();
+        digests.sort_unstable();
+        digests
+    };
+    let mut expected = ['a', 'b'].map(|letter| key(letter).digest().0);
+    expected.sort_unstable();
+    assert_eq!(listed(acme).await, expected);
+    assert_eq!(listed(bolt).await, [key('c').digest().0]);
+    assert_eq!(listed(WorkspaceId::new(uuid::Uuid::from_u128(1))).await, [[0; 32]; 0]);
+}
+
 /// Written once a minute at most, however often it is used.
 pub async fn a_key_s_use_is_recorded_once_a_minute(harness: Harness) {
     let acme = harness.workspace("acme").await;

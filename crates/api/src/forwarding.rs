@@ -1,0 +1,311 @@
+//! Where a request comes from and which host it is for, as the proxies in front of the service report it.
+//!
+//! Anybody can send the headers by which proxies report this. They count only in a request from a
+//! network of proxies that the operator has named, and only those of the one family that the operator
+//! has chosen: a proxy that sets one family passes on what a client wrote into the other.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use actix_web::http::header::{FORWARDED, HOST, HeaderMap, HeaderName};
+use ipnet::IpNet;
+
+use crate::error::ApiError;
+
+const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// The headers by which proxies report clients and hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeaderFamily {
+    /// `Forwarded` (RFC 7239).
+    Forwarded,
+    /// `X-Forwarded-For` and `X-Forwarded-Host`.
+    XForwarded,
+}
+
+impl HeaderFamily {
+    fn other(self) -> Self {
+        match self {
+            Self::Forwarded => Self::XForwarded,
+            Self::XForwarded => Self::Forwarded,
+        }
+    }
+}
+
+/// The proxies in front of the service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proxies {
+    /// The headers that they set. `None`: no header counts.
+    pub headers: Option<HeaderFamily>,
+    /// Where they are.
+    pub networks: Vec<IpNet>,
+}
+
+impl Proxies {
+    /// There is none.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self { headers: None, networks: Vec::new() }
+    }
+
+    /// The client address and the host of a request.
+    ///
+    /// # Errors
+    /// 400: the two families of headers report different clients or hosts.
+    pub(crate) fn origin<'a>(
+        &self,
+        headers: &'a HeaderMap,
+        peer: Option<SocketAddr>,
+    ) -> Result<RequestOrigin<'a>, ApiError> {
+        // A connection has a peer. Were it not known, these requests would share one limit.
+        let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip().to_canonical());
+        let direct = RequestOrigin { address: peer, host: single_value(headers, &HOST) };
+        let Some(family) = self.headers.filter(|_| self.contains(peer)) else { return Ok(direct) };
+        let report = self.report(family, headers);
+        let other = self.report(family.other(), headers);
+        if differ(report.address, other.address) || differ(report.host.map(host_name), other.host.map(host_name)) {
+            return Err(ApiError::ConflictingForwarding);
+        }
+        Ok(RequestOrigin { address: report.address.unwrap_or(direct.address), host: report.host.or(direct.host) })
+    }
+
+    fn contains(&self, address: IpAddr) -> bool {
+        self.networks.iter().any(|network| network.contains(&address))
+    }
+
+    fn report<'a>(&self, family: HeaderFamily, headers: &'a HeaderMap) -> Report<'a> {
+        let (nodes, host): (Vec<&str>, Option<&str>) = match family {
+            HeaderFamily::Forwarded => (
+                entries(headers, &FORWARDED).map(|entry| parameter(entry, "for").unwrap_or_default()).collect(),
+                entries(headers, &FORWARDED).next().and_then(|entry| parameter(entry, "host")),
+            ),
+            HeaderFamily::XForwarded => {
+                (entries(headers, &X_FORWARDED_FOR).collect(), entries(headers, &X_FORWARDED_HOST).next())
+            }
+        };
+        Report { address: self.client(&nodes), host: host.filter(|host| !host.is_empty()) }
+    }
+
+    /// The client among nodes of which the last one comes first: the first that is no proxy. Each proxy
+    /// adds the node that it was called by, so that what comes behind that was written by the client
+    /// itself. When there is no such node, it is the proxy that was called first.
+    fn client(&self, nodes: &[&str]) -> Option<IpAddr> {
+        let mut client = None;
+        for node in nodes {
+            let Some(address) = address_of(node) else { break };
+            client = Some(address);
+            if !self.contains(address) {
+                break;
+            }
+        }
+        client
+    }
+}
+
+/// The sender of a request and the host that it is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RequestOrigin<'a> {
+    /// Where it comes from.
+    pub(crate) address: IpAddr,
+    /// The host and perhaps a port.
+    pub(crate) host: Option<&'a str>,
+}
+
+/// What one family of headers reports.
+struct Report<'a> {
+    address: Option<IpAddr>,
+    host: Option<&'a str>,
+}
+
+/// Whether there are two values, which are not the same.
+fn differ<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
+    one.zip(other).is_some_and(|(one, other)| one != other)
+}
+
+/// A host without its port, as hosts are compared.
+fn host_name(host: &str) -> String {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
+}
+
+/// An address as proxies write it: perhaps with a port, of IPv6 also in brackets.
+fn address_of(node: &str) -> Option<IpAddr> {
+    let bare = node.strip_prefix('[').and_then(|node| node.strip_suffix(']')).unwrap_or(node);
+    let address: Option<IpAddr> = bare.parse().ok();
+    address.or_else(|| node.parse().ok().map(|node: SocketAddr| node.ip())).map(|address| address.to_canonical())
+}
+
+/// The value of a parameter of an entry of `Forwarded`.
+fn parameter<'a>(entry: &'a str, name: &str) -> Option<&'a str> {
+    entry.split(';').find_map(|pair| {
+        let (found, value) = pair.split_once('=')?;
+        found.trim().eq_ignore_ascii_case(name).then(|| value.trim().trim_matches('"'))
+    })
+}
+
+/// The entries of a header that is a list, however it is spread over lines, the last one first.
+fn entries<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
+    let lines: Vec<&str> = headers.get_all(name).map(|line| line.to_str().unwrap_or_default()).collect();
+    lines.into_iter().rev().flat_map(|line| line.rsplit(',')).map(str::trim)
+}
+
+/// The value of a header that is there exactly once.
+pub(crate) fn single_value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    let mut values = headers.get_all(name);
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::http::header::HeaderValue;
+
+    use HeaderFamily::{Forwarded, XForwarded};
+
+    const PROXY: &str = "10.0.0.7";
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        headers
+    }
+
+    fn proxies(headers: Option<HeaderFamily>) -> Proxies {
+        let networks = ["10.0.0.0/8", "fd00::/8"].map(|network| network.parse().unwrap());
+        Proxies { headers, networks: networks.to_vec() }
+    }
+
+    /// Address and host of a request from `peer`.
+    fn origin(
+        family: Option<HeaderFamily>,
+        peer: &str,
+        pairs: &[(&'static str, &'static str)],
+    ) -> Result<(String, Option<String>), ApiError> {
+        let peer = SocketAddr::new(peer.parse().unwrap(), 4711);
+        let headers = headers(pairs);
+        let origin = proxies(family).origin(&headers, Some(peer))?;
+        Ok((origin.address.to_string(), origin.host.map(str::to_owned)))
+    }
+
+    #[test]
+    fn the_last_host_of_the_chosen_family_counts() {
+        for (family, pairs, host) in [
+            (XForwarded, &[("x-forwarded-host", "acme.example")][..], Some("acme.example")),
+            (XForwarded, &[("x-forwarded-host", "evil.example, acme.example ")], Some("acme.example")),
+            (
+                XForwarded,
+                &[("x-forwarded-host", "evil.example"), ("x-forwarded-host", "acme.example")],
+                Some("acme.example"),
+            ),
+            (XForwarded, &[("x-forwarded-host", ""), ("host", "x")], Some("x")),
+            (XForwarded, &[("x-forwarded-host", "acme.example"), ("host", "x")], Some("acme.example")),
+            (XForwarded, &[("forwarded", "host=evil.example"), ("host", "x")], Some("x")),
+            (Forwarded, &[("forwarded", "for=1.2.3.4;host=acme.example:8443;proto=https")], Some("acme.example:8443")),
+            (
+                Forwarded,
+                &[("forwarded", "host=evil.example, for=1.2.3.4; Host=\"acme.example\"")],
+                Some("acme.example"),
+            ),
+            (Forwarded, &[("forwarded", "host=evil.example, for=1.2.3.4"), ("host", "x")], Some("x")),
+            (Forwarded, &[("forwarded", "host="), ("host", "x")], Some("x")),
+            (Forwarded, &[("x-forwarded-host", "evil.example"), ("host", "x")], Some("x")),
+            (Forwarded, &[], None),
+        ] {
+            assert_eq!(origin(Some(family), PROXY, pairs).unwrap().1.as_deref(), host, "{family:?} {pairs:?}");
+            let direct = pairs.iter().find(|(name, _)| *name == "host").map(|(_, host)| *host);
+            assert_eq!(origin(None, PROXY, pairs).unwrap().1.as_deref(), direct, "{pairs:?}");
+            assert_eq!(origin(Some(family), "192.0.2.9", pairs).unwrap().1.as_deref(), direct, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn the_client_is_the_last_node_that_is_no_proxy() {
+        for (family, pairs, client) in [
+            (XForwarded, &[("x-forwarded-for", "192.0.2.1")][..], "192.0.2.1"),
+            (XForwarded, &[("x-forwarded-for", "198.51.100.9, 192.0.2.1 ")], "192.0.2.1"),
+            (XForwarded, &[("x-forwarded-for", "198.51.100.9"), ("x-forwarded-for", "192.0.2.1")], "192.0.2.1"),
+            (XForwarded, &[("x-forwarded-for", "198.51.100.9, 192.0.2.1, 10.0.0.8, fd00::1")], "192.0.2.1"),
+            (XForwarded, &[("x-forwarded-for", "198.51.100.9, 192.0.2.1, ::ffff:10.0.0.8")], "192.0.2.1"),
+            (XForwarded, &[("x-forwarded-for", "192.0.2.1:80")], "192.0.2.1"),
+            (XForwarded, &[("x-forwarded-for", "2001:db8::1")], "2001:db8::1"),
+            (XForwarded, &[("x-forwarded-for", "[2001:db8::1]")], "2001:db8::1"),
+            (XForwarded, &[("x-forwarded-for", "[2001:db8::1]:80")], "2001:db8::1"),
+            // A client within the networks of the proxies: the first that any proxy has seen.
+            (XForwarded, &[("x-forwarded-for", "10.0.0.9, 10.0.0.8")], "10.0.0.9"),
+            // What has no address ends the chain at the proxy that wrote it.
+            (XForwarded, &[("x-forwarded-for", "198.51.100.9, unknown, 10.0.0.8")], "10.0.0.8"),
+            (XForwarded, &[("x-forwarded-for", "")], PROXY),
+            (XForwarded, &[("x-forwarded-for", "198.51.100.9, ?")], PROXY),
+            (XForwarded, &[("forwarded", "for=198.51.100.9")], PROXY),
+            (Forwarded, &[("forwarded", "for=198.51.100.9, For=\"[2001:db8::1]:80\";host=x")], "2001:db8::1"),
+            (Forwarded, &[("forwarded", "for=192.0.2.1, for=10.0.0.8;by=10.0.0.9")], "192.0.2.1"),
+            (Forwarded, &[("forwarded", "for=198.51.100.9, by=10.0.0.9")], PROXY),
+            (Forwarded, &[("forwarded", "for=198.51.100.9, for=unknown")], PROXY),
+            (Forwarded, &[("forwarded", "for=198.51.100.9, for=_hidden, for=10.0.0.8")], "10.0.0.8"),
+            (Forwarded, &[("x-forwarded-for", "198.51.100.9")], PROXY),
+            (Forwarded, &[], PROXY),
+        ] {
+            assert_eq!(origin(Some(family), PROXY, pairs).unwrap().0, client, "{family:?} {pairs:?}");
+            let mapped = format!("::ffff:{PROXY}");
+            assert_eq!(origin(Some(family), &mapped, pairs).unwrap().0, client, "{family:?} {pairs:?}");
+            for (family, peer) in [(None, PROXY), (Some(family), "192.0.2.9"), (Some(family), "2001:db8::9")] {
+                assert_eq!(origin(family, peer, pairs).unwrap().0, peer, "{family:?} {pairs:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn families_that_do_not_agree_are_refused_and_only_where_they_count() {
+        for pairs in [
+            &[("x-forwarded-for", "192.0.2.1"), ("forwarded", "for=198.51.100.9")][..],
+            &[("x-forwarded-for", "198.51.100.9, 192.0.2.1"), ("forwarded", "for=198.51.100.9")],
+            &[("x-forwarded-for", "192.0.2.1, 10.0.0.8"), ("forwarded", "for=192.0.2.2")],
+            &[("x-forwarded-host", "acme.example"), ("forwarded", "host=other.example")],
+            &[
+                ("x-forwarded-for", "192.0.2.1"),
+                ("x-forwarded-host", "a.example"),
+                ("forwarded", "for=192.0.2.1;host=b.example"),
+            ],
+        ] {
+            for family in [Forwarded, XForwarded] {
+                let refused = origin(Some(family), PROXY, pairs).unwrap_err();
+                assert!(matches!(refused, ApiError::ConflictingForwarding), "{pairs:?}: {refused}");
+                assert_eq!(origin(Some(family), "192.0.2.9", pairs).unwrap(), ("192.0.2.9".to_owned(), None));
+            }
+            assert_eq!(origin(None, PROXY, pairs).unwrap(), (PROXY.to_owned(), None), "{pairs:?}");
+        }
+        for pairs in [
+            &[("x-forwarded-for", "192.0.2.1"), ("forwarded", "for=\"192.0.2.1:4711\"")][..],
+            &[("x-forwarded-for", "192.0.2.1"), ("forwarded", "for=unknown;host=a.example")],
+            &[("x-forwarded-for", "192.0.2.1"), ("x-forwarded-host", "a.example"), ("forwarded", "for=192.0.2.1")],
+            &[("x-forwarded-host", "A.example:443"), ("forwarded", "host=\"a.example.\"")],
+        ] {
+            for family in [Forwarded, XForwarded] {
+                assert!(origin(Some(family), PROXY, pairs).is_ok(), "{family:?} {pairs:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_request_without_a_peer_and_one_with_two_hosts_are_nobody_s() {
+        let headers = headers(&[("host", "a.example"), ("host", "b.example"), ("x-forwarded-for", "192.0.2.1")]);
+        let origin = proxies(Some(XForwarded)).origin(&headers, None).unwrap();
+        assert_eq!(origin, RequestOrigin { address: "0.0.0.0".parse().unwrap(), host: None });
+    }
+
+    #[test]
+    fn a_repeated_header_is_no_header() {
+        const KEY: HeaderName = HeaderName::from_static("x-api-key");
+        assert_eq!(single_value(&headers(&[("x-api-key", "a")]), &KEY), Some("a"));
+        assert_eq!(single_value(&headers(&[("x-api-key", "a"), ("x-api-key", "a")]), &KEY), None);
+        assert_eq!(single_value(&headers(&[]), &KEY), None);
+    }
+}
