@@ -40,6 +40,15 @@ pub(crate) fn is_passing(error: &DieselError) -> bool {
             .any(|passing| message.contains(passing))
 }
 
+/// Whether a `COMMIT` that failed like this may be durable all the same: the log may have it when its sync fails, and is
+/// read when the database is opened after a crash. A disk that is full has not taken the end of the transaction.
+pub(crate) fn is_doubtful(error: &SqlError) -> bool {
+    match error {
+        SqlError::Query(DieselError::DatabaseError(_, information)) => information.message().contains("disk I/O error"),
+        _ => false,
+    }
+}
+
 /// A value of a row that is not what was once written.
 pub(crate) fn inconsistent(table: &'static str, column: &'static str, row: impl ToString) -> StoreError {
     StoreError::Inconsistent { table, column, row: row.to_string() }

@@ -23,7 +23,7 @@ use roadmap_domain::ports::PoolUse;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
 use crate::connection::Connector;
-use crate::errors::SqlError;
+use crate::errors::{SqlError, is_doubtful};
 use environment::Environment;
 #[cfg(test)]
 use environment::PlantedFault;
@@ -54,6 +54,8 @@ enum CommitState {
     Failed(String),
     /// It was lost because of another unit in it.
     RolledBack(String),
+    /// The disk failed while it was committed.
+    Unknown(String),
 }
 
 impl CommitState {
@@ -63,6 +65,7 @@ impl CommitState {
             Self::Committed => Ok(()),
             Self::Failed(cause) => Err(StoreError::Unavailable(cause.clone().into())),
             Self::RolledBack(cause) => Err(StoreError::Transient(cause.clone().into())),
+            Self::Unknown(cause) => Err(StoreError::OutcomeUnknown(cause.clone().into())),
             Self::Pending => Err(StoreError::Fatal("a transaction was left without an end".into())),
         }
     }
@@ -326,6 +329,7 @@ impl<E: Environment> WriterState<E> {
         let outcome = self.connection().and_then(|connection| Ok(connection.batch_execute("COMMIT")?));
         match outcome {
             Ok(()) => self.notify_group(CommitState::Committed),
+            Err(error) if is_doubtful(&error) => self.discard_connection(CommitState::Unknown(error.to_string())),
             Err(error) => self.discard_connection(CommitState::Failed(error.to_string())),
         }
     }

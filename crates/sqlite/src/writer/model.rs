@@ -66,9 +66,11 @@ enum Fault {
     /// The savepoint cannot be released or rolled back.
     EndFails,
     CommitFails,
+    /// The disk fails behind the commit: it may be durable, and is.
+    CommitIsDoubtful,
 }
 
-const FAULTS: [Fault; 7] = [
+const FAULTS: [Fault; 8] = [
     Fault::ConnectFails,
     Fault::BeginFails,
     Fault::InsertFails,
@@ -76,6 +78,7 @@ const FAULTS: [Fault; 7] = [
     Fault::InsertPanics,
     Fault::EndFails,
     Fault::CommitFails,
+    Fault::CommitIsDoubtful,
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -96,6 +99,7 @@ enum Reported {
     Committed,
     RolledBack,
     Error,
+    Unknown,
 }
 
 /// The database: what a crash keeps, and what is open.
@@ -477,15 +481,16 @@ impl Inner {
             }
             "COMMIT" => {
                 if self.strikes(Fault::CommitFails) {
-                    return Err(refused("disk I/O error"));
+                    return Err(refused("database or disk is full"));
                 }
+                let is_doubtful = self.strikes(Fault::CommitIsDoubtful);
                 let Some(transaction) = self.database.transaction.take() else { return Err(refused("no transaction")) };
                 if transaction.savepoint.is_some() {
                     self.violations.insert(OUTSIDE);
                 }
                 self.database.durable.extend(&transaction.rows);
                 self.database.ended.push((transaction.rows, true));
-                Ok(())
+                if is_doubtful { Err(refused("disk I/O error")) } else { Ok(()) }
             }
             insert => self.insert(insert.strip_prefix("INSERT ").unwrap().parse().unwrap()),
         }
@@ -561,7 +566,10 @@ async fn unit(world: World, writer: Writer<World>, unit: usize, end: End, statem
             End::Drop => Err(StoreError::Fatal("dropped".into())),
         }
     };
-    let reported = work.await.unwrap_or(Reported::Error);
+    let reported = work.await.unwrap_or_else(|error| match error {
+        StoreError::OutcomeUnknown(_) => Reported::Unknown,
+        _ => Reported::Error,
+    });
     world.report(unit, reported);
 }
 
@@ -665,7 +673,7 @@ impl Model for Plan {
             let faults = if summary.faults < self.faults { &FAULTS[..] } else { &[] };
             for fault in std::iter::once(None).chain(faults.iter().copied().map(Some)) {
                 actions.push(Action::Run { owner, fault, others_run_during_commit: false });
-                if matches!(fault, None | Some(Fault::CommitFails)) {
+                if matches!(fault, None | Some(Fault::CommitFails | Fault::CommitIsDoubtful)) {
                     actions.push(Action::Run { owner, fault, others_run_during_commit: true });
                 }
             }
@@ -689,7 +697,8 @@ impl Model for Plan {
             Property::<Self>::always("what failed or was rolled back is not durable", |_, state| {
                 let summary = &state.summary;
                 let is_durable = |unit: usize| summary.database.durable.contains(&unit);
-                summary.reported().all(|(unit, reported)| reported == Reported::Committed || !is_durable(unit))
+                let may_be_durable = [Reported::Committed, Reported::Unknown];
+                summary.reported().all(|(unit, reported)| may_be_durable.contains(&reported) || !is_durable(unit))
             }),
             Property::<Self>::always("what a unit has seen is durable when its end is reported", |_, state| {
                 !state.summary.violations.contains(UNDURABLE_READ)
