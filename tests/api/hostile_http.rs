@@ -793,7 +793,7 @@ fn a_form_that_has_no_file_for_too_long_is_read_to_its_end() {
     let app = App::start();
     let mut stream = app.acme.connect();
     let (begin, end) = ("--limit\r\nContent-Disposition: form-data; name=\"other\"\r\n\r\n", "\r\n--limit--\r\n");
-    let (other, head) = (vec![b'x'; 20_000_000], head(&app.acme, "POST", ATTACHMENTS));
+    let (other, head) = (vec![b'x'; 10_000_000], head(&app.acme, "POST", ATTACHMENTS));
     let length = begin.len() + other.len() + end.len();
     let call = format!("{head}Content-Type: {FORM_TYPE}\r\nContent-Length: {length}\r\n\r\n{begin}");
     for part in [call.as_bytes(), &other, end.as_bytes()] {

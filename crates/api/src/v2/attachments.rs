@@ -25,7 +25,7 @@ use crate::wire;
 /// How many pieces may wait for the storage before the socket is read on.
 const AHEAD: usize = 2;
 
-/// How many parts a form may have before its file.
+/// How many parts a form may have before its file, and how many are read behind it or instead of it.
 const MOST_PARTS: usize = 100;
 
 /// The form of an upload.
@@ -161,7 +161,8 @@ async fn pump(mut field: Field, to: mpsc::Sender<Piece>) -> Result<(), ApiError>
 /// Reads what is left of the body, so that the client gets to read the answer instead of a reset
 /// connection.
 async fn drain(parts: &mut Fuse<Multipart>) {
-    while let Some(Ok(mut part)) = parts.next().await {
+    for _ in 0..MOST_PARTS {
+        let Some(Ok(mut part)) = parts.next().await else { return };
         while let Some(Ok(_)) = part.next().await {}
     }
 }
