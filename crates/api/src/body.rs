@@ -1,6 +1,6 @@
 //! Bodies as they arrive: bounded in bytes, in time and, for the whole process, in memory.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -94,26 +94,21 @@ impl BodyLimits {
         if read > limit { Err(ApiError::TooLarge { limit }) } else { Ok((body.freeze(), reserved)) }
     }
 
-    /// The body of an upload, which ends with an error when it arrives too slowly.
-    pub(crate) fn upload(
-        &self,
-        body: Payload,
-    ) -> (impl Stream<Item = Result<Bytes, PayloadError>> + use<>, UploadState) {
-        let state = UploadState::default();
-        // What no part can be made of is cut when there is too much of it; all else is read to its end, if that is near.
-        state.0.allowed.set(Some(BEFORE_FILE_LIMIT + DRAIN_LIMIT));
-        let now = Instant::now();
-        let timer = Box::pin(sleep_until(now));
-        let stream = Arriving {
+    /// The body of an upload, which ends when it arrives too slowly, or is too long before its file.
+    pub(crate) fn upload(&self, body: Payload) -> UploadBody {
+        UploadBody(Rc::new(RefCell::new(Arriving {
             body,
-            state: state.clone(),
-            timer,
+            received: 0,
+            allowed: Some(BEFORE_FILE_LIMIT),
+            file_has_begun: false,
+            timed_out: false,
+            exceeded: false,
+            timer: Box::pin(sleep_until(Instant::now())),
             waits_since: None,
             waited: Duration::ZERO,
             since_yield: 0,
             timeout: self.timeout,
-        };
-        (stream, state)
+        })))
     }
 }
 
@@ -133,53 +128,57 @@ impl Drop for Reserved {
     }
 }
 
-/// What an upload's handler and its body know of each other.
-#[derive(Clone, Default)]
-pub(crate) struct UploadState(Rc<Shared>);
+/// The body of an upload, for whoever reads its parts and for whoever watches over it.
+#[derive(Clone)]
+pub(crate) struct UploadBody(Rc<RefCell<Arriving>>);
 
-#[derive(Default)]
-struct Shared {
-    received: Cell<u64>,
-    /// How many more bytes are read; `None` is all of them.
-    allowed: Cell<Option<usize>>,
-    file_has_begun: Cell<bool>,
-    timed_out: Cell<bool>,
-    exceeded: Cell<bool>,
-}
-
-impl UploadState {
+impl UploadBody {
     /// The file has begun: it is as long as it is, and has as much time as it needs at the least rate.
     pub(crate) fn file_begins(&self) {
-        self.0.allowed.set(None);
-        self.0.file_has_begun.set(true);
-    }
-
-    /// Whether more has come without a file than may.
-    pub(crate) fn is_beyond_limit(&self) -> bool {
-        !self.0.file_has_begun.get() && self.0.received.get() > BEFORE_FILE_LIMIT as u64
-    }
-
-    /// The rest of the body is read and thrown away, to a bound.
-    pub(crate) fn drain(&self) {
-        self.0.allowed.set(Some(DRAIN_LIMIT));
+        let mut arriving = self.0.borrow_mut();
+        arriving.allowed = None;
+        arriving.file_has_begun = true;
     }
 
     /// Whether the body was cut because it arrived too slowly.
     pub(crate) fn has_timed_out(&self) -> bool {
-        self.0.timed_out.get()
+        self.0.borrow().timed_out
     }
 
     /// Whether the body was cut because it was too long.
     pub(crate) fn has_exceeded(&self) -> bool {
-        self.0.exceeded.get()
+        self.0.borrow().exceeded
+    }
+
+    /// Reads what is left, if that is not too much, and throws it away, so that the client gets to read the response
+    /// instead of a reset connection.
+    pub(crate) async fn drain(mut self) {
+        {
+            let mut arriving = self.0.borrow_mut();
+            arriving.allowed = Some(DRAIN_LIMIT);
+            arriving.exceeded = false;
+        }
+        while let Some(Ok(_)) = self.next().await {}
     }
 }
 
-/// The body of an upload. Only the time in which the service waits for the client counts, not the time in which the
-/// storage is slow.
+impl Stream for UploadBody {
+    type Item = Result<Bytes, PayloadError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.borrow_mut().poll_next(context)
+    }
+}
+
+/// Only the time in which the service waits for the client counts, not the time in which the storage is slow.
 struct Arriving {
     body: Payload,
-    state: UploadState,
+    received: u64,
+    /// How many more bytes are read; `None` is all of them.
+    allowed: Option<usize>,
+    file_has_begun: bool,
+    timed_out: bool,
+    exceeded: bool,
     timer: Pin<Box<Sleep>>,
     waits_since: Option<Instant>,
     waited: Duration,
@@ -191,58 +190,47 @@ struct Arriving {
 impl Arriving {
     /// How much longer the client may let the service wait.
     fn patience(&self) -> Duration {
-        let at_least_rate = Duration::from_millis(self.state.0.received.get() * 1_000 / LEAST_RATE);
+        let at_least_rate = Duration::from_millis(self.received * 1_000 / LEAST_RATE);
         let by_rate = (GRACE + at_least_rate).saturating_sub(self.waited);
-        if self.state.0.file_has_begun.get() {
-            by_rate.min(self.timeout)
-        } else {
-            by_rate.min(self.timeout.saturating_sub(self.waited))
-        }
+        let timeout = if self.file_has_begun { self.timeout } else { self.timeout.saturating_sub(self.waited) };
+        by_rate.min(timeout)
     }
-}
 
-impl Stream for Arriving {
-    type Item = Result<Bytes, PayloadError>;
-
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let this = self.get_mut();
-        if this.state.has_timed_out() || this.state.has_exceeded() {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, PayloadError>>> {
+        if self.timed_out || self.exceeded {
             return Poll::Ready(None);
         }
-        if this.since_yield > YIELD_AFTER {
+        if self.since_yield > YIELD_AFTER {
             // What always has more to read would never let go of the thread.
-            this.since_yield = 0;
+            self.since_yield = 0;
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        match this.body.poll_next_unpin(context) {
+        match self.body.poll_next_unpin(context) {
             Poll::Ready(Some(Ok(bytes))) => {
-                this.waited += this.waits_since.take().map_or(Duration::ZERO, |since| since.elapsed());
-                this.since_yield += bytes.len();
-                let shared = &this.state.0;
-                shared.received.set(shared.received.get() + bytes.len() as u64);
-                if let Some(allowed) = shared.allowed.get() {
-                    let Some(left) = allowed.checked_sub(bytes.len()) else {
-                        shared.exceeded.set(true);
-                        return Poll::Ready(None);
-                    };
-                    shared.allowed.set(Some(left));
+                self.waited += self.waits_since.take().map_or(Duration::ZERO, |since| since.elapsed());
+                self.since_yield += bytes.len();
+                self.received += bytes.len() as u64;
+                if let Some(allowed) = self.allowed {
+                    let left = allowed.checked_sub(bytes.len());
+                    self.exceeded = left.is_none();
+                    self.allowed = Some(left.unwrap_or(0));
                 }
-                Poll::Ready(Some(Ok(bytes)))
+                Poll::Ready((!self.exceeded).then_some(Ok(bytes)))
             }
             Poll::Ready(other) => Poll::Ready(other),
             Poll::Pending => {
-                this.since_yield = 0;
-                if this.waits_since.is_none() {
+                self.since_yield = 0;
+                if self.waits_since.is_none() {
                     let now = Instant::now();
-                    let end = now + this.patience();
-                    this.waits_since = Some(now);
-                    this.timer.as_mut().reset(end);
+                    let end = now + self.patience();
+                    self.waits_since = Some(now);
+                    self.timer.as_mut().reset(end);
                 }
-                if this.timer.as_mut().poll(context).is_pending() {
+                if self.timer.as_mut().poll(context).is_pending() {
                     return Poll::Pending;
                 }
-                this.state.0.timed_out.set(true);
+                self.timed_out = true;
                 Poll::Ready(None)
             }
         }
@@ -306,17 +294,16 @@ mod tests {
 
     /// How an upload that drips ends: bytes, whether it timed out, whether it was too long, seconds.
     async fn upload(payload: Payload, file_begins: bool, storage: Duration) -> (usize, bool, bool, u64) {
-        let (stream, state) = limits().upload(payload);
-        let mut stream = std::pin::pin!(stream);
+        let mut body = limits().upload(payload);
         if file_begins {
-            state.file_begins();
+            body.file_begins();
         }
         let (began, mut received) = (Instant::now(), 0);
-        while let Some(piece) = stream.next().await {
+        while let Some(piece) = body.next().await {
             received += piece.unwrap().len();
             sleep(storage).await;
         }
-        (received, state.has_timed_out(), state.has_exceeded(), began.elapsed().as_secs())
+        (received, body.has_timed_out(), body.has_exceeded(), began.elapsed().as_secs())
     }
 
     #[tokio::test(start_paused = true)]
@@ -339,8 +326,8 @@ mod tests {
     #[tokio::test]
     async fn an_upload_that_always_has_more_lets_others_work() {
         let endless = stream::repeat_with(|| Ok(Bytes::from_static(&[b'x'; 1_024])));
-        let (upload, state) = limits().upload(Payload::Stream { payload: Box::pin(endless) });
-        state.file_begins();
+        let upload = limits().upload(Payload::Stream { payload: Box::pin(endless) });
+        upload.file_begins();
         let read = upload.for_each(|_| std::future::ready(()));
         tokio::select! {
             biased;
@@ -360,7 +347,7 @@ mod tests {
     async fn what_comes_before_a_file_is_bounded_in_bytes_and_time() {
         let (received, timed_out, exceeded, _) =
             upload(dripping(1_000, 1024 * 1024, Duration::ZERO), false, Duration::ZERO).await;
-        assert_eq!((received, timed_out, exceeded), (BEFORE_FILE_LIMIT + DRAIN_LIMIT, false, true));
+        assert_eq!((received, timed_out, exceeded), (BEFORE_FILE_LIMIT, false, true));
         let (_, timed_out, _, seconds) =
             upload(dripping(1_000, 20 * 1024, Duration::from_secs(1)), false, Duration::ZERO).await;
         assert_eq!((timed_out, seconds), (true, 30));

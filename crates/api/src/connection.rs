@@ -22,6 +22,10 @@ const BETWEEN_CALLS: Duration = Duration::from_secs(6);
 /// How long a head may take from its first byte, as long as the library gives to the first one.
 const HEAD: Duration = Duration::from_secs(5);
 
+/// How many bytes may come without a request that is being answered: a head has 128 KB at most. What is more is the rest of
+/// a body that was not read, and the HTTP library would throw it away for as long as it comes.
+const UNASKED: usize = 1024 * 1024;
+
 /// How long nothing of an answer may be taken.
 const UNREAD: Duration = Duration::from_secs(60);
 
@@ -68,16 +72,19 @@ struct Pause {
     /// How many calls there were before.
     before: u64,
     has_begun: bool,
+    /// How many bytes have come.
+    bytes: usize,
     end: Pin<Box<Sleep>>,
 }
 
 impl Pause {
     fn new(before: u64) -> Self {
-        Self { before, has_begun: false, end: Box::pin(sleep(BETWEEN_CALLS)) }
+        Self { before, has_begun: false, bytes: 0, end: Box::pin(sleep(BETWEEN_CALLS)) }
     }
 
-    /// Something of a head has come.
-    fn head_comes(&mut self) {
+    /// So many bytes of a head have come.
+    fn head_comes(&mut self, bytes: usize) {
+        self.bytes += bytes;
         if !std::mem::replace(&mut self.has_begun, true) {
             self.end.as_mut().reset(Instant::now() + HEAD);
         }
@@ -124,7 +131,11 @@ impl<T: AsyncRead + Unpin> AsyncRead for Connection<T> {
         let polled = Pin::new(&mut this.io).poll_read(context, buffer);
         let Some(pause) = this.pause() else { return polled };
         if buffer.filled().len() > filled {
-            pause.head_comes();
+            pause.head_comes(buffer.filled().len() - filled);
+        }
+        if pause.bytes > UNASKED {
+            buffer.set_filled(filled);
+            return Poll::Ready(Ok(()));
         }
         // Nothing read is the end of what comes in. An answer that is on its way still goes out.
         if polled.is_pending() && pause.end.as_mut().poll(context).is_ready() { Poll::Ready(Ok(())) } else { polled }
@@ -144,7 +155,13 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Connection<T> {
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().io).poll_flush(context)
+        let this = self.get_mut();
+        // The library may wait for nothing at all behind an answer to a body that it has not read. It is woken when the
+        // pause is over, and then reads its end.
+        if let Some(pause) = this.pause() {
+            let _ = pause.end.as_mut().poll(context);
+        }
+        Pin::new(&mut this.io).poll_flush(context)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -196,6 +213,38 @@ mod tests {
         let (mut ours, _theirs) = connected(64);
         let began = Instant::now();
         assert_eq!(soon(ours.read(&mut [0; 8])).await.unwrap(), 0);
+        assert!(began.elapsed() >= BETWEEN_CALLS && began.elapsed() < BETWEEN_CALLS + Duration::from_secs(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bytes_that_belong_to_no_call_end_the_connection() {
+        let (mut ours, mut theirs) = connected(64 * 1024);
+        let sending = async { while theirs.write_all(&[b'x'; 1024]).await.is_ok() {} };
+        let reading = async {
+            let mut read = 0;
+            while let bytes @ 1.. = ours.read(&mut [0; 8 * 1024]).await.unwrap() {
+                read += bytes;
+            }
+            read
+        };
+        tokio::select! {
+            () = sending => panic!("it is read for ever"),
+            read = reading => assert_eq!(read, UNASKED),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_only_writes_is_woken_when_the_pause_is_over() {
+        let (mut ours, _theirs) = connected(64);
+        ours.write_all(b"x").await.unwrap();
+        let began = Instant::now();
+        let mut flushed = 0;
+        soon(std::future::poll_fn(|context| {
+            flushed += 1;
+            assert!(Pin::new(&mut ours).poll_flush(context).is_ready());
+            if flushed == 1 { Poll::Pending } else { Poll::Ready(()) }
+        }))
+        .await;
         assert!(began.elapsed() >= BETWEEN_CALLS && began.elapsed() < BETWEEN_CALLS + Duration::from_secs(1));
     }
 

@@ -15,7 +15,6 @@ use roadmap_domain::usecase::upload_attachment::{self, FileDescription};
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
-use crate::body::UploadState;
 use crate::call::UploadCall;
 use crate::error::ApiError;
 use crate::openapi::failures::{OfCalls, OfUploads};
@@ -25,7 +24,7 @@ use crate::wire;
 /// How many pieces may wait for the storage before the socket is read on.
 const AHEAD: usize = 2;
 
-/// How many parts a form may have before its file, and how many are read behind it or instead of it.
+/// How many parts a form may have before its file.
 const MOST_PARTS: usize = 100;
 
 /// The form of an upload.
@@ -54,11 +53,11 @@ pub(crate) async fn create(
     payload: web::Payload,
 ) -> Result<HttpResponse, ApiError> {
     let call = UploadCall::of(&request)?;
-    let (body, arrival) = state.bodies.upload(payload.into_inner());
-    let mut parts = Multipart::new(request.headers(), body).fuse();
-    let uploaded = match file(&mut parts, &arrival).await {
+    let body = state.bodies.upload(payload.into_inner());
+    let mut parts = Multipart::new(request.headers(), body.clone()).fuse();
+    let uploaded = match file(&mut parts).await {
         Ok(Some(field)) => {
-            arrival.file_begins();
+            body.file_begins();
             let description = describe(&field);
             let (sender, receiver) = mpsc::channel(AHEAD);
             let (upload, workspace) = (state.upload.clone(), call.workspace);
@@ -75,14 +74,13 @@ pub(crate) async fn create(
         Err(broken) => Err(broken),
     };
     let uploaded = match uploaded {
-        Err(ApiError::MalformedUpload) if arrival.has_timed_out() => Err(ApiError::BodyTimeout),
-        Err(ApiError::MalformedUpload) if arrival.has_exceeded() => Err(upload_attachment::refused().into()),
+        Err(ApiError::MalformedUpload) if body.has_timed_out() => Err(ApiError::BodyTimeout),
+        Err(ApiError::MalformedUpload) if body.has_exceeded() => Err(upload_attachment::refused().into()),
         uploaded => uploaded,
     };
     // A form that is malformed or has stopped arriving is not read on.
     if matches!(uploaded, Ok(_) | Err(ApiError::Domain(_))) {
-        arrival.drain();
-        drain(&mut parts).await;
+        body.drain().await;
     }
     Ok(wire::attachment::created(&uploaded?, &call.links))
 }
@@ -110,21 +108,15 @@ impl Chunks for Received {
 }
 
 /// The part `file`. Others before it are read and thrown away; there may be some.
-async fn file(parts: &mut Fuse<Multipart>, arrival: &UploadState) -> Result<Option<Field>, ApiError> {
+async fn file(parts: &mut Fuse<Multipart>) -> Result<Option<Field>, ApiError> {
     for _ in 0..=MOST_PARTS {
         let Some(part) = parts.next().await else { return Ok(None) };
         let mut part = part.map_err(malformed)?;
-        if arrival.is_beyond_limit() {
-            return Ok(None);
-        }
         if part.name() == Some("file") {
             return Ok(Some(part));
         }
         while let Some(piece) = part.next().await {
             piece.map_err(malformed)?;
-            if arrival.is_beyond_limit() {
-                return Ok(None);
-            }
         }
     }
     Ok(None)
@@ -156,15 +148,6 @@ async fn pump(mut field: Field, to: mpsc::Sender<Piece>) -> Result<(), ApiError>
     // Whoever takes no more pieces has its answer already.
     let _ = to.send(Piece::End).await;
     Ok(())
-}
-
-/// Reads what is left of the body, so that the client gets to read the answer instead of a reset
-/// connection.
-async fn drain(parts: &mut Fuse<Multipart>) {
-    for _ in 0..MOST_PARTS {
-        let Some(Ok(mut part)) = parts.next().await else { return };
-        while let Some(Ok(_)) = part.next().await {}
-    }
 }
 
 fn malformed(_: MultipartError) -> ApiError {
