@@ -117,7 +117,7 @@ pub(crate) async fn create(state: web::Data<State>, call: WriteCall) -> Result<H
     let (workspace, links) = (call.workspace, call.links.clone());
     let (key, draft) = call.command(draft);
     let render = move |created| wire::feature_request::vote_cast(&created, &links);
-    execute(&state, workspace, key, CreateRequest { draft }, render).await
+    execute(&state, workspace, key, CreateRequest::new(draft), render).await
 }
 
 fn draft(body: Body) -> Parsed<RequestDraft> {

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::feature_request::RequestRef;
+use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::create_request::{CreateRequest, RequestDraft};
 use roadmap_domain::usecase::executor::{Call, Operation};
@@ -151,6 +152,25 @@ pub async fn private_requests_are_never_found(harness: Harness) {
     }
 }
 
+/// Of one record, 500 distinct words are indexed and the first 200 of them corrected to; further ones are stored
+/// like any text, and no error.
+pub async fn a_record_adds_a_bounded_number_of_words(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let letters =
+        |number: usize| format!("{number:04}").bytes().map(|digit| char::from(digit + 49)).collect::<String>();
+    let description: String = (0..3_000).map(|number| letters(number) + " ").collect();
+    let created = harness.create(workspace, draft("Dictionary", &["reference"], &description)).await;
+    assert_eq!(harness.count("search_words", workspace).await, 200);
+    for (number, is_found) in [(0, true), (497, true), (498, false), (2_999, false)] {
+        // Not by way of `found`, which would correct it to a word that is indexed.
+        let query = SearchQuery::parse("query", &format!("{} dictionary", letters(number))).unwrap();
+        let candidates = harness.subject.search.candidates(workspace, &query).await.unwrap();
+        assert_eq!(candidates.len() == 1, is_found, "{number}");
+    }
+    let found = harness.subject.search.found(workspace, &[created.id]).await.unwrap();
+    assert_eq!(found[0].description, description.trim_end());
+}
+
 /// Many commands in one unit: only a test needs that.
 struct Many<O>(Vec<O>);
 
@@ -173,7 +193,7 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
         700 => draft("A widget in the title", &[], ""),
         _ => draft(&format!("Request {number}"), &[], "everyone has a widget"),
     });
-    let creations = drafts.map(|draft| CreateRequest { draft: Ok(draft) }).collect();
+    let creations = drafts.map(|draft| CreateRequest::new(Ok(draft))).collect();
     harness.executor.apply(workspace, &Many(creations)).await.unwrap();
     let votes = |number, votes: i64| {
         let voter = |voter| format!("voter{voter}@example.com");
@@ -181,7 +201,7 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
     };
     let few = [(3, 5), (901, 4), (42, 3)].into_iter().flat_map(|(number, count)| votes(number, count)).collect();
     harness.executor.apply(workspace, &Many(few)).await.unwrap();
-    let query = roadmap_domain::model::search::SearchQuery::parse("query", "widget").unwrap();
+    let query = SearchQuery::parse("query", "widget").unwrap();
     let candidates = harness.subject.search.candidates(workspace, &query).await.unwrap();
     assert!(candidates.len() <= 500, "{}", candidates.len());
     assert_eq!(candidates.iter().find(|candidate| candidate.votes_count == 5).unwrap().tag_number, 3);
