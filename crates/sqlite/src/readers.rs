@@ -24,6 +24,11 @@ impl Readers {
         Ok(Self { pool: Pool::from(connections), wait })
     }
 
+    /// How long a read waits for a free connection.
+    pub(crate) fn wait(&self) -> Duration {
+        self.wait
+    }
+
     /// How they stand.
     pub(crate) fn stand(&self) -> PoolUse {
         let status = self.pool.status();

@@ -72,6 +72,7 @@ macro_rules! contract_tests {
                 private_requests_are_never_found,
                 a_record_adds_a_bounded_number_of_words,
                 common_words_find_the_most_wanted,
+                young_common_words_are_found_within_the_budget,
             },
             tenancy::{
                 nothing_is_seen_from_another_workspace,

@@ -2,8 +2,14 @@
 //!
 //! How many requests match decides the way. A word that few requests have is looked up in the
 //! full-text index. Of a word that many have, only the most voted matches are wanted, and walking
-//! the requests from the most voted down soon has enough of them. Either way the cost is bounded by
-//! the square root of the number of requests, not by the number of matches.
+//! the requests from the most voted down soon has enough of them. When it has not, because all that match
+//! have few votes, the newest matches are taken from the index. Whichever way, the rows that are looked at
+//! are bounded by the square root of the number of requests, not by the number of matches.
+//!
+//! A search also has a deadline. Between rows it ends there; SQLite's full-text index cannot be interrupted
+//! within a step, so that a caller who still waits then is told, and the step goes on without it.
+
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use diesel::connection::DefaultLoadingMode;
@@ -16,6 +22,7 @@ use roadmap_domain::model::feature_request::{FoundRequest, RequestSummary};
 use roadmap_domain::model::id::{RequestId, WorkspaceId};
 use roadmap_domain::model::search::{QueryWord, SearchDocument, SearchQuery};
 use roadmap_domain::policy::ranking::{Candidate, relevance};
+use roadmap_domain::policy::search_budget::ROWS_LOOKED_AT;
 use roadmap_domain::policy::similarity::trigrams;
 use roadmap_domain::ports::TextSearch;
 
@@ -46,6 +53,17 @@ statement! {
      SELECT vote_tallies.row_number, votes_count, (SELECT count(*) FROM matches) AS matches
      FROM matches JOIN vote_tallies ON vote_tallies.row_number = matches.row_number
      ORDER BY votes_count DESC, vote_tallies.row_number DESC LIMIT ?"
+}
+
+statement! {
+    /// The newest of the requests that the index knows to match.
+    NewestMatches { terms: String => Text, workspace: Id => Binary, again: Id => Binary, enough: i64 => BigInt }
+    "SELECT vote_tallies.row_number, votes_count, 0 AS matches FROM (
+         SELECT rowid AS row_number FROM search_index WHERE search_index MATCH ?
+         AND rowid >= (SELECT number << 32 FROM workspaces WHERE id = ?)
+         AND rowid < (SELECT (number + 1) << 32 FROM workspaces WHERE id = ?)
+         ORDER BY rowid DESC LIMIT ?
+     ) AS newest CROSS JOIN vote_tallies ON vote_tallies.row_number = newest.row_number"
 }
 
 statement! {
@@ -85,12 +103,63 @@ enum Fields {
     Title,
 }
 
+/// Whether the requests may be walked down from the most voted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Walk {
+    Allowed,
+    /// One has looked at as many rows as a search may, and found too few.
+    UsedUp,
+}
+
+/// When a search ends, found or not.
+#[derive(Debug, Clone, Copy)]
+struct Deadline {
+    began: Instant,
+    limit: Duration,
+}
+
+/// A search that took too long.
+#[derive(Debug, thiserror::Error)]
+#[error("the search took longer than {} ms", .0.as_millis())]
+struct TooSlow(Duration);
+
+impl Deadline {
+    fn new(limit: Duration) -> Self {
+        Self { began: Instant::now(), limit }
+    }
+
+    fn check(&self) -> Result<(), SqlError> {
+        if self.began.elapsed() < self.limit { Ok(()) } else { Err(too_slow(self.limit).into()) }
+    }
+}
+
+fn too_slow(limit: Duration) -> StoreError {
+    StoreError::Unavailable(TooSlow(limit).into())
+}
+
+impl SqliteStore {
+    /// Runs a part of a search in a snapshot, until its deadline. After that its caller does not wait for it.
+    async fn search<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut SqliteConnection, Deadline) -> Result<T, SqlError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let limit = self.search_time;
+        let work = self.readers.run_in_snapshot(move |connection| {
+            let deadline = Deadline::new(limit);
+            deadline.check()?;
+            work(connection, deadline)
+        });
+        // The wait for a connection has a limit of its own.
+        tokio::time::timeout(limit + self.readers.wait(), work).await.unwrap_or_else(|_| Err(too_slow(limit)))
+    }
+}
+
 #[async_trait]
 impl TextSearch for SqliteStore {
     async fn candidates(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Vec<Candidate>, StoreError> {
         let workspace = Id(workspace.uuid());
         let query = query.clone();
-        self.readers.run_in_snapshot(move |connection| candidates(connection, workspace, &query)).await
+        self.search(move |connection, deadline| candidates(connection, workspace, &query, deadline)).await
     }
 
     async fn similar_words(&self, workspace: WorkspaceId, word: &str) -> Result<Vec<String>, StoreError> {
@@ -138,39 +207,124 @@ fn candidates(
     connection: &mut SqliteConnection,
     workspace: Id,
     query: &SearchQuery,
+    deadline: Deadline,
 ) -> Result<Vec<Candidate>, SqlError> {
     let requests: Option<i64> = tag_counters::table
         .filter(tag_counters::workspace_id.eq(workspace))
         .select(tag_counters::last_tag_number)
         .first(connection)
         .optional()?;
-    let few = few(requests.unwrap_or(0));
-    let mut candidates = most_voted(connection, workspace, query, Fields::Any, few)?;
+    let mut search = Search { connection, workspace, query, few: few(requests.unwrap_or(0)), deadline, looked_at: 0 };
+    let (mut candidates, walk) = search.most_voted(Fields::Any, Walk::Allowed)?;
     if candidates.len() >= ENOUGH {
         // Some with a matching title may have too few votes to be among them.
-        let known: Vec<RequestId> = candidates.iter().map(|candidate| candidate.request).collect();
-        let titled = most_voted(connection, workspace, query, Fields::Title, few)?;
-        candidates.extend(titled.into_iter().filter(|candidate| !known.contains(&candidate.request)));
+        let (titled, _) = search.most_voted(Fields::Title, walk)?;
+        add(&mut candidates, titled);
     }
     Ok(candidates)
 }
 
-/// The most voted requests in whose `fields` every word of the query matches.
-fn most_voted(
-    connection: &mut SqliteConnection,
+/// Adds the candidates that are not there yet.
+fn add(candidates: &mut Vec<Candidate>, more: Vec<Candidate>) {
+    let known: Vec<RequestId> = candidates.iter().map(|candidate| candidate.request).collect();
+    candidates.extend(more.into_iter().filter(|candidate| !known.contains(&candidate.request)));
+}
+
+/// One search.
+struct Search<'a> {
+    connection: &'a mut SqliteConnection,
     workspace: Id,
-    query: &SearchQuery,
-    fields: Fields,
+    query: &'a SearchQuery,
+    /// Up to how many matches the index is asked for.
     few: i64,
-) -> Result<Vec<Candidate>, SqlError> {
-    // Whole words alone tell a common query from others at the least cost: the index need not put
-    // the lists of all words together that only begin like the last one.
-    if are_more_than(connection, workspace, match_terms(query, fields, false), few)? {
-        return by_votes(connection, workspace, query, fields);
+    deadline: Deadline,
+    /// Rows that walks have looked at.
+    looked_at: usize,
+}
+
+impl Search<'_> {
+    /// The most voted requests in whose `fields` every word of the query matches, and whether another walk is
+    /// allowed.
+    fn most_voted(&mut self, fields: Fields, walk: Walk) -> Result<(Vec<Candidate>, Walk), SqlError> {
+        let (workspace, few) = (self.workspace, self.few);
+        self.deadline.check()?;
+        // Whole words alone tell a common query from others at the least cost: the index need not put
+        // the lists of all words together that only begin like the last one.
+        let whole_words = match_terms(self.query, fields, false);
+        if are_more_than(self.connection, workspace, whole_words.clone(), few)? {
+            return self.of_many(fields, walk, whole_words);
+        }
+        self.deadline.check()?;
+        let terms = match_terms(self.query, fields, true);
+        match by_index(self.connection, workspace, terms.clone(), few)? {
+            Some(matches) => Ok((self.load(&matches)?, walk)),
+            None => self.of_many(fields, walk, terms),
+        }
     }
-    match by_index(connection, workspace, match_terms(query, fields, true), few)? {
-        Some(matches) => load(connection, workspace, query, &matches),
-        None => by_votes(connection, workspace, query, fields),
+
+    /// The most voted of many matches, or the newest, if those are not found within the budget.
+    fn of_many(&mut self, fields: Fields, walk: Walk, terms: String) -> Result<(Vec<Candidate>, Walk), SqlError> {
+        let mut candidates = match walk {
+            Walk::Allowed => self.by_votes(fields)?,
+            Walk::UsedUp => Vec::new(),
+        };
+        if candidates.len() >= ENOUGH {
+            return Ok((candidates, walk));
+        }
+        self.deadline.check()?;
+        let workspace = self.workspace;
+        let newest = NewestMatches { terms, workspace, again: workspace, enough: ENOUGH as i64 };
+        let newest: Vec<Match> = newest.load(self.connection)?;
+        let newest: Vec<(i64, i64)> = newest.into_iter().map(|row| (row.row_number, row.votes_count)).collect();
+        add(&mut candidates, self.load(&newest)?);
+        Ok((candidates, Walk::UsedUp))
+    }
+
+    /// The most voted matches, by walking down the votes until there are enough or the budget is used up.
+    fn by_votes(&mut self, fields: Fields) -> Result<Vec<Candidate>, SqlError> {
+        let walk = vote_tallies::table
+            .inner_join(search_documents::table.on(search_documents::row_number.eq(vote_tallies::row_number)))
+            .filter(vote_tallies::workspace_id.eq(self.workspace))
+            .order((vote_tallies::votes_count.desc(), vote_tallies::row_number.desc()))
+            .select((
+                vote_tallies::row_number,
+                search_documents::request_id,
+                vote_tallies::votes_count,
+                search_documents::title,
+                search_documents::tags,
+                search_documents::description,
+            ))
+            .limit(ROWS_LOOKED_AT as i64);
+        let mut candidates = Vec::with_capacity(ENOUGH);
+        for row in walk.load_iter::<CandidateRow, DefaultLoadingMode>(self.connection)? {
+            self.looked_at += 1;
+            self.deadline.check()?;
+            candidates.extend(candidate(row?, self.query, fields));
+            if candidates.len() >= ENOUGH {
+                break;
+            }
+        }
+        Ok(candidates)
+    }
+
+    fn load(&mut self, matches: &[(i64, i64)]) -> Result<Vec<Candidate>, SqlError> {
+        let mut candidates = Vec::with_capacity(matches.len());
+        for (row_number, votes_count) in matches {
+            let row: CandidateRow = search_documents::table
+                .filter(search_documents::row_number.eq(row_number))
+                .filter(search_documents::workspace_id.eq(self.workspace))
+                .select((
+                    search_documents::row_number,
+                    search_documents::request_id,
+                    votes_count.into_sql::<BigInt>(),
+                    search_documents::title,
+                    search_documents::tags,
+                    search_documents::description,
+                ))
+                .first(self.connection)?;
+            candidates.extend(candidate(row, self.query, Fields::Any));
+        }
+        Ok(candidates)
     }
 }
 
@@ -224,60 +378,6 @@ fn match_terms(query: &SearchQuery, fields: Fields, unfinished: bool) -> String 
         })
         .collect();
     words.join(" AND ")
-}
-
-fn load(
-    connection: &mut SqliteConnection,
-    workspace: Id,
-    query: &SearchQuery,
-    matches: &[(i64, i64)],
-) -> Result<Vec<Candidate>, SqlError> {
-    let mut candidates = Vec::with_capacity(matches.len());
-    for (row_number, votes_count) in matches {
-        let row: CandidateRow = search_documents::table
-            .filter(search_documents::row_number.eq(row_number))
-            .filter(search_documents::workspace_id.eq(workspace))
-            .select((
-                search_documents::row_number,
-                search_documents::request_id,
-                votes_count.into_sql::<BigInt>(),
-                search_documents::title,
-                search_documents::tags,
-                search_documents::description,
-            ))
-            .first(connection)?;
-        candidates.extend(candidate(row, query, Fields::Any));
-    }
-    Ok(candidates)
-}
-
-/// The most voted matches, by walking down the votes until there are enough.
-fn by_votes(
-    connection: &mut SqliteConnection,
-    workspace: Id,
-    query: &SearchQuery,
-    fields: Fields,
-) -> Result<Vec<Candidate>, SqlError> {
-    let walk = vote_tallies::table
-        .inner_join(search_documents::table.on(search_documents::row_number.eq(vote_tallies::row_number)))
-        .filter(vote_tallies::workspace_id.eq(workspace))
-        .order((vote_tallies::votes_count.desc(), vote_tallies::row_number.desc()))
-        .select((
-            vote_tallies::row_number,
-            search_documents::request_id,
-            vote_tallies::votes_count,
-            search_documents::title,
-            search_documents::tags,
-            search_documents::description,
-        ));
-    let mut candidates = Vec::with_capacity(ENOUGH);
-    for row in walk.load_iter::<CandidateRow, DefaultLoadingMode>(connection)? {
-        candidates.extend(candidate(row?, query, fields));
-        if candidates.len() >= ENOUGH {
-            break;
-        }
-    }
-    Ok(candidates)
 }
 
 /// The row as a candidate, if every word of the query is in its `fields`.

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::feature_request::RequestRef;
 use roadmap_domain::model::search::SearchQuery;
+use roadmap_domain::policy::search_budget::ROWS_LOOKED_AT;
 use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::create_request::{CreateRequest, RequestDraft};
 use roadmap_domain::usecase::executor::{Call, Operation};
@@ -218,4 +219,40 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
     assert_eq!(found[..3], ["A widget in the title", "Request 1439", "Request 1499"]);
     // One of the words rare: few matches again.
     assert_eq!(harness.found(workspace, "widget 1234").await, ["Request 1234"]);
+}
+
+/// A word that very many requests have, all of them new and with few votes: no more rows are looked at than the
+/// budget says, from the most voted down and from the newest back. The newest are found. A match beyond both is not.
+pub async fn young_common_words_are_found_within_the_budget(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let old = i64::try_from(ROWS_LOOKED_AT).unwrap() + 100;
+    let drafts = (1..=old).map(|number| match number {
+        1 => draft("The first", &[], "everyone has a gadget"),
+        _ => draft(&format!("Old {number}"), &[], "everyone has a widget"),
+    });
+    let creations = drafts.map(|draft| CreateRequest::new(Ok(draft))).collect();
+    harness.executor.apply(workspace, &Many(creations)).await.unwrap();
+    let voted = |number| vote(RequestRef::Number(number), Some(("ann@example.com", None)), None);
+    harness.executor.apply(workspace, &Many((1..=old).map(voted).collect())).await.unwrap();
+    let drafts = (1..=1_100).map(|number| draft(&format!("Young {number}"), &[], "everyone has a gadget"));
+    let creations = drafts.map(|draft| CreateRequest::new(Ok(draft))).collect();
+    harness.executor.apply(workspace, &Many(creations)).await.unwrap();
+    for voter in ["ann@example.com", "bob@example.com"] {
+        let wanted = vote(RequestRef::Number(old + 7), Some((voter, None)), None);
+        harness.executor.apply(workspace, &wanted).await.unwrap();
+    }
+    let query = SearchQuery::parse("query", "gadget").unwrap();
+    let candidates = harness.subject.search.candidates(workspace, &query).await.unwrap();
+    let mut numbers: Vec<i64> = candidates.iter().map(|candidate| candidate.tag_number).collect();
+    numbers.sort_unstable();
+    let newest = old + 1_041..=old + 1_100;
+    assert_eq!(numbers, std::iter::once(old + 7).chain(newest).collect::<Vec<_>>());
+    let found = harness.found(workspace, "gadget").await;
+    assert_eq!((found.len(), &found[..3]), (15, &["Young 7", "Young 1100", "Young 1099"].map(str::to_owned)[..]));
+    // A word that is neither among the most voted nor among the newest is found all the same.
+    let drafts = (1..=2_000).map(|number| draft(&format!("Newest {number}"), &[], "everyone has a doodad"));
+    let creations = drafts.map(|draft| CreateRequest::new(Ok(draft))).collect();
+    harness.executor.apply(workspace, &Many(creations)).await.unwrap();
+    assert_eq!(harness.found(workspace, "gadget").await[0], "Young 7");
+    assert_eq!(harness.found(workspace, "gadget").await.len(), 15);
 }
