@@ -10,8 +10,11 @@ use async_trait::async_trait;
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
+use roadmap_domain::error::ErrorChain;
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
+use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::ports::{Connections, PoolUse};
+use roadmap_domain::usecase::search_requests::SearchRequests;
 use roadmap_sqlite::{SqliteOptions, SqliteStore, migrate, pending, revert_all};
 use roadmap_testkit::harness::{Harness, Probe, Subject, draft};
 use uuid::Uuid;
@@ -202,4 +205,22 @@ async fn a_record_of_new_words_adds_little_to_the_index() {
         // 60,000 are the record itself: its HTML, its text and the terms of 500 words.
         assert!(each < 500_000, "{length}: {each} bytes");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_search_that_takes_too_long_is_unavailable_and_lists_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("roadmap.db");
+    let options = SqliteOptions { readers: 1, search_time: std::time::Duration::ZERO, ..SqliteOptions::new(path) };
+    let harness = Harness::new(subject(folder, options));
+    let workspace = harness.workspace("acme").await;
+    harness.create(workspace, draft("Dark mode", &[], "")).await;
+    let query = SearchQuery::parse("query", "dark").unwrap();
+    let search = SearchRequests::new(harness.subject.search.clone());
+    let error = search.run(workspace, &query, 15).await.unwrap_err();
+    assert_eq!(
+        ErrorChain::new(&error).to_string(),
+        "search_unavailable: Service is temporarily unavailable: the search took longer than 0 ms"
+    );
+    assert!(!harness.subject.reader.tracks(workspace).await.unwrap().is_empty());
 }

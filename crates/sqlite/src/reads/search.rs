@@ -9,11 +9,12 @@
 //! A search also has a deadline. Between rows it ends there; SQLite's full-text index cannot be interrupted
 //! within a step, so that a caller who still waits then is told, and the step goes on without it.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use diesel::connection::DefaultLoadingMode;
-use diesel::dsl::count_star;
 use diesel::prelude::{ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Text};
 use diesel::{IntoSql, QueryableByName, SqliteConnection};
@@ -38,7 +39,10 @@ use crate::statement::statement;
 const ENOUGH: usize = 60;
 
 /// How many similar words are looked at.
-const SIMILAR_WORDS: i64 = 50;
+const SIMILAR_WORDS: usize = 50;
+
+/// How many words with the same trigram are looked at.
+const WORDS_OF_A_TRIGRAM: usize = 500;
 
 statement! {
     /// The most voted of the requests that the index knows to match, and how many it knows, up to a
@@ -164,19 +168,8 @@ impl TextSearch for SqliteStore {
 
     async fn similar_words(&self, workspace: WorkspaceId, word: &str) -> Result<Vec<String>, StoreError> {
         let workspace = Id(workspace.uuid());
-        let trigrams = trigrams(word);
-        self.readers
-            .run(move |connection| {
-                Ok(search_trigrams::table
-                    .filter(search_trigrams::workspace_id.eq(workspace))
-                    .filter(search_trigrams::trigram.eq_any(trigrams))
-                    .group_by(search_trigrams::word)
-                    .order((count_star().desc(), search_trigrams::word))
-                    .select(search_trigrams::word)
-                    .limit(SIMILAR_WORDS)
-                    .load(connection)?)
-            })
-            .await
+        let word = word.to_owned();
+        self.search(move |connection, deadline| Ok(similar_words(connection, workspace, &word, deadline)?.0)).await
     }
 
     async fn found(&self, workspace: WorkspaceId, requests: &[RequestId]) -> Result<Vec<FoundRequest>, StoreError> {
@@ -201,6 +194,49 @@ impl TextSearch for SqliteStore {
             })
             .await
     }
+}
+
+/// The words that share most trigrams with one, and how many rows were read for that.
+///
+/// Of a trigram that very many words have, only those are read that begin with the same letter, or with the same
+/// two: most typing errors are further back.
+fn similar_words(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    word: &str,
+    deadline: Deadline,
+) -> Result<(Vec<String>, usize), SqlError> {
+    let mut shared: HashMap<String, usize> = HashMap::new();
+    let mut rows = 0;
+    for trigram in trigrams(word) {
+        let mut words = Vec::new();
+        for beginning in [0, 1, 2] {
+            deadline.check()?;
+            let beginning = word.get(..beginning).unwrap_or(word);
+            words = search_trigrams::table
+                .filter(search_trigrams::workspace_id.eq(workspace))
+                .filter(search_trigrams::trigram.eq(&trigram))
+                .filter(search_trigrams::word.ge(beginning))
+                // The character behind the last that words are made of.
+                .filter(search_trigrams::word.lt(format!("{beginning}{{")))
+                .order(search_trigrams::word)
+                .select(search_trigrams::word)
+                .limit(WORDS_OF_A_TRIGRAM as i64)
+                .load::<String>(connection)?;
+            rows += words.len();
+            if words.len() < WORDS_OF_A_TRIGRAM {
+                break;
+            }
+        }
+        for word in words {
+            *shared.entry(word).or_default() += 1;
+        }
+    }
+    let mut similar: Vec<(Reverse<usize>, String)> =
+        shared.into_iter().map(|(word, trigrams)| (Reverse(trigrams), word)).collect();
+    similar.sort_unstable();
+    similar.truncate(SIMILAR_WORDS);
+    Ok((similar.into_iter().map(|(_, word)| word).collect(), rows))
 }
 
 fn candidates(
@@ -401,6 +437,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{self, database};
     use diesel::connection::SimpleConnection;
+    use roadmap_domain::error::ErrorChain;
     use uuid::Uuid;
 
     #[test]
@@ -436,5 +473,86 @@ mod tests {
             assert_eq!(are_more_than(&mut connection, workspace, terms(), few).unwrap(), matches.is_none());
             assert_eq!(by_index(&mut connection, workspace, terms(), few).unwrap(), matches);
         }
+    }
+
+    fn no_deadline() -> Deadline {
+        Deadline::new(Duration::from_secs(600))
+    }
+
+    /// So many requests with a vote each and the word `widget`, and as many newer ones without votes and with the
+    /// word `gadget`.
+    fn old_and_young(connection: &mut SqliteConnection, count: usize) {
+        let rows = format!(
+            "PRAGMA foreign_keys = OFF;
+             INSERT INTO workspaces VALUES (1, unhex(printf('%032x', 1)), 'acme', 0);
+             CREATE TEMP TABLE numbers AS
+                 WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2 * {count})
+                 SELECT n, (1 << 32) + n AS row_number FROM numbers;
+             INSERT INTO tag_counters (workspace_id, last_tag_number) VALUES (unhex(printf('%032x', 1)), 2 * {count});
+             INSERT INTO vote_tallies SELECT row_number, unhex(printf('%032x', 1)), randomblob(16), n <= {count} FROM numbers;
+             INSERT INTO search_documents
+                 SELECT row_number, unhex(printf('%032x', 1)), randomblob(16),
+                        iif(n <= {count}, ' widget/widget', ' gadget/gadget'), '', '' FROM numbers;
+             INSERT INTO search_index (rowid, title, tags, description)
+                 SELECT row_number, title, tags, description FROM search_documents;"
+        );
+        connection.batch_execute(&rows).unwrap();
+    }
+
+    #[test]
+    fn a_search_looks_at_no_more_rows_than_its_budget() {
+        let (_folder, options) = database();
+        let mut connection = fixtures::connection(&options.path);
+        old_and_young(&mut connection, 5_000);
+        for (word, looked_at) in [("widget", ENOUGH), ("gadget", ROWS_LOOKED_AT)] {
+            let query = SearchQuery::parse("query", word).unwrap();
+            let workspace = Id(Uuid::from_u128(1));
+            let (connection, query) = (&mut connection, &query);
+            let mut search =
+                Search { connection, workspace, query, few: few(10_000), deadline: no_deadline(), looked_at: 0 };
+            let (found, walk) = search.most_voted(Fields::Any, Walk::Allowed).unwrap();
+            assert_eq!((found.len(), search.looked_at), (ENOUGH, looked_at), "{word}");
+            // The titles, too: not walked again when that was in vain.
+            let (titled, _) = search.most_voted(Fields::Title, walk).unwrap();
+            let walks = if word == "widget" { 2 } else { 1 };
+            assert_eq!((titled.len(), search.looked_at), (ENOUGH, walks * looked_at), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_search_ends_at_its_deadline_between_rows() {
+        let (_folder, options) = database();
+        let mut connection = fixtures::connection(&options.path);
+        old_and_young(&mut connection, 1_100);
+        let (workspace, passed) = (Id(Uuid::from_u128(1)), Deadline::new(Duration::ZERO));
+        let query = SearchQuery::parse("query", "gadget").unwrap();
+        let connection = &mut connection;
+        let mut search = Search { connection, workspace, query: &query, few: 1_000, deadline: passed, looked_at: 0 };
+        let error = StoreError::from(search.by_votes(Fields::Any).unwrap_err());
+        assert_eq!(
+            ErrorChain::new(&error).to_string(),
+            "Service is temporarily unavailable: the search took longer than 0 ms"
+        );
+        assert_eq!(search.looked_at, 1);
+        assert!(similar_words(connection, workspace, "gadgte", passed).is_err());
+    }
+
+    #[test]
+    fn similar_words_are_found_by_few_rows_in_a_big_vocabulary() {
+        let (_folder, options) = database();
+        let mut connection = fixtures::connection(&options.path);
+        // All of them share trigrams with what is typed, and none of these words is near it.
+        let words = "PRAGMA foreign_keys = OFF;
+             WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 20000),
+             words AS (SELECT iif(n = 1, 'settings', printf('%ssettl%05dtings', substr('abs', n % 3 + 1, 1), n)) AS word
+                       FROM numbers)
+             INSERT OR IGNORE INTO search_trigrams
+                 SELECT x'00000000000000000000000000000001', substr('  ' || word || ' ', numbers.n, 3), word
+                 FROM words JOIN numbers ON numbers.n <= 19 AND numbers.n <= length(word) + 1;";
+        connection.batch_execute(words).unwrap();
+        let (similar, rows) = similar_words(&mut connection, Id(Uuid::from_u128(1)), "setings", no_deadline()).unwrap();
+        assert!(similar.iter().any(|word| word == "settings"), "{similar:?}");
+        // 8 trigrams, each looked up three times at most. They have 20,000 words.
+        assert!(rows <= 8 * 3 * WORDS_OF_A_TRIGRAM && rows > WORDS_OF_A_TRIGRAM, "{rows}");
     }
 }
