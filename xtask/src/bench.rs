@@ -102,13 +102,14 @@ const UPVOTE: &str = "upvote (new key each)";
 const VOTES: &str = "votes list";
 const TRACKS: &str = "tracks";
 
-const WORKLOADS: [Workload; 7] = [
+const WORKLOADS: [Workload; 8] = [
     Workload { name: UPVOTE, bars: [Some(0.8), Some(1.0)], call: upvote },
     Workload { name: "create", bars: [Some(1.0), None], call: |corpus, random| corpus.create(random.random()) },
     Workload { name: "comment", bars: [Some(1.0), None], call: comment },
     Workload { name: VOTES, bars: [Some(0.4), None], call: votes },
     Workload { name: "search, two words", bars: [Some(2.0), None], call: search_two },
     Workload { name: "search, commonest word", bars: [None, None], call: search_common },
+    Workload { name: "search, young common word", bars: [None, None], call: search_young },
     Workload { name: TRACKS, bars: [Some(0.15), None], call: |_, _| ("GET", "/tracks".to_owned(), String::new()) },
 ];
 
@@ -156,6 +157,10 @@ fn search_two(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, 
 
 fn search_common(corpus: &Corpus, _: &mut SmallRng) -> (&'static str, String, String) {
     ("GET", format!("/feature_requests?query={}", corpus.commonest_word()), String::new())
+}
+
+fn search_young(corpus: &Corpus, _: &mut SmallRng) -> (&'static str, String, String) {
+    ("GET", format!("/feature_requests?query={}", corpus.young_common_word()), String::new())
 }
 
 impl Bench {

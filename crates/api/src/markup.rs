@@ -1,5 +1,5 @@
-//! Bodies with much markup are read off the threads that serve: cleaning HTML is the one thing in a request whose cost a
-//! client chooses, up to some hundredths of a second.
+//! Bodies with much markup or long texts are read off the threads that serve: cleaning HTML and reducing words to stems cost
+//! what a client chooses, up to some hundredths of a second.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,6 +12,9 @@ use crate::error::ApiError;
 
 /// How many tags a body may have to be read at once, where it is: a millisecond's work at most.
 const FEW_TAGS: usize = 256;
+
+/// How many bytes its texts may have for that. Their words are reduced to stems.
+const SHORT: usize = 8 * 1024;
 
 /// How many bodies may wait for their turn: some seconds' work at most.
 const MOST_WAITING: usize = 32;
@@ -68,17 +71,18 @@ impl Drop for Place {
     }
 }
 
-/// Whether a body may have so much markup that reading it is worth a thread.
+/// Whether a body may have so much markup or text that reading it is worth a thread.
 pub(crate) fn is_much(body: &Map<String, Value>) -> bool {
-    body.values().map(tags).sum::<usize>() > FEW_TAGS
+    let count = |of: fn(&str) -> usize| body.values().map(|value| sum(value, of)).sum::<usize>();
+    count(str::len) > SHORT || count(|text| text.bytes().filter(|byte| *byte == b'<').count()) > FEW_TAGS
 }
 
-/// The tags in all texts of a value. The parser of JSON has bounded how deep it is nested.
-fn tags(value: &Value) -> usize {
+/// The sum over all texts of a value. The parser of JSON has bounded how deep it is nested.
+fn sum(value: &Value, of: fn(&str) -> usize) -> usize {
     match value {
-        Value::String(text) => text.bytes().filter(|byte| *byte == b'<').count(),
-        Value::Array(values) => values.iter().map(tags).sum(),
-        Value::Object(fields) => fields.values().map(tags).sum(),
+        Value::String(text) => of(text),
+        Value::Array(values) => values.iter().map(|value| sum(value, of)).sum(),
+        Value::Object(fields) => fields.values().map(|value| sum(value, of)).sum(),
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }
@@ -95,7 +99,8 @@ mod tests {
             (json!({ "comment": { "content": "<b>".repeat(257) } }), true),
             (json!({ "comment": { "content": "<b>".repeat(256) } }), false),
             (json!({ "tags": ["<".repeat(200), "<".repeat(200)], "n": 1 }), true),
-            (json!({ "comment": { "content": "x".repeat(100_000) } }), false),
+            (json!({ "comment": { "content": "x".repeat(8_000) } }), false),
+            (json!({ "comment": { "content": "x".repeat(9_000) } }), true),
         ] {
             let Value::Object(body) = body else { panic!("an object") };
             assert_eq!(is_much(&body), much);

@@ -54,7 +54,7 @@ pub(crate) async fn execute<B: DeserializeOwned, T: Send + 'static, O: Operation
     state: &web::Data<State>,
     call: WriteCall,
     parse: impl FnOnce(B) -> Parsed<T> + Send + 'static,
-    operation: impl Fn(Parsed<T>) -> O,
+    operation: impl Fn(Parsed<T>) -> O + Clone + Send + 'static,
     render: impl Fn(O::Reply) -> SavedReply + Clone + Send + Sync + 'static,
 ) -> Result<HttpResponse, ApiError> {
     let (workspace, key, body, memory) = call.into_parts();
@@ -68,18 +68,18 @@ pub(crate) async fn execute<B: DeserializeOwned, T: Send + 'static, O: Operation
         drop(memory);
         parsed
     };
-    let (key, input) = match key {
-        Err(invalid) => (None, Err(invalid)),
+    let (key, operation) = match key {
+        Err(invalid) => (None, operation(Err(invalid))),
         Ok(key) if is_much => {
             match run(key.clone(), operation(Err(unread()))).await? {
                 Err(RoadmapError::Invalid(invalid)) if invalid == unread() => {}
                 settled => return Ok(wire::answer(settled?)),
             }
-            (key, state.markup.run(parse).await?)
+            (key, state.markup.run(move || operation(parse())).await?)
         }
-        Ok(key) => (key, parse()),
+        Ok(key) => (key, operation(parse())),
     };
-    Ok(wire::answer(run(key, operation(input)).await??))
+    Ok(wire::answer(run(key, operation).await??))
 }
 
 /// What stands for the input of a command that is only asked whether there is something to be done.

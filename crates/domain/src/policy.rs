@@ -4,4 +4,5 @@ pub mod idempotency;
 pub mod mail_retry;
 pub mod ranking;
 pub mod reference;
+pub mod search_budget;
 pub mod similarity;

@@ -251,7 +251,7 @@ impl FillDemo {
             customer: Some(self.customer(request.author)?),
             note: None,
         };
-        let created = CreateRequest { draft: Ok(draft) }.perform(&at(request.days_ago), work).await?;
+        let created = CreateRequest::new(Ok(draft)).perform(&at(request.days_ago), work).await?;
         let reference = RequestRef::Id(created.request.id);
         for voter in 1..request.votes {
             // Seven has no factor in common with ninety: no customer comes twice.

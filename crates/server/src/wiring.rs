@@ -288,6 +288,7 @@ pub(crate) fn sqlite(settings: &Settings, file: &Path) -> SqliteOptions {
         readers: settings.pool_size,
         write_wait: settings.write_wait,
         read_wait: settings.read_wait,
+        search_time: settings.statement_timeout,
     }
 }
 

@@ -54,13 +54,21 @@ pub struct SqliteOptions {
     pub write_wait: Duration,
     /// How long a read waits for a free connection.
     pub read_wait: Duration,
+    /// How long one look into the search index may take.
+    pub search_time: Duration,
 }
 
 impl SqliteOptions {
-    /// The defaults for a file: 4 readers, 5 seconds for a write, 2 seconds for a read.
+    /// The defaults for a file: 4 readers, 5 seconds for a write, 2 seconds for a read and for a search.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), readers: 4, write_wait: Duration::from_secs(5), read_wait: Duration::from_secs(2) }
+        Self {
+            path: path.into(),
+            readers: 4,
+            write_wait: Duration::from_secs(5),
+            read_wait: Duration::from_secs(2),
+            search_time: Duration::from_secs(2),
+        }
     }
 }
 
@@ -69,6 +77,7 @@ impl SqliteOptions {
 pub struct SqliteStore {
     writer: Writer,
     readers: Readers,
+    search_time: Duration,
 }
 
 impl Connections for SqliteStore {
@@ -87,6 +96,7 @@ impl SqliteStore {
         Ok(Self {
             writer: Writer::open(connector.clone(), options.write_wait)?,
             readers: Readers::open(&connector, options.readers, options.read_wait)?,
+            search_time: options.search_time,
         })
     }
 

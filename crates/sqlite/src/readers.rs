@@ -26,6 +26,11 @@ impl Readers {
         Ok(Self { pool: Pool::from(connections), connector: connector.clone(), wait })
     }
 
+    /// How long a read waits for a free connection.
+    pub(crate) fn wait(&self) -> Duration {
+        self.wait
+    }
+
     /// How many connections are in use.
     pub(crate) fn status(&self) -> PoolUse {
         let status = self.pool.status();

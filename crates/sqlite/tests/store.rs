@@ -10,10 +10,13 @@ use async_trait::async_trait;
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
+use roadmap_domain::error::ErrorChain;
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
+use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::ports::{Connections, PoolUse};
+use roadmap_domain::usecase::search_requests::SearchRequests;
 use roadmap_sqlite::{SqliteOptions, SqliteStore, migrate, pending, revert_all};
-use roadmap_testkit::harness::{Probe, Subject};
+use roadmap_testkit::harness::{Harness, Probe, Subject, draft};
 use uuid::Uuid;
 
 roadmap_testkit::contract_tests!(crate::fresh);
@@ -21,6 +24,10 @@ roadmap_testkit::contract_tests!(crate::fresh);
 async fn fresh() -> Subject {
     let folder = tempfile::tempdir().unwrap();
     let options = SqliteOptions::new(folder.path().join("roadmap.db"));
+    subject(folder, options)
+}
+
+fn subject(folder: tempfile::TempDir, options: SqliteOptions) -> Subject {
     migrate(&options).unwrap();
     let store = Arc::new(SqliteStore::open(&options).unwrap());
     Subject {
@@ -163,4 +170,57 @@ async fn a_write_waits_for_another_process_only_so_long() {
     other.batch_execute("ROLLBACK").unwrap();
     let begun = roadmap_domain::ports::Store::begin(&store, workspace, None).await;
     assert!(matches!(begun, Ok(roadmap_domain::ports::Begun::Open(_))));
+}
+
+/// What a record of nothing but new words adds to the database file, in bytes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_record_of_new_words_adds_little_to_the_index() {
+    const RECORDS: u64 = 20;
+    let folder = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new(folder.path().join("roadmap.db"));
+    let harness = Harness::new(subject(folder, options.clone()));
+    let workspace = harness.workspace("acme").await;
+    let bytes = || {
+        let mut connection = SqliteConnection::establish(options.path.to_str().unwrap()).unwrap();
+        let pages = "SELECT page_count * page_size AS count FROM pragma_page_count, pragma_page_size";
+        diesel::sql_query(pages).get_result::<Count>(&mut connection).unwrap().count.unsigned_abs()
+    };
+    // A linear congruential generator: words that repeat nothing, in a different order of letters each.
+    let mut state = 1_u64;
+    let mut letters = |length: usize| -> String {
+        let mut letter = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            char::from(b'a' + u8::try_from((state >> 33) % 26).unwrap())
+        };
+        (0..length).map(|_| letter()).collect::<String>() + " "
+    };
+    for length in [6, 24, 40] {
+        let before = bytes();
+        for _ in 0..RECORDS {
+            let description: String = (0..20_000 / (length + 1)).map(|_| letters(length)).collect();
+            harness.create(workspace, draft("Words", &[], &description)).await;
+        }
+        let each = (bytes() - before) / RECORDS;
+        println!("a record of 20,000 characters in words of {length}: {each} bytes");
+        // 60,000 are the record itself: its HTML, its text and the terms of 500 words.
+        assert!(each < 500_000, "{length}: {each} bytes");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_search_that_takes_too_long_is_unavailable_and_lists_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("roadmap.db");
+    let options = SqliteOptions { readers: 1, search_time: std::time::Duration::ZERO, ..SqliteOptions::new(path) };
+    let harness = Harness::new(subject(folder, options));
+    let workspace = harness.workspace("acme").await;
+    harness.create(workspace, draft("Dark mode", &[], "")).await;
+    let query = SearchQuery::parse("query", "dark").unwrap();
+    let search = SearchRequests::new(harness.subject.search.clone());
+    let error = search.run(workspace, &query, 15).await.unwrap_err();
+    assert_eq!(
+        ErrorChain::new(&error).to_string(),
+        "search_unavailable: Service is temporarily unavailable: the search took longer than 0 ms"
+    );
+    assert!(!harness.subject.reader.tracks(workspace).await.unwrap().is_empty());
 }

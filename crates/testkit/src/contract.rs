@@ -71,7 +71,9 @@ macro_rules! contract_tests {
                 typing_errors_are_mended,
                 no_syntax_leaks_through,
                 private_requests_are_never_found,
+                a_record_adds_a_bounded_number_of_words,
                 common_words_find_the_most_wanted,
+                young_common_words_are_found_within_the_budget,
             },
             tenancy::{
                 nothing_is_seen_from_another_workspace,

@@ -112,7 +112,7 @@ impl Harness {
 
     /// A new request.
     pub async fn create(&self, workspace: WorkspaceId, draft: RequestDraft) -> RequestSummary {
-        let created = self.executor.apply(workspace, &CreateRequest { draft: Ok(draft) }).await;
+        let created = self.executor.apply(workspace, &CreateRequest::new(Ok(draft))).await;
         created.expect("a request").request
     }
 

@@ -1,5 +1,6 @@
 //! Made-up requests in made-up words, the same at every run. Words are as unevenly common as those of
-//! a language: the second half as common as the first, and so on (Zipf's law).
+//! a language: the second half as common as the first, and so on (Zipf's law). One more word is in the newest
+//! requests alone, in all of them.
 
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -9,6 +10,11 @@ const TITLE_WORDS: usize = 6;
 const DESCRIPTION_WORDS: usize = 60;
 /// So many of the commonest words are in many requests.
 const COMMON: usize = 50;
+
+/// The word of the newest requests. No syllables make it.
+const YOUNG: &str = "qyoungq";
+/// The share of the requests that are the newest, in percent.
+const YOUNG_PERCENT: u64 = 40;
 
 /// What is loaded.
 pub(crate) struct Corpus {
@@ -29,8 +35,9 @@ impl Corpus {
         let words = self.words_of(number);
         let (title, description) = words.split_at(TITLE_WORDS);
         let tags: Vec<&str> = description.iter().take(2).copied().collect();
+        let young = if self.is_young(number) { YOUNG } else { "" };
         let body = format!(
-            r#"{{"feature_request":{{"title":"{}","description":"{}","tags":["{}"]}},"customer":{{"email":"customer{}@example.com"}}}}"#,
+            r#"{{"feature_request":{{"title":"{}","description":"{} {young}","tags":["{}"]}},"customer":{{"email":"customer{}@example.com"}}}}"#,
             title.join(" "),
             description.join(" "),
             tags.join("\",\""),
@@ -62,6 +69,15 @@ impl Corpus {
     /// The word that nearly every request has.
     pub(crate) fn commonest_word(&self) -> &str {
         self.word(0)
+    }
+
+    /// The word of many requests that all have few votes.
+    pub(crate) fn young_common_word(&self) -> &'static str {
+        YOUNG
+    }
+
+    fn is_young(&self, number: u64) -> bool {
+        number < self.requests && number >= self.requests * (100 - YOUNG_PERCENT) / 100
     }
 
     fn words_of(&self, number: u64) -> Vec<&str> {

@@ -61,7 +61,8 @@ pub(crate) async fn create(
     call: WriteCall,
 ) -> Result<HttpResponse, ApiError> {
     let links = call.links.clone();
-    let operation = |draft| PostComment { request: request_ref(&request), draft };
+    let request = request_ref(&request);
+    let operation = move |draft| PostComment { request, draft };
     let render = move |posted| wire::comment::posted(&posted, &links);
     execute(&state, call, draft, operation, render).await
 }

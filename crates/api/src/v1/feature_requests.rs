@@ -116,7 +116,7 @@ pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<Htt
 pub(crate) async fn create(state: web::Data<State>, call: WriteCall) -> Result<HttpResponse, ApiError> {
     let links = call.links.clone();
     let render = move |created| wire::feature_request::vote_cast(&created, &links);
-    execute(&state, call, draft, |draft| CreateRequest { draft }, render).await
+    execute(&state, call, draft, CreateRequest::new, render).await
 }
 
 fn draft(body: Body) -> Parsed<RequestDraft> {

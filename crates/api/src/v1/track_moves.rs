@@ -43,7 +43,8 @@ pub(crate) async fn update(
     call: WriteCall,
 ) -> Result<HttpResponse, ApiError> {
     let links = call.links.clone();
-    let operation = |track| MoveRequest { request: request_ref(&request), track };
+    let request = request_ref(&request);
+    let operation = move |track| MoveRequest { request, track };
     let render = move |moved| wire::feature_request::moved(&moved, &links);
     execute(&state, call, track, operation, render).await
 }

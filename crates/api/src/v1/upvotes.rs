@@ -54,7 +54,8 @@ pub(crate) async fn create(
     call: WriteCall,
 ) -> Result<HttpResponse, ApiError> {
     let links = call.links.clone();
-    let operation = |ballot| CastVote { request: request_ref(&request), ballot };
+    let request = request_ref(&request);
+    let operation = move |ballot| CastVote { request, ballot };
     let render = move |cast| wire::feature_request::vote_cast(&cast, &links);
     execute(&state, call, ballot, operation, render).await
 }

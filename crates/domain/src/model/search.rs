@@ -4,6 +4,7 @@
 //! the same query. A store only looks up finished terms.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use deunicode::deunicode;
@@ -26,9 +27,8 @@ pub struct Word {
 }
 
 impl Word {
-    fn new(surface: &str) -> Self {
-        let mut surface = surface.to_ascii_lowercase();
-        surface.truncate(LONGEST_WORD);
+    fn new(word: &str) -> Self {
+        let surface = surface(word);
         Self { stem: STEMMER.stem(&surface).into_owned(), surface }
     }
 
@@ -48,12 +48,23 @@ impl Word {
 /// The words of a text: accents dropped, other scripts transliterated, split at everything that is
 /// no letter or digit. An apostrophe does not split: `don't` is `dont`.
 pub fn words(text: &str) -> Vec<Word> {
+    split(&folded(text)).map(Word::new).collect()
+}
+
+/// The text in ASCII, without apostrophes.
+fn folded(text: &str) -> Cow<'_, str> {
     let ascii: Cow<'_, str> = if text.is_ascii() { text.into() } else { deunicode(text).into() };
-    let joined: Cow<'_, str> = if ascii.contains('\'') { ascii.replace('\'', "").into() } else { ascii };
-    joined.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).map(Word::new).collect()
+    if ascii.contains('\'') { ascii.replace('\'', "").into() } else { ascii }
+}
+
+fn split(folded: &str) -> impl Iterator<Item = &str> {
+    folded.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 /// What a feature request is found by: for title, tags and description the terms of their words.
+///
+/// What one record adds to an index is bounded: [`Self::MAX_DISTINCT_WORDS`], in the order title, tags,
+/// description. Further words are not indexed.
 ///
 /// Each field is a text of ` stem/surface` pairs, each with a space before it. An index that
 /// splits at everything but letters and digits finds stems and surfaces; a scan finds a stem as
@@ -69,11 +80,21 @@ pub struct SearchDocument {
 }
 
 impl SearchDocument {
+    /// Most distinct words of one record that are indexed.
+    pub const MAX_DISTINCT_WORDS: usize = 500;
+    /// Most words of one record that are indexed, repetitions included.
+    pub const MAX_WORDS: usize = 4_000;
+    /// Most words of one record that typing errors are corrected to.
+    pub const MAX_VOCABULARY: usize = 200;
+    /// Longest word that typing errors are corrected to, in ASCII characters.
+    pub const MAX_VOCABULARY_WORD: usize = 24;
+
     /// The terms of these fields.
     #[must_use]
     pub fn of<'a>(title: &str, tags: impl IntoIterator<Item = &'a str>, description: &str) -> Self {
         let tags: String = tags.into_iter().flat_map(|tag| [tag, " "]).collect();
-        Self { title: terms(title), tags: terms(&tags), description: terms(description) }
+        let mut terms = Terms::default();
+        Self { title: terms.of_field(title), tags: terms.of_field(&tags), description: terms.of_field(description) }
     }
 
     /// The document with nothing but its title.
@@ -82,26 +103,59 @@ impl SearchDocument {
         Self { title: self.title.clone(), tags: String::new(), description: String::new() }
     }
 
-    /// The distinct words of all fields as written, in order: what typing errors are mended to.
+    /// Words that typing errors are corrected to, as written: the first [`Self::MAX_VOCABULARY`] distinct ones
+    /// of all fields, without those longer than [`Self::MAX_VOCABULARY_WORD`]. Sorted, so that units of work
+    /// which store the same words lock them in the same order.
     #[must_use]
     pub fn vocabulary(&self) -> Vec<&str> {
+        let mut seen = HashSet::new();
         let mut words: Vec<&str> = [&self.title, &self.tags, &self.description]
             .into_iter()
             .flat_map(|field| pairs(field).map(|(_, surface)| surface))
+            .filter(|word| word.len() <= Self::MAX_VOCABULARY_WORD && seen.insert(*word))
+            .take(Self::MAX_VOCABULARY)
             .collect();
         words.sort_unstable();
-        words.dedup();
         words
     }
 }
 
-fn terms(text: &str) -> String {
-    let words = words(text);
-    let mut terms = String::with_capacity(words.iter().map(|word| word.stem.len() + word.surface.len() + 2).sum());
-    for word in words {
-        terms.extend([" ", word.stem(), "/", word.surface()]);
+/// Writes the terms of one record's fields, within the bounds of [`SearchDocument`].
+#[derive(Default)]
+struct Terms {
+    /// The words so far, with their stems.
+    stems: HashMap<String, String>,
+    written: usize,
+}
+
+impl Terms {
+    fn of_field(&mut self, text: &str) -> String {
+        let mut terms = String::new();
+        for raw in split(&folded(text)) {
+            if self.written >= SearchDocument::MAX_WORDS {
+                break;
+            }
+            let surface = surface(raw);
+            if !self.stems.contains_key(&surface) {
+                if self.stems.len() >= SearchDocument::MAX_DISTINCT_WORDS {
+                    continue;
+                }
+                self.stems.insert(surface.clone(), STEMMER.stem(&surface).into_owned());
+            }
+            if let Some(stem) = self.stems.get(&surface) {
+                terms.extend([" ", stem, "/", &surface]);
+                self.written += 1;
+            }
+        }
+        terms
     }
-    terms
+}
+
+/// A word in lower case, cut to the length that counts.
+fn surface(word: &str) -> String {
+    let mut surface = word.to_ascii_lowercase();
+    surface.truncate(LONGEST_WORD);
+    surface
 }
 
 /// The ` stem/surface` pairs of a field.
@@ -201,6 +255,49 @@ mod tests {
         assert_eq!(document.title, " dark/dark mode/modes");
         assert_eq!(document.tags, " ui/ui night/night shift/shift");
         assert_eq!(document.vocabulary(), ["dark", "modes", "night", "shift", "ui"]);
+    }
+
+    /// `count` different words, each of `length` letters.
+    fn different_words(first: usize, count: usize, length: usize) -> String {
+        let word = |number: usize| {
+            let digits = format!("{number:0length$}");
+            digits.bytes().map(|digit| char::from(b'a' + (digit - b'0'))).collect::<String>() + " "
+        };
+        (first..first + count).map(word).collect()
+    }
+
+    #[test]
+    fn a_record_adds_500_distinct_words_at_most_title_and_tags_first() {
+        let tag = different_words(100, 5, 6);
+        let document = SearchDocument::of("Dark mode", [tag.trim()], &different_words(1_000, 3_000, 6));
+        assert_eq!(document.title, " dark/dark mode/mode");
+        assert_eq!(pairs(&document.tags).count(), 5);
+        // 2 and 5 words came first.
+        let indexed: Vec<&str> = pairs(&document.description).map(|(_, surface)| surface).collect();
+        assert_eq!(indexed, different_words(1_000, 493, 6).split_whitespace().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn words_that_are_known_still_count_when_no_new_one_does() {
+        let text = format!("{}dark dark", different_words(1_000, 600, 6));
+        let document = SearchDocument::of("Dark", [], &text);
+        let dark = pairs(&document.description).filter(|(_, surface)| *surface == "dark").count();
+        assert_eq!((dark, pairs(&document.description).count()), (2, 501));
+    }
+
+    #[test]
+    fn a_record_adds_4000_words_at_most_repetitions_included() {
+        let document = SearchDocument::of("a b", [], &"a ".repeat(10_000));
+        assert_eq!(pairs(&document.description).count(), 3_998);
+    }
+
+    #[test]
+    fn typing_errors_are_corrected_to_the_first_200_words_of_a_record_that_are_not_long() {
+        let long = "a".repeat(25);
+        let document = SearchDocument::of(&long, ["zebra"], &different_words(1_000, 300, 24));
+        let mut expected = different_words(1_000, 199, 24);
+        expected.push_str("zebra");
+        assert_eq!(document.vocabulary(), expected.split(' ').collect::<Vec<_>>());
     }
 
     #[test]

@@ -15,8 +15,24 @@ use crate::usecase::executor::{Call, Operation};
 /// Creates a request.
 #[derive(Debug, Clone)]
 pub struct CreateRequest {
+    draft: Parsed<RequestDraft>,
+    search: Option<SearchDocument>,
+}
+
+impl CreateRequest {
     /// What is asked for and by whom, or why that could not be read.
-    pub draft: Parsed<RequestDraft>,
+    ///
+    /// Reduces the words for search here, before any unit of work: on SQLite no other unit writes while one is
+    /// open.
+    #[must_use]
+    pub fn new(draft: Parsed<RequestDraft>) -> Self {
+        let public = draft.as_ref().ok().filter(|draft| !draft.private);
+        let search = public.map(|draft| {
+            let tags = draft.tags.iter().map(Tag::as_str);
+            SearchDocument::of(draft.title.as_str(), tags, draft.description.text())
+        });
+        Self { draft, search }
+    }
 }
 
 /// A request as a call describes it.
@@ -49,10 +65,6 @@ impl Operation for CreateRequest {
             None => work.first_track().await?.ok_or(RoadmapError::Missing(Resource::Track))?,
         };
         let author = draft.customer.as_ref().map(|customer| customer.or_new(call.new_id(CustomerId::new)));
-        let search = (!draft.private).then(|| {
-            let tags = draft.tags.iter().map(Tag::as_str);
-            SearchDocument::of(draft.title.as_str(), tags, draft.description.text())
-        });
         let request = work
             .insert_request(&NewRequest {
                 id: call.new_id(RequestId::new),
@@ -62,7 +74,7 @@ impl Operation for CreateRequest {
                 track: track.id,
                 private: draft.private,
                 author: author.clone(),
-                search,
+                search: self.search.clone(),
                 created_at: call.now,
             })
             .await?;
@@ -105,7 +117,7 @@ mod tests {
 
     fn create(unit: &mut MockUnit, draft: Parsed<RequestDraft>) -> Result<VoteCast, RoadmapError> {
         let ids = NumberedIds::default();
-        block_on(CreateRequest { draft }.perform(&call(&ids), unit))
+        block_on(CreateRequest::new(draft).perform(&call(&ids), unit))
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::{RoadmapError, StoreError};
 use crate::model::feature_request::FoundRequest;
 use crate::model::id::WorkspaceId;
-use crate::model::search::{QueryWord, SearchQuery};
+use crate::model::search::{QueryWord, SearchDocument, SearchQuery};
 use crate::policy::{ranking, similarity};
 use crate::ports::TextSearch;
 
@@ -65,6 +65,9 @@ impl SearchRequests {
     async fn meant(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Option<SearchQuery>, StoreError> {
         let mut similar = Vec::with_capacity(query.words().len());
         for word in query.words().iter().flat_map(|QueryWord { any_of, .. }| any_of) {
+            if word.surface().len() > SearchDocument::MAX_VOCABULARY_WORD {
+                return Ok(None);
+            }
             let known = self.search.similar_words(workspace, word.surface()).await?;
             let meant = similarity::meant(word.surface(), known);
             if meant.is_empty() {
@@ -142,6 +145,13 @@ mod tests {
         port.expect_candidates().times(1).returning(|_, _| Ok(vec![]));
         port.expect_similar_words().times(1).returning(|_, _| Ok(vec!["entirely".to_owned()]));
         assert_eq!(search(port, "xylophone dark").unwrap(), Vec::<u128>::new());
+    }
+
+    #[test]
+    fn a_word_that_is_longer_than_any_correction_asks_for_none() {
+        let mut port = MockTextSearch::new();
+        port.expect_candidates().times(1).returning(|_, _| Ok(vec![]));
+        assert_eq!(search(port, &"a".repeat(25)).unwrap(), Vec::<u128>::new());
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! How many requests match decides the way. A word that few requests have is looked up in the index.
 //! Of a word that many have, only the most voted matches are wanted, and walking the requests from
-//! the most voted down soon has enough of them. Either way the cost is bounded.
+//! the most voted down soon has enough of them. When it has not, because all that match have few votes, the
+//! newest matches are taken. Whichever way, the rows that are looked at are bounded.
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
@@ -13,6 +14,7 @@ use roadmap_domain::model::feature_request::{FoundRequest, RequestSummary};
 use roadmap_domain::model::id::{RequestId, WorkspaceId};
 use roadmap_domain::model::search::{QueryWord, SearchDocument, SearchQuery};
 use roadmap_domain::policy::ranking::{Candidate, relevance};
+use roadmap_domain::policy::search_budget::ROWS_LOOKED_AT;
 use roadmap_domain::ports::TextSearch;
 use uuid::Uuid;
 
@@ -27,8 +29,9 @@ use crate::writes::{any_place, title_place};
 /// matches.
 const ENOUGH: i64 = 60;
 
-/// How many requests of one step of votes are looked at, at most.
-const MOST_OF_A_TIER: i64 = 4_000;
+/// How many rows are looked at: from the most voted down, in the last step of votes, and from the newest back.
+#[expect(clippy::cast_possible_wrap, reason = "a small constant")]
+const LOOKED_AT: i64 = ROWS_LOOKED_AT as i64;
 
 /// The first step of votes that stands for more than one count.
 const FIRST_WIDE_TIER: i32 = 16;
@@ -46,17 +49,35 @@ statement! {
 }
 
 statement! {
-    /// Matches by walking down the steps of votes, from below one, until there are enough.
+    /// Matches by walking down the steps of votes, from below one, until there are enough or so many rows have
+    /// been looked at.
     WalkDown {
         workspace: Uuid => SqlUuid,
         query: String => Text,
         from_tier: i32 => Integer,
         from_number: i64 => BigInt,
         to_tier: i32 => Integer,
+        looked_at: i64 => BigInt,
         enough: i64 => BigInt,
     } -> (SqlUuid, BigInt, BigInt, Integer, Text, Text, Text),
     "SELECT request_id, tag_number, votes_count, tier, title, tags, description
-     FROM search_walk({workspace}, {query}::tsquery, {from_tier}, {from_number}, {to_tier}, {enough})"
+     FROM search_walk({workspace}, {query}::tsquery, {from_tier}, {from_number}, {to_tier}, {looked_at}, {enough})"
+}
+
+statement! {
+    /// The newest matches among so many of the newest requests.
+    NewestMatches { workspace: Uuid => SqlUuid, query: String => Text, looked_at: i64 => BigInt, enough: i64 => BigInt }
+        -> (SqlUuid, BigInt, BigInt, Integer, Text, Text, Text),
+    "SELECT request_id, tag_number, votes_count, tier, title, tags, description
+     FROM search_newest({workspace}, {query}::tsquery, {looked_at}, {enough})"
+}
+
+statement! {
+    /// Any matches, as the index has them.
+    AnyMatches { workspace: Uuid => SqlUuid, query: String => Text, enough: i64 => BigInt }
+        -> (SqlUuid, BigInt, BigInt, Integer, Text, Text, Text),
+    "SELECT request_id, tag_number, votes_count, tier, title, tags, description
+     FROM search_any({workspace}, {query}::tsquery, {enough})"
 }
 
 statement! {
@@ -75,15 +96,23 @@ enum Fields {
     Title,
 }
 
+/// Whether the requests may be walked down from the most voted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Walk {
+    Allowed,
+    /// One has looked at as many rows as a search may, and found too few.
+    UsedUp,
+}
+
 #[async_trait]
 impl TextSearch for PostgresReader {
     async fn candidates(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Vec<Candidate>, StoreError> {
         let session = Session::reading(&self.searches, workspace).await?;
-        let mut candidates = most_voted(&session, workspace, query, Fields::Any).await?;
+        let (mut candidates, walk) = most_voted(&session, workspace, query, Fields::Any, Walk::Allowed).await?;
         if candidates.len() >= usize::try_from(ENOUGH).unwrap_or(usize::MAX) {
             // Some with a matching title may have too few votes to be among them.
             let known: Vec<RequestId> = candidates.iter().map(|candidate| candidate.request).collect();
-            let titled = most_voted(&session, workspace, query, Fields::Title).await?;
+            let (titled, _) = most_voted(&session, workspace, query, Fields::Title, walk).await?;
             candidates.extend(titled.into_iter().filter(|candidate| !known.contains(&candidate.request)));
         }
         Ok(candidates)
@@ -111,22 +140,61 @@ impl TextSearch for PostgresReader {
     }
 }
 
-/// The most voted requests in whose `fields` every word of the query matches.
+/// The most voted requests in whose `fields` every word of the query matches, and whether another walk is allowed.
 async fn most_voted(
     session: &Session,
     workspace: WorkspaceId,
     query: &SearchQuery,
     fields: Fields,
-) -> Result<Vec<Candidate>, StoreError> {
+    mut walk: Walk,
+) -> Result<(Vec<Candidate>, Walk), StoreError> {
     let terms = match_terms(workspace, query, fields);
     let matches = Matches { workspace: workspace.uuid(), query: terms.clone(), enough: ENOUGH };
     let rows: Vec<Option<CandidateRow>> = session.run(matches.load(&mut session.connection()?)).await?;
     let rows: Option<Vec<CandidateRow>> = rows.into_iter().collect();
     let rows = match rows {
         Some(rows) => rows,
-        None => walk_down(session, workspace, terms).await?,
+        None => {
+            let mut rows = match walk {
+                Walk::Allowed => walk_down(session, workspace, terms.clone()).await?,
+                Walk::UsedUp => Vec::new(),
+            };
+            if !are_enough(&rows) {
+                walk = Walk::UsedUp;
+                add_newest(session, workspace, terms, &mut rows).await?;
+            }
+            rows
+        }
     };
-    Ok(rows.into_iter().filter_map(|row| candidate(row, query, fields)).collect())
+    Ok((rows.into_iter().filter_map(|row| candidate(row, query, fields)).collect(), walk))
+}
+
+fn are_enough(rows: &[CandidateRow]) -> bool {
+    rows.len() >= usize::try_from(ENOUGH).unwrap_or(usize::MAX)
+}
+
+/// Adds the newest matches, and when these are few, too, any matches.
+async fn add_newest(
+    session: &Session,
+    workspace: WorkspaceId,
+    query: String,
+    rows: &mut Vec<CandidateRow>,
+) -> Result<(), StoreError> {
+    let add = |rows: &mut Vec<CandidateRow>, more: Vec<CandidateRow>| {
+        for row in more {
+            if !rows.iter().any(|(request, ..)| *request == row.0) {
+                rows.push(row);
+            }
+        }
+    };
+    let workspace = workspace.uuid();
+    let newest = NewestMatches { workspace, query: query.clone(), looked_at: LOOKED_AT, enough: ENOUGH };
+    add(rows, session.run(newest.load(&mut session.connection()?)).await?);
+    if !are_enough(rows) {
+        let any = AnyMatches { workspace, query, enough: ENOUGH };
+        add(rows, session.run(any.load(&mut session.connection()?)).await?);
+    }
+    Ok(())
 }
 
 /// The query in the language of the index: every word, each as any of its forms, the last also as
@@ -165,15 +233,16 @@ async fn walk_down(session: &Session, workspace: WorkspaceId, query: String) -> 
         from_tier: i32::MAX,
         from_number: i64::MAX,
         to_tier: 0,
+        looked_at: LOOKED_AT,
         enough: ENOUGH,
     };
     let mut rows: Vec<CandidateRow> = session.run(walk.clone().load(&mut session.connection()?)).await?;
     if let Some((_, number, _, tier, ..)) = rows.last()
         && *tier >= FIRST_WIDE_TIER
-        && rows.len() >= usize::try_from(ENOUGH).unwrap_or(usize::MAX)
+        && are_enough(&rows)
     {
         (walk.from_tier, walk.from_number, walk.to_tier) = (*tier, *number, *tier);
-        walk.enough = MOST_OF_A_TIER;
+        walk.enough = LOOKED_AT;
         let rest: Vec<CandidateRow> = session.run(walk.load(&mut session.connection()?)).await?;
         rows.extend(rest);
     }

@@ -2,12 +2,19 @@
 //!
 //! How many requests match decides the way. A word that few requests have is looked up in the
 //! full-text index. Of a word that many have, only the most voted matches are wanted, and walking
-//! the requests from the most voted down soon has enough of them. Either way the cost is bounded by
-//! the square root of the number of requests, not by the number of matches.
+//! the requests from the most voted down soon has enough of them. When it has not, because all that match
+//! have few votes, the newest matches are taken from the index. Whichever way, the rows that are looked at
+//! are bounded by the square root of the number of requests, not by the number of matches.
+//!
+//! A search also has a deadline. Between rows it ends there; SQLite's full-text index cannot be interrupted
+//! within a step, so that a caller who still waits then is told, and the step goes on without it.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use diesel::connection::DefaultLoadingMode;
-use diesel::dsl::count_star;
 use diesel::prelude::{ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Text};
 use diesel::{IntoSql, QueryableByName, SqliteConnection};
@@ -16,6 +23,7 @@ use roadmap_domain::model::feature_request::{FoundRequest, RequestSummary};
 use roadmap_domain::model::id::{RequestId, WorkspaceId};
 use roadmap_domain::model::search::{QueryWord, SearchDocument, SearchQuery};
 use roadmap_domain::policy::ranking::{Candidate, relevance};
+use roadmap_domain::policy::search_budget::ROWS_LOOKED_AT;
 use roadmap_domain::policy::similarity::trigrams;
 use roadmap_domain::ports::TextSearch;
 
@@ -31,7 +39,10 @@ use crate::statement::statement;
 const ENOUGH: usize = 60;
 
 /// How many similar words are looked at.
-const SIMILAR_WORDS: i64 = 50;
+const SIMILAR_WORDS: usize = 50;
+
+/// How many words with the same trigram are looked at.
+const WORDS_OF_A_TRIGRAM: usize = 500;
 
 statement! {
     /// The most voted of the requests that the index knows to match, and how many it knows, up to a
@@ -46,6 +57,17 @@ statement! {
      SELECT vote_tallies.row_number, votes_count, (SELECT count(*) FROM matches) AS matches
      FROM matches JOIN vote_tallies ON vote_tallies.row_number = matches.row_number
      ORDER BY votes_count DESC, vote_tallies.row_number DESC LIMIT ?"
+}
+
+statement! {
+    /// The newest of the requests that the index knows to match.
+    NewestMatches { terms: String => Text, workspace: Id => Binary, again: Id => Binary, enough: i64 => BigInt }
+    "SELECT vote_tallies.row_number, votes_count, 0 AS matches FROM (
+         SELECT rowid AS row_number FROM search_index WHERE search_index MATCH ?
+         AND rowid >= (SELECT number << 32 FROM workspaces WHERE id = ?)
+         AND rowid < (SELECT (number + 1) << 32 FROM workspaces WHERE id = ?)
+         ORDER BY rowid DESC LIMIT ?
+     ) AS newest CROSS JOIN vote_tallies ON vote_tallies.row_number = newest.row_number"
 }
 
 statement! {
@@ -85,29 +107,69 @@ enum Fields {
     Title,
 }
 
+/// Whether the requests may be walked down from the most voted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Walk {
+    Allowed,
+    /// One has looked at as many rows as a search may, and found too few.
+    UsedUp,
+}
+
+/// When a search ends, found or not.
+#[derive(Debug, Clone, Copy)]
+struct Deadline {
+    began: Instant,
+    limit: Duration,
+}
+
+/// A search that took too long.
+#[derive(Debug, thiserror::Error)]
+#[error("the search took longer than {} ms", .0.as_millis())]
+struct TooSlow(Duration);
+
+impl Deadline {
+    fn new(limit: Duration) -> Self {
+        Self { began: Instant::now(), limit }
+    }
+
+    fn check(&self) -> Result<(), SqlError> {
+        if self.began.elapsed() < self.limit { Ok(()) } else { Err(too_slow(self.limit).into()) }
+    }
+}
+
+fn too_slow(limit: Duration) -> StoreError {
+    StoreError::Unavailable(TooSlow(limit).into())
+}
+
+impl SqliteStore {
+    /// Runs a part of a search in a snapshot, until its deadline. After that its caller does not wait for it.
+    async fn search<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut SqliteConnection, Deadline) -> Result<T, SqlError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let limit = self.search_time;
+        let work = self.readers.run_in_snapshot(move |connection| {
+            let deadline = Deadline::new(limit);
+            deadline.check()?;
+            work(connection, deadline)
+        });
+        // The wait for a connection has a limit of its own.
+        tokio::time::timeout(limit + self.readers.wait(), work).await.unwrap_or_else(|_| Err(too_slow(limit)))
+    }
+}
+
 #[async_trait]
 impl TextSearch for SqliteStore {
     async fn candidates(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Vec<Candidate>, StoreError> {
         let workspace = Id(workspace.uuid());
         let query = query.clone();
-        self.readers.run_in_snapshot(move |connection| candidates(connection, workspace, &query)).await
+        self.search(move |connection, deadline| candidates(connection, workspace, &query, deadline)).await
     }
 
     async fn similar_words(&self, workspace: WorkspaceId, word: &str) -> Result<Vec<String>, StoreError> {
         let workspace = Id(workspace.uuid());
-        let trigrams = trigrams(word);
-        self.readers
-            .run(move |connection| {
-                Ok(search_trigrams::table
-                    .filter(search_trigrams::workspace_id.eq(workspace))
-                    .filter(search_trigrams::trigram.eq_any(trigrams))
-                    .group_by(search_trigrams::word)
-                    .order((count_star().desc(), search_trigrams::word))
-                    .select(search_trigrams::word)
-                    .limit(SIMILAR_WORDS)
-                    .load(connection)?)
-            })
-            .await
+        let word = word.to_owned();
+        self.search(move |connection, deadline| Ok(similar_words(connection, workspace, &word, deadline)?.0)).await
     }
 
     async fn found(&self, workspace: WorkspaceId, requests: &[RequestId]) -> Result<Vec<FoundRequest>, StoreError> {
@@ -134,43 +196,171 @@ impl TextSearch for SqliteStore {
     }
 }
 
+/// The words that share most trigrams with one, and how many rows were read for that.
+///
+/// Of a trigram that very many words have, only those are read that begin with the same letter, or with the same
+/// two: most typing errors are further back.
+fn similar_words(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    word: &str,
+    deadline: Deadline,
+) -> Result<(Vec<String>, usize), SqlError> {
+    let mut shared: HashMap<String, usize> = HashMap::new();
+    let mut rows = 0;
+    for trigram in trigrams(word) {
+        let mut words = Vec::new();
+        for beginning in [0, 1, 2] {
+            deadline.check()?;
+            let beginning = word.get(..beginning).unwrap_or(word);
+            words = search_trigrams::table
+                .filter(search_trigrams::workspace_id.eq(workspace))
+                .filter(search_trigrams::trigram.eq(&trigram))
+                .filter(search_trigrams::word.ge(beginning))
+                // The character behind the last that words are made of.
+                .filter(search_trigrams::word.lt(format!("{beginning}{{")))
+                .order(search_trigrams::word)
+                .select(search_trigrams::word)
+                .limit(WORDS_OF_A_TRIGRAM as i64)
+                .load::<String>(connection)?;
+            rows += words.len();
+            if words.len() < WORDS_OF_A_TRIGRAM {
+                break;
+            }
+        }
+        for word in words {
+            *shared.entry(word).or_default() += 1;
+        }
+    }
+    let mut similar: Vec<(Reverse<usize>, String)> =
+        shared.into_iter().map(|(word, trigrams)| (Reverse(trigrams), word)).collect();
+    similar.sort_unstable();
+    similar.truncate(SIMILAR_WORDS);
+    Ok((similar.into_iter().map(|(_, word)| word).collect(), rows))
+}
+
 fn candidates(
     connection: &mut SqliteConnection,
     workspace: Id,
     query: &SearchQuery,
+    deadline: Deadline,
 ) -> Result<Vec<Candidate>, SqlError> {
     let requests: Option<i64> = tag_counters::table
         .filter(tag_counters::workspace_id.eq(workspace))
         .select(tag_counters::last_tag_number)
         .first(connection)
         .optional()?;
-    let few = few(requests.unwrap_or(0));
-    let mut candidates = most_voted(connection, workspace, query, Fields::Any, few)?;
+    let mut search = Search { connection, workspace, query, few: few(requests.unwrap_or(0)), deadline, looked_at: 0 };
+    let (mut candidates, walk) = search.most_voted(Fields::Any, Walk::Allowed)?;
     if candidates.len() >= ENOUGH {
         // Some with a matching title may have too few votes to be among them.
-        let known: Vec<RequestId> = candidates.iter().map(|candidate| candidate.request).collect();
-        let titled = most_voted(connection, workspace, query, Fields::Title, few)?;
-        candidates.extend(titled.into_iter().filter(|candidate| !known.contains(&candidate.request)));
+        let (titled, _) = search.most_voted(Fields::Title, walk)?;
+        add(&mut candidates, titled);
     }
     Ok(candidates)
 }
 
-/// The most voted requests in whose `fields` every word of the query matches.
-fn most_voted(
-    connection: &mut SqliteConnection,
+/// Adds the candidates that are not there yet.
+fn add(candidates: &mut Vec<Candidate>, more: Vec<Candidate>) {
+    let known: Vec<RequestId> = candidates.iter().map(|candidate| candidate.request).collect();
+    candidates.extend(more.into_iter().filter(|candidate| !known.contains(&candidate.request)));
+}
+
+/// One search.
+struct Search<'a> {
+    connection: &'a mut SqliteConnection,
     workspace: Id,
-    query: &SearchQuery,
-    fields: Fields,
+    query: &'a SearchQuery,
+    /// Up to how many matches the index is asked for.
     few: i64,
-) -> Result<Vec<Candidate>, SqlError> {
-    // Whole words alone tell a common query from others at the least cost: the index need not put
-    // the lists of all words together that only begin like the last one.
-    if are_more_than(connection, workspace, match_terms(query, fields, false), few)? {
-        return by_votes(connection, workspace, query, fields);
+    deadline: Deadline,
+    /// Rows that walks have looked at.
+    looked_at: usize,
+}
+
+impl Search<'_> {
+    /// The most voted requests in whose `fields` every word of the query matches, and whether another walk is
+    /// allowed.
+    fn most_voted(&mut self, fields: Fields, walk: Walk) -> Result<(Vec<Candidate>, Walk), SqlError> {
+        let (workspace, few) = (self.workspace, self.few);
+        self.deadline.check()?;
+        // Whole words alone tell a common query from others at the least cost: the index need not put
+        // the lists of all words together that only begin like the last one.
+        let whole_words = match_terms(self.query, fields, false);
+        if are_more_than(self.connection, workspace, whole_words.clone(), few)? {
+            return self.of_many(fields, walk, whole_words);
+        }
+        self.deadline.check()?;
+        let terms = match_terms(self.query, fields, true);
+        match by_index(self.connection, workspace, terms.clone(), few)? {
+            Some(matches) => Ok((self.load(&matches)?, walk)),
+            None => self.of_many(fields, walk, terms),
+        }
     }
-    match by_index(connection, workspace, match_terms(query, fields, true), few)? {
-        Some(matches) => load(connection, workspace, query, &matches),
-        None => by_votes(connection, workspace, query, fields),
+
+    /// The most voted of many matches, or the newest, if those are not found within the budget.
+    fn of_many(&mut self, fields: Fields, walk: Walk, terms: String) -> Result<(Vec<Candidate>, Walk), SqlError> {
+        let mut candidates = match walk {
+            Walk::Allowed => self.by_votes(fields)?,
+            Walk::UsedUp => Vec::new(),
+        };
+        if candidates.len() >= ENOUGH {
+            return Ok((candidates, walk));
+        }
+        self.deadline.check()?;
+        let workspace = self.workspace;
+        let newest = NewestMatches { terms, workspace, again: workspace, enough: ENOUGH as i64 };
+        let newest: Vec<Match> = newest.load(self.connection)?;
+        let newest: Vec<(i64, i64)> = newest.into_iter().map(|row| (row.row_number, row.votes_count)).collect();
+        add(&mut candidates, self.load(&newest)?);
+        Ok((candidates, Walk::UsedUp))
+    }
+
+    /// The most voted matches, by walking down the votes until there are enough or the budget is used up.
+    fn by_votes(&mut self, fields: Fields) -> Result<Vec<Candidate>, SqlError> {
+        let walk = vote_tallies::table
+            .inner_join(search_documents::table.on(search_documents::row_number.eq(vote_tallies::row_number)))
+            .filter(vote_tallies::workspace_id.eq(self.workspace))
+            .order((vote_tallies::votes_count.desc(), vote_tallies::row_number.desc()))
+            .select((
+                vote_tallies::row_number,
+                search_documents::request_id,
+                vote_tallies::votes_count,
+                search_documents::title,
+                search_documents::tags,
+                search_documents::description,
+            ))
+            .limit(ROWS_LOOKED_AT as i64);
+        let mut candidates = Vec::with_capacity(ENOUGH);
+        for row in walk.load_iter::<CandidateRow, DefaultLoadingMode>(self.connection)? {
+            self.looked_at += 1;
+            self.deadline.check()?;
+            candidates.extend(candidate(row?, self.query, fields));
+            if candidates.len() >= ENOUGH {
+                break;
+            }
+        }
+        Ok(candidates)
+    }
+
+    fn load(&mut self, matches: &[(i64, i64)]) -> Result<Vec<Candidate>, SqlError> {
+        let mut candidates = Vec::with_capacity(matches.len());
+        for (row_number, votes_count) in matches {
+            let row: CandidateRow = search_documents::table
+                .filter(search_documents::row_number.eq(row_number))
+                .filter(search_documents::workspace_id.eq(self.workspace))
+                .select((
+                    search_documents::row_number,
+                    search_documents::request_id,
+                    votes_count.into_sql::<BigInt>(),
+                    search_documents::title,
+                    search_documents::tags,
+                    search_documents::description,
+                ))
+                .first(self.connection)?;
+            candidates.extend(candidate(row, self.query, Fields::Any));
+        }
+        Ok(candidates)
     }
 }
 
@@ -226,60 +416,6 @@ fn match_terms(query: &SearchQuery, fields: Fields, unfinished: bool) -> String 
     words.join(" AND ")
 }
 
-fn load(
-    connection: &mut SqliteConnection,
-    workspace: Id,
-    query: &SearchQuery,
-    matches: &[(i64, i64)],
-) -> Result<Vec<Candidate>, SqlError> {
-    let mut candidates = Vec::with_capacity(matches.len());
-    for (row_number, votes_count) in matches {
-        let row: CandidateRow = search_documents::table
-            .filter(search_documents::row_number.eq(row_number))
-            .filter(search_documents::workspace_id.eq(workspace))
-            .select((
-                search_documents::row_number,
-                search_documents::request_id,
-                votes_count.into_sql::<BigInt>(),
-                search_documents::title,
-                search_documents::tags,
-                search_documents::description,
-            ))
-            .first(connection)?;
-        candidates.extend(candidate(row, query, Fields::Any));
-    }
-    Ok(candidates)
-}
-
-/// The most voted matches, by walking down the votes until there are enough.
-fn by_votes(
-    connection: &mut SqliteConnection,
-    workspace: Id,
-    query: &SearchQuery,
-    fields: Fields,
-) -> Result<Vec<Candidate>, SqlError> {
-    let walk = vote_tallies::table
-        .inner_join(search_documents::table.on(search_documents::row_number.eq(vote_tallies::row_number)))
-        .filter(vote_tallies::workspace_id.eq(workspace))
-        .order((vote_tallies::votes_count.desc(), vote_tallies::row_number.desc()))
-        .select((
-            vote_tallies::row_number,
-            search_documents::request_id,
-            vote_tallies::votes_count,
-            search_documents::title,
-            search_documents::tags,
-            search_documents::description,
-        ));
-    let mut candidates = Vec::with_capacity(ENOUGH);
-    for row in walk.load_iter::<CandidateRow, DefaultLoadingMode>(connection)? {
-        candidates.extend(candidate(row?, query, fields));
-        if candidates.len() >= ENOUGH {
-            break;
-        }
-    }
-    Ok(candidates)
-}
-
 /// The row as a candidate, if every word of the query is in its `fields`.
 fn candidate(row: CandidateRow, query: &SearchQuery, fields: Fields) -> Option<Candidate> {
     let (row_number, request, votes_count, title, tags, description) = row;
@@ -301,6 +437,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{self, database};
     use diesel::connection::SimpleConnection;
+    use roadmap_domain::error::ErrorChain;
     use uuid::Uuid;
 
     #[test]
@@ -336,5 +473,86 @@ mod tests {
             assert_eq!(are_more_than(&mut connection, workspace, terms(), few).unwrap(), matches.is_none());
             assert_eq!(by_index(&mut connection, workspace, terms(), few).unwrap(), matches);
         }
+    }
+
+    fn no_deadline() -> Deadline {
+        Deadline::new(Duration::from_secs(600))
+    }
+
+    /// So many requests with a vote each and the word `widget`, and as many newer ones without votes and with the
+    /// word `gadget`.
+    fn old_and_young(connection: &mut SqliteConnection, count: usize) {
+        let rows = format!(
+            "PRAGMA foreign_keys = OFF;
+             INSERT INTO workspaces VALUES (1, unhex(printf('%032x', 1)), 'acme', 0);
+             CREATE TEMP TABLE numbers AS
+                 WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2 * {count})
+                 SELECT n, (1 << 32) + n AS row_number FROM numbers;
+             INSERT INTO tag_counters (workspace_id, last_tag_number) VALUES (unhex(printf('%032x', 1)), 2 * {count});
+             INSERT INTO vote_tallies SELECT row_number, unhex(printf('%032x', 1)), randomblob(16), n <= {count} FROM numbers;
+             INSERT INTO search_documents
+                 SELECT row_number, unhex(printf('%032x', 1)), randomblob(16),
+                        iif(n <= {count}, ' widget/widget', ' gadget/gadget'), '', '' FROM numbers;
+             INSERT INTO search_index (rowid, title, tags, description)
+                 SELECT row_number, title, tags, description FROM search_documents;"
+        );
+        connection.batch_execute(&rows).unwrap();
+    }
+
+    #[test]
+    fn a_search_looks_at_no_more_rows_than_its_budget() {
+        let (_folder, options) = database();
+        let mut connection = fixtures::connection(&options.path);
+        old_and_young(&mut connection, 5_000);
+        for (word, looked_at) in [("widget", ENOUGH), ("gadget", ROWS_LOOKED_AT)] {
+            let query = SearchQuery::parse("query", word).unwrap();
+            let workspace = Id(Uuid::from_u128(1));
+            let (connection, query) = (&mut connection, &query);
+            let mut search =
+                Search { connection, workspace, query, few: few(10_000), deadline: no_deadline(), looked_at: 0 };
+            let (found, walk) = search.most_voted(Fields::Any, Walk::Allowed).unwrap();
+            assert_eq!((found.len(), search.looked_at), (ENOUGH, looked_at), "{word}");
+            // The titles, too: not walked again when that was in vain.
+            let (titled, _) = search.most_voted(Fields::Title, walk).unwrap();
+            let walks = if word == "widget" { 2 } else { 1 };
+            assert_eq!((titled.len(), search.looked_at), (ENOUGH, walks * looked_at), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_search_ends_at_its_deadline_between_rows() {
+        let (_folder, options) = database();
+        let mut connection = fixtures::connection(&options.path);
+        old_and_young(&mut connection, 1_100);
+        let (workspace, passed) = (Id(Uuid::from_u128(1)), Deadline::new(Duration::ZERO));
+        let query = SearchQuery::parse("query", "gadget").unwrap();
+        let connection = &mut connection;
+        let mut search = Search { connection, workspace, query: &query, few: 1_000, deadline: passed, looked_at: 0 };
+        let error = StoreError::from(search.by_votes(Fields::Any).unwrap_err());
+        assert_eq!(
+            ErrorChain::new(&error).to_string(),
+            "Service is temporarily unavailable: the search took longer than 0 ms"
+        );
+        assert_eq!(search.looked_at, 1);
+        assert!(similar_words(connection, workspace, "gadgte", passed).is_err());
+    }
+
+    #[test]
+    fn similar_words_are_found_by_few_rows_in_a_big_vocabulary() {
+        let (_folder, options) = database();
+        let mut connection = fixtures::connection(&options.path);
+        // All of them share trigrams with what is typed, and none of these words is near it.
+        let words = "PRAGMA foreign_keys = OFF;
+             WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 20000),
+             words AS (SELECT iif(n = 1, 'settings', printf('%ssettl%05dtings', substr('abs', n % 3 + 1, 1), n)) AS word
+                       FROM numbers)
+             INSERT OR IGNORE INTO search_trigrams
+                 SELECT x'00000000000000000000000000000001', substr('  ' || word || ' ', numbers.n, 3), word
+                 FROM words JOIN numbers ON numbers.n <= 19 AND numbers.n <= length(word) + 1;";
+        connection.batch_execute(words).unwrap();
+        let (similar, rows) = similar_words(&mut connection, Id(Uuid::from_u128(1)), "setings", no_deadline()).unwrap();
+        assert!(similar.iter().any(|word| word == "settings"), "{similar:?}");
+        // 8 trigrams, each looked up three times at most. They have 20,000 words.
+        assert!(rows <= 8 * 3 * WORDS_OF_A_TRIGRAM && rows > WORDS_OF_A_TRIGRAM, "{rows}");
     }
 }

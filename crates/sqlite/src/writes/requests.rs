@@ -14,9 +14,7 @@ use roadmap_domain::ports::RequestWrites;
 use crate::codec::Id;
 use crate::errors::{SqlError, inconsistent};
 use crate::rows::find_summary;
-use crate::schema::{
-    feature_request_tags, feature_requests, search_documents, search_trigrams, tag_counters, vote_tallies, workspaces,
-};
+use crate::schema::{feature_request_tags, feature_requests, search_documents, tag_counters, vote_tallies, workspaces};
 use crate::statement::statement;
 use crate::unit::SqliteUnit;
 use crate::writes::votes::find_or_insert_customer;
@@ -32,6 +30,13 @@ statement! {
     LearnWords { workspace: Id => Binary, words: String => Text }
     "INSERT INTO search_words (workspace_id, word) SELECT ?, value FROM json_each(?) WHERE true
      ON CONFLICT DO NOTHING RETURNING word"
+}
+
+statement! {
+    /// Stores the trigrams of words: pairs of both, as a JSON array of arrays.
+    StoreTrigrams { workspace: Id => Binary, pairs: String => Text }
+    "INSERT INTO search_trigrams (workspace_id, trigram, word)
+     SELECT ?, value ->> 0, value ->> 1 FROM json_each(?)"
 }
 
 #[derive(diesel::QueryableByName)]
@@ -163,20 +168,17 @@ fn index(
     }
     // Words are ASCII letters and digits: nothing in them needs escaping in JSON.
     let words = format!("[\"{}\"]", vocabulary.join("\",\""));
-    for NewWord { word } in (LearnWords { workspace, words }).load(connection)? {
-        let rows: Vec<_> = trigrams(&word)
-            .into_iter()
-            .map(|trigram| {
-                (
-                    search_trigrams::workspace_id.eq(workspace),
-                    search_trigrams::trigram.eq(trigram),
-                    search_trigrams::word.eq(word.clone()),
-                )
-            })
-            .collect();
-        for row in rows {
-            diesel::insert_into(search_trigrams::table).values(row).execute(connection)?;
-        }
+    let new_words: Vec<NewWord> = LearnWords { workspace, words }.load(connection)?;
+    let mut pairs: Vec<String> = new_words
+        .iter()
+        .flat_map(|NewWord { word }| {
+            trigrams(word).into_iter().map(move |trigram| format!("[\"{trigram}\",\"{word}\"]"))
+        })
+        .collect();
+    if !pairs.is_empty() {
+        // In the order of the table's key, so that neighbours are written to one page.
+        pairs.sort_unstable();
+        StoreTrigrams { workspace, pairs: format!("[{}]", pairs.join(",")) }.execute(connection)?;
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::harness::{Failing, Harness, Stalling, comment, draft, reply, vote};
 const SOON: Duration = Duration::from_secs(2);
 
 fn create(title: &str) -> CreateRequest {
-    CreateRequest { draft: Ok(draft(title, &[], "")) }
+    CreateRequest::new(Ok(draft(title, &[], "")))
 }
 
 /// Eight at once: one effect, eight equal answers, seven of them replays.
@@ -102,7 +102,7 @@ pub async fn a_key_replays_whatever_the_command(harness: Harness) {
     let nowhere = RequestRef::Number(99);
     for answer in [
         harness.run(workspace, "k", &create("Other"), "second").await,
-        harness.run(workspace, "k", &CreateRequest { draft: Err(Invalid::missing("title")) }, "fifth").await,
+        harness.run(workspace, "k", &CreateRequest::new(Err(Invalid::missing("title"))), "fifth").await,
         harness.run(workspace, "k", &vote(nowhere, None, Some("note")), "third").await,
         harness.run(workspace, "k", &comment(nowhere, "text", true), "fourth").await,
     ] {

@@ -78,7 +78,7 @@ pub async fn the_status_follows_the_track(harness: Harness) {
 /// A unit that fails leaves no request, no customer, no words and no gap in the numbers.
 pub async fn an_undone_request_leaves_nothing(harness: Harness) {
     let workspace = harness.workspace("acme").await;
-    let failing = Failing(CreateRequest { draft: Ok(draft("Quokka mode", &["animals"], "Wombat")) });
+    let failing = Failing(CreateRequest::new(Ok(draft("Quokka mode", &["animals"], "Wombat"))));
     assert!(harness.executor.apply(workspace, &failing).await.is_err());
     for table in ["feature_requests", "feature_request_tags", "vote_tallies", "search_documents", "search_words"] {
         assert_eq!(harness.count(table, workspace).await, 0, "{table}");

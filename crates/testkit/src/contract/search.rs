@@ -3,6 +3,8 @@
 use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::feature_request::RequestRef;
+use roadmap_domain::model::search::SearchQuery;
+use roadmap_domain::policy::search_budget::ROWS_LOOKED_AT;
 use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::create_request::{CreateRequest, RequestDraft};
 use roadmap_domain::usecase::executor::{Call, Operation};
@@ -151,6 +153,25 @@ pub async fn private_requests_are_never_found(harness: Harness) {
     }
 }
 
+/// Of one record, 500 distinct words are indexed and the first 200 of them corrected to; further ones are stored
+/// like any text, and no error.
+pub async fn a_record_adds_a_bounded_number_of_words(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let letters =
+        |number: usize| format!("{number:04}").bytes().map(|digit| char::from(digit + 49)).collect::<String>();
+    let description: String = (0..3_000).map(|number| letters(number) + " ").collect();
+    let created = harness.create(workspace, draft("Dictionary", &["reference"], &description)).await;
+    assert_eq!(harness.count("search_words", workspace).await, 200);
+    for (number, is_found) in [(0, true), (497, true), (498, false), (2_999, false)] {
+        // Not by way of `found`, which would correct it to a word that is indexed.
+        let query = SearchQuery::parse("query", &format!("{} dictionary", letters(number))).unwrap();
+        let candidates = harness.subject.search.candidates(workspace, &query).await.unwrap();
+        assert_eq!(candidates.len() == 1, is_found, "{number}");
+    }
+    let found = harness.subject.search.found(workspace, &[created.id]).await.unwrap();
+    assert_eq!(found[0].description, description.trim_end());
+}
+
 /// Many commands in one unit: only a test needs that.
 struct Many<O>(Vec<O>);
 
@@ -173,7 +194,7 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
         700 => draft("A widget in the title", &[], ""),
         _ => draft(&format!("Request {number}"), &[], "everyone has a widget"),
     });
-    let creations = drafts.map(|draft| CreateRequest { draft: Ok(draft) }).collect();
+    let creations = drafts.map(|draft| CreateRequest::new(Ok(draft))).collect();
     harness.executor.apply(workspace, &Many(creations)).await.unwrap();
     let votes = |number, votes: i64| {
         let voter = |voter| format!("voter{voter}@example.com");
@@ -181,7 +202,7 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
     };
     let few = [(3, 5), (901, 4), (42, 3)].into_iter().flat_map(|(number, count)| votes(number, count)).collect();
     harness.executor.apply(workspace, &Many(few)).await.unwrap();
-    let query = roadmap_domain::model::search::SearchQuery::parse("query", "widget").unwrap();
+    let query = SearchQuery::parse("query", "widget").unwrap();
     let candidates = harness.subject.search.candidates(workspace, &query).await.unwrap();
     assert!(candidates.len() <= 500, "{}", candidates.len());
     assert_eq!(candidates.iter().find(|candidate| candidate.votes_count == 5).unwrap().tag_number, 3);
@@ -198,4 +219,40 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
     assert_eq!(found[..3], ["A widget in the title", "Request 1439", "Request 1499"]);
     // One of the words rare: few matches again.
     assert_eq!(harness.found(workspace, "widget 1234").await, ["Request 1234"]);
+}
+
+/// A word that very many requests have, all of them new and with few votes: no more rows are looked at than the
+/// budget says, from the most voted down and from the newest back. The newest are found. A match beyond both is not.
+pub async fn young_common_words_are_found_within_the_budget(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let old = i64::try_from(ROWS_LOOKED_AT).unwrap() + 100;
+    let drafts = (1..=old).map(|number| match number {
+        1 => draft("The first", &[], "everyone has a gadget"),
+        _ => draft(&format!("Old {number}"), &[], "everyone has a widget"),
+    });
+    let creations = drafts.map(|draft| CreateRequest::new(Ok(draft))).collect();
+    harness.executor.apply(workspace, &Many(creations)).await.unwrap();
+    let voted = |number| vote(RequestRef::Number(number), Some(("ann@example.com", None)), None);
+    harness.executor.apply(workspace, &Many((1..=old).map(voted).collect())).await.unwrap();
+    let drafts = (1..=1_100).map(|number| draft(&format!("Young {number}"), &[], "everyone has a gadget"));
+    let creations = drafts.map(|draft| CreateRequest::new(Ok(draft))).collect();
+    harness.executor.apply(workspace, &Many(creations)).await.unwrap();
+    for voter in ["ann@example.com", "bob@example.com"] {
+        let wanted = vote(RequestRef::Number(old + 7), Some((voter, None)), None);
+        harness.executor.apply(workspace, &wanted).await.unwrap();
+    }
+    let query = SearchQuery::parse("query", "gadget").unwrap();
+    let candidates = harness.subject.search.candidates(workspace, &query).await.unwrap();
+    let mut numbers: Vec<i64> = candidates.iter().map(|candidate| candidate.tag_number).collect();
+    numbers.sort_unstable();
+    let newest = old + 1_041..=old + 1_100;
+    assert_eq!(numbers, std::iter::once(old + 7).chain(newest).collect::<Vec<_>>());
+    let found = harness.found(workspace, "gadget").await;
+    assert_eq!((found.len(), &found[..3]), (15, &["Young 7", "Young 1100", "Young 1099"].map(str::to_owned)[..]));
+    // A word that is neither among the most voted nor among the newest is found all the same.
+    let drafts = (1..=2_000).map(|number| draft(&format!("Newest {number}"), &[], "everyone has a doodad"));
+    let creations = drafts.map(|draft| CreateRequest::new(Ok(draft))).collect();
+    harness.executor.apply(workspace, &Many(creations)).await.unwrap();
+    assert_eq!(harness.found(workspace, "gadget").await[0], "Young 7");
+    assert_eq!(harness.found(workspace, "gadget").await.len(), 15);
 }
