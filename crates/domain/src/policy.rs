@@ -5,3 +5,4 @@ pub mod mail_retry;
 pub mod ranking;
 pub mod reference;
 pub mod similarity;
+pub mod storage;

@@ -14,13 +14,14 @@ use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::policy::reference::References;
 use roadmap_domain::ports::{
     Blobs, Clock, Connections, Directory, Health, Housekeeping, Ids, Mailer, OutboxQueue, RoadmapReader, Store,
-    TextSearch,
+    TextSearch, UsageStore,
 };
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::forget_operations::ForgetOperations;
 use roadmap_domain::usecase::search_requests::SearchRequests;
+use roadmap_domain::usecase::storage_budgets::StorageBudgets;
 use roadmap_domain::usecase::sweep_attachments::SweepAttachments;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 use roadmap_mail::{FileMailer, SmtpMailer, SmtpOptions};
@@ -45,6 +46,10 @@ pub(crate) struct Application {
     pub(crate) clock: Arc<dyn Clock>,
     /// The outbox, as workers and operators see it.
     pub(crate) queue: Arc<dyn OutboxQueue>,
+    /// Keeps workspaces within what they may store.
+    pub(crate) budgets: Arc<StorageBudgets>,
+    /// What workspaces store.
+    pub(crate) usage: Arc<dyn UsageStore>,
     housekeeping: Arc<dyn Housekeeping>,
     backend: Backend,
 }
@@ -110,13 +115,17 @@ impl Application {
     ) -> anyhow::Result<Self> {
         let (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>) = (Arc::new(SystemClock), Arc::new(MonotonicIds::default()));
         let gate = Arc::new(MemoryGate::new(settings.operation_wait));
+        let usage = backend.usage();
+        let budgets = Arc::new(StorageBudgets::new(usage.clone(), clock.clone(), settings.storage_limits));
         Ok(Self {
-            executor: Executor::new(store, gate, clock.clone(), ids.clone()),
+            executor: Executor::new(store, gate, clock.clone(), ids.clone()).with_budgets(budgets.clone()),
             reader: backend.reads(settings.pool_size)?.lists,
             directory,
             ids,
             clock,
             queue,
+            budgets,
+            usage,
             housekeeping,
             backend,
         })
@@ -129,7 +138,7 @@ impl Application {
         let directory = Arc::new(CachedDirectory::new(self.directory.clone()));
         let connections = (settings.pool_size / workers.max(1)).max(1);
         let (executor, clock, ids) = (self.executor.clone(), self.clock.clone(), self.ids.clone());
-        let upload = UploadAttachment::new(blobs.clone(), executor, clock, ids);
+        let upload = UploadAttachment::new(blobs.clone(), executor, clock, ids).with_budgets(self.budgets.clone());
         let stopwatch: Arc<dyn Stopwatch> = Arc::new(SystemStopwatch::start());
         let limits = Arc::new(Limits::new(settings.rates, &stopwatch));
         let mut states = Vec::new();
@@ -197,9 +206,11 @@ impl Application {
         Ok(DeliverMail::new(queue, mailer, clock, references, base_url, longest))
     }
 
-    /// Removes what uploads have left behind.
-    pub(crate) fn sweep_attachments(&self, blobs: Arc<dyn Blobs>) -> SweepAttachments {
-        SweepAttachments::new(blobs, self.directory.clone(), self.housekeeping.clone(), self.clock.clone())
+    /// Removes what nobody needs of uploads.
+    pub(crate) fn sweep_attachments(&self, settings: &Settings, blobs: Arc<dyn Blobs>) -> SweepAttachments {
+        let (directory, housekeeping, clock) = (self.directory.clone(), self.housekeeping.clone(), self.clock.clone());
+        let unused_after = settings.unused_uploads.map(|time| time.try_into().unwrap_or(time::Duration::MAX));
+        SweepAttachments::new(blobs, directory, housekeeping, clock, self.budgets.clone(), unused_after)
     }
 
     /// Forgets saved answers that are too old.
@@ -231,6 +242,13 @@ impl Backend {
     }
 
     fn connections(&self) -> Arc<dyn Connections> {
+        match self {
+            Self::Sqlite(store) => store.clone(),
+            Self::Postgres(store) => store.clone(),
+        }
+    }
+
+    fn usage(&self) -> Arc<dyn UsageStore> {
         match self {
             Self::Sqlite(store) => store.clone(),
             Self::Postgres(store) => store.clone(),

@@ -29,7 +29,8 @@ async fn fresh() -> Subject {
         search: store.clone(),
         directory: store.clone(),
         housekeeping: store.clone(),
-        queue: store,
+        queue: store.clone(),
+        usage: store,
         probe: Arc::new(FileProbe(options.path)),
         keep: Box::new(folder),
     }

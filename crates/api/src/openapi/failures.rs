@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use actix_web::ResponseError;
 use actix_web::http::StatusCode;
-use roadmap_domain::error::{Invalid, Resource, RoadmapError, StoreError};
+use roadmap_domain::error::{Budget, Invalid, OverBudget, Resource, RoadmapError, StoreError};
 use roadmap_domain::usecase::upload_attachment;
 use serde_json::{Map, Value, json};
 use utoipa::IntoResponses;
@@ -31,6 +31,7 @@ fn failure(name: &'static str, when: &'static str, errors: &[ApiError]) -> Failu
 fn all() -> Vec<Failure> {
     let domain = |error: RoadmapError| -> ApiError { error.into() };
     let missing = |resource| domain(RoadmapError::Missing(resource));
+    let over = |budget, limit| domain(OverBudget { budget, limit }.into());
     let store = || StoreError::Unavailable("".into());
     vec![
         failure("InvalidHost", "`Host` is none, or not the one of the target.", &[ApiError::MalformedHost]),
@@ -83,6 +84,16 @@ fn all() -> Vec<Failure> {
             "Unavailable",
             "Something that the service needs cannot be reached, is busy or full.",
             &[domain(RoadmapError::Store(store())), domain(RoadmapError::SearchUnavailable(store()))],
+        ),
+        failure(
+            "RecordsUsedUp",
+            "The workspace stores as many records as it may. Replays of operation keys are answered all the same.",
+            &[over(Budget::StoredRecords, 2 << 30)],
+        ),
+        failure(
+            "StorageUsedUp",
+            "The workspace stores as many files or records as it may.",
+            &[over(Budget::StoredFiles, 10 << 30), over(Budget::StoredRecords, 2 << 30)],
         ),
     ]
 }
@@ -138,6 +149,10 @@ failures! {
     OfQueries => ["Invalid"];
     /// Of uploads.
     OfUploads => ["MalformedForm", "BodyTimeout", "NoForm", "NoFile"];
+    /// Of calls that store records.
+    OfRecords => ["RecordsUsedUp"];
+    /// Of calls that store a file.
+    OfFiles => ["StorageUsedUp"];
     /// Of calls that name a feature request.
     OfRequests => ["UnknownRequest"];
     /// Of calls that name a track.

@@ -22,7 +22,7 @@ use utoipa::ToSchema;
 
 use crate::call::{BODY_PATIENCE, DRAIN_LIMIT, UploadCall};
 use crate::error::ApiError;
-use crate::openapi::failures::{OfCalls, OfUploads};
+use crate::openapi::failures::{OfCalls, OfFiles, OfUploads};
 use crate::state::State;
 use crate::wire;
 
@@ -47,7 +47,7 @@ struct Upload {
     operation_id = "createAttachment",
     tag = "Files",
     request_body(content = Upload, content_type = "multipart/form-data"),
-    responses((status = 201, description = "The file.", body = wire::attachment::Fields), OfCalls, OfUploads)
+    responses((status = 201, description = "The file.", body = wire::attachment::Fields), OfCalls, OfUploads, OfFiles)
 )]
 pub(crate) async fn create(
     state: web::Data<State>,
@@ -55,6 +55,7 @@ pub(crate) async fn create(
     payload: web::Payload,
 ) -> Result<HttpResponse, ApiError> {
     let call = UploadCall::of(&request)?;
+    state.upload.check_budget(call.workspace).await?;
     let wanted = Wanted::default();
     let mut parts = Multipart::new(request.headers(), wanted.of(payload)).fuse();
     let uploaded = match file(&mut parts).await {

@@ -9,6 +9,7 @@ use crate::model::id::{CustomerId, NoteId, RequestId, TrackId};
 use crate::model::note::NoteDraft;
 use crate::model::search::SearchDocument;
 use crate::model::vote::{NewVote, VoteCast, VoteOutcome};
+use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Call, Operation};
 
@@ -38,6 +39,16 @@ pub struct RequestDraft {
     pub note: Option<NoteDraft>,
 }
 
+impl RequestDraft {
+    /// What search finds it by, unless it is private.
+    fn search_document(&self) -> Option<SearchDocument> {
+        (!self.private).then(|| {
+            let tags = self.tags.iter().map(Tag::as_str);
+            SearchDocument::of(self.title.as_str(), tags, self.description.text())
+        })
+    }
+}
+
 #[async_trait]
 impl Operation for CreateRequest {
     type Reply = VoteCast;
@@ -49,10 +60,6 @@ impl Operation for CreateRequest {
             None => work.first_track().await?.ok_or(RoadmapError::Missing(Resource::Track))?,
         };
         let author = draft.customer.as_ref().map(|customer| customer.or_new(call.new_id(CustomerId::new)));
-        let search = (!draft.private).then(|| {
-            let tags = draft.tags.iter().map(Tag::as_str);
-            SearchDocument::of(draft.title.as_str(), tags, draft.description.text())
-        });
         let request = work
             .insert_request(&NewRequest {
                 id: call.new_id(RequestId::new),
@@ -62,7 +69,7 @@ impl Operation for CreateRequest {
                 track: track.id,
                 private: draft.private,
                 author: author.clone(),
-                search,
+                search: draft.search_document(),
                 created_at: call.now,
             })
             .await?;
@@ -73,6 +80,17 @@ impl Operation for CreateRequest {
         let vote = NewVote { request: RequestRef::Id(request.id), customer: author, note, at: call.now };
         let cast = work.cast_vote(&vote).await?;
         cast.ok_or_else(|| StoreError::Fatal("a request was gone in the unit that stored it".into()).into())
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        let Ok(draft) = &self.draft else { return 0 };
+        let text = storage::row(&[draft.title.as_str(), draft.description.html(), draft.description.text()]);
+        let tally = storage::ROW_BYTES;
+        let tags: u64 = draft.tags.iter().map(|tag| storage::row(&[tag.as_str()])).sum();
+        let search = draft.search_document().as_ref().map_or(0, storage::search_document);
+        let author = draft.customer.as_ref().map_or(0, storage::voter);
+        let note = draft.note.as_ref().map_or(0, storage::note);
+        text + tally + tags + search + author + note
     }
 }
 
