@@ -85,12 +85,14 @@ fn of_database(data: &Data) -> Vec<Value> {
             ok("schema", "it is up to date"),
             ok("role", role),
             durability,
+            ok("usage", "no workspace is above 90 % of a budget"),
             ok("clock", "it agrees with the database server's"),
         ]
     } else {
         vec![
             ok("database", &format!("{} is sound and can be written", shown(data))),
             ok("schema", "it is up to date"),
+            ok("usage", "no workspace is above 90 % of a budget"),
             ok("clock", "no row is newer than now"),
         ]
     }
@@ -147,6 +149,7 @@ fn people_read_a_line_for_each_and_another_on_how_to_mend_it() {
         "ok       secret     it is set",
         "ok       database   ./roadmap.db is sound and can be written",
         "ok       schema     it is up to date",
+        "ok       usage      no workspace is above 90 % of a budget",
         "ok       clock      no row is newer than now",
         "problem  storage    ./roadmap.db does not work: the storage ./roadmap.db cannot be opened: \
          Service is temporarily unavailable: File exists (os error 17)",
