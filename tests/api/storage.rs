@@ -88,7 +88,7 @@ fn records_without_room_are_refused_whole_and_replays_are_answered() {
     assert_eq!((replayed.status, &replayed.bytes), (201, &first.bytes));
     assert_eq!(replayed.header("idempotent-replayed"), Some("true"));
     // What adds no records goes on, and so do reads; what is wrong is told as ever.
-    let moved = json!({ "feature_request": { "track_id": app.track("Done") } });
+    let moved = json!({ "track_id": app.track("Done") });
     assert_eq!(app.acme.patch_track(&request, &moved).status, 200);
     assert_eq!(app.acme.patch_setting(&json!({ "setting": { "product_name": "Acme 2" } })).status, 200);
     assert_eq!(app.acme.get_feature_requests("query=dark").status, 200);
