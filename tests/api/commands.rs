@@ -480,6 +480,7 @@ fn every_command_tells_its_purpose() {
         (&["workspace"], "Create and list workspaces"),
         (&["workspace", "create"], "Create a workspace with its lanes and tracks"),
         (&["workspace", "list"], "List all workspaces"),
+        (&["workspace", "usage"], "Show how much workspaces store"),
         (&["api-key"], "Create, list, revoke and rotate the API keys"),
         (&["api-key", "create"], "Create a key"),
         (&["api-key", "list"], "List the keys of a workspace"),

@@ -44,6 +44,7 @@ mod rate_limits;
 mod search;
 mod setting;
 mod stopping;
+mod storage;
 mod traces;
 mod track_moves;
 mod tracks;

@@ -185,7 +185,8 @@ impl ResponseError for ApiError {
 
     fn error_response(&self) -> HttpResponse {
         let (status, message) = self.answer();
-        if status.is_server_error() {
+        // What a workspace has used up is no failure of the service.
+        if status.is_server_error() && !matches!(self, Self::Domain(RoadmapError::OverBudget(_))) {
             tracing::error!(status = status.as_u16(), cause = %self.chain(), "a call failed");
         }
         let mut response = HttpResponseBuilder::new(status);

@@ -132,12 +132,20 @@ pub struct OverBudget {
 
 impl Budget {
     fn sentence(self, limit: u64) -> String {
-        let megabytes = limit / (1024 * 1024);
         match self {
-            Self::StoredRecords => format!("Storage for records is used up, the workspace has {megabytes} MB"),
-            Self::StoredFiles => format!("Storage for files is used up, the workspace has {megabytes} MB"),
+            Self::StoredRecords => format!("Storage for records is used up, the workspace has {}", size(limit)),
+            Self::StoredFiles => format!("Storage for files is used up, the workspace has {}", size(limit)),
             Self::MailsPerDay => format!("Mails of the day are used up, the workspace has {limit}"),
         }
+    }
+}
+
+/// A number of bytes in the largest unit that it is a whole number of, up to megabytes.
+fn size(bytes: u64) -> String {
+    match bytes {
+        _ if bytes % (1 << 20) == 0 => format!("{} MB", bytes >> 20),
+        _ if bytes % (1 << 10) == 0 => format!("{} KB", bytes >> 10),
+        _ => format!("{bytes} bytes"),
     }
 }
 
@@ -306,6 +314,7 @@ mod tests {
     fn a_budget_that_is_used_up_says_which_and_how_much_there_is() {
         for (budget, limit, sentence) in [
             (Budget::StoredRecords, 2 << 30, "Storage for records is used up, the workspace has 2048 MB"),
+            (Budget::StoredRecords, 1536 << 10, "Storage for records is used up, the workspace has 1536 KB"),
             (Budget::StoredFiles, 10 << 30, "Storage for files is used up, the workspace has 10240 MB"),
             (Budget::MailsPerDay, 10_000, "Mails of the day are used up, the workspace has 10000"),
         ] {

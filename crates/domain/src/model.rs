@@ -25,5 +25,6 @@ pub mod slug;
 pub mod text;
 pub mod timestamp;
 pub mod track;
+pub mod usage;
 pub mod vote;
 pub mod workspace;

@@ -6,3 +6,4 @@ pub mod ranking;
 pub mod reference;
 pub mod search_budget;
 pub mod similarity;
+pub mod storage;

@@ -7,6 +7,7 @@
 //! | [`TextSearch`] | `SearchRequests` | `roadmap-sqlite`, `roadmap-postgres` |
 //! | [`Directory`] | `Authenticate`, operator commands | the same, cached by the server |
 //! | [`Housekeeping`] | `ForgetOperations`, `SweepAttachments` | `roadmap-sqlite`, `roadmap-postgres` |
+//! | [`UsageStore`] | `StorageBudgets`, operator commands | `roadmap-sqlite`, `roadmap-postgres` |
 //! | [`Blobs`] | `UploadAttachment`, `SweepAttachments`, the API's downloads | `roadmap-blobs` |
 //! | [`OutboxQueue`] | `DeliverMail`, operator commands, the metrics | `roadmap-sqlite`, `roadmap-postgres` |
 //! | [`Mailer`] | `DeliverMail` | `roadmap-mail` |
@@ -25,6 +26,7 @@ mod mail;
 mod outside;
 mod reads;
 mod unit_of_work;
+mod usage;
 mod writes;
 
 pub use blobs::{BlobListing, BlobUpload, Blobs, Chunks, StoredBlob};
@@ -32,6 +34,7 @@ pub use mail::{Mailer, OutboxQueue};
 pub use outside::{Clock, Connections, GatePass, Health, Ids, OperationGate, PoolUse, Random, RetryPause};
 pub use reads::{Directory, Housekeeping, RoadmapReader, TextSearch};
 pub use unit_of_work::{Begun, Ended, Store, UnitOfWork};
+pub use usage::UsageStore;
 pub use writes::{
     AttachmentWrites, ChangelogWrites, CommentWrites, Insertion, Outbox, Provisioning, RequestWrites, SettingWrites,
     TrackWrites, VoteWrites,

@@ -25,6 +25,7 @@ pub mod authenticate;
 pub mod deliver_mail;
 pub mod forget_operations;
 pub mod search_requests;
+pub mod storage_budgets;
 pub mod sweep_attachments;
 pub mod upload_attachment;
 

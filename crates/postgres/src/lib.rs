@@ -26,6 +26,7 @@ mod schema;
 mod session;
 mod statement;
 mod unit;
+mod usage;
 mod writes;
 
 use std::sync::Arc;

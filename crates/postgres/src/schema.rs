@@ -145,4 +145,13 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    workspace_usage (workspace_id) {
+        workspace_id -> Uuid,
+        record_bytes -> BigInt,
+        file_bytes -> BigInt,
+        counted_at -> Nullable<Timestamptz>,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(feature_requests, vote_tallies, tracks, lanes, votes, outbox);

@@ -44,7 +44,8 @@ async fn fresh() -> Subject {
         search: reader,
         directory: store.clone(),
         housekeeping: store.clone(),
-        queue: store,
+        queue: store.clone(),
+        usage: store,
         probe: Arc::new(DatabaseProbe(database.clone())),
         keep: Box::new(database),
     }

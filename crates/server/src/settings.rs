@@ -16,11 +16,12 @@ use roadmap_api::limits::{Rate, Rates};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::policy::reference::Secret;
+use roadmap_domain::policy::storage::StorageLimits;
 use roadmap_mail::SmtpOptions;
 use serde::{Deserialize, Serialize};
 
 /// The names of all settings, as in the file. In the environment: in capitals, behind `ROADMAP_`.
-const NAMES: [&str; 34] = [
+const NAMES: [&str; 37] = [
     "listen",
     "metrics_listen",
     "otlp_endpoint",
@@ -43,6 +44,9 @@ const NAMES: [&str; 34] = [
     "rate_limit_workspace",
     "rate_limit_failures",
     "rate_limit_anonymous",
+    "storage_records",
+    "storage_files",
+    "unused_uploads",
     "workers",
     "pool_size",
     "write_wait",
@@ -59,6 +63,12 @@ const NAMES: [&str; 34] = [
 
 /// More calls than that are no limit.
 const MOST_CALLS: u32 = 1_000_000;
+
+/// A petabyte, in bytes: more is a mistake.
+const LARGEST_SIZE: u64 = 1 << 50;
+
+/// Files that were uploaded later than that are not taken for unused.
+const SHORTEST_UNUSED: Duration = Duration::from_secs(3_600);
 
 const DEFAULT_FILE: &str = "roadmap.toml";
 
@@ -130,6 +140,9 @@ struct Written {
     rate_limit_workspace: String,
     rate_limit_failures: String,
     rate_limit_anonymous: String,
+    storage_records: String,
+    storage_files: String,
+    unused_uploads: String,
     workers: Option<usize>,
     pool_size: Option<usize>,
     write_wait: String,
@@ -191,6 +204,10 @@ pub(crate) struct Settings {
     pub(crate) proxies: Proxies,
     /// How many calls may be made.
     pub(crate) rates: Rates,
+    /// How much a workspace may store.
+    pub(crate) storage_limits: StorageLimits,
+    /// After what time a file that nothing has used is deleted.
+    pub(crate) unused_uploads: Option<Duration>,
     /// Threads that serve HTTP; one per processor when not set.
     pub(crate) workers: Option<usize>,
     /// Connections that read; on a database server, also how many write.
@@ -257,6 +274,9 @@ fn defaults() -> Result<ConfigBuilder<DefaultState>, config::ConfigError> {
         .set_default("rate_limit_workspace", "6000/min")?
         .set_default("rate_limit_failures", "60/min")?
         .set_default("rate_limit_anonymous", "600/min")?
+        .set_default("storage_records", "2GB")?
+        .set_default("storage_files", "10GB")?
+        .set_default("unused_uploads", "7d")?
         .set_default("mail_timeout", "30s")?
         .set_default("mail_worker", true)?
         .set_default("write_wait", "5s")?
@@ -319,6 +339,11 @@ impl Written {
                 failures: rate("the setting rate_limit_failures", &self.rate_limit_failures)?,
                 anonymous: rate("the setting rate_limit_anonymous", &self.rate_limit_anonymous)?,
             },
+            storage_limits: StorageLimits {
+                records: size("the setting storage_records", &self.storage_records)?,
+                files: size("the setting storage_files", &self.storage_files)?,
+            },
+            unused_uploads: unused_uploads(&self.unused_uploads)?,
             workers: self.workers,
             log: self.log,
             log_format: self.log_format,
@@ -534,6 +559,35 @@ fn rate(name: &str, raw: &str) -> anyhow::Result<Option<Rate>> {
     })
 }
 
+/// `off`, or a number of bytes: `2GB`, `500MB`, `64KB`, each 1024 of the one below.
+fn size(name: &str, raw: &str) -> anyhow::Result<Option<u64>> {
+    if raw == "off" {
+        return Ok(None);
+    }
+    let units = [("GB", 1_u64 << 30), ("MB", 1 << 20), ("KB", 1 << 10)];
+    let in_unit = |(unit, bytes): (&str, u64)| {
+        let number = raw.strip_suffix(unit)?;
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| number.parse::<u64>().ok()?.checked_mul(bytes)).flatten()
+    };
+    let size = units.into_iter().find_map(in_unit).filter(|bytes| (1..=LARGEST_SIZE).contains(bytes));
+    size.map(Some).with_context(|| {
+        format!("{name} is `{raw}`, which is neither `off` nor a size such as 2GB, 500MB or 64KB, of up to 1048576GB")
+    })
+}
+
+/// `off`, or a time in which a client can use what it has uploaded.
+fn unused_uploads(raw: &str) -> anyhow::Result<Option<Duration>> {
+    if raw == "off" {
+        return Ok(None);
+    }
+    let time = duration("the setting unused_uploads", raw)?;
+    if time < SHORTEST_UNUSED {
+        bail!("the setting unused_uploads is `{raw}`; clients need at least 1h to use what they have uploaded");
+    }
+    Ok(Some(time))
+}
+
 fn retention(raw: &str) -> anyhow::Result<Duration> {
     let retention = duration("the setting operation_retention", raw)?;
     if retention < roadmap_domain::policy::idempotency::SHORTEST_RETENTION {
@@ -638,6 +692,14 @@ mod tests {
             ("ROADMAP_PROXY_NETWORKS", "10.0.0.0/33", "the setting proxy_networks is `10.0.0.0/33`"),
             ("ROADMAP_PROXY_NETWORKS", "10.0.0.0/8,", "the setting proxy_networks is `10.0.0.0/8,`"),
             ("ROADMAP_PROXY_NETWORKS", "proxy.example", "the setting proxy_networks is `proxy.example`"),
+            (
+                "ROADMAP_STORAGE_RECORDS",
+                "2",
+                "the setting storage_records is `2`, which is neither `off` nor a size such as",
+            ),
+            ("ROADMAP_STORAGE_FILES", "0MB", "the setting storage_files is `0MB`"),
+            ("ROADMAP_UNUSED_UPLOADS", "59m", "clients need at least 1h to use what they have uploaded"),
+            ("ROADMAP_UNUSED_UPLOADS", "never", "unused_uploads is `never`, which is not a number and a unit"),
             ("ROADMAP_WRITE_WAIT", "5", "write_wait is `5`, which is not a number and a unit"),
             ("ROADMAP_OPERATION_RETENTION", "23h", "clients rely on at least 24h"),
             ("ROADMAP_WORKERS", "0", "workers must be at least 1"),
@@ -728,6 +790,50 @@ mod tests {
         assert_eq!(read(&flags, &[]).unwrap().proxies, default);
         std::fs::write(&file, "trust_proxy = true\n").unwrap();
         assert!(message(read(&flags, &[])).starts_with("the setting trust_proxy is `true`, which does not say which"));
+    }
+
+    #[test]
+    fn a_size_is_off_or_a_number_and_a_unit() {
+        let limits = |environment: &[(&str, &str)]| read(&SettingFlags::default(), environment).unwrap().storage_limits;
+        assert_eq!(limits(&[]), StorageLimits { records: Some(2 << 30), files: Some(10 << 30) });
+        for (raw, bytes) in [
+            ("off", None),
+            ("1KB", Some(1_024)),
+            ("64KB", Some(65_536)),
+            ("500MB", Some(524_288_000)),
+            ("1GB", Some(1_073_741_824)),
+            ("1048576GB", Some(1 << 50)),
+        ] {
+            assert_eq!(limits(&[("ROADMAP_STORAGE_RECORDS", raw)]).records, bytes, "{raw}");
+            assert_eq!(limits(&[("ROADMAP_STORAGE_FILES", raw)]).files, bytes, "{raw}");
+        }
+        for raw in [
+            "",
+            "1",
+            "GB",
+            "0KB",
+            "-1GB",
+            "+1GB",
+            "1.5GB",
+            "1 GB",
+            "1gb",
+            "1TB",
+            "1B",
+            "1048577GB",
+            "99999999999999999999KB",
+        ] {
+            let error = size("it", raw).unwrap_err().to_string();
+            let says = "which is neither `off` nor a size such as 2GB, 500MB or 64KB, of up to 1048576GB";
+            assert_eq!(error, format!("it is `{raw}`, {says}"));
+        }
+    }
+
+    #[test]
+    fn unused_uploads_are_kept_for_a_while_or_for_ever() {
+        let unused = |environment: &[(&str, &str)]| read(&SettingFlags::default(), environment).unwrap().unused_uploads;
+        assert_eq!(unused(&[]), Some(Duration::from_secs(7 * 24 * 3_600)));
+        assert_eq!(unused(&[("ROADMAP_UNUSED_UPLOADS", "1h")]), Some(Duration::from_secs(3_600)));
+        assert_eq!(unused(&[("ROADMAP_UNUSED_UPLOADS", "off")]), None);
     }
 
     #[test]

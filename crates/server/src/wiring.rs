@@ -16,13 +16,14 @@ use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::policy::reference::References;
 use roadmap_domain::ports::{
     Blobs, Clock, Connections, Directory, Health, Housekeeping, Ids, Mailer, OutboxQueue, RoadmapReader, Store,
-    TextSearch,
+    TextSearch, UsageStore,
 };
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::forget_operations::ForgetOperations;
 use roadmap_domain::usecase::search_requests::SearchRequests;
+use roadmap_domain::usecase::storage_budgets::StorageBudgets;
 use roadmap_domain::usecase::sweep_attachments::SweepAttachments;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 use roadmap_mail::{FileMailer, SmtpMailer, SmtpOptions};
@@ -52,6 +53,10 @@ pub(crate) struct Application {
     pub(crate) clock: Arc<dyn Clock>,
     /// The outbox, as workers and operators see it.
     pub(crate) queue: Arc<dyn OutboxQueue>,
+    /// Keeps workspaces within what they may store.
+    pub(crate) budgets: Arc<StorageBudgets>,
+    /// What workspaces store.
+    pub(crate) usage: Arc<dyn UsageStore>,
     housekeeping: Arc<dyn Housekeeping>,
     backend: Backend,
 }
@@ -117,13 +122,18 @@ impl Application {
     ) -> anyhow::Result<Self> {
         let (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>) = (Arc::new(SystemClock), Arc::new(MonotonicIds::default()));
         let gate = Arc::new(MemoryGate::new(settings.operation_wait));
+        let usage = backend.usage();
+        let budgets = Arc::new(StorageBudgets::new(usage.clone(), clock.clone(), settings.storage_limits));
         Ok(Self {
-            executor: Executor::new(store, gate, Arc::new(JitteredPause), clock.clone(), ids.clone()),
+            executor: Executor::new(store, gate, Arc::new(JitteredPause), clock.clone(), ids.clone())
+                .with_budgets(budgets.clone()),
             reader: backend.reads(settings.pool_size)?.lists,
             directory,
             ids,
             clock,
             queue,
+            budgets,
+            usage,
             housekeeping,
             backend,
         })
@@ -137,7 +147,7 @@ impl Application {
         let directory = Arc::new(CachedDirectory::new(self.directory.clone(), stopwatch.clone()));
         let connections = (settings.pool_size / workers.max(1)).max(1);
         let (executor, clock, ids) = (self.executor.clone(), self.clock.clone(), self.ids.clone());
-        let upload = UploadAttachment::new(blobs.clone(), executor, clock, ids);
+        let upload = UploadAttachment::new(blobs.clone(), executor, clock, ids).with_budgets(self.budgets.clone());
         let health = Arc::new(RememberedHealth::new(self.backend.health(), stopwatch.clone()));
         let limits = Arc::new(Limits::new(settings.rates, &stopwatch));
         let bodies = BodyLimits::new(settings.body_timeout, BODY_MEMORY);
@@ -210,9 +220,11 @@ impl Application {
         Ok(DeliverMail::new(queue, mailer, clock, references, base_url, longest))
     }
 
-    /// Removes what uploads have left behind.
-    pub(crate) fn sweep_attachments(&self, blobs: Arc<dyn Blobs>) -> SweepAttachments {
-        SweepAttachments::new(blobs, self.directory.clone(), self.housekeeping.clone(), self.clock.clone())
+    /// Removes what nobody needs of uploads.
+    pub(crate) fn sweep_attachments(&self, settings: &Settings, blobs: Arc<dyn Blobs>) -> SweepAttachments {
+        let (directory, housekeeping, clock) = (self.directory.clone(), self.housekeeping.clone(), self.clock.clone());
+        let unused_after = settings.unused_uploads.map(|time| time.try_into().unwrap_or(time::Duration::MAX));
+        SweepAttachments::new(blobs, directory, housekeeping, clock, self.budgets.clone(), unused_after)
     }
 
     /// Forgets saved answers that are too old.
@@ -244,6 +256,13 @@ impl Backend {
     }
 
     fn connections(&self) -> Arc<dyn Connections> {
+        match self {
+            Self::Sqlite(store) => store.clone(),
+            Self::Postgres(store) => store.clone(),
+        }
+    }
+
+    fn usage(&self) -> Arc<dyn UsageStore> {
         match self {
             Self::Sqlite(store) => store.clone(),
             Self::Postgres(store) => store.clone(),

@@ -24,6 +24,7 @@ mod rows;
 mod schema;
 mod statement;
 mod unit;
+mod usage;
 mod writer;
 mod writes;
 

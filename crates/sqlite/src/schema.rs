@@ -216,6 +216,15 @@ table! {
 }
 
 table! {
+    workspace_usage (workspace_id) {
+        workspace_id -> Binary,
+        record_bytes -> BigInt,
+        file_bytes -> BigInt,
+        counted_at -> Nullable<BigInt>,
+    }
+}
+
+table! {
     search_documents (row_number) {
         row_number -> BigInt,
         workspace_id -> Binary,

@@ -36,7 +36,8 @@ fn subject(folder: tempfile::TempDir, options: SqliteOptions) -> Subject {
         search: store.clone(),
         directory: store.clone(),
         housekeeping: store.clone(),
-        queue: store,
+        queue: store.clone(),
+        usage: store,
         probe: Arc::new(FileProbe(options.path)),
         keep: Box::new(folder),
     }

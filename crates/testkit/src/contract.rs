@@ -9,6 +9,7 @@ pub mod provisioning;
 pub mod requests;
 pub mod search;
 pub mod tenancy;
+pub mod usage;
 pub mod votes;
 
 /// Makes one test of every case: `contract_tests!(fresh)`, where `fresh` is an
@@ -21,6 +22,9 @@ macro_rules! contract_tests {
                 a_file_is_told_as_it_was_stored,
                 a_cover_belongs_to_its_workspace,
                 blobs_without_rows_are_found,
+                unused_files_are_deleted_oldest_first,
+                a_file_that_becomes_a_cover_is_kept,
+                a_file_that_was_deleted_is_no_cover,
             },
             mail::{
                 a_mail_is_leased_to_one_worker,
@@ -78,6 +82,13 @@ macro_rules! contract_tests {
             tenancy::{
                 nothing_is_seen_from_another_workspace,
                 nothing_is_changed_from_another_workspace,
+            },
+            usage::{
+                a_count_is_what_commands_add,
+                what_is_there_already_is_not_counted_twice,
+                what_processes_add_adds_up,
+                a_total_is_never_too_small,
+                usage_belongs_to_its_workspace,
             },
             votes::{
                 a_second_vote_is_not_counted,

@@ -17,7 +17,7 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::{Ballot, VoteCast};
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::{
-    Clock, Directory, Housekeeping, Ids, OutboxQueue, RoadmapReader, Store, TextSearch, UnitOfWork,
+    Clock, Directory, Housekeeping, Ids, OutboxQueue, RoadmapReader, Store, TextSearch, UnitOfWork, UsageStore,
 };
 use roadmap_domain::usecase::cast_vote::CastVote;
 use roadmap_domain::usecase::create_request::{CreateRequest, RequestDraft};
@@ -43,6 +43,8 @@ pub struct Subject {
     pub housekeeping: Arc<dyn Housekeeping>,
     /// Its outbox, as workers see it.
     pub queue: Arc<dyn OutboxQueue>,
+    /// What each workspace stores.
+    pub usage: Arc<dyn UsageStore>,
     /// A look at what no port shows.
     pub probe: Arc<dyn Probe>,
     /// Dropped after the test: the folder or database that the store is in.

@@ -35,6 +35,7 @@ fn failure(name: &'static str, when: &'static str, errors: &[ApiError]) -> Failu
 fn all() -> Vec<Failure> {
     let domain = |error: RoadmapError| -> ApiError { error.into() };
     let missing = |resource| domain(RoadmapError::Missing(resource));
+    let over = |budget, limit| domain(OverBudget { budget, limit }.into());
     let store = || StoreError::Unavailable("".into());
     vec![
         failure(
@@ -105,12 +106,14 @@ fn all() -> Vec<Failure> {
             ],
         ),
         failure(
+            "RecordsUsedUp",
+            "The workspace stores as many records as it may. Replays of operation keys are answered all the same.",
+            &[over(Budget::StoredRecords, 2 << 30)],
+        ),
+        failure(
             "StorageUsedUp",
-            "The workspace has used up what it may store.",
-            &[
-                OverBudget { budget: Budget::StoredRecords, limit: 2 << 30 }.into(),
-                OverBudget { budget: Budget::StoredFiles, limit: 10 << 30 }.into(),
-            ],
+            "The workspace stores as many files or records as it may.",
+            &[over(Budget::StoredFiles, 10 << 30), over(Budget::StoredRecords, 2 << 30)],
         ),
     ]
 }
@@ -160,13 +163,17 @@ failures! {
     /// Of every call.
     OfCalls => ["InvalidHost", "Unauthenticated", "OutOfScope", "NotAcceptable", "TooManyCalls", "WentWrong", "Unavailable"];
     /// Of calls with a JSON body.
-    OfBodies => ["MalformedJson", "BodyTimeout", "TooLarge", "NoJson", "Invalid", WRITE_UNAVAILABLE, "StorageUsedUp"];
+    OfBodies => ["MalformedJson", "BodyTimeout", "TooLarge", "NoJson", "Invalid", WRITE_UNAVAILABLE];
     /// Of calls with an operation key.
     OfKeys => ["OperationInProgress"];
     /// Of calls with parameters in the query.
     OfQueries => ["Invalid"];
     /// Of uploads.
-    OfUploads => ["MalformedForm", "BodyTimeout", "NoForm", "NoFile", WRITE_UNAVAILABLE, "StorageUsedUp"];
+    OfUploads => ["MalformedForm", "BodyTimeout", "NoForm", "NoFile", WRITE_UNAVAILABLE];
+    /// Of calls that store records.
+    OfRecords => ["RecordsUsedUp"];
+    /// Of calls that store a file.
+    OfFiles => ["StorageUsedUp"];
     /// Of calls that name a feature request.
     OfRequests => ["UnknownRequest"];
     /// Of calls that name a track.

@@ -13,7 +13,7 @@ use super::execute;
 use crate::call::{ReadCall, WriteCall};
 use crate::error::ApiError;
 use crate::fields::Object;
-use crate::openapi::failures::{OfBodies, OfCalls, OfKeys, OfQueries};
+use crate::openapi::failures::{OfBodies, OfCalls, OfKeys, OfQueries, OfRecords};
 use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
@@ -67,7 +67,7 @@ pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<Htt
             "changelog": { "title": "Dark mode is here", "content": "<p>Turn it on.</p>", "publish": true }
         })
     ),
-    responses((status = 201, description = "The changelog.", body = wire::changelog::One), OfCalls, OfBodies, OfKeys)
+    responses((status = 201, description = "The changelog.", body = wire::changelog::One), OfCalls, OfBodies, OfKeys, OfRecords)
 )]
 pub(crate) async fn create(state: web::Data<State>, call: WriteCall) -> Result<HttpResponse, ApiError> {
     let (workspace, links) = (call.workspace, call.links.clone());

@@ -11,7 +11,7 @@ use super::execute;
 use crate::call::{WriteCall, request_ref};
 use crate::error::ApiError;
 use crate::fields::Object;
-use crate::openapi::failures::{OfBodies, OfCalls, OfKeys, OfRequests};
+use crate::openapi::failures::{OfBodies, OfCalls, OfKeys, OfRecords, OfRequests};
 use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
@@ -52,7 +52,7 @@ struct CommentBody {
     ),
     responses(
         (status = 201, description = "The comment.", body = wire::comment::Posted),
-        OfCalls, OfBodies, OfKeys, OfRequests
+        OfCalls, OfBodies, OfKeys, OfRecords, OfRequests
     )
 )]
 pub(crate) async fn create(

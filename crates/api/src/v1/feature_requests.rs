@@ -17,7 +17,7 @@ use super::{CustomerBody, ReferenceNoteBody, execute};
 use crate::call::{ReadCall, WriteCall};
 use crate::error::ApiError;
 use crate::fields::Object;
-use crate::openapi::failures::{OfBodies, OfCalls, OfKeys, OfQueries, OfTracks};
+use crate::openapi::failures::{OfBodies, OfCalls, OfKeys, OfQueries, OfRecords, OfTracks};
 use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
@@ -110,7 +110,7 @@ pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<Htt
                 ))
             )
         ),
-        OfCalls, OfBodies, OfKeys, OfTracks
+        OfCalls, OfBodies, OfKeys, OfRecords, OfTracks
     )
 )]
 pub(crate) async fn create(state: web::Data<State>, call: WriteCall) -> Result<HttpResponse, ApiError> {

@@ -12,7 +12,7 @@ use super::{CustomerBody, ReferenceNoteBody, execute};
 use crate::call::{WriteCall, request_ref};
 use crate::error::ApiError;
 use crate::fields::Object;
-use crate::openapi::failures::{OfBodies, OfCalls, OfKeys, OfRequests};
+use crate::openapi::failures::{OfBodies, OfCalls, OfKeys, OfRecords, OfRequests};
 use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
@@ -45,7 +45,7 @@ struct Body {
     ),
     responses(
         (status = 201, description = "What became of the vote.", body = wire::feature_request::Cast),
-        OfCalls, OfBodies, OfKeys, OfRequests
+        OfCalls, OfBodies, OfKeys, OfRecords, OfRequests
     )
 )]
 pub(crate) async fn create(

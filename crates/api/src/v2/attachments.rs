@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 
 use crate::call::UploadCall;
 use crate::error::ApiError;
-use crate::openapi::failures::{OfCalls, OfUploads};
+use crate::openapi::failures::{OfCalls, OfFiles, OfUploads};
 use crate::state::State;
 use crate::wire;
 
@@ -45,7 +45,7 @@ struct Upload {
     operation_id = "createAttachment",
     tag = "Files",
     request_body(content = Upload, content_type = "multipart/form-data"),
-    responses((status = 201, description = "The file.", body = wire::attachment::Fields), OfCalls, OfUploads)
+    responses((status = 201, description = "The file.", body = wire::attachment::Fields), OfCalls, OfUploads, OfFiles)
 )]
 pub(crate) async fn create(
     state: web::Data<State>,
@@ -53,6 +53,7 @@ pub(crate) async fn create(
     payload: web::Payload,
 ) -> Result<HttpResponse, ApiError> {
     let call = UploadCall::of(&request)?;
+    state.upload.check_budget(call.workspace).await?;
     let body = state.bodies.upload(payload.into_inner());
     let mut parts = Multipart::new(request.headers(), body.clone()).fuse();
     let uploaded = match file(&mut parts).await {

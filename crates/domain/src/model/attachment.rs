@@ -91,6 +91,15 @@ impl std::fmt::Display for BlobKey {
     }
 }
 
+/// A file that nothing used, and whose row was deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnusedAttachment {
+    /// Where its bytes are.
+    pub key: BlobKey,
+    /// Its size in bytes.
+    pub byte_size: u64,
+}
+
 /// What is told about a file to whoever opens it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Served {

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::model::api_key::{ApiKey, Credential, KeyDigest};
-use crate::model::attachment::{Attachment, BlobKey, Served};
+use crate::model::attachment::{Attachment, BlobKey, Served, UnusedAttachment};
 use crate::model::changelog::{Changelog, CoverImage};
 use crate::model::comment::NewComment;
 use crate::model::email_address::EmailAddress;
@@ -25,6 +25,7 @@ use crate::model::search::SearchQuery;
 use crate::model::setting::Setting;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::{Lane, Track};
+use crate::model::usage::{StoredUsage, Usage};
 use crate::model::vote::{NewVote, VoteCast, Voter};
 use crate::model::workspace::{Subdomain, Workspace};
 use crate::policy::ranking::Candidate;
@@ -32,7 +33,7 @@ use crate::ports::{
     AttachmentWrites, Begun, BlobListing, BlobUpload, Blobs, ChangelogWrites, Chunks, Clock, CommentWrites, Directory,
     Ended, GatePass, Health, Housekeeping, Ids, Insertion, Mailer, OperationGate, Outbox, OutboxQueue, Provisioning,
     Random, RequestWrites, RetryPause, RoadmapReader, SettingWrites, Store, TextSearch, TrackWrites, UnitOfWork,
-    VoteWrites,
+    UsageStore, VoteWrites,
 };
 
 mock! {
@@ -154,6 +155,19 @@ mock! {
     impl Housekeeping for Housekeeping {
         async fn forget_operations(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
         async fn blobs_without_rows(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError>;
+        async fn delete_unused_attachments(&self, workspace: WorkspaceId, before: Timestamp, limit: u32) -> Result<Vec<UnusedAttachment>, StoreError>;
+    }
+}
+
+mock! {
+    /// Double of [`UsageStore`].
+    pub UsageStore {}
+
+    #[async_trait]
+    impl UsageStore for UsageStore {
+        async fn load_usage(&self, workspace: WorkspaceId) -> Result<Option<StoredUsage>, StoreError>;
+        async fn add_usage(&self, workspace: WorkspaceId, added: Usage) -> Result<StoredUsage, StoreError>;
+        async fn recount_usage(&self, workspace: WorkspaceId, now: Timestamp) -> Result<StoredUsage, StoreError>;
     }
 }
 

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use crate::error::StoreError;
 use crate::model::api_key::{ApiKey, Credential, KeyDigest};
-use crate::model::attachment::{Attachment, BlobKey};
+use crate::model::attachment::{Attachment, BlobKey, UnusedAttachment};
 use crate::model::changelog::Changelog;
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::{FoundRequest, RequestRef, RequestSummary};
@@ -104,4 +104,15 @@ pub trait Housekeeping: Send + Sync {
 
     /// Those of these blobs that no attachment's row tells about.
     async fn blobs_without_rows(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError>;
+
+    /// Deletes the rows of up to `limit` files of a workspace that were stored before a moment and are no
+    /// changelog's cover. Returns them.
+    ///
+    /// Contract: a unit that has found a file as a cover either keeps it, or finds nothing.
+    async fn delete_unused_attachments(
+        &self,
+        workspace: WorkspaceId,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<UnusedAttachment>, StoreError>;
 }

@@ -6,6 +6,7 @@ use crate::error::{Parsed, Resource, RoadmapError};
 use crate::model::feature_request::RequestRef;
 use crate::model::id::{CustomerId, NoteId};
 use crate::model::vote::{Ballot, NewVote, VoteCast};
+use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Call, Operation};
 
@@ -38,6 +39,12 @@ impl Operation for CastVote {
             at: call.now,
         };
         work.cast_vote(&vote).await?.ok_or_else(missing)
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        let Ok(ballot) = &self.ballot else { return 0 };
+        let voter = ballot.customer.as_ref().map_or(0, storage::voter);
+        voter + ballot.note.as_ref().map_or(0, storage::note)
     }
 }
 

@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use crate::error::{Parsed, RoadmapError};
 use crate::model::changelog::{self, Changelog, ChangelogDraft};
 use crate::model::id::ChangelogId;
+use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Call, Operation};
 
@@ -35,6 +36,10 @@ impl Operation for CreateChangelog {
         };
         work.insert_changelog(&changelog).await?;
         Ok(changelog)
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        self.draft.as_ref().map_or(0, |draft| storage::row(&[draft.title.as_str(), draft.content.as_str()]))
     }
 }
 

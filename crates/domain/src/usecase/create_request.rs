@@ -9,6 +9,7 @@ use crate::model::id::{CustomerId, NoteId, RequestId, TrackId};
 use crate::model::note::NoteDraft;
 use crate::model::search::SearchDocument;
 use crate::model::vote::{NewVote, VoteCast, VoteOutcome};
+use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Call, Operation};
 
@@ -85,6 +86,17 @@ impl Operation for CreateRequest {
         let vote = NewVote { request: RequestRef::Id(request.id), customer: author, note, at: call.now };
         let cast = work.cast_vote(&vote).await?;
         cast.ok_or_else(|| StoreError::Fatal("a request was gone in the unit that stored it".into()).into())
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        let Ok(draft) = &self.draft else { return 0 };
+        let text = storage::row(&[draft.title.as_str(), draft.description.html(), draft.description.text()]);
+        let tally = storage::ROW_BYTES;
+        let tags: u64 = draft.tags.iter().map(|tag| storage::row(&[tag.as_str()])).sum();
+        let search = self.search.as_ref().map_or(0, storage::search_document);
+        let author = draft.customer.as_ref().map_or(0, storage::voter);
+        let note = draft.note.as_ref().map_or(0, storage::note);
+        text + tally + tags + search + author + note
     }
 }
 

@@ -8,12 +8,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use crate::error::{ErrorChain, RoadmapError, StoreError};
+use crate::error::{ErrorChain, OverBudget, RoadmapError, StoreError};
 use crate::model::id::WorkspaceId;
 use crate::model::operation_key::{OperationKey, SavedReply};
 use crate::model::timestamp::Timestamp;
-use crate::policy::idempotency;
+use crate::model::usage::Usage;
+use crate::policy::{idempotency, storage};
 use crate::ports::{Begun, Clock, Ended, Ids, OperationGate, RetryPause, Store, UnitOfWork};
+use crate::usecase::storage_budgets::{Reservation, StorageBudgets};
 
 /// How often a unit is run that the store undid through no fault of its own.
 const ATTEMPTS: u32 = 3;
@@ -50,6 +52,12 @@ pub trait Operation: Send + Sync {
     ///
     /// The order of checks is the contract's: first whether the record exists, then the fields.
     async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Self::Reply, RoadmapError>;
+
+    /// How many bytes of records it may add ([`crate::policy::storage`]). What adds none is never refused
+    /// because the workspace stores too much.
+    fn stored_bytes(&self) -> u64 {
+        0
+    }
 }
 
 /// An answer, and whether it is one from before.
@@ -69,6 +77,7 @@ pub struct Executor {
     pause: Arc<dyn RetryPause>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
+    budgets: Option<Arc<StorageBudgets>>,
 }
 
 enum Settled<T> {
@@ -86,24 +95,13 @@ impl Executor {
         clock: Arc<dyn Clock>,
         ids: Arc<dyn Ids>,
     ) -> Self {
-        Self { store, gate, pause, clock, ids }
+        Self { store, gate, pause, clock, ids, budgets: None }
     }
 
-    /// The saved response of an operation key, when there is one: for commands whose input costs much to read. The
-    /// unit that looks changes nothing, and [`Self::run`] looks again.
-    ///
-    /// # Errors
-    /// Those of the store.
-    pub async fn saved(&self, workspace: WorkspaceId, key: &OperationKey) -> Result<Option<Answer>, RoadmapError> {
-        let ended = match self.store.begin(workspace, Some(key.clone())).await? {
-            Begun::Open(work) => work.rollback().await?,
-            Begun::Replay(reply) => Ended::Answered(reply),
-        };
-        match ended {
-            Ended::AsTold => Ok(None),
-            Ended::Answered(reply) => Ok(Some(Answer { reply, replayed: true })),
-            Ended::Busy => Err(RoadmapError::OperationInProgress),
-        }
+    /// Keeps workspaces within what they may store.
+    #[must_use]
+    pub fn with_budgets(self, budgets: Arc<StorageBudgets>) -> Self {
+        Self { budgets: Some(budgets), ..self }
     }
 
     /// Runs a command at most once under its operation key, contract section 4.10. `render` makes
@@ -186,17 +184,31 @@ impl Executor {
         render: &(impl Fn(O::Reply) -> T + Send + Sync),
         save: &(impl Fn(&T) -> Option<SavedReply> + Send + Sync),
     ) -> Result<Settled<T>, RoadmapError> {
+        let added = self.added_by(workspace, operation).await?;
         let mut work = match self.store.begin(workspace, key.cloned()).await? {
             Begun::Open(work) => work,
             Begun::Replay(saved) => return Ok(Settled::Replayed(saved)),
         };
         let call = Call::new(workspace, self.clock.now(), &*self.ids);
-        match operation.perform(&call, &mut *work).await {
+        // A unit that is over the budget is rolled back, which tells whether its key has an answer.
+        let room = self.reserve(workspace, added);
+        let performed = match &room {
+            Ok(_) => operation.perform(&call, &mut *work).await,
+            Err(over) => Err((*over).into()),
+        };
+        match performed {
             Ok(reply) => {
                 let rendered = render(reply);
                 let saved = if key.is_some() { save(&rendered) } else { None };
                 match work.commit(saved.as_ref(), call.now).await? {
-                    Ended::AsTold => Ok(Settled::Ran(rendered)),
+                    Ended::AsTold => {
+                        if let Ok(Some(room)) = room {
+                            let response =
+                                key.zip(saved.as_ref()).map(|(key, saved)| storage::saved_response(key, saved));
+                            room.keep(Usage::of_records(response.unwrap_or(0)));
+                        }
+                        Ok(Settled::Ran(rendered))
+                    }
                     Ended::Answered(reply) => Ok(Settled::Replayed(reply)),
                     Ended::Busy => Err(RoadmapError::OperationInProgress),
                 }
@@ -215,6 +227,21 @@ impl Executor {
             },
         }
     }
+
+    /// What the operation may add. The workspace's total is at hand afterwards.
+    async fn added_by<O: Operation>(&self, workspace: WorkspaceId, operation: &O) -> Result<Usage, StoreError> {
+        let Some(budgets) = &self.budgets else { return Ok(Usage::default()) };
+        let bytes = operation.stored_bytes();
+        if bytes > 0 {
+            budgets.load(workspace).await?;
+        }
+        Ok(Usage::of_records(bytes))
+    }
+
+    /// Sets room aside for it. This asks no database: the unit is open.
+    fn reserve(&self, workspace: WorkspaceId, added: Usage) -> Result<Option<Reservation>, OverBudget> {
+        self.budgets.as_ref().map(|budgets| budgets.reserve(workspace, added)).transpose()
+    }
 }
 
 #[cfg(test)]
@@ -222,8 +249,10 @@ mod tests {
     //! The eight rules of contract section 4.10, each under its number.
 
     use super::*;
-    use crate::error::{Invalid, Resource};
-    use crate::ports::mocks::{MockOperationGate, MockRetryPause, MockStore, MockUnit};
+    use crate::error::{Budget, Invalid, Resource};
+    use crate::model::usage::StoredUsage;
+    use crate::policy::storage::StorageLimits;
+    use crate::ports::mocks::{MockOperationGate, MockRetryPause, MockStore, MockUnit, MockUsageStore};
     use crate::usecase::fixtures::{FixedClock, NumberedIds, now, workspace};
     use mockall::Sequence;
     use pollster::block_on;
@@ -343,22 +372,6 @@ mod tests {
             let outcome = block_on(executor.run(workspace(), Some(&key("k")), &operation, created));
             assert!(matches!(outcome, Err(RoadmapError::OutcomeUnknown { has_key: true, .. })), "{outcome:?}");
         }
-    }
-
-    #[test]
-    fn a_saved_response_is_found_without_a_run() {
-        for (ended, found) in [
-            (Ended::AsTold, Some(None)),
-            (Ended::Answered(created("x")), Some(Some(Answer { reply: created("x"), replayed: true }))),
-            (Ended::Busy, None),
-        ] {
-            let saved = block_on(executor(ending(ended), closed_to_all()).saved(workspace(), &key("k"))).ok();
-            assert_eq!(saved, found);
-        }
-        let mut store = MockStore::new();
-        store.expect_begin().return_once(|_, _| Ok(Begun::Replay(created("x"))));
-        let saved = block_on(executor(store, closed_to_all()).saved(workspace(), &key("k"))).unwrap();
-        assert_eq!(saved, Some(Answer { reply: created("x"), replayed: true }));
     }
 
     /// A store whose only unit expects to be committed with `saved`.
@@ -597,6 +610,96 @@ mod tests {
         });
         let operation = Counted::ending(|| Ok("done"));
         let outcome = block_on(executor(store, open_gate()).run(workspace(), None, &operation, created));
+        assert!(matches!(outcome, Err(RoadmapError::Store(StoreError::Unavailable(_)))));
+    }
+
+    /// A command that adds so many bytes.
+    struct Adding(u64, Counted);
+
+    #[async_trait]
+    impl Operation for Adding {
+        type Reply = &'static str;
+
+        async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<&'static str, RoadmapError> {
+            self.1.perform(call, work).await
+        }
+
+        fn stored_bytes(&self) -> u64 {
+            self.0
+        }
+    }
+
+    /// Budgets of a workspace that stores 900 of 1,000 bytes.
+    fn nearly_used_up(usage: MockUsageStore) -> Arc<StorageBudgets> {
+        let limits = StorageLimits { records: Some(1_000), files: None };
+        Arc::new(StorageBudgets::new(Arc::new(usage), Arc::new(FixedClock), limits))
+    }
+
+    fn usage() -> MockUsageStore {
+        let mut usage = MockUsageStore::new();
+        let stored = StoredUsage { usage: Usage::of_records(900), counted_at: Some(now()) };
+        usage.expect_load_usage().times(1).return_once(move |_| Ok(Some(stored)));
+        usage
+    }
+
+    #[test]
+    fn what_has_no_room_does_not_run_and_what_adds_nothing_does() {
+        let budgets = nearly_used_up(usage());
+        let too_large = Adding(101, Counted::ending(|| Ok("done")));
+        let refused = executor(rolling_back(), open_gate()).with_budgets(budgets.clone());
+        let outcome = block_on(refused.run(workspace(), Some(&key("k")), &too_large, created));
+        let over = OverBudget { budget: Budget::StoredRecords, limit: 1_000 };
+        assert!(matches!(outcome, Err(RoadmapError::OverBudget(found)) if found == over));
+        assert_eq!(too_large.1.runs(), 0);
+
+        let last = Adding(100, Counted::ending(|| Ok("done")));
+        let runs = executor(committing(None), closed_to_all()).with_budgets(budgets.clone());
+        block_on(runs.apply(workspace(), &last)).unwrap();
+        let move_ = Adding(0, Counted::ending(|| Ok("moved")));
+        let runs = executor(committing(Some(created("moved"))), open_gate()).with_budgets(budgets);
+        block_on(runs.run(workspace(), Some(&key("k")), &move_, created)).unwrap();
+        assert_eq!((last.1.runs(), move_.1.runs()), (1, 1));
+    }
+
+    #[test]
+    fn a_replay_needs_no_room() {
+        // A store tells of the key when the unit begins or when it ends.
+        let mut at_once = MockStore::new();
+        at_once.expect_begin().return_once(|_, _| Ok(Begun::Replay(created("first"))));
+        for store in [at_once, ending(Ended::Answered(created("first")))] {
+            let operation = Adding(101, Counted::ending(|| Ok("second")));
+            let executor = executor(store, open_gate()).with_budgets(nearly_used_up(usage()));
+            let answer = block_on(executor.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
+            assert_eq!((answer, operation.1.runs()), (Answer { reply: created("first"), replayed: true }, 0));
+        }
+    }
+
+    #[test]
+    fn what_was_committed_counts_with_its_saved_answer_and_what_failed_does_not() {
+        let mut usage = usage();
+        // A row of 200 bytes, the key and the body.
+        usage
+            .expect_add_usage()
+            .withf(|_, added| *added == Usage::of_records(20 + 200 + 1 + 4))
+            .times(1)
+            .return_once(|_, _| Ok(StoredUsage::default()));
+        let budgets = nearly_used_up(usage);
+        let failing = Adding(100, Counted::ending(|| Err(Invalid::missing("content").into())));
+        let fails = executor(rolling_back(), open_gate()).with_budgets(budgets.clone());
+        assert!(block_on(fails.run(workspace(), Some(&key("k")), &failing, created)).is_err());
+        let operation = Adding(20, Counted::ending(|| Ok("done")));
+        let runs = executor(committing(Some(created("done"))), open_gate()).with_budgets(budgets.clone());
+        block_on(runs.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
+        block_on(budgets.flush()).unwrap();
+    }
+
+    #[test]
+    fn a_total_that_cannot_be_read_is_the_answer_before_anything_begins() {
+        let mut usage = MockUsageStore::new();
+        usage.expect_load_usage().returning(|_| Err(StoreError::Unavailable("gone".into())));
+        let operation = Adding(1, Counted::ending(|| Ok("done")));
+        let executor = executor(MockStore::new(), closed_to_all()).with_budgets(nearly_used_up(usage));
+        let outcome = block_on(executor.apply(workspace(), &operation));
         assert!(matches!(outcome, Err(RoadmapError::Store(StoreError::Unavailable(_)))));
     }
 

@@ -6,6 +6,7 @@ use crate::error::{Parsed, Resource, RoadmapError};
 use crate::model::comment::{Comment, CommentDraft, NewComment};
 use crate::model::feature_request::{RequestRef, RequestSummary};
 use crate::model::id::CommentId;
+use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Call, Operation};
 
@@ -57,6 +58,10 @@ impl Operation for PostComment {
         }
         let NewComment { id, content, created_at, .. } = comment;
         Ok(CommentPosted { comment: Comment { id, content, created_at }, request })
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        self.draft.as_ref().map_or(0, |draft| storage::row(&[draft.content.as_str()]))
     }
 }
 

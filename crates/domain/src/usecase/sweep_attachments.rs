@@ -1,4 +1,8 @@
-//! Removes what uploads have left behind: blobs that no row tells about, and unfinished ones.
+//! Removes what nobody needs of uploads: files that nothing has used, blobs that no row tells about, and
+//! unfinished ones.
+//!
+//! Of a file that nothing uses the row is deleted first: a crash leaves a blob without a row, which the next
+//! sweep removes.
 //!
 //! Only blobs of workspaces that the store knows are looked at: a storage that belongs to another
 //! database, because a setting is wrong or two installations share it, loses nothing.
@@ -11,10 +15,16 @@ use time::Duration;
 use crate::error::RoadmapError;
 use crate::model::attachment::BlobKey;
 use crate::model::id::WorkspaceId;
+use crate::model::timestamp::Timestamp;
+use crate::model::usage::Usage;
 use crate::ports::{Blobs, Clock, Directory, Housekeeping, StoredBlob};
+use crate::usecase::storage_budgets::StorageBudgets;
 
 /// How old a blob without a row must be: its row may only just be on its way.
 const GRACE: Duration = Duration::days(1);
+
+/// How many files that nothing uses are deleted at a time.
+const BATCH: u32 = 100;
 
 /// Sweeps the storage.
 #[derive(Clone)]
@@ -23,6 +33,8 @@ pub struct SweepAttachments {
     directory: Arc<dyn Directory>,
     housekeeping: Arc<dyn Housekeeping>,
     clock: Arc<dyn Clock>,
+    budgets: Arc<StorageBudgets>,
+    unused_after: Option<Duration>,
 }
 
 /// What a sweep has removed.
@@ -32,21 +44,26 @@ pub struct Swept {
     pub blobs: u64,
     /// Uploads that were never finished.
     pub unfinished: u64,
+    /// Files that nothing has used.
+    pub unused: u64,
 }
 
 impl SweepAttachments {
-    /// Sweeps `blobs` of what `housekeeping` knows no rows of, in the workspaces of `directory`.
+    /// Sweeps `blobs` of what `housekeeping` knows no rows of, in the workspaces of `directory`, and of files
+    /// that nothing has used for as long as `unused_after` says. `budgets` are told what became free.
     #[must_use]
     pub fn new(
         blobs: Arc<dyn Blobs>,
         directory: Arc<dyn Directory>,
         housekeeping: Arc<dyn Housekeeping>,
         clock: Arc<dyn Clock>,
+        budgets: Arc<StorageBudgets>,
+        unused_after: Option<Duration>,
     ) -> Self {
-        Self { blobs, directory, housekeeping, clock }
+        Self { blobs, directory, housekeeping, clock, budgets, unused_after }
     }
 
-    /// Removes what is older than a day.
+    /// Removes what nothing has used for too long, and what has no row and is older than a day.
     ///
     /// # Errors
     /// Those of the storage and the store; what was removed until then stays removed.
@@ -54,7 +71,13 @@ impl SweepAttachments {
         let before = self.clock.now().plus(-GRACE);
         let own: BTreeSet<WorkspaceId> =
             self.directory.workspaces().await?.iter().map(|workspace| workspace.id).collect();
-        let mut swept = Swept { blobs: 0, unfinished: self.blobs.delete_unfinished(before).await? };
+        let mut swept = Swept::default();
+        if let Some(unused_after) = self.unused_after {
+            for workspace in &own {
+                swept.unused += self.delete_unused(*workspace, self.clock.now().plus(-unused_after)).await?;
+            }
+        }
+        swept.unfinished = self.blobs.delete_unfinished(before).await?;
         let mut listing = self.blobs.list();
         loop {
             let some = listing.next().await?;
@@ -72,18 +95,37 @@ impl SweepAttachments {
             }
         }
     }
+
+    async fn delete_unused(&self, workspace: WorkspaceId, before: Timestamp) -> Result<u64, RoadmapError> {
+        let mut deleted = 0;
+        loop {
+            let batch = self.housekeeping.delete_unused_attachments(workspace, before, BATCH).await?;
+            for file in &batch {
+                self.budgets.record(workspace, Usage::default().minus(Usage::of_files(file.byte_size)));
+                self.blobs.delete(file.key).await?;
+                deleted += 1;
+            }
+            if batch.len() < BATCH as usize {
+                return Ok(deleted);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::StoreError;
+    use crate::model::attachment::UnusedAttachment;
     use crate::model::id::AttachmentId;
+    use crate::model::usage::StoredUsage;
     use crate::model::workspace::{Subdomain, Workspace};
+    use crate::policy::storage::StorageLimits;
     use crate::ports::BlobListing;
-    use crate::ports::mocks::{MockBlobs, MockDirectory, MockHousekeeping};
+    use crate::ports::mocks::{MockBlobs, MockDirectory, MockHousekeeping, MockUsageStore};
     use crate::usecase::fixtures::{FixedClock, now, workspace};
     use async_trait::async_trait;
+    use mockall::Sequence;
     use pollster::block_on;
     use uuid::Uuid;
 
@@ -111,6 +153,83 @@ mod tests {
         directory
     }
 
+    fn sweep(blobs: MockBlobs, housekeeping: MockHousekeeping, unused_after: Option<Duration>) -> SweepAttachments {
+        sweep_with(blobs, housekeeping, MockUsageStore::new(), unused_after)
+    }
+
+    fn sweep_with(
+        blobs: MockBlobs,
+        housekeeping: MockHousekeeping,
+        usage: MockUsageStore,
+        unused_after: Option<Duration>,
+    ) -> SweepAttachments {
+        let clock = Arc::new(FixedClock);
+        let budgets = StorageBudgets::new(Arc::new(usage), clock.clone(), StorageLimits::default());
+        let (directory, housekeeping) = (Arc::new(directory()), Arc::new(housekeeping));
+        SweepAttachments::new(Arc::new(blobs), directory, housekeeping, clock, Arc::new(budgets), unused_after)
+    }
+
+    /// A storage in which nothing is left behind.
+    fn tidy() -> MockBlobs {
+        let mut blobs = MockBlobs::new();
+        blobs.expect_delete_unfinished().return_once(|_| Ok(0));
+        blobs.expect_list().return_once(|| Box::new(Batches(Vec::new())));
+        blobs
+    }
+
+    fn unused(numbers: std::ops::Range<u128>) -> Vec<UnusedAttachment> {
+        numbers.map(|number| UnusedAttachment { key: key(number), byte_size: 10 }).collect()
+    }
+
+    #[test]
+    fn what_nothing_has_used_is_deleted_row_by_row_and_then_the_bytes() {
+        let mut order = Sequence::new();
+        let mut housekeeping = MockHousekeeping::new();
+        let mut blobs = tidy();
+        for numbers in [0..100, 100..103] {
+            let found = unused(numbers.clone());
+            housekeeping
+                .expect_delete_unused_attachments()
+                .withf(|of, before, limit| (*of, *before, *limit) == (workspace(), now().plus(-Duration::days(7)), 100))
+                .times(1)
+                .in_sequence(&mut order)
+                .return_once(move |_, _, _| Ok(found));
+            let count = numbers.clone().count();
+            blobs
+                .expect_delete()
+                .withf(move |deleted| numbers.clone().any(|number| key(number) == *deleted))
+                .times(count)
+                .in_sequence(&mut order)
+                .returning(|_| Ok(()));
+        }
+        let mut usage = MockUsageStore::new();
+        usage
+            .expect_add_usage()
+            .withf(|of, freed| (*of, *freed) == (workspace(), Usage { records: 0, files: -1_030 }))
+            .times(1)
+            .returning(|_, _| Ok(StoredUsage::default()));
+        let sweep = sweep_with(blobs, housekeeping, usage, Some(Duration::days(7)));
+        assert_eq!(block_on(sweep.run()).unwrap(), Swept { blobs: 0, unfinished: 0, unused: 103 });
+        block_on(sweep.budgets.flush()).unwrap();
+    }
+
+    #[test]
+    fn a_row_that_is_deleted_counts_no_more_even_when_its_bytes_cannot_be_deleted() {
+        let mut blobs = MockBlobs::new();
+        blobs.expect_delete().times(1).returning(|_| Err(StoreError::Unavailable("gone".into())));
+        let mut housekeeping = MockHousekeeping::new();
+        housekeeping.expect_delete_unused_attachments().times(1).return_once(|_, _, _| Ok(unused(1..2)));
+        let mut usage = MockUsageStore::new();
+        usage
+            .expect_add_usage()
+            .withf(|_, freed| *freed == Usage { records: 0, files: -10 })
+            .times(1)
+            .returning(|_, _| Ok(StoredUsage::default()));
+        let sweep = sweep_with(blobs, housekeeping, usage, Some(Duration::days(7)));
+        assert!(matches!(block_on(sweep.run()), Err(RoadmapError::Store(StoreError::Unavailable(_)))));
+        block_on(sweep.budgets.flush()).unwrap();
+    }
+
     #[test]
     fn the_files_of_another_database_are_left_alone() {
         let mut blobs = MockBlobs::new();
@@ -121,8 +240,8 @@ mod tests {
             Box::new(Batches(vec![vec![foreign]]))
         });
         // Neither `MockHousekeeping` nor `delete` expects a call.
-        let housekeeping = Arc::new(MockHousekeeping::new());
-        let sweep = SweepAttachments::new(Arc::new(blobs), Arc::new(directory()), housekeeping, Arc::new(FixedClock));
+        let housekeeping = MockHousekeeping::new();
+        let sweep = sweep(blobs, housekeeping, None);
         assert_eq!(block_on(sweep.run()).unwrap(), Swept::default());
     }
 
@@ -146,8 +265,7 @@ mod tests {
             [only] if *only == key(5) => Ok(Vec::new()),
             other => Err(StoreError::Fatal(format!("{other:?}").into())),
         });
-        let sweep =
-            SweepAttachments::new(Arc::new(blobs), Arc::new(directory()), Arc::new(housekeeping), Arc::new(FixedClock));
-        assert_eq!(block_on(sweep.run()).unwrap(), Swept { blobs: 1, unfinished: 3 });
+        let sweep = sweep(blobs, housekeeping, None);
+        assert_eq!(block_on(sweep.run()).unwrap(), Swept { blobs: 1, unfinished: 3, unused: 0 });
     }
 }

@@ -10,8 +10,11 @@ use crate::error::{ErrorChain, Invalid, Problem, RoadmapError};
 use crate::model::attachment::{Attachment, BlobKey, Checksum, Filename, MAX_BYTES, Served};
 use crate::model::id::{AttachmentId, WorkspaceId};
 use crate::model::media_type::{self, MediaType};
+use crate::model::usage::Usage;
+use crate::policy::storage;
 use crate::ports::{BlobUpload, Blobs, Chunks, Clock, Ids, UnitOfWork};
 use crate::usecase::executor::{Call, Executor, Operation};
+use crate::usecase::storage_budgets::{Reservation, StorageBudgets};
 
 /// How much of the beginning of a file is kept until its end, to read the size of an image from.
 const HEAD: usize = 256 * 1024;
@@ -23,6 +26,7 @@ pub struct UploadAttachment {
     executor: Executor,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
+    budgets: Option<Arc<StorageBudgets>>,
 }
 
 /// What a client says about a file.
@@ -44,14 +48,31 @@ impl UploadAttachment {
     /// Takes files into `blobs`.
     #[must_use]
     pub fn new(blobs: Arc<dyn Blobs>, executor: Executor, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
-        Self { blobs, executor, clock, ids }
+        Self { blobs, executor, clock, ids, budgets: None }
+    }
+
+    /// Keeps workspaces within what they may store.
+    #[must_use]
+    pub fn with_budgets(self, budgets: Arc<StorageBudgets>) -> Self {
+        Self { budgets: Some(budgets), ..self }
+    }
+
+    /// Whether the workspace may store anything more, to be asked before a file is read.
+    ///
+    /// # Errors
+    /// It may not; those of the store.
+    pub async fn check_budget(&self, workspace: WorkspaceId) -> Result<(), RoadmapError> {
+        match &self.budgets {
+            Some(budgets) => budgets.check_files(workspace).await,
+            None => Ok(()),
+        }
     }
 
     /// Stores the bytes as they come, and then the row. When it returns, both are durable.
     ///
     /// # Errors
-    /// [`refused`] when there are more than [`MAX_BYTES`]; those of the source, the storage and the
-    /// store. Then there is no attachment, and unless it was the store that failed, no blob: whether
+    /// [`refused`] when there are more than [`MAX_BYTES`]; a budget that has no room for them; those of the
+    /// source, the storage and the store. Then there is no attachment, and unless it was the store that failed, no blob: whether
     /// the store has the row is not always known, so that the sweep is left to decide.
     pub async fn run(
         &self,
@@ -60,8 +81,12 @@ impl UploadAttachment {
         source: &mut dyn Chunks,
     ) -> Result<Attachment, RoadmapError> {
         let attachment = AttachmentId::new(self.ids.next(self.clock.now()));
-        let stored = self.store(BlobKey { workspace, attachment }, file, source).await?;
-        self.executor.apply(workspace, &RecordAttachment { stored }).await
+        let (stored, room) = self.store(BlobKey { workspace, attachment }, file, source).await?;
+        let recorded = self.executor.apply(workspace, &RecordAttachment { stored }).await?;
+        if let Some(room) = room {
+            room.keep(Usage::default());
+        }
+        Ok(recorded)
     }
 
     async fn store(
@@ -69,7 +94,7 @@ impl UploadAttachment {
         key: BlobKey,
         file: FileDescription,
         source: &mut dyn Chunks,
-    ) -> Result<Attachment, RoadmapError> {
+    ) -> Result<(Attachment, Option<Reservation>), RoadmapError> {
         let mut pieces = Vec::new();
         let mut intake = Intake::default();
         while intake.head.len() < media_type::SNIFFED && !intake.ended {
@@ -77,26 +102,31 @@ impl UploadAttachment {
         }
         let media_type = MediaType::of(&intake.head, file.media_type.as_deref());
         let mut upload = self.blobs.create(key, &Served::of(&media_type, &file.filename)).await?;
-        match intake.pour(pieces, source, &mut *upload).await {
-            Ok(()) => upload.finish().await?,
-            Err(error) => {
+        let taken = intake.pour(pieces, source, &mut *upload).await.and_then(|()| {
+            let stored = Attachment {
+                id: key.attachment,
+                filename: file.filename,
+                byte_size: intake.size,
+                checksum: Checksum(std::mem::take(&mut intake.md5).finalize().into()),
+                key,
+                service_name: self.blobs.service_name().to_owned(),
+                dimensions: media_type::dimensions(&media_type, &intake.head),
+                media_type,
+                created_at: self.clock.now(),
+            };
+            let reserve = |budgets: &Arc<StorageBudgets>| budgets.reserve(key.workspace, storage::attachment(&stored));
+            let room = self.budgets.as_ref().map(reserve).transpose()?;
+            Ok((stored, room))
+        });
+        match &taken {
+            Ok(_) => upload.finish().await?,
+            Err(_) => {
                 if let Err(second) = upload.abort().await {
                     tracing::warn!(error = %ErrorChain::new(&second), "an unfinished upload could not be removed");
                 }
-                return Err(error);
             }
         }
-        Ok(Attachment {
-            id: key.attachment,
-            filename: file.filename,
-            byte_size: intake.size,
-            checksum: Checksum(intake.md5.finalize().into()),
-            key,
-            service_name: self.blobs.service_name().to_owned(),
-            dimensions: media_type::dimensions(&media_type, &intake.head),
-            media_type,
-            created_at: self.clock.now(),
-        })
+        taken
     }
 }
 
@@ -169,8 +199,10 @@ impl Operation for RecordAttachment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::StoreError;
-    use crate::ports::mocks::{MockBlobs, MockOperationGate, MockRetryPause, MockStore, MockUnit};
+    use crate::error::{Budget, OverBudget, StoreError};
+    use crate::model::usage::StoredUsage;
+    use crate::policy::storage::StorageLimits;
+    use crate::ports::mocks::{MockBlobs, MockOperationGate, MockRetryPause, MockStore, MockUnit, MockUsageStore};
     use crate::ports::{Begun, Ended};
     use crate::usecase::fixtures::{FixedClock, NumberedIds, now, workspace};
     use pollster::block_on;
@@ -257,13 +289,54 @@ mod tests {
         store: MockStore,
         pieces: Vec<Result<Bytes, StoreError>>,
     ) -> Result<Attachment, RoadmapError> {
+        upload_within(StorageLimits::default(), MockUsageStore::new(), blobs, store, pieces)
+    }
+
+    fn upload_within(
+        limits: StorageLimits,
+        usage: MockUsageStore,
+        blobs: MockBlobs,
+        store: MockStore,
+        pieces: Vec<Result<Bytes, StoreError>>,
+    ) -> Result<Attachment, RoadmapError> {
         let (clock, ids) = (Arc::new(FixedClock), Arc::new(NumberedIds::default()));
         let gate = Arc::new(MockOperationGate::new());
         let pause = Arc::new(MockRetryPause::new());
         let executor = Executor::new(Arc::new(store), gate, pause, clock.clone(), ids.clone());
-        let upload = UploadAttachment::new(Arc::new(blobs), executor, clock, ids);
+        let budgets = Arc::new(StorageBudgets::new(Arc::new(usage), clock.clone(), limits));
+        let upload = UploadAttachment::new(Arc::new(blobs), executor, clock, ids).with_budgets(budgets.clone());
         let file = FileDescription { filename: Filename::cleaned("a.png"), media_type: Some("text/plain".to_owned()) };
-        block_on(upload.run(workspace(), file, &mut Pieces(Some(pieces.into_iter()))))
+        let uploaded = block_on(upload.run(workspace(), file, &mut Pieces(Some(pieces.into_iter()))));
+        if limits != StorageLimits::default() {
+            block_on(budgets.flush()).unwrap();
+        }
+        uploaded
+    }
+
+    #[test]
+    fn a_file_that_has_no_room_leaves_nothing_and_one_that_has_counts() {
+        let seen = Arc::default();
+        let limits = StorageLimits { records: None, files: Some(4_999) };
+        let mut usage = MockUsageStore::new();
+        // After a refusal the store is asked whether others have made room. Nothing is added.
+        usage.expect_load_usage().times(1).returning(|_| Ok(None));
+        let blobs = storage(&seen, "text/plain");
+        let error = upload_within(limits, usage, blobs, nothing_stored(), pieces_of(5_000)).unwrap_err();
+        let over = OverBudget { budget: Budget::StoredFiles, limit: 4_999 };
+        assert!(matches!(error, RoadmapError::OverBudget(found) if found == over));
+        assert_eq!(Recorded(seen).seen().ended, ["aborted"]);
+
+        let seen = Arc::default();
+        let mut usage = MockUsageStore::new();
+        let row = 200 + "a.png".len() + "text/plain".len() + 2 * 36 + 1 + "local".len();
+        let counted = Usage::of_records(row as u64).plus(Usage::of_files(4_999));
+        usage
+            .expect_add_usage()
+            .withf(move |_, added| *added == counted)
+            .times(1)
+            .returning(|_, _| Ok(StoredUsage::default()));
+        let blobs = storage(&seen, "text/plain");
+        upload_within(limits, usage, blobs, store(|| Ok(())), pieces_of(4_999)).unwrap();
     }
 
     fn nothing_stored() -> MockStore {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{BigInt, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Timestamptz, Uuid as SqlUuid};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::attachment::BlobKey;
-use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
+use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Directory, Health, Housekeeping};
 use uuid::Uuid;
@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::PostgresStore;
 use crate::codec::Moment;
 use crate::schema::attachments;
-use crate::session::NO_WORKSPACE;
+use crate::session::{NO_WORKSPACE, Session};
 use crate::statement::statement;
 
 statement! {
@@ -26,6 +26,22 @@ statement! {
          SELECT operation_key FROM operations WHERE workspace_id = {workspace} AND created_at < {before}
          ORDER BY created_at LIMIT {most}
      )"
+}
+
+statement! {
+    /// Locks the oldest files of a workspace from before a moment that are no changelog's cover.
+    LockUnusedAttachments { workspace: Uuid => SqlUuid, before: Moment => Timestamptz, most: i64 => BigInt } -> SqlUuid,
+    "SELECT id FROM attachments WHERE workspace_id = {workspace} AND created_at < {before} AND NOT EXISTS (
+         SELECT FROM changelogs WHERE changelogs.workspace_id = {workspace} AND cover_attachment_id = attachments.id
+     ) ORDER BY created_at LIMIT {most} FOR UPDATE SKIP LOCKED"
+}
+
+statement! {
+    /// Deletes those of these files that are no changelog's cover.
+    DeleteUnusedAttachments { workspace: Uuid => SqlUuid, ids: Vec<Uuid> => Array<SqlUuid> } -> (SqlUuid, BigInt),
+    "DELETE FROM attachments WHERE workspace_id = {workspace} AND id = ANY ({ids}) AND NOT EXISTS (
+         SELECT FROM changelogs WHERE changelogs.workspace_id = {workspace} AND cover_attachment_id = attachments.id
+     ) RETURNING id, byte_size"
 }
 
 #[async_trait]
@@ -63,6 +79,32 @@ impl Housekeeping for PostgresStore {
             without.extend(keys.into_iter().filter(|key| !known.contains(&key.attachment.uuid())));
         }
         Ok(without)
+    }
+
+    /// The rows are locked by one statement and looked at once more by the next: a changelog that has got
+    /// one of them as its cover in between has committed, and is seen.
+    async fn delete_unused_attachments(
+        &self,
+        workspace: WorkspaceId,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<UnusedAttachment>, StoreError> {
+        let session = Session::transaction(&self.aside, workspace.uuid()).await?;
+        let id = workspace.uuid();
+        let lock = LockUnusedAttachments { workspace: id, before: before.into(), most: i64::from(limit) };
+        let ids: Vec<Uuid> = session.run(lock.load(&mut session.connection()?)).await?;
+        if ids.is_empty() {
+            session.roll_back().await?;
+            return Ok(Vec::new());
+        }
+        let delete = DeleteUnusedAttachments { workspace: id, ids };
+        let deleted: Vec<(Uuid, i64)> = session.run(delete.load(&mut session.connection()?)).await?;
+        session.commit(None::<DeleteUnusedAttachments>).await?;
+        let unused = |(attachment, byte_size): (Uuid, i64)| UnusedAttachment {
+            key: BlobKey { workspace, attachment: AttachmentId::new(attachment) },
+            byte_size: byte_size.unsigned_abs(),
+        };
+        Ok(deleted.into_iter().map(unused).collect())
     }
 }
 

@@ -34,10 +34,12 @@ impl AttachmentWrites for PostgresUnit {
     }
 
     async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<CoverImage>, StoreError> {
+        // The sweep deletes files that nothing uses. It leaves this one alone until the unit ends.
         let filename = attachments::table
             .filter(attachments::workspace_id.eq(self.workspace))
             .filter(attachments::id.eq(attachment.uuid()))
-            .select(attachments::filename);
+            .select(attachments::filename)
+            .for_key_share();
         let filename: Option<String> = self.run_optional(filename.first(&mut self.connection()?)).await?;
         Ok(filename.map(|filename| CoverImage { attachment, filename: Filename::stored(filename) }))
     }

@@ -9,7 +9,8 @@ use crate::wiring::Application;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AttachmentsCommand {
-    /// Remove what uploads have left behind: files without a record and unfinished ones, older than a day
+    /// Remove what uploads have left behind: files that nothing uses (the setting unused_uploads), and those
+    /// without a record and unfinished ones, older than a day
     Sweep {
         #[command(flatten)]
         form: Form,
@@ -21,21 +22,26 @@ struct Shown {
     storage: String,
     files_removed: u64,
     unfinished_removed: u64,
+    unused_removed: u64,
 }
 
 impl Row for Shown {
-    const COLUMNS: &[&str] = &["storage", "files_removed", "unfinished_removed"];
+    const COLUMNS: &[&str] = &["storage", "files_removed", "unfinished_removed", "unused_removed"];
 }
 
 impl AttachmentsCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
         let application = Application::open(settings).await?;
         let Self::Sweep { form } = self;
-        let swept = application.sweep_attachments(Application::blobs(settings)?).run().await?;
+        let swept = application.sweep_attachments(settings, Application::blobs(settings)?).run().await;
+        // What became free counts, whatever came of the rest.
+        application.budgets.flush().await?;
+        let swept = swept?;
         form.one(&Shown {
             storage: settings.storage.to_string(),
             files_removed: swept.blobs,
             unfinished_removed: swept.unfinished,
+            unused_removed: swept.unused,
         })
     }
 }

@@ -12,6 +12,7 @@ use roadmap_api::observer::{Observer, Unobserved};
 use roadmap_domain::error::ErrorChain;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::forget_operations::ForgetOperations;
+use roadmap_domain::usecase::storage_budgets::StorageBudgets;
 use roadmap_domain::usecase::sweep_attachments::{SweepAttachments, Swept};
 use tokio::runtime::Handle;
 
@@ -25,6 +26,12 @@ use crate::settings::Settings;
 use crate::stopping::{StopSignals, Stopping};
 use crate::wiring::{Application, Serving, Surface};
 use crate::worker::Worker;
+
+/// How often it is added to the store's totals what this process has stored.
+const FLUSH: Duration = Duration::from_secs(5);
+
+/// How often it is looked for workspaces to be counted anew.
+const RECOUNT: Duration = Duration::from_secs(10);
 
 /// How often old answers are forgotten.
 const HOUSEKEEPING: Duration = Duration::from_secs(3_600);
@@ -88,9 +95,11 @@ impl Serve {
         let server = http::serve(listener, states, stop, settings.shutdown_wait)?;
         let housekeeping = tokio::spawn(keep_house(
             application.forget_operations(&settings),
-            application.sweep_attachments(blobs),
+            application.sweep_attachments(&settings, blobs),
             deliver.clone(),
         ));
+
+        let counting = tokio::spawn(count_storage(application.budgets.clone()));
 
         let worker = settings.mail_worker.then(|| Worker::start(deliver)).transpose()?;
         let mut listening = format!("Listening on http://{address}");
@@ -116,10 +125,43 @@ impl Serve {
         if !detached.drain(settings.shutdown_wait).await {
             tracing::warn!("some calls were not done when the time to stop had come");
         }
+        counting.abort();
+        flush_storage(&application.budgets).await;
         if let Some(server) = metrics_server {
             server.stop().await;
         }
         Ok(())
+    }
+}
+
+/// Lets the processes on one database know what each of them has stored, and counts anew what is due.
+async fn count_storage(budgets: Arc<StorageBudgets>) {
+    let flushing = async {
+        let mut ticks = tokio::time::interval(FLUSH);
+        loop {
+            ticks.tick().await;
+            flush_storage(&budgets).await;
+        }
+    };
+    let counting = async {
+        let mut ticks = tokio::time::interval(RECOUNT);
+        loop {
+            ticks.tick().await;
+            match budgets.recount_due().await {
+                Ok(0) => {}
+                Ok(workspaces) => tracing::debug!(workspaces, "counted what workspaces store"),
+                Err(error) => {
+                    tracing::warn!(error = %ErrorChain::new(&error), "failed to count what a workspace stores")
+                }
+            }
+        }
+    };
+    tokio::join!(flushing, counting);
+}
+
+async fn flush_storage(budgets: &StorageBudgets) {
+    if let Err(error) = budgets.flush().await {
+        tracing::warn!(error = %ErrorChain::new(&error), "failed to add to what workspaces store");
     }
 }
 
@@ -136,8 +178,8 @@ async fn keep_house(forget: ForgetOperations, sweep: SweepAttachments, deliver: 
         }
         match sweep.run().await {
             Ok(swept) if swept == Swept::default() => {}
-            Ok(Swept { blobs, unfinished }) => {
-                tracing::info!(blobs, unfinished, "what uploads have left behind was removed");
+            Ok(Swept { blobs, unfinished, unused }) => {
+                tracing::info!(blobs, unfinished, unused, "what uploads have left behind was removed");
             }
             Err(error) => {
                 tracing::warn!(error = %ErrorChain::new(&error), "what uploads have left behind could not be removed")

@@ -9,8 +9,8 @@ use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::usecase::create_workspace::CreateWorkspace;
 use serde::Serialize;
 
-use super::base_url;
 use super::output::{Form, Row};
+use super::{base_url, named};
 use crate::settings::Settings;
 use crate::wiring::Application;
 
@@ -31,6 +31,17 @@ pub(crate) enum WorkspaceCommand {
     },
     /// List all workspaces
     List {
+        #[command(flatten)]
+        form: Form,
+    },
+    /// Show how much workspaces store, and how much they may
+    Usage {
+        /// Only this workspace
+        #[arg(long, value_name = "SUBDOMAIN")]
+        workspace: Option<String>,
+        /// Count anew instead of showing what the service knows
+        #[arg(long)]
+        recount: bool,
         #[command(flatten)]
         form: Form,
     },
@@ -61,6 +72,53 @@ impl Shown {
     }
 }
 
+#[derive(Serialize)]
+struct ShownUsage {
+    subdomain: String,
+    record_bytes: i64,
+    /// `null` without a limit.
+    record_limit: Option<u64>,
+    file_bytes: i64,
+    /// `null` without a limit.
+    file_limit: Option<u64>,
+    /// `null` when the rows were never counted.
+    counted_at: Option<String>,
+}
+
+impl Row for ShownUsage {
+    const COLUMNS: &[&str] = &["subdomain", "record_bytes", "record_limit", "file_bytes", "file_limit", "counted_at"];
+}
+
+/// What workspaces store: as the service knows it, which is some seconds old, or counted now.
+async fn usage(
+    application: &Application,
+    settings: &Settings,
+    only: Option<String>,
+    recount: bool,
+) -> anyhow::Result<Vec<ShownUsage>> {
+    let workspaces = match only {
+        Some(subdomain) => vec![named(application, &subdomain).await?],
+        None => application.directory.workspaces().await?,
+    };
+    let mut shown = Vec::new();
+    for Workspace { id, subdomain } in workspaces {
+        let stored = if recount {
+            application.usage.recount_usage(id, application.clock.now()).await?
+        } else {
+            application.usage.load_usage(id).await?.unwrap_or_default()
+        };
+        shown.push(ShownUsage {
+            subdomain: subdomain.to_string(),
+            record_bytes: stored.usage.records,
+            record_limit: settings.storage_limits.records,
+            file_bytes: stored.usage.files,
+            file_limit: settings.storage_limits.files,
+            counted_at: stored.counted_at.map(|at| at.to_string()),
+        });
+    }
+    Ok(shown)
+}
+
 impl WorkspaceCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
         let base_url = base_url(settings)?;
@@ -84,6 +142,10 @@ impl WorkspaceCommand {
                     shown.push(Shown::of(&workspace, &setting, &base_url));
                 }
                 form.many(&shown)
+            }
+            Self::Usage { workspace, recount, form } => {
+                let application = Application::open(settings).await?;
+                form.many(&usage(&application, settings, workspace, recount).await?)
             }
         }
     }

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use roadmap_domain::error::{Budget, StoreError};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
-use roadmap_domain::ports::{Clock, Directory};
+use roadmap_domain::policy::storage::StorageLimits;
+use roadmap_domain::ports::{Clock, Directory, UsageStore};
 use roadmap_postgres::PostgresStore;
 use roadmap_sqlite::SqliteStore;
 
@@ -15,6 +17,9 @@ use crate::wiring;
 
 /// How far two clocks may be apart.
 const APART: i64 = 2_000;
+
+/// From how many percent of a budget on it is told.
+const NEARLY_USED_UP: u64 = 90;
 
 const MIGRATE: &str = "run `roadmap migrate`; every start of the service does so, too";
 
@@ -57,7 +62,10 @@ async fn embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
         return findings;
     }
     match SqliteStore::open(&options) {
-        Ok(store) => findings.extend(default_workspace(settings, &store).await),
+        Ok(store) => {
+            findings.extend(default_workspace(settings, &store).await);
+            findings.push(usage(settings, &store).await);
+        }
         Err(error) => findings.push(Finding::problem("database", chain(error), restore)),
     }
     findings.push(match roadmap_sqlite::newest_moment(file) {
@@ -120,6 +128,7 @@ async fn sessions(settings: &Settings, options: &roadmap_postgres::PostgresOptio
         Finding::warning("durability", found, "set fsync = on in postgresql.conf")
     });
     findings.extend(default_workspace(settings, &store).await);
+    findings.push(usage(settings, &store).await);
     findings
 }
 
@@ -142,6 +151,38 @@ async fn default_workspace(settings: &Settings, directory: &dyn Directory) -> Op
         ),
         Err(error) => Finding::problem(CHECK, chain(error), MIGRATE),
     })
+}
+
+/// Whether a workspace has nearly used up what it may store.
+async fn usage<S: Directory + UsageStore>(settings: &Settings, store: &S) -> Finding {
+    const CHECK: &str = "usage";
+    match nearly_used_up(settings.storage_limits, store).await {
+        Ok(found) if found.is_empty() => {
+            Finding::ok(CHECK, format!("no workspace is above {NEARLY_USED_UP} % of a budget"))
+        }
+        Ok(found) => Finding::warning(
+            CHECK,
+            found.join("; "),
+            "raise storage_records or storage_files, or talk to the workspace's people; `roadmap workspace usage` shows all",
+        ),
+        Err(error) => Finding::problem(CHECK, chain(error), MIGRATE),
+    }
+}
+
+async fn nearly_used_up<S: Directory + UsageStore>(
+    limits: StorageLimits,
+    store: &S,
+) -> Result<Vec<String>, StoreError> {
+    let mut found = Vec::new();
+    for workspace in store.workspaces().await? {
+        let used = store.load_usage(workspace.id).await?.unwrap_or_default().usage;
+        for (budget, setting) in [(Budget::StoredRecords, "storage_records"), (Budget::StoredFiles, "storage_files")] {
+            if let Some(percent) = limits.percent(budget, used).filter(|percent| *percent > NEARLY_USED_UP) {
+                found.push(format!("{} has used {percent} % of {setting}", workspace.subdomain));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The clock of another machine, read between two looks at this one's.

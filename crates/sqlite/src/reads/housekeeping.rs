@@ -4,9 +4,10 @@ use async_trait::async_trait;
 use diesel::connection::SimpleConnection;
 use diesel::dsl::exists;
 use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Binary};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::attachment::BlobKey;
+use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
+use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Health, Housekeeping};
 
@@ -20,6 +21,17 @@ statement! {
     ForgetOperations { before: i64 => BigInt, limit: i64 => BigInt }
     "DELETE FROM operations WHERE rowid IN
      (SELECT rowid FROM operations WHERE created_at < ? ORDER BY created_at LIMIT ?)"
+}
+
+statement! {
+    /// Deletes the oldest files of a workspace from before a moment that are no changelog's cover.
+    DeleteUnusedAttachments { workspace: Id => Binary, before: i64 => BigInt, limit: i64 => BigInt } -> (Binary, BigInt),
+    "DELETE FROM attachments WHERE (workspace_id, id) IN (
+         SELECT workspace_id, id FROM attachments WHERE workspace_id = ? AND created_at < ? AND NOT EXISTS (
+             SELECT 1 FROM changelogs WHERE changelogs.workspace_id = attachments.workspace_id
+             AND changelogs.cover_attachment_id = attachments.id
+         ) ORDER BY created_at LIMIT ?
+     ) RETURNING id, byte_size"
 }
 
 #[async_trait]
@@ -45,6 +57,22 @@ impl Housekeeping for SqliteStore {
                 Ok(without)
             })
             .await
+    }
+
+    async fn delete_unused_attachments(
+        &self,
+        workspace: WorkspaceId,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<UnusedAttachment>, StoreError> {
+        let id = Id(workspace.uuid());
+        let delete = DeleteUnusedAttachments { workspace: id, before: before.millis(), limit: i64::from(limit) };
+        let deleted: Vec<(Id, i64)> = self.write(move |connection| Ok(delete.load(connection)?)).await?;
+        let unused = |(attachment, byte_size): (Id, i64)| UnusedAttachment {
+            key: BlobKey { workspace, attachment: AttachmentId::new(attachment.0) },
+            byte_size: byte_size.unsigned_abs(),
+        };
+        Ok(deleted.into_iter().map(unused).collect())
     }
 }
 

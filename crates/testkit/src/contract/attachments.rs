@@ -1,15 +1,21 @@
 //! Rows of files, and covers of changelogs.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
-use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename};
+use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename, UnusedAttachment};
 use roadmap_domain::model::changelog::{Changelog, ChangelogDraft};
-use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
+use roadmap_domain::model::feature_request::Title;
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::{AttachmentId, ChangelogId, WorkspaceId};
 use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use roadmap_domain::usecase::executor::{Call, Operation};
+use time::Duration;
+use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::harness::Harness;
@@ -97,4 +103,111 @@ pub async fn blobs_without_rows_are_found(harness: Harness) {
     expected.sort_by_key(ToString::to_string);
     assert_eq!(without, expected);
     assert_eq!(housekeeping.blobs_without_rows(&[]).await.unwrap(), []);
+}
+
+/// Deletes files that were stored before now.
+async fn delete_unused(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Vec<UnusedAttachment> {
+    harness.subject.housekeeping.delete_unused_attachments(workspace, harness.now(), limit).await.unwrap()
+}
+
+/// Only files of the workspace, from before the moment, that are no cover; so many at a time.
+pub async fn unused_files_are_deleted_oldest_first(harness: Harness) {
+    let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    for number in [3, 1, 2] {
+        stored(&harness, acme, number).await;
+        harness.clock.advance(Duration::SECOND);
+    }
+    let cover = stored(&harness, acme, 4).await;
+    changelog(&harness, acme, Some(cover.id)).await.unwrap();
+    stored(&harness, bolt, 5).await;
+    harness.clock.advance(Duration::SECOND);
+    stored(&harness, acme, 6).await;
+    let unused = |number| UnusedAttachment { key: key(acme, number), byte_size: 52_428_800 };
+    let mut first = delete_unused(&harness, acme, 2).await;
+    first.sort_by_key(|file| file.key.attachment);
+    assert_eq!(first, [unused(1), unused(3)]);
+    assert_eq!(delete_unused(&harness, acme, 2).await, [unused(2)]);
+    assert_eq!(delete_unused(&harness, acme, 2).await, []);
+    let reader = &harness.subject.reader;
+    for (workspace, number, is_there) in
+        [(acme, 1, false), (acme, 2, false), (acme, 3, false), (acme, 4, true), (bolt, 5, true), (acme, 6, true)]
+    {
+        let attachment = reader.attachment(workspace, key(workspace, number).attachment).await.unwrap();
+        assert_eq!(attachment.is_some(), is_there, "{number}");
+    }
+}
+
+/// A command that has found its cover, and goes on when it is told to.
+struct Paused {
+    cover: AttachmentId,
+    found: Arc<Notify>,
+    go_on: Arc<Notify>,
+}
+
+#[async_trait]
+impl Operation for Paused {
+    type Reply = Changelog;
+
+    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Changelog, RoadmapError> {
+        let cover = work.find_cover(self.cover).await?;
+        self.found.notify_one();
+        self.go_on.notified().await;
+        let changelog = Changelog {
+            id: call.new_id(ChangelogId::new),
+            title: Title::parse("title", "1.0")?,
+            content: CleanHtml::parse("content", "<p>New</p>")?,
+            cover,
+            published_at: None,
+            created_at: call.now,
+        };
+        work.insert_changelog(&changelog).await?;
+        Ok(changelog)
+    }
+}
+
+/// Whoever has found a file gets it, although it is deleted as unused at the same time.
+pub async fn a_file_that_becomes_a_cover_is_kept(harness: Harness) {
+    let acme = harness.workspace("acme").await;
+    let cover = stored(&harness, acme, 1).await;
+    harness.clock.advance(Duration::SECOND);
+    let (found, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let create = Paused { cover: cover.id, found: found.clone(), go_on: go_on.clone() };
+    let executor = harness.executor.clone();
+    let creating = tokio::spawn(async move { executor.apply(acme, &create).await });
+    found.notified().await;
+    let (housekeeping, before) = (harness.subject.housekeeping.clone(), harness.now());
+    let mut deleting = tokio::spawn(async move { housekeeping.delete_unused_attachments(acme, before, 10).await });
+    // It is done at once, or waits for the command.
+    let done = tokio::time::timeout(std::time::Duration::from_millis(200), &mut deleting).await;
+    go_on.notify_one();
+    let changelog = creating.await.unwrap().unwrap();
+    let deleted = match done {
+        Ok(done) => done.unwrap(),
+        Err(_) => deleting.await.unwrap(),
+    };
+    assert_eq!(deleted.unwrap(), []);
+    assert_eq!(changelog.cover.map(|cover| cover.attachment), Some(cover.id));
+    assert_eq!(harness.subject.reader.attachment(acme, cover.id).await.unwrap(), Some(cover));
+}
+
+/// Whoever comes later is refused, and many at once get the file or are refused.
+pub async fn a_file_that_was_deleted_is_no_cover(harness: Harness) {
+    let acme = harness.workspace("acme").await;
+    for number in 1..=20 {
+        let file = stored(&harness, acme, number).await;
+        harness.clock.advance(Duration::SECOND);
+        let (created, deleted) =
+            tokio::join!(changelog(&harness, acme, Some(file.id)), delete_unused(&harness, acme, 10));
+        let is_there = harness.subject.reader.attachment(acme, file.id).await.unwrap().is_some();
+        match created {
+            Ok(_) => assert!(is_there && deleted.is_empty(), "{number}"),
+            Err(error) => {
+                assert_eq!(error.to_string(), "Cover image is invalid");
+                assert!(!is_there && deleted.len() == 1, "{number}");
+            }
+        }
+        delete_unused(&harness, acme, 10).await;
+        let refused = changelog(&harness, acme, Some(key(acme, 1_000).attachment)).await;
+        assert_eq!(refused.unwrap_err().to_string(), "Cover image is invalid");
+    }
 }

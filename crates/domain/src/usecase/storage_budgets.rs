@@ -1,0 +1,339 @@
+//! Keeps each workspace within what it may store, without a statement per write.
+//!
+//! A process counts in memory: the total that it has last seen in the store, what its own commands have
+//! added since, and what the commands that run now may still add. Every few seconds [`StorageBudgets::flush`]
+//! adds what is new to the store's total and learns what other processes have added. So one process never
+//! lets a workspace over its budget, and several by no more than they add between two flushes.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use time::Duration;
+
+use crate::error::{OverBudget, RoadmapError, StoreError};
+use crate::model::id::WorkspaceId;
+use crate::model::timestamp::Timestamp;
+use crate::model::usage::{StoredUsage, Usage};
+use crate::policy::storage::StorageLimits;
+use crate::ports::{Clock, UsageStore};
+
+/// How old a count may become while its workspace is in use.
+const RECOUNT_AFTER: Duration = Duration::days(1);
+
+/// The same, when a write was refused: what commands have added are estimates, and too high ones.
+const RECOUNT_AFTER_REFUSAL: Duration = Duration::hours(1);
+
+/// Budgets of all workspaces, as one process keeps them.
+pub struct StorageBudgets {
+    store: Arc<dyn UsageStore>,
+    clock: Arc<dyn Clock>,
+    limits: StorageLimits,
+    counters: Mutex<HashMap<WorkspaceId, Counter>>,
+}
+
+/// What is known of a workspace.
+#[derive(Default)]
+struct Counter {
+    /// The total of the store, once it was looked at.
+    stored: Option<StoredUsage>,
+    /// What was committed since, and is not in that total.
+    added: Usage,
+    /// What is about to be committed.
+    reserved: Usage,
+    /// Whether something was refused since the last count.
+    has_refused: bool,
+}
+
+impl Counter {
+    fn used(&self) -> Usage {
+        self.stored.unwrap_or_default().usage.plus(self.added).plus(self.reserved)
+    }
+
+    fn is_due(&self, now: Timestamp) -> bool {
+        let age = if self.has_refused { RECOUNT_AFTER_REFUSAL } else { RECOUNT_AFTER };
+        let counted_at = |stored: StoredUsage| stored.counted_at;
+        self.stored.is_some_and(|stored| counted_at(stored).is_none_or(|counted_at| counted_at.plus(age) <= now))
+    }
+}
+
+impl StorageBudgets {
+    /// Budgets with these limits.
+    #[must_use]
+    pub fn new(store: Arc<dyn UsageStore>, clock: Arc<dyn Clock>, limits: StorageLimits) -> Self {
+        Self { store, clock, limits, counters: Mutex::default() }
+    }
+
+    /// Makes sure that the workspace's total was read once. Costs nothing afterwards.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn load(&self, workspace: WorkspaceId) -> Result<(), StoreError> {
+        if self.counters().get(&workspace).is_some_and(|counter| counter.stored.is_some()) {
+            return Ok(());
+        }
+        let stored = self.store.load_usage(workspace).await?.unwrap_or_default();
+        // Another call may have been faster, and what it has read may have been added to since.
+        self.counters().entry(workspace).or_default().stored.get_or_insert(stored);
+        Ok(())
+    }
+
+    /// Sets room aside for what a command is about to store. What is not kept is given back.
+    ///
+    /// # Errors
+    /// It does not fit in.
+    pub fn reserve(self: &Arc<Self>, workspace: WorkspaceId, added: Usage) -> Result<Reservation, OverBudget> {
+        let mut counters = self.counters();
+        let counter = counters.entry(workspace).or_default();
+        if let Err(over) = self.limits.check(counter.used(), added) {
+            counter.has_refused = true;
+            return Err(over);
+        }
+        counter.reserved = counter.reserved.plus(added);
+        Ok(Reservation { budgets: Arc::clone(self), workspace, reserved: added })
+    }
+
+    /// Whether there is any room for a file.
+    ///
+    /// # Errors
+    /// There is none; those of the store.
+    pub async fn check_files(&self, workspace: WorkspaceId) -> Result<(), RoadmapError> {
+        self.load(workspace).await?;
+        let smallest = Usage { records: 1, files: 1 };
+        let mut counters = self.counters();
+        let counter = counters.entry(workspace).or_default();
+        Ok(self.limits.check(counter.used(), smallest).inspect_err(|_| counter.has_refused = true)?)
+    }
+
+    /// Takes note of what was stored, or deleted when it is below zero.
+    pub fn record(&self, workspace: WorkspaceId, added: Usage) {
+        let mut counters = self.counters();
+        let counter = counters.entry(workspace).or_default();
+        counter.added = counter.added.plus(added);
+    }
+
+    /// Adds to the store's totals what was committed since the last time, and learns what other
+    /// processes have added: of each workspace that was written to or had a write refused.
+    ///
+    /// # Errors
+    /// The first one of the store's. What could not be added is added next time.
+    pub async fn flush(&self) -> Result<(), StoreError> {
+        let active: Vec<(WorkspaceId, Usage)> = {
+            let counters = self.counters();
+            let is_active = |counter: &Counter| counter.added != Usage::default() || counter.has_refused;
+            let active = counters.iter().filter(|(_, counter)| is_active(counter));
+            active.map(|(workspace, counter)| (*workspace, counter.added)).collect()
+        };
+        for (workspace, added) in active {
+            let stored = if added == Usage::default() {
+                self.store.load_usage(workspace).await?.unwrap_or_default()
+            } else {
+                self.store.add_usage(workspace, added).await?
+            };
+            let mut counters = self.counters();
+            let counter = counters.entry(workspace).or_default();
+            counter.stored = Some(stored);
+            counter.added = counter.added.minus(added);
+        }
+        Ok(())
+    }
+
+    /// Counts anew what was counted too long ago, or never. Returns of how many workspaces.
+    ///
+    /// # Errors
+    /// The first one of the store's.
+    pub async fn recount_due(&self) -> Result<u64, StoreError> {
+        let now = self.clock.now();
+        let due: Vec<WorkspaceId> = {
+            let counters = self.counters();
+            counters.iter().filter(|(_, counter)| counter.is_due(now)).map(|(workspace, _)| *workspace).collect()
+        };
+        let mut recounted = 0;
+        for workspace in due {
+            let stored = self.store.recount_usage(workspace, now).await?;
+            let mut counters = self.counters();
+            let counter = counters.entry(workspace).or_default();
+            counter.stored = Some(stored);
+            counter.has_refused = false;
+            recounted += 1;
+        }
+        Ok(recounted)
+    }
+
+    fn counters(&self) -> MutexGuard<'_, HashMap<WorkspaceId, Counter>> {
+        // Nothing panics while it holds the map.
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Room for what a command is about to store. Dropping it gives the room back.
+#[must_use]
+pub struct Reservation {
+    budgets: Arc<StorageBudgets>,
+    workspace: WorkspaceId,
+    reserved: Usage,
+}
+
+impl Reservation {
+    /// The command has committed, and has stored this besides.
+    pub fn keep(self, more: Usage) {
+        self.budgets.record(self.workspace, self.reserved.plus(more));
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let mut counters = self.budgets.counters();
+        let counter = counters.entry(self.workspace).or_default();
+        counter.reserved = counter.reserved.minus(self.reserved);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Budget;
+    use crate::ports::mocks::{MockClock, MockUsageStore};
+    use crate::usecase::fixtures::{now, workspace};
+    use mockall::predicate::eq;
+    use pollster::block_on;
+
+    fn usage(records: i64, files: i64) -> Usage {
+        Usage { records, files }
+    }
+
+    fn stored(records: i64, files: i64, age: Duration) -> StoredUsage {
+        StoredUsage { usage: usage(records, files), counted_at: Some(now().plus(-age)) }
+    }
+
+    fn budgets(store: MockUsageStore) -> Arc<StorageBudgets> {
+        let mut clock = MockClock::new();
+        clock.expect_now().returning(now);
+        let limits = StorageLimits { records: Some(1_000), files: Some(1_000) };
+        Arc::new(StorageBudgets::new(Arc::new(store), Arc::new(clock), limits))
+    }
+
+    fn loaded(first: StoredUsage) -> MockUsageStore {
+        let mut store = MockUsageStore::new();
+        store.expect_load_usage().with(eq(workspace())).times(1).return_once(move |_| Ok(Some(first)));
+        store
+    }
+
+    fn over(budget: Budget) -> OverBudget {
+        OverBudget { budget, limit: 1_000 }
+    }
+
+    #[test]
+    fn the_total_is_read_once_and_reservations_count_until_they_are_given_back() {
+        let budgets = budgets(loaded(stored(900, 0, Duration::ZERO)));
+        block_on(budgets.load(workspace())).unwrap();
+        block_on(budgets.load(workspace())).unwrap();
+        let first = budgets.reserve(workspace(), usage(60, 0)).unwrap();
+        assert_eq!(budgets.reserve(workspace(), usage(60, 0)).err(), Some(over(Budget::StoredRecords)));
+        drop(first);
+        budgets.reserve(workspace(), usage(60, 0)).unwrap().keep(usage(40, 0));
+        assert_eq!(budgets.reserve(workspace(), usage(1, 0)).err(), Some(over(Budget::StoredRecords)));
+        // Another workspace has a budget of its own.
+        let other = WorkspaceId::new(uuid::Uuid::from_u128(0xb01));
+        assert!(budgets.reserve(other, usage(1_000, 1_000)).is_ok());
+    }
+
+    #[test]
+    fn of_many_at_once_only_those_that_fit_in_get_room() {
+        let budgets = budgets(MockUsageStore::new());
+        let reserved: Vec<_> = (0..16).map(|_| budgets.reserve(workspace(), usage(150, 0))).collect();
+        assert_eq!(reserved.iter().filter(|reserved| reserved.is_ok()).count(), 6);
+    }
+
+    #[test]
+    fn a_file_needs_room_for_a_byte() {
+        for (used, outcome) in [
+            (usage(999, 999), None),
+            (usage(0, 1_000), Some("Storage for files is used up, the workspace has 1000 bytes")),
+            (usage(1_000, 0), Some("Storage for records is used up, the workspace has 1000 bytes")),
+        ] {
+            let budgets = budgets(loaded(StoredUsage { usage: used, counted_at: Some(now()) }));
+            let checked = block_on(budgets.check_files(workspace()));
+            assert_eq!(checked.err().map(|error| error.to_string()).as_deref(), outcome);
+        }
+    }
+
+    #[test]
+    fn a_flush_adds_what_is_new_and_learns_what_others_have_added() {
+        let mut store = loaded(stored(100, 0, Duration::ZERO));
+        let added = eq(usage(200, 30));
+        // Another process has added 500 meanwhile.
+        store
+            .expect_add_usage()
+            .with(eq(workspace()), added)
+            .times(1)
+            .return_once(|_, _| Ok(stored(800, 30, Duration::ZERO)));
+        let budgets = budgets(store);
+        block_on(budgets.load(workspace())).unwrap();
+        let running = budgets.reserve(workspace(), usage(100, 0)).unwrap();
+        budgets.reserve(workspace(), usage(150, 30)).unwrap().keep(usage(50, 0));
+        block_on(budgets.flush()).unwrap();
+        // There is nothing new: nothing is asked. Room that is set aside was not flushed, and counts.
+        block_on(budgets.flush()).unwrap();
+        assert!(budgets.reserve(workspace(), usage(101, 0)).is_err());
+        drop(running);
+        assert!(budgets.reserve(workspace(), usage(200, 970)).is_ok());
+    }
+
+    #[test]
+    fn what_could_not_be_flushed_is_flushed_next_time() {
+        let mut store = MockUsageStore::new();
+        let mut failed = false;
+        store.expect_add_usage().with(eq(workspace()), eq(usage(7, -3))).times(2).returning(move |_, _| {
+            if std::mem::replace(&mut failed, true) {
+                Ok(StoredUsage::default())
+            } else {
+                Err(StoreError::Unavailable("gone".into()))
+            }
+        });
+        let budgets = budgets(store);
+        budgets.record(workspace(), usage(7, -3));
+        assert!(block_on(budgets.flush()).is_err());
+        block_on(budgets.flush()).unwrap();
+        block_on(budgets.flush()).unwrap();
+    }
+
+    #[test]
+    fn a_workspace_that_was_refused_notices_that_others_have_made_room() {
+        let mut store = MockUsageStore::new();
+        let mut totals = vec![stored(0, 0, Duration::ZERO), stored(1_000, 0, Duration::ZERO)];
+        store.expect_load_usage().times(2).returning(move |_| Ok(totals.pop()));
+        let budgets = budgets(store);
+        block_on(budgets.load(workspace())).unwrap();
+        assert!(budgets.reserve(workspace(), usage(1, 0)).is_err());
+        block_on(budgets.flush()).unwrap();
+        assert!(budgets.reserve(workspace(), usage(1, 0)).is_ok());
+    }
+
+    #[test]
+    fn a_workspace_in_use_is_counted_once_a_day_and_after_a_refusal_once_an_hour() {
+        let minute = Duration::minutes(1);
+        for (counted, refused, recounted) in [
+            (StoredUsage { counted_at: None, ..stored(1_000, 0, minute) }, false, 1),
+            (stored(1_000, 0, Duration::DAY - minute), false, 0),
+            (stored(1_000, 0, Duration::DAY), false, 1),
+            (stored(1_000, 0, Duration::HOUR - minute), true, 0),
+            (stored(1_000, 0, Duration::HOUR), true, 1),
+        ] {
+            let mut store = loaded(counted);
+            store
+                .expect_recount_usage()
+                .with(eq(workspace()), eq(now()))
+                .times(usize::try_from(recounted).unwrap())
+                .returning(|_, _| Ok(stored(400, 0, Duration::ZERO)));
+            let budgets = budgets(store);
+            block_on(budgets.load(workspace())).unwrap();
+            if refused {
+                assert!(budgets.reserve(workspace(), usage(1, 0)).is_err());
+            }
+            assert_eq!(block_on(budgets.recount_due()).unwrap(), recounted, "{counted:?} {refused}");
+            // What was counted just now is not counted again, and is what counts.
+            assert_eq!(block_on(budgets.recount_due()).unwrap(), 0);
+            assert_eq!(budgets.reserve(workspace(), usage(600, 0)).is_ok(), recounted == 1);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! How much each workspace stores.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use diesel::prelude::QueryDsl;
+use diesel::sql_types::{BigInt, Nullable, Timestamptz, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::usage::{StoredUsage, Usage};
+use roadmap_domain::policy::storage::{ROW_BYTES, TERM_COPIES};
+use roadmap_domain::ports::UsageStore;
+use tokio::runtime::Handle;
+use uuid::Uuid;
+
+use crate::codec::{Moment, optional_moment};
+use crate::connection::Connector;
+use crate::pool::Pool;
+use crate::schema::workspace_usage;
+use crate::session::Session;
+use crate::statement::statement;
+use crate::{PostgresOptions, PostgresStore};
+
+/// How long the server may count the rows of a workspace. Nobody waits for it.
+const COUNT_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Bytes of records and of files, and when rows were counted.
+type UsageColumns = (BigInt, BigInt, Nullable<Timestamptz>);
+type UsageRow = (i64, i64, Option<Moment>);
+
+statement! {
+    /// Adds to a workspace's total and returns it.
+    AddUsage { workspace: Uuid => SqlUuid, records: i64 => BigInt, files: i64 => BigInt } -> UsageColumns,
+    "INSERT INTO workspace_usage (workspace_id, record_bytes, file_bytes) VALUES ({workspace}, {records}, {files})
+     ON CONFLICT (workspace_id) DO UPDATE SET
+         record_bytes = workspace_usage.record_bytes + excluded.record_bytes,
+         file_bytes = workspace_usage.file_bytes + excluded.file_bytes
+     RETURNING record_bytes, file_bytes, counted_at"
+}
+
+statement! {
+    /// Counts the rows of a workspace: bytes of records and of files. The length of a long text is known
+    /// without reading it.
+    CountUsage {
+        workspace: Uuid => SqlUuid,
+        row_bytes: i64 => BigInt,
+        term_copies: i64 => BigInt,
+    } -> (BigInt, BigInt),
+    "SELECT (SELECT count(*) * {row_bytes}
+                  + coalesce(sum(octet_length(title) + octet_length(description) + octet_length(description_text)), 0)
+             FROM feature_requests WHERE workspace_id = {workspace})
+          + (SELECT count(*) * {row_bytes} FROM vote_tallies WHERE workspace_id = {workspace})
+          + (SELECT count(*) * {row_bytes} + coalesce(sum(octet_length(tag)), 0)
+             FROM feature_request_tags WHERE workspace_id = {workspace})
+          + (SELECT count(*) * {row_bytes} + {term_copies}
+                  * coalesce(sum(octet_length(title) + octet_length(tags) + octet_length(description)), 0)
+             FROM search_documents WHERE workspace_id = {workspace})
+          + (SELECT coalesce(sum((octet_length(word) + 1) * (octet_length(word) + 25)), 0)
+             FROM search_words WHERE workspace_id = {workspace})
+          + (SELECT count(*) * {row_bytes} + coalesce(sum(
+                 octet_length(email) + octet_length(email_folded) + coalesce(octet_length(name), 0)
+             ), 0) FROM customers WHERE workspace_id = {workspace})
+          + (SELECT count(*) * {row_bytes} FROM votes WHERE workspace_id = {workspace})
+          + (SELECT count(*) * {row_bytes} + coalesce(sum(octet_length(body)), 0)
+             FROM notes WHERE workspace_id = {workspace})
+          + (SELECT count(*) * {row_bytes} + coalesce(sum(octet_length(content)), 0)
+             FROM comments WHERE workspace_id = {workspace})
+          + (SELECT count(*) * {row_bytes} + coalesce(sum(octet_length(title) + octet_length(content)), 0)
+             FROM changelogs WHERE workspace_id = {workspace})
+          + (SELECT count(*) * {row_bytes} + coalesce(sum(octet_length(filename) + octet_length(content_type)
+                  + octet_length(key) + octet_length(service_name)), 0)
+             FROM attachments WHERE workspace_id = {workspace})
+          + (SELECT count(*) * {row_bytes} + coalesce(sum(octet_length(operation_key) + octet_length(body)), 0)
+             FROM operations WHERE workspace_id = {workspace}),
+            (SELECT coalesce(sum(byte_size), 0)::bigint FROM attachments WHERE workspace_id = {workspace})"
+}
+
+statement! {
+    /// Replaces a workspace's total by a count, to which it adds what was added to the total since. Does
+    /// nothing when another count was faster.
+    ReplaceUsage {
+        workspace: Uuid => SqlUuid,
+        records: i64 => BigInt,
+        files: i64 => BigInt,
+        now: Moment => Timestamptz,
+        records_before: i64 => BigInt,
+        files_before: i64 => BigInt,
+        counted_before: Option<Moment> => Nullable<Timestamptz>,
+    } -> UsageColumns,
+    "INSERT INTO workspace_usage (workspace_id, record_bytes, file_bytes, counted_at)
+     VALUES ({workspace}, {records}, {files}, {now})
+     ON CONFLICT (workspace_id) DO UPDATE SET
+         record_bytes = excluded.record_bytes + workspace_usage.record_bytes - {records_before},
+         file_bytes = excluded.file_bytes + workspace_usage.file_bytes - {files_before},
+         counted_at = excluded.counted_at
+     WHERE workspace_usage.counted_at IS NOT DISTINCT FROM {counted_before}
+     RETURNING record_bytes, file_bytes, counted_at"
+}
+
+#[async_trait]
+impl UsageStore for PostgresStore {
+    async fn load_usage(&self, workspace: WorkspaceId) -> Result<Option<StoredUsage>, StoreError> {
+        let session = self.session(workspace).await?;
+        let columns = (workspace_usage::record_bytes, workspace_usage::file_bytes, workspace_usage::counted_at);
+        let row = workspace_usage::table.find(workspace.uuid()).select(columns);
+        let row: Option<UsageRow> = session.run_optional(row.first(&mut session.connection()?)).await?;
+        row.map(|row| stored(row, workspace)).transpose()
+    }
+
+    async fn add_usage(&self, workspace: WorkspaceId, added: Usage) -> Result<StoredUsage, StoreError> {
+        let session = self.session(workspace).await?;
+        let add = AddUsage { workspace: workspace.uuid(), records: added.records, files: added.files };
+        let row: UsageRow = session.run(add.get_result(&mut session.connection()?)).await?;
+        stored(row, workspace)
+    }
+
+    async fn recount_usage(&self, workspace: WorkspaceId, now: Timestamp) -> Result<StoredUsage, StoreError> {
+        let before = self.load_usage(workspace).await?.unwrap_or_default();
+        let (records, files) = self.count_usage(workspace).await?;
+        let session = self.session(workspace).await?;
+        let replace = ReplaceUsage {
+            workspace: workspace.uuid(),
+            records,
+            files,
+            now: now.into(),
+            records_before: before.usage.records,
+            files_before: before.usage.files,
+            counted_before: before.counted_at.map(Moment::from),
+        };
+        let row: Option<UsageRow> = session.run_optional(replace.get_result(&mut session.connection()?)).await?;
+        drop(session);
+        match row {
+            Some(row) => stored(row, workspace),
+            None => Ok(self.load_usage(workspace).await?.unwrap_or_default()),
+        }
+    }
+}
+
+impl PostgresStore {
+    /// Counts over a connection of its own with a time limit of its own, which is closed afterwards.
+    async fn count_usage(&self, workspace: WorkspaceId) -> Result<(i64, i64), StoreError> {
+        let options = PostgresOptions { statement_timeout: COUNT_TIMEOUT, ..(*self.options).clone() };
+        let pool = Pool::new(Connector::new(&options)?.on(Handle::current()), 1, &options)?;
+        let session = Session::reading(&pool, workspace).await?;
+        let count = CountUsage {
+            workspace: workspace.uuid(),
+            row_bytes: ROW_BYTES.cast_signed(),
+            term_copies: TERM_COPIES.cast_signed(),
+        };
+        session.run(count.get_result(&mut session.connection()?)).await
+    }
+}
+
+fn stored((records, files, counted_at): UsageRow, workspace: WorkspaceId) -> Result<StoredUsage, StoreError> {
+    let counted_at = optional_moment(counted_at, "workspace_usage", "counted_at", workspace.uuid())?;
+    Ok(StoredUsage { usage: Usage { records, files }, counted_at })
+}

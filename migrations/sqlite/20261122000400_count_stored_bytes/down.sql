@@ -1,0 +1,2 @@
+DROP INDEX attachments_by_age;
+DROP TABLE workspace_usage;
