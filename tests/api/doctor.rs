@@ -1,7 +1,12 @@
 //! `roadmap doctor`: every problem that it can tell, provoked, and the whole of what it says.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
+use roadmap_testkit::postgres::{self, Connection, Database};
 use roadmap_testkit::smtp::{Setup, Sink};
 use serde_json::{Value, json};
 
@@ -130,7 +135,7 @@ fn a_service_in_good_health_is_told_so() {
 fn people_read_a_line_for_each_and_another_on_how_to_mend_it() {
     let data = embedded();
     let environment = [("ROADMAP_DATABASE_URL", ""), ("ROADMAP_BASE_URL", "http://roadmap.example.com")];
-    let app = std::process::Command::new(env!("CARGO_BIN_EXE_roadmap"))
+    let app = Command::new(env!("CARGO_BIN_EXE_roadmap"))
         .current_dir(data.path())
         .args(["--data-dir", ".", "doctor", "--storage-url", "file://./roadmap.db"])
         .env("ROADMAP_SECRET", "0123456789abcdef0123456789abcdef")
@@ -245,7 +250,7 @@ fn a_base_url_that_others_cannot_use_is_told() {
         if !url.is_empty() {
             command.extend(["--base-url", url]);
         }
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_roadmap"))
+        let output = Command::new(env!("CARGO_BIN_EXE_roadmap"))
             .current_dir(data.path())
             .args(command)
             .envs(environment.iter().copied())
@@ -463,4 +468,112 @@ fn a_database_server_that_is_set_up_wrongly_is_told() {
     app.data.execute("DELETE FROM __diesel_schema_migrations WHERE version >= '20261121000500'");
     let migrate = "run `roadmap migrate`; every start of the service does so, too";
     assert_eq!(of("schema", &all(&[])), warning("schema", "2 migrations are still to be run", migrate));
+}
+
+/// As [`examined`], of a command that may not end at all.
+#[track_caller]
+fn examined_in_time(folder: &Path, environment: &[(&str, &str)]) -> Vec<Value> {
+    let mut doctor = Command::new(env!("CARGO_BIN_EXE_roadmap"))
+        .current_dir(folder)
+        .args(["--data-dir", ".", "--base-url", "https://roadmap.example.com", "doctor", "--json"])
+        .env("ROADMAP_SECRET", "0123456789abcdef0123456789abcdef")
+        .envs(environment.iter().copied())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary runs");
+    let began = Instant::now();
+    while doctor.try_wait().expect("the process").is_none() {
+        if began.elapsed() > Duration::from_secs(60) {
+            doctor.kill().expect("the process");
+            doctor.wait().expect("the process");
+            panic!("doctor does not end");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    serde_json::from_slice(&doctor.wait_with_output().expect("the output").stdout).expect("findings")
+}
+
+/// The advisory lock that migrations run under.
+const MIGRATING: &str = "SELECT pg_advisory_lock(x'00726f61646d6170'::bigint)";
+
+#[test]
+fn a_migration_that_is_under_way_is_not_waited_for() {
+    let data = Data::file();
+    let database = Database::empty(&postgres::server());
+    let environment = [("ROADMAP_DATABASE_URL", database.url.as_str())];
+    let holder = Connection::open(&database.url);
+    holder.execute(MIGRATING);
+    let all = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/postgres")).unwrap().count();
+    let migrate = "run `roadmap migrate`; every start of the service does so, too";
+    let behind = warning("schema", &format!("{all} migrations are still to be run"), migrate);
+    assert_eq!(of("schema", &examined_in_time(data.path(), &environment)), behind);
+    drop(holder);
+    assert!(run(data.path(), &["migrate"], &environment).success);
+    let holder = Connection::open(&database.url);
+    holder.execute(MIGRATING);
+    let findings = examined_in_time(data.path(), &environment);
+    assert_eq!(of("schema", &findings), ok("schema", "it is up to date"));
+    assert_eq!(of("role", &findings)["result"], "ok");
+}
+
+#[test]
+fn a_schema_that_is_locked_is_told_and_not_waited_for() {
+    let data = Data::file();
+    let database = Database::empty(&postgres::server());
+    let environment = [("ROADMAP_DATABASE_URL", database.url.as_str()), ("ROADMAP_STATEMENT_TIMEOUT", "200ms")];
+    assert!(run(data.path(), &["migrate"], &environment[..1]).success);
+    let holder = Connection::open(&database.url);
+    holder.execute("BEGIN; LOCK TABLE __diesel_schema_migrations");
+    let locked = problem(
+        "schema",
+        "Service is temporarily unavailable: canceling statement due to lock timeout",
+        "run `roadmap migrate`; every start of the service does so, too",
+    );
+    assert_eq!(of("schema", &examined_in_time(data.path(), &environment)), locked);
+}
+
+#[test]
+fn a_database_server_that_is_silent_is_told_and_not_waited_for() {
+    let data = Data::file();
+    // Connections are taken by the system, and nobody answers on them.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let url = format!("postgres://ann:s3cret@127.0.0.1:{port}/roadmap");
+    let environment = [
+        ("ROADMAP_DATABASE_URL", url.as_str()),
+        ("ROADMAP_READ_WAIT", "100ms"),
+        ("ROADMAP_STATEMENT_TIMEOUT", "100ms"),
+    ];
+    let found = format!(
+        "postgres://ann@127.0.0.1:{port}/roadmap cannot be reached: Service is temporarily unavailable: \
+         the database server did not answer within 1.3s"
+    );
+    let mend = "check database_url, and whether the server runs and lets this machine and login in";
+    assert_eq!(of("database", &examined_in_time(data.path(), &environment)), problem("database", &found, mend));
+}
+
+#[test]
+fn a_mail_server_that_does_not_say_goodbye_is_not_waited_for() {
+    let data = Data::file();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = std::thread::spawn(move || {
+        let (mut connection, _) = listener.accept().unwrap();
+        connection.write_all(b"220 mail.example.com\r\n").unwrap();
+        let mut lines = BufReader::new(connection.try_clone().unwrap()).lines();
+        assert!(lines.next().unwrap().unwrap().starts_with("EHLO"));
+        connection.write_all(b"250 mail.example.com\r\n").unwrap();
+        // Whatever else comes, until the client hangs up.
+        lines.map_while(Result::ok).collect::<Vec<String>>()
+    });
+    let url = format!("smtp://127.0.0.1:{port}");
+    let environment = [
+        ("ROADMAP_SMTP_URL", url.as_str()),
+        ("ROADMAP_MAIL_FROM", "a@acme.example"),
+        ("ROADMAP_MAIL_TIMEOUT", "200ms"),
+    ];
+    let lets_in = ok("mail", &format!("smtp://127.0.0.1:{port} lets this machine in"));
+    assert_eq!(of("mail", &examined_in_time(data.path(), &environment)), lets_in);
+    assert_eq!(server.join().unwrap(), ["QUIT"]);
 }

@@ -50,7 +50,8 @@ impl Connector {
         let millis = |limit: Duration| limit.as_millis();
         connector.config.options(format!(
             "{given} -c role={} -c statement_timeout={} -c lock_timeout={} -c idle_in_transaction_session_timeout={} \
-             -c synchronous_commit=on -c jit=off -c plan_cache_mode=force_generic_plan",
+             -c synchronous_commit=on -c default_transaction_isolation=read\\ committed -c jit=off \
+             -c plan_cache_mode=force_generic_plan",
             options.role,
             millis(options.statement_timeout),
             millis(options.lock_timeout()),
@@ -66,6 +67,16 @@ impl Connector {
     pub(crate) fn give_up_after(&mut self, wait: Duration) {
         let hosts = u32::try_from(self.config.get_hosts().len()).unwrap_or(1).max(1);
         self.config.connect_timeout(wait / hosts);
+    }
+
+    /// Connections of the login itself under the service's time limits, for a look at the database.
+    pub(crate) fn for_looking(options: &PostgresOptions) -> Result<Self, ConnectError> {
+        let mut connector = Self::of_login(&options.url)?;
+        let given = connector.config.get_options().map(ToOwned::to_owned).unwrap_or_default();
+        let (statement, lock) = (options.statement_timeout.as_millis(), options.lock_timeout().as_millis());
+        connector.config.options(format!("{given} -c statement_timeout={statement} -c lock_timeout={lock}"));
+        connector.give_up_after(options.connection_wait);
+        Ok(connector)
     }
 
     /// Connections of the login itself, without time limits: for migrations.
@@ -280,8 +291,8 @@ mod tests {
             connector.config.get_options(),
             Some(
                 "-c work_mem=8MB -c role=roadmap_service -c statement_timeout=2000 -c lock_timeout=1500 \
-                 -c idle_in_transaction_session_timeout=2000 -c synchronous_commit=on -c jit=off \
-                 -c plan_cache_mode=force_generic_plan"
+                 -c idle_in_transaction_session_timeout=2000 -c synchronous_commit=on \
+                 -c default_transaction_isolation=read\\ committed -c jit=off -c plan_cache_mode=force_generic_plan"
             )
         );
         assert_eq!(connector.config.get_application_name(), Some("roadmap"));
