@@ -10,7 +10,7 @@ use roadmap_testkit::postgres::{self, Connection, Database};
 use roadmap_testkit::smtp::{Setup, Sink};
 use serde_json::{Value, json};
 
-use crate::app::{App, run};
+use crate::app::{App, BASE_HOST, Client, Server, run};
 use crate::database::{Data, ON_POSTGRES, url_for};
 
 const BASE_URL: &str = "https://roadmap.example.com; *.roadmap.example.com must lead here, with a certificate for it";
@@ -90,6 +90,7 @@ fn of_database(data: &Data) -> Vec<Value> {
             ok("schema", "it is up to date"),
             ok("role", role),
             durability,
+            of_privileges(data),
             ok("clock", "it agrees with the database server's"),
         ]
     } else {
@@ -99,6 +100,17 @@ fn of_database(data: &Data) -> Vec<Value> {
             ok("clock", "no row is newer than now"),
         ]
     }
+}
+
+/// The login of the tests' server is a superuser.
+fn of_privileges(data: &Data) -> Value {
+    let login = &data.rows("SELECT current_user::text")[0];
+    warning(
+        "privileges",
+        &format!("{login} is a superuser"),
+        "let an administrator of the server do this: make a login that is none, as docs/operations.md (PostgreSQL) \
+         tells, let it own the database and its tables, and use it in database_url",
+    )
 }
 
 fn of_settings(data: &Data) -> Value {
@@ -576,4 +588,115 @@ fn a_mail_server_that_does_not_say_goodbye_is_not_waited_for() {
     let lets_in = ok("mail", &format!("smtp://127.0.0.1:{port} lets this machine in"));
     assert_eq!(of("mail", &examined_in_time(data.path(), &environment)), lets_in);
     assert_eq!(server.join().unwrap(), ["QUIT"]);
+}
+
+/// A login and a role that are made for one test, and a database that belongs to the login.
+struct Tenant {
+    login: String,
+    role: String,
+    url: String,
+    database: Option<Database>,
+}
+
+impl Tenant {
+    fn new(name: &str) -> Self {
+        let login = format!("roadmap_test_{name}_{}", std::process::id());
+        let role = format!("{login}_service");
+        let database = Database::empty(&postgres::server());
+        let owned = database.rows("SELECT current_database(), current_user");
+        let (name, superuser) = (owned[0][0].as_deref().unwrap(), owned[0][1].as_deref().unwrap());
+        database.execute(&format!("CREATE ROLE {login} LOGIN; ALTER DATABASE {name} OWNER TO {login}"));
+        let (scheme, rest) = database.url.split_once("://").unwrap();
+        let rest = rest.strip_prefix(superuser).expect("the tests' URL names its user");
+        let url = format!("{scheme}://{login}{rest}");
+        Self { login, role, url, database: Some(database) }
+    }
+
+    fn execute(&self, statements: &str) {
+        self.database.as_ref().unwrap().execute(statements);
+    }
+
+    fn environment(&self) -> [(&'static str, &str); 2] {
+        [("ROADMAP_DATABASE_URL", &self.url), ("ROADMAP_DATABASE_ROLE", &self.role)]
+    }
+}
+
+impl Drop for Tenant {
+    fn drop(&mut self) {
+        // What a role owns or may do is gone with its database.
+        self.database = None;
+        let roles = format!("DROP ROLE IF EXISTS {}; DROP ROLE IF EXISTS {}", self.role, self.login);
+        let _ = postgres::execute(&postgres::server(), &roles);
+    }
+}
+
+#[test]
+fn a_login_with_no_privileges_is_enough_and_one_with_more_is_told() {
+    let data = Data::file();
+    let tenant = Tenant::new("doctor");
+    let (login, role) = (&tenant.login, &tenant.role);
+    let environment = tenant.environment();
+    let administrator = |sql: &str| format!("let an administrator of the server do this: {sql}");
+
+    // Nobody has made the role.
+    let create = format!("CREATE ROLE {role} NOLOGIN; GRANT {role} TO {login};");
+    let missing = problem("role", &format!("there is no role {role}"), &administrator(&create));
+    assert_eq!(of("role", &examined(data.path(), &environment)), missing);
+    let migrated = run(data.path(), &["migrate"], &environment);
+    let refused = format!(
+        "error: the database {} cannot be brought up to date: the store failed: there is no role {role}, and the login \
+         {login} may not change that. An administrator runs: {create}\n",
+        tenant.url
+    );
+    assert_eq!((migrated.success, migrated.stderr), (false, refused));
+
+    tenant.execute(&create);
+    run(data.path(), &["migrate"], &environment).json();
+    let website = "https://acme.example";
+    let create = ["workspace", "create", "acme", "--product-name", "Acme", "--website-url", website];
+    run(data.path(), &create, &environment).json();
+    run(
+        data.path(),
+        &["member", "add", "--workspace", "acme", "--email", "a@acme.example", "--name", "A"],
+        &environment,
+    )
+    .json();
+    let key = run(data.path(), &["api-key", "create", "--workspace", "acme", "--name", "tests"], &environment).json();
+    let findings = examined(data.path(), &environment);
+    let owns_nothing = format!("{role}, which owns nothing and sees one workspace at a time");
+    assert_eq!(of("role", &findings), ok("role", &owns_nothing));
+    assert_eq!(
+        of("privileges", &findings),
+        ok("privileges", "the login and the role may do no more than they need to")
+    );
+    let serve = || {
+        let environment: Vec<(String, String)> =
+            environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let server = Server::start(data.path(), &[], &environment);
+        let host = format!("acme.{BASE_HOST}");
+        let acme = Client { port: server.port, host, key: Some(key["key"].as_str().unwrap().to_owned()) };
+        acme.feature_request("Dark mode");
+        std::fs::read_to_string(data.path().join("server.log")).unwrap()
+    };
+    let excess = "more database privileges than the service needs";
+    let log = serve();
+    assert!(!log.contains(excess), "{log}");
+
+    tenant.execute(&format!("ALTER ROLE {login} CREATEROLE; GRANT pg_read_server_files TO {role}"));
+    let found = format!("{login} has CREATEROLE; {role} is a member of pg_read_server_files");
+    let fix = format!("ALTER ROLE {login} NOCREATEROLE; REVOKE pg_read_server_files FROM {role};");
+    let privileges = warning("privileges", &found, &administrator(&fix));
+    assert_eq!(of("privileges", &examined(data.path(), &environment)), privileges);
+    let log = serve();
+    for told in [
+        format!("WARN roadmap::wiring: {excess}: {login} has CREATEROLE fix=\"ALTER ROLE {login} NOCREATEROLE;\""),
+        format!(
+            "WARN roadmap::wiring: {excess}: {role} is a member of pg_read_server_files \
+             fix=\"REVOKE pg_read_server_files FROM {role};\""
+        ),
+    ] {
+        assert!(log.contains(&told), "{told}: {log}");
+    }
+    tenant.execute(&fix);
+    assert_eq!(of("privileges", &examined(data.path(), &environment))["result"], "ok");
 }
