@@ -43,6 +43,10 @@ pub async fn role_problems(options: &PostgresOptions) -> Result<RoleProblems, St
     .await
 }
 
+/// What lets a login take a role. Since version 16 it can be a member and may not: whoever creates a role is.
+const MEMBERSHIP: &str =
+    "CASE WHEN current_setting('server_version_num')::integer >= 160000 THEN 'SET' ELSE 'MEMBER' END";
+
 #[derive(QueryableByName)]
 struct Setup {
     /// The login, as SQL writes it.
@@ -58,11 +62,13 @@ struct Setup {
 
 impl Setup {
     async fn of(connection: &mut AsyncPgConnection, role: &str) -> Result<Self, StoreError> {
-        let setup = "SELECT quote_ident(rolname) AS login, rolsuper OR rolcreaterole AS may_create,
-                            EXISTS (SELECT FROM pg_roles WHERE rolname = $1) AS is_there,
-                            coalesce((SELECT pg_has_role(role.oid, 'MEMBER') FROM pg_roles AS role
-                                      WHERE rolname = $1), false) AS is_member
-                     FROM pg_roles WHERE rolname = current_user";
+        let setup = format!(
+            "SELECT quote_ident(rolname) AS login, rolsuper OR rolcreaterole AS may_create,
+                    EXISTS (SELECT FROM pg_roles WHERE rolname = $1) AS is_there,
+                    coalesce((SELECT pg_has_role(role.oid, {MEMBERSHIP}) FROM pg_roles AS role
+                              WHERE rolname = $1), false) AS is_member
+             FROM pg_roles WHERE rolname = current_user"
+        );
         diesel::sql_query(setup).bind::<Text, _>(role).get_result(connection).await.map_err(fatal)
     }
 
@@ -104,7 +110,7 @@ pub(crate) async fn ensure(connection: &mut AsyncPgConnection, role: &str) -> Re
                      NULL;
                  END;
              END IF;
-             IF NOT pg_has_role(current_user, '{role}', 'MEMBER') THEN
+             IF NOT pg_has_role(current_user, '{role}', {MEMBERSHIP}) THEN
                  BEGIN
                      GRANT {role} TO {login};
                  EXCEPTION WHEN duplicate_object OR unique_violation THEN
