@@ -419,7 +419,7 @@ fn a_database_server_has_means_of_its_own() {
     ] {
         let said = failed(&run(folder.path(), &[command, path(&file)], &[("ROADMAP_DATABASE_URL", url)]));
         let expected = format!(
-            "error: the database postgres://ann@db.example.com/roadmap {says}, and the storage ./blobs beside it: \
+            "error: the database postgres://ann@db.example.com:5432/roadmap {says}, and the storage ./blobs beside it: \
              the database is copied first, the files then"
         );
         assert_eq!(said, expected);

@@ -654,13 +654,17 @@ fn a_database_server_that_cannot_be_reached_is_named_without_its_password() {
     let folder = Folder::empty();
     for (url, shown) in [
         ("postgres://roadmap:hunter2@127.0.0.1:9/roadmap", "postgres://roadmap@127.0.0.1:9/roadmap"),
-        (
-            "postgresql://roadmap:hunter2@127.0.0.1:9/roadmap?sslmode=require",
-            "postgresql://roadmap@127.0.0.1:9/roadmap",
-        ),
-        ("postgres://roadmap:p@hunter2@127.0.0.1:9/roadmap", "postgres://roadmap@127.0.0.1:9/roadmap"),
-        ("postgres://127.0.0.1:9/roadmap?user=roadmap&password=hunter2", "postgres://127.0.0.1:9/roadmap"),
-        ("postgres://127.0.0.1:9/roadmap?password=hunter2&nonsense=1", "postgres://127.0.0.1:9/roadmap"),
+        ("postgresql://roadmap:hunter2@127.0.0.1:9/roadmap?sslmode=require", "postgres://roadmap@127.0.0.1:9/roadmap"),
+        ("postgres://roadmap:p/hunter2@127.0.0.1:9/roadmap", "postgres://roadmap@127.0.0.1:9/roadmap"),
+        ("postgres://roadmap:p?hunter2@127.0.0.1:9/roadmap", "postgres://roadmap@127.0.0.1:9/roadmap"),
+        ("postgres://roadmap:p#hunter2@127.0.0.1:9/roadmap", "postgres://roadmap@127.0.0.1:9/roadmap"),
+        ("postgres://roadmap:p:hunter2@127.0.0.1:9/roadmap", "postgres://roadmap@127.0.0.1:9/roadmap"),
+        ("postgres://roadmap:p%2Fhunter2@127.0.0.1:9/roadmap", "postgres://roadmap@127.0.0.1:9/roadmap"),
+        ("postgres://127.0.0.1:9/roadmap?user=roadmap&password=hunter2", "postgres://roadmap@127.0.0.1:9/roadmap"),
+        ("postgres://127.0.0.1:9/roadmap?password=hunter2&nonsense=1", "the database postgres://… cannot be "),
+        ("postgres://roadmap:p@hunter2@127.0.0.1:9/roadmap", "postgres://…"),
+        ("host=127.0.0.1 port=9 password=hunter2", "the setting database_url is `…`, which is neither a file"),
+        ("host=127.0.0.1 password=hunter2://x", "the setting database_url is `…`, which is neither a file"),
     ] {
         std::fs::write(folder.path().join("file.toml"), format!("database_url = \"{url}\"\n")).unwrap();
         for command in [&["workspace", "list"][..], &["migrate"], &["serve", "--listen", "127.0.0.1:0"]] {

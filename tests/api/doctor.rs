@@ -1,11 +1,16 @@
 //! `roadmap doctor`: every problem that it can tell, provoked, and the whole of what it says.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
+use roadmap_testkit::postgres::{self, Connection, Database};
 use roadmap_testkit::smtp::{Setup, Sink};
 use serde_json::{Value, json};
 
-use crate::app::{App, run};
+use crate::app::{App, BASE_HOST, Client, Server, run};
 use crate::database::{Data, ON_POSTGRES, url_for};
 
 const BASE_URL: &str = "https://roadmap.example.com; *.roadmap.example.com must lead here, with a certificate for it";
@@ -85,6 +90,7 @@ fn of_database(data: &Data) -> Vec<Value> {
             ok("schema", "it is up to date"),
             ok("role", role),
             durability,
+            of_privileges(data),
             ok("usage", "no workspace is above 90 % of a budget"),
             ok("clock", "it agrees with the database server's"),
         ]
@@ -96,6 +102,17 @@ fn of_database(data: &Data) -> Vec<Value> {
             ok("clock", "no row is newer than now"),
         ]
     }
+}
+
+/// The login of the tests' server is a superuser.
+fn of_privileges(data: &Data) -> Value {
+    let login = &data.rows("SELECT current_user::text")[0];
+    warning(
+        "privileges",
+        &format!("{login} is a superuser"),
+        "let an administrator of the server do this: make a login that is none, as docs/operations.md (PostgreSQL) \
+         tells, let it own the database and its tables, and use it in database_url",
+    )
 }
 
 fn of_settings(data: &Data) -> Value {
@@ -139,7 +156,7 @@ fn a_service_in_good_health_is_told_so() {
 fn people_read_a_line_for_each_and_another_on_how_to_mend_it() {
     let data = embedded();
     let environment = [("ROADMAP_DATABASE_URL", ""), ("ROADMAP_BASE_URL", "http://roadmap.example.com")];
-    let app = std::process::Command::new(env!("CARGO_BIN_EXE_roadmap"))
+    let app = Command::new(env!("CARGO_BIN_EXE_roadmap"))
         .current_dir(data.path())
         .args(["--data-dir", ".", "doctor", "--storage-url", "file://./roadmap.db"])
         .env("ROADMAP_SECRET", "0123456789abcdef0123456789abcdef")
@@ -282,7 +299,7 @@ fn a_base_url_that_others_cannot_use_is_told() {
         if !url.is_empty() {
             command.extend(["--base-url", url]);
         }
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_roadmap"))
+        let output = Command::new(env!("CARGO_BIN_EXE_roadmap"))
             .current_dir(data.path())
             .args(command)
             .envs(environment.iter().copied())
@@ -539,4 +556,223 @@ fn a_database_server_that_is_set_up_wrongly_is_told() {
     app.data.execute("DELETE FROM __diesel_schema_migrations WHERE version IN ('20261121000500', '20261121000650')");
     let migrate = "run `roadmap migrate`; every start of the service does so, too";
     assert_eq!(of("schema", &all(&[])), warning("schema", "2 migrations are still to be run", migrate));
+}
+
+/// As [`examined`], of a command that may not end at all.
+#[track_caller]
+fn examined_in_time(folder: &Path, environment: &[(&str, &str)]) -> Vec<Value> {
+    let mut doctor = Command::new(env!("CARGO_BIN_EXE_roadmap"))
+        .current_dir(folder)
+        .args(["--data-dir", ".", "--base-url", "https://roadmap.example.com", "doctor", "--json"])
+        .env("ROADMAP_SECRET", "0123456789abcdef0123456789abcdef")
+        .envs(environment.iter().copied())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary runs");
+    let began = Instant::now();
+    while doctor.try_wait().expect("the process").is_none() {
+        if began.elapsed() > Duration::from_secs(60) {
+            doctor.kill().expect("the process");
+            doctor.wait().expect("the process");
+            panic!("doctor does not end");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    serde_json::from_slice(&doctor.wait_with_output().expect("the output").stdout).expect("findings")
+}
+
+/// The advisory lock that migrations run under.
+const MIGRATING: &str = "SELECT pg_advisory_lock(x'00726f61646d6170'::bigint)";
+
+#[test]
+fn a_migration_that_is_under_way_is_not_waited_for() {
+    let data = Data::file();
+    let database = Database::empty(&postgres::server());
+    let environment = [("ROADMAP_DATABASE_URL", database.url.as_str())];
+    let holder = Connection::open(&database.url);
+    holder.execute(MIGRATING);
+    let all = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/postgres")).unwrap().count();
+    let migrate = "run `roadmap migrate`; every start of the service does so, too";
+    let behind = warning("schema", &format!("{all} migrations are still to be run"), migrate);
+    assert_eq!(of("schema", &examined_in_time(data.path(), &environment)), behind);
+    drop(holder);
+    assert!(run(data.path(), &["migrate"], &environment).success);
+    let holder = Connection::open(&database.url);
+    holder.execute(MIGRATING);
+    let findings = examined_in_time(data.path(), &environment);
+    assert_eq!(of("schema", &findings), ok("schema", "it is up to date"));
+    assert_eq!(of("role", &findings)["result"], "ok");
+}
+
+#[test]
+fn a_schema_that_is_locked_is_told_and_not_waited_for() {
+    let data = Data::file();
+    let database = Database::empty(&postgres::server());
+    let environment = [("ROADMAP_DATABASE_URL", database.url.as_str()), ("ROADMAP_STATEMENT_TIMEOUT", "200ms")];
+    assert!(run(data.path(), &["migrate"], &environment[..1]).success);
+    let holder = Connection::open(&database.url);
+    holder.execute("BEGIN; LOCK TABLE __diesel_schema_migrations");
+    let locked = problem(
+        "schema",
+        "Service is temporarily unavailable: canceling statement due to lock timeout",
+        "run `roadmap migrate`; every start of the service does so, too",
+    );
+    assert_eq!(of("schema", &examined_in_time(data.path(), &environment)), locked);
+}
+
+#[test]
+fn a_database_server_that_is_silent_is_told_and_not_waited_for() {
+    let data = Data::file();
+    // Connections are taken by the system, and nobody answers on them.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let url = format!("postgres://ann:s3cret@127.0.0.1:{port}/roadmap");
+    let environment = [
+        ("ROADMAP_DATABASE_URL", url.as_str()),
+        ("ROADMAP_READ_WAIT", "100ms"),
+        ("ROADMAP_STATEMENT_TIMEOUT", "100ms"),
+    ];
+    let found = format!(
+        "postgres://ann@127.0.0.1:{port}/roadmap cannot be reached: Service is temporarily unavailable: \
+         the database server did not answer within 1.3s"
+    );
+    let mend = "check database_url, and whether the server runs and lets this machine and login in";
+    assert_eq!(of("database", &examined_in_time(data.path(), &environment)), problem("database", &found, mend));
+}
+
+#[test]
+fn a_mail_server_that_does_not_say_goodbye_is_not_waited_for() {
+    let data = Data::file();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = std::thread::spawn(move || {
+        let (mut connection, _) = listener.accept().unwrap();
+        connection.write_all(b"220 mail.example.com\r\n").unwrap();
+        let mut lines = BufReader::new(connection.try_clone().unwrap()).lines();
+        assert!(lines.next().unwrap().unwrap().starts_with("EHLO"));
+        connection.write_all(b"250 mail.example.com\r\n").unwrap();
+        // Whatever else comes, until the client hangs up.
+        lines.map_while(Result::ok).collect::<Vec<String>>()
+    });
+    let url = format!("smtp://127.0.0.1:{port}");
+    let environment = [
+        ("ROADMAP_SMTP_URL", url.as_str()),
+        ("ROADMAP_MAIL_FROM", "a@acme.example"),
+        ("ROADMAP_MAIL_TIMEOUT", "200ms"),
+    ];
+    let lets_in = ok("mail", &format!("smtp://127.0.0.1:{port} lets this machine in"));
+    assert_eq!(of("mail", &examined_in_time(data.path(), &environment)), lets_in);
+    assert_eq!(server.join().unwrap(), ["QUIT"]);
+}
+
+/// A login and a role that are made for one test, and a database that belongs to the login.
+struct Tenant {
+    login: String,
+    role: String,
+    url: String,
+    database: Option<Database>,
+}
+
+impl Tenant {
+    fn new(name: &str) -> Self {
+        let login = format!("roadmap_test_{name}_{}", std::process::id());
+        let role = format!("{login}_service");
+        let database = Database::empty(&postgres::server());
+        let owned = database.rows("SELECT current_database(), current_user");
+        let (name, superuser) = (owned[0][0].as_deref().unwrap(), owned[0][1].as_deref().unwrap());
+        database.execute(&format!("CREATE ROLE {login} LOGIN; ALTER DATABASE {name} OWNER TO {login}"));
+        let (scheme, rest) = database.url.split_once("://").unwrap();
+        let rest = rest.strip_prefix(superuser).expect("the tests' URL names its user");
+        let url = format!("{scheme}://{login}{rest}");
+        Self { login, role, url, database: Some(database) }
+    }
+
+    fn execute(&self, statements: &str) {
+        self.database.as_ref().unwrap().execute(statements);
+    }
+
+    fn environment(&self) -> [(&'static str, &str); 2] {
+        [("ROADMAP_DATABASE_URL", &self.url), ("ROADMAP_DATABASE_ROLE", &self.role)]
+    }
+}
+
+impl Drop for Tenant {
+    fn drop(&mut self) {
+        // What a role owns or may do is gone with its database.
+        self.database = None;
+        let roles = format!("DROP ROLE IF EXISTS {}; DROP ROLE IF EXISTS {}", self.role, self.login);
+        let _ = postgres::execute(&postgres::server(), &roles);
+    }
+}
+
+#[test]
+fn a_login_with_no_privileges_is_enough_and_one_with_more_is_told() {
+    let data = Data::file();
+    let tenant = Tenant::new("doctor");
+    let (login, role) = (&tenant.login, &tenant.role);
+    let environment = tenant.environment();
+    let administrator = |sql: &str| format!("let an administrator of the server do this: {sql}");
+
+    // Nobody has made the role.
+    let create = format!("CREATE ROLE {role} NOLOGIN; GRANT {role} TO {login};");
+    let missing = problem("role", &format!("there is no role {role}"), &administrator(&create));
+    assert_eq!(of("role", &examined(data.path(), &environment)), missing);
+    let migrated = run(data.path(), &["migrate"], &environment);
+    let refused = format!(
+        "error: the database {} cannot be brought up to date: the store failed: there is no role {role}, and the login \
+         {login} may not change that. An administrator runs: {create}\n",
+        tenant.url
+    );
+    assert_eq!((migrated.success, migrated.stderr), (false, refused));
+
+    tenant.execute(&create);
+    run(data.path(), &["migrate"], &environment).json();
+    let website = "https://acme.example";
+    let create = ["workspace", "create", "acme", "--product-name", "Acme", "--website-url", website];
+    run(data.path(), &create, &environment).json();
+    run(
+        data.path(),
+        &["member", "add", "--workspace", "acme", "--email", "a@acme.example", "--name", "A"],
+        &environment,
+    )
+    .json();
+    let key = run(data.path(), &["api-key", "create", "--workspace", "acme", "--name", "tests"], &environment).json();
+    let findings = examined(data.path(), &environment);
+    let owns_nothing = format!("{role}, which owns nothing and sees one workspace at a time");
+    assert_eq!(of("role", &findings), ok("role", &owns_nothing));
+    assert_eq!(
+        of("privileges", &findings),
+        ok("privileges", "the login and the role may do no more than they need to")
+    );
+    let serve = || {
+        let environment: Vec<(String, String)> =
+            environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let server = Server::start(data.path(), &[], &environment);
+        let host = format!("acme.{BASE_HOST}");
+        let acme = Client { port: server.port, host, key: Some(key["key"].as_str().unwrap().to_owned()) };
+        acme.feature_request("Dark mode");
+        std::fs::read_to_string(data.path().join("server.log")).unwrap()
+    };
+    let excess = "more database privileges than the service needs";
+    let log = serve();
+    assert!(!log.contains(excess), "{log}");
+
+    tenant.execute(&format!("ALTER ROLE {login} CREATEROLE; GRANT pg_read_server_files TO {role}"));
+    let found = format!("{login} has CREATEROLE; {role} is a member of pg_read_server_files");
+    let fix = format!("ALTER ROLE {login} NOCREATEROLE; REVOKE pg_read_server_files FROM {role};");
+    let privileges = warning("privileges", &found, &administrator(&fix));
+    assert_eq!(of("privileges", &examined(data.path(), &environment)), privileges);
+    let log = serve();
+    for told in [
+        format!("WARN roadmap::wiring: {excess}: {login} has CREATEROLE fix=\"ALTER ROLE {login} NOCREATEROLE;\""),
+        format!(
+            "WARN roadmap::wiring: {excess}: {role} is a member of pg_read_server_files \
+             fix=\"REVOKE pg_read_server_files FROM {role};\""
+        ),
+    ] {
+        assert!(log.contains(&told), "{told}: {log}");
+    }
+    tenant.execute(&fix);
+    assert_eq!(of("privileges", &examined(data.path(), &environment))["result"], "ok");
 }

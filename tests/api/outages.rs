@@ -529,9 +529,15 @@ fn who_names_no_workspace_sees_nothing() {
         format!("INSERT INTO lanes VALUES ('{id}', gen_random_uuid(), 'y', 98)"),
         "ALTER TABLE votes DISABLE ROW LEVEL SECURITY".to_owned(),
         "DROP TABLE votes".to_owned(),
+        "INSERT INTO workspaces VALUES (gen_random_uuid(), 'x', now())".to_owned(),
+        "UPDATE workspaces SET subdomain = 'x'".to_owned(),
+        "DELETE FROM workspaces".to_owned(),
+        "TRUNCATE workspaces CASCADE".to_owned(),
     ] {
-        assert!(postgres::execute(&as_service, &forbidden).is_err(), "{forbidden}");
+        let error = postgres::execute(&as_service, &forbidden).expect_err(&forbidden);
+        assert_eq!(error.code().map(|code| code.code()), Some("42501"), "{forbidden}: {error}");
     }
+    assert_eq!(count("SELECT 1", "workspaces"), "1");
 }
 
 #[test]

@@ -34,8 +34,8 @@ impl SmtpMailer {
         let mut lines = Vec::new();
         let outcome = match tokio::time::timeout(self.timeout, self.server.connect(&mut lines)).await {
             Ok(Ok(mut connection)) => {
-                // How the goodbye goes does not matter.
-                let _ = connection.quit().await;
+                // How the goodbye goes does not matter, nor whether the server has one.
+                let _ = tokio::time::timeout(self.timeout, connection.quit()).await;
                 Ok(())
             }
             Ok(Err(NotSent::Later { reason } | NotSent::Never { reason, .. })) => Err(reason),

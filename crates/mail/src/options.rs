@@ -81,6 +81,10 @@ impl SmtpOptions {
         if !matches!(url.path(), "" | "/") || url.fragment().is_some() {
             return Err(MailSettingError::Url);
         }
+        // Behind a `?` that a password has, an `@` follows: its end is no parameter to be shown.
+        if url.query().is_some_and(|query| query.contains('@')) {
+            return Err(MailSettingError::Url);
+        }
         let is_local = match Host::parse(&host) {
             Ok(Host::Domain(name)) => name == "localhost",
             Ok(Host::Ipv4(address)) => address.is_loopback(),
@@ -174,6 +178,8 @@ mod tests {
         assert_eq!(options.redacted(), "smtps://ann@acme.example@mail.example.com:465");
         assert!(!format!("{options:?}").contains("p:ssword"));
         assert_eq!(parse("smtp://mail.example.com").unwrap().login, None);
+        let options = parse("smtp://ann:p@ss:word@mail.example.com").unwrap();
+        assert_eq!(options.redacted(), "smtp://ann@mail.example.com:587");
     }
 
     #[test]
@@ -187,6 +193,13 @@ mod tests {
             ("smtp://u:secret@mail.example.com?tls=maybe", "`tls=maybe`"),
             ("smtps://u:secret@mail.example.com?tls=none", "`tls`"),
             ("smtp://u:secret@mail.example.com?x=y", "`x`"),
+            ("smtp://u:se/cret@mail.example.com", "not of the form smtp://"),
+            ("smtp://u:1/secret@mail.example.com", "not of the form smtp://"),
+            ("smtp://u:1?secret@mail.example.com", "not of the form smtp://"),
+            ("smtp://u:1?secret=x@mail.example.com", "not of the form smtp://"),
+            ("smtp://u:1?tls=secret@mail.example.com", "not of the form smtp://"),
+            ("smtp://u:1#secret@mail.example.com", "not of the form smtp://"),
+            ("smtp://u:%ffsecret@mail.example.com", "not of the form smtp://"),
         ] {
             let message = parse(url).unwrap_err().to_string();
             assert!(message.contains(says) && !message.contains("secret"), "{url}: {message}");

@@ -20,7 +20,7 @@ const INSPECT: &str = "
                    WHERE relnamespace = current_schema()::regnamespace AND NOT relrowsecurity) AS open,
            ARRAY(SELECT setting FROM unnest(ARRAY[
                'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout',
-               'application_name', 'synchronous_commit', 'fsync'
+               'application_name', 'synchronous_commit', 'default_transaction_isolation', 'fsync'
            ]) WITH ORDINALITY AS asked (name, place) JOIN pg_settings USING (name) ORDER BY place) AS settings";
 
 #[derive(QueryableByName)]
@@ -43,20 +43,24 @@ pub(crate) async fn connection(pool: &Pool, options: &PostgresOptions) -> Result
     let session = Session::reading(pool, NO_WORKSPACE).await?;
     let inspect = diesel::sql_query(INSPECT);
     let inspected: Inspected = session.run(inspect.get_result(&mut session.connection()?)).await?;
+    verify(&inspected, options).map_err(|problem| StoreError::Fatal(problem.into()))
+}
+
+fn verify(inspected: &Inspected, options: &PostgresOptions) -> Result<bool, String> {
     let Inspected { role, above_rules, owner, open, settings } = inspected;
-    let refused = |what: String| Err(StoreError::Fatal(what.into()));
-    if role != options.role {
+    let refused = Err;
+    if *role != options.role {
         return refused(format!("the connection works under the role {role}, and was asked to under {}", options.role));
     }
-    if above_rules {
+    if *above_rules {
         return refused(format!("the role {role} is a superuser or bypasses row-level security; it must not"));
     }
-    if owner {
+    if *owner {
         return refused(format!(
             "the role {role} owns tables, or is a member of the role that does, so that row-level security does not apply to it"
         ));
     }
-    if open && options.row_security {
+    if *open && options.row_security {
         return refused("row-level security is off on some tables; `roadmap migrate` switches it on".to_owned());
     }
     let statement_timeout = options.statement_timeout.as_millis().to_string();
@@ -67,6 +71,7 @@ pub(crate) async fn connection(pool: &Pool, options: &PostgresOptions) -> Result
         ("idle_in_transaction_session_timeout", statement_timeout.as_str()),
         ("application_name", APPLICATION_NAME),
         ("synchronous_commit", "on"),
+        ("default_transaction_isolation", "read committed"),
     ];
     let mut found = settings.iter().map(String::as_str);
     for (name, asked) in asked {
@@ -76,4 +81,42 @@ pub(crate) async fn connection(pool: &Pool, options: &PostgresOptions) -> Result
         }
     }
     Ok(found.next() == Some("on"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_is_not_as_asked_is_refused() {
+        let options = PostgresOptions::new("postgres://localhost/roadmap");
+        let settings = ["2000", "1500", "2000", "roadmap", "on", "read committed", "off"];
+        let inspected = |setting: usize, value: &str| Inspected {
+            role: "roadmap_service".to_owned(),
+            above_rules: false,
+            owner: false,
+            open: false,
+            settings: settings
+                .iter()
+                .enumerate()
+                .map(|(place, usual)| if place == setting { value } else { usual }.to_owned())
+                .collect(),
+        };
+        assert_eq!(verify(&inspected(6, "off"), &options), Ok(false));
+        assert_eq!(verify(&inspected(6, "on"), &options), Ok(true));
+        for (setting, value, problem) in [
+            (0, "0", "statement_timeout is 0 on the connection, and was asked to be 2000"),
+            (1, "0", "lock_timeout is 0 on the connection, and was asked to be 1500"),
+            (2, "0", "idle_in_transaction_session_timeout is 0 on the connection, and was asked to be 2000"),
+            (3, "psql", "application_name is psql on the connection, and was asked to be roadmap"),
+            (4, "off", "synchronous_commit is off on the connection, and was asked to be on"),
+            (
+                5,
+                "serializable",
+                "default_transaction_isolation is serializable on the connection, and was asked to be read committed",
+            ),
+        ] {
+            assert_eq!(verify(&inspected(setting, value), &options), Err(problem.to_owned()));
+        }
+    }
 }

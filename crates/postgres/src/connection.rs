@@ -1,6 +1,7 @@
 //! How connections are made: every one with the same settings, encrypted unless the server is on
 //! this machine.
 
+use std::net::Ipv6Addr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use deadpool::managed::{Manager, Metrics, RecycleError, RecycleResult};
 use diesel_async::AsyncPgConnection;
 use diesel_async::pooled_connection::PoolableConnection;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
@@ -48,7 +50,8 @@ impl Connector {
         let millis = |limit: Duration| limit.as_millis();
         connector.config.options(format!(
             "{given} -c role={} -c statement_timeout={} -c lock_timeout={} -c idle_in_transaction_session_timeout={} \
-             -c synchronous_commit=on -c jit=off -c plan_cache_mode=force_generic_plan",
+             -c synchronous_commit=on -c default_transaction_isolation=read\\ committed -c jit=off \
+             -c plan_cache_mode=force_generic_plan",
             options.role,
             millis(options.statement_timeout),
             millis(options.lock_timeout()),
@@ -66,10 +69,19 @@ impl Connector {
         self.config.connect_timeout(wait / hosts);
     }
 
+    /// Connections of the login itself under the service's time limits, for a look at the database.
+    pub(crate) fn for_looking(options: &PostgresOptions) -> Result<Self, ConnectError> {
+        let mut connector = Self::of_login(&options.url)?;
+        let given = connector.config.get_options().map(ToOwned::to_owned).unwrap_or_default();
+        let (statement, lock) = (options.statement_timeout.as_millis(), options.lock_timeout().as_millis());
+        connector.config.options(format!("{given} -c statement_timeout={statement} -c lock_timeout={lock}"));
+        connector.give_up_after(options.connection_wait);
+        Ok(connector)
+    }
+
     /// Connections of the login itself, without time limits: for migrations.
     pub(crate) fn of_login(url: &str) -> Result<Self, ConnectError> {
-        let Target { url, encrypted, roots } = target(url)?;
-        let mut config: Config = url.parse().map_err(ConnectError::Url)?;
+        let Target { mut config, encrypted, roots } = Target::parse(url)?;
         let encrypted = encrypted.unwrap_or_else(|| !is_here(&config));
         config.ssl_mode(if encrypted { SslMode::Require } else { SslMode::Disable });
         config.application_name(APPLICATION_NAME);
@@ -123,36 +135,67 @@ impl Manager for Connector {
     }
 }
 
-/// A URL without what only other clients understand.
+/// A URL, parsed.
 struct Target {
-    url: String,
+    config: Config,
     /// Whether the URL asks for encryption; `None` when it does not say.
     encrypted: Option<bool>,
     /// The file with the certificates to trust, when they are not the system's.
     roots: Option<String>,
 }
 
-/// Takes `sslmode` and `sslrootcert` out of the URL. Encryption here always comes with a look at the
-/// server's certificate and name, so that `require` means what `verify-full` means elsewhere.
-fn target(url: &str) -> Result<Target, ConnectError> {
-    let (address, query) = url.split_once('?').unwrap_or((url, ""));
-    let (mut encrypted, mut roots, mut rest) = (None, None, Vec::new());
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        match pair.split_once('=') {
-            Some(("sslmode", "disable")) => encrypted = Some(false),
-            Some(("sslmode", "require" | "verify-full")) => encrypted = Some(true),
-            Some(("sslmode", other)) => {
-                return Err(ConnectError::Refused(format!(
-                    "has sslmode={other}; it may be `disable`, or `require` or `verify-full`, which both verify the \
-                     server's certificate"
-                )));
-            }
-            Some(("sslrootcert", file)) => roots = Some(file.replace("%2F", "/")),
-            _ => rest.push(pair),
-        }
+impl Target {
+    /// Takes `sslmode` and `sslrootcert` out of the URL, and leaves the rest to the library. Encryption
+    /// here always comes with a look at the server's certificate and name, so that `require` means what
+    /// `verify-full` means elsewhere.
+    ///
+    /// No error shows anything that may be part of a password.
+    fn parse(url: &str) -> Result<Self, ConnectError> {
+        Self::parse_any(url)
+            .map_err(|error| if is_ambiguous(url) { ConnectError::Refused(AMBIGUOUS.to_owned()) } else { error })
     }
-    let url = if rest.is_empty() { address.to_owned() } else { format!("{address}?{}", rest.join("&")) };
-    Ok(Target { url, encrypted, roots })
+
+    fn parse_any(url: &str) -> Result<Self, ConnectError> {
+        // To the library, the login ends at the first `@`, whatever comes before it: a `?` of a password
+        // begins no parameters.
+        let (login, place) = url.split_once('@').map_or((None, url), |(login, place)| (Some(login), place));
+        let (address, query) = place.split_once('?').unwrap_or((place, ""));
+        let (mut encrypted, mut roots, mut rest) = (None, None, Vec::new());
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            match (&*percent_decode_str(name).decode_utf8_lossy(), &*percent_decode_str(value).decode_utf8_lossy()) {
+                ("sslmode", "disable") => encrypted = Some(false),
+                ("sslmode", "require" | "verify-full") => encrypted = Some(true),
+                ("sslmode", other) => {
+                    return Err(ConnectError::Refused(format!(
+                        "has sslmode={other}; it may be `disable`, or `require` or `verify-full`, which both verify \
+                         the server's certificate"
+                    )));
+                }
+                ("sslrootcert", file) => roots = Some(file.to_owned()),
+                _ => rest.push(pair),
+            }
+        }
+        let login = login.map_or_else(String::new, |login| format!("{login}@"));
+        let query = if rest.is_empty() { String::new() } else { format!("?{}", rest.join("&")) };
+        let config: Config = format!("{login}{address}{query}").parse().map_err(ConnectError::Url)?;
+        // No such name is looked up: it would tell a name server what may be a password.
+        if config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(name) if name.contains('@'))) {
+            return Err(ConnectError::Refused(AMBIGUOUS.to_owned()));
+        }
+        Ok(Self { config, encrypted, roots })
+    }
+}
+
+/// What is said about a URL whose parts may be others than was meant.
+const AMBIGUOUS: &str = "cannot be understood; in a user or a password `@` is written `%40`";
+
+/// Whether what the library takes for other parts of the URL may be the end of a password with an `@`.
+fn is_ambiguous(url: &str) -> bool {
+    match url.split_once('@') {
+        None => false,
+        Some((login, place)) => place.contains('@') || login.contains("password="),
+    }
 }
 
 /// Whether the server is on this machine: a socket, or a loopback address.
@@ -187,21 +230,48 @@ fn trust(file: Option<&Path>) -> Result<MakeRustlsConnect, ConnectError> {
     Ok(MakeRustlsConnect::new(config))
 }
 
-/// The URL without its password, for people to read.
+/// What is encoded in a URL that is shown: all but what names of users, hosts and databases have.
+const SHOWN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The URL without its password, for people to read: made of its parts as they are understood. When they
+/// cannot be told apart for sure, it is `postgres://…`.
 #[must_use]
 pub fn redacted(url: &str) -> String {
-    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
-    let end = rest.find(['/', '?']).unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(end);
-    let host = match authority.rsplit_once('@') {
-        Some((login, host)) => {
-            let user = login.split_once(':').map_or(login, |(user, _)| user);
-            format!("{user}@{host}")
-        }
-        None => authority.to_owned(),
+    shown(url).unwrap_or_else(|| "postgres://…".to_owned())
+}
+
+fn shown(url: &str) -> Option<String> {
+    if is_ambiguous(url) {
+        return None;
+    }
+    let Target { config, .. } = Target::parse(url).ok()?;
+    let encoded = |part: &str| utf8_percent_encode(part, SHOWN).to_string();
+    let login = match config.get_user() {
+        // Then it is a password, too, or a whole address.
+        Some(user) if user.contains([':', '/', '?', '=', '&', '#', ' ']) => return None,
+        Some(user) => format!("{}@", encoded(user)),
+        None => String::new(),
     };
-    let path = path.split_once('?').map_or(path, |(path, _)| path);
-    format!("{scheme}://{host}{path}")
+    let named = config.get_hosts().iter().map(|host| match host {
+        Host::Unix(folder) => Some(encoded(folder.to_str()?)),
+        Host::Tcp(name) if name.contains(':') => Some(format!("[{}]", name.parse::<Ipv6Addr>().ok()?)),
+        Host::Tcp(name) => {
+            let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
+            plain.then(|| name.clone())
+        }
+    });
+    let mut hosts: Vec<String> = named.collect::<Option<_>>()?;
+    if hosts.is_empty() {
+        hosts = config.get_hostaddrs().iter().map(ToString::to_string).collect();
+    }
+    if hosts.is_empty() {
+        return None;
+    }
+    let ports = config.get_ports();
+    let port = |index: usize| ports.get(index).or(ports.first()).copied().unwrap_or(5432);
+    let hosts: Vec<String> = hosts.iter().enumerate().map(|(index, host)| format!("{host}:{}", port(index))).collect();
+    let database = config.get_dbname().map(|name| format!("/{}", encoded(name))).unwrap_or_default();
+    Some(format!("postgres://{login}{}{database}", hosts.join(",")))
 }
 
 #[cfg(test)]
@@ -221,8 +291,8 @@ mod tests {
             connector.config.get_options(),
             Some(
                 "-c work_mem=8MB -c role=roadmap_service -c statement_timeout=2000 -c lock_timeout=1500 \
-                 -c idle_in_transaction_session_timeout=2000 -c synchronous_commit=on -c jit=off \
-                 -c plan_cache_mode=force_generic_plan"
+                 -c idle_in_transaction_session_timeout=2000 -c synchronous_commit=on \
+                 -c default_transaction_isolation=read\\ committed -c jit=off -c plan_cache_mode=force_generic_plan"
             )
         );
         assert_eq!(connector.config.get_application_name(), Some("roadmap"));
@@ -290,11 +360,91 @@ mod tests {
                 "postgres://ann:s3cret@db.example.com:5432/roadmap?sslmode=require",
                 "postgres://ann@db.example.com:5432/roadmap",
             ),
-            ("postgres://ann:p@ss:word@db/roadmap", "postgres://ann@db/roadmap"),
-            ("postgres://db/roadmap?password=s3cret", "postgres://db/roadmap"),
-            ("postgres://db", "postgres://db"),
+            ("postgresql://ann:s3cret@db/roadmap", "postgres://ann@db:5432/roadmap"),
+            ("postgres://ann:s3/cret@db/roadmap", "postgres://ann@db:5432/roadmap"),
+            ("postgres://ann:s3?cret@db/roadmap?sslmode=disable", "postgres://ann@db:5432/roadmap"),
+            ("postgres://ann:s3#cret@db/roadmap", "postgres://ann@db:5432/roadmap"),
+            ("postgres://ann:s3:cret@db/roadmap", "postgres://ann@db:5432/roadmap"),
+            ("postgres://ann:s3%2Fcret%40@db/roadmap", "postgres://ann@db:5432/roadmap"),
+            ("postgres://a%40b:s3cret@db/road%20map", "postgres://a%40b@db:5432/road%20map"),
+            ("postgres://db/roadmap?password=s3cret", "postgres://db:5432/roadmap"),
+            ("postgres://db/roadmap?user=ann&password=s3%40cret", "postgres://ann@db:5432/roadmap"),
+            ("postgres://ann:s3cret@[::1]:6000/roadmap", "postgres://ann@[::1]:6000/roadmap"),
+            ("postgres://ann@a:1,b/roadmap?sslrootcert=/ca.pem", "postgres://ann@a:1,b:5432/roadmap"),
+            ("postgres://ann:s3cret@%2Frun%2Fpostgresql/roadmap", "postgres://ann@%2Frun%2Fpostgresql:5432/roadmap"),
+            ("postgres:///roadmap?host=/run/postgresql&port=6000", "postgres://%2Frun%2Fpostgresql:6000/roadmap"),
+            ("postgres://ann:s3cret@db", "postgres://ann@db:5432"),
+            ("host=db user=ann password=s3cret dbname=roadmap", "postgres://ann@db:5432/roadmap"),
+            ("host=db user=ann password='s3 cret/' dbname=roadmap port=6000", "postgres://ann@db:6000/roadmap"),
+            ("postgres://ann@/roadmap?hostaddr=127.0.0.1", "postgres://ann@127.0.0.1:5432/roadmap"),
         ] {
-            assert_eq!(redacted(url), shown);
+            assert_eq!(redacted(url), shown, "{url}");
         }
+    }
+
+    #[test]
+    fn a_url_that_may_not_mean_what_it_says_is_not_shown() {
+        for url in [
+            "postgres://ann:s3@cret@db/roadmap",
+            "postgres://ann:s3@cret/x@db/roadmap",
+            "postgres://ann:s3@cret?sslmode=s3cret@db/roadmap",
+            "postgres://db/roadmap?user=ann&password=s3@cret",
+            "postgres://db:5432/roadmap?user=ann&password=s3@cret",
+            "postgres://ann%3As3cret@db/roadmap",
+            "postgres://ann/s3cret@db/roadmap",
+            "postgres://ann:s3cret/db/roadmap",
+            "postgres://ann:%ffs3cret@%ff/roadmap",
+            "postgres://ann:s3cret@db\u{202e}/roadmap",
+            "host=db password=s3@cret",
+            "host=db password=s3 cret",
+            "s3cret",
+            "",
+        ] {
+            assert_eq!(redacted(url), "postgres://…", "{url}");
+        }
+    }
+
+    #[test]
+    fn a_url_that_cannot_be_used_is_refused_without_its_password() {
+        let chain = |url: &str| {
+            let error = Connector::of_login(url).err().unwrap();
+            let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
+            causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+        };
+        let ambiguous = "the database URL cannot be understood; in a user or a password `@` is written `%40`";
+        for (url, message) in [
+            ("postgres://ann:s3@cret?s3cret=x@db/roadmap", ambiguous),
+            ("postgres://ann:s3@cret?sslmode=s3cret@db/roadmap", ambiguous),
+            ("postgres://ann:s3@cret@db/roadmap", ambiguous),
+            (
+                "postgres://ann:s3cret@db/roadmap?nonsense=s3cret",
+                "the database URL is not one that PostgreSQL's clients understand: invalid connection string: \
+                 unknown option `nonsense`",
+            ),
+            (
+                "postgres://ann:s3cret/db/roadmap",
+                "the database URL is not one that PostgreSQL's clients understand: invalid connection string: \
+                 invalid value for option `port`",
+            ),
+        ] {
+            assert_eq!(chain(url), message, "{url}");
+        }
+    }
+
+    #[test]
+    fn parameters_are_found_behind_any_password_and_decoded() {
+        for (url, encrypted) in [
+            ("postgres://ann:s3?cret@localhost/roadmap?sslmode=require", true),
+            ("postgres://ann:s3?cret@db.example.com/roadmap?sslmode=disable", false),
+            ("postgres://ann:s3?sslmode=disable@db.example.com/roadmap", true),
+            ("postgres://db.example.com/roadmap?ssl%6Dode=dis%61ble", false),
+        ] {
+            let connector = Connector::of_login(url).unwrap();
+            assert_eq!(connector.tls.is_some(), encrypted, "{url}");
+        }
+        let error = Connector::of_login("postgres://db.example.com/roadmap?sslrootcert=%2Fno%20where").err().unwrap();
+        assert!(matches!(error, ConnectError::Certificates(_)), "{error}");
+        let config = Connector::of_login("postgres://ann:s3?c%2Fret@localhost/roadmap").unwrap().config;
+        assert_eq!(config.get_password(), Some("s3?c/ret".as_bytes()));
     }
 }

@@ -21,6 +21,7 @@ mod migrate;
 mod outbox_queue;
 mod pool;
 mod reads;
+mod roles;
 mod rows;
 mod schema;
 mod session;
@@ -41,6 +42,7 @@ use tokio::runtime::Handle;
 pub use connection::redacted;
 pub use errors::ConnectError;
 pub use migrate::{pending, revert_all, run as migrate, server_time};
+pub use roles::{RoleProblem, RoleProblems, role_problems};
 
 use crate::connection::Connector;
 use crate::pool::Pool;

@@ -2,6 +2,7 @@
 //! role that the service works under.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use diesel::QueryableByName;
 use diesel::migration::{Migration, MigrationSource};
@@ -17,6 +18,8 @@ use uuid::Uuid;
 use crate::PostgresOptions;
 use crate::codec::Moment;
 use crate::connection::Connector;
+use crate::errors::store_error;
+use crate::roles;
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
@@ -34,6 +37,8 @@ const LOCK: i64 = 0x0072_6f61_646d_6170;
 /// The database cannot be reached, the login may not change the schema, or a migration fails.
 pub async fn run(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
     let mut connection = locked(options).await?;
+    // Before anything else: nothing is half done when an administrator is needed.
+    roles::ensure(&mut connection, &options.role).await?;
     let done = if missing(&mut connection).await?.is_empty() {
         Vec::new()
     } else {
@@ -51,12 +56,13 @@ pub async fn run(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
     Ok(done)
 }
 
-/// The versions of the migrations that the database still lacks.
+/// The versions of the migrations that the database still lacks. Those that another process runs at the
+/// same time are among them.
 ///
 /// # Errors
-/// The database cannot be reached.
+/// The database cannot be reached, or does not answer in time.
 pub async fn pending(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
-    missing(&mut locked(options).await?).await
+    look(options, async |connection| missing(connection).await).await
 }
 
 #[derive(QueryableByName)]
@@ -68,14 +74,29 @@ struct Clock {
 /// The time on the server, by the login itself.
 ///
 /// # Errors
-/// The database cannot be reached.
+/// The database cannot be reached, or does not answer in time.
 pub async fn server_time(options: &PostgresOptions) -> Result<Timestamp, StoreError> {
-    let mut connector = Connector::of_login(&options.url)?;
-    connector.give_up_after(options.connection_wait);
-    let mut connection = connector.connect().await?;
-    let clock = diesel::sql_query("SELECT clock_timestamp() AS clock");
-    let clock: Clock = clock.get_result(&mut connection).await.map_err(fatal)?;
-    clock.clock.read("", "clock_timestamp", Uuid::nil())
+    look(options, async |connection| {
+        let clock = diesel::sql_query("SELECT clock_timestamp() AS clock");
+        let clock: Clock = clock.get_result(connection).await.map_err(fatal)?;
+        clock.clock.read("", "clock_timestamp", Uuid::nil())
+    })
+    .await
+}
+
+/// Asks the database something by the login itself. It waits for no migration, and for nothing else longer
+/// than the service's time limits.
+pub(crate) async fn look<T>(
+    options: &PostgresOptions,
+    ask: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let connector = Connector::for_looking(options)?;
+    // Two statements at most. The server ends them before, unless it is silent.
+    let limit = options.connection_wait + options.answer_wait() * 2;
+    let asked = async { ask(&mut connector.connect().await?).await };
+    tokio::time::timeout(limit, asked).await.unwrap_or_else(|_| {
+        Err(StoreError::Unavailable(format!("the database server did not answer within {limit:?}").into()))
+    })
 }
 
 /// Undoes every migration, and with them all data. For checks of the migrations themselves.
@@ -109,8 +130,9 @@ async fn migrate<T: Send + 'static>(
     worked.await.map_err(|panic| StoreError::Fatal(panic.into()))
 }
 
-fn fatal(error: DieselError) -> StoreError {
-    StoreError::Fatal(error.into())
+pub(crate) fn fatal(error: DieselError) -> StoreError {
+    // None of these statements takes long, but for those that wait for a lock, and then the message tells.
+    store_error(error, Duration::ZERO, Duration::MAX)
 }
 
 #[derive(QueryableByName)]
@@ -141,10 +163,11 @@ async fn missing(connection: &mut AsyncPgConnection) -> Result<Vec<String>, Stor
     Ok(known.filter(|version| !applied.contains(version)).collect())
 }
 
-/// Whether the role exists and can do its work; that it can read the newest table tells.
+/// Whether the role can do its work, which the newest table tells, and nothing to `workspaces` but read them.
 async fn is_granted(connection: &mut AsyncPgConnection, role: &str) -> Result<bool, StoreError> {
-    let granted = "SELECT coalesce((SELECT has_table_privilege(oid, 'outbox_audiences', 'INSERT') FROM pg_roles
-                   WHERE rolname = $1), false) AS answer";
+    let granted = "SELECT coalesce((SELECT has_table_privilege(oid, 'outbox_audiences', 'INSERT')
+                                     AND NOT has_table_privilege(oid, 'workspaces', 'INSERT, UPDATE, DELETE')
+                                     FROM pg_roles WHERE rolname = $1), false) AS answer";
     let granted = diesel::sql_query(granted).bind::<Text, _>(role);
     let granted: Answer = granted.get_result(connection).await.map_err(fatal)?;
     Ok(granted.answer)
@@ -168,39 +191,26 @@ async fn secure(connection: &mut AsyncPgConnection, on: bool) -> Result<(), Stor
     connection.batch_execute(&switch).await.map_err(fatal)
 }
 
-/// Creates the role if there is none, and gives it what the service needs: to read and change rows.
-///
-/// Roles belong to all databases of a server, so that the lock of this one does not keep others from
-/// doing the same: who comes second finds it done.
+/// Gives the role what the service needs: to read and change rows. Workspaces are created by the login itself
+/// (ADR 25).
 async fn grant(connection: &mut AsyncPgConnection, role: &str) -> Result<(), StoreError> {
     let rights = format!(
         "DO $$
          BEGIN
-             IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{role}') THEN
-                 BEGIN
-                     CREATE ROLE {role} NOLOGIN;
-                 EXCEPTION WHEN duplicate_object OR unique_violation THEN
-                     NULL;
-                 END;
-             END IF;
-             IF NOT pg_has_role(current_user, '{role}', 'MEMBER') THEN
-                 BEGIN
-                     EXECUTE format('GRANT {role} TO %I', current_user);
-                 EXCEPTION WHEN duplicate_object OR unique_violation THEN
-                     NULL;
-                 END;
-             END IF;
              EXECUTE format('GRANT USAGE ON SCHEMA %I TO {role}', current_schema());
              EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %I TO {role}', current_schema());
              EXECUTE format('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA %I TO {role}', current_schema());
-             REVOKE INSERT, UPDATE, DELETE ON __diesel_schema_migrations FROM {role};
+             -- An owner that is named as the role by mistake would lose its own rights.
+             IF NOT (SELECT pg_has_role('{role}', relowner, 'USAGE') FROM pg_class WHERE oid = 'workspaces'::regclass) THEN
+                 REVOKE INSERT, UPDATE, DELETE ON __diesel_schema_migrations, workspaces FROM {role};
+             END IF;
          END $$"
     );
     connection.batch_execute(&rights).await.map_err(|error| {
         StoreError::Fatal(
             format!(
-                "the role {role} cannot be set up ({error}). An administrator can do it once: \
-                 CREATE ROLE {role} NOLOGIN; GRANT {role} TO the login of the service"
+                "the role {role} cannot be given its rights ({error}); `roadmap migrate` with the login that owns the \
+                 tables does it"
             )
             .into(),
         )

@@ -23,6 +23,10 @@ use crate::pool::Pool;
 /// For what is asked before the workspace is known: no workspace's rows are seen.
 pub(crate) const NO_WORKSPACE: WorkspaceId = WorkspaceId::new(Uuid::nil());
 
+/// Begins a transaction. Units wait for each other's locks and then look again: what they rely on is the
+/// level at which each statement sees what was committed before it, whatever the database's default is.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
 /// What is sent ahead of the first statement, in the same round trip.
 #[derive(Default)]
 struct Opening {
@@ -106,7 +110,7 @@ impl Session {
             }
         };
         // Polled in this order, and so sent in it.
-        let begin = begin.then(|| "BEGIN".to_owned());
+        let begin = begin.then(|| BEGIN.to_owned());
         let opened = join(send(name), send(begin)).map(|(named, begun)| named.and(begun));
         let began = Instant::now();
         self.unsettled.store(true, Ordering::SeqCst);
@@ -252,5 +256,38 @@ impl Drop for Session {
         } else if self.opening().name.is_none() {
             link.workspace = Some(self.workspace);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PostgresOptions;
+    use diesel::QueryableByName;
+    use diesel::sql_types::Text;
+    use diesel_async::RunQueryDsl;
+    use roadmap_testkit::postgres::{Database, server};
+
+    #[derive(QueryableByName)]
+    struct Level {
+        #[diesel(sql_type = Text)]
+        level: String,
+    }
+
+    /// Whatever level the connection has, as behind a pooler that drops the settings made at connect.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_transaction_names_its_isolation_level() {
+        let database = Database::empty(&server());
+        let separator = if database.url.contains('?') { '&' } else { '?' };
+        let option = "options=-c%20default_transaction_isolation%3Dserializable";
+        let options = PostgresOptions::new(format!("{}{separator}{option}", database.url));
+        let pool = Pool::new(Connector::of_login(&options.url).unwrap(), 1, &options).unwrap();
+        let level = async |session: Session| {
+            let show = diesel::sql_query("SELECT current_setting('transaction_isolation') AS level");
+            let level: Level = session.run(show.get_result(&mut session.connection().unwrap())).await.unwrap();
+            level.level
+        };
+        assert_eq!(level(Session::reading(&pool, NO_WORKSPACE).await.unwrap()).await, "serializable");
+        assert_eq!(level(Session::transaction(&pool, Uuid::nil()).await.unwrap()).await, "read committed");
     }
 }

@@ -14,7 +14,9 @@ use roadmap_domain::model::setting::Setting;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::{Begun, Connections, Directory, Ended, Health, Insertion, OutboxQueue, PoolUse, Store};
-use roadmap_postgres::{PostgresOptions, PostgresStore, migrate, pending, revert_all, server_time};
+use roadmap_postgres::{
+    PostgresOptions, PostgresStore, RoleProblem, RoleProblems, migrate, pending, revert_all, role_problems, server_time,
+};
 use roadmap_testkit::harness::{Probe, Subject};
 use roadmap_testkit::postgres::{self, Cluster, Database, Durability};
 use tokio::sync::OnceCell;
@@ -186,6 +188,12 @@ impl Tenant {
         let options = PostgresOptions { role: role.clone(), ..PostgresOptions::new(url) };
         Self { login, role, database: Some(database), options }
     }
+
+    /// Does the administrator's part.
+    fn make_role(&self) {
+        let make = format!("CREATE ROLE {} NOLOGIN; GRANT {} TO {}", self.role, self.role, self.login);
+        postgres::execute(&postgres::server(), &make).unwrap();
+    }
 }
 
 /// An empty database that belongs to a login, and where the login finds it.
@@ -209,9 +217,11 @@ impl Drop for Tenant {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_ordinary_login_migrates_and_serves_under_a_role_that_owns_nothing() {
-    let tenant = Tenant::new("ordinary", "CREATEROLE");
+    let tenant = Tenant::new("ordinary", "");
+    tenant.make_role();
     assert!(!migrate(&tenant.options).await.unwrap().is_empty());
     assert!(PostgresStore::open(&tenant.options).await.is_ok());
+    assert_eq!(role_problems(&tenant.options).await.unwrap(), RoleProblems { missing: None, excess: vec![] });
     // Neither the login itself nor an administrator may be what statements run as.
     for (role, message) in [(tenant.login.as_str(), "owns tables"), ("postgres", "permission denied")] {
         let options = PostgresOptions { role: role.to_owned(), ..tenant.options.clone() };
@@ -220,6 +230,118 @@ async fn an_ordinary_login_migrates_and_serves_under_a_role_that_owns_nothing() 
     let database = tenant.database.as_ref().unwrap();
     let as_superuser = PostgresOptions { role: "postgres".to_owned(), ..PostgresOptions::new(&database.url) };
     assert!(told(PostgresStore::open(&as_superuser).await).contains("superuser"));
+    // An owner that is named as the role by mistake keeps its rights.
+    let mistaken = PostgresOptions { role: tenant.login.clone(), ..tenant.options.clone() };
+    migrate(&mistaken).await.unwrap();
+    let may = format!("SELECT has_table_privilege('{}', 'workspaces', 'INSERT')", tenant.login);
+    assert_eq!(database.rows(&may)[0][0].as_deref(), Some("t"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_login_that_may_create_roles_makes_its_own() {
+    let tenant = Tenant::new("creator", "CREATEROLE");
+    assert!(!migrate(&tenant.options).await.unwrap().is_empty());
+    assert!(PostgresStore::open(&tenant.options).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn workspaces_are_created_by_the_login_and_only_read_by_the_role() {
+    let tenant = Tenant::new("provisioning", "");
+    tenant.make_role();
+    migrate(&tenant.options).await.unwrap();
+    let database = tenant.database.as_ref().unwrap();
+    let rights = || {
+        let rights = format!(
+            "SELECT string_agg(privilege_type, ', ' ORDER BY privilege_type) FROM information_schema.role_table_grants
+             WHERE table_name = 'workspaces' AND grantee = '{}'",
+            tenant.role
+        );
+        database.rows(&rights)[0][0].clone().unwrap()
+    };
+    assert_eq!(rights(), "SELECT");
+    let create = async |options: &PostgresOptions, id: u128, subdomain: &str| {
+        let id = WorkspaceId::new(Uuid::from_u128(id));
+        let store = PostgresStore::open(options).await.unwrap();
+        let mut unit = match store.begin(id, None).await.unwrap() {
+            Begun::Open(unit) => unit,
+            Begun::Replay(_) => panic!("a replay without a key"),
+        };
+        let workspace = Workspace { id, subdomain: Subdomain::parse("subdomain", subdomain).unwrap() };
+        let setting = Setting::parse("Acme", "https://acme.example").unwrap();
+        let now = Timestamp::from_millis(0).unwrap();
+        let inserted = unit.insert_workspace(&workspace, &setting, now).await?;
+        // The rest of the unit is the role's again: what it does is held to the workspace.
+        assert_eq!(unit.first_track().await.unwrap(), None);
+        unit.commit(None, now).await.unwrap();
+        Ok::<_, StoreError>(inserted)
+    };
+    database.execute(
+        "CREATE TABLE seen (by_role text); GRANT ALL ON seen TO PUBLIC;
+         CREATE FUNCTION note_role() RETURNS trigger LANGUAGE plpgsql AS $$
+         BEGIN INSERT INTO seen VALUES (current_user); RETURN NEW; END $$;
+         CREATE TRIGGER noted BEFORE INSERT ON settings FOR EACH ROW EXECUTE FUNCTION note_role()",
+    );
+    assert_eq!(create(&tenant.options, 1, "acme").await.unwrap(), Insertion::Inserted);
+    assert_eq!(create(&tenant.options, 2, "acme").await.unwrap(), Insertion::NameTaken);
+    assert_eq!(database.rows("SELECT by_role FROM seen"), [[Some(tenant.role.clone())]]);
+    database.execute("DROP TRIGGER noted ON settings; DROP TABLE seen");
+
+    // A login that owns nothing cannot.
+    let member = format!("{}_member", tenant.login);
+    database.execute(&format!("CREATE ROLE {member} LOGIN; GRANT {} TO {member}", tenant.role));
+    let url = database.url.replace("postgres@", &format!("{member}@"));
+    let refused = create(&PostgresOptions { url, ..tenant.options.clone() }, 3, "bolt").await;
+    database.execute(&format!("DROP ROLE {member}"));
+    let problem = format!(
+        "the store failed: the login {member} may not create workspaces; use the one that owns the tables in database_url"
+    );
+    assert!(told(refused).starts_with(&problem));
+    assert_eq!(database.rows("SELECT subdomain FROM workspaces"), [[Some("acme".to_owned())]]);
+
+    // Rights that an earlier version has given are taken away.
+    database.execute(&format!("GRANT INSERT, UPDATE, DELETE ON workspaces TO {}", tenant.role));
+    assert_eq!(migrate(&tenant.options).await.unwrap(), Vec::<String>::new());
+    assert_eq!(rights(), "SELECT");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_login_could_do_besides_is_told_with_the_sql_against_it() {
+    let tenant = Tenant::new("mighty", "CREATEROLE CREATEDB");
+    tenant.make_role();
+    let (login, role) = (&tenant.login, &tenant.role);
+    let (group, chief) = (format!("{login}_group"), format!("{login}_chief"));
+    let database = tenant.database.as_ref().unwrap();
+    database.execute(&format!(
+        "CREATE ROLE {group}; CREATE ROLE {chief} CREATEROLE; GRANT {group} TO {login}; GRANT {chief} TO {login};
+         GRANT pg_monitor TO {group}; GRANT pg_execute_server_program TO {login}; ALTER ROLE {role} REPLICATION"
+    ));
+    let excess = role_problems(&tenant.options).await.unwrap().excess;
+    let fixes: Vec<(String, String)> = excess.into_iter().map(|problem| (problem.found, problem.fix)).collect();
+    let fix_all: String = fixes.iter().map(|(_, fix)| fix.as_str()).collect();
+    database.execute(&fix_all);
+    let after = role_problems(&tenant.options).await;
+    database.execute(&format!("DROP ROLE {group}; DROP ROLE {chief}"));
+    let problem = |found: String, fix: String| (found, fix);
+    assert_eq!(
+        fixes,
+        [
+            problem(
+                format!("{login} has CREATEROLE, CREATEDB"),
+                format!("ALTER ROLE {login} NOCREATEROLE NOCREATEDB;")
+            ),
+            problem(format!("{role} has REPLICATION"), format!("ALTER ROLE {role} NOREPLICATION;")),
+            problem(
+                format!("{login} is a member of pg_execute_server_program"),
+                format!("REVOKE pg_execute_server_program FROM {login};")
+            ),
+            problem(
+                format!("{login} is a member of {chief}, which has CREATEROLE"),
+                format!("REVOKE {chief} FROM {login};")
+            ),
+            problem(format!("{group} is a member of pg_monitor"), format!("REVOKE pg_monitor FROM {group};")),
+        ]
+    );
+    assert_eq!(after.unwrap(), RoleProblems { missing: None, excess: vec![] });
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -243,22 +365,33 @@ async fn databases_of_one_server_that_are_migrated_at_once_share_the_role() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_login_that_may_not_create_the_role_is_told_who_can() {
     let tenant = Tenant::new("modest", "NOCREATEROLE");
-    let message = told(migrate(&tenant.options).await);
-    for part in [&tenant.role, "An administrator can do it once", "CREATE ROLE", "NOLOGIN; GRANT"] {
-        assert!(message.contains(part), "{part}: {message}");
+    let (login, role) = (&tenant.login, &tenant.role);
+    let database = tenant.database.as_ref().unwrap();
+    let grant = format!("GRANT {role} TO {login};");
+    let create = format!("CREATE ROLE {role} NOLOGIN;");
+    for (found, fix, run) in [
+        (format!("there is no role {role}"), format!("{create} {grant}"), &create),
+        (format!("the login {login} is no member of the role {role}"), grant.clone(), &grant),
+    ] {
+        let expected = format!(
+            "the store failed: {found}, and the login {login} may not change that. An administrator runs: {fix}"
+        );
+        assert!(told(migrate(&tenant.options).await).starts_with(&expected), "{expected}");
+        // Nothing was begun.
+        assert_eq!(database.rows("SELECT to_regclass('workspaces')"), [[None::<String>]]);
+        assert_eq!(role_problems(&tenant.options).await.unwrap().missing, Some(RoleProblem { found, fix }));
+        database.execute(run);
     }
     // Which is then enough.
-    let role = &tenant.role;
-    let grant = format!("CREATE ROLE {role} NOLOGIN; GRANT {role} TO {}", tenant.login);
-    tenant.database.as_ref().unwrap().execute(&grant);
-    assert_eq!(migrate(&tenant.options).await.unwrap(), Vec::<String>::new());
+    assert_ne!(migrate(&tenant.options).await.unwrap(), Vec::<String>::new());
     let store = PostgresStore::open(&tenant.options).await.unwrap();
     assert_eq!(store.workspaces().await.unwrap(), []);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_member_of_the_role_serves_what_another_login_has_migrated() {
-    let tenant = Tenant::new("owner", "CREATEROLE");
+    let tenant = Tenant::new("owner", "");
+    tenant.make_role();
     migrate(&tenant.options).await.unwrap();
     let member = format!("{}_member", tenant.login);
     let database = tenant.database.as_ref().unwrap();
@@ -348,6 +481,36 @@ async fn a_unit_that_has_ended_gives_its_connection_back_and_one_that_is_dropped
     // Nothing was asked, so that there is nothing to undo.
     drop(begin().await);
     assert_eq!(open(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn units_read_what_others_have_committed_whatever_the_database_s_default_is() {
+    let database = template().await.copy();
+    let name = database.rows("SELECT current_database()")[0][0].clone().unwrap();
+    for default in ["read uncommitted", "repeatable read", "serializable"] {
+        database.execute(&format!("ALTER DATABASE {name} SET default_transaction_isolation = '{default}'"));
+        assert_eq!(database.rows("SHOW transaction_isolation")[0][0].as_deref(), Some(default));
+        // Notes under which level a row of `workspaces` was written.
+        database.execute(
+            "CREATE OR REPLACE FUNCTION note_level() RETURNS trigger LANGUAGE plpgsql AS $$
+             BEGIN NEW.subdomain := replace(current_setting('transaction_isolation'), ' ', '-'); RETURN NEW; END $$;
+             DROP TRIGGER IF EXISTS noted ON workspaces;
+             CREATE TRIGGER noted BEFORE INSERT ON workspaces FOR EACH ROW EXECUTE FUNCTION note_level();
+             DELETE FROM settings; DELETE FROM workspaces",
+        );
+        let store = PostgresStore::open(&PostgresOptions::new(&database.url)).await.unwrap();
+        let id = WorkspaceId::new(Uuid::from_u128(1));
+        let mut unit = match store.begin(id, None).await.unwrap() {
+            Begun::Open(unit) => unit,
+            Begun::Replay(_) => panic!("a replay without a key"),
+        };
+        let workspace = Workspace { id, subdomain: Subdomain::parse("subdomain", "acme").unwrap() };
+        let setting = Setting::parse("Acme", "https://acme.example").unwrap();
+        let now = Timestamp::from_millis(0).unwrap();
+        assert_eq!(unit.insert_workspace(&workspace, &setting, now).await.unwrap(), Insertion::Inserted);
+        unit.commit(None, now).await.unwrap();
+        assert_eq!(database.rows("SELECT subdomain FROM workspaces")[0][0].as_deref(), Some("read-committed"));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,9 +7,14 @@ mod database;
 mod settings;
 mod surroundings;
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use crate::settings::Settings;
+
+/// How long storage that does not answer is waited for. The other checks have limits of their own.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// What was found by one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -69,14 +74,39 @@ pub(crate) async fn examine(settings: anyhow::Result<Settings>) -> Vec<Finding> 
     };
     let mut findings = settings::check(&settings);
     findings.extend(database::check(&settings).await);
-    findings.push(surroundings::storage(&settings).await);
+    findings.push(limited("storage", surroundings::storage(&settings)).await);
     findings.push(surroundings::access(&settings));
     findings.push(surroundings::mail(&settings).await);
     findings.push(surroundings::disk(&settings));
     findings
 }
 
+/// A check that may wait for something outside of this process, but not for ever.
+async fn limited(check: &'static str, finding: impl Future<Output = Finding>) -> Finding {
+    tokio::time::timeout(LIMIT, finding).await.unwrap_or_else(|_| {
+        let found = format!("it does not answer: nothing was found out within {} s", LIMIT.as_secs());
+        Finding::problem(check, found, "find out what it waits for; the network and its disks are good places to begin")
+    })
+}
+
 /// The whole chain of causes.
 fn chain(error: impl Into<anyhow::Error>) -> String {
     format!("{:#}", error.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_check_that_does_not_end_is_a_problem() {
+        let found = "it does not answer: nothing was found out within 60 s";
+        let mend = "find out what it waits for; the network and its disks are good places to begin";
+        assert_eq!(limited("storage", std::future::pending()).await, Finding::problem("storage", found, mend));
+        let slow = async {
+            tokio::time::sleep(LIMIT - Duration::from_secs(1)).await;
+            Finding::ok("storage", "it is slow")
+        };
+        assert_eq!(limited("storage", slow).await, Finding::ok("storage", "it is slow"));
+    }
 }

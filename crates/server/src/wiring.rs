@@ -11,7 +11,7 @@ use roadmap_api::limits::{Limits, Stopwatch};
 use roadmap_api::markup::MarkupPool;
 use roadmap_api::observer::Observer;
 use roadmap_blobs::{LocalBlobs, S3Blobs};
-use roadmap_domain::error::StoreError;
+use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::policy::reference::References;
 use roadmap_domain::ports::{
@@ -27,7 +27,7 @@ use roadmap_domain::usecase::storage_budgets::StorageBudgets;
 use roadmap_domain::usecase::sweep_attachments::SweepAttachments;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 use roadmap_mail::{FileMailer, SmtpMailer, SmtpOptions};
-use roadmap_postgres::{PostgresOptions, PostgresStore};
+use roadmap_postgres::{PostgresOptions, PostgresStore, RoleProblem, RoleProblems};
 use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
 use crate::settings::{Database, Mail, Settings, Storage};
@@ -184,11 +184,20 @@ impl Application {
     }
 
     /// Warns of what an operator should know before calls are served.
-    pub(crate) fn warn(&self) {
-        if let Backend::Postgres(store) = &self.backend
-            && !store.is_durable()
-        {
+    pub(crate) async fn warn(&self, settings: &Settings) {
+        let (Backend::Postgres(store), Database::Server(url)) = (&self.backend, &settings.database) else { return };
+        if !store.is_durable() {
             tracing::warn!("fsync is off on the database server: a crash of its machine can lose acknowledged writes");
+        }
+        match roadmap_postgres::role_problems(&postgres(settings, url)).await {
+            Ok(RoleProblems { excess, .. }) => {
+                for RoleProblem { found, fix } in excess {
+                    tracing::warn!(fix, "more database privileges than the service needs: {found}");
+                }
+            }
+            Err(error) => {
+                tracing::warn!(error = %ErrorChain::new(&error), "the database privileges could not be looked at");
+            }
         }
     }
 

@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel_async::RunQueryDsl;
+use diesel::sql_types::{Bool, Text};
+use diesel::{QueryResult, QueryableByName};
+use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::api_key::{ApiKey, KeyDigest};
 use roadmap_domain::model::id::ApiKeyId;
@@ -17,6 +19,19 @@ use crate::rows::{ApiKeyRow, api_key_columns};
 use crate::schema::{api_keys, members, settings, workspaces};
 use crate::unit::PostgresUnit;
 
+/// The login, and what it may do.
+#[derive(QueryableByName)]
+struct Login {
+    #[diesel(sql_type = Text)]
+    login: String,
+    #[diesel(sql_type = Bool)]
+    may_insert: bool,
+}
+
+async fn batch(mut connection: &AsyncPgConnection, statement: &str) -> QueryResult<()> {
+    connection.batch_execute(statement).await
+}
+
 /// What "on conflict do nothing" did.
 pub(crate) fn insertion(inserted: usize) -> Insertion {
     if inserted == 1 { Insertion::Inserted } else { Insertion::NameTaken }
@@ -30,6 +45,17 @@ impl Provisioning for PostgresUnit {
         setting: &Setting,
         at: Timestamp,
     ) -> Result<Insertion, StoreError> {
+        // The service's role may not create workspaces (ADR 25): this one statement runs as the login.
+        self.run(batch(self.connection()?, "SET LOCAL ROLE NONE")).await?;
+        let may = "SELECT current_user::text AS login, has_table_privilege('workspaces', 'INSERT') AS may_insert";
+        let may: Login = self.run(diesel::sql_query(may).get_result(&mut self.connection()?)).await?;
+        if !may.may_insert {
+            let problem = format!(
+                "the login {} may not create workspaces; use the one that owns the tables in database_url",
+                may.login
+            );
+            return Err(StoreError::Fatal(problem.into()));
+        }
         let insert = diesel::insert_into(workspaces::table)
             .values((
                 workspaces::id.eq(self.workspace),
@@ -39,6 +65,8 @@ impl Provisioning for PostgresUnit {
             .on_conflict(workspaces::subdomain)
             .do_nothing();
         let inserted = self.run(insert.execute(&mut self.connection()?)).await?;
+        // Back to the role that the connection was made with.
+        self.run(batch(self.connection()?, "SET LOCAL ROLE TO DEFAULT")).await?;
         if inserted == 1 {
             let insert = diesel::insert_into(settings::table).values((
                 settings::workspace_id.eq(self.workspace),

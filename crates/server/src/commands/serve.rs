@@ -70,7 +70,7 @@ impl Serve {
             tracing::warn!(%subdomain, "there is no workspace of the name that the setting default_workspace has");
         }
 
-        application.warn();
+        application.warn(&settings).await;
         let detached = Detached::on(Handle::current());
         let workers = settings.workers.unwrap_or_else(|| available_parallelism().map_or(1, NonZero::get));
         let references = Arc::new(secret::references(&settings)?);

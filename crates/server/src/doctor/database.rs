@@ -7,7 +7,7 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::policy::storage::StorageLimits;
 use roadmap_domain::ports::{Clock, Directory, UsageStore};
-use roadmap_postgres::PostgresStore;
+use roadmap_postgres::{PostgresStore, RoleProblem, RoleProblems};
 use roadmap_sqlite::SqliteStore;
 
 use super::{Finding, chain};
@@ -20,6 +20,8 @@ const APART: i64 = 2_000;
 
 /// From how many percent of a budget on it is told.
 const NEARLY_USED_UP: u64 = 90;
+const SET_UP: &str =
+    "docs/operations.md (PostgreSQL) tells how to set up the role; `roadmap migrate` gives it its rights";
 
 const MIGRATE: &str = "run `roadmap migrate`; every start of the service does so, too";
 
@@ -89,14 +91,26 @@ async fn server(settings: &Settings, url: &str) -> Vec<Finding> {
     };
     let after = SystemClock.now();
     let mut findings = vec![Finding::ok("database", format!("{database} answers"))];
-    match roadmap_postgres::pending(&options).await {
+    let is_migrated = match roadmap_postgres::pending(&options).await {
         Ok(missing) => {
             findings.push(schema(&missing));
-            if missing.is_empty() {
-                findings.extend(sessions(settings, &options).await);
-            }
+            missing.is_empty()
         }
-        Err(error) => findings.push(Finding::problem("schema", chain(error), MIGRATE)),
+        Err(error) => {
+            findings.push(Finding::problem("schema", chain(error), MIGRATE));
+            false
+        }
+    };
+    match roadmap_postgres::role_problems(&options).await {
+        Ok(RoleProblems { missing, excess }) => {
+            match missing {
+                Some(RoleProblem { found, fix }) => findings.push(Finding::problem("role", found, administrator(&fix))),
+                None if is_migrated => findings.extend(sessions(settings, &options).await),
+                None => {}
+            }
+            findings.push(privileges(&excess));
+        }
+        Err(error) => findings.push(Finding::problem("role", chain(error), SET_UP)),
     }
     findings.push(apart(clock, before, after));
     findings
@@ -107,9 +121,7 @@ async fn sessions(settings: &Settings, options: &roadmap_postgres::PostgresOptio
     let store = match PostgresStore::open(options).await {
         Ok(store) => store,
         Err(error) => {
-            let mend =
-                "docs/operations.md (PostgreSQL) tells how to set up the role; `roadmap migrate` gives it its rights";
-            return vec![Finding::problem("role", chain(error), mend)];
+            return vec![Finding::problem("role", chain(error), SET_UP)];
         }
     };
     let mut findings = vec![if settings.row_security {
@@ -130,6 +142,21 @@ async fn sessions(settings: &Settings, options: &roadmap_postgres::PostgresOptio
     findings.extend(default_workspace(settings, &store).await);
     findings.push(usage(settings, &store).await);
     findings
+}
+
+/// What the login and the role could do besides.
+fn privileges(excess: &[RoleProblem]) -> Finding {
+    const CHECK: &str = "privileges";
+    if excess.is_empty() {
+        return Finding::ok(CHECK, "the login and the role may do no more than they need to");
+    }
+    let joined = |part: fn(&RoleProblem) -> &str, by: &str| excess.iter().map(part).collect::<Vec<_>>().join(by);
+    let fix = joined(|problem| &problem.fix, " ");
+    Finding::warning(CHECK, joined(|problem| &problem.found, "; "), administrator(&fix))
+}
+
+fn administrator(fix: &str) -> String {
+    format!("let an administrator of the server do this: {fix}")
 }
 
 fn schema(missing: &[String]) -> Finding {
