@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mailparse::{MailHeaderMap, ParsedMail, parse_mail};
 use roadmap_testkit::smtp::{Received, Reply, Setup, Sink, Step};
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, eventually, has_keys};
+use crate::database::{ON_POSTGRES, random_id};
 use crate::effort::rounds;
 
 /// What is behind the host of a URL of the service.
@@ -464,4 +465,102 @@ fn a_comment_does_not_wait_for_the_mail_server() {
         announce(&app.acme, &request, "Soon");
     }
     assert_eq!(sink.count(), 0);
+}
+
+/// Copies what `acme` has of its one feature request into every workspace whose subdomain begins with `w`.
+fn copy_into_workspaces(app: &App) {
+    let columns = |table: &str| -> Vec<String> {
+        let query = if *ON_POSTGRES {
+            format!(
+                "SELECT column_name FROM information_schema.columns
+                 WHERE table_schema = current_schema() AND table_name = '{table}' AND is_generated = 'NEVER'"
+            )
+        } else {
+            format!("SELECT name FROM pragma_table_info('{table}')")
+        };
+        app.sql(&query).into_iter().filter(|column| column != "workspace_id").collect()
+    };
+    for table in
+        ["settings", "members", "lanes", "tracks", "customers", "feature_requests", "vote_tallies", "votes", "comments"]
+    {
+        let columns = columns(table);
+        let (names, values) = (columns.join(", "), columns.iter().map(|column| format!("source.{column}")));
+        app.data.execute(&format!(
+            "INSERT INTO {table} (workspace_id, {names}) SELECT target.id, {} FROM {table} source
+             JOIN workspaces home ON home.id = source.workspace_id AND home.subdomain = 'acme'
+             JOIN workspaces target ON target.subdomain LIKE 'w%'",
+            values.collect::<Vec<_>>().join(", ")
+        ));
+    }
+}
+
+/// One row that cannot be read, and a mail server that is silent for the recipients of one workspace: the mail of 48 others
+/// goes out as if they were not there.
+#[test]
+fn no_workspace_s_mail_waits_for_that_of_another() {
+    const WORKSPACES: usize = 50;
+    const VOTERS: usize = 30;
+    let sink = Sink::start();
+    sink.script(|step| match step {
+        Step::To(to) if to.ends_with("@silent.example") => Reply::Stall(Duration::from_secs(600)),
+        _ => Reply::Usual,
+    });
+    // Longer than the test is patient: whoever waits for a silent server once comes too late.
+    let mut app = by_smtp(&sink, "60s");
+    let request = app.acme.feature_request("Dark mode");
+    app.data.add_voters(request["id"].as_str().unwrap(), VOTERS);
+    comment(&app.acme, &request, &json!({ "comment": { "content": "Soon" } }));
+    app.terminate();
+    app.wait_for_exit();
+    let workspace = |number: usize| format!("w{number:02}");
+    let names: Vec<String> = (0..WORKSPACES).map(workspace).collect();
+    let copies: Vec<String> = names
+        .iter()
+        .map(|name| {
+            format!(
+                "INSERT INTO workspaces (id, subdomain, created_at) SELECT {id}, '{name}', created_at FROM workspaces
+                 WHERE subdomain = 'acme';",
+                id = random_id()
+            )
+        })
+        .collect();
+    app.data.execute(&copies.concat());
+    copy_into_workspaces(&app);
+    // The lowest ids are looked at first: the two that fail.
+    let lowest = app.sql("SELECT subdomain FROM workspaces WHERE subdomain LIKE 'w%' ORDER BY id LIMIT 2");
+    let [silent, unreadable] = lowest.as_slice() else { panic!("two workspaces") };
+    let id_of = |name: &str| format!("(SELECT id FROM workspaces WHERE subdomain = '{name}')");
+    for name in &names {
+        let host = if name == silent { "silent.example".to_owned() } else { format!("{name}.example") };
+        app.data.execute(&format!(
+            "UPDATE customers SET email = replace(email, 'example.com', '{host}'),
+                                  email_folded = replace(email_folded, 'example.com', '{host}')
+             WHERE workspace_id = {}",
+            id_of(name)
+        ));
+    }
+    app.data.execute(
+        "INSERT INTO outbox (workspace_id, comment_id, customer_id, created_at, due_at, attempts)
+         SELECT votes.workspace_id, comments.id, customer_id, comments.created_at, comments.created_at, 0 FROM votes
+         JOIN comments ON comments.workspace_id = votes.workspace_id
+         JOIN workspaces ON workspaces.id = votes.workspace_id AND subdomain LIKE 'w%'",
+    );
+    app.data.execute(&format!(
+        "UPDATE outbox SET attempts = -7 WHERE workspace_id = {id} AND customer_id =
+         (SELECT id FROM customers WHERE workspace_id = {id} AND email LIKE 'v7@%')",
+        id = id_of(unreadable),
+    ));
+    let begun = Instant::now();
+    app.start_again();
+    let expected = (WORKSPACES - 1) * VOTERS - 1;
+    eventually("all others have their mail", || sink.count() >= expected);
+    println!("{expected} mails of {} workspaces arrived after {:?}", WORKSPACES - 1, begun.elapsed());
+    assert_eq!(sink.count(), expected);
+    let status = app.roadmap(&["mail", "status", "--workspace", unreadable]).json()[0].clone();
+    assert_eq!((&status["sent"], &status["dead"]), (&json!(VOTERS - 1), &json!(1)));
+    let reason = status["failures"][0]["reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("the row cannot be read: stored data is inconsistent: outbox.attempts of row "),
+        "{reason}"
+    );
 }

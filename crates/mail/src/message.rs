@@ -9,6 +9,9 @@ use lettre::message::{Mailbox, MultiPart};
 use lettre::{Address, Message};
 use roadmap_domain::model::mail::{NotSent, Notification};
 
+use crate::comment::CommentParts;
+use crate::composer::Sender;
+
 /// Most characters of a line that a client wrote, in a header.
 const LONGEST: usize = 300;
 
@@ -18,21 +21,15 @@ const NAME: usize = 36;
 #[derive(Template)]
 #[template(path = "notification.txt")]
 struct Text<'a> {
-    title: &'a str,
-    request_url: &'a str,
-    comment_text: &'a str,
-    product_name: &'a str,
-    unsubscribe_url: &'a str,
+    notification: &'a Notification,
+    comment: &'a CommentParts,
 }
 
 #[derive(Template)]
 #[template(path = "notification.html")]
 struct Html<'a> {
-    title: &'a str,
-    request_url: &'a str,
-    comment_html: &'a str,
-    product_name: &'a str,
-    unsubscribe_url: &'a str,
+    notification: &'a Notification,
+    comment: &'a CommentParts,
 }
 
 /// Declares a header that lettre has no type for. Its value is ASCII and has no line breaks.
@@ -73,33 +70,20 @@ plain_header! {
 }
 
 /// The mail that tells of a comment.
-pub(crate) fn notification(notification: &Notification, from: &Mailbox) -> Result<Message, NotSent> {
-    let product_name = notification.product_name.as_str();
-    let text = Text {
-        title: notification.title.as_str(),
-        request_url: &notification.request_url,
-        comment_text: &notification.comment.to_text(),
-        product_name,
-        unsubscribe_url: &notification.unsubscribe_url,
-    };
-    let html = Html {
-        title: notification.title.as_str(),
-        request_url: &notification.request_url,
-        comment_html: notification.comment.as_str(),
-        product_name,
-        unsubscribe_url: &notification.unsubscribe_url,
-    };
-    let body = MultiPart::alternative_plain_html(
-        text.render().map_err(|error| unwritable(&error))?,
-        html.render().map_err(|error| unwritable(&error))?,
-    );
+pub(crate) fn notification(
+    notification: &Notification,
+    comment: &CommentParts,
+    sender: &Sender,
+) -> Result<Message, NotSent> {
+    let text = Text { notification, comment }.render().map_err(|error| unwritable(&error))?;
+    let html = Html { notification, comment }.render().map_err(|error| unwritable(&error))?;
+    let from = &sender.mailbox;
     let host = notification.unsubscribe_url.split('/').nth(2).unwrap_or("localhost");
     let host = host.split(':').next().unwrap_or(host);
     let to: Address = notification.to.as_str().parse().map_err(|error| NotSent::Never {
         reason: format!("the address cannot be written to: {error}"),
         no_such_mailbox: true,
     })?;
-    let sender = sender(from.name.as_deref().unwrap_or(product_name), from);
     let mut message = Message::builder()
         .message_id(Some(format!("<{}@{host}>", notification.id)))
         .date_now()
@@ -110,9 +94,10 @@ pub(crate) fn notification(notification: &Notification, from: &Mailbox) -> Resul
         .header(ListUnsubscribe(format!("<{}>", notification.unsubscribe_url)))
         .header(ListUnsubscribePost("List-Unsubscribe=One-Click".to_owned()))
         .header(AutoSubmitted("auto-generated".to_owned()))
-        .multipart(body)
+        .multipart(MultiPart::alternative_plain_html(text, html))
         .map_err(|error| unwritable(&error))?;
-    message.headers_mut().insert_raw(sender);
+    let product_name = notification.product_name.as_str();
+    message.headers_mut().insert_raw(from_header(sender, product_name));
     message.headers_mut().insert_raw(subject(&format!("[{product_name}] {}", notification.title)));
     Ok(message)
 }
@@ -143,7 +128,7 @@ pub(crate) fn line(text: &str) -> String {
             let breaks = character.is_control() || matches!(character, '\u{2028}' | '\u{2029}');
             if breaks { ' ' } else { character }
         })
-        .filter(|character| !matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
+        .filter(|character| !matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
         .take(LONGEST)
         .collect();
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -177,23 +162,37 @@ fn subject(text: &str) -> HeaderValue {
     HeaderValue::dangerous_new_pre_encoded(Subject::name(), line, encoded)
 }
 
-/// The sender with a name: a quoted string (RFC 5322 section 3.2.4), or one encoded word (RFC 2047)
-/// when it is not in ASCII.
-fn sender(display_name: &str, from: &Mailbox) -> HeaderValue {
-    let name = short(display_name);
+/// The sender with a name: a quoted string (RFC 5322 section 3.2.4), or encoded words (RFC 2047) when it is not in ASCII.
+fn from_header(sender: &Sender, product_name: &str) -> HeaderValue {
+    let name = match &sender.mailbox.name {
+        Some(name) => short(&line(name)),
+        None => display_name(product_name, &sender.service_name),
+    };
     let encoded = if is_plain(&name) {
         format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
     } else {
         encoded_words(&name)
     };
-    let value = |name: &str| format!("{name} <{}>", from.email);
+    let value = |name: &str| format!("{name} <{}>", sender.mailbox.email);
     HeaderValue::dangerous_new_pre_encoded(From::name(), value(&name), value(&encoded))
 }
 
-/// A name that stands on one line however it is encoded.
-fn short(text: &str) -> String {
-    let line = line(text);
-    line.get(..line.floor_char_boundary(NAME)).unwrap_or(&line).trim_end().to_owned()
+/// Who the mail is from, as people read it. The product's name is a client's: it cannot look like an address, and the service's
+/// own name always stands behind it.
+fn display_name(product_name: &str, service_name: &str) -> String {
+    let looks_like_address = |character: char| {
+        matches!(
+            character,
+            '"' | '\'' | ',' | ';' | ':' | '@' | '<' | '>' | '(' | ')' | '[' | ']' | '\\' | '\u{fe6b}' | '\u{ff20}'
+        )
+    };
+    let product = short(&line(&product_name.replace(looks_like_address, " ")));
+    if product.is_empty() { service_name.to_owned() } else { format!("{product} via {service_name}") }
+}
+
+/// The beginning of a line, of at most [`NAME`] bytes.
+fn short(line: &str) -> String {
+    line.get(..line.floor_char_boundary(NAME)).unwrap_or(line).trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -205,6 +204,7 @@ mod tests {
     use roadmap_domain::model::id::{CommentId, CustomerId};
     use roadmap_domain::model::mail::MailId;
     use roadmap_domain::model::text::Name;
+    use std::sync::Arc;
     use uuid::Uuid;
 
     fn told(title: &str, comment: &str, to: &str) -> Notification {
@@ -217,13 +217,17 @@ mod tests {
             product_name: Name::stored("Acme".to_owned()),
             title: Title::stored(title.to_owned()),
             request_url: "https://acme.roadmap.example.com:8443/feature_requests/7-dark-mode".to_owned(),
-            comment: CleanHtml::stored(comment.to_owned()),
+            comment: Arc::new(CleanHtml::stored(comment.to_owned())),
             unsubscribe_url: "https://acme.roadmap.example.com:8443/unsubscribe/token?request=id".to_owned(),
         }
     }
 
+    fn sender(from: &str) -> Sender {
+        Sender { mailbox: from.parse().unwrap(), service_name: "Roadmap".to_owned() }
+    }
+
     fn written(told: &Notification, from: &str) -> String {
-        let message = notification(told, &from.parse().unwrap()).unwrap();
+        let message = notification(told, &CommentParts::render(&told.comment), &sender(from)).unwrap();
         String::from_utf8(message.formatted()).unwrap()
     }
 
@@ -235,7 +239,7 @@ mod tests {
         let expected = [
             "Message-ID: <00000000-0000-0000-0000-0000000000c0.00000000-0000-0000-0000-0000000000cc@acme.roadmap.example.com>",
             "Date: ",
-            "From: \"Acme\" <hello@acme.example>",
+            "From: \"Acme via Roadmap\" <hello@acme.example>",
             "To: ann@example.com",
             "Subject: [Acme] Dark mode",
             "List-Unsubscribe: <https://acme.roadmap.example.com:8443/unsubscribe/token?request=id>",
@@ -258,6 +262,53 @@ mod tests {
     }
 
     #[test]
+    fn no_product_name_looks_like_another_sender() {
+        for (product, name) in [
+            ("Acme", "Acme via Roadmap"),
+            ("Acme, Inc.", "Acme Inc. via Roadmap"),
+            ("ceo@bank.example\" <ceo@bank.example>", "ceo bank.example ceo bank.example via Roadmap"),
+            ("Bank\r\nBcc: eve@evil.example", "Bank Bcc eve evil.example via Roadmap"),
+            ("\u{202e}knaB\u{2066}\u{61c}", "knaB via Roadmap"),
+            ("a\u{ff20}b\u{fe6b}c", "a b c via Roadmap"),
+            ("\"@\"", "Roadmap"),
+            (
+                "My Bank has a name that is far too long to be shown whole",
+                "My Bank has a name that is far too l via Roadmap",
+            ),
+        ] {
+            assert_eq!(display_name(product, "Roadmap"), name, "{product:?}");
+            let told = Notification {
+                product_name: Name::stored(product.to_owned()),
+                ..told("Dark mode", "Soon", "ann@example.com")
+            };
+            let written = written(&told, "hello@acme.example");
+            let (head, _) = written.split_once("\r\n\r\n").unwrap();
+            let from: Vec<&str> = head.split("\r\n").filter(|line| line.starts_with("From:")).collect();
+            assert_eq!(from, [format!("From: \"{name}\" <hello@acme.example>")]);
+        }
+        let told = Notification {
+            product_name: Name::stored("Müller und Söhne".to_owned()),
+            ..told("Dark mode", "Soon", "ann@example.com")
+        };
+        let written = written(&told, "hello@acme.example");
+        let (name, address) = written.split_once("From: ").unwrap().1.split_once(" <").unwrap();
+        assert!(name.starts_with("=?utf-8?B?") && address.starts_with("hello@acme.example>\r\n"), "{written}");
+    }
+
+    #[test]
+    fn a_long_comment_is_cut_and_the_rest_is_behind_a_link() {
+        let told = told("Dark mode", &"<p>Soon</p>".repeat(5_000), "ann@example.com");
+        let written = written(&told, "hello@acme.example").replace("=\r\n", "").replace("=3D", "=");
+        let link = "https://acme.roadmap.example.com:8443/feature_requests/7-dark-mode";
+        for part in
+            [format!("Read the whole comment: {link}\r\n"), format!("<a href=\"{link}\">Read the whole comment</a>")]
+        {
+            assert!(written.contains(&part), "{part} in {written}");
+        }
+        assert!(written.len() < 3 * crate::comment::SHOWN, "{}", written.len());
+    }
+
+    #[test]
     fn both_parts_say_the_same_and_markup_stays_markup() {
         let told = told("<b>Dark</b> & \"mode\"", "<p>Soon <b>enough</b></p>", "ann@example.com");
         let written = written(&told, "hello@acme.example");
@@ -275,7 +326,9 @@ mod tests {
     #[test]
     fn the_envelope_has_the_recipient_as_it_is() {
         for to in ["\"a b\"@example.com", "Ann.O'Hara+x@example.com", "jürgen@bücher.example"] {
-            let message = notification(&told("Dark mode", "Soon", to), &"hello@acme.example".parse().unwrap()).unwrap();
+            let told = told("Dark mode", "Soon", to);
+            let parts = CommentParts::render(&told.comment);
+            let message = notification(&told, &parts, &sender("hello@acme.example")).unwrap();
             let envelope: Vec<&str> = message.envelope().to().iter().map(AsRef::as_ref).collect();
             assert_eq!(envelope, [to]);
         }

@@ -1,17 +1,20 @@
 //! The outbox as workers see it: each call is a statement of its own.
 
+use std::collections::HashMap;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, NullableExpressionMethods, QueryDsl};
 use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, CustomerId, RequestId, WorkspaceId};
 use roadmap_domain::model::mail::{
-    LeasedMail, MailFailure, MailId, MailOutcome, MailStatus, OutboxDepth, Unsubscription,
+    LeasedMail, LeasedMails, MailFailure, MailId, MailOutcome, MailStatus, OutboxDepth, UnreadableMail, Unsubscription,
 };
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -20,7 +23,7 @@ use roadmap_domain::ports::{Directory, OutboxQueue};
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::codec::{Moment, address, optional_moment};
+use crate::codec::{Moment, optional_moment};
 use crate::errors::inconsistent;
 use crate::schema::outbox;
 use crate::session::NO_WORKSPACE;
@@ -68,37 +71,42 @@ statement! {
         now: Moment => Timestamptz,
         until: Moment => Timestamptz,
         most: i64 => BigInt,
-    } -> (SqlUuid, SqlUuid, Integer, Text, SqlUuid, BigInt, Text, Text, Text, Text),
+    } -> ((SqlUuid, SqlUuid, Nullable<Integer>, Text, SqlUuid, BigInt, Text, Text, Text, Text), Bool),
     "WITH due AS MATERIALIZED (
          SELECT comment_id, customer_id FROM outbox WHERE workspace_id = {workspace} AND due_at <= {now}
          ORDER BY due_at LIMIT {most} FOR UPDATE SKIP LOCKED
      ), mail AS MATERIALIZED (
          SELECT due.comment_id, due.customer_id, customers.email, feature_requests.id AS request_id,
                 feature_requests.tag_number, feature_requests.title, comments.content,
-                mail_stopped_at IS NULL AND subscribed AS is_wanted
+                mail_stopped_at IS NULL AND coalesce(subscribed, false) AS is_wanted
          FROM due
          JOIN comments ON comments.workspace_id = {workspace} AND comments.id = due.comment_id
          JOIN feature_requests
            ON feature_requests.workspace_id = {workspace} AND feature_requests.id = comments.request_id
          JOIN customers ON customers.workspace_id = {workspace} AND customers.id = due.customer_id
-         JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = comments.request_id
+         LEFT JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = comments.request_id
           AND votes.customer_id = due.customer_id
      ), unwanted AS (
          DELETE FROM outbox USING mail
          WHERE outbox.workspace_id = {workspace} AND outbox.comment_id = mail.comment_id
            AND outbox.customer_id = mail.customer_id AND NOT is_wanted
+     ), leased AS (
+         UPDATE outbox SET due_at = {until}, leased_until = {until}, attempts = least(attempts, 2147483646) + 1
+         FROM mail
+         WHERE outbox.workspace_id = {workspace} AND outbox.comment_id = mail.comment_id
+           AND outbox.customer_id = mail.customer_id AND is_wanted
+         RETURNING outbox.comment_id, outbox.customer_id, attempts
      )
-     UPDATE outbox SET due_at = {until}, leased_until = {until}, attempts = attempts + 1
+     SELECT mail.comment_id, mail.customer_id, attempts, email, request_id, tag_number, title, content, product_name,
+            subdomain, is_wanted
      FROM mail
+     LEFT JOIN leased ON leased.comment_id = mail.comment_id AND leased.customer_id = mail.customer_id
      JOIN settings ON settings.workspace_id = {workspace}
-     JOIN workspaces ON workspaces.id = {workspace}
-     WHERE outbox.workspace_id = {workspace} AND outbox.comment_id = mail.comment_id
-       AND outbox.customer_id = mail.customer_id AND is_wanted
-     RETURNING outbox.comment_id, outbox.customer_id, attempts, email, request_id, tag_number, title, content,
-               product_name, subdomain"
+     JOIN workspaces ON workspaces.id = {workspace}"
 }
 
-type MailRow = (Uuid, Uuid, i32, String, Uuid, i64, String, String, String, String);
+/// What a mail is made of, as it is read. Without attempts it was not leased.
+type MailRow = (Uuid, Uuid, Option<i32>, String, Uuid, i64, String, String, String, String);
 
 statement! {
     /// Says what became of a mail, unless its lease is over.
@@ -226,11 +234,24 @@ impl OutboxQueue for PostgresStore {
         now: Timestamp,
         until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<LeasedMail>, StoreError> {
+    ) -> Result<LeasedMails, StoreError> {
         let session = self.mail_session(workspace).await?;
         let lease = Lease { workspace: workspace.uuid(), now: now.into(), until: until.into(), most: i64::from(limit) };
-        let rows: Vec<MailRow> = session.run(lease.load(&mut session.connection()?)).await?;
-        rows.into_iter().map(|row| leased(row, until)).collect()
+        let rows: Vec<(MailRow, bool)> = session.run(lease.load(&mut session.connection()?)).await?;
+        let mut mails = LeasedMails::default();
+        let mut comments = HashMap::new();
+        for (row, is_wanted) in rows {
+            if !is_wanted {
+                mails.unwanted += 1;
+                continue;
+            }
+            let id = MailId { comment: CommentId::new(row.0), customer: CustomerId::new(row.1) };
+            match leased(row, id, until, &mut comments) {
+                Ok(mail) => mails.mails.push(mail),
+                Err(error) => mails.unreadable.push(UnreadableMail { id, leased_until: until, error }),
+            }
+        }
+        Ok(mails)
     }
 
     async fn settle(
@@ -355,19 +376,26 @@ impl OutboxQueue for PostgresStore {
     }
 }
 
-fn leased(row: MailRow, leased_until: Timestamp) -> Result<LeasedMail, StoreError> {
-    let (comment, customer, attempts, email, request, tag_number, title, content, product_name, subdomain) = row;
-    let attempt = u32::try_from(attempts).ok().and_then(NonZeroU32::new);
+/// A mail from its row. All mails of one comment share its content.
+fn leased(
+    row: MailRow,
+    id: MailId,
+    leased_until: Timestamp,
+    comments: &mut HashMap<CommentId, Arc<CleanHtml>>,
+) -> Result<LeasedMail, StoreError> {
+    let (_, _, attempts, email, request, tag_number, title, content, product_name, subdomain) = row;
+    let attempt = attempts.and_then(|attempts| u32::try_from(attempts).ok()).and_then(NonZeroU32::new);
+    let comment = comments.entry(id.comment).or_insert_with(|| Arc::new(CleanHtml::stored(content)));
     Ok(LeasedMail {
-        id: MailId { comment: CommentId::new(comment), customer: CustomerId::new(customer) },
+        id,
         leased_until,
-        attempt: attempt.ok_or_else(|| inconsistent("outbox", "attempts", comment))?,
-        to: address(&email, "customers", customer)?,
+        attempt: attempt.ok_or_else(|| inconsistent("outbox", "attempts", id))?,
+        to: EmailAddress::stored(email),
         request: RequestId::new(request),
         tag_number,
         title: Title::stored(title),
-        comment: CleanHtml::stored(content),
+        comment: comment.clone(),
         product_name: Name::stored(product_name),
-        subdomain: Subdomain::of_label(&subdomain).ok_or_else(|| inconsistent("workspaces", "subdomain", comment))?,
+        subdomain: Subdomain::stored(subdomain),
     })
 }

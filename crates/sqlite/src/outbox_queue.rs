@@ -1,6 +1,8 @@
 //! The outbox as workers see it: each call is a unit of its own.
 
+use std::collections::HashMap;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use diesel::dsl::{count_star, exists, min};
@@ -11,11 +13,12 @@ use diesel::prelude::{
 use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text};
 use diesel::{IntoSql, SqliteConnection, delete, insert_into, select, update};
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, CustomerId, RequestId, WorkspaceId};
 use roadmap_domain::model::mail::{
-    LeasedMail, MailFailure, MailId, MailOutcome, MailStatus, OutboxDepth, Unsubscription,
+    LeasedMail, LeasedMails, MailFailure, MailId, MailOutcome, MailStatus, OutboxDepth, UnreadableMail, Unsubscription,
 };
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -24,7 +27,7 @@ use roadmap_domain::ports::OutboxQueue;
 use uuid::Uuid;
 
 use crate::SqliteStore;
-use crate::codec::{Id, address, moment, optional_moment};
+use crate::codec::{Id, moment, optional_moment};
 use crate::errors::{SqlError, inconsistent};
 use crate::schema::{customers, outbox, outbox_audiences, votes, workspaces};
 use crate::statement::statement;
@@ -43,13 +46,13 @@ statement! {
     "SELECT outbox.comment_id, outbox.customer_id, outbox.attempts, customers.email,
             feature_requests.id, feature_requests.tag_number, feature_requests.title,
             comments.content, settings.product_name, workspaces.subdomain,
-            customers.mail_stopped_at IS NULL AND votes.subscribed
+            customers.mail_stopped_at IS NULL AND coalesce(votes.subscribed, 0)
      FROM outbox
      JOIN comments ON comments.workspace_id = outbox.workspace_id AND comments.id = outbox.comment_id
      JOIN feature_requests
        ON feature_requests.workspace_id = outbox.workspace_id AND feature_requests.id = comments.request_id
      JOIN customers ON customers.workspace_id = outbox.workspace_id AND customers.id = outbox.customer_id
-     JOIN votes ON votes.workspace_id = outbox.workspace_id AND votes.request_id = comments.request_id
+     LEFT JOIN votes ON votes.workspace_id = outbox.workspace_id AND votes.request_id = comments.request_id
       AND votes.customer_id = outbox.customer_id
      JOIN settings ON settings.workspace_id = outbox.workspace_id
      JOIN workspaces ON workspaces.id = outbox.workspace_id
@@ -211,33 +214,42 @@ impl OutboxQueue for SqliteStore {
         now: Timestamp,
         until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<LeasedMail>, StoreError> {
+    ) -> Result<LeasedMails, StoreError> {
         let workspace = Id(workspace.uuid());
         let (now, leased_until) = (now.millis(), until.millis());
-        let rows = self
+        let (rows, unwanted) = self
             .write(move |connection| {
                 let due = DueMails { workspace, now, limit: i64::from(limit) };
                 let due: Vec<(MailRow, bool)> = due.load(connection)?;
-                let mut leased = Vec::with_capacity(due.len());
+                let (mut leased, mut unwanted) = (Vec::with_capacity(due.len()), 0);
                 for (mail, is_wanted) in due {
                     let row = outbox::table.find((workspace, mail.0, mail.1));
                     if !is_wanted {
-                        delete(row).execute(connection)?;
+                        unwanted += delete(row).execute(connection)? as u64;
                         continue;
                     }
                     update(row)
                         .set((
                             outbox::due_at.eq(leased_until),
                             outbox::leased_until.eq(leased_until),
-                            outbox::attempts.eq(mail.2 + 1),
+                            outbox::attempts.eq(mail.2.saturating_add(1)),
                         ))
                         .execute(connection)?;
                     leased.push(mail);
                 }
-                Ok(leased)
+                Ok((leased, unwanted))
             })
             .await?;
-        rows.into_iter().map(|row| leased(row, until)).collect()
+        let mut mails = LeasedMails { unwanted, ..LeasedMails::default() };
+        let mut comments = HashMap::new();
+        for row in rows {
+            let id = MailId { comment: CommentId::new(row.0.0), customer: CustomerId::new(row.1.0) };
+            match leased(row, id, until, &mut comments) {
+                Ok(mail) => mails.mails.push(mail),
+                Err(error) => mails.unreadable.push(UnreadableMail { id, leased_until: until, error }),
+            }
+        }
+        Ok(mails)
     }
 
     async fn settle(
@@ -451,19 +463,26 @@ fn stop_mail(
     Ok(())
 }
 
-fn leased(row: MailRow, leased_until: Timestamp) -> Result<LeasedMail, StoreError> {
-    let (comment, customer, attempts, email, request, tag_number, title, content, product_name, subdomain) = row;
-    let attempt = u32::try_from(attempts + 1).ok().and_then(NonZeroU32::new);
+/// A mail from its row. All mails of one comment share its content.
+fn leased(
+    row: MailRow,
+    id: MailId,
+    leased_until: Timestamp,
+    comments: &mut HashMap<CommentId, Arc<CleanHtml>>,
+) -> Result<LeasedMail, StoreError> {
+    let (_, _, attempts, email, request, tag_number, title, content, product_name, subdomain) = row;
+    let attempt = u32::try_from(attempts.saturating_add(1)).ok().and_then(NonZeroU32::new);
+    let comment = comments.entry(id.comment).or_insert_with(|| Arc::new(CleanHtml::stored(content)));
     Ok(LeasedMail {
-        id: MailId { comment: CommentId::new(comment.0), customer: CustomerId::new(customer.0) },
+        id,
         leased_until,
-        attempt: attempt.ok_or_else(|| inconsistent("outbox", "attempts", comment.0))?,
-        to: address(&email, "customers", customer)?,
+        attempt: attempt.ok_or_else(|| inconsistent("outbox", "attempts", id))?,
+        to: EmailAddress::stored(email),
         request: RequestId::new(request.0),
         tag_number,
         title: Title::stored(title),
-        comment: CleanHtml::stored(content),
+        comment: comment.clone(),
         product_name: Name::stored(product_name),
-        subdomain: Subdomain::of_label(&subdomain).ok_or_else(|| inconsistent("workspaces", "subdomain", comment.0))?,
+        subdomain: Subdomain::stored(subdomain),
     })
 }

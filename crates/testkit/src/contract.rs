@@ -31,6 +31,8 @@ macro_rules! contract_tests {
                 a_big_audience_is_written_out_in_batches,
                 unsubscribed_voters_get_nothing,
                 an_unwanted_mail_is_not_tried_again,
+                a_mail_without_its_vote_is_deleted,
+                a_row_that_cannot_be_read_keeps_no_other_mail,
                 mail_is_counted_over_all_workspaces,
                 sent_mails_are_forgotten,
                 mail_belongs_to_its_workspace,

@@ -55,6 +55,9 @@ pub trait Probe: Send + Sync {
     /// Rows of a table that belong to a workspace.
     async fn count(&self, table: &str, workspace: WorkspaceId) -> u64;
 
+    /// Runs statements that both stores understand.
+    async fn execute(&self, statements: &str);
+
     /// Whom the notes or comments of a workspace are by, in their order.
     async fn authors(&self, table: &str, workspace: WorkspaceId) -> Vec<Option<MemberId>>;
 }

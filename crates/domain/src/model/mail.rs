@@ -1,7 +1,9 @@
 //! Mail about comments: what is said to whom, and what becomes of it.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
+use crate::error::StoreError;
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::Title;
 use crate::model::html::CleanHtml;
@@ -45,11 +47,34 @@ pub struct LeasedMail {
     /// Its title.
     pub title: Title,
     /// The comment.
-    pub comment: CleanHtml,
+    pub comment: Arc<CleanHtml>,
     /// The product's name.
     pub product_name: Name,
     /// The workspace's subdomain.
     pub subdomain: Subdomain,
+}
+
+/// What a worker has leased at once, of one workspace.
+#[derive(Debug, Default)]
+pub struct LeasedMails {
+    /// The mails, in the order in which they were due.
+    pub mails: Vec<LeasedMail>,
+    /// Leased rows that cannot be read.
+    pub unreadable: Vec<UnreadableMail>,
+    /// How many mails were deleted because their recipients no longer want them: those who have unsubscribed, and
+    /// those whose vote is gone.
+    pub unwanted: u64,
+}
+
+/// A leased row that cannot be read back into the model.
+#[derive(Debug)]
+pub struct UnreadableMail {
+    /// Which.
+    pub id: MailId,
+    /// The end of its lease.
+    pub leased_until: Timestamp,
+    /// What is wrong with it.
+    pub error: StoreError,
 }
 
 /// All that a mail about a comment says.
@@ -66,7 +91,7 @@ pub struct Notification {
     /// Where the request is seen.
     pub request_url: String,
     /// The comment, cleaned.
-    pub comment: CleanHtml,
+    pub comment: Arc<CleanHtml>,
     /// Where the recipient ends such mail, for people (GET) and for mail programs (POST, RFC 8058).
     pub unsubscribe_url: String,
 }

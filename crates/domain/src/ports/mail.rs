@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use crate::error::StoreError;
 use crate::model::id::{CustomerId, WorkspaceId};
 use crate::model::mail::{
-    LeasedMail, MailId, MailOutcome, MailStatus, NotSent, Notification, OutboxDepth, Unsubscription,
+    LeasedMails, MailId, MailOutcome, MailStatus, NotSent, Notification, OutboxDepth, Unsubscription,
 };
 use crate::model::timestamp::Timestamp;
 
@@ -34,14 +34,15 @@ pub trait OutboxQueue: Send + Sync {
     /// Takes out the mails that have waited longest, so that nobody else does until `until`.
     ///
     /// Contract: no two workers hold one mail at one time; mail that its recipient does not want
-    /// any more is deleted instead.
+    /// any more, or whose vote is gone, is deleted instead. A row that cannot be read is leased and reported beside the
+    /// others.
     async fn lease(
         &self,
         workspace: WorkspaceId,
         now: Timestamp,
         until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<LeasedMail>, StoreError>;
+    ) -> Result<LeasedMails, StoreError>;
 
     /// Says what became of a mail. Returns whether the lease was still good; if not, nothing
     /// is changed.

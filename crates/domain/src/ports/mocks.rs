@@ -16,7 +16,7 @@ use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::{FoundRequest, NewRequest, RequestRef, RequestSummary};
 use crate::model::id::{ApiKeyId, AttachmentId, CommentId, CustomerId, RequestId, TrackId, WorkspaceId};
 use crate::model::mail::{
-    LeasedMail, MailId, MailOutcome, MailStatus, NotSent, Notification, OutboxDepth, Unsubscription,
+    LeasedMails, MailId, MailOutcome, MailStatus, NotSent, Notification, OutboxDepth, Unsubscription,
 };
 use crate::model::member::Member;
 use crate::model::operation_key::{OperationKey, SavedReply};
@@ -179,7 +179,7 @@ mock! {
     impl OutboxQueue for OutboxQueue {
         async fn workspaces_with_mail(&self, now: Timestamp) -> Result<Vec<WorkspaceId>, StoreError>;
         async fn expand(&self, workspace: WorkspaceId, limit: u32) -> Result<Option<u64>, StoreError>;
-        async fn lease(&self, workspace: WorkspaceId, now: Timestamp, until: Timestamp, limit: u32) -> Result<Vec<LeasedMail>, StoreError>;
+        async fn lease(&self, workspace: WorkspaceId, now: Timestamp, until: Timestamp, limit: u32) -> Result<LeasedMails, StoreError>;
         async fn settle(&self, workspace: WorkspaceId, mail: MailId, leased_until: Timestamp, outcome: &MailOutcome, now: Timestamp) -> Result<bool, StoreError>;
         async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError>;
         async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError>;

@@ -13,7 +13,6 @@ use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::codec::Moment;
-use crate::errors::inconsistent;
 use crate::rows::{ApiKeyRow, api_key_columns};
 use crate::schema::{api_keys, workspaces};
 use crate::session::NO_WORKSPACE;
@@ -55,11 +54,7 @@ impl Directory for PostgresStore {
         let all = workspaces::table.order(workspaces::subdomain).select((workspaces::id, workspaces::subdomain));
         let rows: Vec<(Uuid, String)> = session.run(all.load(&mut session.connection()?)).await?;
         rows.into_iter()
-            .map(|(id, subdomain)| {
-                let subdomain =
-                    Subdomain::of_label(&subdomain).ok_or_else(|| inconsistent("workspaces", "subdomain", id))?;
-                Ok(Workspace { id: WorkspaceId::new(id), subdomain })
-            })
+            .map(|(id, subdomain)| Ok(Workspace { id: WorkspaceId::new(id), subdomain: Subdomain::stored(subdomain) }))
             .collect()
     }
 

@@ -11,7 +11,6 @@ use roadmap_domain::ports::Directory;
 
 use crate::SqliteStore;
 use crate::codec::Id;
-use crate::errors::inconsistent;
 use crate::rows::{ApiKeyRow, api_key_columns};
 use crate::schema::{api_keys, workspaces};
 
@@ -81,9 +80,7 @@ impl Directory for SqliteStore {
             .await?;
         rows.into_iter()
             .map(|(id, subdomain)| {
-                let subdomain =
-                    Subdomain::of_label(&subdomain).ok_or_else(|| inconsistent("workspaces", "subdomain", id.0))?;
-                Ok(Workspace { id: WorkspaceId::new(id.0), subdomain })
+                Ok(Workspace { id: WorkspaceId::new(id.0), subdomain: Subdomain::stored(subdomain) })
             })
             .collect()
     }

@@ -29,7 +29,9 @@ async fn announce(harness: &Harness, workspace: WorkspaceId, request: &RequestSu
 /// Leases for a minute.
 async fn lease(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Vec<LeasedMail> {
     let now = harness.now();
-    harness.subject.queue.lease(workspace, now, now.plus(MINUTE), limit).await.unwrap()
+    let leased = harness.subject.queue.lease(workspace, now, now.plus(MINUTE), limit).await.unwrap();
+    assert!(leased.unreadable.is_empty(), "{leased:?}");
+    leased.mails
 }
 
 async fn settle(harness: &Harness, workspace: WorkspaceId, mail: &LeasedMail, outcome: MailOutcome) -> bool {
@@ -75,7 +77,7 @@ pub async fn concurrent_workers_share_the_mails(harness: Harness) {
     let mut workers = tokio::task::JoinSet::new();
     for _ in 0..8 {
         let queue = harness.subject.queue.clone();
-        workers.spawn(async move { queue.lease(workspace, now, now.plus(MINUTE), 10).await.unwrap() });
+        workers.spawn(async move { queue.lease(workspace, now, now.plus(MINUTE), 10).await.unwrap().mails });
     }
     let mut mails: Vec<LeasedMail> = workers.join_all().await.into_iter().flatten().collect();
     // Who finds all that is left taken by others at that moment gets fewer.
@@ -219,6 +221,60 @@ pub async fn an_unwanted_mail_is_not_tried_again(harness: Harness) {
     settle(&harness, workspace, &mail, MailOutcome::Returned).await;
     assert_eq!(lease(&harness, workspace, 1).await, []);
     assert_eq!(harness.count("outbox", workspace).await, 0);
+}
+
+/// A mail whose vote is gone is deleted when a worker comes to it, and an audience passes over such voters.
+pub async fn a_mail_without_its_vote_is_deleted(harness: Harness) {
+    let (workspace, request) = announced(&harness, "acme", 3).await;
+    let queue = &harness.subject.queue;
+    let forget = "DELETE FROM votes WHERE customer_id IN (SELECT id FROM customers WHERE email = 'v1@example.com')";
+    harness.subject.probe.execute(forget).await;
+    let now = harness.now();
+    let leased = queue.lease(workspace, now, now.plus(MINUTE), 10).await.unwrap();
+    assert_eq!((leased.mails.len(), leased.unreadable.len(), leased.unwanted), (2, 0, 1));
+    assert!(!addresses(&leased.mails).contains("v1@example.com"));
+    assert_eq!(harness.count("outbox", workspace).await, 2);
+    // Of a big audience, too: those whose votes are gone when it is written out.
+    for number in 3..40 {
+        harness.vote(workspace, &request, &format!("v{number}@example.com")).await;
+    }
+    announce(&harness, workspace, &request).await;
+    let forget = "DELETE FROM votes WHERE customer_id IN (SELECT id FROM customers WHERE email LIKE 'v2_@example.com')";
+    harness.subject.probe.execute(forget).await;
+    assert_eq!(queue.expand(workspace, 100).await.unwrap(), Some(29));
+    assert_eq!(lease(&harness, workspace, 100).await.len(), 29);
+}
+
+/// A row that cannot be read is reported beside the mails that can be, and is given up like them.
+pub async fn a_row_that_cannot_be_read_keeps_no_other_mail(harness: Harness) {
+    let (workspace, _) = announced(&harness, "acme", 4).await;
+    let queue = &harness.subject.queue;
+    for (voter, attempts) in [(1, -7_i64), (2, 2_147_483_647)] {
+        let broken = format!(
+            "UPDATE outbox SET attempts = {attempts} WHERE customer_id IN
+             (SELECT id FROM customers WHERE email = 'v{voter}@example.com')"
+        );
+        harness.subject.probe.execute(&broken).await;
+    }
+    // What no address is any more is not validated again: the mailer says what it cannot write to.
+    harness.subject.probe.execute("UPDATE customers SET email = 'nobody' WHERE email = 'v3@example.com'").await;
+    harness.subject.probe.execute("UPDATE workspaces SET subdomain = 'not a label'").await;
+    let now = harness.now();
+    let leased = queue.lease(workspace, now, now.plus(MINUTE), 10).await.unwrap();
+    let expected = ["nobody", "v0@example.com", "v2@example.com"].map(str::to_owned);
+    assert_eq!(addresses(&leased.mails), expected.into());
+    assert_eq!(leased.mails[0].subdomain.as_str(), "not a label");
+    let [unreadable] = leased.unreadable.as_slice() else { panic!("{leased:?}") };
+    assert_eq!(
+        unreadable.error.to_string(),
+        format!("stored data is inconsistent: outbox.attempts of row {}", unreadable.id)
+    );
+    let dead = MailOutcome::Dead { reason: "it cannot be read".to_owned(), no_such_mailbox: false };
+    assert!(queue.settle(workspace, unreadable.id, unreadable.leased_until, &dead, now).await.unwrap());
+    let status = queue.status(workspace, 5).await.unwrap();
+    assert_eq!((status.waiting, status.dead), (3, 1));
+    assert_eq!((status.failures[0].id, status.failures[0].next), (unreadable.id, None));
+    assert_eq!(status.failures[0].reason, "it cannot be read");
 }
 
 /// Metrics count the mail of all workspaces, by what becomes of it.
