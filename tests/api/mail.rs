@@ -9,7 +9,7 @@ use roadmap_testkit::smtp::{Received, Reply, Setup, Sink, Step};
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, eventually, has_keys};
-use crate::database::{ON_POSTGRES, random_id};
+use crate::database::{ON_POSTGRES, moment, random_id};
 use crate::effort::rounds;
 
 /// What is behind the host of a URL of the service.
@@ -110,7 +110,7 @@ fn every_subscribed_voter_gets_one_mail_that_says_what_it_is_about() {
         ];
         assert_eq!(names, expected);
         assert_eq!(header(mail, "Subject"), "[Acme] Dark <mode> & more");
-        assert_eq!(header(mail, "From"), "\"Acme\" <noreply@roadmap.example.com>");
+        assert_eq!(header(mail, "From"), "\"Acme via Roadmap\" <noreply@roadmap.example.com>");
         assert_eq!(header(mail, "List-Unsubscribe-Post"), "List-Unsubscribe=One-Click");
         let (text, html) = bodies(&parsed);
         let url = request["url"].as_str().unwrap();
@@ -478,7 +478,10 @@ fn copy_into_workspaces(app: &App) {
         } else {
             format!("SELECT name FROM pragma_table_info('{table}')")
         };
-        app.sql(&query).into_iter().filter(|column| column != "workspace_id").collect()
+        app.sql(&query)
+            .into_iter()
+            .filter(|column| !["workspace_id", "row_number"].contains(&column.as_str()))
+            .collect()
     };
     for table in
         ["settings", "members", "lanes", "tracks", "customers", "feature_requests", "vote_tallies", "votes", "comments"]
@@ -563,4 +566,95 @@ fn no_workspace_s_mail_waits_for_that_of_another() {
         reason.starts_with("the row cannot be read: stored data is inconsistent: outbox.attempts of row "),
         "{reason}"
     );
+}
+
+#[test]
+fn mails_of_a_day_that_do_not_fit_are_refused_as_a_whole() {
+    let app = App::with(&[], &[("ROADMAP_MAIL_PER_DAY", "5")]);
+    let request = app.acme.feature_request("Dark mode");
+    for voter in 0..3 {
+        vote(&app.acme, &request, &format!("v{voter}@example.com"));
+    }
+    announce(&app.acme, &request, "Soon");
+    let body = json!({
+        "comment": { "content": "Sooner" },
+        "notify_all_voters": true,
+        "operation_key": "announce",
+    });
+    let id = request["id"].as_str().unwrap();
+    for _ in 0..2 {
+        let refused = app.acme.post_comment(id, &body);
+        refused.is_error(429, "Mails of the day are used up, the workspace has 5");
+        assert_eq!(refused.header("retry-after"), Some("3600"));
+    }
+    assert_eq!(app.count("SELECT count(*) FROM comments"), 1);
+    // A comment that nobody is told of has a place always, and so has the mail of another workspace.
+    comment(&app.acme, &request, &json!({ "comment": { "content": "Sooner" } }));
+    let bolt = app.workspace("bolt");
+    let other = bolt.feature_request("Dark mode");
+    vote(&bolt, &other, "v0@example.com");
+    announce(&bolt, &other, "Soon");
+    eventually("all is settled", || all_settled(&app) && files(&app).len() == 4);
+    // What was refused was not counted: two mails fit still.
+    let light = app.acme.feature_request("Light mode");
+    for voter in 0..2 {
+        vote(&app.acme, &light, &format!("v{voter}@example.com"));
+    }
+    announce(&app.acme, &light, "Soon");
+    eventually("all is settled", || all_settled(&app) && files(&app).len() == 6);
+}
+
+#[test]
+fn mails_that_are_too_many_for_an_address_go_out_as_one_digest() {
+    let app = App::with(&[], &[("ROADMAP_MAIL_PER_ADDRESS", "3/h")]);
+    let request = app.acme.feature_request("Dark mode");
+    vote(&app.acme, &request, "ann@example.com");
+    for number in 0..8 {
+        announce(&app.acme, &request, &format!("<p>Comment &lt;{number}&gt;</p>"));
+    }
+    let held = "SELECT count(*) FROM outbox WHERE digest_at IS NOT NULL";
+    eventually("five are held", || app.count(held) == 5 && files(&app).len() == 3);
+    let status = || app.roadmap(&["mail", "status"]).json()[0].clone();
+    assert_eq!((&status()["waiting"], &status()["sent"], &status()["dead"]), (&json!(5), &json!(3), &json!(0)));
+    // The hour is over.
+    let long_ago = moment("1770000000000");
+    app.data
+        .execute(&format!("UPDATE outbox SET due_at = {long_ago}, digest_at = {long_ago} WHERE digest_at IS NOT NULL"));
+    eventually("the digest is sent", || all_settled(&app) && files(&app).len() == 4);
+    let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let digest =
+        files(&app).into_iter().find(|path| name(path).starts_with("digest.1770000000000.")).expect("a digest");
+    let mail = std::fs::read(&digest).unwrap();
+    assert_eq!(header(&mail, "Subject"), "[Acme] 5 new comments");
+    assert_eq!(header(&mail, "To"), "ann@example.com");
+    assert_eq!(header(&mail, "List-Unsubscribe-Post"), "List-Unsubscribe=One-Click");
+    assert_eq!(
+        header(&mail, "Message-ID"),
+        format!("<{}@acme.roadmap.example.com>", name(&digest).trim_end_matches(".eml"))
+    );
+    let (text, html) = bodies(&parse_mail(&mail).unwrap());
+    for number in 3..8 {
+        assert!(text.contains(&format!("\nComment <{number}>")), "{number} in {text}");
+        assert!(html.contains(&format!("<p>Comment &#60;{number}&#62;</p>")), "{number} in {html}");
+    }
+    assert!(text.matches(request["url"].as_str().unwrap()).count() == 5 && !text.contains("more\n"), "{text}");
+    assert_eq!(status()["sent"], 8);
+    // Its way out ends all mail.
+    let reader = Client { key: None, ..app.acme.clone() };
+    assert_eq!(reader.call("POST", &way_out(&mail), &[], None).unwrap().status, 200);
+    announce(&app.acme, &request, "One more");
+    assert_eq!(app.count("SELECT count(*) FROM outbox WHERE due_at IS NOT NULL"), 0);
+}
+
+#[test]
+fn mail_is_from_the_product_via_the_service() {
+    let app = App::with(&[], &[("ROADMAP_SERVICE_NAME", "Wishes")]);
+    let product = json!({ "product_name": "ceo@bank.example\" <ceo@bank.example>, Bank" });
+    assert_eq!(app.acme.patch_setting(&product).status, 200);
+    let request = app.acme.feature_request("Dark mode");
+    vote(&app.acme, &request, "ann@example.com");
+    announce(&app.acme, &request, "Soon");
+    let mails = written(&app, 1);
+    let from = header(&mails["ann@example.com"], "From");
+    assert_eq!(from, "\"ceo bank.example ceo bank.example via Wishes\" <noreply@roadmap.example.com>");
 }

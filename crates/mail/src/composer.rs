@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lettre::Message;
 use lettre::message::Mailbox;
-use roadmap_domain::model::mail::{NotSent, Notification};
+use roadmap_domain::model::mail::{DigestNotification, NotSent, Notification};
 use tokio::sync::Semaphore;
 
 use crate::comment::{CommentCache, CommentParts};
@@ -55,6 +55,12 @@ impl Composer {
             })
         })
         .await
+    }
+
+    /// Writes the mail that tells of several comments.
+    pub(crate) async fn digest(&self, digest: &DigestNotification) -> Result<Message, NotSent> {
+        let digest = digest.clone();
+        self.write(move |shared| message::digest(&digest, &shared.sender)).await
     }
 
     async fn write(

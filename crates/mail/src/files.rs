@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use roadmap_domain::model::mail::{NotSent, Notification};
+use roadmap_domain::model::mail::{DigestNotification, NotSent, Notification};
 use roadmap_domain::ports::Mailer;
 use tempfile::NamedTempFile;
 
@@ -42,8 +42,17 @@ impl FileMailer {
 #[async_trait]
 impl Mailer for FileMailer {
     async fn send(&self, notification: &Notification) -> Result<(), NotSent> {
-        let message = self.composer.notification(notification).await?;
-        let (folder, name) = (self.folder.clone(), format!("{}.eml", notification.id));
+        self.write(self.composer.notification(notification).await?, format!("{}.eml", notification.id)).await
+    }
+
+    async fn send_digest(&self, digest: &DigestNotification) -> Result<(), NotSent> {
+        self.write(self.composer.digest(digest).await?, format!("{}.eml", digest.id)).await
+    }
+}
+
+impl FileMailer {
+    async fn write(&self, message: lettre::Message, name: String) -> Result<(), NotSent> {
+        let folder = self.folder.clone();
         let written = tokio::task::spawn_blocking(move || write(&folder, &name, &message.formatted())).await;
         let later = |reason: String| NotSent::Later { reason };
         let written = written.map_err(|panic| later(format!("the mail could not be written: {panic}")))?;

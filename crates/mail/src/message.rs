@@ -7,13 +7,17 @@ use lettre::address::Envelope;
 use lettre::message::header::{From, Header, HeaderName, HeaderValue, Subject};
 use lettre::message::{Mailbox, MultiPart};
 use lettre::{Address, Message};
-use roadmap_domain::model::mail::{NotSent, Notification};
+use roadmap_domain::model::mail::{DigestNotification, DigestNotificationEntry, NotSent, Notification};
+use roadmap_domain::model::text::truncated;
 
-use crate::comment::CommentParts;
+use crate::comment::{CommentParts, text_of};
 use crate::composer::Sender;
 
 /// Most characters of a line that a client wrote, in a header.
 const LONGEST: usize = 300;
+
+/// Most characters of a comment in a digest.
+const BEGINNING: usize = 500;
 
 /// Most bytes of a sender's name and of an encoded word: both then fit on a line.
 const NAME: usize = 36;
@@ -30,6 +34,40 @@ struct Text<'a> {
 struct Html<'a> {
     notification: &'a Notification,
     comment: &'a CommentParts,
+}
+
+#[derive(Template)]
+#[template(path = "digest.txt")]
+struct DigestText<'a> {
+    digest: &'a DigestNotification,
+    comments: u64,
+    entries: &'a [Entry<'a>],
+}
+
+#[derive(Template)]
+#[template(path = "digest.html")]
+struct DigestHtml<'a> {
+    digest: &'a DigestNotification,
+    comments: u64,
+    entries: &'a [Entry<'a>],
+}
+
+/// A comment in a digest.
+struct Entry<'a> {
+    title: &'a str,
+    request_url: &'a str,
+    beginning: String,
+}
+
+impl<'a> Entry<'a> {
+    fn new(entry: &'a DigestNotificationEntry) -> Self {
+        let (text, is_cut) = text_of(&entry.beginning, 4 * BEGINNING);
+        let mut beginning = truncated(&text, BEGINNING).to_owned();
+        if is_cut || beginning.len() < text.len() {
+            beginning.push('…');
+        }
+        Self { title: entry.title.as_str(), request_url: &entry.request_url, beginning }
+    }
 }
 
 /// Declares a header that lettre has no type for. Its value is ASCII and has no line breaks.
@@ -77,28 +115,63 @@ pub(crate) fn notification(
 ) -> Result<Message, NotSent> {
     let text = Text { notification, comment }.render().map_err(|error| unwritable(&error))?;
     let html = Html { notification, comment }.render().map_err(|error| unwritable(&error))?;
+    let head = Head {
+        id: notification.id.to_string(),
+        to: notification.to.as_str(),
+        product_name: notification.product_name.as_str(),
+        about: notification.title.as_str(),
+        unsubscribe_url: &notification.unsubscribe_url,
+    };
+    compose(&head, text, html, sender)
+}
+
+/// The mail that tells of several comments.
+pub(crate) fn digest(digest: &DigestNotification, sender: &Sender) -> Result<Message, NotSent> {
+    let entries: Vec<Entry<'_>> = digest.entries.iter().map(Entry::new).collect();
+    let comments = digest.more.saturating_add(entries.len() as u64);
+    let text = DigestText { digest, comments, entries: &entries }.render().map_err(|error| unwritable(&error))?;
+    let html = DigestHtml { digest, comments, entries: &entries }.render().map_err(|error| unwritable(&error))?;
+    let head = Head {
+        id: digest.id.to_string(),
+        to: digest.to.as_str(),
+        product_name: digest.product_name.as_str(),
+        about: &format!("{comments} new comments"),
+        unsubscribe_url: &digest.unsubscribe_url,
+    };
+    compose(&head, text, html, sender)
+}
+
+/// What the headers of a mail are made of.
+struct Head<'a> {
+    id: String,
+    to: &'a str,
+    product_name: &'a str,
+    about: &'a str,
+    unsubscribe_url: &'a str,
+}
+
+fn compose(head: &Head<'_>, text: String, html: String, sender: &Sender) -> Result<Message, NotSent> {
     let from = &sender.mailbox;
-    let host = notification.unsubscribe_url.split('/').nth(2).unwrap_or("localhost");
+    let host = head.unsubscribe_url.split('/').nth(2).unwrap_or("localhost");
     let host = host.split(':').next().unwrap_or(host);
-    let to: Address = notification.to.as_str().parse().map_err(|error| NotSent::Never {
+    let to: Address = head.to.parse().map_err(|error| NotSent::Never {
         reason: format!("the address cannot be written to: {error}"),
         no_such_mailbox: true,
     })?;
     let mut message = Message::builder()
-        .message_id(Some(format!("<{}@{host}>", notification.id)))
+        .message_id(Some(format!("<{}@{host}>", head.id)))
         .date_now()
         .from(from.clone())
         .to(Mailbox::new(None, to.clone()))
         .envelope(Envelope::new(Some(from.email.clone()), vec![to]).map_err(|error| unwritable(&error))?)
         .subject("")
-        .header(ListUnsubscribe(format!("<{}>", notification.unsubscribe_url)))
+        .header(ListUnsubscribe(format!("<{}>", head.unsubscribe_url)))
         .header(ListUnsubscribePost("List-Unsubscribe=One-Click".to_owned()))
         .header(AutoSubmitted("auto-generated".to_owned()))
         .multipart(MultiPart::alternative_plain_html(text, html))
         .map_err(|error| unwritable(&error))?;
-    let product_name = notification.product_name.as_str();
-    message.headers_mut().insert_raw(from_header(sender, product_name));
-    message.headers_mut().insert_raw(subject(&format!("[{product_name}] {}", notification.title)));
+    message.headers_mut().insert_raw(from_header(sender, head.product_name));
+    message.headers_mut().insert_raw(subject(&format!("[{}] {}", head.product_name, head.about)));
     Ok(message)
 }
 
@@ -202,8 +275,9 @@ mod tests {
     use roadmap_domain::model::feature_request::Title;
     use roadmap_domain::model::html::CleanHtml;
     use roadmap_domain::model::id::{CommentId, CustomerId};
-    use roadmap_domain::model::mail::MailId;
+    use roadmap_domain::model::mail::{DigestId, MailId};
     use roadmap_domain::model::text::Name;
+    use roadmap_domain::model::timestamp::Timestamp;
     use std::sync::Arc;
     use uuid::Uuid;
 
@@ -293,6 +367,73 @@ mod tests {
         let written = written(&told, "hello@acme.example");
         let (name, address) = written.split_once("From: ").unwrap().1.split_once(" <").unwrap();
         assert!(name.starts_with("=?utf-8?B?") && address.starts_with("hello@acme.example>\r\n"), "{written}");
+    }
+
+    #[test]
+    fn a_digest_lists_the_beginnings_of_its_comments() {
+        let entry = |number: u32, beginning: &str| DigestNotificationEntry {
+            title: Title::stored(format!("<b>Request</b> {number}")),
+            request_url: format!("https://acme.example/feature_requests/{number}"),
+            beginning: beginning.to_owned(),
+        };
+        let told = told("", "", "ann@example.com");
+        let mail = DigestNotification {
+            id: DigestId { at: Timestamp::from_millis(1_770_001_200_000).unwrap(), first: told.id },
+            to: told.to,
+            product_name: told.product_name,
+            entries: vec![
+                entry(1, "<p>Soon &lt;b&gt;</p>"),
+                entry(2, &"ü".repeat(501)),
+                entry(3, "<p>cut <a href=\"https://"),
+            ],
+            more: 9,
+            unsubscribe_url: "https://acme.roadmap.example.com:8443/unsubscribe/token".to_owned(),
+        };
+        let message = digest(&mail, &sender("hello@acme.example")).unwrap();
+        let written = String::from_utf8(message.formatted()).unwrap();
+        for header in [
+            "Message-ID: <digest.1770001200000.00000000-0000-0000-0000-0000000000c0.00000000-0000-0000-0000-0000000000cc@acme.roadmap.example.com>\r\n",
+            "Subject: [Acme] 12 new comments\r\n",
+            "List-Unsubscribe: <https://acme.roadmap.example.com:8443/unsubscribe/token>\r\n",
+            "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n",
+            "From: \"Acme via Roadmap\" <hello@acme.example>\r\n",
+        ] {
+            assert!(written.contains(header), "{header} in {written}");
+        }
+        let entries: Vec<Entry<'_>> = mail.entries.iter().map(Entry::new).collect();
+        let text = DigestText { digest: &mail, comments: 12, entries: &entries }.render().unwrap();
+        let html = DigestHtml { digest: &mail, comments: 12, entries: &entries }.render().unwrap();
+        let expected = format!(
+            "There were 12 new comments on feature requests that you voted for:
+
+<b>Request</b> 1
+https://acme.example/feature_requests/1
+Soon <b>
+
+<b>Request</b> 2
+https://acme.example/feature_requests/2
+{}…
+
+<b>Request</b> 3
+https://acme.example/feature_requests/3
+cut
+
+and 9 more
+
+--
+You get this mail from Acme because you voted for these feature requests.
+Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
+            "ü".repeat(500)
+        );
+        assert_eq!(text.trim_end(), expected);
+        for part in [
+            "<p><a href=\"https://acme.example/feature_requests/1\"><b>&#60;b&#62;Request&#60;/b&#62; 1</b></a></p>",
+            "<p>Soon &#60;b&#62;</p>",
+            "<p>and 9 more</p>",
+            "<a href=\"https://acme.roadmap.example.com:8443/unsubscribe/token\">Unsubscribe</a>",
+        ] {
+            assert!(html.contains(part), "{part} in {html}");
+        }
     }
 
     #[test]

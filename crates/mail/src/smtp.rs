@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use deadpool::managed::{Manager, Metrics, Pool, PoolError, RecycleError, RecycleResult};
 use lettre::transport::smtp::client::AsyncSmtpConnection;
-use roadmap_domain::model::mail::{NotSent, Notification};
+use roadmap_domain::model::mail::{DigestNotification, NotSent, Notification};
 use roadmap_domain::ports::Mailer;
 use roadmap_domain::usecase::deliver_mail::SENDS;
 
@@ -44,6 +44,13 @@ impl SmtpMailer {
         Ok(Self { server, connections, composer: Composer::new(sender), timeout: options.timeout })
     }
 
+    async fn send_message(&self, message: lettre::Message) -> Result<(), NotSent> {
+        match tokio::time::timeout(self.timeout, self.hand_over(&message)).await {
+            Ok(handed_over) => handed_over,
+            Err(_) => Err(NotSent::Later { reason: silent(self.timeout) }),
+        }
+    }
+
     async fn hand_over(&self, message: &lettre::Message) -> Result<(), NotSent> {
         let mut link = self.connections.get().await.map_err(|error| match error {
             PoolError::Backend(not_sent) => not_sent,
@@ -59,11 +66,11 @@ impl SmtpMailer {
 #[async_trait]
 impl Mailer for SmtpMailer {
     async fn send(&self, notification: &Notification) -> Result<(), NotSent> {
-        let message = self.composer.notification(notification).await?;
-        match tokio::time::timeout(self.timeout, self.hand_over(&message)).await {
-            Ok(handed_over) => handed_over,
-            Err(_) => Err(NotSent::Later { reason: silent(self.timeout) }),
-        }
+        self.send_message(self.composer.notification(notification).await?).await
+    }
+
+    async fn send_digest(&self, digest: &DigestNotification) -> Result<(), NotSent> {
+        self.send_message(self.composer.digest(digest).await?).await
     }
 }
 

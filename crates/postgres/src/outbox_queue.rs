@@ -14,7 +14,8 @@ use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, CustomerId, RequestId, WorkspaceId};
 use roadmap_domain::model::mail::{
-    LeasedMail, LeasedMails, MailFailure, MailId, MailOutcome, MailStatus, OutboxDepth, UnreadableMail, Unsubscription,
+    DigestEntry, DigestId, LeasedDigest, LeasedMail, LeasedMails, MailFailure, MailId, MailOutcome, MailStatus,
+    OutboxDepth, UnreadableMail, Unsubscription,
 };
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -71,13 +72,20 @@ statement! {
         now: Moment => Timestamptz,
         until: Moment => Timestamptz,
         most: i64 => BigInt,
-    } -> ((SqlUuid, SqlUuid, Nullable<Integer>, Text, SqlUuid, BigInt, Text, Text, Text, Text), Bool),
+        hour: Moment => Timestamptz,
+    } -> ((SqlUuid, SqlUuid, Nullable<Integer>, Text, SqlUuid, BigInt, Text, Text, Text, Text, BigInt), Bool),
     "WITH due AS MATERIALIZED (
          SELECT comment_id, customer_id FROM outbox WHERE workspace_id = {workspace} AND due_at <= {now}
+           AND digest_at IS NULL
          ORDER BY due_at LIMIT {most} FOR UPDATE SKIP LOCKED
      ), mail AS MATERIALIZED (
          SELECT due.comment_id, due.customer_id, customers.email, feature_requests.id AS request_id,
                 feature_requests.tag_number, feature_requests.title, comments.content,
+                (SELECT count(*) FROM outbox sent WHERE sent.workspace_id = {workspace}
+                  AND sent.customer_id = due.customer_id AND sent.sent_at >= {hour} AND sent.digest_at IS NULL)
+                + (SELECT count(*) FROM outbox held WHERE held.workspace_id = {workspace}
+                    AND held.customer_id = due.customer_id AND held.leased_until > {now} AND held.digest_at IS NULL)
+                AS recent,
                 mail_stopped_at IS NULL AND coalesce(subscribed, false) AS is_wanted
          FROM due
          JOIN comments ON comments.workspace_id = {workspace} AND comments.id = due.comment_id
@@ -98,7 +106,7 @@ statement! {
          RETURNING outbox.comment_id, outbox.customer_id, attempts
      )
      SELECT mail.comment_id, mail.customer_id, attempts, email, request_id, tag_number, title, content, product_name,
-            subdomain, is_wanted
+            subdomain, recent, is_wanted
      FROM mail
      LEFT JOIN leased ON leased.comment_id = mail.comment_id AND leased.customer_id = mail.customer_id
      JOIN settings ON settings.workspace_id = {workspace}
@@ -106,7 +114,121 @@ statement! {
 }
 
 /// What a mail is made of, as it is read. Without attempts it was not leased.
-type MailRow = (Uuid, Uuid, Option<i32>, String, Uuid, i64, String, String, String, String);
+type MailRow = (Uuid, Uuid, Option<i32>, String, Uuid, i64, String, String, String, String, i64);
+
+statement! {
+    /// Takes out the digests that have been due for longest, and deletes what is not wanted of them. Whoever else does waits,
+    /// and finds nothing: a digest is never shared. Of each comment, no more is read than a digest can need.
+    LeaseDigests {
+        workspace: Uuid => SqlUuid,
+        now: Moment => Timestamptz,
+        until: Moment => Timestamptz,
+        most: i64 => BigInt,
+        entries: i64 => BigInt,
+    } -> (SqlUuid, Timestamptz, BigInt, Integer, SqlUuid, Text, Text, Text, BigInt, Text, Text),
+    "WITH digest AS MATERIALIZED (
+         SELECT customer_id, digest_at FROM outbox
+         WHERE workspace_id = {workspace} AND digest_at IS NOT NULL AND due_at <= {now}
+         GROUP BY customer_id, digest_at ORDER BY min(due_at) LIMIT {most}
+     ), due AS MATERIALIZED (
+         SELECT comment_id, outbox.customer_id, outbox.digest_at
+         FROM outbox JOIN digest ON digest.customer_id = outbox.customer_id AND digest.digest_at = outbox.digest_at
+         WHERE outbox.workspace_id = {workspace} AND due_at <= {now}
+         ORDER BY outbox.customer_id, comment_id FOR UPDATE OF outbox
+     ), mail AS MATERIALIZED (
+         SELECT due.comment_id, due.customer_id, due.digest_at, comments.request_id,
+                mail_stopped_at IS NULL AND coalesce(subscribed, false) AS is_wanted
+         FROM due
+         JOIN comments ON comments.workspace_id = {workspace} AND comments.id = due.comment_id
+         JOIN customers ON customers.workspace_id = {workspace} AND customers.id = due.customer_id
+         LEFT JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = comments.request_id
+          AND votes.customer_id = due.customer_id
+     ), unwanted AS (
+         DELETE FROM outbox USING mail
+         WHERE outbox.workspace_id = {workspace} AND outbox.comment_id = mail.comment_id
+           AND outbox.customer_id = mail.customer_id AND NOT is_wanted
+     ), leased AS (
+         UPDATE outbox SET due_at = {until}, leased_until = {until}, attempts = least(attempts, 2147483646) + 1
+         FROM mail
+         WHERE outbox.workspace_id = {workspace} AND outbox.comment_id = mail.comment_id
+           AND outbox.customer_id = mail.customer_id AND is_wanted
+         RETURNING outbox.comment_id, outbox.customer_id, outbox.digest_at, request_id, attempts
+     ), numbered AS (
+         SELECT leased.*, row_number() OVER (PARTITION BY customer_id, digest_at ORDER BY comment_id) AS number,
+                count(*) OVER (PARTITION BY customer_id, digest_at) AS mails,
+                max(attempts) OVER (PARTITION BY customer_id, digest_at) AS tries
+         FROM leased
+     )
+     SELECT customer_id, digest_at, mails, tries, comment_id, email, product_name, subdomain, tag_number, title,
+            substr(content, 1, 20000)
+     FROM numbered
+     JOIN comments ON comments.workspace_id = {workspace} AND comments.id = comment_id
+     JOIN feature_requests
+       ON feature_requests.workspace_id = {workspace} AND feature_requests.id = numbered.request_id
+     JOIN customers ON customers.workspace_id = {workspace} AND customers.id = customer_id
+     JOIN settings ON settings.workspace_id = {workspace}
+     JOIN workspaces ON workspaces.id = {workspace}
+     WHERE number <= {entries}
+     ORDER BY customer_id, digest_at, number"
+}
+
+/// What a comment in a digest is made of, as it is read.
+type DigestRow = (Uuid, Moment, i64, i32, Uuid, String, String, String, i64, String, String);
+
+statement! {
+    /// Says what became of a digest, unless its lease is over.
+    SettleDigest {
+        workspace: Uuid => SqlUuid,
+        customer: Uuid => SqlUuid,
+        at: Moment => Timestamptz,
+        leased_until: Moment => Timestamptz,
+        due_at: Option<Moment> => Nullable<Timestamptz>,
+        sent_at: Option<Moment> => Nullable<Timestamptz>,
+        failure: Option<String> => Nullable<Text>,
+        now: Moment => Timestamptz,
+        stop_mail: bool => Bool,
+    } -> Bool,
+    "WITH settled AS (
+         UPDATE outbox SET leased_until = NULL, due_at = {due_at}, sent_at = {sent_at}, failure = {failure},
+                           tried_at = {now}
+         WHERE workspace_id = {workspace} AND customer_id = {customer} AND digest_at = {at}
+           AND leased_until = {leased_until}
+         RETURNING customer_id
+     ), stopped AS (
+         UPDATE customers SET mail_stopped_at = {now}, mail_stopped_because = {failure}
+         WHERE workspace_id = {workspace} AND id = (SELECT customer_id FROM settled LIMIT 1)
+           AND mail_stopped_at IS NULL AND {stop_mail}
+     )
+     SELECT EXISTS (SELECT FROM settled)"
+}
+
+statement! {
+    /// Puts back a digest that was not tried.
+    ReturnDigest {
+        workspace: Uuid => SqlUuid,
+        customer: Uuid => SqlUuid,
+        at: Moment => Timestamptz,
+        leased_until: Moment => Timestamptz,
+        due_at: Moment => Timestamptz,
+    } -> Untyped,
+    "UPDATE outbox SET leased_until = NULL, due_at = {due_at}, attempts = attempts - 1
+     WHERE workspace_id = {workspace} AND customer_id = {customer} AND digest_at = {at}
+       AND leased_until = {leased_until}"
+}
+
+statement! {
+    /// Holds a mail that was not tried for a digest.
+    Hold {
+        workspace: Uuid => SqlUuid,
+        comment: Uuid => SqlUuid,
+        customer: Uuid => SqlUuid,
+        leased_until: Moment => Timestamptz,
+        digest_at: Moment => Timestamptz,
+    } -> Untyped,
+    "UPDATE outbox SET leased_until = NULL, due_at = {digest_at}, digest_at = {digest_at}, attempts = attempts - 1
+     WHERE workspace_id = {workspace} AND comment_id = {comment} AND customer_id = {customer}
+       AND leased_until = {leased_until}"
+}
 
 statement! {
     /// Says what became of a mail, unless its lease is over.
@@ -234,9 +356,16 @@ impl OutboxQueue for PostgresStore {
         now: Timestamp,
         until: Timestamp,
         limit: u32,
+        hour: Timestamp,
     ) -> Result<LeasedMails, StoreError> {
         let session = self.mail_session(workspace).await?;
-        let lease = Lease { workspace: workspace.uuid(), now: now.into(), until: until.into(), most: i64::from(limit) };
+        let lease = Lease {
+            workspace: workspace.uuid(),
+            now: now.into(),
+            until: until.into(),
+            most: i64::from(limit),
+            hour: hour.into(),
+        };
         let rows: Vec<(MailRow, bool)> = session.run(lease.load(&mut session.connection()?)).await?;
         let mut mails = LeasedMails::default();
         let mut comments = HashMap::new();
@@ -252,6 +381,75 @@ impl OutboxQueue for PostgresStore {
             }
         }
         Ok(mails)
+    }
+
+    async fn lease_digests(
+        &self,
+        workspace: WorkspaceId,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+        entries: u32,
+    ) -> Result<Vec<LeasedDigest>, StoreError> {
+        let session = self.mail_session(workspace).await?;
+        let lease = LeaseDigests {
+            workspace: workspace.uuid(),
+            now: now.into(),
+            until: until.into(),
+            most: i64::from(limit),
+            entries: i64::from(entries),
+        };
+        let rows: Vec<DigestRow> = session.run(lease.load(&mut session.connection()?)).await?;
+        let mut digests: Vec<LeasedDigest> = Vec::new();
+        for row in rows {
+            let (customer, at, mails, tries, comment, email, product_name, subdomain, tag_number, title, beginning) =
+                row;
+            let at = at.read("outbox", "digest_at", comment)?;
+            let entry = DigestEntry { tag_number, title: Title::stored(title), beginning };
+            match digests.last_mut() {
+                Some(digest) if digest.id.first.customer.uuid() == customer && digest.id.at == at => {
+                    digest.entries.push(entry);
+                }
+                _ => digests.push(LeasedDigest {
+                    id: DigestId {
+                        at,
+                        first: MailId { comment: CommentId::new(comment), customer: CustomerId::new(customer) },
+                    },
+                    leased_until: until,
+                    attempt: NonZeroU32::new(tries.unsigned_abs()).unwrap_or(NonZeroU32::MIN),
+                    to: EmailAddress::stored(email),
+                    product_name: Name::stored(product_name),
+                    subdomain: Subdomain::stored(subdomain),
+                    entries: vec![entry],
+                    mails: mails.unsigned_abs(),
+                }),
+            }
+        }
+        Ok(digests)
+    }
+
+    async fn settle_digest(
+        &self,
+        workspace: WorkspaceId,
+        digest: DigestId,
+        leased_until: Timestamp,
+        outcome: &MailOutcome,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let session = self.mail_session(workspace).await?;
+        let (workspace, leased_until, now) = (workspace.uuid(), Moment::from(leased_until), Moment::from(now));
+        let (customer, at) = (digest.first.customer.uuid(), Moment::from(digest.at));
+        let (due_at, sent_at, failure, stop_mail) = match outcome {
+            MailOutcome::Sent => (None, Some(now), None, false),
+            MailOutcome::Postponed { until, reason } => (Some((*until).into()), None, Some(reason.clone()), false),
+            MailOutcome::Dead { reason, no_such_mailbox } => (None, None, Some(reason.clone()), *no_such_mailbox),
+            MailOutcome::Returned | MailOutcome::Held { .. } => {
+                let put_back = ReturnDigest { workspace, customer, at, leased_until, due_at: now };
+                return Ok(session.run(put_back.execute(&mut session.connection()?)).await? > 0);
+            }
+        };
+        let settle = SettleDigest { workspace, customer, at, leased_until, due_at, sent_at, failure, now, stop_mail };
+        session.run(settle.get_result(&mut session.connection()?)).await
     }
 
     async fn settle(
@@ -272,6 +470,10 @@ impl OutboxQueue for PostgresStore {
             MailOutcome::Returned => {
                 let put_back = Return { workspace, comment, customer, leased_until, now };
                 return Ok(session.run(put_back.execute(&mut session.connection()?)).await? > 0);
+            }
+            MailOutcome::Held { until } => {
+                let hold = Hold { workspace, comment, customer, leased_until, digest_at: (*until).into() };
+                return Ok(session.run(hold.execute(&mut session.connection()?)).await? > 0);
             }
         };
         let settle = Settle { workspace, comment, customer, leased_until, due_at, sent_at, failure, now, stop_mail };
@@ -383,7 +585,7 @@ fn leased(
     leased_until: Timestamp,
     comments: &mut HashMap<CommentId, Arc<CleanHtml>>,
 ) -> Result<LeasedMail, StoreError> {
-    let (_, _, attempts, email, request, tag_number, title, content, product_name, subdomain) = row;
+    let (_, _, attempts, email, request, tag_number, title, content, product_name, subdomain, recent) = row;
     let attempt = attempts.and_then(|attempts| u32::try_from(attempts).ok()).and_then(NonZeroU32::new);
     let comment = comments.entry(id.comment).or_insert_with(|| Arc::new(CleanHtml::stored(content)));
     Ok(LeasedMail {
@@ -397,5 +599,6 @@ fn leased(
         comment: comment.clone(),
         product_name: Name::stored(product_name),
         subdomain: Subdomain::stored(subdomain),
+        recent: u32::try_from(recent).unwrap_or(u32::MAX),
     })
 }

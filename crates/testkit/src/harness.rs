@@ -203,7 +203,7 @@ pub fn vote(request: RequestRef, customer: Option<(&str, Option<&str>)>, note: O
 /// A comment.
 #[must_use]
 pub fn comment(request: RequestRef, content: &str, notify_all_voters: bool) -> PostComment {
-    PostComment { request, draft: CommentDraft::parse(Some(content), None, notify_all_voters) }
+    PostComment { request, draft: CommentDraft::parse(Some(content), None, notify_all_voters), mails_per_day: None }
 }
 
 /// A command that does another one and then fails, so that its unit is undone.

@@ -62,7 +62,7 @@ pub(crate) async fn create(
 ) -> Result<HttpResponse, ApiError> {
     let (workspace, links) = (call.workspace, call.links.clone());
     let (key, draft) = call.command(draft);
-    let operation = PostComment { request: request_ref(&request), draft };
+    let operation = PostComment { request: request_ref(&request), draft, mails_per_day: state.mails_per_day };
     let render = move |posted| wire::comment::posted(&posted, &links);
     execute(&state, workspace, key, operation, render).await
 }

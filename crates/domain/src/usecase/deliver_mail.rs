@@ -2,21 +2,26 @@
 
 mod schedule;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
+use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use futures_util::future::{Either, select};
+use futures_util::future::{Either, join_all, select};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use time::Duration;
 
-use crate::error::{ErrorChain, RoadmapError};
+use crate::error::{ErrorChain, RoadmapError, StoreError};
 use crate::model::base_url::BaseUrl;
-use crate::model::id::WorkspaceId;
-use crate::model::mail::{LeasedMail, MailId, MailOutcome, Notification, UnreadableMail};
+use crate::model::id::{CustomerId, WorkspaceId};
+use crate::model::mail::{
+    DigestEntry, DigestNotification, DigestNotificationEntry, LeasedDigest, LeasedMail, MailId, MailOutcome, NotSent,
+    Notification, UnreadableMail,
+};
 use crate::model::slug::slug;
 use crate::model::timestamp::Timestamp;
+use crate::policy::mail_limits::{DIGEST_ENTRIES, end_of_hour, hour_of};
 use crate::policy::mail_retry;
 use crate::policy::reference::{Purpose, References};
 use crate::ports::{Clock, Mailer, OutboxQueue};
@@ -27,6 +32,9 @@ use schedule::Schedule;
 
 /// How many mails of a big audience are written out at a time.
 const AUDIENCE: u32 = 500;
+
+/// How many digests are leased at a time.
+const DIGESTS: u32 = 5;
 
 /// How long a lease lasts, in times that one mail may take at most. A mail is only begun in the
 /// first half of it, so that nobody else takes it while it is under way.
@@ -41,23 +49,44 @@ type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 /// Something that a worker does beside other things.
 type Work<'a> = Pin<Box<dyn Future<Output = Done> + Send + 'a>>;
 
+/// One mail to be sent.
+#[derive(Debug)]
+enum Letter {
+    /// About one comment.
+    Mail(LeasedMail),
+    /// About several.
+    Digest(LeasedDigest),
+}
+
 /// What has been done.
 enum Done {
     /// These workspaces have mail.
     Found(Vec<WorkspaceId>),
     /// These mails of a workspace were leased. The flag: there may be more.
-    Leased(WorkspaceId, VecDeque<LeasedMail>, bool),
+    Leased(WorkspaceId, VecDeque<Letter>, bool),
     /// A mail of this workspace was sent, or was not, and is settled.
     Sent(WorkspaceId),
     /// A mail was returned.
     Returned,
 }
 
-fn note(schedule: &mut Schedule<LeasedMail>, done: Done) {
+fn note(schedule: &mut Schedule<Letter>, done: Done) {
     match done {
         Done::Leased(workspace, mails, has_more) => schedule.leased(workspace, mails, has_more),
         Done::Sent(workspace) => schedule.sent(workspace),
         Done::Found(_) | Done::Returned => {}
+    }
+}
+
+fn log_settled(workspace: WorkspaceId, mail: &dyn std::fmt::Display, settled: Result<bool, StoreError>) {
+    match settled {
+        Ok(true) => {}
+        Ok(false) => {
+            tracing::warn!(%workspace, %mail, "a mail's lease was over, or its recipient has unsubscribed meanwhile");
+        }
+        Err(error) => {
+            tracing::warn!(%workspace, %mail, error = %ErrorChain::new(&error), "failed to settle a mail");
+        }
     }
 }
 
@@ -70,6 +99,7 @@ pub struct DeliverMail {
     references: Arc<References>,
     base_url: BaseUrl,
     longest: Duration,
+    per_address: Option<u32>,
 }
 
 impl DeliverMail {
@@ -83,7 +113,13 @@ impl DeliverMail {
         base_url: BaseUrl,
         longest: Duration,
     ) -> Self {
-        Self { queue, mailer, clock, references, base_url, longest }
+        Self { queue, mailer, clock, references, base_url, longest, per_address: None }
+    }
+
+    /// The same with a limit of the mails to one customer in an hour. The others go out in a digest when it is over.
+    #[must_use]
+    pub fn with_limit(self, per_address: Option<u32>) -> Self {
+        Self { per_address, ..self }
     }
 
     /// Sends mail until `stop` says so, and begins no mail after that; those that are being sent then are waited for, and
@@ -152,7 +188,8 @@ impl DeliverMail {
         });
         let now = self.clock.now();
         let count = u32::try_from(limit).unwrap_or(u32::MAX);
-        let leased = match self.queue.lease(workspace, now, now.plus(self.longest * LEASE), count).await {
+        let until = now.plus(self.longest * LEASE);
+        let leased = match self.queue.lease(workspace, now, until, count, hour_of(now)).await {
             Ok(leased) => leased,
             Err(error) => {
                 tracing::warn!(%workspace, error = %ErrorChain::new(&error), "failed to lease mails");
@@ -166,8 +203,34 @@ impl DeliverMail {
         for unreadable in &leased.unreadable {
             self.bury(workspace, unreadable).await;
         }
-        let has_more = expanded.is_some() || leased.unwanted > 0 || rows >= limit;
-        Done::Leased(workspace, leased.mails.into(), has_more)
+        let mut letters: VecDeque<Letter> = self.hold(workspace, leased.mails, now).await.map(Letter::Mail).collect();
+        let digests = self.queue.lease_digests(workspace, now, until, DIGESTS, DIGEST_ENTRIES).await;
+        let digests = digests.unwrap_or_else(|error| {
+            tracing::warn!(%workspace, error = %ErrorChain::new(&error), "failed to lease digests");
+            Vec::new()
+        });
+        let has_more = expanded.is_some() || leased.unwanted > 0 || rows >= limit || digests.len() >= DIGESTS as usize;
+        letters.extend(digests.into_iter().map(Letter::Digest));
+        Done::Leased(workspace, letters, has_more)
+    }
+
+    /// Holds the mails whose recipients have got enough in this hour, and returns the others.
+    async fn hold(
+        &self,
+        workspace: WorkspaceId,
+        mails: Vec<LeasedMail>,
+        now: Timestamp,
+    ) -> impl Iterator<Item = LeasedMail> + use<> {
+        let mut counts: BTreeMap<CustomerId, u32> = BTreeMap::new();
+        let (kept, held): (Vec<LeasedMail>, Vec<LeasedMail>) = mails.into_iter().partition(|mail| {
+            let count = counts.entry(mail.id.customer).or_insert(mail.recent);
+            let fits = self.per_address.is_none_or(|limit| *count < limit);
+            *count = count.saturating_add(u32::from(fits));
+            fits
+        });
+        let outcome = MailOutcome::Held { until: end_of_hour(now) };
+        join_all(held.iter().map(|mail| self.settle(workspace, mail.id, mail.leased_until, &outcome))).await;
+        kept.into_iter()
     }
 
     /// A row that cannot be read will not be read better at the next try.
@@ -179,48 +242,82 @@ impl DeliverMail {
         self.settle(workspace, unreadable.id, unreadable.leased_until, &outcome).await;
     }
 
-    async fn send_and_settle(&self, workspace: WorkspaceId, mail: LeasedMail, stop: Stop<'_>) -> Done {
-        let outcome = self.send(workspace, &mail, stop).await;
-        self.settle(workspace, mail.id, mail.leased_until, &outcome).await;
+    async fn send_and_settle(&self, workspace: WorkspaceId, letter: Letter, stop: Stop<'_>) -> Done {
+        match letter {
+            Letter::Mail(mail) => {
+                let outcome = if self.is_too_late(mail.leased_until, stop) {
+                    MailOutcome::Returned
+                } else {
+                    let sent = self.mailer.send(&self.notification(workspace, &mail)).await;
+                    self.outcome(mail.id, mail.attempt, sent)
+                };
+                self.settle(workspace, mail.id, mail.leased_until, &outcome).await;
+            }
+            Letter::Digest(digest) => {
+                let outcome = if self.is_too_late(digest.leased_until, stop) {
+                    MailOutcome::Returned
+                } else {
+                    let sent = self.mailer.send_digest(&self.digest(workspace, &digest)).await;
+                    self.outcome(digest.id.first, digest.attempt, sent)
+                };
+                self.settle_digest(workspace, &digest, &outcome).await;
+            }
+        }
         Done::Sent(workspace)
     }
 
-    async fn give_back(&self, workspace: WorkspaceId, mail: LeasedMail) -> Done {
-        self.settle(workspace, mail.id, mail.leased_until, &MailOutcome::Returned).await;
+    async fn give_back(&self, workspace: WorkspaceId, letter: Letter) -> Done {
+        match letter {
+            Letter::Mail(mail) => self.settle(workspace, mail.id, mail.leased_until, &MailOutcome::Returned).await,
+            Letter::Digest(digest) => self.settle_digest(workspace, &digest, &MailOutcome::Returned).await,
+        }
         Done::Returned
     }
 
     async fn settle(&self, workspace: WorkspaceId, mail: MailId, leased_until: Timestamp, outcome: &MailOutcome) {
-        match self.queue.settle(workspace, mail, leased_until, outcome, self.clock.now()).await {
-            Ok(true) => {}
-            Ok(false) => {
-                tracing::warn!(%workspace, %mail, "a mail's lease was over, or its recipient has unsubscribed meanwhile");
-            }
-            Err(error) => {
-                tracing::warn!(%workspace, %mail, error = %ErrorChain::new(&error), "failed to settle a mail");
-            }
-        }
+        let settled = self.queue.settle(workspace, mail, leased_until, outcome, self.clock.now()).await;
+        log_settled(workspace, &mail, settled);
     }
 
-    async fn send(&self, workspace: WorkspaceId, mail: &LeasedMail, stop: Stop<'_>) -> MailOutcome {
-        if stop() || self.clock.now().plus(self.longest * (LEASE / 2)) > mail.leased_until {
-            return MailOutcome::Returned;
-        }
-        match self.mailer.send(&self.notification(workspace, mail)).await {
-            Ok(()) => MailOutcome::Sent,
-            Err(not_sent) => {
-                let outcome = mail_retry::outcome(mail.id, mail.attempt, not_sent, self.clock.now());
-                match &outcome {
-                    MailOutcome::Dead { reason, .. } => {
-                        tracing::warn!(mail = %mail.id, attempt = mail.attempt, reason, "a mail is given up");
-                    }
-                    MailOutcome::Postponed { until, reason } => {
-                        tracing::info!(mail = %mail.id, attempt = mail.attempt, %until, reason, "a mail is tried again");
-                    }
-                    MailOutcome::Sent | MailOutcome::Returned => {}
-                }
-                outcome
+    async fn settle_digest(&self, workspace: WorkspaceId, digest: &LeasedDigest, outcome: &MailOutcome) {
+        let now = self.clock.now();
+        let settled = self.queue.settle_digest(workspace, digest.id, digest.leased_until, outcome, now).await;
+        log_settled(workspace, &digest.id, settled);
+    }
+
+    /// Whether it is too late to begin: another worker could take what is under way.
+    fn is_too_late(&self, leased_until: Timestamp, stop: Stop<'_>) -> bool {
+        stop() || self.clock.now().plus(self.longest * (LEASE / 2)) > leased_until
+    }
+
+    fn outcome(&self, mail: MailId, attempt: NonZeroU32, sent: Result<(), NotSent>) -> MailOutcome {
+        let Err(not_sent) = sent else { return MailOutcome::Sent };
+        let outcome = mail_retry::outcome(mail, attempt, not_sent, self.clock.now());
+        match &outcome {
+            MailOutcome::Dead { reason, .. } => tracing::warn!(%mail, attempt, reason, "a mail is given up"),
+            MailOutcome::Postponed { until, reason } => {
+                tracing::info!(%mail, attempt, %until, reason, "a mail is tried again");
             }
+            MailOutcome::Sent | MailOutcome::Held { .. } | MailOutcome::Returned => {}
+        }
+        outcome
+    }
+
+    fn digest(&self, workspace: WorkspaceId, digest: &LeasedDigest) -> DigestNotification {
+        let base = self.base_url.of_workspace(&digest.subdomain);
+        let token = self.references.sign(Purpose::Unsubscribe, workspace, digest.id.first.customer.uuid());
+        let entry = |entry: &DigestEntry| DigestNotificationEntry {
+            title: entry.title.clone(),
+            request_url: format!("{base}/feature_requests/{}", slug(entry.tag_number, &entry.title)),
+            beginning: entry.beginning.clone(),
+        };
+        DigestNotification {
+            id: digest.id,
+            to: digest.to.clone(),
+            product_name: digest.product_name.clone(),
+            entries: digest.entries.iter().map(entry).collect(),
+            more: digest.mails.saturating_sub(digest.entries.len() as u64),
+            unsubscribe_url: format!("{base}/unsubscribe/{token}"),
         }
     }
 
@@ -251,20 +348,17 @@ impl DeliverMail {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::StoreError;
     use crate::model::email_address::EmailAddress;
     use crate::model::feature_request::Title;
     use crate::model::html::CleanHtml;
-    use crate::model::id::{CommentId, CustomerId, RequestId};
-    use crate::model::mail::{LeasedMails, NotSent};
+    use crate::model::id::{CommentId, RequestId};
+    use crate::model::mail::{DigestId, LeasedMails};
     use crate::model::workspace::Subdomain;
     use crate::policy::reference::Secret;
     use crate::ports::mocks::{MockMailer, MockOutboxQueue};
     use crate::usecase::fixtures::{FixedClock, name, now, workspace};
     use pollster::block_on;
-    use std::collections::BTreeMap;
     use std::future::poll_fn;
-    use std::num::NonZeroU32;
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
     use std::task::Poll;
@@ -284,6 +378,7 @@ mod tests {
             comment: Arc::new(CleanHtml::stored("<p>Soon</p>".to_owned())),
             product_name: name("Acme"),
             subdomain: Subdomain::of_label("acme").unwrap(),
+            recent: 0,
         }
     }
 
@@ -307,8 +402,11 @@ mod tests {
         queue.expect_expand().returning(|_, _| Ok(None));
         queue
             .expect_lease()
-            .withf(|_, at, until, limit| *at == now() && *until == now().plus(LONGEST * 4) && *limit == 40)
-            .return_once(move |_, _, _, _| Ok(LeasedMails { mails, ..LeasedMails::default() }));
+            .withf(|_, at, until, limit, hour| {
+                *at == now() && *until == now().plus(LONGEST * 4) && *limit == 40 && *hour == hour_of(now())
+            })
+            .return_once(move |_, _, _, _, _| Ok(LeasedMails { mails, ..LeasedMails::default() }));
+        queue.expect_lease_digests().returning(|_, _, _, _, _| Ok(Vec::new()));
         queue
     }
 
@@ -440,7 +538,8 @@ mod tests {
         let mut queue = MockOutboxQueue::new();
         queue.expect_workspaces_with_mail().returning(|_| Ok(vec![workspace()]));
         queue.expect_expand().returning(|_, _| Ok(None));
-        queue.expect_lease().return_once(move |_, _, _, _| {
+        queue.expect_lease_digests().returning(|_, _, _, _, _| Ok(Vec::new()));
+        queue.expect_lease().return_once(move |_, _, _, _, _| {
             let mails = vec![leased(1, until), leased(3, until)];
             Ok(LeasedMails { mails, unreadable: vec![unreadable(2, until)], unwanted: 0 })
         });
@@ -451,6 +550,102 @@ mod tests {
         let reason = "the row cannot be read: stored data is inconsistent: outbox.attempts of row 2".to_owned();
         let dead = MailOutcome::Dead { reason, no_such_mailbox: false };
         assert_eq!(*settled.lock().unwrap(), [(2, dead), (1, MailOutcome::Sent), (3, MailOutcome::Sent)]);
+    }
+
+    #[test]
+    fn mails_that_are_too_many_for_an_address_are_held_until_the_hour_is_over() {
+        let until = now().plus(LONGEST * 4);
+        let comment = |customer: u128, comment: u128, recent: u32| {
+            let mut mail = LeasedMail { recent, ..leased(customer, until) };
+            mail.id.comment = CommentId::new(Uuid::from_u128(comment));
+            mail
+        };
+        // The first has got two of three already, the second none.
+        let mails = vec![comment(1, 1, 2), comment(2, 1, 0), comment(1, 2, 2), comment(2, 2, 0), comment(1, 3, 2)];
+        for (limit, sent) in
+            [(Some(3), vec![(1, 1), (2, 1), (2, 2)]), (Some(0), vec![]), (None, (0..5).map(|_| (0, 0)).collect())]
+        {
+            let mut queue = queue(mails.clone());
+            let seen: Arc<Mutex<Vec<(u128, u128)>>> = Arc::default();
+            let held: Arc<Mutex<u32>> = Arc::default();
+            let (seeing, holding) = (seen.clone(), held.clone());
+            queue.expect_settle().returning(move |_, mail, _, outcome, _| {
+                match outcome {
+                    MailOutcome::Sent => seeing.lock().unwrap().push((number(mail), mail.comment.uuid().as_u128())),
+                    MailOutcome::Held { until } if *until == end_of_hour(now()) => *holding.lock().unwrap() += 1,
+                    other => panic!("{other:?}"),
+                }
+                Ok(true)
+            });
+            let mut mailer = MockMailer::new();
+            mailer.expect_send().returning(|_| Ok(()));
+            run_once(&deliver(queue, mailer).with_limit(limit));
+            let mut seen = seen.lock().unwrap().clone();
+            seen.sort_unstable();
+            assert_eq!((seen.len(), *held.lock().unwrap() as usize), (sent.len(), 5 - sent.len()));
+            assert!(limit.is_none() || seen == sent, "{seen:?}");
+        }
+    }
+
+    #[test]
+    fn a_digest_is_sent_and_settled_like_a_mail() {
+        let until = now().plus(LONGEST * 4);
+        let entry = |tag_number: i64| DigestEntry {
+            tag_number,
+            title: Title::stored("Dark mode".to_owned()),
+            beginning: "<p>Soon".to_owned(),
+        };
+        let digest = LeasedDigest {
+            id: DigestId { at: hour_of(now()), first: mail_id(1) },
+            leased_until: until,
+            attempt: NonZeroU32::MIN,
+            to: EmailAddress::parse("email", "ann@example.com").unwrap(),
+            product_name: name("Acme"),
+            subdomain: Subdomain::of_label("acme").unwrap(),
+            entries: vec![entry(7), entry(8)],
+            mails: 12,
+        };
+        let not_sent = || Err(NotSent::Never { reason: "550".to_owned(), no_such_mailbox: false });
+        for sends in [Ok(()), not_sent()] {
+            let mut queue = MockOutboxQueue::new();
+            queue.expect_workspaces_with_mail().returning(|_| Ok(vec![workspace()]));
+            queue.expect_expand().returning(|_, _| Ok(None));
+            queue.expect_lease().returning(|_, _, _, _, _| Ok(LeasedMails::default()));
+            let leased = digest.clone();
+            queue
+                .expect_lease_digests()
+                .withf(move |of, at, end, limit, entries| {
+                    (*of, *at, *end, *limit, *entries) == (workspace(), now(), until, 5, 50)
+                })
+                .return_once(move |_, _, _, _, _| Ok(vec![leased]));
+            let expected = match &sends {
+                Ok(()) => MailOutcome::Sent,
+                Err(_) => MailOutcome::Dead { reason: "550".to_owned(), no_such_mailbox: false },
+            };
+            let id = digest.id;
+            queue
+                .expect_settle_digest()
+                .withf(move |of, found, end, outcome, at| {
+                    (*of, *found, *end, *at) == (workspace(), id, until, now()) && *outcome == expected
+                })
+                .times(1)
+                .returning(|_, _, _, _, _| Ok(true));
+            let mut mailer = MockMailer::new();
+            mailer
+                .expect_send_digest()
+                .withf(|digest| {
+                    let urls: Vec<&str> = digest.entries.iter().map(|entry| entry.request_url.as_str()).collect();
+                    let base = "https://acme.roadmap.example.com";
+                    let all = ["7", "8"].map(|number| format!("{base}/feature_requests/{number}-dark-mode"));
+                    urls == all
+                        && digest.more == 10
+                        && digest.unsubscribe_url.starts_with(&format!("{base}/unsubscribe/"))
+                        && !digest.unsubscribe_url.contains('?')
+                })
+                .times(1)
+                .return_once(move |_| sends);
+            run_once(&deliver(queue, mailer));
+        }
     }
 
     #[test]
@@ -471,7 +666,8 @@ mod tests {
             queue
                 .expect_lease()
                 .times(if fails { 1 } else { 2 })
-                .returning(move |_, _, _, _| Ok(LeasedMails { mails: mails.remove(0), ..LeasedMails::default() }));
+                .returning(move |_, _, _, _, _| Ok(LeasedMails { mails: mails.remove(0), ..LeasedMails::default() }));
+            queue.expect_lease_digests().returning(|_, _, _, _, _| Ok(Vec::new()));
             let settled = settled(&mut queue);
             let mut mailer = MockMailer::new();
             mailer.expect_send().returning(|_| Ok(()));
@@ -538,6 +734,10 @@ mod tests {
             assert!(self.sent.lock().unwrap().insert(number(notification.id), self.clock.seconds()).is_none());
             Ok(())
         }
+
+        async fn send_digest(&self, _: &DigestNotification) -> Result<(), NotSent> {
+            unreachable!("no mail is held")
+        }
     }
 
     /// One workspace has rows that cannot be read, the statements of one fail, and the mail server is silent for the recipients
@@ -562,7 +762,8 @@ mod tests {
             if of == id(FAILING) { Err(StoreError::Unavailable("gone".into())) } else { Ok(None) }
         });
         let (waiting, time) = (due.clone(), clock.clone());
-        queue.expect_lease().returning(move |of, _, until, limit| {
+        queue.expect_lease_digests().returning(|_, _, _, _, _| Ok(Vec::new()));
+        queue.expect_lease().returning(move |of, _, until, limit, _| {
             let of = of.uuid().as_u128();
             let mut waiting = waiting.lock().unwrap();
             let waiting = waiting.entry(of).or_default();
