@@ -649,7 +649,7 @@ fn mails_that_are_too_many_for_an_address_go_out_as_one_digest() {
 #[test]
 fn mail_is_from_the_product_via_the_service() {
     let app = App::with(&[], &[("ROADMAP_SERVICE_NAME", "Wishes")]);
-    let product = json!({ "setting": { "product_name": "ceo@bank.example\" <ceo@bank.example>, Bank" } });
+    let product = json!({ "setting": { "product_name": "ceo@bank.example\" <ceo@bank.example>" } });
     assert_eq!(app.acme.patch_setting(&product).status, 200);
     let request = app.acme.feature_request("Dark mode");
     vote(&app.acme, &request, "ann@example.com");
