@@ -172,6 +172,7 @@ mod tests {
             authenticate: Authenticate::new(Arc::new(MockDirectory::new()), clock.clone()),
             limits: Arc::new(Limits::off()),
             base_url: BaseUrl::parse("base_url", "http://localhost").unwrap(),
+            mails_per_day: None,
             trust_proxy: false,
             default_workspace: None,
             observer: Arc::new(Unobserved),

@@ -692,6 +692,9 @@ mod tests {
         assert_eq!(looks.load(Ordering::SeqCst), 3);
     }
 
+    /// A mail's number, and the second at which it was due.
+    type Due = (u128, i64);
+
     /// A clock that only the test moves.
     struct VirtualClock(AtomicI64);
 
@@ -753,7 +756,7 @@ mod tests {
         let id = |number: u128| WorkspaceId::new(Uuid::from_u128(number));
         let clock = Arc::new(VirtualClock(AtomicI64::new(0)));
         // When each mail was due, by its number; those that are not leased yet.
-        let due: Arc<Mutex<BTreeMap<u128, Vec<(u128, i64)>>>> = Arc::default();
+        let due: Arc<Mutex<BTreeMap<u128, Vec<Due>>>> = Arc::default();
         let all: Arc<Mutex<BTreeMap<u128, i64>>> = Arc::default();
 
         let mut queue = MockOutboxQueue::new();
