@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mailparse::{MailHeaderMap, ParsedMail, parse_mail};
 use roadmap_testkit::smtp::{Received, Reply, Setup, Sink, Step};
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, eventually, has_keys};
+use crate::database::{ON_POSTGRES, moment, random_id};
 use crate::effort::rounds;
 
 /// What is behind the host of a URL of the service.
@@ -109,7 +110,7 @@ fn every_subscribed_voter_gets_one_mail_that_says_what_it_is_about() {
         ];
         assert_eq!(names, expected);
         assert_eq!(header(mail, "Subject"), "[Acme] Dark <mode> & more");
-        assert_eq!(header(mail, "From"), "\"Acme\" <noreply@roadmap.example.com>");
+        assert_eq!(header(mail, "From"), "\"Acme via Roadmap\" <noreply@roadmap.example.com>");
         assert_eq!(header(mail, "List-Unsubscribe-Post"), "List-Unsubscribe=One-Click");
         let (text, html) = bodies(&parsed);
         let url = request["url"].as_str().unwrap();
@@ -464,4 +465,196 @@ fn a_comment_does_not_wait_for_the_mail_server() {
         announce(&app.acme, &request, "Soon");
     }
     assert_eq!(sink.count(), 0);
+}
+
+/// Copies what `acme` has of its one feature request into every workspace whose subdomain begins with `w`.
+fn copy_into_workspaces(app: &App) {
+    let columns = |table: &str| -> Vec<String> {
+        let query = if *ON_POSTGRES {
+            format!(
+                "SELECT column_name FROM information_schema.columns
+                 WHERE table_schema = current_schema() AND table_name = '{table}' AND is_generated = 'NEVER'"
+            )
+        } else {
+            format!("SELECT name FROM pragma_table_info('{table}')")
+        };
+        app.sql(&query)
+            .into_iter()
+            .filter(|column| !["workspace_id", "row_number"].contains(&column.as_str()))
+            .collect()
+    };
+    for table in
+        ["settings", "members", "lanes", "tracks", "customers", "feature_requests", "vote_tallies", "votes", "comments"]
+    {
+        let columns = columns(table);
+        let (names, values) = (columns.join(", "), columns.iter().map(|column| format!("source.{column}")));
+        app.data.execute(&format!(
+            "INSERT INTO {table} (workspace_id, {names}) SELECT target.id, {} FROM {table} source
+             JOIN workspaces home ON home.id = source.workspace_id AND home.subdomain = 'acme'
+             JOIN workspaces target ON target.subdomain LIKE 'w%'",
+            values.collect::<Vec<_>>().join(", ")
+        ));
+    }
+}
+
+/// One row that cannot be read, and a mail server that is silent for the recipients of one workspace: the mail of 48 others
+/// goes out as if they were not there.
+#[test]
+fn no_workspace_s_mail_waits_for_that_of_another() {
+    const WORKSPACES: usize = 50;
+    const VOTERS: usize = 30;
+    let sink = Sink::start();
+    sink.script(|step| match step {
+        Step::To(to) if to.ends_with("@silent.example") => Reply::Stall(Duration::from_secs(600)),
+        _ => Reply::Usual,
+    });
+    // Longer than the test is patient: whoever waits for a silent server once comes too late.
+    let mut app = by_smtp(&sink, "60s");
+    let request = app.acme.feature_request("Dark mode");
+    app.data.add_voters(request["id"].as_str().unwrap(), VOTERS);
+    comment(&app.acme, &request, &json!({ "comment": { "content": "Soon" } }));
+    app.terminate();
+    app.wait_for_exit();
+    let workspace = |number: usize| format!("w{number:02}");
+    let names: Vec<String> = (0..WORKSPACES).map(workspace).collect();
+    let copies: Vec<String> = names
+        .iter()
+        .map(|name| {
+            format!(
+                "INSERT INTO workspaces (id, subdomain, created_at) SELECT {id}, '{name}', created_at FROM workspaces
+                 WHERE subdomain = 'acme';",
+                id = random_id()
+            )
+        })
+        .collect();
+    app.data.execute(&copies.concat());
+    copy_into_workspaces(&app);
+    // The lowest ids are looked at first: the two that fail.
+    let lowest = app.sql("SELECT subdomain FROM workspaces WHERE subdomain LIKE 'w%' ORDER BY id LIMIT 2");
+    let [silent, unreadable] = lowest.as_slice() else { panic!("two workspaces") };
+    let id_of = |name: &str| format!("(SELECT id FROM workspaces WHERE subdomain = '{name}')");
+    for name in &names {
+        let host = if name == silent { "silent.example".to_owned() } else { format!("{name}.example") };
+        app.data.execute(&format!(
+            "UPDATE customers SET email = replace(email, 'example.com', '{host}'),
+                                  email_folded = replace(email_folded, 'example.com', '{host}')
+             WHERE workspace_id = {}",
+            id_of(name)
+        ));
+    }
+    app.data.execute(
+        "INSERT INTO outbox (workspace_id, comment_id, customer_id, created_at, due_at, attempts)
+         SELECT votes.workspace_id, comments.id, customer_id, comments.created_at, comments.created_at, 0 FROM votes
+         JOIN comments ON comments.workspace_id = votes.workspace_id
+         JOIN workspaces ON workspaces.id = votes.workspace_id AND subdomain LIKE 'w%'",
+    );
+    app.data.execute(&format!(
+        "UPDATE outbox SET attempts = -7 WHERE workspace_id = {id} AND customer_id =
+         (SELECT id FROM customers WHERE workspace_id = {id} AND email LIKE 'v7@%')",
+        id = id_of(unreadable),
+    ));
+    let begun = Instant::now();
+    app.start_again();
+    let expected = (WORKSPACES - 1) * VOTERS - 1;
+    eventually("all others have their mail", || sink.count() >= expected);
+    println!("{expected} mails of {} workspaces arrived after {:?}", WORKSPACES - 1, begun.elapsed());
+    assert_eq!(sink.count(), expected);
+    let status = app.roadmap(&["mail", "status", "--workspace", unreadable]).json()[0].clone();
+    assert_eq!((&status["sent"], &status["dead"]), (&json!(VOTERS - 1), &json!(1)));
+    let reason = status["failures"][0]["reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("the row cannot be read: stored data is inconsistent: outbox.attempts of row "),
+        "{reason}"
+    );
+}
+
+#[test]
+fn mails_of_a_day_that_do_not_fit_are_refused_as_a_whole() {
+    let app = App::with(&[], &[("ROADMAP_MAIL_PER_DAY", "5")]);
+    let request = app.acme.feature_request("Dark mode");
+    for voter in 0..3 {
+        vote(&app.acme, &request, &format!("v{voter}@example.com"));
+    }
+    announce(&app.acme, &request, "Soon");
+    let body = json!({
+        "comment": { "content": "Sooner" },
+        "notify_all_voters": true,
+        "operation_key": "announce",
+    });
+    let id = request["id"].as_str().unwrap();
+    for _ in 0..2 {
+        let refused = app.acme.post_comment(id, &body);
+        refused.is_error(429, "Mails of the day are used up, the workspace has 5");
+        assert_eq!(refused.header("retry-after"), Some("3600"));
+    }
+    assert_eq!(app.count("SELECT count(*) FROM comments"), 1);
+    // A comment that nobody is told of has a place always, and so has the mail of another workspace.
+    comment(&app.acme, &request, &json!({ "comment": { "content": "Sooner" } }));
+    let bolt = app.workspace("bolt");
+    let other = bolt.feature_request("Dark mode");
+    vote(&bolt, &other, "v0@example.com");
+    announce(&bolt, &other, "Soon");
+    eventually("all is settled", || all_settled(&app) && files(&app).len() == 4);
+    // What was refused was not counted: two mails fit still.
+    let light = app.acme.feature_request("Light mode");
+    for voter in 0..2 {
+        vote(&app.acme, &light, &format!("v{voter}@example.com"));
+    }
+    announce(&app.acme, &light, "Soon");
+    eventually("all is settled", || all_settled(&app) && files(&app).len() == 6);
+}
+
+#[test]
+fn mails_that_are_too_many_for_an_address_go_out_as_one_digest() {
+    let app = App::with(&[], &[("ROADMAP_MAIL_PER_ADDRESS", "3/h")]);
+    let request = app.acme.feature_request("Dark mode");
+    vote(&app.acme, &request, "ann@example.com");
+    for number in 0..8 {
+        announce(&app.acme, &request, &format!("<p>Comment &lt;{number}&gt;</p>"));
+    }
+    let held = "SELECT count(*) FROM outbox WHERE digest_at IS NOT NULL";
+    eventually("five are held", || app.count(held) == 5 && files(&app).len() == 3);
+    let status = || app.roadmap(&["mail", "status"]).json()[0].clone();
+    assert_eq!((&status()["waiting"], &status()["sent"], &status()["dead"]), (&json!(5), &json!(3), &json!(0)));
+    // The hour is over.
+    let long_ago = moment("1770000000000");
+    app.data
+        .execute(&format!("UPDATE outbox SET due_at = {long_ago}, digest_at = {long_ago} WHERE digest_at IS NOT NULL"));
+    eventually("the digest is sent", || all_settled(&app) && files(&app).len() == 4);
+    let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let digest =
+        files(&app).into_iter().find(|path| name(path).starts_with("digest.1770000000000.")).expect("a digest");
+    let mail = std::fs::read(&digest).unwrap();
+    assert_eq!(header(&mail, "Subject"), "[Acme] 5 new comments");
+    assert_eq!(header(&mail, "To"), "ann@example.com");
+    assert_eq!(header(&mail, "List-Unsubscribe-Post"), "List-Unsubscribe=One-Click");
+    assert_eq!(
+        header(&mail, "Message-ID"),
+        format!("<{}@acme.roadmap.example.com>", name(&digest).trim_end_matches(".eml"))
+    );
+    let (text, html) = bodies(&parse_mail(&mail).unwrap());
+    for number in 3..8 {
+        assert!(text.contains(&format!("\nComment <{number}>")), "{number} in {text}");
+        assert!(html.contains(&format!("<p>Comment &#60;{number}&#62;</p>")), "{number} in {html}");
+    }
+    assert!(text.matches(request["url"].as_str().unwrap()).count() == 5 && !text.contains("more\n"), "{text}");
+    assert_eq!(status()["sent"], 8);
+    // Its way out ends all mail.
+    let reader = Client { key: None, ..app.acme.clone() };
+    assert_eq!(reader.call("POST", &way_out(&mail), &[], None).unwrap().status, 200);
+    announce(&app.acme, &request, "One more");
+    assert_eq!(app.count("SELECT count(*) FROM outbox WHERE due_at IS NOT NULL"), 0);
+}
+
+#[test]
+fn mail_is_from_the_product_via_the_service() {
+    let app = App::with(&[], &[("ROADMAP_SERVICE_NAME", "Wishes")]);
+    let product = json!({ "setting": { "product_name": "ceo@bank.example\" <ceo@bank.example>" } });
+    assert_eq!(app.acme.patch_setting(&product).status, 200);
+    let request = app.acme.feature_request("Dark mode");
+    vote(&app.acme, &request, "ann@example.com");
+    announce(&app.acme, &request, "Soon");
+    let mails = written(&app, 1);
+    let from = header(&mails["ann@example.com"], "From");
+    assert_eq!(from, "\"ceo bank.example ceo bank.example via Wishes\" <noreply@roadmap.example.com>");
 }

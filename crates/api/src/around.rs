@@ -187,6 +187,7 @@ pub(crate) mod tests {
             bodies: BodyLimits::new(Duration::from_secs(30), 1024),
             markup: MarkupPool::new(tokio::runtime::Handle::current(), 1),
             base_url: BaseUrl::parse("base_url", "http://localhost").unwrap(),
+            mails_per_day: None,
             proxies: Proxies::none(),
             default_workspace: None,
             observer: Arc::new(Unobserved),

@@ -34,6 +34,8 @@ pub struct State {
     pub blobs: Arc<dyn Blobs>,
     /// Where mail is stopped.
     pub queue: Arc<dyn OutboxQueue>,
+    /// How many mails a workspace may make in a day.
+    pub mails_per_day: Option<u64>,
     /// Signs references.
     pub references: Arc<References>,
     /// Knows workspaces by their names.

@@ -1,6 +1,7 @@
 //! Decisions that need nothing but their arguments.
 
 pub mod idempotency;
+pub mod mail_limits;
 pub mod mail_retry;
 pub mod ranking;
 pub mod reference;

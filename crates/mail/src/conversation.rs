@@ -45,7 +45,7 @@ impl SmtpMailer {
     }
 
     async fn say_aloud(&self, to: &EmailAddress, listener: &mut dyn Listener) -> Result<(), NotSent> {
-        let message = message::test(dialog::mailbox(to.as_str())?, &self.from)?;
+        let message = message::test(dialog::mailbox(to.as_str())?, &self.composer.sender().mailbox)?;
         let mut connection = self.server.connect(listener).await?;
         dialog::hand_over(&mut connection, &message, listener).await?;
         // The mail is taken: how the goodbye goes does not matter.

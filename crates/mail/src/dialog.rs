@@ -11,6 +11,7 @@ use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
 use lettre::transport::smtp::extension::{ClientId, Extension, MailBodyParameter, MailParameter};
 use lettre::transport::smtp::response::Response;
 use lettre::transport::smtp::{Error, response};
+use roadmap_domain::error::ErrorChain;
 use roadmap_domain::model::mail::NotSent;
 use tokio::net::TcpStream;
 
@@ -200,18 +201,21 @@ fn is_about_the_sender(code: Option<response::Code>) -> bool {
 /// Whether the enhanced status code (RFC 3463 section 3.2) says that there is no such mailbox: bad
 /// mailbox, bad destination, bad syntax, moved away, null MX (RFC 7505).
 fn says_no_such_mailbox(error: &Error) -> bool {
-    let text = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
-    let code = text.split_whitespace().next().unwrap_or_default();
-    matches!(code, "5.1.1" | "5.1.2" | "5.1.3" | "5.1.6" | "5.1.10")
+    matches!(enhanced_code(error), Some([5, 1, 1 | 2 | 3 | 6 | 10]))
+}
+
+/// The enhanced status code that the response's text begins with. lettre 0.11 has no typed part for it: its error has the
+/// code alone ([`Error::status`]), and the text is its source. A test below holds it to that.
+fn enhanced_code(error: &Error) -> Option<[u16; 3]> {
+    error.status()?;
+    let text = std::error::Error::source(error)?.to_string();
+    let parts: Vec<u16> = text.split_whitespace().next()?.split('.').map_while(|part| part.parse().ok()).collect();
+    parts.try_into().ok()
 }
 
 /// The step, and all causes in the server's words.
 fn reason(step: &str, error: &Error) -> String {
-    // The error tells its first cause itself.
-    let first = std::error::Error::source(error);
-    let deeper = std::iter::successors(first.and_then(|cause| cause.source()), |cause| cause.source());
-    let deeper: String = deeper.map(|cause| format!(": {cause}")).collect();
-    bounded(&format!("at {step}: {error}{deeper}"))
+    bounded(&format!("at {step}: {}", ErrorChain::new(error)))
 }
 
 /// One line of bounded length.
@@ -226,4 +230,56 @@ pub(crate) fn mailbox(address: &str) -> Result<Mailbox, NotSent> {
         reason: format!("the address cannot be written to: {error}"),
         no_such_mailbox: true,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadmap_testkit::smtp::{Reply, Sink, Step};
+
+    /// What lettre makes of an answer to RCPT.
+    async fn error_of(answer: &'static str) -> Error {
+        let sink = Sink::start();
+        sink.script(move |step| match step {
+            Step::To(_) => Reply::Say(answer),
+            _ => Reply::Usual,
+        });
+        let options = SmtpOptions::parse(&sink.url(), "hello@acme.example").unwrap();
+        let mut connection = Server::new(&options).unwrap().connect(&mut ()).await.unwrap();
+        let address: lettre::Address = "ann@example.com".parse().unwrap();
+        connection.command(Mail::new(Some(address.clone()), Vec::new())).await.unwrap();
+        connection.command(Rcpt::new(address, Vec::new())).await.unwrap_err()
+    }
+
+    /// What the functions above rely on of lettre 0.11 (0.11.23 when this was written): the code of a refusal is typed, and the
+    /// text of the response, its lines joined by spaces, is the error's source, and stands in the error itself as well.
+    #[tokio::test]
+    async fn lettre_0_11_has_the_text_of_a_refusal_as_its_source() {
+        for (answer, code, text, enhanced) in [
+            ("550 5.1.1 No such user", 550, "5.1.1 No such user", Some([5, 1, 1])),
+            ("556 5.1.10 Null MX", 556, "5.1.10 Null MX", Some([5, 1, 10])),
+            ("450 4.2.1 Busy", 450, "4.2.1 Busy", Some([4, 2, 1])),
+            ("550-5.1.1 No such user\r\n550 5.1.1 here", 550, "5.1.1 No such user here", Some([5, 1, 1])),
+            ("550 No such user", 550, "No such user", None),
+            ("550 5.1 what", 550, "5.1 what", None),
+            ("550 5.1.1.1 what", 550, "5.1.1.1 what", None),
+        ] {
+            let error = error_of(answer).await;
+            assert_eq!(error.status().map(u16::from), Some(code), "{answer}");
+            assert_eq!(error.is_permanent(), code >= 500, "{answer}");
+            assert_eq!(std::error::Error::source(&error).unwrap().to_string(), text, "{answer}");
+            let kind = if code >= 500 { "permanent" } else { "transient" };
+            assert_eq!(error.to_string(), format!("{kind} error ({code}): {text}"));
+            assert_eq!(enhanced_code(&error), enhanced, "{answer}");
+            assert_eq!(reason("RCPT TO", &error), format!("at RCPT TO: {kind} error ({code}): {text}"));
+        }
+    }
+
+    /// An error that is no refusal has no code, whatever its text.
+    #[tokio::test]
+    async fn what_is_no_response_has_no_code() {
+        let error = error_of("5.1.1 no code before it").await;
+        assert_eq!((error.status(), enhanced_code(&error)), (None, None));
+        assert!(!says_no_such_mailbox(&error));
+    }
 }

@@ -5,19 +5,18 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use lettre::message::Mailbox;
-use roadmap_domain::model::mail::{NotSent, Notification};
+use roadmap_domain::model::mail::{DigestNotification, NotSent, Notification};
 use roadmap_domain::ports::Mailer;
 use tempfile::NamedTempFile;
 
-use crate::message;
-use crate::options::{MailSettingError, sender};
+use crate::composer::{Composer, Sender};
+use crate::options::{MailSettingError, SERVICE_NAME, sender};
 
 /// Writes mail into a folder. A mail that is sent twice is one file.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct FileMailer {
     folder: PathBuf,
-    from: Mailbox,
+    composer: Composer,
 }
 
 impl FileMailer {
@@ -28,15 +27,32 @@ impl FileMailer {
     pub fn new(folder: impl Into<PathBuf>, from: &str) -> Result<Self, MailSettingError> {
         let folder = folder.into();
         std::fs::create_dir_all(&folder).map_err(|error| MailSettingError::Folder(folder.clone(), error))?;
-        Ok(Self { folder, from: sender(from)? })
+        let sender = Sender { mailbox: sender(from)?, service_name: SERVICE_NAME.to_owned() };
+        Ok(Self { folder, composer: Composer::new(sender) })
+    }
+
+    /// The same with another name of the service.
+    #[must_use]
+    pub fn with_service_name(self, service_name: &str) -> Self {
+        let mailbox = self.composer.sender().mailbox.clone();
+        Self { composer: Composer::new(Sender { mailbox, service_name: service_name.to_owned() }), ..self }
     }
 }
 
 #[async_trait]
 impl Mailer for FileMailer {
     async fn send(&self, notification: &Notification) -> Result<(), NotSent> {
-        let message = message::notification(notification, &self.from)?;
-        let (folder, name) = (self.folder.clone(), format!("{}.eml", notification.id));
+        self.write(self.composer.notification(notification).await?, format!("{}.eml", notification.id)).await
+    }
+
+    async fn send_digest(&self, digest: &DigestNotification) -> Result<(), NotSent> {
+        self.write(self.composer.digest(digest).await?, format!("{}.eml", digest.id)).await
+    }
+}
+
+impl FileMailer {
+    async fn write(&self, message: lettre::Message, name: String) -> Result<(), NotSent> {
+        let folder = self.folder.clone();
         let written = tokio::task::spawn_blocking(move || write(&folder, &name, &message.formatted())).await;
         let later = |reason: String| NotSent::Later { reason };
         let written = written.map_err(|panic| later(format!("the mail could not be written: {panic}")))?;
@@ -56,12 +72,15 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::comment::{CommentCache, CommentParts};
     use roadmap_domain::model::email_address::EmailAddress;
     use roadmap_domain::model::feature_request::Title;
     use roadmap_domain::model::html::CleanHtml;
     use roadmap_domain::model::id::{CommentId, CustomerId};
     use roadmap_domain::model::mail::MailId;
     use roadmap_domain::model::text::Name;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use uuid::Uuid;
 
     fn told(number: u128) -> Notification {
@@ -74,9 +93,46 @@ mod tests {
             product_name: Name::stored("Acme".to_owned()),
             title: Title::stored("Dark mode".to_owned()),
             request_url: String::new(),
-            comment: CleanHtml::stored("Soon".to_owned()),
+            comment: Arc::new(CleanHtml::stored("Soon".to_owned())),
             unsubscribe_url: "https://acme.example/unsubscribe/token".to_owned(),
         }
+    }
+
+    /// The processor time that this process has used, where the system tells it.
+    fn processor_time() -> Option<std::time::Duration> {
+        let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+        let ticks: u64 = fields[11].parse::<u64>().ok()? + fields[12].parse::<u64>().ok()?;
+        Some(std::time::Duration::from_millis(ticks * 10))
+    }
+
+    /// What costs most to read is read once, however many the voters.
+    #[tokio::test]
+    async fn a_hostile_comment_to_a_thousand_voters_is_rendered_once() {
+        const VOTERS: usize = 1_000;
+        let folder = tempfile::tempdir().unwrap();
+        let rendered = Arc::new(AtomicUsize::new(0));
+        let count = rendered.clone();
+        let comments = CommentCache::new(move |comment| {
+            count.fetch_add(1, Ordering::SeqCst);
+            CommentParts::render(comment)
+        });
+        let sender = Sender { mailbox: sender("hello@acme.example").unwrap(), service_name: "Acme".to_owned() };
+        let mailer = FileMailer { folder: folder.path().to_owned(), composer: Composer::with(sender, comments) };
+        // As deep as it may be stored, or deeper.
+        let comment = Arc::new(CleanHtml::stored("<ul><li>".repeat(12_500)));
+        let before = processor_time();
+        let mails = (0..VOTERS as u128).map(|number| {
+            let (mailer, mail) = (mailer.clone(), Notification { comment: comment.clone(), ..told(number) });
+            async move { mailer.composer.notification(&mail).await }
+        });
+        let mut written = tokio::task::JoinSet::from_iter(mails);
+        while let Some(mail) = written.join_next().await {
+            mail.unwrap().unwrap();
+        }
+        let used = processor_time().zip(before).map(|(after, before)| after - before);
+        println!("{VOTERS} mails with {} KB each: {used:?} of processor time", comment.as_str().len() / 1_000);
+        assert_eq!(rendered.load(Ordering::SeqCst), 1);
     }
 
     #[tokio::test]
@@ -96,6 +152,6 @@ mod tests {
         std::fs::remove_dir_all(&inside).unwrap();
         let gone = mailer.send(&told(1)).await.unwrap_err();
         assert!(matches!(gone, NotSent::Later { .. }), "{gone:?}");
-        assert!(matches!(FileMailer::new(&inside, "nobody"), Err(MailSettingError::Sender(_))));
+        assert!(matches!(FileMailer::new(&inside, "nobody").err(), Some(MailSettingError::Sender(_))));
     }
 }

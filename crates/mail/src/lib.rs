@@ -1,6 +1,7 @@
 //! Outgoing mail: what it looks like, and the two ways that it takes, a mail server or a folder.
 //!
-//! - `message.rs`: a notification as a mail, text and HTML, from compiled-in templates.
+//! - `message.rs`: a notification as a mail, text and HTML, from compiled-in templates; `comment.rs` is what it shows of a
+//!   comment, made once for all its mails, and `composer.rs` writes them beside the runtime.
 //! - [`SmtpMailer`] (`smtp.rs`): over a few connections to a mail server that are kept open;
 //!   `dialog.rs` is what is said on them, `conversation.rs` says it aloud to an operator.
 //! - [`FileMailer`] (`files.rs`): a file for each mail, where there is no server.
@@ -9,6 +10,8 @@
 //!
 //! Invariant: a mail has one recipient, and nothing that a client wrote becomes a header or a command.
 
+mod comment;
+mod composer;
 mod conversation;
 mod dialog;
 mod files;

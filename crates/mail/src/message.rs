@@ -7,10 +7,17 @@ use lettre::address::Envelope;
 use lettre::message::header::{From, Header, HeaderName, HeaderValue, Subject};
 use lettre::message::{Mailbox, MultiPart};
 use lettre::{Address, Message};
-use roadmap_domain::model::mail::{NotSent, Notification};
+use roadmap_domain::model::mail::{DigestNotification, DigestNotificationEntry, NotSent, Notification};
+use roadmap_domain::model::text::truncated;
+
+use crate::comment::{CommentParts, text_of};
+use crate::composer::Sender;
 
 /// Most characters of a line that a client wrote, in a header.
 const LONGEST: usize = 300;
+
+/// Most characters of a comment in a digest.
+const BEGINNING: usize = 500;
 
 /// Most bytes of a sender's name and of an encoded word: both then fit on a line.
 const NAME: usize = 36;
@@ -18,21 +25,49 @@ const NAME: usize = 36;
 #[derive(Template)]
 #[template(path = "notification.txt")]
 struct Text<'a> {
-    title: &'a str,
-    request_url: &'a str,
-    comment_text: &'a str,
-    product_name: &'a str,
-    unsubscribe_url: &'a str,
+    notification: &'a Notification,
+    comment: &'a CommentParts,
 }
 
 #[derive(Template)]
 #[template(path = "notification.html")]
 struct Html<'a> {
+    notification: &'a Notification,
+    comment: &'a CommentParts,
+}
+
+#[derive(Template)]
+#[template(path = "digest.txt")]
+struct DigestText<'a> {
+    digest: &'a DigestNotification,
+    comments: u64,
+    entries: &'a [Entry<'a>],
+}
+
+#[derive(Template)]
+#[template(path = "digest.html")]
+struct DigestHtml<'a> {
+    digest: &'a DigestNotification,
+    comments: u64,
+    entries: &'a [Entry<'a>],
+}
+
+/// A comment in a digest.
+struct Entry<'a> {
     title: &'a str,
     request_url: &'a str,
-    comment_html: &'a str,
-    product_name: &'a str,
-    unsubscribe_url: &'a str,
+    beginning: String,
+}
+
+impl<'a> Entry<'a> {
+    fn new(entry: &'a DigestNotificationEntry) -> Self {
+        let (text, is_cut) = text_of(&entry.beginning, 4 * BEGINNING);
+        let mut beginning = truncated(&text, BEGINNING).to_owned();
+        if is_cut || beginning.len() < text.len() {
+            beginning.push('…');
+        }
+        Self { title: entry.title.as_str(), request_url: &entry.request_url, beginning }
+    }
 }
 
 /// Declares a header that lettre has no type for. Its value is ASCII and has no line breaks.
@@ -73,47 +108,70 @@ plain_header! {
 }
 
 /// The mail that tells of a comment.
-pub(crate) fn notification(notification: &Notification, from: &Mailbox) -> Result<Message, NotSent> {
-    let product_name = notification.product_name.as_str();
-    let text = Text {
-        title: notification.title.as_str(),
-        request_url: &notification.request_url,
-        comment_text: &notification.comment.to_text(),
-        product_name,
+pub(crate) fn notification(
+    notification: &Notification,
+    comment: &CommentParts,
+    sender: &Sender,
+) -> Result<Message, NotSent> {
+    let text = Text { notification, comment }.render().map_err(|error| unwritable(&error))?;
+    let html = Html { notification, comment }.render().map_err(|error| unwritable(&error))?;
+    let head = Head {
+        id: notification.id.to_string(),
+        to: notification.to.as_str(),
+        product_name: notification.product_name.as_str(),
+        about: notification.title.as_str(),
         unsubscribe_url: &notification.unsubscribe_url,
     };
-    let html = Html {
-        title: notification.title.as_str(),
-        request_url: &notification.request_url,
-        comment_html: notification.comment.as_str(),
-        product_name,
-        unsubscribe_url: &notification.unsubscribe_url,
+    compose(&head, text, html, sender)
+}
+
+/// The mail that tells of several comments.
+pub(crate) fn digest(digest: &DigestNotification, sender: &Sender) -> Result<Message, NotSent> {
+    let entries: Vec<Entry<'_>> = digest.entries.iter().map(Entry::new).collect();
+    let comments = digest.more.saturating_add(entries.len() as u64);
+    let text = DigestText { digest, comments, entries: &entries }.render().map_err(|error| unwritable(&error))?;
+    let html = DigestHtml { digest, comments, entries: &entries }.render().map_err(|error| unwritable(&error))?;
+    let head = Head {
+        id: digest.id.to_string(),
+        to: digest.to.as_str(),
+        product_name: digest.product_name.as_str(),
+        about: &format!("{comments} new comments"),
+        unsubscribe_url: &digest.unsubscribe_url,
     };
-    let body = MultiPart::alternative_plain_html(
-        text.render().map_err(|error| unwritable(&error))?,
-        html.render().map_err(|error| unwritable(&error))?,
-    );
-    let host = notification.unsubscribe_url.split('/').nth(2).unwrap_or("localhost");
+    compose(&head, text, html, sender)
+}
+
+/// What the headers of a mail are made of.
+struct Head<'a> {
+    id: String,
+    to: &'a str,
+    product_name: &'a str,
+    about: &'a str,
+    unsubscribe_url: &'a str,
+}
+
+fn compose(head: &Head<'_>, text: String, html: String, sender: &Sender) -> Result<Message, NotSent> {
+    let from = &sender.mailbox;
+    let host = head.unsubscribe_url.split('/').nth(2).unwrap_or("localhost");
     let host = host.split(':').next().unwrap_or(host);
-    let to: Address = notification.to.as_str().parse().map_err(|error| NotSent::Never {
+    let to: Address = head.to.parse().map_err(|error| NotSent::Never {
         reason: format!("the address cannot be written to: {error}"),
         no_such_mailbox: true,
     })?;
-    let sender = sender(from.name.as_deref().unwrap_or(product_name), from);
     let mut message = Message::builder()
-        .message_id(Some(format!("<{}@{host}>", notification.id)))
+        .message_id(Some(format!("<{}@{host}>", head.id)))
         .date_now()
         .from(from.clone())
         .to(Mailbox::new(None, to.clone()))
         .envelope(Envelope::new(Some(from.email.clone()), vec![to]).map_err(|error| unwritable(&error))?)
         .subject("")
-        .header(ListUnsubscribe(format!("<{}>", notification.unsubscribe_url)))
+        .header(ListUnsubscribe(format!("<{}>", head.unsubscribe_url)))
         .header(ListUnsubscribePost("List-Unsubscribe=One-Click".to_owned()))
         .header(AutoSubmitted("auto-generated".to_owned()))
-        .multipart(body)
+        .multipart(MultiPart::alternative_plain_html(text, html))
         .map_err(|error| unwritable(&error))?;
-    message.headers_mut().insert_raw(sender);
-    message.headers_mut().insert_raw(subject(&format!("[{product_name}] {}", notification.title)));
+    message.headers_mut().insert_raw(from_header(sender, head.product_name));
+    message.headers_mut().insert_raw(subject(&format!("[{}] {}", head.product_name, head.about)));
     Ok(message)
 }
 
@@ -143,7 +201,7 @@ pub(crate) fn line(text: &str) -> String {
             let breaks = character.is_control() || matches!(character, '\u{2028}' | '\u{2029}');
             if breaks { ' ' } else { character }
         })
-        .filter(|character| !matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
+        .filter(|character| !matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
         .take(LONGEST)
         .collect();
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -177,23 +235,37 @@ fn subject(text: &str) -> HeaderValue {
     HeaderValue::dangerous_new_pre_encoded(Subject::name(), line, encoded)
 }
 
-/// The sender with a name: a quoted string (RFC 5322 section 3.2.4), or one encoded word (RFC 2047)
-/// when it is not in ASCII.
-fn sender(display_name: &str, from: &Mailbox) -> HeaderValue {
-    let name = short(display_name);
+/// The sender with a name: a quoted string (RFC 5322 section 3.2.4), or encoded words (RFC 2047) when it is not in ASCII.
+fn from_header(sender: &Sender, product_name: &str) -> HeaderValue {
+    let name = match &sender.mailbox.name {
+        Some(name) => short(&line(name)),
+        None => display_name(product_name, &sender.service_name),
+    };
     let encoded = if is_plain(&name) {
         format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
     } else {
         encoded_words(&name)
     };
-    let value = |name: &str| format!("{name} <{}>", from.email);
+    let value = |name: &str| format!("{name} <{}>", sender.mailbox.email);
     HeaderValue::dangerous_new_pre_encoded(From::name(), value(&name), value(&encoded))
 }
 
-/// A name that stands on one line however it is encoded.
-fn short(text: &str) -> String {
-    let line = line(text);
-    line.get(..line.floor_char_boundary(NAME)).unwrap_or(&line).trim_end().to_owned()
+/// Who the mail is from, as people read it. The product's name is a client's: it cannot look like an address, and the service's
+/// own name always stands behind it.
+fn display_name(product_name: &str, service_name: &str) -> String {
+    let looks_like_address = |character: char| {
+        matches!(
+            character,
+            '"' | '\'' | ',' | ';' | ':' | '@' | '<' | '>' | '(' | ')' | '[' | ']' | '\\' | '\u{fe6b}' | '\u{ff20}'
+        )
+    };
+    let product = short(&line(&product_name.replace(looks_like_address, " ")));
+    if product.is_empty() { service_name.to_owned() } else { format!("{product} via {service_name}") }
+}
+
+/// The beginning of a line, of at most [`NAME`] bytes.
+fn short(line: &str) -> String {
+    line.get(..line.floor_char_boundary(NAME)).unwrap_or(line).trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -203,8 +275,10 @@ mod tests {
     use roadmap_domain::model::feature_request::Title;
     use roadmap_domain::model::html::CleanHtml;
     use roadmap_domain::model::id::{CommentId, CustomerId};
-    use roadmap_domain::model::mail::MailId;
+    use roadmap_domain::model::mail::{DigestId, MailId};
     use roadmap_domain::model::text::Name;
+    use roadmap_domain::model::timestamp::Timestamp;
+    use std::sync::Arc;
     use uuid::Uuid;
 
     fn told(title: &str, comment: &str, to: &str) -> Notification {
@@ -217,13 +291,17 @@ mod tests {
             product_name: Name::stored("Acme".to_owned()),
             title: Title::stored(title.to_owned()),
             request_url: "https://acme.roadmap.example.com:8443/feature_requests/7-dark-mode".to_owned(),
-            comment: CleanHtml::stored(comment.to_owned()),
+            comment: Arc::new(CleanHtml::stored(comment.to_owned())),
             unsubscribe_url: "https://acme.roadmap.example.com:8443/unsubscribe/token?request=id".to_owned(),
         }
     }
 
+    fn sender(from: &str) -> Sender {
+        Sender { mailbox: from.parse().unwrap(), service_name: "Roadmap".to_owned() }
+    }
+
     fn written(told: &Notification, from: &str) -> String {
-        let message = notification(told, &from.parse().unwrap()).unwrap();
+        let message = notification(told, &CommentParts::render(&told.comment), &sender(from)).unwrap();
         String::from_utf8(message.formatted()).unwrap()
     }
 
@@ -235,7 +313,7 @@ mod tests {
         let expected = [
             "Message-ID: <00000000-0000-0000-0000-0000000000c0.00000000-0000-0000-0000-0000000000cc@acme.roadmap.example.com>",
             "Date: ",
-            "From: \"Acme\" <hello@acme.example>",
+            "From: \"Acme via Roadmap\" <hello@acme.example>",
             "To: ann@example.com",
             "Subject: [Acme] Dark mode",
             "List-Unsubscribe: <https://acme.roadmap.example.com:8443/unsubscribe/token?request=id>",
@@ -258,6 +336,120 @@ mod tests {
     }
 
     #[test]
+    fn no_product_name_looks_like_another_sender() {
+        for (product, name) in [
+            ("Acme", "Acme via Roadmap"),
+            ("Acme, Inc.", "Acme Inc. via Roadmap"),
+            ("ceo@bank.example\" <ceo@bank.example>", "ceo bank.example ceo bank.example via Roadmap"),
+            ("Bank\r\nBcc: eve@evil.example", "Bank Bcc eve evil.example via Roadmap"),
+            ("\u{202e}knaB\u{2066}\u{61c}", "knaB via Roadmap"),
+            ("a\u{ff20}b\u{fe6b}c", "a b c via Roadmap"),
+            ("\"@\"", "Roadmap"),
+            (
+                "My Bank has a name that is far too long to be shown whole",
+                "My Bank has a name that is far too l via Roadmap",
+            ),
+        ] {
+            assert_eq!(display_name(product, "Roadmap"), name, "{product:?}");
+            let told = Notification {
+                product_name: Name::stored(product.to_owned()),
+                ..told("Dark mode", "Soon", "ann@example.com")
+            };
+            let written = written(&told, "hello@acme.example");
+            let (head, _) = written.split_once("\r\n\r\n").unwrap();
+            let from: Vec<&str> = head.split("\r\n").filter(|line| line.starts_with("From:")).collect();
+            assert_eq!(from, [format!("From: \"{name}\" <hello@acme.example>")]);
+        }
+        let told = Notification {
+            product_name: Name::stored("Müller und Söhne".to_owned()),
+            ..told("Dark mode", "Soon", "ann@example.com")
+        };
+        let written = written(&told, "hello@acme.example");
+        let (name, address) = written.split_once("From: ").unwrap().1.split_once(" <").unwrap();
+        assert!(name.starts_with("=?utf-8?B?") && address.starts_with("hello@acme.example>\r\n"), "{written}");
+    }
+
+    #[test]
+    fn a_digest_lists_the_beginnings_of_its_comments() {
+        let entry = |number: u32, beginning: &str| DigestNotificationEntry {
+            title: Title::stored(format!("<b>Request</b> {number}")),
+            request_url: format!("https://acme.example/feature_requests/{number}"),
+            beginning: beginning.to_owned(),
+        };
+        let told = told("", "", "ann@example.com");
+        let mail = DigestNotification {
+            id: DigestId { at: Timestamp::from_millis(1_770_001_200_000).unwrap(), first: told.id },
+            to: told.to,
+            product_name: told.product_name,
+            entries: vec![
+                entry(1, "<p>Soon &lt;b&gt;</p>"),
+                entry(2, &"ü".repeat(501)),
+                entry(3, "<p>cut <a href=\"https://"),
+            ],
+            more: 9,
+            unsubscribe_url: "https://acme.roadmap.example.com:8443/unsubscribe/token".to_owned(),
+        };
+        let message = digest(&mail, &sender("hello@acme.example")).unwrap();
+        let written = String::from_utf8(message.formatted()).unwrap();
+        for header in [
+            "Message-ID: <digest.1770001200000.00000000-0000-0000-0000-0000000000c0.00000000-0000-0000-0000-0000000000cc@acme.roadmap.example.com>\r\n",
+            "Subject: [Acme] 12 new comments\r\n",
+            "List-Unsubscribe: <https://acme.roadmap.example.com:8443/unsubscribe/token>\r\n",
+            "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n",
+            "From: \"Acme via Roadmap\" <hello@acme.example>\r\n",
+        ] {
+            assert!(written.contains(header), "{header} in {written}");
+        }
+        let entries: Vec<Entry<'_>> = mail.entries.iter().map(Entry::new).collect();
+        let text = DigestText { digest: &mail, comments: 12, entries: &entries }.render().unwrap();
+        let html = DigestHtml { digest: &mail, comments: 12, entries: &entries }.render().unwrap();
+        let expected = format!(
+            "There were 12 new comments on feature requests that you voted for:
+
+<b>Request</b> 1
+https://acme.example/feature_requests/1
+Soon <b>
+
+<b>Request</b> 2
+https://acme.example/feature_requests/2
+{}…
+
+<b>Request</b> 3
+https://acme.example/feature_requests/3
+cut
+
+and 9 more
+
+--
+You get this mail from Acme because you voted for these feature requests.
+Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
+            "ü".repeat(500)
+        );
+        assert_eq!(text.trim_end(), expected);
+        for part in [
+            "<p><a href=\"https://acme.example/feature_requests/1\"><b>&#60;b&#62;Request&#60;/b&#62; 1</b></a></p>",
+            "<p>Soon &#60;b&#62;</p>",
+            "<p>and 9 more</p>",
+            "<a href=\"https://acme.roadmap.example.com:8443/unsubscribe/token\">Unsubscribe</a>",
+        ] {
+            assert!(html.contains(part), "{part} in {html}");
+        }
+    }
+
+    #[test]
+    fn a_long_comment_is_cut_and_the_rest_is_behind_a_link() {
+        let told = told("Dark mode", &"<p>Soon</p>".repeat(5_000), "ann@example.com");
+        let written = written(&told, "hello@acme.example").replace("=\r\n", "").replace("=3D", "=");
+        let link = "https://acme.roadmap.example.com:8443/feature_requests/7-dark-mode";
+        for part in
+            [format!("Read the whole comment: {link}\r\n"), format!("<a href=\"{link}\">Read the whole comment</a>")]
+        {
+            assert!(written.contains(&part), "{part} in {written}");
+        }
+        assert!(written.len() < 3 * crate::comment::SHOWN, "{}", written.len());
+    }
+
+    #[test]
     fn both_parts_say_the_same_and_markup_stays_markup() {
         let told = told("<b>Dark</b> & \"mode\"", "<p>Soon <b>enough</b></p>", "ann@example.com");
         let written = written(&told, "hello@acme.example");
@@ -275,7 +467,9 @@ mod tests {
     #[test]
     fn the_envelope_has_the_recipient_as_it_is() {
         for to in ["\"a b\"@example.com", "Ann.O'Hara+x@example.com", "jürgen@bücher.example"] {
-            let message = notification(&told("Dark mode", "Soon", to), &"hello@acme.example".parse().unwrap()).unwrap();
+            let told = told("Dark mode", "Soon", to);
+            let parts = CommentParts::render(&told.comment);
+            let message = notification(&told, &parts, &sender("hello@acme.example")).unwrap();
             let envelope: Vec<&str> = message.envelope().to().iter().map(AsRef::as_ref).collect();
             assert_eq!(envelope, [to]);
         }

@@ -46,6 +46,9 @@ pub enum Security {
     Implicit,
 }
 
+/// The name of the service, unless it is set.
+pub(crate) const SERVICE_NAME: &str = "Roadmap";
+
 /// Where the mail server is, and who sends.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SmtpOptions {
@@ -59,8 +62,10 @@ pub struct SmtpOptions {
     pub login: Option<(String, String)>,
     /// A file with certificates to trust besides the system's.
     pub certificates: Option<PathBuf>,
-    /// The sender. Without a name, the product's name is taken.
+    /// The sender. Without a name, mail is from the product `via` the service.
     pub from: Mailbox,
+    /// The name of the service.
+    pub service_name: String,
     /// How long one mail may take, the connection included.
     pub timeout: Duration,
 }
@@ -121,7 +126,16 @@ impl SmtpOptions {
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let port = url.port().unwrap_or(port);
         let timeout = Duration::from_secs(30);
-        Ok(Self { host, port, security, login, certificates, from: sender(from)?, timeout })
+        Ok(Self {
+            host,
+            port,
+            security,
+            login,
+            certificates,
+            from: sender(from)?,
+            service_name: SERVICE_NAME.to_owned(),
+            timeout,
+        })
     }
 
     /// Where mail goes, as people may see it.

@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use deadpool::managed::{Manager, Metrics, Pool, PoolError, RecycleError, RecycleResult};
-use lettre::message::Mailbox;
 use lettre::transport::smtp::client::AsyncSmtpConnection;
-use roadmap_domain::model::mail::{NotSent, Notification};
+use roadmap_domain::model::mail::{DigestNotification, NotSent, Notification};
 use roadmap_domain::ports::Mailer;
+use roadmap_domain::usecase::deliver_mail::SENDS;
 
+use crate::composer::{Composer, Sender};
 use crate::dialog::{self, Server};
-use crate::message;
 use crate::options::{MailSettingError, SmtpOptions};
 
-/// Most connections at a time.
-const CONNECTIONS: usize = 8;
+/// Most connections at a time: a mail that is being sent waits for no other one.
+const CONNECTIONS: usize = SENDS;
 
 /// How long an idle connection is kept. Servers close theirs after some minutes.
 const IDLE: Duration = Duration::from_secs(60);
@@ -27,7 +27,7 @@ const FRESH: Duration = Duration::from_secs(5);
 pub struct SmtpMailer {
     pub(crate) server: Server,
     connections: Pool<Connector>,
-    pub(crate) from: Mailbox,
+    pub(crate) composer: Composer,
     pub(crate) timeout: Duration,
 }
 
@@ -40,7 +40,15 @@ impl SmtpMailer {
         let server = Server::new(options)?;
         let connections = Pool::builder(Connector(server.clone())).max_size(CONNECTIONS).build();
         let connections = connections.map_err(|error| MailSettingError::Setup(error.into()))?;
-        Ok(Self { server, connections, from: options.from.clone(), timeout: options.timeout })
+        let sender = Sender { mailbox: options.from.clone(), service_name: options.service_name.clone() };
+        Ok(Self { server, connections, composer: Composer::new(sender), timeout: options.timeout })
+    }
+
+    async fn send_message(&self, message: lettre::Message) -> Result<(), NotSent> {
+        match tokio::time::timeout(self.timeout, self.hand_over(&message)).await {
+            Ok(handed_over) => handed_over,
+            Err(_) => Err(NotSent::Later { reason: silent(self.timeout) }),
+        }
     }
 
     async fn hand_over(&self, message: &lettre::Message) -> Result<(), NotSent> {
@@ -58,11 +66,11 @@ impl SmtpMailer {
 #[async_trait]
 impl Mailer for SmtpMailer {
     async fn send(&self, notification: &Notification) -> Result<(), NotSent> {
-        let message = message::notification(notification, &self.from)?;
-        match tokio::time::timeout(self.timeout, self.hand_over(&message)).await {
-            Ok(handed_over) => handed_over,
-            Err(_) => Err(NotSent::Later { reason: silent(self.timeout) }),
-        }
+        self.send_message(self.composer.notification(notification).await?).await
+    }
+
+    async fn send_digest(&self, digest: &DigestNotification) -> Result<(), NotSent> {
+        self.send_message(self.composer.digest(digest).await?).await
     }
 }
 

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
@@ -144,7 +145,9 @@ async fn no_header_is_made_of(mut dice: Dice) {
             title: Title::stored(title.clone()),
             request_url: "https://acme.example/feature_requests/7".to_owned(),
             // Stored HTML has been cleaned, and has no NUL.
-            comment: CleanHtml::parse_optional("content", &comment.replace('\0', ""), CleanHtml::MAX).unwrap(),
+            comment: Arc::new(
+                CleanHtml::parse_optional("content", &comment.replace('\0', ""), CleanHtml::MAX).unwrap(),
+            ),
             unsubscribe_url: format!("https://acme.example/unsubscribe/{}?request=7", "t".repeat(200)),
         };
         mailer.send(&mail).await.unwrap();

@@ -3,6 +3,7 @@
 // A test says what it expects by failing.
 #![expect(clippy::unwrap_used)]
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use roadmap_domain::model::email_address::EmailAddress;
@@ -25,7 +26,7 @@ fn to(address: &str) -> Notification {
         product_name: Name::parse("name", "Acme").unwrap(),
         title: Title::parse("title", "Dark mode").unwrap(),
         request_url: "https://acme.example/feature_requests/7".to_owned(),
-        comment: CleanHtml::parse("content", "<p>Soon</p>").unwrap(),
+        comment: Arc::new(CleanHtml::parse("content", "<p>Soon</p>").unwrap()),
         unsubscribe_url: "https://acme.example/unsubscribe/token".to_owned(),
     }
 }

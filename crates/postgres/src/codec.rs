@@ -7,7 +7,6 @@ use diesel::pg::{Pg, PgValue};
 use diesel::serialize::{self, Output, ToSql};
 use diesel::sql_types::Timestamptz;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::timestamp::Timestamp;
 use uuid::Uuid;
 
@@ -56,11 +55,6 @@ pub(crate) fn optional_moment(
     row: Uuid,
 ) -> Result<Option<Timestamp>, StoreError> {
     moment.map(|moment| moment.read(table, column, row)).transpose()
-}
-
-/// The address of a column.
-pub(crate) fn address(text: &str, table: &'static str, row: Uuid) -> Result<EmailAddress, StoreError> {
-    EmailAddress::parse("email", text).map_err(|_| inconsistent(table, "email", row))
 }
 
 #[cfg(test)]

@@ -1,17 +1,21 @@
 //! The outbox as workers see it: each call is a statement of its own.
 
+use std::collections::HashMap;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, NullableExpressionMethods, QueryDsl};
 use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, CustomerId, RequestId, WorkspaceId};
 use roadmap_domain::model::mail::{
-    LeasedMail, MailFailure, MailId, MailOutcome, MailStatus, OutboxDepth, Unsubscription,
+    DigestEntry, DigestId, LeasedDigest, LeasedMail, LeasedMails, MailFailure, MailId, MailOutcome, MailStatus,
+    OutboxDepth, UnreadableMail, Unsubscription,
 };
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -20,7 +24,7 @@ use roadmap_domain::ports::{Directory, OutboxQueue};
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::codec::{Moment, address, optional_moment};
+use crate::codec::{Moment, optional_moment};
 use crate::errors::inconsistent;
 use crate::schema::outbox;
 use crate::session::NO_WORKSPACE;
@@ -68,37 +72,163 @@ statement! {
         now: Moment => Timestamptz,
         until: Moment => Timestamptz,
         most: i64 => BigInt,
-    } -> (SqlUuid, SqlUuid, Integer, Text, SqlUuid, BigInt, Text, Text, Text, Text),
+        hour: Moment => Timestamptz,
+    } -> ((SqlUuid, SqlUuid, Nullable<Integer>, Text, SqlUuid, BigInt, Text, Text, Text, Text, BigInt), Bool),
     "WITH due AS MATERIALIZED (
          SELECT comment_id, customer_id FROM outbox WHERE workspace_id = {workspace} AND due_at <= {now}
+           AND digest_at IS NULL
          ORDER BY due_at LIMIT {most} FOR UPDATE SKIP LOCKED
      ), mail AS MATERIALIZED (
          SELECT due.comment_id, due.customer_id, customers.email, feature_requests.id AS request_id,
                 feature_requests.tag_number, feature_requests.title, comments.content,
-                mail_stopped_at IS NULL AND subscribed AS is_wanted
+                (SELECT count(*) FROM outbox sent WHERE sent.workspace_id = {workspace}
+                  AND sent.customer_id = due.customer_id AND sent.sent_at >= {hour} AND sent.digest_at IS NULL)
+                + (SELECT count(*) FROM outbox held WHERE held.workspace_id = {workspace}
+                    AND held.customer_id = due.customer_id AND held.leased_until > {now} AND held.digest_at IS NULL)
+                AS recent,
+                mail_stopped_at IS NULL AND coalesce(subscribed, false) AS is_wanted
          FROM due
          JOIN comments ON comments.workspace_id = {workspace} AND comments.id = due.comment_id
          JOIN feature_requests
            ON feature_requests.workspace_id = {workspace} AND feature_requests.id = comments.request_id
          JOIN customers ON customers.workspace_id = {workspace} AND customers.id = due.customer_id
-         JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = comments.request_id
+         LEFT JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = comments.request_id
           AND votes.customer_id = due.customer_id
      ), unwanted AS (
          DELETE FROM outbox USING mail
          WHERE outbox.workspace_id = {workspace} AND outbox.comment_id = mail.comment_id
            AND outbox.customer_id = mail.customer_id AND NOT is_wanted
+     ), leased AS (
+         UPDATE outbox SET due_at = {until}, leased_until = {until}, attempts = least(attempts, 2147483646) + 1
+         FROM mail
+         WHERE outbox.workspace_id = {workspace} AND outbox.comment_id = mail.comment_id
+           AND outbox.customer_id = mail.customer_id AND is_wanted
+         RETURNING outbox.comment_id, outbox.customer_id, attempts
      )
-     UPDATE outbox SET due_at = {until}, leased_until = {until}, attempts = attempts + 1
+     SELECT mail.comment_id, mail.customer_id, attempts, email, request_id, tag_number, title, content, product_name,
+            subdomain, recent, is_wanted
      FROM mail
+     LEFT JOIN leased ON leased.comment_id = mail.comment_id AND leased.customer_id = mail.customer_id
      JOIN settings ON settings.workspace_id = {workspace}
-     JOIN workspaces ON workspaces.id = {workspace}
-     WHERE outbox.workspace_id = {workspace} AND outbox.comment_id = mail.comment_id
-       AND outbox.customer_id = mail.customer_id AND is_wanted
-     RETURNING outbox.comment_id, outbox.customer_id, attempts, email, request_id, tag_number, title, content,
-               product_name, subdomain"
+     JOIN workspaces ON workspaces.id = {workspace}"
 }
 
-type MailRow = (Uuid, Uuid, i32, String, Uuid, i64, String, String, String, String);
+/// What a mail is made of, as it is read. Without attempts it was not leased.
+type MailRow = (Uuid, Uuid, Option<i32>, String, Uuid, i64, String, String, String, String, i64);
+
+statement! {
+    /// Takes out the digests that have been due for longest, and deletes what is not wanted of them. Whoever else does waits,
+    /// and finds nothing: a digest is never shared. Of each comment, no more is read than a digest can need.
+    LeaseDigests {
+        workspace: Uuid => SqlUuid,
+        now: Moment => Timestamptz,
+        until: Moment => Timestamptz,
+        most: i64 => BigInt,
+        entries: i64 => BigInt,
+    } -> (SqlUuid, Timestamptz, BigInt, Integer, SqlUuid, Text, Text, Text, BigInt, Text, Text),
+    "WITH digest AS MATERIALIZED (
+         SELECT customer_id, digest_at FROM outbox
+         WHERE workspace_id = {workspace} AND digest_at IS NOT NULL AND due_at <= {now}
+         GROUP BY customer_id, digest_at ORDER BY min(due_at) LIMIT {most}
+     ), due AS MATERIALIZED (
+         SELECT comment_id, outbox.customer_id, outbox.digest_at
+         FROM outbox JOIN digest ON digest.customer_id = outbox.customer_id AND digest.digest_at = outbox.digest_at
+         WHERE outbox.workspace_id = {workspace} AND due_at <= {now}
+         ORDER BY outbox.customer_id, comment_id FOR UPDATE OF outbox
+     ), mail AS MATERIALIZED (
+         SELECT due.comment_id, due.customer_id, due.digest_at, comments.request_id,
+                mail_stopped_at IS NULL AND coalesce(subscribed, false) AS is_wanted
+         FROM due
+         JOIN comments ON comments.workspace_id = {workspace} AND comments.id = due.comment_id
+         JOIN customers ON customers.workspace_id = {workspace} AND customers.id = due.customer_id
+         LEFT JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = comments.request_id
+          AND votes.customer_id = due.customer_id
+     ), unwanted AS (
+         DELETE FROM outbox USING mail
+         WHERE outbox.workspace_id = {workspace} AND outbox.comment_id = mail.comment_id
+           AND outbox.customer_id = mail.customer_id AND NOT is_wanted
+     ), leased AS (
+         UPDATE outbox SET due_at = {until}, leased_until = {until}, attempts = least(attempts, 2147483646) + 1
+         FROM mail
+         WHERE outbox.workspace_id = {workspace} AND outbox.comment_id = mail.comment_id
+           AND outbox.customer_id = mail.customer_id AND is_wanted
+         RETURNING outbox.comment_id, outbox.customer_id, outbox.digest_at, request_id, attempts
+     ), numbered AS (
+         SELECT leased.*, row_number() OVER (PARTITION BY customer_id, digest_at ORDER BY comment_id) AS number,
+                count(*) OVER (PARTITION BY customer_id, digest_at) AS mails,
+                max(attempts) OVER (PARTITION BY customer_id, digest_at) AS tries
+         FROM leased
+     )
+     SELECT customer_id, digest_at, mails, tries, comment_id, email, product_name, subdomain, tag_number, title,
+            substr(content, 1, 20000)
+     FROM numbered
+     JOIN comments ON comments.workspace_id = {workspace} AND comments.id = comment_id
+     JOIN feature_requests
+       ON feature_requests.workspace_id = {workspace} AND feature_requests.id = numbered.request_id
+     JOIN customers ON customers.workspace_id = {workspace} AND customers.id = customer_id
+     JOIN settings ON settings.workspace_id = {workspace}
+     JOIN workspaces ON workspaces.id = {workspace}
+     WHERE number <= {entries}
+     ORDER BY customer_id, digest_at, number"
+}
+
+/// What a comment in a digest is made of, as it is read.
+type DigestRow = (Uuid, Moment, i64, i32, Uuid, String, String, String, i64, String, String);
+
+statement! {
+    /// Says what became of a digest, unless its lease is over.
+    SettleDigest {
+        workspace: Uuid => SqlUuid,
+        customer: Uuid => SqlUuid,
+        at: Moment => Timestamptz,
+        leased_until: Moment => Timestamptz,
+        due_at: Option<Moment> => Nullable<Timestamptz>,
+        sent_at: Option<Moment> => Nullable<Timestamptz>,
+        failure: Option<String> => Nullable<Text>,
+        now: Moment => Timestamptz,
+        stop_mail: bool => Bool,
+    } -> Bool,
+    "WITH settled AS (
+         UPDATE outbox SET leased_until = NULL, due_at = {due_at}, sent_at = {sent_at}, failure = {failure},
+                           tried_at = {now}
+         WHERE workspace_id = {workspace} AND customer_id = {customer} AND digest_at = {at}
+           AND leased_until = {leased_until}
+         RETURNING customer_id
+     ), stopped AS (
+         UPDATE customers SET mail_stopped_at = {now}, mail_stopped_because = {failure}
+         WHERE workspace_id = {workspace} AND id = (SELECT customer_id FROM settled LIMIT 1)
+           AND mail_stopped_at IS NULL AND {stop_mail}
+     )
+     SELECT EXISTS (SELECT FROM settled)"
+}
+
+statement! {
+    /// Puts back a digest that was not tried.
+    ReturnDigest {
+        workspace: Uuid => SqlUuid,
+        customer: Uuid => SqlUuid,
+        at: Moment => Timestamptz,
+        leased_until: Moment => Timestamptz,
+        due_at: Moment => Timestamptz,
+    } -> Untyped,
+    "UPDATE outbox SET leased_until = NULL, due_at = {due_at}, attempts = attempts - 1
+     WHERE workspace_id = {workspace} AND customer_id = {customer} AND digest_at = {at}
+       AND leased_until = {leased_until}"
+}
+
+statement! {
+    /// Holds a mail that was not tried for a digest.
+    Hold {
+        workspace: Uuid => SqlUuid,
+        comment: Uuid => SqlUuid,
+        customer: Uuid => SqlUuid,
+        leased_until: Moment => Timestamptz,
+        digest_at: Moment => Timestamptz,
+    } -> Untyped,
+    "UPDATE outbox SET leased_until = NULL, due_at = {digest_at}, digest_at = {digest_at}, attempts = attempts - 1
+     WHERE workspace_id = {workspace} AND comment_id = {comment} AND customer_id = {customer}
+       AND leased_until = {leased_until}"
+}
 
 statement! {
     /// Says what became of a mail, unless its lease is over.
@@ -226,11 +356,100 @@ impl OutboxQueue for PostgresStore {
         now: Timestamp,
         until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<LeasedMail>, StoreError> {
+        hour: Timestamp,
+    ) -> Result<LeasedMails, StoreError> {
         let session = self.mail_session(workspace).await?;
-        let lease = Lease { workspace: workspace.uuid(), now: now.into(), until: until.into(), most: i64::from(limit) };
-        let rows: Vec<MailRow> = session.run(lease.load(&mut session.connection()?)).await?;
-        rows.into_iter().map(|row| leased(row, until)).collect()
+        let lease = Lease {
+            workspace: workspace.uuid(),
+            now: now.into(),
+            until: until.into(),
+            most: i64::from(limit),
+            hour: hour.into(),
+        };
+        let rows: Vec<(MailRow, bool)> = session.run(lease.load(&mut session.connection()?)).await?;
+        let mut mails = LeasedMails::default();
+        let mut comments = HashMap::new();
+        for (row, is_wanted) in rows {
+            if !is_wanted {
+                mails.unwanted += 1;
+                continue;
+            }
+            let id = MailId { comment: CommentId::new(row.0), customer: CustomerId::new(row.1) };
+            match leased(row, id, until, &mut comments) {
+                Ok(mail) => mails.mails.push(mail),
+                Err(error) => mails.unreadable.push(UnreadableMail { id, leased_until: until, error }),
+            }
+        }
+        Ok(mails)
+    }
+
+    async fn lease_digests(
+        &self,
+        workspace: WorkspaceId,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+        entries: u32,
+    ) -> Result<Vec<LeasedDigest>, StoreError> {
+        let session = self.mail_session(workspace).await?;
+        let lease = LeaseDigests {
+            workspace: workspace.uuid(),
+            now: now.into(),
+            until: until.into(),
+            most: i64::from(limit),
+            entries: i64::from(entries),
+        };
+        let rows: Vec<DigestRow> = session.run(lease.load(&mut session.connection()?)).await?;
+        let mut digests: Vec<LeasedDigest> = Vec::new();
+        for row in rows {
+            let (customer, at, mails, tries, comment, email, product_name, subdomain, tag_number, title, beginning) =
+                row;
+            let at = at.read("outbox", "digest_at", comment)?;
+            let entry = DigestEntry { tag_number, title: Title::stored(title), beginning };
+            match digests.last_mut() {
+                Some(digest) if digest.id.first.customer.uuid() == customer && digest.id.at == at => {
+                    digest.entries.push(entry);
+                }
+                _ => digests.push(LeasedDigest {
+                    id: DigestId {
+                        at,
+                        first: MailId { comment: CommentId::new(comment), customer: CustomerId::new(customer) },
+                    },
+                    leased_until: until,
+                    attempt: NonZeroU32::new(tries.unsigned_abs()).unwrap_or(NonZeroU32::MIN),
+                    to: EmailAddress::stored(email),
+                    product_name: Name::stored(product_name),
+                    subdomain: Subdomain::stored(subdomain),
+                    entries: vec![entry],
+                    mails: mails.unsigned_abs(),
+                }),
+            }
+        }
+        Ok(digests)
+    }
+
+    async fn settle_digest(
+        &self,
+        workspace: WorkspaceId,
+        digest: DigestId,
+        leased_until: Timestamp,
+        outcome: &MailOutcome,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let session = self.mail_session(workspace).await?;
+        let (workspace, leased_until, now) = (workspace.uuid(), Moment::from(leased_until), Moment::from(now));
+        let (customer, at) = (digest.first.customer.uuid(), Moment::from(digest.at));
+        let (due_at, sent_at, failure, stop_mail) = match outcome {
+            MailOutcome::Sent => (None, Some(now), None, false),
+            MailOutcome::Postponed { until, reason } => (Some((*until).into()), None, Some(reason.clone()), false),
+            MailOutcome::Dead { reason, no_such_mailbox } => (None, None, Some(reason.clone()), *no_such_mailbox),
+            MailOutcome::Returned | MailOutcome::Held { .. } => {
+                let put_back = ReturnDigest { workspace, customer, at, leased_until, due_at: now };
+                return Ok(session.run(put_back.execute(&mut session.connection()?)).await? > 0);
+            }
+        };
+        let settle = SettleDigest { workspace, customer, at, leased_until, due_at, sent_at, failure, now, stop_mail };
+        session.run(settle.get_result(&mut session.connection()?)).await
     }
 
     async fn settle(
@@ -251,6 +470,10 @@ impl OutboxQueue for PostgresStore {
             MailOutcome::Returned => {
                 let put_back = Return { workspace, comment, customer, leased_until, now };
                 return Ok(session.run(put_back.execute(&mut session.connection()?)).await? > 0);
+            }
+            MailOutcome::Held { until } => {
+                let hold = Hold { workspace, comment, customer, leased_until, digest_at: (*until).into() };
+                return Ok(session.run(hold.execute(&mut session.connection()?)).await? > 0);
             }
         };
         let settle = Settle { workspace, comment, customer, leased_until, due_at, sent_at, failure, now, stop_mail };
@@ -355,19 +578,27 @@ impl OutboxQueue for PostgresStore {
     }
 }
 
-fn leased(row: MailRow, leased_until: Timestamp) -> Result<LeasedMail, StoreError> {
-    let (comment, customer, attempts, email, request, tag_number, title, content, product_name, subdomain) = row;
-    let attempt = u32::try_from(attempts).ok().and_then(NonZeroU32::new);
+/// A mail from its row. All mails of one comment share its content.
+fn leased(
+    row: MailRow,
+    id: MailId,
+    leased_until: Timestamp,
+    comments: &mut HashMap<CommentId, Arc<CleanHtml>>,
+) -> Result<LeasedMail, StoreError> {
+    let (_, _, attempts, email, request, tag_number, title, content, product_name, subdomain, recent) = row;
+    let attempt = attempts.and_then(|attempts| u32::try_from(attempts).ok()).and_then(NonZeroU32::new);
+    let comment = comments.entry(id.comment).or_insert_with(|| Arc::new(CleanHtml::stored(content)));
     Ok(LeasedMail {
-        id: MailId { comment: CommentId::new(comment), customer: CustomerId::new(customer) },
+        id,
         leased_until,
-        attempt: attempt.ok_or_else(|| inconsistent("outbox", "attempts", comment))?,
-        to: address(&email, "customers", customer)?,
+        attempt: attempt.ok_or_else(|| inconsistent("outbox", "attempts", id))?,
+        to: EmailAddress::stored(email),
         request: RequestId::new(request),
         tag_number,
         title: Title::stored(title),
-        comment: CleanHtml::stored(content),
+        comment: comment.clone(),
         product_name: Name::stored(product_name),
-        subdomain: Subdomain::of_label(&subdomain).ok_or_else(|| inconsistent("workspaces", "subdomain", comment))?,
+        subdomain: Subdomain::stored(subdomain),
+        recent: u32::try_from(recent).unwrap_or(u32::MAX),
     })
 }

@@ -126,6 +126,7 @@ diesel::table! {
         tried_at -> Nullable<Timestamptz>,
         sent_at -> Nullable<Timestamptz>,
         failure -> Nullable<Text>,
+        digest_at -> Nullable<Timestamptz>,
     }
 }
 

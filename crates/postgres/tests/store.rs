@@ -62,6 +62,10 @@ impl Probe for DatabaseProbe {
         self.0.rows(&query)[0][0].as_ref().unwrap().parse().unwrap()
     }
 
+    async fn execute(&self, statements: &str) {
+        self.0.execute(statements);
+    }
+
     async fn authors(&self, table: &str, workspace: WorkspaceId) -> Vec<Option<MemberId>> {
         let query = format!("SELECT author_id FROM {table} WHERE workspace_id = '{workspace}' ORDER BY id");
         let rows = self.0.rows(&query);

@@ -271,7 +271,7 @@ impl FillDemo {
         for comment in &request.comments {
             let draft = CommentDraft::parse(Some(&comment.content), Some(self.member(comment.author)?), false);
             let days = request.days_ago - comment.days_after;
-            PostComment { request: reference, draft }.perform(&at(days), work).await?;
+            PostComment { request: reference, draft, mails_per_day: None }.perform(&at(days), work).await?;
         }
         Ok(())
     }

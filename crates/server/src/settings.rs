@@ -21,7 +21,7 @@ use roadmap_mail::SmtpOptions;
 use serde::{Deserialize, Serialize};
 
 /// The names of all settings, as in the file. In the environment: in capitals, behind `ROADMAP_`.
-const NAMES: [&str; 37] = [
+const NAMES: [&str; 40] = [
     "listen",
     "metrics_listen",
     "otlp_endpoint",
@@ -37,6 +37,9 @@ const NAMES: [&str; 37] = [
     "mail_from",
     "mail_timeout",
     "mail_worker",
+    "mail_per_day",
+    "mail_per_address",
+    "service_name",
     "default_workspace",
     "trust_proxy",
     "proxy_networks",
@@ -69,6 +72,11 @@ const LARGEST_SIZE: u64 = 1 << 50;
 
 /// Files that were uploaded later than that are not taken for unused.
 const SHORTEST_UNUSED: Duration = Duration::from_secs(3_600);
+/// More mails in a day than that are no limit.
+const MOST_MAILS: u64 = 10_000_000;
+
+/// Most bytes of the name of the service.
+const MOST_NAME: usize = 36;
 
 const DEFAULT_FILE: &str = "roadmap.toml";
 
@@ -133,6 +141,9 @@ struct Written {
     mail_from: Option<String>,
     mail_timeout: String,
     mail_worker: bool,
+    mail_per_day: String,
+    mail_per_address: String,
+    service_name: String,
     default_workspace: Option<String>,
     trust_proxy: String,
     proxy_networks: String,
@@ -198,6 +209,12 @@ pub(crate) struct Settings {
     pub(crate) mail_timeout: Duration,
     /// Whether `serve` sends mail, too.
     pub(crate) mail_worker: bool,
+    /// How many mails a workspace may make in a day.
+    pub(crate) mail_per_day: Option<u64>,
+    /// How many mails by themselves a customer of a workspace gets in an hour.
+    pub(crate) mail_per_address: Option<u32>,
+    /// The name of the service, in the sender of mail.
+    pub(crate) service_name: String,
     /// The workspace of the bare base host.
     pub(crate) default_workspace: Option<Subdomain>,
     /// Whose headers may report the host and the client.
@@ -279,6 +296,9 @@ fn defaults() -> Result<ConfigBuilder<DefaultState>, config::ConfigError> {
         .set_default("unused_uploads", "7d")?
         .set_default("mail_timeout", "30s")?
         .set_default("mail_worker", true)?
+        .set_default("mail_per_day", "10000")?
+        .set_default("mail_per_address", "10/h")?
+        .set_default("service_name", "Roadmap")?
         .set_default("write_wait", "5s")?
         .set_default("read_wait", "2s")?
         .set_default("statement_timeout", "2s")?
@@ -307,6 +327,9 @@ impl Written {
             mail: Mail::parse(self.smtp_url.as_deref(), self.mail_from.as_deref(), &self.data_dir, mail_timeout)?,
             mail_timeout,
             mail_worker: self.mail_worker,
+            mail_per_day: mail_per_day(&self.mail_per_day)?,
+            mail_per_address: mail_per_address(&self.mail_per_address)?,
+            service_name: service_name(&self.service_name)?,
             previous_secrets: previous_secrets(self.previous_secrets.as_deref())?,
             pool_size: self.pool_size.unwrap_or_else(|| database.default_pool_size()),
             database,
@@ -462,6 +485,37 @@ fn mail_timeout(raw: &str) -> anyhow::Result<Duration> {
         bail!("the setting mail_timeout is `{raw}`; it must be between 100ms and 10m");
     }
     Ok(timeout)
+}
+
+/// `off`, or a number of mails.
+fn mail_per_day(raw: &str) -> anyhow::Result<Option<u64>> {
+    if raw == "off" {
+        return Ok(None);
+    }
+    let limit = raw.parse().ok().filter(|limit| (1..=MOST_MAILS).contains(limit));
+    limit.map(Some).with_context(|| {
+        format!("the setting mail_per_day is `{raw}`, which is neither `off` nor a number between 1 and {MOST_MAILS}")
+    })
+}
+
+/// `off`, or a number of mails an hour: `10/h`.
+fn mail_per_address(raw: &str) -> anyhow::Result<Option<u32>> {
+    if raw == "off" {
+        return Ok(None);
+    }
+    let limit = raw.strip_suffix("/h").and_then(|mails| mails.parse().ok()).filter(|limit| (1..=1_000).contains(limit));
+    limit.map(Some).with_context(|| {
+        format!("the setting mail_per_address is `{raw}`, which is neither `off` nor a number between 1 and 1000 such as 10/h")
+    })
+}
+
+/// A name that fits on a line of a header.
+fn service_name(raw: &str) -> anyhow::Result<String> {
+    let name = raw.trim();
+    if !(1..=MOST_NAME).contains(&name.len()) || name.contains(char::is_control) {
+        bail!("the setting service_name is `{raw}`, which is not one line of at most {MOST_NAME} bytes");
+    }
+    Ok(name.to_owned())
 }
 
 /// Secrets with commas between them.
@@ -625,6 +679,8 @@ mod tests {
         assert_eq!(settings.operation_wait, Duration::from_secs(30));
         assert_eq!(settings.operation_retention, Duration::from_secs(30 * 24 * 3600));
         assert_eq!((settings.metrics_listen, settings.otlp_endpoint), (None, None));
+        assert_eq!((settings.mail_per_day, settings.mail_per_address), (Some(10_000), Some(10)));
+        assert_eq!(settings.service_name, "Roadmap");
         assert_eq!(settings.shutdown_delay, Duration::ZERO);
         assert_eq!((settings.log.as_str(), settings.log_format), ("info", LogFormat::Text));
     }
@@ -667,6 +723,20 @@ mod tests {
             ("ROADMAP_PREVIOUS_SECRETS", "a,b", "the setting previous_secrets is not a secret of at least"),
             ("ROADMAP_SMTP_URL", "smtp://u:secret@mail.example.com", "the setting mail_from is required with smtp_url"),
             ("ROADMAP_MAIL_TIMEOUT", "1h", "must be between 100ms and 10m"),
+            (
+                "ROADMAP_MAIL_PER_DAY",
+                "0",
+                "the setting mail_per_day is `0`, which is neither `off` nor a number between 1 and 10000000",
+            ),
+            ("ROADMAP_MAIL_PER_DAY", "10/h", "the setting mail_per_day is `10/h`"),
+            (
+                "ROADMAP_MAIL_PER_ADDRESS",
+                "10",
+                "the setting mail_per_address is `10`, which is neither `off` nor a number between 1 and 1000 such as 10/h",
+            ),
+            ("ROADMAP_MAIL_PER_ADDRESS", "0/h", "the setting mail_per_address is `0/h`"),
+            ("ROADMAP_SERVICE_NAME", " ", "the setting service_name is ` `, which is not one line of at most 36 bytes"),
+            ("ROADMAP_SERVICE_NAME", "a\r\nBcc: b", "which is not one line of at most 36 bytes"),
             ("ROADMAP_OTLP_ENDPOINT", "localhost:4317", "is `…`, which is not the URL of a collector such as"),
             ("ROADMAP_OTLP_ENDPOINT", "http://u:secret@host", "is `http://…`, which is not the URL of a collector"),
             ("ROADMAP_SHUTDOWN_DELAY", "soon", "shutdown_delay is `soon`, which is not a number and a unit"),
@@ -858,6 +928,16 @@ mod tests {
         assert_eq!(mail(&[]), "files in ./roadmap-data/mail");
         let url = ("ROADMAP_SMTP_URL", "smtps://ann:secret@mail.example.com");
         assert_eq!(mail(&[url, ("ROADMAP_MAIL_FROM", "a@b.example")]), "smtps://ann@mail.example.com:465");
+    }
+
+    #[test]
+    fn limits_of_mail_are_off_or_numbers() {
+        let settings = |environment: &[(&str, &str)]| read(&SettingFlags::default(), environment).unwrap();
+        let off = settings(&[("ROADMAP_MAIL_PER_DAY", "off"), ("ROADMAP_MAIL_PER_ADDRESS", "off")]);
+        assert_eq!((off.mail_per_day, off.mail_per_address), (None, None));
+        let set = settings(&[("ROADMAP_MAIL_PER_DAY", "7"), ("ROADMAP_MAIL_PER_ADDRESS", "1000/h")]);
+        assert_eq!((set.mail_per_day, set.mail_per_address), (Some(7), Some(1_000)));
+        assert_eq!(settings(&[("ROADMAP_SERVICE_NAME", " Wishes ")]).service_name, "Wishes");
     }
 
     #[test]

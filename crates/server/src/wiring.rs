@@ -172,6 +172,7 @@ impl Application {
                 bodies: bodies.clone(),
                 markup: markup.clone(),
                 base_url: surface.base_url.clone(),
+                mails_per_day: settings.mail_per_day,
                 proxies: settings.proxies.clone(),
                 default_workspace: settings.default_workspace.clone(),
                 observer: surface.observer.clone(),
@@ -220,13 +221,18 @@ impl Application {
         let mailer: Arc<dyn Mailer> = match &settings.mail {
             Mail::Folder(folder, from) => {
                 let default = format!("noreply@{}", base_url.host());
-                Arc::new(FileMailer::new(folder, from.as_deref().unwrap_or(&default))?)
+                let mailer = FileMailer::new(folder, from.as_deref().unwrap_or(&default))?;
+                Arc::new(mailer.with_service_name(&settings.service_name))
             }
-            Mail::Smtp(options) => Arc::new(smtp(options)?),
+            Mail::Smtp(options) => {
+                let service_name = settings.service_name.clone();
+                Arc::new(smtp(&SmtpOptions { service_name, ..options.clone() })?)
+            }
         };
         let (queue, clock, base_url) = (self.queue.clone(), self.clock.clone(), base_url.clone());
         let longest = settings.mail_timeout.try_into()?;
-        Ok(DeliverMail::new(queue, mailer, clock, references, base_url, longest))
+        let deliver = DeliverMail::new(queue, mailer, clock, references, base_url, longest);
+        Ok(deliver.with_limit(settings.mail_per_address))
     }
 
     /// Removes what nobody needs of uploads.

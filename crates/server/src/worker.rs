@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use roadmap_domain::error::ErrorChain;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::stopping::StopSignals;
 
-/// How often an idle worker looks for mail, and how long one waits after a failure.
+/// How often a worker looks for workspaces that have mail.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A worker that runs.
@@ -55,15 +54,13 @@ impl Worker {
     }
 }
 
-async fn work(deliver: DeliverMail, mut stopped: watch::Receiver<bool>) {
-    let asked_to_stop = stopped.clone();
-    let stop = || *asked_to_stop.borrow();
-    while !stop() {
-        match deliver.round(&stop).await {
-            Ok(true) => continue,
-            Ok(false) => {}
-            Err(error) => tracing::warn!(error = %ErrorChain::new(&error), "mail could not be looked for or settled"),
+async fn work(deliver: DeliverMail, stopped: watch::Receiver<bool>) {
+    let stop = || *stopped.borrow();
+    let pause = || {
+        let mut stopped = stopped.clone();
+        async move {
+            let _ = tokio::time::timeout(PAUSE, stopped.wait_for(|stopped| *stopped)).await;
         }
-        let _ = tokio::time::timeout(PAUSE, stopped.changed()).await;
-    }
+    };
+    deliver.run(&stop, pause).await;
 }

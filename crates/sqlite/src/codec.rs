@@ -6,7 +6,6 @@ use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types::Binary;
 use diesel::sqlite::{Sqlite, SqliteValue};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::timestamp::Timestamp;
 use uuid::Uuid;
 
@@ -44,9 +43,4 @@ pub(crate) fn optional_moment(
     row: Id,
 ) -> Result<Option<Timestamp>, StoreError> {
     millis.map(|millis| moment(millis, table, column, row)).transpose()
-}
-
-/// The address of a column.
-pub(crate) fn address(text: &str, table: &'static str, row: Id) -> Result<EmailAddress, StoreError> {
-    EmailAddress::parse("email", text).map_err(|_| inconsistent(table, "email", row.0))
 }

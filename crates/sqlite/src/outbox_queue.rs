@@ -1,6 +1,8 @@
 //! The outbox as workers see it: each call is a unit of its own.
 
+use std::collections::HashMap;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use diesel::dsl::{count_star, exists, min};
@@ -11,11 +13,13 @@ use diesel::prelude::{
 use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text};
 use diesel::{IntoSql, SqliteConnection, delete, insert_into, select, update};
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, CustomerId, RequestId, WorkspaceId};
 use roadmap_domain::model::mail::{
-    LeasedMail, MailFailure, MailId, MailOutcome, MailStatus, OutboxDepth, Unsubscription,
+    DigestEntry, DigestId, LeasedDigest, LeasedMail, LeasedMails, MailFailure, MailId, MailOutcome, MailStatus,
+    OutboxDepth, UnreadableMail, Unsubscription,
 };
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -24,7 +28,7 @@ use roadmap_domain::ports::OutboxQueue;
 use uuid::Uuid;
 
 use crate::SqliteStore;
-use crate::codec::{Id, address, moment, optional_moment};
+use crate::codec::{Id, moment, optional_moment};
 use crate::errors::{SqlError, inconsistent};
 use crate::schema::{customers, outbox, outbox_audiences, votes, workspaces};
 use crate::statement::statement;
@@ -38,22 +42,26 @@ statement! {
 
 statement! {
     /// The mails that have been due for longest, with all that they say, and whether they are wanted.
-    DueMails { workspace: Id => Binary, now: i64 => BigInt, limit: i64 => BigInt }
-        -> ((Binary, Binary, Integer, Text, Binary, BigInt, Text, Text, Text, Text), Bool),
+    DueMails { hour: i64 => BigInt, leased: i64 => BigInt, workspace: Id => Binary, now: i64 => BigInt, limit: i64 => BigInt }
+        -> ((Binary, Binary, Integer, Text, Binary, BigInt, Text, Text, Text, Text, BigInt), Bool),
     "SELECT outbox.comment_id, outbox.customer_id, outbox.attempts, customers.email,
             feature_requests.id, feature_requests.tag_number, feature_requests.title,
             comments.content, settings.product_name, workspaces.subdomain,
-            customers.mail_stopped_at IS NULL AND votes.subscribed
+            (SELECT count(*) FROM outbox sent WHERE sent.workspace_id = outbox.workspace_id
+              AND sent.customer_id = outbox.customer_id AND sent.sent_at >= ? AND sent.digest_at IS NULL)
+            + (SELECT count(*) FROM outbox leased WHERE leased.workspace_id = outbox.workspace_id
+                AND leased.customer_id = outbox.customer_id AND leased.leased_until > ? AND leased.digest_at IS NULL),
+            customers.mail_stopped_at IS NULL AND coalesce(votes.subscribed, 0)
      FROM outbox
      JOIN comments ON comments.workspace_id = outbox.workspace_id AND comments.id = outbox.comment_id
      JOIN feature_requests
        ON feature_requests.workspace_id = outbox.workspace_id AND feature_requests.id = comments.request_id
      JOIN customers ON customers.workspace_id = outbox.workspace_id AND customers.id = outbox.customer_id
-     JOIN votes ON votes.workspace_id = outbox.workspace_id AND votes.request_id = comments.request_id
+     LEFT JOIN votes ON votes.workspace_id = outbox.workspace_id AND votes.request_id = comments.request_id
       AND votes.customer_id = outbox.customer_id
      JOIN settings ON settings.workspace_id = outbox.workspace_id
      JOIN workspaces ON workspaces.id = outbox.workspace_id
-     WHERE outbox.workspace_id = ? AND outbox.due_at <= ?
+     WHERE outbox.workspace_id = ? AND outbox.due_at <= ? AND outbox.digest_at IS NULL
      ORDER BY outbox.due_at LIMIT ?"
 }
 
@@ -81,7 +89,98 @@ statement! {
 }
 
 /// What a mail is made of, as it is read.
-type MailRow = (Id, Id, i32, String, Id, i64, String, String, String, String);
+type MailRow = (Id, Id, i32, String, Id, i64, String, String, String, String, i64);
+
+statement! {
+    /// The digests that are due: of whom, and when their hours were over.
+    DueDigests { workspace: Id => Binary, now: i64 => BigInt, limit: i64 => BigInt } -> (Binary, BigInt),
+    "SELECT customer_id, digest_at FROM outbox
+     WHERE workspace_id = ? AND digest_at IS NOT NULL AND due_at <= ?
+     GROUP BY customer_id, digest_at ORDER BY min(due_at) LIMIT ?"
+}
+
+statement! {
+    /// Deletes the mails of a digest that are not wanted any more.
+    DropUnwanted { workspace: Id => Binary, customer: Id => Binary, at: i64 => BigInt, now: i64 => BigInt }
+    "DELETE FROM outbox WHERE workspace_id = ? AND customer_id = ? AND digest_at = ? AND due_at <= ? AND NOT EXISTS
+     (SELECT 1 FROM comments
+      JOIN votes ON votes.workspace_id = comments.workspace_id AND votes.request_id = comments.request_id
+       AND votes.customer_id = outbox.customer_id
+      JOIN customers ON customers.workspace_id = votes.workspace_id AND customers.id = votes.customer_id
+      WHERE comments.workspace_id = outbox.workspace_id AND comments.id = outbox.comment_id
+        AND subscribed AND mail_stopped_at IS NULL)"
+}
+
+statement! {
+    /// The first mails of a digest that was leased, with all that it says. Of each comment, no more than a digest can need.
+    DigestMails {
+        workspace: Id => Binary, customer: Id => Binary, at: i64 => BigInt, leased_until: i64 => BigInt, limit: i64 => BigInt
+    } -> (Binary, Integer, Text, Text, Text, BigInt, Text, Text),
+    "SELECT outbox.comment_id, outbox.attempts, customers.email, settings.product_name, workspaces.subdomain,
+            feature_requests.tag_number, feature_requests.title, substr(comments.content, 1, 20000)
+     FROM outbox
+     JOIN comments ON comments.workspace_id = outbox.workspace_id AND comments.id = outbox.comment_id
+     JOIN feature_requests
+       ON feature_requests.workspace_id = outbox.workspace_id AND feature_requests.id = comments.request_id
+     JOIN customers ON customers.workspace_id = outbox.workspace_id AND customers.id = outbox.customer_id
+     JOIN settings ON settings.workspace_id = outbox.workspace_id
+     JOIN workspaces ON workspaces.id = outbox.workspace_id
+     WHERE outbox.workspace_id = ? AND outbox.customer_id = ? AND outbox.digest_at = ? AND outbox.leased_until = ?
+     ORDER BY outbox.comment_id LIMIT ?"
+}
+
+/// What a comment in a digest is made of, as it is read.
+type DigestRow = (Id, i32, String, String, String, i64, String, String);
+
+/// Leases one digest, unless nothing of it is wanted or due any more. Returns its first mails, and how many it has.
+fn lease_digest(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    (customer, at): (Id, i64),
+    now: i64,
+    leased_until: i64,
+    entries: i64,
+) -> Result<(Vec<DigestRow>, u64), SqlError> {
+    DropUnwanted { workspace, customer, at, now }.execute(connection)?;
+    let due = outbox::table
+        .filter(outbox::workspace_id.eq(workspace))
+        .filter(outbox::customer_id.eq(customer))
+        .filter(outbox::digest_at.eq(at))
+        .filter(outbox::due_at.le(now));
+    let mails = update(due)
+        .set((
+            outbox::due_at.eq(leased_until),
+            outbox::leased_until.eq(leased_until),
+            outbox::attempts.eq(outbox::attempts + 1),
+        ))
+        .execute(connection)?;
+    let rows = DigestMails { workspace, customer, at, leased_until, limit: entries }.load(connection)?;
+    Ok((rows, mails as u64))
+}
+
+fn digest(customer: Id, at: i64, rows: Vec<DigestRow>, mails: u64, until: Timestamp) -> Option<LeasedDigest> {
+    let customer = CustomerId::new(customer.0);
+    let (comment, _, email, product_name, subdomain, ..) = rows.first().cloned()?;
+    let attempts = rows.iter().map(|row| row.1.unsigned_abs()).max().unwrap_or(1);
+    let entry = |(.., tag_number, title, beginning): DigestRow| DigestEntry {
+        tag_number,
+        title: Title::stored(title),
+        beginning,
+    };
+    Some(LeasedDigest {
+        id: DigestId {
+            at: Timestamp::from_millis(at)?,
+            first: MailId { comment: CommentId::new(comment.0), customer },
+        },
+        leased_until: until,
+        attempt: NonZeroU32::new(attempts).unwrap_or(NonZeroU32::MIN),
+        to: EmailAddress::stored(email),
+        product_name: Name::stored(product_name),
+        subdomain: Subdomain::stored(subdomain),
+        entries: rows.into_iter().map(entry).collect(),
+        mails,
+    })
+}
 
 statement! {
     /// How many subscribed voters there are who voted before a moment, counted up to a limit.
@@ -155,6 +254,53 @@ pub(crate) fn write_out(
     Ok((written.len() as u64, written.into_iter().max_by_key(|id| id.0)))
 }
 
+/// Writes down what became of leased rows: of one mail, or of all mails of a digest. A macro, because both are selections of
+/// types of their own.
+macro_rules! settle_rows {
+    ($connection:expr, $rows:expr, $workspace:expr, $customer:expr, $outcome:expr, $now:expr) => {{
+        let no_lease = outbox::leased_until.eq(None::<i64>);
+        let settled = match $outcome {
+            MailOutcome::Sent => update($rows)
+                .set((
+                    no_lease,
+                    outbox::due_at.eq(None::<i64>),
+                    outbox::tried_at.eq($now),
+                    outbox::sent_at.eq($now),
+                    outbox::failure.eq(None::<String>),
+                ))
+                .execute($connection)?,
+            MailOutcome::Postponed { until, reason } => update($rows)
+                .set((
+                    no_lease,
+                    outbox::due_at.eq(until.millis()),
+                    outbox::tried_at.eq($now),
+                    outbox::failure.eq(reason),
+                ))
+                .execute($connection)?,
+            MailOutcome::Dead { reason, .. } => update($rows)
+                .set((no_lease, outbox::due_at.eq(None::<i64>), outbox::tried_at.eq($now), outbox::failure.eq(reason)))
+                .execute($connection)?,
+            MailOutcome::Held { until } => update($rows)
+                .set((
+                    no_lease,
+                    outbox::due_at.eq(until.millis()),
+                    outbox::digest_at.eq(until.millis()),
+                    outbox::attempts.eq(outbox::attempts - 1),
+                ))
+                .execute($connection)?,
+            MailOutcome::Returned => update($rows)
+                .set((no_lease, outbox::due_at.eq($now), outbox::attempts.eq(outbox::attempts - 1)))
+                .execute($connection)?,
+        };
+        if settled > 0
+            && let MailOutcome::Dead { reason, no_such_mailbox: true } = $outcome
+        {
+            stop_mail($connection, $workspace, $customer, $now, reason)?;
+        }
+        Ok(settled > 0)
+    }};
+}
+
 #[async_trait]
 impl OutboxQueue for SqliteStore {
     async fn workspaces_with_mail(&self, now: Timestamp) -> Result<Vec<WorkspaceId>, StoreError> {
@@ -211,33 +357,95 @@ impl OutboxQueue for SqliteStore {
         now: Timestamp,
         until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<LeasedMail>, StoreError> {
+        hour: Timestamp,
+    ) -> Result<LeasedMails, StoreError> {
         let workspace = Id(workspace.uuid());
-        let (now, leased_until) = (now.millis(), until.millis());
-        let rows = self
+        let (now, leased_until, hour) = (now.millis(), until.millis(), hour.millis());
+        let (rows, unwanted) = self
             .write(move |connection| {
-                let due = DueMails { workspace, now, limit: i64::from(limit) };
+                let due = DueMails { hour, leased: now, workspace, now, limit: i64::from(limit) };
                 let due: Vec<(MailRow, bool)> = due.load(connection)?;
-                let mut leased = Vec::with_capacity(due.len());
+                let (mut leased, mut unwanted) = (Vec::with_capacity(due.len()), 0);
                 for (mail, is_wanted) in due {
                     let row = outbox::table.find((workspace, mail.0, mail.1));
                     if !is_wanted {
-                        delete(row).execute(connection)?;
+                        unwanted += delete(row).execute(connection)? as u64;
                         continue;
                     }
                     update(row)
                         .set((
                             outbox::due_at.eq(leased_until),
                             outbox::leased_until.eq(leased_until),
-                            outbox::attempts.eq(mail.2 + 1),
+                            outbox::attempts.eq(mail.2.saturating_add(1)),
                         ))
                         .execute(connection)?;
                     leased.push(mail);
                 }
+                Ok((leased, unwanted))
+            })
+            .await?;
+        let mut mails = LeasedMails { unwanted, ..LeasedMails::default() };
+        let mut comments = HashMap::new();
+        for row in rows {
+            let id = MailId { comment: CommentId::new(row.0.0), customer: CustomerId::new(row.1.0) };
+            match leased(row, id, until, &mut comments) {
+                Ok(mail) => mails.mails.push(mail),
+                Err(error) => mails.unreadable.push(UnreadableMail { id, leased_until: until, error }),
+            }
+        }
+        Ok(mails)
+    }
+
+    async fn lease_digests(
+        &self,
+        workspace: WorkspaceId,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+        entries: u32,
+    ) -> Result<Vec<LeasedDigest>, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let (now, leased_until, entries) = (now.millis(), until.millis(), i64::from(entries));
+        let due = DueDigests { workspace, now, limit: i64::from(limit) };
+        // Mostly there is none, and nobody who writes has to wait for that.
+        let due: Vec<(Id, i64)> = self.readers.run(move |connection| Ok(due.load(connection)?)).await?;
+        if due.is_empty() {
+            return Ok(Vec::new());
+        }
+        let leased = self
+            .write(move |connection| {
+                let mut leased = Vec::with_capacity(due.len());
+                for group in due {
+                    leased.push((group, lease_digest(connection, workspace, group, now, leased_until, entries)?));
+                }
                 Ok(leased)
             })
             .await?;
-        rows.into_iter().map(|row| leased(row, until)).collect()
+        Ok(leased
+            .into_iter()
+            .filter_map(|((customer, at), (rows, mails))| digest(customer, at, rows, mails, until))
+            .collect())
+    }
+
+    async fn settle_digest(
+        &self,
+        workspace: WorkspaceId,
+        digest: DigestId,
+        leased_until: Timestamp,
+        outcome: &MailOutcome,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let (workspace, customer) = (Id(workspace.uuid()), Id(digest.first.customer.uuid()));
+        let (at, outcome, now) = (digest.at.millis(), outcome.clone(), now.millis());
+        self.write(move |connection| {
+            let rows = outbox::table
+                .filter(outbox::workspace_id.eq(workspace))
+                .filter(outbox::customer_id.eq(customer))
+                .filter(outbox::digest_at.eq(at))
+                .filter(outbox::leased_until.eq(leased_until.millis()));
+            settle_rows!(connection, rows, workspace, customer, &outcome, now)
+        })
+        .await
     }
 
     async fn settle(
@@ -257,43 +465,7 @@ impl OutboxQueue for SqliteStore {
                 .filter(outbox::comment_id.eq(Id(mail.comment.uuid())))
                 .filter(outbox::customer_id.eq(customer))
                 .filter(outbox::leased_until.eq(leased_until.millis()));
-            let no_lease = outbox::leased_until.eq(None::<i64>);
-            let settled = match &outcome {
-                MailOutcome::Sent => update(row)
-                    .set((
-                        no_lease,
-                        outbox::due_at.eq(None::<i64>),
-                        outbox::tried_at.eq(now),
-                        outbox::sent_at.eq(now),
-                        outbox::failure.eq(None::<String>),
-                    ))
-                    .execute(connection)?,
-                MailOutcome::Postponed { until, reason } => update(row)
-                    .set((
-                        no_lease,
-                        outbox::due_at.eq(until.millis()),
-                        outbox::tried_at.eq(now),
-                        outbox::failure.eq(reason),
-                    ))
-                    .execute(connection)?,
-                MailOutcome::Dead { reason, .. } => update(row)
-                    .set((
-                        no_lease,
-                        outbox::due_at.eq(None::<i64>),
-                        outbox::tried_at.eq(now),
-                        outbox::failure.eq(reason),
-                    ))
-                    .execute(connection)?,
-                MailOutcome::Returned => update(row)
-                    .set((no_lease, outbox::due_at.eq(now), outbox::attempts.eq(outbox::attempts - 1)))
-                    .execute(connection)?,
-            };
-            if settled > 0
-                && let MailOutcome::Dead { reason, no_such_mailbox: true } = &outcome
-            {
-                stop_mail(connection, workspace, customer, now, reason)?;
-            }
-            Ok(settled > 0)
+            settle_rows!(connection, row, workspace, customer, &outcome, now)
         })
         .await
     }
@@ -451,19 +623,27 @@ fn stop_mail(
     Ok(())
 }
 
-fn leased(row: MailRow, leased_until: Timestamp) -> Result<LeasedMail, StoreError> {
-    let (comment, customer, attempts, email, request, tag_number, title, content, product_name, subdomain) = row;
-    let attempt = u32::try_from(attempts + 1).ok().and_then(NonZeroU32::new);
+/// A mail from its row. All mails of one comment share its content.
+fn leased(
+    row: MailRow,
+    id: MailId,
+    leased_until: Timestamp,
+    comments: &mut HashMap<CommentId, Arc<CleanHtml>>,
+) -> Result<LeasedMail, StoreError> {
+    let (_, _, attempts, email, request, tag_number, title, content, product_name, subdomain, recent) = row;
+    let attempt = u32::try_from(attempts.saturating_add(1)).ok().and_then(NonZeroU32::new);
+    let comment = comments.entry(id.comment).or_insert_with(|| Arc::new(CleanHtml::stored(content)));
     Ok(LeasedMail {
-        id: MailId { comment: CommentId::new(comment.0), customer: CustomerId::new(customer.0) },
+        id,
         leased_until,
-        attempt: attempt.ok_or_else(|| inconsistent("outbox", "attempts", comment.0))?,
-        to: address(&email, "customers", customer)?,
+        attempt: attempt.ok_or_else(|| inconsistent("outbox", "attempts", id))?,
+        to: EmailAddress::stored(email),
         request: RequestId::new(request.0),
         tag_number,
         title: Title::stored(title),
-        comment: CleanHtml::stored(content),
+        comment: comment.clone(),
         product_name: Name::stored(product_name),
-        subdomain: Subdomain::of_label(&subdomain).ok_or_else(|| inconsistent("workspaces", "subdomain", comment.0))?,
+        subdomain: Subdomain::stored(subdomain),
+        recent: u32::try_from(recent).unwrap_or(u32::MAX),
     })
 }

@@ -186,6 +186,15 @@ table! {
         tried_at -> Nullable<BigInt>,
         sent_at -> Nullable<BigInt>,
         failure -> Nullable<Text>,
+        digest_at -> Nullable<BigInt>,
+    }
+}
+
+table! {
+    mail_hours (workspace_id, hour) {
+        workspace_id -> Binary,
+        hour -> BigInt,
+        mails -> BigInt,
     }
 }
 
@@ -256,6 +265,7 @@ allow_tables_to_appear_in_same_query!(
     search_documents,
     outbox,
     outbox_audiences,
+    mail_hours,
     attachments,
     changelogs,
 );

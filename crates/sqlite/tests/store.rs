@@ -61,6 +61,11 @@ impl Probe for FileProbe {
         row.count.unsigned_abs()
     }
 
+    async fn execute(&self, statements: &str) {
+        let mut connection = SqliteConnection::establish(self.0.to_str().unwrap()).unwrap();
+        connection.batch_execute(&format!("PRAGMA busy_timeout = 5000; {statements}")).unwrap();
+    }
+
     async fn authors(&self, table: &str, workspace: WorkspaceId) -> Vec<Option<MemberId>> {
         let mut connection = SqliteConnection::establish(self.0.to_str().unwrap()).unwrap();
         let sql = format!("SELECT author_id FROM {table} WHERE workspace_id = unhex(?, '-') ORDER BY id");

@@ -57,6 +57,9 @@ pub trait Probe: Send + Sync {
     /// Rows of a table that belong to a workspace.
     async fn count(&self, table: &str, workspace: WorkspaceId) -> u64;
 
+    /// Runs statements that both stores understand.
+    async fn execute(&self, statements: &str);
+
     /// Whom the notes or comments of a workspace are by, in their order.
     async fn authors(&self, table: &str, workspace: WorkspaceId) -> Vec<Option<MemberId>>;
 }
@@ -203,7 +206,7 @@ pub fn vote(request: RequestRef, customer: Option<(&str, Option<&str>)>, note: O
 /// A comment.
 #[must_use]
 pub fn comment(request: RequestRef, content: &str, notify_all_voters: bool) -> PostComment {
-    PostComment { request, draft: CommentDraft::parse(Some(content), None, notify_all_voters) }
+    PostComment { request, draft: CommentDraft::parse(Some(content), None, notify_all_voters), mails_per_day: None }
 }
 
 /// A command that does another one and then fails, so that its unit is undone.

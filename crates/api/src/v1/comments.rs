@@ -62,7 +62,8 @@ pub(crate) async fn create(
 ) -> Result<HttpResponse, ApiError> {
     let links = call.links.clone();
     let request = request_ref(&request);
-    let operation = move |draft| PostComment { request, draft };
+    let mails_per_day = state.mails_per_day;
+    let operation = move |draft| PostComment { request, draft, mails_per_day };
     let render = move |posted| wire::comment::posted(&posted, &links);
     execute(&state, call, draft, operation, render).await
 }

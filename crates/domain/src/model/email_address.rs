@@ -31,6 +31,12 @@ impl EmailAddress {
         Ok(Self { folded: FoldedEmail::of(&written), written })
     }
 
+    /// Takes back what was checked when it was stored.
+    #[must_use]
+    pub fn stored(written: String) -> Self {
+        Self { folded: FoldedEmail::of(&written), written }
+    }
+
     /// The address as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -1,7 +1,9 @@
 //! Mail about comments: what is said to whom, and what becomes of it.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
+use crate::error::StoreError;
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::Title;
 use crate::model::html::CleanHtml;
@@ -45,11 +47,84 @@ pub struct LeasedMail {
     /// Its title.
     pub title: Title,
     /// The comment.
-    pub comment: CleanHtml,
+    pub comment: Arc<CleanHtml>,
     /// The product's name.
     pub product_name: Name,
     /// The workspace's subdomain.
     pub subdomain: Subdomain,
+    /// How many mails by themselves the recipient has got since the hour began, those included that are leased by now.
+    pub recent: u32,
+}
+
+/// What a worker has leased at once, of one workspace.
+#[derive(Debug, Default)]
+pub struct LeasedMails {
+    /// The mails, in the order in which they were due.
+    pub mails: Vec<LeasedMail>,
+    /// Leased rows that cannot be read.
+    pub unreadable: Vec<UnreadableMail>,
+    /// How many mails were deleted because their recipients no longer want them: those who have unsubscribed, and
+    /// those whose vote is gone.
+    pub unwanted: u64,
+}
+
+/// Mails to one customer that were too many for an hour, leased together to go out as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeasedDigest {
+    /// Which.
+    pub id: DigestId,
+    /// Names the lease, as that of a mail.
+    pub leased_until: Timestamp,
+    /// The number of this try, from 1.
+    pub attempt: NonZeroU32,
+    /// Whom it is for.
+    pub to: EmailAddress,
+    /// The product's name.
+    pub product_name: Name,
+    /// The workspace's subdomain.
+    pub subdomain: Subdomain,
+    /// The first of its comments, in their order.
+    pub entries: Vec<DigestEntry>,
+    /// How many comments it is about.
+    pub mails: u64,
+}
+
+/// A digest: of the mails to a customer that were held until the end of an hour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DigestId {
+    /// When that hour was over.
+    pub at: Timestamp,
+    /// The first of its mails.
+    pub first: MailId,
+}
+
+impl std::fmt::Display for DigestId {
+    /// `digest.<milliseconds>.<comment>.<customer>`: the same at every try.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "digest.{}.{}", self.at.millis(), self.first)
+    }
+}
+
+/// A comment in a digest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DigestEntry {
+    /// The number of the request that was commented on.
+    pub tag_number: i64,
+    /// Its title.
+    pub title: Title,
+    /// The beginning of the comment's cleaned HTML, which may end in the middle of anything.
+    pub beginning: String,
+}
+
+/// A leased row that cannot be read back into the model.
+#[derive(Debug)]
+pub struct UnreadableMail {
+    /// Which.
+    pub id: MailId,
+    /// The end of its lease.
+    pub leased_until: Timestamp,
+    /// What is wrong with it.
+    pub error: StoreError,
 }
 
 /// All that a mail about a comment says.
@@ -66,9 +141,37 @@ pub struct Notification {
     /// Where the request is seen.
     pub request_url: String,
     /// The comment, cleaned.
-    pub comment: CleanHtml,
+    pub comment: Arc<CleanHtml>,
     /// Where the recipient ends such mail, for people (GET) and for mail programs (POST, RFC 8058).
     pub unsubscribe_url: String,
+}
+
+/// All that a digest says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DigestNotification {
+    /// Which digest it is.
+    pub id: DigestId,
+    /// Whom it is for: the one recipient.
+    pub to: EmailAddress,
+    /// The product's name.
+    pub product_name: Name,
+    /// The comments that it shows.
+    pub entries: Vec<DigestNotificationEntry>,
+    /// How many comments it is about that it does not show.
+    pub more: u64,
+    /// Where the recipient ends such mail, for people (GET) and for mail programs (POST, RFC 8058).
+    pub unsubscribe_url: String,
+}
+
+/// What a digest says of a comment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DigestNotificationEntry {
+    /// The title of the request.
+    pub title: Title,
+    /// Where the request is seen.
+    pub request_url: String,
+    /// The beginning of the comment's cleaned HTML.
+    pub beginning: String,
 }
 
 /// Why a mail was not sent.
@@ -106,6 +209,11 @@ pub enum MailOutcome {
         reason: String,
         /// Whether to send nothing more to its address.
         no_such_mailbox: bool,
+    },
+    /// It was not tried, because its recipient has got enough mail in this hour: it goes out in a digest.
+    Held {
+        /// When the hour is over.
+        until: Timestamp,
     },
     /// It was not tried: it is as it was before it was taken out.
     Returned,

@@ -30,6 +30,12 @@ impl Subdomain {
         fits.then(|| Self(raw.to_ascii_lowercase()))
     }
 
+    /// Takes back what was checked when it was stored.
+    #[must_use]
+    pub fn stored(label: String) -> Self {
+        Self(label)
+    }
+
     /// The label.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -5,7 +5,8 @@ use async_trait::async_trait;
 use crate::error::StoreError;
 use crate::model::id::{CustomerId, WorkspaceId};
 use crate::model::mail::{
-    LeasedMail, MailId, MailOutcome, MailStatus, NotSent, Notification, OutboxDepth, Unsubscription,
+    DigestId, DigestNotification, LeasedDigest, LeasedMails, MailId, MailOutcome, MailStatus, NotSent, Notification,
+    OutboxDepth, Unsubscription,
 };
 use crate::model::timestamp::Timestamp;
 
@@ -17,6 +18,9 @@ pub trait Mailer: Send + Sync {
     /// Contract: the mail's `Message-ID` follows from its id alone; nothing that it says can become
     /// a header or a command.
     async fn send(&self, notification: &Notification) -> Result<(), NotSent>;
+
+    /// Sends one digest, under the same contract.
+    async fn send_digest(&self, digest: &DigestNotification) -> Result<(), NotSent>;
 }
 
 /// The outbox as workers see it. Several may work on it at once, in several processes.
@@ -31,17 +35,33 @@ pub trait OutboxQueue: Send + Sync {
     /// Contract: the audience is that of the comment's moment, without whom has unsubscribed since.
     async fn expand(&self, workspace: WorkspaceId, limit: u32) -> Result<Option<u64>, StoreError>;
 
-    /// Takes out the mails that have waited longest, so that nobody else does until `until`.
+    /// Takes out the mails that have waited longest, so that nobody else does until `until`. Mails that are held for a digest
+    /// are none of them. `hour` is when the hour began that [`LeasedMail::recent`](crate::model::mail::LeasedMail::recent)
+    /// counts.
     ///
     /// Contract: no two workers hold one mail at one time; mail that its recipient does not want
-    /// any more is deleted instead.
+    /// any more, or whose vote is gone, is deleted instead. A row that cannot be read is leased and reported beside the
+    /// others.
     async fn lease(
         &self,
         workspace: WorkspaceId,
         now: Timestamp,
         until: Timestamp,
         limit: u32,
-    ) -> Result<Vec<LeasedMail>, StoreError>;
+        hour: Timestamp,
+    ) -> Result<LeasedMails, StoreError>;
+
+    /// Takes out at most `limit` digests that are due, as [`Self::lease`] does mails, each with `entries` comments at most.
+    ///
+    /// Contract: all mails of a digest are leased together, by one worker.
+    async fn lease_digests(
+        &self,
+        workspace: WorkspaceId,
+        now: Timestamp,
+        until: Timestamp,
+        limit: u32,
+        entries: u32,
+    ) -> Result<Vec<LeasedDigest>, StoreError>;
 
     /// Says what became of a mail. Returns whether the lease was still good; if not, nothing
     /// is changed.
@@ -49,6 +69,16 @@ pub trait OutboxQueue: Send + Sync {
         &self,
         workspace: WorkspaceId,
         mail: MailId,
+        leased_until: Timestamp,
+        outcome: &MailOutcome,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Says what became of a digest, and so of all its mails, as [`Self::settle`] does of one.
+    async fn settle_digest(
+        &self,
+        workspace: WorkspaceId,
+        digest: DigestId,
         leased_until: Timestamp,
         outcome: &MailOutcome,
         now: Timestamp,

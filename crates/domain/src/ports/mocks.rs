@@ -16,7 +16,8 @@ use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::{FoundRequest, NewRequest, RequestRef, RequestSummary};
 use crate::model::id::{ApiKeyId, AttachmentId, CommentId, CustomerId, RequestId, TrackId, WorkspaceId};
 use crate::model::mail::{
-    LeasedMail, MailId, MailOutcome, MailStatus, NotSent, Notification, OutboxDepth, Unsubscription,
+    DigestId, DigestNotification, LeasedDigest, LeasedMails, MailId, MailOutcome, MailStatus, NotSent, Notification,
+    OutboxDepth, Unsubscription,
 };
 use crate::model::member::Member;
 use crate::model::operation_key::{OperationKey, SavedReply};
@@ -28,6 +29,7 @@ use crate::model::track::{Lane, Track};
 use crate::model::usage::{StoredUsage, Usage};
 use crate::model::vote::{NewVote, VoteCast, Voter};
 use crate::model::workspace::{Subdomain, Workspace};
+use crate::policy::mail_limits::MailDay;
 use crate::policy::ranking::Candidate;
 use crate::ports::{
     AttachmentWrites, Begun, BlobListing, BlobUpload, Blobs, ChangelogWrites, Chunks, Clock, CommentWrites, Directory,
@@ -194,6 +196,7 @@ mock! {
     #[async_trait]
     impl Mailer for Mailer {
         async fn send(&self, notification: &Notification) -> Result<(), NotSent>;
+        async fn send_digest(&self, digest: &DigestNotification) -> Result<(), NotSent>;
     }
 }
 
@@ -205,8 +208,10 @@ mock! {
     impl OutboxQueue for OutboxQueue {
         async fn workspaces_with_mail(&self, now: Timestamp) -> Result<Vec<WorkspaceId>, StoreError>;
         async fn expand(&self, workspace: WorkspaceId, limit: u32) -> Result<Option<u64>, StoreError>;
-        async fn lease(&self, workspace: WorkspaceId, now: Timestamp, until: Timestamp, limit: u32) -> Result<Vec<LeasedMail>, StoreError>;
+        async fn lease(&self, workspace: WorkspaceId, now: Timestamp, until: Timestamp, limit: u32, hour: Timestamp) -> Result<LeasedMails, StoreError>;
+        async fn lease_digests(&self, workspace: WorkspaceId, now: Timestamp, until: Timestamp, limit: u32, entries: u32) -> Result<Vec<LeasedDigest>, StoreError>;
         async fn settle(&self, workspace: WorkspaceId, mail: MailId, leased_until: Timestamp, outcome: &MailOutcome, now: Timestamp) -> Result<bool, StoreError>;
+        async fn settle_digest(&self, workspace: WorkspaceId, digest: DigestId, leased_until: Timestamp, outcome: &MailOutcome, now: Timestamp) -> Result<bool, StoreError>;
         async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError>;
         async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError>;
         async fn retry(&self, workspace: WorkspaceId, dead: bool, now: Timestamp) -> Result<u64, StoreError>;
@@ -245,6 +250,7 @@ mock! {
     #[async_trait]
     impl Outbox for Unit {
         async fn notify_voters(&mut self, request: RequestId, comment: CommentId, at: Timestamp, at_once: u32) -> Result<(), StoreError>;
+        async fn count_mails(&mut self, request: RequestId, at: Timestamp, day: MailDay, limit: u64) -> Result<u64, StoreError>;
     }
 
     #[async_trait]

@@ -16,6 +16,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::track::{Lane, Track};
 use crate::model::vote::{NewVote, VoteCast};
 use crate::model::workspace::Workspace;
+use crate::policy::mail_limits::MailDay;
 
 /// Feature requests.
 #[async_trait]
@@ -69,6 +70,18 @@ pub trait Outbox {
         at: Timestamp,
         at_once: u32,
     ) -> Result<(), StoreError>;
+
+    /// Counts the mails of a comment to all subscribed voters of the request into the hour of the day, and returns how many
+    /// the workspace has made in the day, these included. What is over `limit` by more than one need not be counted to its end.
+    ///
+    /// Contract: two units of one workspace and hour do not miss each other's mails.
+    async fn count_mails(
+        &mut self,
+        request: RequestId,
+        at: Timestamp,
+        day: MailDay,
+        limit: u64,
+    ) -> Result<u64, StoreError>;
 }
 
 /// Tracks and lanes.

@@ -6,6 +6,7 @@ use crate::error::{Parsed, Resource, RoadmapError};
 use crate::model::comment::{Comment, CommentDraft, NewComment};
 use crate::model::feature_request::{RequestRef, RequestSummary};
 use crate::model::id::CommentId;
+use crate::policy::mail_limits::{MailDay, check_day};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Call, Operation};
@@ -21,6 +22,8 @@ pub struct PostComment {
     pub request: RequestRef,
     /// The comment, or why it could not be read.
     pub draft: Parsed<CommentDraft>,
+    /// How many mails the workspace may make in a day, if there is a limit.
+    pub mails_per_day: Option<u64>,
 }
 
 /// A comment that was posted, and the request it is on.
@@ -54,6 +57,10 @@ impl Operation for PostComment {
         };
         let request = work.insert_comment(&comment).await?.ok_or_else(missing)?;
         if draft.notify_all_voters {
+            if let Some(limit) = self.mails_per_day {
+                let day = MailDay::until(call.now);
+                check_day(work.count_mails(request.id, call.now, day, limit).await?, limit)?;
+            }
             work.notify_voters(request.id, comment.id, call.now, AT_ONCE).await?;
         }
         let NewComment { id, content, created_at, .. } = comment;
@@ -68,7 +75,7 @@ impl Operation for PostComment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Invalid;
+    use crate::error::{Budget, Invalid, OverBudget};
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{NumberedIds, call, now, request, summary};
     use pollster::block_on;
@@ -76,7 +83,36 @@ mod tests {
 
     fn post(unit: &mut MockUnit, draft: Parsed<CommentDraft>) -> Result<CommentPosted, RoadmapError> {
         let ids = NumberedIds::default();
-        block_on(PostComment { request: request(), draft }.perform(&call(&ids), unit))
+        block_on(PostComment { request: request(), draft, mails_per_day: None }.perform(&call(&ids), unit))
+    }
+
+    #[test]
+    fn mails_that_do_not_fit_into_the_day_are_refused_as_a_whole() {
+        for (made, fits) in [(100, true), (101, false)] {
+            let mut unit = MockUnit::new();
+            unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
+            unit.expect_count_mails()
+                .withf(|request, at, day, limit| {
+                    (*request, *at, *limit) == (summary("", None, 0).id, now(), 100) && *day == MailDay::until(now())
+                })
+                .times(1)
+                .returning(move |_, _, _, _| Ok(made));
+            unit.expect_notify_voters().times(usize::from(fits)).returning(|_, _, _, _| Ok(()));
+            let draft = CommentDraft::parse(Some("Soon"), None, true);
+            let comment = PostComment { request: request(), draft, mails_per_day: Some(100) };
+            let outcome = block_on(comment.perform(&call(&NumberedIds::default()), &mut unit));
+            let over = OverBudget { budget: Budget::MailsPerDay, limit: 100 };
+            match outcome {
+                Ok(_) => assert!(fits),
+                Err(error) => assert!(!fits && matches!(error, RoadmapError::OverBudget(found) if found == over)),
+            }
+        }
+        // Who is told of nothing uses nothing up: `MockUnit` expects no counting.
+        let mut unit = MockUnit::new();
+        unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
+        let draft = CommentDraft::parse(Some("Soon"), None, false);
+        let comment = PostComment { request: request(), draft, mails_per_day: Some(0) };
+        block_on(comment.perform(&call(&NumberedIds::default()), &mut unit)).unwrap();
     }
 
     #[test]

@@ -55,11 +55,7 @@ impl Directory for PostgresStore {
         let all = workspaces::table.order(workspaces::subdomain).select((workspaces::id, workspaces::subdomain));
         let rows: Vec<(Uuid, String)> = session.run(all.load(&mut session.connection()?)).await?;
         rows.into_iter()
-            .map(|(id, subdomain)| {
-                let subdomain =
-                    Subdomain::of_label(&subdomain).ok_or_else(|| inconsistent("workspaces", "subdomain", id))?;
-                Ok(Workspace { id: WorkspaceId::new(id), subdomain })
-            })
+            .map(|(id, subdomain)| Ok(Workspace { id: WorkspaceId::new(id), subdomain: Subdomain::stored(subdomain) }))
             .collect()
     }
 

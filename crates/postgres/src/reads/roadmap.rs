@@ -22,7 +22,7 @@ use roadmap_domain::ports::RoadmapReader;
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::codec::{Moment, address, optional_moment};
+use crate::codec::{Moment, optional_moment};
 use crate::errors::inconsistent;
 use crate::rows::{SummaryColumns, SummaryRow, TrackRow, mapped_tracks};
 use crate::schema::{attachments, lanes, members, settings, tracks};
@@ -202,7 +202,7 @@ impl RoadmapReader for PostgresReader {
             Ok(Voter {
                 id: CustomerId::new(id),
                 name: name.map(Name::stored),
-                email: address(&email, "customers", id)?,
+                email: EmailAddress::stored(email),
                 voted_at: voted_at.read("votes", "created_at", id)?,
             })
         };
@@ -275,7 +275,7 @@ impl RoadmapReader for PostgresReader {
             .map(|(id, email, name, created_at)| {
                 Ok(Member {
                     id: MemberId::new(id),
-                    email: address(&email, "members", id)?,
+                    email: EmailAddress::stored(email),
                     name: Name::stored(name),
                     created_at: created_at.read("members", "created_at", id)?,
                 })

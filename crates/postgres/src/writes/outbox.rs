@@ -6,6 +6,7 @@ use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::{CommentId, RequestId};
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::policy::mail_limits::MailDay;
 use roadmap_domain::ports::Outbox;
 use uuid::Uuid;
 
@@ -38,8 +39,56 @@ statement! {
      WHERE (SELECT count(*) FROM audience) > {at_once}"
 }
 
+statement! {
+    /// Counts the mails of a comment into its hour, and all of the day. Whoever counts into the same hour waits.
+    CountMails {
+        workspace: Uuid => SqlUuid,
+        request: Uuid => SqlUuid,
+        at: Moment => Timestamptz,
+        hour: Moment => Timestamptz,
+        since: Moment => Timestamptz,
+        most: i64 => BigInt,
+    } -> BigInt,
+    "WITH audience AS MATERIALIZED (
+         SELECT customer_id FROM votes
+         JOIN customers ON customers.workspace_id = votes.workspace_id AND customers.id = customer_id
+         WHERE votes.workspace_id = {workspace} AND request_id = {request} AND subscribed AND votes.created_at <= {at}
+           AND mail_stopped_at IS NULL
+         LIMIT {most}
+     ), old AS (
+         DELETE FROM mail_hours WHERE workspace_id = {workspace} AND hour < {since}
+     ), counted AS (
+         INSERT INTO mail_hours (workspace_id, hour, mails) SELECT {workspace}, {hour}, count(*) FROM audience
+         ON CONFLICT (workspace_id, hour) DO UPDATE SET mails = mail_hours.mails + excluded.mails
+         RETURNING mails
+     )
+     SELECT mails + coalesce(
+         (SELECT sum(mails)::bigint FROM mail_hours
+          WHERE workspace_id = {workspace} AND hour >= {since} AND hour <> {hour}), 0)
+     FROM counted"
+}
+
 #[async_trait]
 impl Outbox for PostgresUnit {
+    async fn count_mails(
+        &mut self,
+        request: RequestId,
+        at: Timestamp,
+        day: MailDay,
+        limit: u64,
+    ) -> Result<u64, StoreError> {
+        let count = CountMails {
+            workspace: self.workspace,
+            request: request.uuid(),
+            at: at.into(),
+            hour: day.hour.into(),
+            since: day.since.into(),
+            most: i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX),
+        };
+        let mails: i64 = self.run(count.get_result(&mut self.connection()?)).await?;
+        Ok(mails.unsigned_abs())
+    }
+
     async fn notify_voters(
         &mut self,
         request: RequestId,

@@ -81,9 +81,7 @@ impl Directory for SqliteStore {
             .await?;
         rows.into_iter()
             .map(|(id, subdomain)| {
-                let subdomain =
-                    Subdomain::of_label(&subdomain).ok_or_else(|| inconsistent("workspaces", "subdomain", id.0))?;
-                Ok(Workspace { id: WorkspaceId::new(id.0), subdomain })
+                Ok(Workspace { id: WorkspaceId::new(id.0), subdomain: Subdomain::stored(subdomain) })
             })
             .collect()
     }

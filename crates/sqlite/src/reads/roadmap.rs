@@ -22,7 +22,7 @@ use roadmap_domain::model::vote::Voter;
 use roadmap_domain::ports::RoadmapReader;
 
 use crate::SqliteStore;
-use crate::codec::{Id, address, moment, optional_moment};
+use crate::codec::{Id, moment, optional_moment};
 use crate::errors::inconsistent;
 use crate::rows::{SummaryRow, TrackRow, find_summary, mapped_tracks, placed_requests, summary_columns};
 use crate::schema::{attachments, changelogs, customers, feature_requests, lanes, members, settings, tracks, votes};
@@ -166,7 +166,7 @@ impl RoadmapReader for SqliteStore {
             Ok(Voter {
                 id: CustomerId::new(id.0),
                 name: name.map(Name::stored),
-                email: address(&email, "customers", id)?,
+                email: EmailAddress::stored(email),
                 voted_at: moment(voted_at, "votes", "created_at", id)?,
             })
         };
@@ -274,7 +274,7 @@ impl RoadmapReader for SqliteStore {
             .map(|(id, email, name, created_at)| {
                 Ok(Member {
                     id: MemberId::new(id.0),
-                    email: address(&email, "members", id)?,
+                    email: EmailAddress::stored(email),
                     name: Name::stored(name),
                     created_at: moment(created_at, "members", "created_at", id)?,
                 })

@@ -1,20 +1,50 @@
 //! Mail that is to be sent.
 
 use async_trait::async_trait;
-use diesel::prelude::{ExpressionMethods, RunQueryDsl};
+use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::{CommentId, RequestId};
 use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::policy::mail_limits::MailDay;
 use roadmap_domain::ports::Outbox;
 use uuid::Uuid;
 
 use crate::codec::Id;
 use crate::outbox_queue::{audience, write_out};
-use crate::schema::outbox_audiences;
+use crate::schema::{mail_hours, outbox_audiences};
 use crate::unit::SqliteUnit;
 
 #[async_trait]
 impl Outbox for SqliteUnit {
+    async fn count_mails(
+        &mut self,
+        request: RequestId,
+        at: Timestamp,
+        day: MailDay,
+        limit: u64,
+    ) -> Result<u64, StoreError> {
+        let (request, at, hour, since) = (Id(request.uuid()), at.millis(), day.hour.millis(), day.since.millis());
+        let most = u32::try_from(limit.saturating_add(1)).unwrap_or(u32::MAX);
+        self.run(move |connection, workspace| {
+            let mails = audience(connection, workspace, request, at, most)?.cast_signed();
+            let of_workspace = mail_hours::table.filter(mail_hours::workspace_id.eq(workspace));
+            diesel::delete(of_workspace.filter(mail_hours::hour.lt(since))).execute(connection)?;
+            diesel::insert_into(mail_hours::table)
+                .values((
+                    mail_hours::workspace_id.eq(workspace),
+                    mail_hours::hour.eq(hour),
+                    mail_hours::mails.eq(mails),
+                ))
+                .on_conflict((mail_hours::workspace_id, mail_hours::hour))
+                .do_update()
+                .set(mail_hours::mails.eq(mail_hours::mails + mails))
+                .execute(connection)?;
+            let counted: Vec<i64> = of_workspace.select(mail_hours::mails).load(connection)?;
+            Ok(counted.into_iter().map(i64::unsigned_abs).sum())
+        })
+        .await
+    }
+
     async fn notify_voters(
         &mut self,
         request: RequestId,

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use roadmap_domain::error::{Budget, OverBudget, RoadmapError};
+use roadmap_domain::model::comment::CommentDraft;
 use roadmap_domain::model::feature_request::{RequestRef, RequestSummary};
 use roadmap_domain::model::id::WorkspaceId;
-use roadmap_domain::model::mail::{LeasedMail, MailOutcome, OutboxDepth, Unsubscription};
+use roadmap_domain::model::mail::{LeasedDigest, LeasedMail, MailOutcome, OutboxDepth, Unsubscription};
+use roadmap_domain::policy::mail_limits::{MailDay, end_of_hour, hour_of};
+use roadmap_domain::usecase::post_comment::PostComment;
 use time::Duration;
 
 use crate::harness::{Harness, comment};
@@ -29,7 +33,9 @@ async fn announce(harness: &Harness, workspace: WorkspaceId, request: &RequestSu
 /// Leases for a minute.
 async fn lease(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Vec<LeasedMail> {
     let now = harness.now();
-    harness.subject.queue.lease(workspace, now, now.plus(MINUTE), limit).await.unwrap()
+    let leased = harness.subject.queue.lease(workspace, now, now.plus(MINUTE), limit, hour_of(now)).await.unwrap();
+    assert!(leased.unreadable.is_empty(), "{leased:?}");
+    leased.mails
 }
 
 async fn settle(harness: &Harness, workspace: WorkspaceId, mail: &LeasedMail, outcome: MailOutcome) -> bool {
@@ -75,7 +81,8 @@ pub async fn concurrent_workers_share_the_mails(harness: Harness) {
     let mut workers = tokio::task::JoinSet::new();
     for _ in 0..8 {
         let queue = harness.subject.queue.clone();
-        workers.spawn(async move { queue.lease(workspace, now, now.plus(MINUTE), 10).await.unwrap() });
+        workers
+            .spawn(async move { queue.lease(workspace, now, now.plus(MINUTE), 10, hour_of(now)).await.unwrap().mails });
     }
     let mut mails: Vec<LeasedMail> = workers.join_all().await.into_iter().flatten().collect();
     // Who finds all that is left taken by others at that moment gets fewer.
@@ -219,6 +226,244 @@ pub async fn an_unwanted_mail_is_not_tried_again(harness: Harness) {
     settle(&harness, workspace, &mail, MailOutcome::Returned).await;
     assert_eq!(lease(&harness, workspace, 1).await, []);
     assert_eq!(harness.count("outbox", workspace).await, 0);
+}
+
+/// A mail whose vote is gone is deleted when a worker comes to it, and an audience passes over such voters.
+pub async fn a_mail_without_its_vote_is_deleted(harness: Harness) {
+    let (workspace, request) = announced(&harness, "acme", 3).await;
+    let queue = &harness.subject.queue;
+    let forget = "DELETE FROM votes WHERE customer_id IN (SELECT id FROM customers WHERE email = 'v1@example.com')";
+    harness.subject.probe.execute(forget).await;
+    let now = harness.now();
+    let leased = queue.lease(workspace, now, now.plus(MINUTE), 10, hour_of(now)).await.unwrap();
+    assert_eq!((leased.mails.len(), leased.unreadable.len(), leased.unwanted), (2, 0, 1));
+    assert!(!addresses(&leased.mails).contains("v1@example.com"));
+    assert_eq!(harness.count("outbox", workspace).await, 2);
+    // Of a big audience, too: those whose votes are gone when it is written out.
+    for number in 3..40 {
+        harness.vote(workspace, &request, &format!("v{number}@example.com")).await;
+    }
+    announce(&harness, workspace, &request).await;
+    let forget = "DELETE FROM votes WHERE customer_id IN (SELECT id FROM customers WHERE email LIKE 'v2_@example.com')";
+    harness.subject.probe.execute(forget).await;
+    assert_eq!(queue.expand(workspace, 100).await.unwrap(), Some(29));
+    assert_eq!(lease(&harness, workspace, 100).await.len(), 29);
+}
+
+/// A row that cannot be read is reported beside the mails that can be, and is given up like them.
+pub async fn a_row_that_cannot_be_read_keeps_no_other_mail(harness: Harness) {
+    let (workspace, _) = announced(&harness, "acme", 4).await;
+    let queue = &harness.subject.queue;
+    for (voter, attempts) in [(1, -7_i64), (2, 2_147_483_647)] {
+        let broken = format!(
+            "UPDATE outbox SET attempts = {attempts} WHERE customer_id IN
+             (SELECT id FROM customers WHERE email = 'v{voter}@example.com')"
+        );
+        harness.subject.probe.execute(&broken).await;
+    }
+    // What no address is any more is not validated again: the mailer says what it cannot write to.
+    harness.subject.probe.execute("UPDATE customers SET email = 'nobody' WHERE email = 'v3@example.com'").await;
+    harness.subject.probe.execute("UPDATE workspaces SET subdomain = 'not a label'").await;
+    let now = harness.now();
+    let leased = queue.lease(workspace, now, now.plus(MINUTE), 10, hour_of(now)).await.unwrap();
+    let expected = ["nobody", "v0@example.com", "v2@example.com"].map(str::to_owned);
+    assert_eq!(addresses(&leased.mails), expected.into());
+    assert_eq!(leased.mails[0].subdomain.as_str(), "not a label");
+    let [unreadable] = leased.unreadable.as_slice() else { panic!("{leased:?}") };
+    assert_eq!(
+        unreadable.error.to_string(),
+        format!("stored data is inconsistent: outbox.attempts of row {}", unreadable.id)
+    );
+    let dead = MailOutcome::Dead { reason: "it cannot be read".to_owned(), no_such_mailbox: false };
+    assert!(queue.settle(workspace, unreadable.id, unreadable.leased_until, &dead, now).await.unwrap());
+    let status = queue.status(workspace, 5).await.unwrap();
+    assert_eq!((status.waiting, status.dead), (3, 1));
+    assert_eq!((status.failures[0].id, status.failures[0].next), (unreadable.id, None));
+    assert_eq!(status.failures[0].reason, "it cannot be read");
+}
+
+/// Every mail says how many its recipient has got since the hour began, or gets at the moment.
+pub async fn mails_to_one_customer_are_counted_by_the_hour(harness: Harness) {
+    let (workspace, request) = announced(&harness, "acme", 2).await;
+    let recent = |mails: &[LeasedMail]| mails.iter().map(|mail| mail.recent).collect::<Vec<_>>();
+    let first = lease(&harness, workspace, 10).await;
+    assert_eq!(recent(&first), [0, 0]);
+    assert!(settle(&harness, workspace, &first[0], MailOutcome::Sent).await);
+    // One was sent, the other one is leased; of the next two, none counts yet.
+    announce(&harness, workspace, &request).await;
+    announce(&harness, workspace, &request).await;
+    let next = lease(&harness, workspace, 10).await;
+    assert_eq!(recent(&next), [1, 1, 1, 1]);
+    let later = MailOutcome::Postponed { until: harness.now().plus(MINUTE * 5), reason: "450".to_owned() };
+    for mail in &next {
+        assert!(settle(&harness, workspace, mail, later.clone()).await);
+    }
+    assert!(settle(&harness, workspace, &first[1], later).await);
+    harness.clock.advance(MINUTE * 5);
+    let again = lease(&harness, workspace, 10).await;
+    let sent = again.iter().filter(|mail| mail.id.customer == first[0].id.customer);
+    assert!(sent.clone().count() == 2 && sent.into_iter().all(|mail| mail.recent == 1), "{again:?}");
+    let unsent = again.iter().filter(|mail| mail.id.customer != first[0].id.customer);
+    assert!(unsent.clone().count() == 3 && unsent.into_iter().all(|mail| mail.recent == 0), "{again:?}");
+    // Of an hour that began after that, nothing has been sent. What is leased counts for as long as the lease lasts.
+    for mail in &again {
+        assert!(settle(&harness, workspace, mail, MailOutcome::Returned).await);
+    }
+    let now = harness.now();
+    let leased = harness.subject.queue.lease(workspace, now, now.plus(MINUTE), 10, now).await.unwrap();
+    assert_eq!(recent(&leased.mails), [0; 5]);
+}
+
+/// Mails that are held for a digest wait for the end of the hour, and then are leased, sent, and counted as one.
+pub async fn held_mails_go_out_as_one_digest(harness: Harness) {
+    let (workspace, request) = announced(&harness, "acme", 2).await;
+    let queue = &harness.subject.queue;
+    for _ in 0..3 {
+        harness.clock.advance(Duration::SECOND);
+        announce(&harness, workspace, &request).await;
+    }
+    let mails = lease(&harness, workspace, 20).await;
+    assert_eq!(mails.len(), 8);
+    let until = end_of_hour(harness.now());
+    let [one, other] =
+        [mails[0].id.customer, mails.iter().find(|mail| mail.id.customer != mails[0].id.customer).unwrap().id.customer];
+    for mail in &mails {
+        assert!(settle(&harness, workspace, mail, MailOutcome::Held { until }).await);
+    }
+    let digests = async || {
+        let now = harness.now();
+        queue.lease_digests(workspace, now, now.plus(MINUTE), 5, 3).await.unwrap()
+    };
+    assert_eq!((digests().await, lease(&harness, workspace, 20).await), (vec![], vec![]));
+    assert_eq!(queue.workspaces_with_mail(harness.now()).await.unwrap(), []);
+    let depth = queue.depth(harness.now()).await.unwrap();
+    assert_eq!((depth.due, depth.postponed), (0, 8));
+
+    // One of them has unsubscribed when the hour is over; nobody else leases the digest of the other one.
+    harness.clock.advance(MINUTE * 60);
+    queue.unsubscribe(workspace, other, Unsubscription::Request(request.id), harness.now()).await.unwrap();
+    assert_eq!(queue.workspaces_with_mail(harness.now()).await.unwrap(), [workspace]);
+    assert_eq!(lease(&harness, workspace, 20).await, []);
+    let leased = digests().await;
+    let [digest] = leased.as_slice() else { panic!("{leased:?}") };
+    assert_eq!((digest.id.at, digest.id.first.customer, digest.attempt.get(), digest.mails), (until, one, 1, 4));
+    assert_eq!((digest.product_name.as_str(), digest.subdomain.as_str()), ("Acme", "acme"));
+    let mut comments: Vec<_> =
+        mails.iter().filter(|mail| mail.id.customer == one).map(|mail| mail.id.comment).collect();
+    comments.sort();
+    assert_eq!(digest.id.first.comment, comments[0]);
+    assert_eq!(digest.entries.len(), 3);
+    for entry in &digest.entries {
+        assert_eq!((entry.tag_number, entry.title.as_str(), entry.beginning.as_str()), (1, "Dark mode", "<p>Soon</p>"));
+    }
+    assert_eq!(digests().await, []);
+
+    // All its mails have one fate: put back, tried again, sent. The lease names the try.
+    let settle_digest = async |outcome: MailOutcome, digest: &LeasedDigest| {
+        queue.settle_digest(workspace, digest.id, digest.leased_until, &outcome, harness.now()).await.unwrap()
+    };
+    assert!(settle_digest(MailOutcome::Returned, digest).await);
+    let again = digests().await;
+    assert_eq!((again[0].id, again[0].attempt.get(), again[0].mails), (digest.id, 1, 4));
+    let later = MailOutcome::Postponed { until: harness.now().plus(MINUTE * 5), reason: "450 busy".to_owned() };
+    assert!(settle_digest(later, &again[0]).await);
+    assert!(!settle_digest(MailOutcome::Sent, &again[0]).await);
+    assert_eq!(digests().await, []);
+    harness.clock.advance(MINUTE * 5);
+    let last = digests().await;
+    assert_eq!((last[0].id, last[0].attempt.get()), (digest.id, 2));
+    assert!(settle_digest(MailOutcome::Sent, &last[0]).await);
+    let status = queue.status(workspace, 5).await.unwrap();
+    assert_eq!((status.waiting, status.sent, status.dead), (0, 4, 0));
+    // What went out in a digest counts for nothing in the hour that follows.
+    announce(&harness, workspace, &request).await;
+    let next = lease(&harness, workspace, 20).await;
+    assert_eq!((next.len(), next[0].id.customer, next[0].recent), (1, one, 0));
+}
+
+/// A digest to a mailbox that is not there is dead with all its mails, and ends mail to it.
+pub async fn a_dead_digest_is_dead_as_a_whole(harness: Harness) {
+    let (workspace, request) = announced(&harness, "acme", 1).await;
+    announce(&harness, workspace, &request).await;
+    let queue = &harness.subject.queue;
+    let until = end_of_hour(harness.now());
+    for mail in lease(&harness, workspace, 20).await {
+        assert!(settle(&harness, workspace, &mail, MailOutcome::Held { until }).await);
+    }
+    harness.clock.advance(MINUTE * 60);
+    let now = harness.now();
+    let digest = queue.lease_digests(workspace, now, now.plus(MINUTE), 5, 50).await.unwrap().remove(0);
+    let dead = MailOutcome::Dead { reason: "550 5.1.1 who?".to_owned(), no_such_mailbox: true };
+    assert!(queue.settle_digest(workspace, digest.id, digest.leased_until, &dead, now).await.unwrap());
+    let status = queue.status(workspace, 5).await.unwrap();
+    assert_eq!((status.waiting, status.dead, status.failures.len()), (0, 2, 2));
+    announce(&harness, workspace, &request).await;
+    assert_eq!(lease(&harness, workspace, 20).await, []);
+    // An operator may have it tried again, but nobody is there who wants it.
+    assert_eq!(queue.retry(workspace, true, now).await.unwrap(), 2);
+    assert_eq!(queue.lease_digests(workspace, now, now.plus(MINUTE), 5, 50).await.unwrap(), []);
+    assert_eq!(harness.count("outbox", workspace).await, 0);
+}
+
+/// A workspace's mails of a day are counted by the hour; a comment that is refused uses nothing up.
+pub async fn mails_of_a_day_are_limited(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let other = harness.workspace("bolt").await;
+    let request = harness.request(workspace, "Dark mode").await;
+    for number in 0..30 {
+        harness.vote(workspace, &request, &format!("v{number}@example.com")).await;
+    }
+    let post = async |limit: u64| {
+        let draft = CommentDraft::parse(Some("<p>Soon</p>"), None, true);
+        let comment = PostComment { request: RequestRef::Id(request.id), draft, mails_per_day: Some(limit) };
+        harness.executor.apply(workspace, &comment).await.map(|_| ())
+    };
+    let over = |limit: u64| OverBudget { budget: Budget::MailsPerDay, limit };
+    let refused = |outcome: Result<(), RoadmapError>, limit: u64| matches!(outcome, Err(RoadmapError::OverBudget(found)) if found == over(limit));
+    assert!(refused(post(29).await, 29));
+    for table in ["comments", "outbox", "outbox_audiences", "mail_hours"] {
+        assert_eq!(harness.count(table, workspace).await, 0, "{table}");
+    }
+    post(60).await.unwrap();
+    post(60).await.unwrap();
+    assert!(refused(post(60).await, 60));
+    assert_eq!(harness.count("comments", workspace).await, 2);
+    // A comment that is for nobody fits always.
+    let quiet = harness.request(workspace, "Light mode").await;
+    let draft = CommentDraft::parse(Some("<p>Soon</p>"), None, true);
+    let comment = PostComment { request: RequestRef::Id(quiet.id), draft, mails_per_day: Some(60) };
+    harness.executor.apply(workspace, &comment).await.unwrap();
+    assert_eq!(harness.count("mail_hours", other).await, 0);
+    // Who has unsubscribed, or has no mailbox, is not counted.
+    let stopped = "UPDATE customers SET mail_stopped_at = created_at WHERE email LIKE 'v1_@example.com'";
+    harness.subject.probe.execute(stopped).await;
+    post(80).await.unwrap();
+    assert!(refused(post(99).await, 99));
+    // Hour by hour the mails of the day before are free again, and forgotten.
+    let day = MailDay::until(harness.now());
+    harness.clock.advance(Duration::DAY - (Duration::milliseconds(harness.now().millis() - day.hour.millis())));
+    assert!(refused(post(99).await, 99));
+    harness.clock.advance(Duration::HOUR);
+    post(20).await.unwrap();
+    assert_eq!(harness.count("mail_hours", workspace).await, 1);
+}
+
+/// Comments that are posted at once do not miss each other's mails.
+pub async fn concurrent_comments_share_the_budget_of_a_day(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let request = harness.request(workspace, "Dark mode").await;
+    for number in 0..10 {
+        harness.vote(workspace, &request, &format!("v{number}@example.com")).await;
+    }
+    let mut comments = tokio::task::JoinSet::new();
+    for _ in 0..16 {
+        let executor = harness.executor.clone();
+        let draft = CommentDraft::parse(Some("<p>Soon</p>"), None, true);
+        let comment = PostComment { request: RequestRef::Id(request.id), draft, mails_per_day: Some(50) };
+        comments.spawn(async move { executor.apply(workspace, &comment).await.is_ok() });
+    }
+    let posted = comments.join_all().await.into_iter().filter(|posted| *posted).count();
+    assert_eq!((posted, harness.count("outbox", workspace).await), (5, 50));
 }
 
 /// Metrics count the mail of all workspaces, by what becomes of it.

@@ -117,7 +117,11 @@ pub async fn notes_and_comments_fall_back_to_the_oldest_member(harness: Harness)
         let vote = CastVote { request: RequestRef::Number(1), ballot: Ballot::of(None, Some(note)) };
         harness.executor.apply(workspace, &vote).await.unwrap();
         let draft = CommentDraft::parse(Some("comment"), named, false);
-        harness.executor.apply(workspace, &PostComment { request: RequestRef::Number(1), draft }).await.unwrap();
+        harness
+            .executor
+            .apply(workspace, &PostComment { request: RequestRef::Number(1), draft, mails_per_day: None })
+            .await
+            .unwrap();
     }
     let [oldest, named] = [0, 1].map(|index: usize| Some(members[index].id));
     assert_eq!(harness.subject.probe.authors("notes", workspace).await, [None, oldest, oldest, named]);

@@ -1,0 +1,235 @@
+//! What a mail shows of a comment: made once for all its mails.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::CommentId;
+
+/// Most bytes of a comment in each part of a mail.
+pub(crate) const SHOWN: usize = 20 * 1024;
+
+/// How many comments' parts are kept. Those of one comment are sent together mostly.
+const KEPT: usize = 64;
+
+/// Tags after which a line of text ends.
+const LINE_ENDS: [&str; 9] = ["br", "/p", "/li", "/h1", "/h2", "/h3", "/h4", "/blockquote", "/pre"];
+
+/// The character references in cleaned HTML (HTML standard, 13.3), and `&quot;`.
+const REFERENCES: [(&str, &str); 5] =
+    [("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"), ("&nbsp;", "\u{a0}"), ("&quot;", "\"")];
+
+/// What a mail shows of a comment.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct CommentParts {
+    /// Without markup.
+    pub(crate) text: String,
+    /// Whether the comment has more text than that.
+    pub(crate) is_text_cut: bool,
+    /// With markup; of a comment that is too long, the beginning of its text.
+    pub(crate) html: String,
+    /// Whether that is not the whole comment with its markup.
+    pub(crate) is_html_cut: bool,
+}
+
+impl CommentParts {
+    /// Makes the parts of a comment, at a cost that grows with its length and no faster.
+    pub(crate) fn render(comment: &CleanHtml) -> Self {
+        let (text, is_text_cut) = text_of(comment.as_str(), SHOWN);
+        let is_html_cut = comment.as_str().len() > SHOWN;
+        let html = if is_html_cut { escaped(&text, SHOWN) } else { comment.as_str().to_owned() };
+        Self { text, is_text_cut, html, is_html_cut }
+    }
+}
+
+/// The first `limit` bytes of the text of cleaned HTML, and whether there is more. What is cleaned has no `<` and no `&` besides
+/// those of tags and references, so that no parser is needed: reading it once is enough.
+pub(crate) fn text_of(comment: &str, limit: usize) -> (String, bool) {
+    let mut text = String::new();
+    let mut rest = comment;
+    while let Some(at) = rest.find(['<', '&']) {
+        let (before, behind) = rest.split_at(at);
+        text.push_str(before);
+        if text.len() > limit {
+            break;
+        }
+        rest = if behind.starts_with('<') {
+            let (tag, behind) = first_tag(behind);
+            if LINE_ENDS.contains(&tag) {
+                text.push('\n');
+            }
+            behind
+        } else {
+            let reference = REFERENCES
+                .iter()
+                .find_map(|(name, character)| behind.strip_prefix(name).map(|behind| (*character, behind)));
+            let (character, behind) = reference.unwrap_or_else(|| ("&", behind.strip_prefix('&').unwrap_or(behind)));
+            text.push_str(character);
+            behind
+        };
+    }
+    if text.len() <= limit {
+        text.push_str(rest);
+    }
+    let is_cut = text.len() > limit;
+    text.truncate(text.floor_char_boundary(limit));
+    text.truncate(text.trim_end().len());
+    (text, is_cut)
+}
+
+/// The name of the tag that `html` begins with, and what is behind the tag. A `>` in a value ends no tag.
+fn first_tag(html: &str) -> (&str, &str) {
+    let mut is_quoted = false;
+    let end = html.bytes().position(|byte| {
+        is_quoted ^= byte == b'"';
+        byte == b'>' && !is_quoted
+    });
+    let (tag, behind) = html.split_at(end.map_or(html.len(), |end| end + 1));
+    let name = tag.trim_start_matches('<').trim_end_matches('>');
+    (name.split(' ').next().unwrap_or(name), behind)
+}
+
+/// Text as HTML, as much of it as `limit` bytes can hold.
+fn escaped(text: &str, limit: usize) -> String {
+    let mut html = String::new();
+    let mut buffer = [0; 4];
+    for character in text.chars() {
+        let piece = match character {
+            '<' => "&lt;",
+            '>' => "&gt;",
+            '&' => "&amp;",
+            '"' => "&quot;",
+            '\n' => "<br>\n",
+            other => other.encode_utf8(&mut buffer),
+        };
+        if html.len() + piece.len() > limit {
+            break;
+        }
+        html.push_str(piece);
+    }
+    html
+}
+
+/// The parts of a comment, perhaps not made yet.
+type Slot = Arc<OnceLock<CommentParts>>;
+
+/// How parts are made.
+type Render = dyn Fn(&CleanHtml) -> CommentParts + Send + Sync;
+
+/// The parts of the comments that were shown last. A comment never changes, so that its id is enough.
+pub(crate) struct CommentCache {
+    slots: Mutex<VecDeque<(CommentId, Slot)>>,
+    render: Box<Render>,
+}
+
+impl CommentCache {
+    pub(crate) fn new(render: impl Fn(&CleanHtml) -> CommentParts + Send + Sync + 'static) -> Self {
+        Self { slots: Mutex::default(), render: Box::new(render) }
+    }
+
+    /// Calls `show` with the parts of a comment, which are made when they are not there. Blocks while another thread makes
+    /// them.
+    pub(crate) fn with<T>(&self, id: CommentId, comment: &CleanHtml, show: impl FnOnce(&CommentParts) -> T) -> T {
+        show(self.slot(id).get_or_init(|| (self.render)(comment)))
+    }
+
+    fn slot(&self, id: CommentId) -> Slot {
+        // Nothing panics while it holds the list.
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, slot)) = slots.iter().find(|(kept, _)| *kept == id) {
+            return slot.clone();
+        }
+        slots.truncate(KEPT - 1);
+        let slot = Slot::default();
+        slots.push_front((id, slot.clone()));
+        slot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use uuid::Uuid;
+
+    fn clean(raw: &str) -> CleanHtml {
+        CleanHtml::parse_optional("content", raw, CleanHtml::MAX).unwrap()
+    }
+
+    #[test]
+    fn the_text_is_what_the_html_parser_reads() {
+        for raw in [
+            "plain\n\ntext",
+            "<p>1 &lt; 2 &amp;amp; 3</p><p>next<br>line</p>",
+            "a < b && c > d",
+            "<a href=\"https://a.example/?b=1&c=>\">x > y</a> &nbsp; \"quoted\" 'too'",
+            "<ul><li>one</li><li><b>two</b></li></ul><blockquote>said</blockquote><pre> a\n  b</pre>end",
+            "<h1>a</h1><h2>b</h2><h3>c</h3><h4>d</h4><hr>e",
+            "&quot;&#x6a;&lt;script&gt;",
+            "<p> </p>",
+            "😀 ü \u{a0}",
+            "",
+        ] {
+            let comment = clean(raw);
+            assert_eq!(text_of(comment.as_str(), SHOWN), (comment.to_text(), false), "{raw}");
+        }
+        // What no cleaning has left behind is no reason to panic.
+        for stored in ["<", "<p", "a < b", "&", "&unknown;", "<a href=\">", "<>"] {
+            let _ = text_of(stored, SHOWN);
+        }
+    }
+
+    #[test]
+    fn a_long_comment_is_cut_between_characters() {
+        let short = clean(&"ü".repeat(SHOWN / 2));
+        let parts = CommentParts::render(&short);
+        assert_eq!((parts.text.len(), parts.is_text_cut, parts.is_html_cut), (SHOWN, false, false));
+        let long = clean(&format!("x{}", "ü".repeat(SHOWN / 2)));
+        let parts = CommentParts::render(&long);
+        assert_eq!((parts.text.len(), parts.is_text_cut, parts.is_html_cut), (SHOWN - 1, true, true));
+        assert!(parts.text.ends_with('ü') && parts.html == parts.text);
+    }
+
+    #[test]
+    fn of_a_long_comment_the_html_shows_the_text() {
+        // Its markup is what makes it long.
+        let marked = clean(&"<b>a</b><i>b</i>\n".repeat(2_000));
+        let parts = CommentParts::render(&marked);
+        assert_eq!(parts.text, "ab\n".repeat(2_000).trim_end());
+        assert_eq!(parts.html, "ab<br>\n".repeat(2_000).trim_end_matches("<br>\n"));
+        assert_eq!((parts.is_text_cut, parts.is_html_cut), (false, true));
+        // Escaping makes it longer: it ends before a piece that does not fit.
+        let parts = CommentParts::render(&clean(&"<&>\"".repeat(10_000)));
+        assert!(parts.html.len() <= SHOWN && parts.html.starts_with("&lt;&amp;&gt;&quot;"), "{}", parts.html.len());
+        assert!(["&lt;", "&amp;", "&gt;", "&quot;"].iter().any(|piece| parts.html.ends_with(piece)));
+        assert!(parts.is_text_cut && parts.is_html_cut);
+    }
+
+    #[test]
+    fn parts_are_made_once_and_few_are_kept() {
+        let rendered = Arc::new(AtomicUsize::new(0));
+        let count = rendered.clone();
+        let cache = CommentCache::new(move |comment| {
+            count.fetch_add(1, Ordering::SeqCst);
+            CommentParts::render(comment)
+        });
+        let comment = clean("<p>Soon</p>");
+        let show = |number: usize| {
+            let id = CommentId::new(Uuid::from_u128(number as u128));
+            cache.with(id, &comment, |parts| assert_eq!(parts.text, "Soon"));
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| (0..100).for_each(|_| show(0)));
+            }
+        });
+        assert_eq!(rendered.load(Ordering::SeqCst), 1);
+        (0..KEPT).for_each(show);
+        assert_eq!(rendered.load(Ordering::SeqCst), KEPT);
+        show(KEPT);
+        assert_eq!(cache.slots.lock().unwrap().len(), KEPT);
+        // The oldest made room for it.
+        show(0);
+        assert_eq!(rendered.load(Ordering::SeqCst), KEPT + 2);
+    }
+}

@@ -1,0 +1,77 @@
+//! Writes mails beside the runtime that sends them.
+
+use std::sync::Arc;
+
+use lettre::Message;
+use lettre::message::Mailbox;
+use roadmap_domain::model::mail::{DigestNotification, NotSent, Notification};
+use tokio::sync::Semaphore;
+
+use crate::comment::{CommentCache, CommentParts};
+use crate::message;
+
+/// How many mails are written at a time: as many threads, of those that may block.
+const WRITERS: usize = 2;
+
+/// Whom mail is from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sender {
+    /// The address. A name beside it is shown as it is.
+    pub(crate) mailbox: Mailbox,
+    /// Without such a name, mail is from the product `via` this service.
+    pub(crate) service_name: String,
+}
+
+/// Writes mails. Clones share what they remember.
+#[derive(Clone)]
+pub(crate) struct Composer(Arc<Shared>);
+
+struct Shared {
+    sender: Sender,
+    comments: CommentCache,
+    writers: Semaphore,
+}
+
+impl Composer {
+    pub(crate) fn new(sender: Sender) -> Self {
+        Self::with(sender, CommentCache::new(CommentParts::render))
+    }
+
+    pub(crate) fn with(sender: Sender, comments: CommentCache) -> Self {
+        Self(Arc::new(Shared { sender, comments, writers: Semaphore::new(WRITERS) }))
+    }
+
+    /// Whom mail is from.
+    pub(crate) fn sender(&self) -> &Sender {
+        &self.0.sender
+    }
+
+    /// Writes the mail that tells of a comment.
+    pub(crate) async fn notification(&self, notification: &Notification) -> Result<Message, NotSent> {
+        let notification = notification.clone();
+        self.write(move |shared| {
+            shared.comments.with(notification.id.comment, &notification.comment, |parts| {
+                message::notification(&notification, parts, &shared.sender)
+            })
+        })
+        .await
+    }
+
+    /// Writes the mail that tells of several comments.
+    pub(crate) async fn digest(&self, digest: &DigestNotification) -> Result<Message, NotSent> {
+        let digest = digest.clone();
+        self.write(move |shared| message::digest(&digest, &shared.sender)).await
+    }
+
+    async fn write(
+        &self,
+        write: impl FnOnce(&Shared) -> Result<Message, NotSent> + Send + 'static,
+    ) -> Result<Message, NotSent> {
+        let later = |reason: String| NotSent::Later { reason };
+        let _writer =
+            self.0.writers.acquire().await.map_err(|closed| later(format!("no mail is written: {closed}")))?;
+        let shared = self.0.clone();
+        let written = tokio::task::spawn_blocking(move || write(&shared)).await;
+        written.map_err(|panic| later(format!("the mail could not be written: {panic}")))?
+    }
+}

@@ -1,0 +1,20 @@
+-- How many mails a workspace has asked for in each of the last hours.
+CREATE TABLE mail_hours (
+    workspace_id uuid NOT NULL REFERENCES workspaces (id),
+    hour timestamptz NOT NULL,
+    mails bigint NOT NULL,
+    PRIMARY KEY (workspace_id, hour)
+);
+
+ALTER TABLE mail_hours ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_workspace ON mail_hours USING (workspace_id = (SELECT current_workspace()));
+
+-- When the mail goes out with others to the same customer, in one digest; NULL: by itself.
+ALTER TABLE outbox ADD COLUMN digest_at timestamptz;
+
+CREATE INDEX outbox_by_digest ON outbox (workspace_id, customer_id, digest_at)
+WHERE digest_at IS NOT NULL AND due_at IS NOT NULL;
+-- How many mails a customer has got in this hour, or gets at this moment.
+CREATE INDEX outbox_by_recipient ON outbox (workspace_id, customer_id, sent_at)
+WHERE sent_at IS NOT NULL AND digest_at IS NULL;
+CREATE INDEX outbox_by_lease ON outbox (workspace_id, customer_id) WHERE leased_until IS NOT NULL;
