@@ -199,9 +199,15 @@ mod tests {
         assert_eq!(parts.html, "ab<br>\n".repeat(2_000).trim_end_matches("<br>\n"));
         assert_eq!((parts.is_text_cut, parts.is_html_cut), (false, true));
         // Escaping makes it longer: it ends before a piece that does not fit.
-        let parts = CommentParts::render(&clean(&"<&>\"".repeat(10_000)));
-        assert!(parts.html.len() <= SHOWN && parts.html.starts_with("&lt;&amp;&gt;&quot;"), "{}", parts.html.len());
-        assert!(["&lt;", "&amp;", "&gt;", "&quot;"].iter().any(|piece| parts.html.ends_with(piece)));
+        let parts = CommentParts::render(&clean(&"<&>\" text ".repeat(10_000)));
+        assert!(
+            parts.html.len() <= SHOWN && parts.html.starts_with("&lt;&amp;&gt;&quot; text"),
+            "{}",
+            parts.html.len()
+        );
+        assert!(
+            ["&lt;", "&amp;", "&gt;", "&quot;", " ", "t", "e", "x"].iter().any(|piece| parts.html.ends_with(piece))
+        );
         assert!(parts.is_text_cut && parts.is_html_cut);
     }
 

@@ -4,3 +4,13 @@
 /// newest matches instead ([`crate::ports::TextSearch::candidates`]). Independent words need about
 /// `60 * requests / matches` of them, and a word is only searched for like this when it has many matches.
 pub const ROWS_LOOKED_AT: usize = 2_000;
+
+/// After so many of these rows it is checked whether the rest is worth looking at.
+pub const FIRST_ROWS: usize = 400;
+
+/// Whether a walk with so many matches among its [`FIRST_ROWS`] goes on. With fewer than a quarter of what would
+/// lead to 60 matches in [`ROWS_LOOKED_AT`], the matches are not among the most voted.
+#[must_use]
+pub fn is_worthwhile(first_matches: usize) -> bool {
+    first_matches >= 3
+}

@@ -14,7 +14,7 @@ use roadmap_domain::model::feature_request::{FoundRequest, RequestSummary};
 use roadmap_domain::model::id::{RequestId, WorkspaceId};
 use roadmap_domain::model::search::{QueryWord, SearchDocument, SearchQuery};
 use roadmap_domain::policy::ranking::{Candidate, relevance};
-use roadmap_domain::policy::search_budget::ROWS_LOOKED_AT;
+use roadmap_domain::policy::search_budget::{FIRST_ROWS, ROWS_LOOKED_AT, is_worthwhile};
 use roadmap_domain::ports::TextSearch;
 use uuid::Uuid;
 
@@ -32,6 +32,10 @@ const ENOUGH: i64 = 60;
 /// How many rows are looked at: from the most voted down, in the last step of votes, and from the newest back.
 #[expect(clippy::cast_possible_wrap, reason = "a small constant")]
 const LOOKED_AT: i64 = ROWS_LOOKED_AT as i64;
+
+/// How many of them are looked at before it is known whether the rest is worthwhile.
+#[expect(clippy::cast_possible_wrap, reason = "a small constant")]
+const FIRST_LOOKED_AT: i64 = FIRST_ROWS as i64;
 
 /// The first step of votes that stands for more than one count.
 const FIRST_WIDE_TIER: i32 = 16;
@@ -233,16 +237,23 @@ async fn walk_down(session: &Session, workspace: WorkspaceId, query: String) -> 
         from_tier: i32::MAX,
         from_number: i64::MAX,
         to_tier: 0,
-        looked_at: LOOKED_AT,
+        looked_at: FIRST_LOOKED_AT,
         enough: ENOUGH,
     };
     let mut rows: Vec<CandidateRow> = session.run(walk.clone().load(&mut session.connection()?)).await?;
+    if !are_enough(&rows) {
+        if !is_worthwhile(rows.len()) {
+            return Ok(rows);
+        }
+        walk.looked_at = LOOKED_AT;
+        rows = session.run(walk.clone().load(&mut session.connection()?)).await?;
+    }
     if let Some((_, number, _, tier, ..)) = rows.last()
         && *tier >= FIRST_WIDE_TIER
         && are_enough(&rows)
     {
         (walk.from_tier, walk.from_number, walk.to_tier) = (*tier, *number, *tier);
-        walk.enough = LOOKED_AT;
+        (walk.looked_at, walk.enough) = (LOOKED_AT, LOOKED_AT);
         let rest: Vec<CandidateRow> = session.run(walk.load(&mut session.connection()?)).await?;
         rows.extend(rest);
     }

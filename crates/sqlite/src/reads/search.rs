@@ -23,7 +23,7 @@ use roadmap_domain::model::feature_request::{FoundRequest, RequestSummary};
 use roadmap_domain::model::id::{RequestId, WorkspaceId};
 use roadmap_domain::model::search::{QueryWord, SearchDocument, SearchQuery};
 use roadmap_domain::policy::ranking::{Candidate, relevance};
-use roadmap_domain::policy::search_budget::ROWS_LOOKED_AT;
+use roadmap_domain::policy::search_budget::{FIRST_ROWS, ROWS_LOOKED_AT, is_worthwhile};
 use roadmap_domain::policy::similarity::trigrams;
 use roadmap_domain::ports::TextSearch;
 
@@ -332,7 +332,10 @@ impl Search<'_> {
             ))
             .limit(ROWS_LOOKED_AT as i64);
         let mut candidates = Vec::with_capacity(ENOUGH);
-        for row in walk.load_iter::<CandidateRow, DefaultLoadingMode>(self.connection)? {
+        for (rows_before, row) in walk.load_iter::<CandidateRow, DefaultLoadingMode>(self.connection)?.enumerate() {
+            if rows_before == FIRST_ROWS && !is_worthwhile(candidates.len()) {
+                break;
+            }
             self.looked_at += 1;
             self.deadline.check()?;
             candidates.extend(candidate(row?, self.query, fields));
@@ -480,7 +483,7 @@ mod tests {
     }
 
     /// So many requests with a vote each and the word `widget`, and as many newer ones without votes and with the
-    /// word `gadget`.
+    /// word `gadget`. These, and one in a hundred of the others, have the word `gizmo`.
     fn old_and_young(connection: &mut SqliteConnection, count: usize) {
         let rows = format!(
             "PRAGMA foreign_keys = OFF;
@@ -492,7 +495,8 @@ mod tests {
              INSERT INTO vote_tallies SELECT row_number, unhex(printf('%032x', 1)), randomblob(16), n <= {count} FROM numbers;
              INSERT INTO search_documents
                  SELECT row_number, unhex(printf('%032x', 1)), randomblob(16),
-                        iif(n <= {count}, ' widget/widget', ' gadget/gadget'), '', '' FROM numbers;
+                        iif(n <= {count}, ' widget/widget', ' gadget/gadget')
+                        || iif(n > {count} OR n % 100 = 0, ' gizmo/gizmo', ''), '', '' FROM numbers;
              INSERT INTO search_index (rowid, title, tags, description)
                  SELECT row_number, title, tags, description FROM search_documents;"
         );
@@ -504,14 +508,15 @@ mod tests {
         let (_folder, options) = database();
         let mut connection = fixtures::connection(&options.path);
         old_and_young(&mut connection, 5_000);
-        for (word, looked_at) in [("widget", ENOUGH), ("gadget", ROWS_LOOKED_AT)] {
+        for (word, looked_at) in [("widget", ENOUGH), ("gadget", FIRST_ROWS), ("gizmo", ROWS_LOOKED_AT)] {
             let query = SearchQuery::parse("query", word).unwrap();
             let workspace = Id(Uuid::from_u128(1));
             let (connection, query) = (&mut connection, &query);
             let mut search =
                 Search { connection, workspace, query, few: few(10_000), deadline: no_deadline(), looked_at: 0 };
             let (found, walk) = search.most_voted(Fields::Any, Walk::Allowed).unwrap();
-            assert_eq!((found.len(), search.looked_at), (ENOUGH, looked_at), "{word}");
+            let voted = if word == "gizmo" { ROWS_LOOKED_AT / 100 } else { 0 };
+            assert_eq!((found.len(), search.looked_at), (voted + ENOUGH, looked_at), "{word}");
             // The titles, too: not walked again when that was in vain.
             let (titled, _) = search.most_voted(Fields::Title, walk).unwrap();
             let walks = if word == "widget" { 2 } else { 1 };
