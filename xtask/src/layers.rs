@@ -64,6 +64,7 @@ const MAY: [(&str, &[&str]); 9] = [
             "diesel-async",
             "diesel_migrations",
             "futures-util",
+            "percent-encoding",
             "roadmap-domain",
             "rustls",
             "rustls-native-certs",
@@ -197,6 +198,7 @@ const MAY: [(&str, &[&str]); 9] = [
         &[
             "anyhow",
             "clap",
+            "cyclonedx-bom",
             "flate2",
             "futures-util",
             "object",

@@ -143,8 +143,8 @@ impl Budget {
 /// A number of bytes in the largest unit that it is a whole number of, up to megabytes.
 fn size(bytes: u64) -> String {
     match bytes {
-        _ if bytes % (1 << 20) == 0 => format!("{} MB", bytes >> 20),
-        _ if bytes % (1 << 10) == 0 => format!("{} KB", bytes >> 10),
+        _ if bytes.is_multiple_of(1 << 20) => format!("{} MB", bytes >> 20),
+        _ if bytes.is_multiple_of(1 << 10) => format!("{} KB", bytes >> 10),
         _ => format!("{bytes} bytes"),
     }
 }

@@ -289,9 +289,10 @@ async fn subdomains(attacker: Attacker, port: u16, time: Duration) -> String {
             let Ok(mut stream) = stranger(port).await else { break };
             while Instant::now() < end {
                 round += 1;
-                let key = if round % 2 == 0 { Some(&attacker.revoked) } else { attacker.keys.first() };
+                let key = if round.is_multiple_of(2) { Some(&attacker.revoked) } else { attacker.keys.first() };
                 let key = key.map_or("", String::as_str);
-                let host = if round % 3 == 0 { HOST.to_owned() } else { format!("w{number}x{round}.localhost") };
+                let host =
+                    if round.is_multiple_of(3) { HOST.to_owned() } else { format!("w{number}x{round}.localhost") };
                 let request =
                     format!("GET /api/external/v1/tracks HTTP/1.1\r\nHost: {host}\r\nX-Api-Key: {key}\r\n\r\n");
                 let mut response = [0; 4096];
