@@ -31,7 +31,7 @@ const HEALTHZ: Duration = Duration::from_millis(100);
 const MEMORY: f64 = 64.0;
 
 /// How much slower than a release build a debug build may be.
-const DEBUG_FACTOR: u32 = 4;
+const DEBUG_FACTOR: u32 = 10;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Attack {
@@ -47,7 +47,7 @@ pub(crate) struct Attack {
     /// Only attacks whose name contains this
     #[arg(long, default_value = "")]
     only: String,
-    /// A debug build, whose bars are four times as high
+    /// A debug build, whose bars are ten times as high
     #[arg(long)]
     debug: bool,
 }
