@@ -50,6 +50,9 @@ pub(crate) struct Attack {
     /// A debug build, whose bars are ten times as high
     #[arg(long)]
     debug: bool,
+    /// Attack this program, of an older version for example, and build none
+    #[arg(long)]
+    binary: Option<PathBuf>,
 }
 
 impl Attack {
@@ -61,15 +64,18 @@ impl Attack {
             requests: 2_000,
             only: String::new(),
             debug: true,
+            binary: None,
         }
     }
 
     pub(crate) fn run(&self) -> anyhow::Result<()> {
-        let binary = if self.debug {
-            debug_service()?
-        } else {
-            build_release()?;
-            root().join("target/release/roadmap")
+        let binary = match &self.binary {
+            Some(binary) => binary.clone(),
+            None if self.debug => debug_service()?,
+            None => {
+                build_release()?;
+                root().join("target/release/roadmap")
+            }
         };
         let mut missed = Vec::new();
         for kind in &self.store {
