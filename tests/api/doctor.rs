@@ -90,8 +90,8 @@ fn of_database(data: &Data) -> Vec<Value> {
             ok("schema", "it is up to date"),
             ok("role", role),
             durability,
-            of_privileges(data),
             ok("usage", "no workspace is above 90 % of a budget"),
+            of_privileges(data),
             ok("clock", "it agrees with the database server's"),
         ]
     } else {
