@@ -25,7 +25,7 @@ pub(crate) const FORM_LIMIT: usize = 4 * 1024;
 
 /// How much of a body that is too large is read and thrown away, so that the client gets to read
 /// the response instead of a reset connection.
-pub(crate) const DRAIN_LIMIT: usize = 16 * JSON_LIMIT;
+const DRAIN_LIMIT: usize = 16 * JSON_LIMIT;
 
 /// How many bytes an upload may have before the part with its file.
 const BEFORE_FILE_LIMIT: usize = JSON_LIMIT;
@@ -128,7 +128,7 @@ impl Drop for Reserved {
     }
 }
 
-/// The body of an upload, for whoever reads its parts and for whoever watches over it.
+/// The body of an upload, shared by the parser of its parts and the handler.
 #[derive(Clone)]
 pub(crate) struct UploadBody(Rc<RefCell<Arriving>>);
 
@@ -309,7 +309,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_upload_has_a_least_rate_after_ten_seconds() {
         let second = Duration::from_secs(1);
-        // A byte a second: ten seconds, and a moment for the ten bytes.
+        // A byte a second: ten seconds, and a millisecond for the ten bytes.
         assert_eq!(upload(dripping(1_000, 1, second), true, Duration::ZERO).await, (10, true, false, 10));
         // Half the rate: twenty seconds, of which ten are for the bytes.
         let (_, timed_out, _, seconds) = upload(dripping(1_000, 5 * 1024, second), true, Duration::ZERO).await;

@@ -82,7 +82,7 @@ pub(crate) async fn execute<B: DeserializeOwned, T: Send + 'static, O: Operation
     Ok(wire::answer(run(key, operation).await??))
 }
 
-/// What stands for the input of a command that is only asked whether there is something to be done.
+/// Replaces the input of a command that runs only to find its saved response or a missing record.
 fn unread() -> Invalid {
     Invalid::missing("body")
 }
