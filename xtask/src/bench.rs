@@ -25,7 +25,7 @@ use futures_util::stream::FuturesUnordered;
 use roadmap_testkit::postgres::{Cluster, Durability};
 
 use crate::postgres;
-use crate::run::{finish, root};
+use crate::run::{finish, in_release, root};
 use connection::Connection;
 use corpus::Corpus;
 use rand::rngs::SmallRng;
@@ -165,17 +165,10 @@ fn search_young(corpus: &Corpus, _: &mut SmallRng) -> (&'static str, String, Str
 
 impl Bench {
     pub(crate) fn run(&self) -> anyhow::Result<()> {
-        if cfg!(debug_assertions) {
-            // What the generator takes of the machine, the service lacks: it is built for release, too.
-            let again = ["run", "--release", "--locked", "--package", "xtask", "--"];
-            let given = std::env::args_os().skip(1);
-            return finish(
-                Command::new(env!("CARGO")).args(again).args(given).current_dir(root()),
-                "cargo run --release",
-            );
-        }
-        build_release()?;
-        self.store.iter().try_for_each(|kind| self.measure_store(*kind))
+        in_release(|| {
+            build_release()?;
+            self.store.iter().try_for_each(|kind| self.measure_store(*kind))
+        })
     }
 
     fn measure_store(&self, kind: Kind) -> anyhow::Result<()> {
@@ -314,13 +307,13 @@ async fn expect(connection: &mut Connection, method: &str, path: &str, body: &st
     Ok(())
 }
 
-/// Runs the generator, on this thread alone: what it takes of the machine, the service lacks.
 /// Builds the service for release.
 pub(crate) fn build_release() -> anyhow::Result<()> {
     let build = ["build", "--release", "--locked", "--package", "roadmap-server"];
     finish(Command::new(env!("CARGO")).args(build).current_dir(root()), "cargo build --release")
 }
 
+/// Runs the generator, on this thread alone: what it takes of the machine, the service lacks.
 pub(crate) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }

@@ -32,6 +32,17 @@ pub(crate) fn service() -> anyhow::Result<PathBuf> {
     Ok(Path::new(target).join("debug/roadmap"))
 }
 
+/// Does this in a build of this program for release, which runs the command again: what a generator of load takes of the
+/// machine, the service lacks.
+pub(crate) fn in_release(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
+    if !cfg!(debug_assertions) {
+        return work();
+    }
+    let again = ["run", "--release", "--locked", "--package", "xtask", "--"];
+    let given = std::env::args_os().skip(1);
+    finish(Command::new(env!("CARGO")).args(again).args(given).current_dir(root()), "cargo run --release")
+}
+
 /// What cargo tells of the workspace and its crates.
 pub(crate) fn metadata() -> anyhow::Result<Value> {
     let arguments = ["metadata", "--format-version=1", "--no-deps", "--locked"];

@@ -13,7 +13,7 @@ use actix_web::dev::Payload;
 use actix_web::error::PayloadError;
 use actix_web::web::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt};
-use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
+use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout_at};
 
 use crate::error::ApiError;
 
@@ -26,6 +26,11 @@ pub(crate) const FORM_LIMIT: usize = 4 * 1024;
 /// How much of a body that is too large is read and thrown away, so that the client gets to read
 /// the response instead of a reset connection.
 const DRAIN_LIMIT: usize = 16 * JSON_LIMIT;
+
+/// How much is thrown away at once, and the pause after it. So a refused body arrives at 16 MB per second at most,
+/// and who sends without end takes little of the processor.
+const DRAIN_PIECE: usize = 64 * 1024;
+const DRAIN_PAUSE: Duration = Duration::from_millis(4);
 
 /// How many bytes an upload may have before the part with its file.
 const BEFORE_FILE_LIMIT: usize = JSON_LIMIT;
@@ -80,6 +85,7 @@ impl BodyLimits {
         let mut reserved = self.reserved();
         let mut body = BytesMut::new();
         let mut read = 0;
+        let mut pace = DrainPace::default();
         let end = Instant::now() + self.timeout;
         while let Some(chunk) = timeout_at(end, payload.next()).await.map_err(|_| ApiError::BodyTimeout)? {
             let chunk = chunk.map_err(|_| ApiError::MalformedBody)?;
@@ -89,6 +95,8 @@ impl BodyLimits {
                 body.extend_from_slice(&chunk);
             } else if read > DRAIN_LIMIT {
                 break;
+            } else {
+                pace.keep(chunk.len()).await;
             }
         }
         if read > limit { Err(ApiError::TooLarge { limit }) } else { Ok((body.freeze(), reserved)) }
@@ -158,7 +166,27 @@ impl UploadBody {
             arriving.allowed = Some(DRAIN_LIMIT);
             arriving.exceeded = false;
         }
-        while let Some(Ok(_)) = self.next().await {}
+        let mut pace = DrainPace::default();
+        while let Some(Ok(bytes)) = self.next().await {
+            pace.keep(bytes.len()).await;
+        }
+    }
+}
+
+/// How fast a refused body is thrown away.
+#[derive(Default)]
+struct DrainPace {
+    since_pause: usize,
+}
+
+impl DrainPace {
+    /// So many bytes were thrown away: pauses when it is time.
+    async fn keep(&mut self, bytes: usize) {
+        self.since_pause += bytes;
+        if self.since_pause >= DRAIN_PIECE {
+            self.since_pause = 0;
+            sleep(DRAIN_PAUSE).await;
+        }
     }
 }
 
@@ -241,7 +269,6 @@ impl Arriving {
 mod tests {
     use super::*;
     use futures_util::stream;
-    use tokio::time::sleep;
 
     /// A body of pieces of this size, each so long after the one before.
     fn dripping(pieces: usize, size: usize, every: Duration) -> Payload {
@@ -290,6 +317,18 @@ mod tests {
         let outcome = read(&limits, dripping(1_000, 1_000, Duration::ZERO)).await;
         assert!(matches!(outcome, Err(ApiError::TooLarge { limit: 600 })));
         assert_eq!(limits.memory.used.load(Ordering::SeqCst), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_thrown_away_comes_slowly() {
+        // Sixteen megabytes are 256 pieces, and a pause of four milliseconds after each.
+        let took = |began: Instant| (1_000..1_100).contains(&began.elapsed().as_millis());
+        let began = Instant::now();
+        let outcome = read(&limits(), dripping(10_000, DRAIN_PIECE, Duration::ZERO)).await;
+        assert!(matches!(outcome, Err(ApiError::TooLarge { limit: 600 })) && took(began), "{:?}", began.elapsed());
+        let began = Instant::now();
+        limits().upload(dripping(10_000, DRAIN_PIECE, Duration::ZERO)).drain().await;
+        assert!(took(began), "{:?}", began.elapsed());
     }
 
     /// How an upload that drips ends: bytes, whether it timed out, whether it was too long, seconds.
