@@ -1,2 +1,1 @@
--- On PostgreSQL this adds functions. Here the statements of the store are bounded, and the schema stays.
-SELECT 1;
+INSERT INTO search_index (search_index, rank) VALUES ('pgsz', 4050);

@@ -85,7 +85,7 @@ impl SearchDocument {
     /// Most words of one record that are indexed, repetitions included.
     pub const MAX_WORDS: usize = 4_000;
     /// Most words of one record that typing errors are corrected to.
-    pub const MAX_VOCABULARY: usize = 200;
+    pub const MAX_VOCABULARY: usize = 50;
     /// Longest word that typing errors are corrected to, in ASCII characters.
     pub const MAX_VOCABULARY_WORD: usize = 24;
 

@@ -153,7 +153,7 @@ pub async fn private_requests_are_never_found(harness: Harness) {
     }
 }
 
-/// Of one record, 500 distinct words are indexed and the first 200 of them corrected to; further ones are stored
+/// Of one record, 500 distinct words are indexed and the first 50 of them corrected to; further ones are stored
 /// like any text, and no error.
 pub async fn a_record_adds_a_bounded_number_of_words(harness: Harness) {
     let workspace = harness.workspace("acme").await;
@@ -161,7 +161,7 @@ pub async fn a_record_adds_a_bounded_number_of_words(harness: Harness) {
         |number: usize| format!("{number:04}").bytes().map(|digit| char::from(digit + 49)).collect::<String>();
     let description: String = (0..3_000).map(|number| letters(number) + " ").collect();
     let created = harness.create(workspace, draft("Dictionary", &["reference"], &description)).await;
-    assert_eq!(harness.count("search_words", workspace).await, 200);
+    assert_eq!(harness.count("search_words", workspace).await, 50);
     for (number, is_found) in [(0, true), (497, true), (498, false), (2_999, false)] {
         // Not by way of `found`, which would correct it to a word that is indexed.
         let query = SearchQuery::parse("query", &format!("{} dictionary", letters(number))).unwrap();
