@@ -528,8 +528,8 @@ fn the_sweep_removes_what_is_old_and_has_no_row() {
     ];
     std::fs::File::options().write(true).open(&kept).unwrap().set_modified(yesterday).unwrap();
     let swept = app.roadmap(&["attachments", "sweep"]).json();
-    has_keys(&swept, &["storage", "files_removed", "unfinished_removed", "unused_removed"]);
-    assert_eq!((&swept["files_removed"], &swept["unfinished_removed"]), (&json!(1), &json!(1)));
+    has_keys(&swept, &["storage", "orphaned_removed", "unfinished_removed", "unused_removed"]);
+    assert_eq!((&swept["orphaned_removed"], &swept["unfinished_removed"]), (&json!(1), &json!(1)));
     assert!(!orphan.exists() && !unfinished.exists());
     assert!(kept.exists() && others.iter().all(|path| path.exists()));
     assert_eq!(open(&app, &file["blob_url"], &[]).bytes, b"text");

@@ -353,7 +353,11 @@ fn a_backup_that_is_not_whole_restores_nothing() {
         ("no archive", b"nothing of the kind".to_vec(), "it has broken off or is damaged"),
         ("a broken name", flipped(2), "it has broken off or is damaged"),
         ("nothing", Vec::new(), "it is no backup of this service"),
-        ("a changed form", flipped(at(b"\"form\": 1") + 8), "it has the form 0, and this version knows the form 1"),
+        (
+            "a changed format version",
+            flipped(at(b"\"format_version\": 1") + 18),
+            "it has the format version 0, and this version knows the format version 1",
+        ),
         ("a broken database", flipped(of_database), "its database is not as it was written"),
         ("half a database", whole[..of_database].to_vec(), "its database is not as it was written"),
         ("a broken file", flipped(of_file), "is not as it was uploaded"),

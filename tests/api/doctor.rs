@@ -15,20 +15,20 @@ use crate::database::{Data, ON_POSTGRES, url_for};
 
 const BASE_URL: &str = "https://roadmap.example.com; *.roadmap.example.com must lead here, with a certificate for it";
 
-fn finding(check: &str, result: &str, found: &str, mend: Option<&str>) -> Value {
-    json!({ "check": check, "result": result, "found": found, "mend": mend })
+fn finding(check: &str, result: &str, found: &str, fix: Option<&str>) -> Value {
+    json!({ "check": check, "result": result, "found": found, "fix": fix })
 }
 
 fn ok(check: &str, found: &str) -> Value {
     finding(check, "ok", found, None)
 }
 
-fn warning(check: &str, found: &str, mend: &str) -> Value {
-    finding(check, "warning", found, Some(mend))
+fn warning(check: &str, found: &str, fix: &str) -> Value {
+    finding(check, "warning", found, Some(fix))
 }
 
-fn problem(check: &str, found: &str, mend: &str) -> Value {
-    finding(check, "problem", found, Some(mend))
+fn problem(check: &str, found: &str, fix: &str) -> Value {
+    finding(check, "problem", found, Some(fix))
 }
 
 /// What it says with `--json`, but for how much room there is. Asserts that it fails when there is a problem,
@@ -164,12 +164,12 @@ fn people_read_a_line_for_each_and_another_on_how_to_mend_it() {
         .output()
         .expect("the binary runs");
     let printed = String::from_utf8(app.stdout).unwrap();
-    let of_disk = |line: &str| line.contains(" disk  ") || line.contains("mend: make room");
+    let of_disk = |line: &str| line.contains(" disk  ") || line.contains("fix: make room");
     let lines: Vec<&str> = printed.lines().filter(|line| !of_disk(line)).collect();
     let expected = [
         "ok       settings   they can be read and go together",
         "warning  base_url   http://roadmap.example.com is not encrypted: keys can be read on the way, and mail programs do not unsubscribe",
-        "                    mend: set base_url to the https:// URL at which the service is reached",
+        "                    fix: set base_url to the https:// URL at which the service is reached",
         "ok       proxy      no header of a proxy counts",
         "ok       secret     it is set",
         "ok       database   ./roadmap.db is sound and can be written",
@@ -178,10 +178,10 @@ fn people_read_a_line_for_each_and_another_on_how_to_mend_it() {
         "ok       clock      no row is newer than now",
         "problem  storage    ./roadmap.db does not work: the storage ./roadmap.db cannot be opened: \
          Service is temporarily unavailable: File exists (os error 17)",
-        "                    mend: let the service's user own the folder and all in it, and the disk have room",
+        "                    fix: let the service's user own the folder and all in it, and the disk have room",
         "ok       access     only its owner can read the data",
         "warning  mail       there is no mail server: mail becomes files in ./mail",
-        "                    mend: set smtp_url and mail_from, unless that is what you want",
+        "                    fix: set smtp_url and mail_from, unless that is what you want",
     ];
     assert_eq!(lines, expected);
     assert_eq!(String::from_utf8(app.stderr).unwrap(), "error: there is a problem\n");
@@ -293,7 +293,7 @@ fn a_proxy_that_is_not_trusted_or_not_alone_is_reported() {
 #[test]
 fn a_base_url_that_others_cannot_use_is_told() {
     let data = embedded();
-    let mend = "set base_url to the https:// URL at which the service is reached";
+    let fix = "set base_url to the https:// URL at which the service is reached";
     let base_url = |url: &str, environment: &[(&str, &str)]| {
         let mut command = vec!["--data-dir", ".", "doctor", "--json"];
         if !url.is_empty() {
@@ -308,12 +308,12 @@ fn a_base_url_that_others_cannot_use_is_told() {
         of("base_url", &serde_json::from_slice::<Vec<Value>>(&output.stdout).unwrap())
     };
     let unset = "it is not set: all URLs in answers and mails lead to this machine";
-    assert_eq!(base_url("", &[]), warning("base_url", unset, mend));
+    assert_eq!(base_url("", &[]), warning("base_url", unset, fix));
     let local = "http://localhost:8080 is this machine: nobody else can open the URLs in answers";
-    assert_eq!(base_url("http://localhost:8080", &[]), warning("base_url", local, mend));
+    assert_eq!(base_url("http://localhost:8080", &[]), warning("base_url", local, fix));
     let smtp = [("ROADMAP_SMTP_URL", "smtp://127.0.0.1:1"), ("ROADMAP_MAIL_FROM", "a@acme.example")];
     let mailed = "http://localhost is this machine, and mail with links to it is sent to customers";
-    assert_eq!(base_url("http://localhost", &smtp), problem("base_url", mailed, mend));
+    assert_eq!(base_url("http://localhost", &smtp), problem("base_url", mailed, fix));
     assert_eq!(base_url("https://roadmap.example.com", &[]), ok("base_url", BASE_URL));
     let one = "https://roadmap.example.com, which is also acme; acme.roadmap.example.com must lead here, too, with a certificate";
     let default = [("ROADMAP_DEFAULT_WORKSPACE", "acme")];
@@ -436,7 +436,7 @@ fn a_file_that_is_no_good_database_is_told() {
             .unwrap()
             .starts_with("./roadmap.db is damaged: a row of tracks refers to none of lanes")
     );
-    assert_eq!((&damaged["result"], &damaged["mend"]), (&json!("problem"), &json!(restore)));
+    assert_eq!((&damaged["result"], &damaged["fix"]), (&json!("problem"), &json!(restore)));
 
     std::fs::write(data.path().join("roadmap.db"), "no database".repeat(1_000)).unwrap();
     let unreadable = "./roadmap.db cannot be read: the store failed: file is not a database";
@@ -448,9 +448,9 @@ fn a_file_that_cannot_be_written_is_told() {
     let data = embedded();
     let connection = diesel_connection(data.path());
     let found = "./roadmap.db cannot be written: Service is temporarily unavailable: database is locked";
-    let mend = "let the service's user own the file and its folder, and end what holds a lock in it";
+    let fix = "let the service's user own the file and its folder, and end what holds a lock in it";
     let findings = examined(data.path(), &[("ROADMAP_WRITE_WAIT", "10ms")]);
-    assert_eq!(of("database", &findings), problem("database", found, mend));
+    assert_eq!(of("database", &findings), problem("database", found, fix));
     drop(connection);
 }
 
@@ -488,8 +488,8 @@ fn a_storage_that_does_not_work_is_told() {
     assert_eq!(away["result"], "problem");
     assert!(away["found"].as_str().unwrap().starts_with("s3://bucket/prefix does not work: "), "{away}");
     assert!(!away.to_string().contains("s3cret"), "{away}");
-    let mend = "check storage_url and the AWS_… variables; the keys may get, put, delete and list below the prefix";
-    assert_eq!(away["mend"], mend);
+    let fix = "check storage_url and the AWS_… variables; the keys may get, put, delete and list below the prefix";
+    assert_eq!(away["fix"], fix);
 }
 
 #[test]
@@ -497,9 +497,9 @@ fn a_mail_server_that_does_not_let_us_in_is_told() {
     let data = embedded();
     let from = ("ROADMAP_MAIL_FROM", "a@acme.example");
     let mail = |url: &str| of("mail", &examined(data.path(), &[("ROADMAP_SMTP_URL", url), from]));
-    let mend = "check smtp_url; `roadmap mail test` shows what is said to the server";
+    let fix = "check smtp_url; `roadmap mail test` shows what is said to the server";
     let away = "smtp://127.0.0.1:1 does not work: at connecting: Connection refused (os error 111)";
-    assert_eq!(mail("smtp://127.0.0.1:1"), problem("mail", away, mend));
+    assert_eq!(mail("smtp://127.0.0.1:1"), problem("mail", away, fix));
     let login = Some(("ann".to_owned(), "right".to_owned()));
     let sink = Sink::with(Setup { login, ..Setup::default() });
     let with = |password: &str| mail(&format!("smtp://ann:{password}@127.0.0.1:{}", sink.port()));
@@ -545,7 +545,7 @@ fn a_database_server_that_is_set_up_wrongly_is_told() {
     );
     assert_eq!(of("role", &all(&[("ROADMAP_ROW_SECURITY", "false")])), off);
     let nobody = of("role", &all(&[("ROADMAP_DATABASE_ROLE", "nobody_at_all")]));
-    assert!(nobody["result"] == "problem" && nobody["mend"] == set_up, "{nobody}");
+    assert!(nobody["result"] == "problem" && nobody["fix"] == set_up, "{nobody}");
     let above = "the store failed: the role postgres is a superuser or bypasses row-level security; it must not";
     assert_eq!(of("role", &all(&[("ROADMAP_DATABASE_ROLE", "postgres")])), problem("role", above, set_up));
     app.data.execute("ALTER TABLE votes DISABLE ROW LEVEL SECURITY");
@@ -637,8 +637,8 @@ fn a_database_server_that_is_silent_is_told_and_not_waited_for() {
         "postgres://ann@127.0.0.1:{port}/roadmap cannot be reached: Service is temporarily unavailable: \
          the database server did not answer within 1.3s"
     );
-    let mend = "check database_url, and whether the server runs and lets this machine and login in";
-    assert_eq!(of("database", &examined_in_time(data.path(), &environment)), problem("database", &found, mend));
+    let fix = "check database_url, and whether the server runs and lets this machine and login in";
+    assert_eq!(of("database", &examined_in_time(data.path(), &environment)), problem("database", &found, fix));
 }
 
 #[test]

@@ -98,7 +98,7 @@ impl std::fmt::Display for Crate {
 
 /// Where no fault may go unnoticed: operation keys, authentication, signed references, the wall between workspaces, pages.
 const CRITICAL: [&str; 16] = [
-    "crates/api/src/call.rs",
+    "crates/api/src/extractors.rs",
     "crates/api/src/caller.rs",
     "crates/api/src/fields.rs",
     "crates/api/src/wire/page.rs",

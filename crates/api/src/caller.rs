@@ -7,7 +7,7 @@ use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpRequest, ResponseError, web};
 use roadmap_domain::error::{ErrorChain, RoadmapError};
 use roadmap_domain::model::api_key::Credential;
-use roadmap_domain::model::base_url::HostOf;
+use roadmap_domain::model::base_url::HostTarget;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::policy::reference::Purpose;
 use roadmap_domain::usecase::authenticate::{NotRecognised, Recognised, Rejection};
@@ -34,14 +34,14 @@ pub async fn authenticate(
         Err(error) => return Ok(request.into_response(error.error_response())),
     };
     let admission = state.limits.admit(&credential);
-    let mut response = match admission.refused() {
+    let mut response = match admission.check() {
         Ok(()) => {
             request.extensions_mut().insert(credential);
             next.call(request).await?.map_into_boxed_body()
         }
         Err(error) => request.into_response(error.error_response()),
     };
-    admission.tell(response.headers_mut());
+    admission.write_headers(response.headers_mut());
     Ok(response)
 }
 
@@ -59,11 +59,11 @@ pub async fn admit_anonymous(
         Err(error) => return Ok(request.into_response(error.error_response())),
     };
     let admission = state.limits.admit_anonymous(address);
-    let mut response = match admission.refused() {
+    let mut response = match admission.check() {
         Ok(()) => next.call(request).await?.map_into_boxed_body(),
         Err(error) => request.into_response(error.error_response()),
     };
-    admission.tell(response.headers_mut());
+    admission.write_headers(response.headers_mut());
     Ok(response)
 }
 
@@ -72,20 +72,20 @@ pub async fn admit_anonymous(
 /// sees to it that they cannot keep the database busy.
 async fn identify(state: &web::Data<State>, request: &ServiceRequest) -> Result<Credential, ApiError> {
     let origin = state.proxies.origin(request.headers(), request.peer_addr())?;
-    let recognised = match recognise(state, request.headers(), origin.host).await {
+    let recognised = match look_up_caller(state, request.headers(), origin.host).await {
         Ok(recognised) => recognised,
         Err(NotRecognised::Rejected(cause)) => {
             state.limits.record_failure(origin.address)?;
             tracing::debug!(cause = cause.name(), "a caller was rejected");
-            state.observer.rejected(cause);
+            state.observer.authentication_rejected(cause);
             return Err(RoadmapError::Unauthenticated.into());
         }
         Err(error @ NotRecognised::Failed(_)) => return Err(RoadmapError::from(error).into()),
     };
-    tell_workspace(&recognised.credential.workspace);
+    record_workspace_in_span(&recognised.credential.workspace);
     if recognised.use_is_stale {
         let (authenticate, credential) = (state.authenticate.clone(), recognised.credential.clone());
-        state.detached.start(async move {
+        state.detached.spawn(async move {
             if let Err(error) = authenticate.record_use(&credential).await {
                 tracing::warn!(error = %ErrorChain::new(&error), "the use of an API key could not be recorded");
             }
@@ -94,23 +94,23 @@ async fn identify(state: &web::Data<State>, request: &ServiceRequest) -> Result<
     Ok(recognised.credential)
 }
 
-async fn recognise(state: &State, headers: &HeaderMap, host: Option<&str>) -> Result<Recognised, NotRecognised> {
-    let subdomain = subdomain(state, host).ok_or(NotRecognised::Rejected(Rejection::NoWorkspace))?;
+async fn look_up_caller(state: &State, headers: &HeaderMap, host: Option<&str>) -> Result<Recognised, NotRecognised> {
+    let subdomain = subdomain_of_host(state, host).ok_or(NotRecognised::Rejected(Rejection::NoWorkspace))?;
     let key = single_value(headers, &API_KEY).ok_or(NotRecognised::Rejected(Rejection::NoKey))?;
     state.authenticate.recognise(&subdomain, key).await
 }
 
 /// All that is logged of the call from now on names its workspace.
-fn tell_workspace(workspace: &Workspace) {
+fn record_workspace_in_span(workspace: &Workspace) {
     tracing::Span::current().record("workspace", tracing::field::display(&workspace.subdomain));
 }
 
 /// The subdomain that a host stands for.
-fn subdomain(state: &State, host: Option<&str>) -> Option<Subdomain> {
+fn subdomain_of_host(state: &State, host: Option<&str>) -> Option<Subdomain> {
     match state.base_url.workspace_of(host?) {
-        HostOf::Workspace(subdomain) => Some(subdomain),
-        HostOf::Service => state.default_workspace.clone(),
-        HostOf::Nobody => None,
+        HostTarget::Workspace(subdomain) => Some(subdomain),
+        HostTarget::Service => state.default_workspace.clone(),
+        HostTarget::Unknown => None,
     }
 }
 
@@ -120,7 +120,7 @@ fn subdomain(state: &State, host: Option<&str>) -> Option<Subdomain> {
 ///
 /// # Errors
 /// 404, or 503 when nobody can tell.
-pub(crate) async fn referred(
+pub(crate) async fn resolve_reference(
     state: &State,
     request: &HttpRequest,
     purpose: Purpose,
@@ -130,9 +130,9 @@ pub(crate) async fn referred(
         return Err(ApiError::NotFound);
     }
     let origin = state.proxies.origin(request.headers(), request.peer_addr())?;
-    let subdomain = subdomain(state, origin.host).ok_or(ApiError::NotFound)?;
+    let subdomain = subdomain_of_host(state, origin.host).ok_or(ApiError::NotFound)?;
     let workspace = state.directory.workspace(&subdomain).await?.ok_or(ApiError::NotFound)?;
-    tell_workspace(&workspace);
+    record_workspace_in_span(&workspace);
     let record = state.references.verify(purpose, workspace.id, reference, state.clock.now());
     Ok((workspace, record.ok_or(ApiError::NotFound)?))
 }
@@ -146,7 +146,7 @@ mod tests {
     use roadmap_domain::policy::reference::{References, Secret};
     use roadmap_domain::ports::mocks::MockDirectory;
 
-    use crate::around;
+    use crate::middleware;
 
     /// How often the workspace is looked up for these references at this host.
     async fn lookups(host: &str, references: &[String]) -> usize {
@@ -159,12 +159,12 @@ mod tests {
                 Ok(None)
             }
         });
-        let mut state = Arc::into_inner(around::tests::state().into_inner()).unwrap();
+        let mut state = Arc::into_inner(middleware::tests::test_state().into_inner()).unwrap();
         state.directory = Arc::new(directory);
         for reference in references {
             for purpose in [Purpose::Blob, Purpose::File, Purpose::Unsubscribe] {
                 let request = TestRequest::get().insert_header(("host", host)).param("reference", reference.clone());
-                let refused = referred(&state, &request.to_http_request(), purpose).await.unwrap_err();
+                let refused = resolve_reference(&state, &request.to_http_request(), purpose).await.unwrap_err();
                 assert!(matches!(refused, ApiError::NotFound), "{reference}: {refused}");
             }
         }
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn nothing_is_looked_up_for_what_has_not_the_form_of_a_reference() {
+    async fn malformed_references_cause_no_lookup() {
         let junk: Vec<String> = (0..200).map(|length| "A".repeat(length)).collect();
         assert_eq!(lookups("acme.localhost", &junk).await, 0);
         // As the fixture signs them, for a workspace that there is not.

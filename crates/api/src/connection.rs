@@ -17,76 +17,76 @@ use tokio::time::{Instant, Sleep, sleep};
 
 /// How long nothing may come between two calls: a little longer than the library gives to that. It cuts a
 /// head of which the beginning came with the call before, which to the library is no pause.
-const BETWEEN_CALLS: Duration = Duration::from_secs(6);
+const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(6);
 
 /// How long a head may take from its first byte, as long as the library gives to the first one.
-const HEAD: Duration = Duration::from_secs(5);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How many bytes may come without a request that is being answered: a head has 128 KB at most. What is more is the rest of
 /// a body that was not read, and the HTTP library would throw it away for as long as it comes.
-const UNASKED: usize = 1024 * 1024;
+const MAX_BYTES_OUTSIDE_REQUESTS: usize = 1024 * 1024;
 
 /// How long nothing of an answer may be taken.
-const UNREAD: Duration = Duration::from_secs(60);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The calls of a connection, as those who answer them tell of them.
 #[derive(Debug, Clone, Default)]
-pub struct Calls(Rc<Told>);
+pub struct RequestTracker(Rc<TrackerState>);
 
 #[derive(Debug, Default)]
-struct Told {
-    begun: Cell<u64>,
-    is_answered: Cell<bool>,
+struct TrackerState {
+    started: Cell<u64>,
+    is_in_flight: Cell<bool>,
 }
 
-impl Calls {
+impl RequestTracker {
     /// A call is worked on until what this returns is dropped.
     #[must_use]
-    pub fn begin(&self) -> impl Drop + use<> {
-        self.0.begun.set(self.0.begun.get().wrapping_add(1));
-        self.0.is_answered.set(true);
-        Answering(self.0.clone())
+    pub fn begin_request(&self) -> impl Drop + use<> {
+        self.0.started.set(self.0.started.get().wrapping_add(1));
+        self.0.is_in_flight.set(true);
+        InFlightGuard(self.0.clone())
     }
 }
 
-struct Answering(Rc<Told>);
+struct InFlightGuard(Rc<TrackerState>);
 
-impl Drop for Answering {
+impl Drop for InFlightGuard {
     fn drop(&mut self) {
-        self.0.is_answered.set(false);
+        self.0.is_in_flight.set(false);
     }
 }
 
 /// A connection that ends when its other end does nothing for too long.
 pub struct Connection<T> {
     io: T,
-    calls: Calls,
+    tracker: RequestTracker,
     /// While there is no call.
-    pause: Option<Pause>,
+    idle: Option<IdleState>,
     /// Runs while nothing can be written.
-    stalled: Option<Pin<Box<Sleep>>>,
+    write_timer: Option<Pin<Box<Sleep>>>,
 }
 
 /// The time without a call: first nothing comes, then a head.
-struct Pause {
+struct IdleState {
     /// How many calls there were before.
-    before: u64,
-    has_begun: bool,
+    requests_before: u64,
+    has_head_bytes: bool,
     /// How many bytes have come.
     bytes: usize,
-    end: Pin<Box<Sleep>>,
+    deadline: Pin<Box<Sleep>>,
 }
 
-impl Pause {
-    fn new(before: u64) -> Self {
-        Self { before, has_begun: false, bytes: 0, end: Box::pin(sleep(BETWEEN_CALLS)) }
+impl IdleState {
+    fn new(requests_before: u64) -> Self {
+        Self { requests_before, has_head_bytes: false, bytes: 0, deadline: Box::pin(sleep(KEEP_ALIVE_TIMEOUT)) }
     }
 
     /// So many bytes of a head have come.
-    fn head_comes(&mut self, bytes: usize) {
+    fn record_head_bytes(&mut self, bytes: usize) {
         self.bytes += bytes;
-        if !std::mem::replace(&mut self.has_begun, true) {
-            self.end.as_mut().reset(Instant::now() + HEAD);
+        if !std::mem::replace(&mut self.has_head_bytes, true) {
+            self.deadline.as_mut().reset(Instant::now() + HEAD_TIMEOUT);
         }
     }
 }
@@ -94,33 +94,33 @@ impl Pause {
 impl<T> Connection<T> {
     /// A connection by way of `io`.
     pub fn new(io: T) -> Self {
-        Self { io, calls: Calls::default(), pause: None, stalled: None }
+        Self { io, tracker: RequestTracker::default(), idle: None, write_timer: None }
     }
 
     /// What tells it of its calls.
-    pub fn calls(&self) -> &Calls {
-        &self.calls
+    pub fn tracker(&self) -> &RequestTracker {
+        &self.tracker
     }
 
     /// The pause between two calls, when there is one now.
-    fn pause(&mut self) -> Option<&mut Pause> {
-        let Told { begun, is_answered } = &*self.calls.0;
-        let running = self.pause.take().filter(|pause| pause.before == begun.get());
-        if is_answered.get() {
+    fn idle_state(&mut self) -> Option<&mut IdleState> {
+        let TrackerState { started, is_in_flight } = &*self.tracker.0;
+        let running = self.idle.take().filter(|idle| idle.requests_before == started.get());
+        if is_in_flight.get() {
             return None;
         }
-        Some(self.pause.insert(running.unwrap_or_else(|| Pause::new(begun.get()))))
+        Some(self.idle.insert(running.unwrap_or_else(|| IdleState::new(started.get()))))
     }
 
     /// Whether nothing could be written for too long.
-    fn has_stalled(&mut self, context: &mut Context<'_>) -> bool {
-        self.stalled.get_or_insert_with(|| Box::pin(sleep(UNREAD))).as_mut().poll(context).is_ready()
+    fn is_write_timed_out(&mut self, context: &mut Context<'_>) -> bool {
+        self.write_timer.get_or_insert_with(|| Box::pin(sleep(WRITE_TIMEOUT))).as_mut().poll(context).is_ready()
     }
 
     /// Something was written: an answer is on its way.
-    fn goes_on(&mut self) {
-        self.pause = None;
-        self.stalled = None;
+    fn reset_timers(&mut self) {
+        self.idle = None;
+        self.write_timer = None;
     }
 }
 
@@ -129,16 +129,20 @@ impl<T: AsyncRead + Unpin> AsyncRead for Connection<T> {
         let this = self.get_mut();
         let filled = buffer.filled().len();
         let polled = Pin::new(&mut this.io).poll_read(context, buffer);
-        let Some(pause) = this.pause() else { return polled };
+        let Some(idle) = this.idle_state() else { return polled };
         if buffer.filled().len() > filled {
-            pause.head_comes(buffer.filled().len() - filled);
+            idle.record_head_bytes(buffer.filled().len() - filled);
         }
-        if pause.bytes > UNASKED {
+        if idle.bytes > MAX_BYTES_OUTSIDE_REQUESTS {
             buffer.set_filled(filled);
             return Poll::Ready(Ok(()));
         }
         // Nothing read is the end of what comes in. An answer that is on its way still goes out.
-        if polled.is_pending() && pause.end.as_mut().poll(context).is_ready() { Poll::Ready(Ok(())) } else { polled }
+        if polled.is_pending() && idle.deadline.as_mut().poll(context).is_ready() {
+            Poll::Ready(Ok(()))
+        } else {
+            polled
+        }
     }
 }
 
@@ -147,8 +151,8 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Connection<T> {
         let this = self.get_mut();
         let polled = Pin::new(&mut this.io).poll_write(context, bytes);
         if polled.is_ready() {
-            this.goes_on();
-        } else if this.has_stalled(context) {
+            this.reset_timers();
+        } else if this.is_write_timed_out(context) {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
         polled
@@ -158,8 +162,8 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Connection<T> {
         let this = self.get_mut();
         // The library may wait for nothing at all behind an answer to a body that it has not read. It is woken when the
         // pause is over, and then reads its end.
-        if let Some(pause) = this.pause() {
-            let _ = pause.end.as_mut().poll(context);
+        if let Some(idle) = this.idle_state() {
+            let _ = idle.deadline.as_mut().poll(context);
         }
         Pin::new(&mut this.io).poll_flush(context)
     }
@@ -180,12 +184,12 @@ mod tests {
     }
 
     /// What happens within an hour of the tests' clock, which passes at once.
-    async fn soon<T>(work: impl Future<Output = T>) -> T {
+    async fn within_an_hour<T>(work: impl Future<Output = T>) -> T {
         tokio::time::timeout(Duration::from_secs(3_600), work).await.expect("it happens")
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_head_that_does_not_end_ends_the_connection_however_it_drips() {
+    async fn an_endless_head_closes_the_connection() {
         for (quiet, drip_every) in [(0, 700), (0, 20_000), (4, 700), (5, 1)] {
             let (mut ours, mut theirs) = connected(64);
             let began = Instant::now();
@@ -200,7 +204,7 @@ mod tests {
                 while ours.read(&mut [0; 8]).await.unwrap() > 0 {}
                 began.elapsed()
             };
-            let end = quiet + HEAD;
+            let end = quiet + HEAD_TIMEOUT;
             tokio::select! {
                 () = dripping => panic!("it goes on for ever"),
                 elapsed = reading => assert!(elapsed >= end && elapsed < end + Duration::from_secs(1), "{elapsed:?}"),
@@ -209,15 +213,15 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_connection_on_which_nothing_comes_ends() {
+    async fn an_idle_connection_is_closed() {
         let (mut ours, _theirs) = connected(64);
         let began = Instant::now();
-        assert_eq!(soon(ours.read(&mut [0; 8])).await.unwrap(), 0);
-        assert!(began.elapsed() >= BETWEEN_CALLS && began.elapsed() < BETWEEN_CALLS + Duration::from_secs(1));
+        assert_eq!(within_an_hour(ours.read(&mut [0; 8])).await.unwrap(), 0);
+        assert!(began.elapsed() >= KEEP_ALIVE_TIMEOUT && began.elapsed() < KEEP_ALIVE_TIMEOUT + Duration::from_secs(1));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn bytes_that_belong_to_no_call_end_the_connection() {
+    async fn too_many_bytes_outside_of_requests_close_the_connection() {
         let (mut ours, mut theirs) = connected(64 * 1024);
         let sending = async { while theirs.write_all(&[b'x'; 1024]).await.is_ok() {} };
         let reading = async {
@@ -229,71 +233,71 @@ mod tests {
         };
         tokio::select! {
             () = sending => panic!("it is read for ever"),
-            read = reading => assert_eq!(read, UNASKED),
+            read = reading => assert_eq!(read, MAX_BYTES_OUTSIDE_REQUESTS),
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_only_writes_is_woken_when_the_pause_is_over() {
+    async fn a_writing_task_is_woken_at_the_idle_timeout() {
         let (mut ours, _theirs) = connected(64);
         ours.write_all(b"x").await.unwrap();
         let began = Instant::now();
         let mut flushed = 0;
-        soon(std::future::poll_fn(|context| {
+        within_an_hour(std::future::poll_fn(|context| {
             flushed += 1;
             assert!(Pin::new(&mut ours).poll_flush(context).is_ready());
             if flushed == 1 { Poll::Pending } else { Poll::Ready(()) }
         }))
         .await;
-        assert!(began.elapsed() >= BETWEEN_CALLS && began.elapsed() < BETWEEN_CALLS + Duration::from_secs(1));
+        assert!(began.elapsed() >= KEEP_ALIVE_TIMEOUT && began.elapsed() < KEEP_ALIVE_TIMEOUT + Duration::from_secs(1));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_call_may_take_long_and_the_next_head_has_its_own_time() {
+    async fn a_request_may_take_long_and_the_next_head_has_its_own_timeout() {
         let (mut ours, mut theirs) = connected(64);
         for _ in 0..3 {
             theirs.write_all(b"a head").await.unwrap();
             assert_eq!(ours.read(&mut [0; 8]).await.unwrap(), 6);
-            let call = ours.calls().begin();
-            let waiting = tokio::time::timeout(10 * BETWEEN_CALLS, ours.read(&mut [0; 8])).await;
+            let request = ours.tracker().begin_request();
+            let waiting = tokio::time::timeout(10 * KEEP_ALIVE_TIMEOUT, ours.read(&mut [0; 8])).await;
             assert!(waiting.is_err(), "a call is worked on");
-            drop(call);
-            let waiting = tokio::time::timeout(BETWEEN_CALLS * 9 / 10, ours.read(&mut [0; 8])).await;
+            drop(request);
+            let waiting = tokio::time::timeout(KEEP_ALIVE_TIMEOUT * 9 / 10, ours.read(&mut [0; 8])).await;
             assert!(waiting.is_err(), "the pause is not over");
         }
-        assert_eq!(soon(ours.read(&mut [0; 8])).await.unwrap(), 0);
+        assert_eq!(within_an_hour(ours.read(&mut [0; 8])).await.unwrap(), 0);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_that_nobody_reads_ends_the_connection() {
+    async fn an_unread_response_closes_the_connection() {
         let (mut ours, _theirs) = connected(16);
         let began = Instant::now();
         ours.write_all(&[b'x'; 16]).await.unwrap();
-        let error = soon(ours.write_all(b"y")).await.unwrap_err();
-        assert_eq!((error.kind(), began.elapsed() >= UNREAD), (io::ErrorKind::TimedOut, true));
+        let error = within_an_hour(ours.write_all(b"y")).await.unwrap_err();
+        assert_eq!((error.kind(), began.elapsed() >= WRITE_TIMEOUT), (io::ErrorKind::TimedOut, true));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_that_is_read_slowly_arrives() {
+    async fn a_slowly_read_response_arrives() {
         let (mut ours, mut theirs) = connected(16);
         let reading = async {
             for _ in 0..8 {
-                sleep(UNREAD * 9 / 10).await;
+                sleep(WRITE_TIMEOUT * 9 / 10).await;
                 theirs.read_exact(&mut [0; 16]).await.unwrap();
             }
         };
-        let (written, ()) = soon(async { tokio::join!(ours.write_all(&[b'x'; 128]), reading) }).await;
+        let (written, ()) = within_an_hour(async { tokio::join!(ours.write_all(&[b'x'; 128]), reading) }).await;
         written.unwrap();
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_was_written_is_sent_on_and_the_end_is_told() {
+    async fn flush_and_shutdown_are_forwarded() {
         let (ours, mut theirs) = duplex(64);
         let mut ours = Connection::new(BufWriter::new(ours));
         ours.write_all(b"x").await.unwrap();
         ours.flush().await.unwrap();
-        soon(theirs.read_exact(&mut [0; 1])).await.unwrap();
+        within_an_hour(theirs.read_exact(&mut [0; 1])).await.unwrap();
         ours.shutdown().await.unwrap();
-        assert_eq!(soon(theirs.read(&mut [0; 8])).await.unwrap(), 0);
+        assert_eq!(within_an_hour(theirs.read(&mut [0; 8])).await.unwrap(), 0);
     }
 }

@@ -17,20 +17,20 @@ use sha2::{Digest, Sha256};
 use crate::{files, openapi};
 
 /// How long an answer may be kept: it changes with the version of the service alone.
-const KEPT: &str = "public, max-age=300";
+const CACHE_CONTROL_POLICY: &str = "public, max-age=300";
 
 /// `GET /api/external/openapi.json`
 pub(crate) async fn document(request: HttpRequest) -> HttpResponse {
-    static TAG: LazyLock<EntityTag> = LazyLock::new(|| tag(openapi::document()));
+    static TAG: LazyLock<EntityTag> = LazyLock::new(|| entity_tag(openapi::document()));
     let mut response = HttpResponseBuilder::new(StatusCode::OK);
     response.insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"));
-    answer(&request, response, ContentType::json(), &TAG, openapi::document())
+    cacheable_response(&request, response, ContentType::json(), &TAG, openapi::document())
 }
 
 /// `GET /api/docs`
 pub(crate) async fn page(request: HttpRequest) -> HttpResponse {
-    static PAGE: LazyLock<String> = LazyLock::new(|| page::rendered(&openapi::assembled()));
-    static TAG: LazyLock<EntityTag> = LazyLock::new(|| tag(&PAGE));
+    static PAGE: LazyLock<String> = LazyLock::new(|| page::render_page(&openapi::document_json()));
+    static TAG: LazyLock<EntityTag> = LazyLock::new(|| entity_tag(&PAGE));
     static POLICY: LazyLock<String> = LazyLock::new(|| {
         let style = BASE64_STANDARD.encode(Sha256::digest(page::STYLE));
         format!(
@@ -43,22 +43,22 @@ pub(crate) async fn page(request: HttpRequest) -> HttpResponse {
         .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .insert_header((REFERRER_POLICY, "no-referrer"))
         .insert_header((CONTENT_SECURITY_POLICY, POLICY.as_str()));
-    answer(&request, response, ContentType::html(), &TAG, &PAGE)
+    cacheable_response(&request, response, ContentType::html(), &TAG, &PAGE)
 }
 
-fn tag(content: &str) -> EntityTag {
+fn entity_tag(content: &str) -> EntityTag {
     EntityTag::new_strong(BASE64_STANDARD.encode(Sha256::digest(content)))
 }
 
-fn answer(
+fn cacheable_response(
     request: &HttpRequest,
     mut response: HttpResponseBuilder,
     content_type: ContentType,
     tag: &EntityTag,
     content: &'static str,
 ) -> HttpResponse {
-    response.insert_header((CACHE_CONTROL, KEPT)).insert_header((ETAG, tag.clone()));
-    if files::has_already(request, tag) {
+    response.insert_header((CACHE_CONTROL, CACHE_CONTROL_POLICY)).insert_header((ETAG, tag.clone()));
+    if files::is_not_modified(request, tag) {
         return response.status(StatusCode::NOT_MODIFIED).finish();
     }
     response.insert_header(content_type).body(content)

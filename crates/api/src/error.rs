@@ -42,15 +42,15 @@ pub enum ApiError {
     /// The body arrived too slowly.
     BodyTimeout,
     /// The bodies that are being read take all memory that they may.
-    BodiesFull,
+    BodyMemoryExhausted,
     /// Too many bodies with much markup wait to be read.
-    MarkupBusy,
+    MarkupQueueFull,
     /// The key, its workspace or the address without a key has used up its calls; there is one again in so many seconds.
-    TooManyCalls(u64),
+    TooManyRequests(u64),
     /// Too many keys were tried in vain from this address; one more may be in so many seconds.
     TooManyFailures(u64),
     /// The work behind the call panicked.
-    Panicked(tokio::task::JoinError),
+    TaskPanicked(tokio::task::JoinError),
     /// The handler panicked.
     HandlerPanicked,
 }
@@ -63,7 +63,7 @@ impl<E: Into<RoadmapError>> From<E> for ApiError {
 
 /// In the extensions of a response: the name of the budget that the request was over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RefusedBudget(pub(crate) &'static str);
+pub(crate) struct ExceededBudget(pub(crate) &'static str);
 
 /// The process's memory for bodies, in metrics.
 pub const BODY_MEMORY: &str = "body_memory";
@@ -80,20 +80,20 @@ pub(crate) struct ErrorBody<'a> {
     error: &'a str,
 }
 
-const WENT_WRONG: &str = "Something went wrong";
-const UNAVAILABLE: &str = "Service is temporarily unavailable";
+const INTERNAL_ERROR_MESSAGE: &str = "Something went wrong";
+const UNAVAILABLE_MESSAGE: &str = "Service is temporarily unavailable";
 
 /// When to send a call again that was over a budget of the day, in seconds: an hour of the day is free again then.
 const BUDGET_RETRY_AFTER: u32 = 3_600;
 
 /// Whether an answer of this status says when to send the call again.
-pub(crate) fn asks_to_return(status: StatusCode) -> bool {
+pub(crate) fn has_retry_after(status: StatusCode) -> bool {
     matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::CONFLICT | StatusCode::TOO_MANY_REQUESTS)
 }
 
 impl ApiError {
     /// Status and message. Messages of the domain's own errors are written there.
-    fn answer(&self) -> (StatusCode, String) {
+    fn status_and_message(&self) -> (StatusCode, String) {
         let fixed = |status, message: &str| (status, message.to_owned());
         match self {
             Self::Domain(error) => {
@@ -119,10 +119,10 @@ impl ApiError {
                     RoadmapError::Store(
                         StoreError::Unavailable(_) | StoreError::Transient(_) | StoreError::OutcomeUnknown(_),
                     ) => {
-                        return fixed(StatusCode::SERVICE_UNAVAILABLE, UNAVAILABLE);
+                        return fixed(StatusCode::SERVICE_UNAVAILABLE, UNAVAILABLE_MESSAGE);
                     }
                     RoadmapError::Store(StoreError::Inconsistent { .. } | StoreError::Fatal(_)) => {
-                        return fixed(StatusCode::INTERNAL_SERVER_ERROR, WENT_WRONG);
+                        return fixed(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL_ERROR_MESSAGE);
                     }
                 };
                 (status, error.to_string())
@@ -148,16 +148,18 @@ impl ApiError {
                 };
                 (StatusCode::PAYLOAD_TOO_LARGE, format!("Request body must not be larger than {limit}"))
             }
-            Self::BodiesFull => fixed(StatusCode::SERVICE_UNAVAILABLE, "Too many request bodies at a time"),
-            Self::MarkupBusy => {
+            Self::BodyMemoryExhausted => fixed(StatusCode::SERVICE_UNAVAILABLE, "Too many request bodies at a time"),
+            Self::MarkupQueueFull => {
                 fixed(StatusCode::SERVICE_UNAVAILABLE, "Too many request bodies with much markup at a time")
             }
             Self::BodyTimeout => fixed(StatusCode::REQUEST_TIMEOUT, "Request body took too long to arrive"),
-            Self::TooManyCalls(_) => fixed(StatusCode::TOO_MANY_REQUESTS, "Too many calls, try again later"),
+            Self::TooManyRequests(_) => fixed(StatusCode::TOO_MANY_REQUESTS, "Too many calls, try again later"),
             Self::TooManyFailures(_) => {
                 fixed(StatusCode::TOO_MANY_REQUESTS, "Too many failed authentications, try again later")
             }
-            Self::Panicked(_) | Self::HandlerPanicked => fixed(StatusCode::INTERNAL_SERVER_ERROR, WENT_WRONG),
+            Self::TaskPanicked(_) | Self::HandlerPanicked => {
+                fixed(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL_ERROR_MESSAGE)
+            }
         }
     }
 
@@ -165,7 +167,7 @@ impl ApiError {
     fn chain(&self) -> String {
         let first: &(dyn Error + 'static) = match self {
             Self::Domain(error) => error,
-            Self::Panicked(error) => error,
+            Self::TaskPanicked(error) => error,
             other => return other.to_string(),
         };
         ErrorChain::new(first).to_string()
@@ -174,17 +176,17 @@ impl ApiError {
 
 impl std::fmt::Display for ApiError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.answer().1)
+        f.write_str(&self.status_and_message().1)
     }
 }
 
 impl ResponseError for ApiError {
     fn status_code(&self) -> StatusCode {
-        self.answer().0
+        self.status_and_message().0
     }
 
     fn error_response(&self) -> HttpResponse {
-        let (status, message) = self.answer();
+        let (status, message) = self.status_and_message();
         // What a workspace has used up is no failure of the service.
         if status.is_server_error() && !matches!(self, Self::Domain(RoadmapError::OverBudget(_))) {
             tracing::error!(status = status.as_u16(), cause = %self.chain(), "a call failed");
@@ -197,22 +199,22 @@ impl ResponseError for ApiError {
             response.insert_header((CONTENT_RANGE, format!("bytes */{length}")));
         }
         // Without a key, sending it again may do it twice.
-        let is_doubtful = matches!(self, Self::Domain(RoadmapError::OutcomeUnknown { has_key: false, .. }));
-        if asks_to_return(status) && !is_doubtful {
+        let may_have_been_applied = matches!(self, Self::Domain(RoadmapError::OutcomeUnknown { has_key: false, .. }));
+        if has_retry_after(status) && !may_have_been_applied {
             response.insert_header((RETRY_AFTER, "1"));
         }
         match self {
-            Self::BodiesFull => drop(response.extensions_mut().insert(RefusedBudget(BODY_MEMORY))),
-            Self::MarkupBusy => drop(response.extensions_mut().insert(RefusedBudget(MARKUP_THREADS))),
+            Self::BodyMemoryExhausted => drop(response.extensions_mut().insert(ExceededBudget(BODY_MEMORY))),
+            Self::MarkupQueueFull => drop(response.extensions_mut().insert(ExceededBudget(MARKUP_THREADS))),
             _ => {}
         }
         if let Self::Domain(RoadmapError::OverBudget(OverBudget { budget, .. })) = self {
-            response.extensions_mut().insert(RefusedBudget(budget.name()));
+            response.extensions_mut().insert(ExceededBudget(budget.name()));
             if status == StatusCode::TOO_MANY_REQUESTS {
                 response.insert_header((RETRY_AFTER, BUDGET_RETRY_AFTER));
             }
         }
-        if let Self::TooManyCalls(seconds) | Self::TooManyFailures(seconds) = self {
+        if let Self::TooManyRequests(seconds) | Self::TooManyFailures(seconds) = self {
             response.insert_header((RETRY_AFTER, *seconds));
         }
         response.json(ErrorBody { error: &message })
@@ -230,7 +232,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn every_failure_has_one_status_and_one_sentence() {
+    async fn every_error_has_one_status_and_one_message() {
         for (error, status, message, retry) in [
             (RoadmapError::Unauthenticated.into(), 401, "Could not authenticate, invalid API Key", false),
             (RoadmapError::OutOfScope.into(), 403, "API Key does not have the required scope", false),
@@ -293,14 +295,14 @@ mod tests {
             (ApiError::BodyTimeout, 408, "Request body took too long to arrive", false),
             (ApiError::TooLarge { limit: 1024 * 1024 }, 413, "Request body must not be larger than 1 MB", false),
             (ApiError::TooLarge { limit: 4 * 1024 }, 413, "Request body must not be larger than 4 KB", false),
-            (ApiError::BodiesFull, 503, "Too many request bodies at a time", true),
-            (ApiError::MarkupBusy, 503, "Too many request bodies with much markup at a time", true),
+            (ApiError::BodyMemoryExhausted, 503, "Too many request bodies at a time", true),
+            (ApiError::MarkupQueueFull, 503, "Too many request bodies with much markup at a time", true),
             (ApiError::UnsupportedMediaType, 415, "Content-Type must be application/json", false),
             (ApiError::UnsupportedUploadType, 415, "Content-Type must be multipart/form-data", false),
             (ApiError::MalformedUpload, 400, "Request body is not valid multipart/form-data", false),
             (ApiError::RangeNotSatisfiable(7), 416, "Range not satisfiable", false),
             (ApiError::MalformedBody, 400, "Request body is not valid JSON", false),
-            (ApiError::TooManyCalls(7), 429, "Too many calls, try again later", true),
+            (ApiError::TooManyRequests(7), 429, "Too many calls, try again later", true),
             (ApiError::TooManyFailures(7), 429, "Too many failed authentications, try again later", true),
             (ApiError::HandlerPanicked, 500, "Something went wrong", false),
         ] {
@@ -314,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn the_log_gets_every_cause_once() {
+    fn the_log_has_every_cause_once() {
         let error: ApiError = RoadmapError::SearchUnavailable(StoreError::Fatal("no such table".into())).into();
         assert_eq!(error.chain(), "search_unavailable: the store failed: no such table");
     }

@@ -19,9 +19,9 @@ pub struct Object<T>(pub T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OfMap<T>(PhantomData<T>);
+        struct MapVisitor<T>(PhantomData<T>);
 
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for OfMap<T> {
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for MapVisitor<T> {
             type Value = Object<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -33,7 +33,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
             }
         }
 
-        deserializer.deserialize_map(OfMap(PhantomData))
+        deserializer.deserialize_map(MapVisitor(PhantomData))
     }
 }
 
@@ -41,7 +41,9 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 ///
 /// # Errors
 /// Those of the field's own type.
-pub fn sent<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+pub fn double_option<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
@@ -50,7 +52,7 @@ pub fn sent<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> 
 /// # Errors
 /// A field of another JSON type, by its own name.
 pub fn body<B: DeserializeOwned>(body: Map<String, Value>) -> Parsed<B> {
-    serde_path_to_error::deserialize(Sent(Value::Object(body))).map_err(|error| {
+    serde_path_to_error::deserialize(JsonInput(Value::Object(body))).map_err(|error| {
         let innermost = error.path().iter().rev().find_map(|segment| match segment {
             Segment::Map { key } => Some(key.as_str()),
             _ => None,
@@ -68,20 +70,20 @@ pub fn body<B: DeserializeOwned>(body: Map<String, Value>) -> Parsed<B> {
 
 /// A value that does not fit, with what was expected in its place. serde_json's own error tells that in its message alone.
 #[derive(Debug)]
-struct Mismatch {
+struct TypeMismatch {
     /// As the type that was to be read describes itself, if it was a matter of types.
     expected: Option<String>,
 }
 
-impl fmt::Display for Mismatch {
+impl fmt::Display for TypeMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "not {}", self.expected.as_deref().unwrap_or("valid"))
     }
 }
 
-impl std::error::Error for Mismatch {}
+impl std::error::Error for TypeMismatch {}
 
-impl de::Error for Mismatch {
+impl de::Error for TypeMismatch {
     fn custom<T: fmt::Display>(_message: T) -> Self {
         Self { expected: None }
     }
@@ -95,13 +97,13 @@ impl de::Error for Mismatch {
     }
 }
 
-/// A JSON value that is read with [`Mismatch`] as the error.
-struct Sent(Value);
+/// A JSON value that is read with [`TypeMismatch`] as the error.
+struct JsonInput(Value);
 
-impl<'de> Deserializer<'de> for Sent {
-    type Error = Mismatch;
+impl<'de> Deserializer<'de> for JsonInput {
+    type Error = TypeMismatch;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeMismatch> {
         match self.0 {
             Value::Null => visitor.visit_unit(),
             Value::Bool(value) => visitor.visit_bool(value),
@@ -112,13 +114,15 @@ impl<'de> Deserializer<'de> for Sent {
                 (None, None, None) => Err(de::Error::invalid_type(Unexpected::Other("number"), &visitor)),
             },
             Value::String(value) => visitor.visit_string(value),
-            Value::Array(values) => SeqDeserializer::new(values.into_iter().map(Sent)).deserialize_any(visitor),
-            Value::Object(fields) => MapDeserializer::new(fields.into_iter().map(|(name, value)| (name, Sent(value))))
-                .deserialize_any(visitor),
+            Value::Array(values) => SeqDeserializer::new(values.into_iter().map(JsonInput)).deserialize_any(visitor),
+            Value::Object(fields) => {
+                MapDeserializer::new(fields.into_iter().map(|(name, value)| (name, JsonInput(value))))
+                    .deserialize_any(visitor)
+            }
         }
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mismatch> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TypeMismatch> {
         if self.0.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
@@ -126,7 +130,7 @@ impl<'de> Deserializer<'de> for Sent {
         self,
         _name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Mismatch> {
+    ) -> Result<V::Value, TypeMismatch> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -136,7 +140,7 @@ impl<'de> Deserializer<'de> for Sent {
     }
 }
 
-impl<'de> IntoDeserializer<'de, Mismatch> for Sent {
+impl<'de> IntoDeserializer<'de, TypeMismatch> for JsonInput {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -167,7 +171,7 @@ impl Query {
     pub fn parse(raw: &str) -> Self {
         let pairs = raw.split('&').filter(|pair| !pair.is_empty()).filter_map(|pair| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            Some((decoded(name)?, decoded(value)))
+            Some((percent_decoded(name)?, percent_decoded(value)))
         });
         Self(pairs.collect())
     }
@@ -193,7 +197,7 @@ impl Query {
     }
 }
 
-fn decoded(raw: &str) -> Option<String> {
+fn percent_decoded(raw: &str) -> Option<String> {
     let spaced = raw.replace('+', " ");
     percent_decode_str(&spaced).decode_utf8().ok().map(Into::into)
 }
@@ -233,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_type_is_told_by_the_field_s_own_name() {
+    fn a_wrong_type_names_the_field() {
         for (body, message) in [
             (json!({"name": 5}), "name must be a string"),
             (json!({"name": ["a"]}), "name must be a string"),
@@ -275,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_expected_is_known_and_not_read_out_of_a_message() {
+    fn the_expected_type_is_not_parsed_from_a_message() {
         for value in [json!("red, expected blue"), json!(1), json!({ "expected": "red" }), json!(["expected red"])] {
             let Value::Object(sent) = json!({ "colour": value }) else { panic!("an object") };
             let refused = body::<Painted>(sent).unwrap_err();
@@ -344,7 +348,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
         #[test]
-        fn whatever_is_sent_is_read_or_refused_by_a_field_s_name(sent in json_object()) {
+        fn any_json_is_accepted_or_rejected_by_field_name(sent in json_object()) {
             let fits = |name: &str, is: fn(&Value) -> bool| sent.get(name).is_none_or(|value| value.is_null() || is(value));
             let list = |value: &Value| value.as_array().is_some_and(|list| list.iter().all(Value::is_string));
             let inner = |value: &Value| {
@@ -362,14 +366,14 @@ mod tests {
         }
 
         #[test]
-        fn an_operation_key_is_read_or_refused_by_its_name(sent in json_object()) {
+        fn an_operation_key_is_accepted_or_rejected_by_name(sent in json_object()) {
             if let Err(error) = operation_key(&sent) {
                 prop_assert_eq!(error.field, "operation_key");
             }
         }
 
         #[test]
-        fn whatever_stands_in_a_query_is_read_or_refused_by_its_name(raw in "(?s).{0,60}|([a-c=&+%0-9f]|page){0,40}") {
+        fn any_query_is_accepted_or_rejected_by_parameter_name(raw in "(?s).{0,60}|([a-c=&+%0-9f]|page){0,40}") {
             let query = Query::parse(&raw);
             for name in ["a", "page", "page_size", ""] {
                 if let Err(error) = query.get(name) {

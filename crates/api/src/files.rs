@@ -26,10 +26,10 @@ use crate::state::State;
 use crate::wire::Links;
 
 /// How long the way to the bytes is open.
-const LIFE: Duration = Duration::from_secs(300);
+const LINK_LIFETIME: Duration = Duration::from_secs(300);
 
 /// What every answer with or about a file carries: nobody guesses its type, and nothing in it runs.
-const GUARDS: [(HeaderName, &str); 3] = [
+const SECURITY_HEADERS: [(HeaderName, &str); 3] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"),
     (REFERRER_POLICY, "no-referrer"),
@@ -37,29 +37,29 @@ const GUARDS: [(HeaderName, &str); 3] = [
 
 /// `GET /blobs/<signed id>/<name>`
 pub(crate) async fn blob(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let (attachment, links) = referred(&state, &request, Purpose::Blob).await?;
+    let (attachment, links) = resolve_attachment(&state, &request, Purpose::Blob).await?;
     let served = Served::of(&attachment.media_type, &attachment.filename);
-    let location = match state.blobs.link(attachment.key, LIFE).await? {
+    let location = match state.blobs.link(attachment.key, LINK_LIFETIME).await? {
         Some(url) => url,
         None => {
-            let until = state.clock.now().plus(LIFE.try_into().unwrap_or(time::Duration::ZERO));
+            let until = state.clock.now().plus(LINK_LIFETIME.try_into().unwrap_or(time::Duration::ZERO));
             links.file(attachment.id, &attachment.filename, until)
         }
     };
-    Ok(guarded(StatusCode::FOUND, &served).insert_header((LOCATION, location)).finish())
+    Ok(response_with_security_headers(StatusCode::FOUND, &served).insert_header((LOCATION, location)).finish())
 }
 
 /// `GET /files/<token>/<name>`
 pub(crate) async fn file(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let (attachment, _) = referred(&state, &request, Purpose::File).await?;
+    let (attachment, _) = resolve_attachment(&state, &request, Purpose::File).await?;
     let tag = EntityTag::new_strong(attachment.checksum.to_string());
     let served = Served::of(&attachment.media_type, &attachment.filename);
-    let mut response = guarded(StatusCode::OK, &served);
+    let mut response = response_with_security_headers(StatusCode::OK, &served);
     response.insert_header((ETAG, tag.clone())).insert_header((ACCEPT_RANGES, "bytes"));
-    if has_already(&request, &tag) {
+    if is_not_modified(&request, &tag) {
         return Ok(response.status(StatusCode::NOT_MODIFIED).finish());
     }
-    let range = range(&request, &tag, attachment.byte_size)?;
+    let range = requested_range(&request, &tag, attachment.byte_size)?;
     let chunks = state.blobs.read(attachment.key, range.clone()).await?.ok_or(ApiError::NotFound)?;
     response.content_type(served.content_type.as_str());
     response.insert_header((CONTENT_DISPOSITION, served.disposition()));
@@ -71,21 +71,25 @@ pub(crate) async fn file(state: web::Data<State>, request: HttpRequest) -> Resul
         }
         None => attachment.byte_size,
     };
-    Ok(response.body(SizedStream::new(length, pieces(chunks))))
+    Ok(response.body(SizedStream::new(length, body_stream(chunks))))
 }
 
 /// The file that the path refers to. Whatever is wrong with the reference, there is nothing here.
-async fn referred(state: &State, request: &HttpRequest, purpose: Purpose) -> Result<(Attachment, Links), ApiError> {
-    let (workspace, id) = caller::referred(state, request, purpose).await?;
+async fn resolve_attachment(
+    state: &State,
+    request: &HttpRequest,
+    purpose: Purpose,
+) -> Result<(Attachment, Links), ApiError> {
+    let (workspace, id) = caller::resolve_reference(state, request, purpose).await?;
     let attachment = state.reader.attachment(workspace.id, AttachmentId::new(id)).await?.ok_or(ApiError::NotFound)?;
     let base = state.base_url.of_workspace(&workspace.subdomain);
-    Ok((attachment, Links::of(base, workspace.id, state.references.clone())))
+    Ok((attachment, Links::new(base, workspace.id, state.references.clone())))
 }
 
-fn guarded(status: StatusCode, served: &Served) -> HttpResponseBuilder {
+fn response_with_security_headers(status: StatusCode, served: &Served) -> HttpResponseBuilder {
     let mut response = HttpResponseBuilder::new(status);
-    for guard in GUARDS {
-        response.insert_header(guard);
+    for header in SECURITY_HEADERS {
+        response.insert_header(header);
     }
     // Images are shown on pages of the customer's own. Browsers look at this on the way through a redirect, too.
     let policy = if served.inline { "cross-origin" } else { "same-origin" };
@@ -94,7 +98,7 @@ fn guarded(status: StatusCode, served: &Served) -> HttpResponseBuilder {
 }
 
 /// Whether the client has these bytes (RFC 9110 section 13.1.2).
-pub(crate) fn has_already(request: &HttpRequest, tag: &EntityTag) -> bool {
+pub(crate) fn is_not_modified(request: &HttpRequest, tag: &EntityTag) -> bool {
     if !request.headers().contains_key(header::IF_NONE_MATCH) {
         return false;
     }
@@ -107,7 +111,7 @@ pub(crate) fn has_already(request: &HttpRequest, tag: &EntityTag) -> bool {
 
 /// The range that is asked for (RFC 9110 section 14.2): one, of bytes. A header that asks for
 /// anything else, or for a part of what has changed, is passed over.
-fn range(request: &HttpRequest, tag: &EntityTag, length: u64) -> Result<Option<Range<u64>>, ApiError> {
+fn requested_range(request: &HttpRequest, tag: &EntityTag, length: u64) -> Result<Option<Range<u64>>, ApiError> {
     let Ok(header::Range::Bytes(ranges)) = header::Range::parse(request) else { return Ok(None) };
     if request.headers().contains_key(header::IF_RANGE)
         && !matches!(IfRange::parse(request), Ok(IfRange::EntityTag(known)) if known.strong_eq(tag))
@@ -121,7 +125,7 @@ fn range(request: &HttpRequest, tag: &EntityTag, length: u64) -> Result<Option<R
 }
 
 /// The pieces of a file as the web server takes them.
-fn pieces(chunks: Box<dyn Chunks>) -> impl futures_util::Stream<Item = Result<Bytes, StoreError>> {
+fn body_stream(chunks: Box<dyn Chunks>) -> impl futures_util::Stream<Item = Result<Bytes, StoreError>> {
     stream::unfold(Some(chunks), |chunks| async move {
         let mut chunks = chunks?;
         match chunks.next().await {
@@ -146,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn one_range_of_bytes_is_cut_out() {
+    fn a_single_byte_range_is_served() {
         for (asked, cut) in [
             ("bytes=0-0", Some(0..1)),
             ("bytes=0-9", Some(0..10)),
@@ -160,23 +164,23 @@ mod tests {
             ("nonsense", None),
         ] {
             let request = TestRequest::get().insert_header((header::RANGE, asked)).to_http_request();
-            assert_eq!(range(&request, &tag(), 10).unwrap(), cut, "{asked}");
+            assert_eq!(requested_range(&request, &tag(), 10).unwrap(), cut, "{asked}");
         }
-        assert_eq!(range(&TestRequest::get().to_http_request(), &tag(), 10).unwrap(), None);
+        assert_eq!(requested_range(&TestRequest::get().to_http_request(), &tag(), 10).unwrap(), None);
         for asked in ["bytes=10-", "bytes=-0", "bytes=99-100"] {
             let request = TestRequest::get().insert_header((header::RANGE, asked)).to_http_request();
-            assert!(matches!(range(&request, &tag(), 10), Err(ApiError::RangeNotSatisfiable(10))), "{asked}");
+            assert!(matches!(requested_range(&request, &tag(), 10), Err(ApiError::RangeNotSatisfiable(10))), "{asked}");
         }
     }
 
     #[test]
-    fn a_range_of_something_else_is_the_whole() {
+    fn a_range_of_another_version_is_ignored() {
         for (known, cut) in [("\"abc==\"", Some(0..1)), ("\"other\"", None), ("W/\"abc==\"", None), ("?", None)] {
             let request = TestRequest::get()
                 .insert_header((header::RANGE, "bytes=0-0"))
                 .insert_header((header::IF_RANGE, known))
                 .to_http_request();
-            assert_eq!(range(&request, &tag(), 10).unwrap(), cut, "{known}");
+            assert_eq!(requested_range(&request, &tag(), 10).unwrap(), cut, "{known}");
         }
     }
 
@@ -184,8 +188,8 @@ mod tests {
     fn a_known_file_is_not_sent_again() {
         for (known, same) in [("\"abc==\"", true), ("W/\"abc==\", \"x\"", true), ("*", true), ("\"x\"", false)] {
             let request = TestRequest::get().insert_header((header::IF_NONE_MATCH, known)).to_http_request();
-            assert_eq!(has_already(&request, &tag()), same, "{known}");
+            assert_eq!(is_not_modified(&request, &tag()), same, "{known}");
         }
-        assert!(!has_already(&TestRequest::get().to_http_request(), &tag()));
+        assert!(!is_not_modified(&TestRequest::get().to_http_request(), &tag()));
     }
 }

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_client_is_the_last_node_that_is_no_proxy() {
+    fn the_client_is_the_last_node_that_is_not_a_proxy() {
         for (family, pairs, client) in [
             (XForwarded, &[("x-forwarded-for", "192.0.2.1")][..], "192.0.2.1"),
             (XForwarded, &[("x-forwarded-for", "198.51.100.9, 192.0.2.1 ")], "192.0.2.1"),
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn families_that_do_not_agree_are_refused_and_only_where_they_count() {
+    fn conflicting_header_families_are_rejected_from_trusted_proxies_only() {
         for pairs in [
             &[("x-forwarded-for", "192.0.2.1"), ("forwarded", "for=198.51.100.9")][..],
             &[("x-forwarded-for", "198.51.100.9, 192.0.2.1"), ("forwarded", "for=198.51.100.9")],
@@ -295,14 +295,14 @@ mod tests {
     }
 
     #[test]
-    fn a_request_without_a_peer_and_one_with_two_hosts_are_nobody_s() {
+    fn a_missing_peer_is_unspecified_and_two_hosts_count_as_none() {
         let headers = headers(&[("host", "a.example"), ("host", "b.example"), ("x-forwarded-for", "192.0.2.1")]);
         let origin = proxies(Some(XForwarded)).origin(&headers, None).unwrap();
         assert_eq!(origin, RequestOrigin { address: "0.0.0.0".parse().unwrap(), host: None });
     }
 
     #[test]
-    fn a_repeated_header_is_no_header() {
+    fn a_repeated_header_counts_as_missing() {
         const KEY: HeaderName = HeaderName::from_static("x-api-key");
         assert_eq!(single_value(&headers(&[("x-api-key", "a")]), &KEY), Some("a"));
         assert_eq!(single_value(&headers(&[("x-api-key", "a"), ("x-api-key", "a")]), &KEY), None);

@@ -11,13 +11,13 @@ use tokio::sync::Semaphore;
 use crate::error::ApiError;
 
 /// How many tags a body may have to be read at once, where it is: a millisecond's work at most.
-const FEW_TAGS: usize = 256;
+const MAX_INLINE_TAGS: usize = 256;
 
 /// How many bytes its texts may have for that. Their words are reduced to stems.
-const SHORT: usize = 8 * 1024;
+const MAX_INLINE_TEXT: usize = 8 * 1024;
 
 /// How many bodies may wait for their turn: some seconds' work at most.
-const MOST_WAITING: usize = 32;
+const MAX_QUEUED: usize = 32;
 
 /// Threads for markup.
 #[derive(Clone)]
@@ -42,47 +42,48 @@ impl MarkupPool {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let place = Place::of(&self.waiting).ok_or(ApiError::MarkupBusy)?;
-        let permit = self.threads.clone().acquire_owned().await.map_err(|_| ApiError::MarkupBusy)?;
-        drop(place);
+        let slot = QueueSlot::reserve(&self.waiting).ok_or(ApiError::MarkupQueueFull)?;
+        let permit = self.threads.clone().acquire_owned().await.map_err(|_| ApiError::MarkupQueueFull)?;
+        drop(slot);
         // The thread is in use until the work has ended, whether or not its request is still there.
         let work = self.runtime.spawn_blocking(move || {
             let outcome = work();
             drop(permit);
             outcome
         });
-        work.await.map_err(ApiError::Panicked)
+        work.await.map_err(ApiError::TaskPanicked)
     }
 }
 
 /// A place among those who wait.
-struct Place(Arc<AtomicUsize>);
+struct QueueSlot(Arc<AtomicUsize>);
 
-impl Place {
-    fn of(waiting: &Arc<AtomicUsize>) -> Option<Self> {
-        let place = Self(waiting.clone());
-        (waiting.fetch_add(1, Ordering::SeqCst) < MOST_WAITING).then_some(place)
+impl QueueSlot {
+    fn reserve(waiting: &Arc<AtomicUsize>) -> Option<Self> {
+        let slot = Self(waiting.clone());
+        (waiting.fetch_add(1, Ordering::SeqCst) < MAX_QUEUED).then_some(slot)
     }
 }
 
-impl Drop for Place {
+impl Drop for QueueSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 /// Whether a body may have so much markup or text that reading it is worth a thread.
-pub(crate) fn is_much(body: &Map<String, Value>) -> bool {
-    let count = |of: fn(&str) -> usize| body.values().map(|value| sum(value, of)).sum::<usize>();
-    count(str::len) > SHORT || count(|text| text.bytes().filter(|byte| *byte == b'<').count()) > FEW_TAGS
+pub(crate) fn is_expensive(body: &Map<String, Value>) -> bool {
+    let count = |of: fn(&str) -> usize| body.values().map(|value| sum_over_texts(value, of)).sum::<usize>();
+    count(str::len) > MAX_INLINE_TEXT
+        || count(|text| text.bytes().filter(|byte| *byte == b'<').count()) > MAX_INLINE_TAGS
 }
 
 /// The sum over all texts of a value. The parser of JSON has bounded how deep it is nested.
-fn sum(value: &Value, of: fn(&str) -> usize) -> usize {
+fn sum_over_texts(value: &Value, of: fn(&str) -> usize) -> usize {
     match value {
         Value::String(text) => of(text),
-        Value::Array(values) => values.iter().map(|value| sum(value, of)).sum(),
-        Value::Object(fields) => fields.values().map(|value| sum(value, of)).sum(),
+        Value::Array(values) => values.iter().map(|value| sum_over_texts(value, of)).sum(),
+        Value::Object(fields) => fields.values().map(|value| sum_over_texts(value, of)).sum(),
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }
@@ -95,7 +96,7 @@ mod tests {
 
     #[test]
     fn markup_is_counted_wherever_it_is() {
-        for (body, much) in [
+        for (body, is_expensive_body) in [
             (json!({ "comment": { "content": "<b>".repeat(257) } }), true),
             (json!({ "comment": { "content": "<b>".repeat(256) } }), false),
             (json!({ "tags": ["<".repeat(200), "<".repeat(200)], "n": 1 }), true),
@@ -103,12 +104,12 @@ mod tests {
             (json!({ "comment": { "content": "x".repeat(9_000) } }), true),
         ] {
             let Value::Object(body) = body else { panic!("an object") };
-            assert_eq!(is_much(&body), much);
+            assert_eq!(is_expensive(&body), is_expensive_body);
         }
     }
 
     #[tokio::test]
-    async fn so_many_run_so_many_wait_and_the_rest_is_refused() {
+    async fn running_and_queued_work_is_bounded() {
         let pool = MarkupPool::new(Handle::current(), 1);
         let (release, held) = mpsc::channel::<()>();
         let running = tokio::spawn({
@@ -118,19 +119,19 @@ mod tests {
         while pool.threads.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
-        let mut waiting: Vec<_> = (0..MOST_WAITING)
+        let mut waiting: Vec<_> = (0..MAX_QUEUED)
             .map(|_| {
                 let pool = pool.clone();
                 tokio::spawn(async move { pool.run(|| ()).await })
             })
             .collect();
-        while pool.waiting.load(Ordering::SeqCst) < MOST_WAITING {
+        while pool.waiting.load(Ordering::SeqCst) < MAX_QUEUED {
             tokio::task::yield_now().await;
         }
-        assert!(matches!(pool.run(|| ()).await, Err(ApiError::MarkupBusy)));
+        assert!(matches!(pool.run(|| ()).await, Err(ApiError::MarkupQueueFull)));
         // One that goes away makes room.
         waiting.pop().unwrap().abort();
-        while pool.waiting.load(Ordering::SeqCst) == MOST_WAITING {
+        while pool.waiting.load(Ordering::SeqCst) == MAX_QUEUED {
             tokio::task::yield_now().await;
         }
         let late = tokio::spawn({

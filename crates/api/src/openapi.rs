@@ -62,12 +62,12 @@ struct Derived;
 /// The document, as it is published: JSON for readers, in a stable order.
 #[must_use]
 pub fn document() -> &'static str {
-    static DOCUMENT: LazyLock<String> = LazyLock::new(|| format!("{:#}\n", assembled()));
+    static DOCUMENT: LazyLock<String> = LazyLock::new(|| format!("{:#}\n", document_json()));
     &DOCUMENT
 }
 
 /// The document, to be read by programs.
-pub(crate) fn assembled() -> Value {
+pub(crate) fn document_json() -> Value {
     assemble(&Derived::openapi())
 }
 
@@ -77,13 +77,13 @@ fn assemble(derived: &Assembled) -> Value {
     let derived = document.as_object_mut().and_then(|document| document.remove("components")).unwrap_or_default();
     let schemas = derived.get("schemas").and_then(Value::as_object).cloned().unwrap_or_default();
     let mut schemas: Map<String, Value> =
-        schemas.iter().map(|(name, schema)| (name.clone(), flattened(schema, &schemas))).collect();
+        schemas.iter().map(|(name, schema)| (name.clone(), flatten_all_of(schema, &schemas))).collect();
     for operation in operations(&mut document) {
-        finish(operation, &mut schemas);
+        complete_operation(operation, &mut schemas);
     }
-    close("Error", &mut schemas);
+    forbid_additional_properties("Error", &mut schemas);
     if let Some(upvote) = schemas.get_mut("CreateUpvote").and_then(Value::as_object_mut) {
-        upvote.insert("anyOf".to_owned(), fields::either(["customer", "reference_note"]));
+        upvote.insert("anyOf".to_owned(), fields::require_any_of(["customer", "reference_note"]));
     }
     let used = format!("{document}{}", Value::from(schemas.clone()));
     schemas.retain(|name, _| name == "Error" || used.contains(&format!("\"#/components/schemas/{name}\"")));
@@ -158,7 +158,7 @@ fn operations(document: &mut Value) -> impl Iterator<Item = &mut Map<String, Val
 }
 
 /// Adds to an operation what it has in common with others.
-fn finish(operation: &mut Map<String, Value>, schemas: &mut Map<String, Value>) {
+fn complete_operation(operation: &mut Map<String, Value>, schemas: &mut Map<String, Value>) {
     let parameters = operation.entry("parameters").or_insert_with(|| json!([]));
     if let Some(parameters) = parameters.as_array_mut() {
         parameters.push(json!({ "$ref": "#/components/parameters/RequestId" }));
@@ -168,9 +168,9 @@ fn finish(operation: &mut Map<String, Value>, schemas: &mut Map<String, Value>) 
     let takes_key = responses.contains_key("409");
     for (_, response) in responses.iter_mut().filter(|(status, _)| status.starts_with('2')) {
         if let Some(shape) = schema_of(response) {
-            close(shape, schemas);
+            forbid_additional_properties(shape, schemas);
         }
-        let mut headers = headers_of_every_answer();
+        let mut headers = common_response_headers();
         if takes_key {
             headers.insert("Idempotent-Replayed".to_owned(), header("Replayed"));
         }
@@ -187,22 +187,22 @@ fn finish(operation: &mut Map<String, Value>, schemas: &mut Map<String, Value>) 
 
 /// The name of the schema of a JSON body.
 fn schema_of(body: &Value) -> Option<&str> {
-    body.pointer("/content/application~1json/schema").and_then(named)
+    body.pointer("/content/application~1json/schema").and_then(schema_name)
 }
 
 /// The name of the schema that is referred to.
-fn named(reference: &Value) -> Option<&str> {
+fn schema_name(reference: &Value) -> Option<&str> {
     reference.get("$ref")?.as_str()?.strip_prefix("#/components/schemas/")
 }
 
 /// A schema whose parts stand beside each other, as they do on the wire, and not in a list of
 /// schemas that all have to hold.
-fn flattened(schema: &Value, schemas: &Map<String, Value>) -> Value {
+fn flatten_all_of(schema: &Value, schemas: &Map<String, Value>) -> Value {
     let Some(parts) = schema.get("allOf").and_then(Value::as_array) else { return schema.clone() };
     let (mut required, mut properties) = (Vec::new(), Map::new());
     for part in parts {
-        let part = named(part).and_then(|name| schemas.get(name)).unwrap_or(part);
-        let part = flattened(part, schemas);
+        let part = schema_name(part).and_then(|name| schemas.get(name)).unwrap_or(part);
+        let part = flatten_all_of(part, schemas);
         required.extend(part.get("required").and_then(Value::as_array).into_iter().flatten().cloned());
         properties.extend(part.get("properties").and_then(Value::as_object).cloned().unwrap_or_default());
     }
@@ -214,16 +214,16 @@ fn flattened(schema: &Value, schemas: &Map<String, Value>) -> Value {
 }
 
 /// Says of an answer's shape, and of all shapes in it, that they have no other fields.
-fn close(name: &str, schemas: &mut Map<String, Value>) {
+fn forbid_additional_properties(name: &str, schemas: &mut Map<String, Value>) {
     let Some(mut schema) = schemas.remove(name) else { return };
     let mut inner = Vec::new();
-    close_all(&mut schema, &mut inner);
+    forbid_additional_properties_in(&mut schema, &mut inner);
     schemas.insert(name.to_owned(), schema);
-    inner.iter().for_each(|name| close(name, schemas));
+    inner.iter().for_each(|name| forbid_additional_properties(name, schemas));
 }
 
-fn close_all(schema: &mut Value, inner: &mut Vec<String>) {
-    if let Some(name) = named(schema) {
+fn forbid_additional_properties_in(schema: &mut Value, inner: &mut Vec<String>) {
+    if let Some(name) = schema_name(schema) {
         inner.push(name.to_owned());
     }
     match schema {
@@ -231,10 +231,10 @@ fn close_all(schema: &mut Value, inner: &mut Vec<String>) {
             if object.contains_key("properties") {
                 object.insert("additionalProperties".to_owned(), false.into());
             }
-            object.iter_mut().for_each(|(_, value)| close_all(value, inner));
+            object.iter_mut().for_each(|(_, value)| forbid_additional_properties_in(value, inner));
         }
         // Alternatives.
-        Value::Array(values) => values.iter_mut().for_each(|value| close_all(value, inner)),
+        Value::Array(values) => values.iter_mut().for_each(|value| forbid_additional_properties_in(value, inner)),
         _ => {}
     }
 }
@@ -244,7 +244,7 @@ fn header(name: &str) -> Value {
     json!({ "$ref": format!("#/components/headers/{name}") })
 }
 
-fn headers_of_every_answer() -> Map<String, Value> {
+fn common_response_headers() -> Map<String, Value> {
     let optional = [("RateLimit", "RateLimit"), ("RateLimit-Policy", "RateLimitPolicy")];
     [("X-Request-Id", "RequestId"), ("Cache-Control", "CacheControl")]
         .into_iter()
@@ -258,12 +258,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_that_an_answer_may_have_are_closed_with_it() {
+    fn referenced_schemas_forbid_additional_properties_too() {
         let outer = json!({ "oneOf": [{ "type": "null" }, { "$ref": "#/components/schemas/Inner" }] });
         let (inner, other) = (json!({ "properties": {} }), json!({ "properties": {} }));
         let schemas = [("Outer", outer), ("Inner", inner), ("Other", other)];
         let mut schemas = schemas.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
-        close("Outer", &mut schemas);
+        forbid_additional_properties("Outer", &mut schemas);
         assert_eq!(schemas["Inner"], json!({ "properties": {}, "additionalProperties": false }));
         assert_eq!(schemas["Other"], json!({ "properties": {} }));
     }

@@ -11,21 +11,21 @@ use crate::error::ApiError;
 use crate::state::State;
 use crate::v1::{changelogs, comments, feature_requests, setting, track_moves, tracks, upvotes, voters, votes};
 use crate::v2::attachments;
-use crate::{around, caller, docs, files, host, unsubscribe};
+use crate::{caller, docs, files, host, middleware, unsubscribe};
 
 /// Adds all routes to an application.
 pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
     config.app_data(state).service(
         web::scope("")
-            .wrap(from_fn(host::check))
-            .wrap(from_fn(around::call))
+            .wrap(from_fn(host::check_host))
+            .wrap(from_fn(middleware::instrument_request))
             .service(resource("/api/external/openapi.json", "GET, HEAD", [get(docs::document)]))
             .service(
                 web::scope("/api/external")
                     .wrap(from_fn(caller::authenticate))
                     .service(v1())
                     .service(v2())
-                    .default_service(nowhere()),
+                    .default_service(not_found()),
             )
             .service(resource(
                 "/healthz",
@@ -37,11 +37,11 @@ pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
             .service(anonymous_resource(
                 "/unsubscribe/{reference}",
                 "GET, HEAD, POST",
-                [get(unsubscribe::show), web::post().to(unsubscribe::act)],
+                [get(unsubscribe::show_form), web::post().to(unsubscribe::submit)],
             ))
             .service(resource("/api/docs", "GET, HEAD", [get(docs::page)]))
             .service(anonymous_resource("/readyz", "GET, HEAD", [get(ready)]))
-            .default_service(nowhere()),
+            .default_service(not_found()),
     );
 }
 
@@ -79,13 +79,13 @@ fn v1() -> impl HttpServiceFactory {
             "GET, HEAD, POST",
             [get(changelogs::index), web::post().to(changelogs::create)],
         ))
-        .default_service(nowhere())
+        .default_service(not_found())
 }
 
 fn v2() -> impl HttpServiceFactory {
     web::scope("/v2")
         .service(resource("/attachments", "POST", [web::post().to(attachments::create)]))
-        .default_service(nowhere())
+        .default_service(not_found())
 }
 
 /// A path with its methods; any other method is answered with the list of them.
@@ -114,6 +114,6 @@ where
     web::route().guard(guard::Any(guard::Get()).or(guard::Method(Method::HEAD))).to(handler)
 }
 
-fn nowhere() -> Route {
+fn not_found() -> Route {
     web::to(|| async { Err::<HttpResponse, _>(ApiError::NotFound) })
 }

@@ -12,9 +12,9 @@ use roadmap_domain::usecase::search_requests::SearchRequests;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 
 use crate::body::BodyLimits;
-use crate::detached::Detached;
+use crate::detached::DetachedTasks;
 use crate::forwarding::Proxies;
-use crate::limits::Limits;
+use crate::limits::RateLimits;
 use crate::markup::MarkupPool;
 use crate::observer::Observer;
 
@@ -43,7 +43,7 @@ pub struct State {
     /// Recognises callers.
     pub authenticate: Authenticate,
     /// Keeps callers within their limits.
-    pub limits: Arc<Limits>,
+    pub limits: Arc<RateLimits>,
     /// What bodies may cost.
     pub bodies: BodyLimits,
     /// Where bodies with much markup are read.
@@ -57,7 +57,7 @@ pub struct State {
     /// Is told what becomes of calls.
     pub observer: Arc<dyn Observer>,
     /// Where work goes on when its caller is gone.
-    pub detached: Detached,
+    pub detached: DetachedTasks,
     /// Gives out request ids.
     pub ids: Arc<dyn Ids>,
     /// Tells the time for them.

@@ -17,19 +17,21 @@ use crate::html::escaped;
 use crate::state::State;
 
 /// The form's field, and its value for mail about the one request.
-const FIELD: &str = "from";
+const SCOPE_FIELD: &str = "from";
 const REQUEST: &str = "request";
 
 /// `GET /unsubscribe/<token>`: asks.
-pub(crate) async fn show(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn show_form(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let (workspace, _) = subscriber(&state, &request).await?;
     let product = match state.reader.setting(workspace).await? {
         Some(setting) => escaped(setting.product_name.as_str()),
         None => return Err(ApiError::NotFound),
     };
-    let one = match commented(&request) {
+    let one = match feature_request_in_query(&request) {
         Some(_) => {
-            format!("<p><button name=\"{FIELD}\" value=\"{REQUEST}\">Only about this feature request</button></p>")
+            format!(
+                "<p><button name=\"{SCOPE_FIELD}\" value=\"{REQUEST}\">Only about this feature request</button></p>"
+            )
         }
         None => String::new(),
     };
@@ -37,24 +39,24 @@ pub(crate) async fn show(state: web::Data<State>, request: HttpRequest) -> Resul
         &format!("Stop mail from {product}?"),
         &format!(
             "<form method=\"post\">{one}\
-             <p><button name=\"{FIELD}\" value=\"everything\">About all feature requests</button></p></form>"
+             <p><button name=\"{SCOPE_FIELD}\" value=\"everything\">About all feature requests</button></p></form>"
         ),
     ))
 }
 
 /// `POST /unsubscribe/<token>`: acts. The page's button says what about; a mail program says nothing
 /// of it, and means everything.
-pub(crate) async fn act(
+pub(crate) async fn submit(
     state: web::Data<State>,
     request: HttpRequest,
     payload: web::Payload,
 ) -> Result<HttpResponse, ApiError> {
     // Anybody can send a body here: none is read before the link is known to be good.
     let (workspace, customer) = subscriber(&state, &request).await?;
-    let (body, _memory) = state.bodies.read(&mut payload.into_inner(), body::FORM_LIMIT).await?;
+    let (body, _memory) = state.bodies.read_body(&mut payload.into_inner(), body::FORM_LIMIT).await?;
     let form = Query::parse(&String::from_utf8_lossy(&body));
-    let only_one = form.get(FIELD).is_ok_and(|about| about == Some(REQUEST));
-    let what = match commented(&request) {
+    let only_one = form.get(SCOPE_FIELD).is_ok_and(|about| about == Some(REQUEST));
+    let what = match feature_request_in_query(&request) {
         Some(request) if only_one => Unsubscription::Request(request),
         _ => Unsubscription::Everything,
     };
@@ -70,13 +72,13 @@ pub(crate) async fn act(
 
 /// Whom the path stands for.
 async fn subscriber(state: &State, request: &HttpRequest) -> Result<(WorkspaceId, CustomerId), ApiError> {
-    let (workspace, customer) = caller::referred(state, request, Purpose::Unsubscribe).await?;
+    let (workspace, customer) = caller::resolve_reference(state, request, Purpose::Unsubscribe).await?;
     Ok((workspace.id, CustomerId::new(customer)))
 }
 
 /// The request that the mail was about. It needs no signature: nobody can end any mail but that of
 /// the token's owner.
-fn commented(request: &HttpRequest) -> Option<RequestId> {
+fn feature_request_in_query(request: &HttpRequest) -> Option<RequestId> {
     let query = Query::parse(request.query_string());
     query.get(REQUEST).ok().flatten().and_then(|raw| parse_uuid(REQUEST, raw).ok()).map(RequestId::new)
 }

@@ -18,8 +18,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
 
-use crate::call::WriteCall;
 use crate::error::ApiError;
+use crate::extractors::WriteRequest;
 use crate::fields;
 use crate::markup;
 use crate::openapi::fields as described;
@@ -50,19 +50,19 @@ pub(crate) struct ReferenceNoteBody {
 ///
 /// A field that cannot be accepted, the key included, is an error inside of the command: the key is looked up before, and
 /// whether the record exists comes first too. Of a body with much markup both are looked at before it is read.
-pub(crate) async fn execute<B: DeserializeOwned, T: Send + 'static, O: Operation + 'static>(
+pub(crate) async fn execute_operation<B: DeserializeOwned, T: Send + 'static, O: Operation + 'static>(
     state: &web::Data<State>,
-    call: WriteCall,
+    input: WriteRequest,
     parse: impl FnOnce(B) -> Parsed<T> + Send + 'static,
     operation: impl Fn(Parsed<T>) -> O + Clone + Send + 'static,
     render: impl Fn(O::Reply) -> SavedReply + Clone + Send + Sync + 'static,
 ) -> Result<HttpResponse, ApiError> {
-    let (workspace, key, body, memory) = call.into_parts();
+    let (workspace, key, body, memory) = input.into_parts();
     let run = |key: Option<OperationKey>, operation: O| {
         let (executor, render) = (state.executor.clone(), render.clone());
         state.detached.run(async move { executor.run(workspace, key.as_ref(), &operation, render).await })
     };
-    let is_much = markup::is_much(&body);
+    let is_expensive = markup::is_expensive(&body);
     let parse = move || {
         let parsed = fields::body(body).and_then(parse);
         drop(memory);
@@ -70,19 +70,19 @@ pub(crate) async fn execute<B: DeserializeOwned, T: Send + 'static, O: Operation
     };
     let (key, operation) = match key {
         Err(invalid) => (None, operation(Err(invalid))),
-        Ok(key) if is_much => {
-            match run(key.clone(), operation(Err(unread()))).await? {
-                Err(RoadmapError::Invalid(invalid)) if invalid == unread() => {}
-                settled => return Ok(wire::answer(settled?)),
+        Ok(key) if is_expensive => {
+            match run(key.clone(), operation(Err(unread_body()))).await? {
+                Err(RoadmapError::Invalid(invalid)) if invalid == unread_body() => {}
+                outcome => return Ok(wire::response(outcome?)),
             }
             (key, state.markup.run(move || operation(parse())).await?)
         }
         Ok(key) => (key, operation(parse())),
     };
-    Ok(wire::answer(run(key, operation).await??))
+    Ok(wire::response(run(key, operation).await??))
 }
 
 /// Replaces the input of a command that runs only to find its saved response or a missing record.
-fn unread() -> Invalid {
+fn unread_body() -> Invalid {
     Invalid::missing("body")
 }

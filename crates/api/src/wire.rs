@@ -25,11 +25,11 @@ pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-repl
 
 /// A 200 with this body.
 pub(crate) fn ok<T: Serialize>(body: &T) -> HttpResponse {
-    answer(Answer { reply: saved(StatusCode::OK, body), replayed: false })
+    response(Answer { reply: saved_response(StatusCode::OK, body), replayed: false })
 }
 
 /// An answer as it is saved.
-pub(crate) fn saved<T: Serialize>(status: StatusCode, body: &T) -> SavedReply {
+pub(crate) fn saved_response<T: Serialize>(status: StatusCode, body: &T) -> SavedReply {
     // The shapes are plain structs: writing them to memory cannot fail. Should one ever, the answer
     // is an error and not half a body.
     match serde_json::to_vec(body) {
@@ -42,7 +42,7 @@ pub(crate) fn saved<T: Serialize>(status: StatusCode, body: &T) -> SavedReply {
 }
 
 /// An answer, new or from before, as it goes out.
-pub(crate) fn answer(answer: Answer) -> HttpResponse {
+pub(crate) fn response(answer: Answer) -> HttpResponse {
     let status = StatusCode::from_u16(answer.reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = HttpResponseBuilder::new(status);
     response.insert_header(ContentType::json());

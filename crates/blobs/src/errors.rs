@@ -40,7 +40,11 @@ const LATE_ERROR: &str = "Server returned error response: ";
 /// The disk, the network and an S3 that is busy are what they are. Everything else can only be put
 /// right here or in the settings, a refused signature and a bucket that does not exist included.
 pub(crate) fn store_error(error: object_store::Error) -> StoreError {
-    if causes(&error).any(is_passing) { StoreError::Unavailable(error.into()) } else { StoreError::Fatal(error.into()) }
+    if causes(&error).any(is_temporary) {
+        StoreError::Unavailable(error.into())
+    } else {
+        StoreError::Fatal(error.into())
+    }
 }
 
 /// A failure of the disk: full, broken, gone, or closed to us.
@@ -54,7 +58,7 @@ pub(crate) fn task_error(error: JoinError) -> StoreError {
 }
 
 /// A use of the port that it does not allow, or an answer that a library never gives.
-pub(crate) fn mistake(what: &'static str) -> StoreError {
+pub(crate) fn misuse_error(what: &'static str) -> StoreError {
     StoreError::Fatal(what.into())
 }
 
@@ -70,7 +74,7 @@ fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn
     std::iter::successors(Some(error), |&error| error.source())
 }
 
-fn is_passing(cause: &(dyn Error + 'static)) -> bool {
+fn is_temporary(cause: &(dyn Error + 'static)) -> bool {
     if cause.is::<io::Error>() || cause.is::<HttpError>() {
         return true;
     }
@@ -96,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_sorted_by_what_can_be_done_about_them() {
+    fn failures_are_classified_by_what_can_be_done_about_them() {
         for status in ["408 Request Timeout", "429 Too Many Requests", "500 Internal Server Error", "503 Slow Down"] {
             assert!(is_unavailable(s3(&format!("{STATUS}{status}: busy"))), "{status}");
         }
@@ -112,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_that_is_gone_is_no_missing_blob() {
+    fn a_missing_bucket_is_not_a_missing_blob() {
         let not_found =
             |answer: &str| object_store::Error::NotFound { path: String::new(), source: answer.to_owned().into() };
         assert!(is_missing(&not_found("<Code>NoSuchKey</Code>")));

@@ -18,17 +18,17 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{BlobListing, BlobUpload, Blobs, Chunks, StoredBlob};
 use tokio::runtime::Handle;
 
-use crate::errors::{disk_error, is_missing, mistake, store_error, task_error};
+use crate::errors::{disk_error, is_missing, misuse_error, store_error, task_error};
 
 /// How many bytes are written or read in one go. Each goes through the pool of blocking threads, so
 /// that small ones are dear; an upload holds no more than this.
-const PIECE: usize = 256 * 1024;
+const PIECE_SIZE: usize = 256 * 1024;
 
 /// How much memory the bytes of a piece are gathered in at a time.
-const BLOCK: usize = 64 * 1024;
+const BLOCK_SIZE: usize = 64 * 1024;
 
 /// How many blobs a listing tells of at once.
-const PAGE: usize = 1_000;
+const PAGE_SIZE: usize = 1_000;
 
 /// A storage in a folder of this machine. Processes that serve the same data must share the folder.
 #[derive(Debug, Clone)]
@@ -67,7 +67,7 @@ impl Blobs for LocalBlobs {
             sync_folder(&root).map_err(disk_error)?;
             Ok(upload)
         });
-        Ok(Box::new(LocalUpload { upload: Some(upload.await?), buffer: buffer(), is_broken: false }))
+        Ok(Box::new(LocalUpload { upload: Some(upload.await?), buffer: empty_buffer(), is_broken: false }))
     }
 
     async fn read(&self, key: BlobKey, range: Option<Range<u64>>) -> Result<Option<Box<dyn Chunks>>, StoreError> {
@@ -78,11 +78,11 @@ impl Blobs for LocalBlobs {
         };
         let range = range.unwrap_or(0..found.meta.size);
         if range.start > range.end || range.end > found.meta.size {
-            return Err(mistake("a range that does not lie within the blob"));
+            return Err(misuse_error("a range that does not lie within the blob"));
         }
         // Its own stream reads 8 KiB at a time.
         let GetResultPayload::File(file, _) = found.payload else {
-            return Err(mistake("object_store opened no file"));
+            return Err(misuse_error("object_store opened no file"));
         };
         Ok(Some(Box::new(LocalChunks { file: Some(file), next: range })))
     }
@@ -136,7 +136,7 @@ impl LocalUpload {
     /// Waits until the piece is written: that is what slows a fast sender down.
     async fn flush(&mut self) -> Result<(), StoreError> {
         self.is_broken = true;
-        let piece = std::mem::replace(&mut self.buffer, buffer()).freeze();
+        let piece = std::mem::replace(&mut self.buffer, empty_buffer()).freeze();
         if let Some(upload) = &mut self.upload {
             upload.put_part(piece).await.map_err(store_error)?;
         }
@@ -145,7 +145,7 @@ impl LocalUpload {
     }
 
     fn check(&self) -> Result<(), StoreError> {
-        if self.is_broken { Err(mistake("an upload went on after a write that failed")) } else { Ok(()) }
+        if self.is_broken { Err(misuse_error("an upload went on after a write that failed")) } else { Ok(()) }
     }
 }
 
@@ -154,9 +154,9 @@ impl BlobUpload for LocalUpload {
     async fn write(&mut self, mut bytes: Bytes) -> Result<(), StoreError> {
         self.check()?;
         while !bytes.is_empty() {
-            let room = PIECE.saturating_sub(self.buffer.content_length());
+            let room = PIECE_SIZE.saturating_sub(self.buffer.content_length());
             self.buffer.extend_from_slice(&bytes.split_to(room.min(bytes.len())));
-            if self.buffer.content_length() >= PIECE {
+            if self.buffer.content_length() >= PIECE_SIZE {
                 self.flush().await?;
             }
         }
@@ -193,8 +193,8 @@ impl Drop for LocalUpload {
     }
 }
 
-fn buffer() -> PutPayloadMut {
-    PutPayloadMut::new().with_block_size(BLOCK)
+fn empty_buffer() -> PutPayloadMut {
+    PutPayloadMut::new().with_block_size(BLOCK_SIZE)
 }
 
 struct LocalChunks {
@@ -209,12 +209,12 @@ impl Chunks for LocalChunks {
         if self.next.is_empty() {
             return Ok(None);
         }
-        let mut file = self.file.take().ok_or_else(|| mistake("a read went on after one that failed"))?;
+        let mut file = self.file.take().ok_or_else(|| misuse_error("a read went on after one that failed"))?;
         let (start, left) = (self.next.start, self.next.end - self.next.start);
         let (file, piece) = blocking(move || {
-            let mut piece = Vec::with_capacity(usize::try_from(left).unwrap_or(PIECE).min(PIECE));
+            let mut piece = Vec::with_capacity(usize::try_from(left).unwrap_or(PIECE_SIZE).min(PIECE_SIZE));
             file.seek(SeekFrom::Start(start)).map_err(disk_error)?;
-            (&mut file).take(left.min(PIECE as u64)).read_to_end(&mut piece).map_err(disk_error)?;
+            (&mut file).take(left.min(PIECE_SIZE as u64)).read_to_end(&mut piece).map_err(disk_error)?;
             Ok((file, piece))
         })
         .await?;
@@ -235,10 +235,10 @@ struct LocalListing {
 #[async_trait]
 impl BlobListing for LocalListing {
     async fn next(&mut self) -> Result<Vec<StoredBlob>, StoreError> {
-        let mut walk = self.walk.take().ok_or_else(|| mistake("a listing went on after a failure"))?;
+        let mut walk = self.walk.take().ok_or_else(|| misuse_error("a listing went on after a failure"))?;
         let (walk, blobs) = blocking(move || {
             let mut blobs = Vec::new();
-            while blobs.len() < PAGE
+            while blobs.len() < PAGE_SIZE
                 && let Some(entry) = walk.next().map_err(disk_error)?
             {
                 if let Some(key) = BlobKey::parse(&entry.name) {
@@ -281,7 +281,7 @@ impl Walk {
                 if let Some(file) = files.next() {
                     let file = file?;
                     // Whatever is gone by now need not be told about.
-                    let Some(metadata) = present(file.metadata())? else { continue };
+                    let Some(metadata) = if_present(file.metadata())? else { continue };
                     if let Some(name) = file.file_name().to_str()
                         && metadata.is_file()
                         && let Some(changed_at) = timestamp(metadata.modified()?)
@@ -301,7 +301,7 @@ impl Walk {
             let folder = folder?;
             if let Some(name) = workspace_folder(&folder.file_name())
                 && folder.file_type()?.is_dir()
-                && let Some(files) = present(std::fs::read_dir(folder.path()))?
+                && let Some(files) = if_present(std::fs::read_dir(folder.path()))?
             {
                 self.files = Some((name, files));
             }
@@ -327,7 +327,7 @@ fn path_of(key: BlobKey) -> object_store::path::Path {
 }
 
 /// `None` when the file is not there any more.
-fn present<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+fn if_present<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     match found {
         Ok(found) => Ok(Some(found)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -35,30 +35,30 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use url::Url;
 
-use crate::errors::{SettingError, is_missing, mistake, store_error, task_error};
+use crate::errors::{SettingError, is_missing, misuse_error, store_error, task_error};
 
 /// The bytes of a part: S3 takes no smaller ones but the last.
-const PART: usize = 5 * 1024 * 1024;
+const PART_SIZE: usize = 5 * 1024 * 1024;
 
 /// How much memory the bytes of a part are gathered in at a time.
-const BLOCK: usize = 64 * 1024;
+const BLOCK_SIZE: usize = 64 * 1024;
 
 /// How many uploads of this process hold bytes. The others wait for their turn.
-static BUFFERS: Semaphore = Semaphore::const_new(8);
+static UPLOAD_PERMITS: Semaphore = Semaphore::const_new(8);
 
 /// How long an upload waits for its turn.
-const TURN: Duration = Duration::from_secs(30);
+const PERMIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a connection may take.
-const CONNECT: Duration = Duration::from_secs(3);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long S3 may be silent: from the beginning of a request, its body included, and between two
 /// pieces of an answer. A part so needs 4 Mbit/s; `AWS_READ_TIMEOUT` sets another limit. There is no limit to a whole answer, which a slow reader may take long to fetch.
-const SILENCE: Duration = Duration::from_secs(10);
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long after its beginning a request may be tried again. With the two limits above, an S3 that
 /// cannot be reached is found out in about 7 seconds and one that is silent in about 10.
-const RETRY: Duration = Duration::from_secs(4);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// A storage in a bucket, perhaps under a prefix. Nobody else may write there: objects whose keys
 /// object_store cannot express (`a//b`) make a listing fail.
@@ -83,13 +83,15 @@ impl S3Blobs {
         let runtime = Handle::try_current().map_err(SettingError::Runtime)?;
         // Another part of the process may have installed one, and then that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let (bucket, prefix) = place(url)?;
-        let client =
-            ClientOptions::new().with_timeout_disabled().with_connect_timeout(CONNECT).with_read_timeout(SILENCE);
+        let (bucket, prefix) = parse_bucket_url(url)?;
+        let client = ClientOptions::new()
+            .with_timeout_disabled()
+            .with_connect_timeout(CONNECT_TIMEOUT)
+            .with_read_timeout(READ_TIMEOUT);
         let retry = RetryConfig {
             backoff: BackoffConfig { max_backoff: Duration::from_secs(1), ..BackoffConfig::default() },
             max_retries: 3,
-            retry_timeout: RETRY,
+            retry_timeout: RETRY_TIMEOUT,
         };
         let mut builder = AmazonS3Builder::new().with_client_options(client).with_retry(retry);
         for (name, value) in environment {
@@ -122,7 +124,7 @@ impl S3Blobs {
 }
 
 /// The bucket and the prefix that a URL names.
-fn place(url: &str) -> Result<(String, Path), SettingError> {
+fn parse_bucket_url(url: &str) -> Result<(String, Path), SettingError> {
     let url = Url::parse(url).map_err(|_| SettingError::Url)?;
     let is_plain = url.scheme() == "s3"
         && url.username().is_empty()
@@ -152,8 +154,8 @@ impl Blobs for S3Blobs {
             runtime: self.runtime.clone(),
             path: self.path_of(key),
             attributes,
-            turn: None,
-            buffer: buffer(),
+            permit: None,
+            buffer: empty_buffer(),
             parts: None,
             is_broken: false,
         }))
@@ -165,7 +167,7 @@ impl Blobs for S3Blobs {
         let range = range.filter(|range| !range.is_empty()).map(GetRange::Bounded);
         let options = GetOptions { range, head: is_empty, ..GetOptions::default() };
         let (store, path) = (Arc::clone(&self.store), self.path_of(key));
-        let found = on(&self.runtime, async move {
+        let found = run_on(&self.runtime, async move {
             match store.get_opts(&path, options).await {
                 Ok(found) => Ok(Some(found)),
                 Err(error) if is_missing(&error) => Ok(None),
@@ -174,12 +176,12 @@ impl Blobs for S3Blobs {
         });
         let Some(found) = found.await? else { return Ok(None) };
         let pieces = found.into_stream().take(if is_empty { 0 } else { usize::MAX });
-        Ok(Some(Box::new(Forwarded::new(&self.runtime, pieces.map_err(store_error)))))
+        Ok(Some(Box::new(ForwardedStream::new(&self.runtime, pieces.map_err(store_error)))))
     }
 
     async fn link(&self, key: BlobKey, life: Duration) -> Result<Option<String>, StoreError> {
         let (store, path) = (Arc::clone(&self.store), self.path_of(key));
-        on(&self.runtime, async move {
+        run_on(&self.runtime, async move {
             let url = store.signed_url(Method::GET, &path, life).await.map_err(store_error)?;
             Ok(Some(url.into()))
         })
@@ -196,12 +198,12 @@ impl Blobs for S3Blobs {
             // A page of S3's is there all at once.
             .ready_chunks(1_000)
             .map(|page| page.into_iter().collect::<Result<Vec<_>, _>>());
-        Box::new(Forwarded::new(&self.runtime, pages))
+        Box::new(ForwardedStream::new(&self.runtime, pages))
     }
 
     async fn delete(&self, key: BlobKey) -> Result<(), StoreError> {
         let (store, path) = (Arc::clone(&self.store), self.path_of(key));
-        on(&self.runtime, async move {
+        run_on(&self.runtime, async move {
             match store.delete(&path).await {
                 Err(error) if !is_missing(&error) => Err(store_error(error)),
                 _ => Ok(()),
@@ -231,7 +233,7 @@ struct S3Upload {
     path: Path,
     attributes: Attributes,
     /// The right to hold bytes, from the first one on.
-    turn: Option<SemaphorePermit<'static>>,
+    permit: Option<SemaphorePermit<'static>>,
     buffer: PutPayloadMut,
     parts: Option<Box<dyn MultipartUpload>>,
     /// Whether a part was not sent, or nobody waited until it was: there may be a hole.
@@ -246,23 +248,23 @@ impl S3Upload {
             let (store, path) = (Arc::clone(&self.store), self.path.clone());
             let options = PutMultipartOptions { attributes: self.attributes.clone(), ..PutMultipartOptions::default() };
             let begun = async move { store.put_multipart_opts(&path, options).await.map_err(store_error) };
-            self.parts = Some(on(&self.runtime, begun).await?);
+            self.parts = Some(run_on(&self.runtime, begun).await?);
         }
-        let bytes = self.take();
+        let bytes = self.take_buffer();
         if let Some(parts) = &mut self.parts {
             let part = parts.put_part(bytes);
-            on(&self.runtime, async move { part.await.map_err(store_error) }).await?;
+            run_on(&self.runtime, async move { part.await.map_err(store_error) }).await?;
         }
         self.is_broken = false;
         Ok(())
     }
 
-    fn take(&mut self) -> PutPayload {
-        std::mem::replace(&mut self.buffer, buffer()).freeze()
+    fn take_buffer(&mut self) -> PutPayload {
+        std::mem::replace(&mut self.buffer, empty_buffer()).freeze()
     }
 
     fn check(&self) -> Result<(), StoreError> {
-        if self.is_broken { Err(mistake("an upload went on after a write that failed")) } else { Ok(()) }
+        if self.is_broken { Err(misuse_error("an upload went on after a write that failed")) } else { Ok(()) }
     }
 }
 
@@ -270,17 +272,17 @@ impl S3Upload {
 impl BlobUpload for S3Upload {
     async fn write(&mut self, mut bytes: Bytes) -> Result<(), StoreError> {
         self.check()?;
-        if self.turn.is_none() && !bytes.is_empty() {
-            let turn = timeout(TURN, BUFFERS.acquire()).await;
-            let turn = turn.map_err(|late| StoreError::Unavailable(late.into()))?;
-            self.turn = Some(turn.map_err(|closed| StoreError::Fatal(closed.into()))?);
+        if self.permit.is_none() && !bytes.is_empty() {
+            let permit = timeout(PERMIT_TIMEOUT, UPLOAD_PERMITS.acquire()).await;
+            let permit = permit.map_err(|late| StoreError::Unavailable(late.into()))?;
+            self.permit = Some(permit.map_err(|closed| StoreError::Fatal(closed.into()))?);
         }
         while !bytes.is_empty() {
             // Only now is it known that this part is not the last.
-            if self.buffer.content_length() >= PART {
+            if self.buffer.content_length() >= PART_SIZE {
                 self.flush().await?;
             }
-            let room = PART.saturating_sub(self.buffer.content_length());
+            let room = PART_SIZE.saturating_sub(self.buffer.content_length());
             self.buffer.extend_from_slice(&bytes.split_to(room.min(bytes.len())));
         }
         Ok(())
@@ -295,13 +297,13 @@ impl BlobUpload for S3Upload {
             let done = self.runtime.spawn(async move {
                 let done = parts.complete().await;
                 if done.is_err() {
-                    undo(parts).await;
+                    abort_upload(parts).await;
                 }
                 done
             });
             done.await.map_err(task_error)?.map_err(store_error)?;
         } else {
-            let (store, path, bytes) = (Arc::clone(&self.store), self.path.clone(), self.take());
+            let (store, path, bytes) = (Arc::clone(&self.store), self.path.clone(), self.take_buffer());
             let options = PutOptions { attributes: self.attributes.clone(), ..PutOptions::default() };
             let done = self.runtime.spawn(async move { store.put_opts(&path, bytes, options).await });
             done.await.map_err(task_error)?.map_err(store_error)?;
@@ -323,13 +325,13 @@ impl Drop for S3Upload {
     fn drop(&mut self) {
         if let Some(parts) = self.parts.take() {
             // On a runtime that has ended, this does nothing.
-            drop(self.runtime.spawn(undo(parts)));
+            drop(self.runtime.spawn(abort_upload(parts)));
         }
     }
 }
 
 /// Undoes an upload whose caller is told about something else, or is not there any more.
-async fn undo(mut parts: Box<dyn MultipartUpload>) {
+async fn abort_upload(mut parts: Box<dyn MultipartUpload>) {
     match parts.abort().await {
         Err(error) if !is_missing(&error) => {
             tracing::warn!(error = %ErrorChain::new(&error), "an unfinished upload is left to the bucket's lifecycle rule");
@@ -338,18 +340,18 @@ async fn undo(mut parts: Box<dyn MultipartUpload>) {
     }
 }
 
-fn buffer() -> PutPayloadMut {
-    PutPayloadMut::new().with_block_size(BLOCK)
+fn empty_buffer() -> PutPayloadMut {
+    PutPayloadMut::new().with_block_size(BLOCK_SIZE)
 }
 
 /// What comes out of a stream that is driven by another runtime, one item ahead of its reader.
-struct Forwarded<T> {
+struct ForwardedStream<T> {
     items: mpsc::Receiver<Result<T, StoreError>>,
     /// Dropping it ends the task.
     task: JoinSet<()>,
 }
 
-impl<T: Send + 'static> Forwarded<T> {
+impl<T: Send + 'static> ForwardedStream<T> {
     fn new(runtime: &Handle, stream: impl Stream<Item = Result<T, StoreError>> + Send + 'static) -> Self {
         let (sender, items) = mpsc::channel(1);
         let mut task = JoinSet::new();
@@ -380,21 +382,21 @@ impl<T: Send + 'static> Forwarded<T> {
 }
 
 #[async_trait]
-impl Chunks for Forwarded<Bytes> {
+impl Chunks for ForwardedStream<Bytes> {
     async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
         self.item().await
     }
 }
 
 #[async_trait]
-impl BlobListing for Forwarded<Vec<StoredBlob>> {
+impl BlobListing for ForwardedStream<Vec<StoredBlob>> {
     async fn next(&mut self) -> Result<Vec<StoredBlob>, StoreError> {
         Ok(self.item().await?.unwrap_or_default())
     }
 }
 
 /// Runs a request on a runtime, and gives it up when nobody waits for it any more.
-async fn on<T: Send + 'static>(
+async fn run_on<T: Send + 'static>(
     runtime: &Handle,
     request: impl Future<Output = Result<T, StoreError>> + Send + 'static,
 ) -> Result<T, StoreError> {
@@ -402,7 +404,7 @@ async fn on<T: Send + 'static>(
     task.spawn_on(request, runtime);
     match task.join_next().await {
         Some(done) => done.map_err(task_error)?,
-        None => Err(mistake("a request was not begun")),
+        None => Err(misuse_error("a request was not begun")),
     }
 }
 
@@ -417,7 +419,7 @@ mod tests {
             ("s3://bucket/", "bucket", ""),
             ("s3://my.bucket-1/a/b%20c/", "my.bucket-1", "a/b c"),
         ] {
-            let (found, path) = place(url).unwrap();
+            let (found, path) = parse_bucket_url(url).unwrap();
             assert_eq!((found.as_str(), path.as_ref()), (bucket, prefix), "{url}");
         }
         for url in [
@@ -430,7 +432,7 @@ mod tests {
             "s3://bucket?x",
             "s3://bucket/a//b",
         ] {
-            assert!(place(url).is_err(), "{url}");
+            assert!(parse_bucket_url(url).is_err(), "{url}");
         }
     }
 }

@@ -26,15 +26,15 @@ use tempfile::TempDir;
 const MIB: usize = 1024 * 1024;
 
 /// How long a condition is waited for.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A storage, and what can be told about it from outside.
 struct Storage {
     blobs: Arc<dyn Blobs>,
-    place: Place,
+    place: Backend,
 }
 
-enum Place {
+enum Backend {
     Folder(TempDir),
     Prefix(String),
 }
@@ -42,7 +42,7 @@ enum Place {
 impl Storage {
     fn local() -> Self {
         let folder = TempDir::new().unwrap();
-        Self { blobs: Arc::new(LocalBlobs::open(folder.path()).unwrap()), place: Place::Folder(folder) }
+        Self { blobs: Arc::new(LocalBlobs::open(folder.path()).unwrap()), place: Backend::Folder(folder) }
     }
 
     async fn s3() -> Self {
@@ -50,14 +50,14 @@ impl Storage {
         let prefix = format!("tests/{}", NUMBER.fetch_add(1, Ordering::SeqCst));
         let server = server().await;
         let blobs = S3Blobs::open(&server.url(&prefix), server.environment()).unwrap();
-        Self { blobs: Arc::new(blobs), place: Place::Prefix(prefix) }
+        Self { blobs: Arc::new(blobs), place: Backend::Prefix(prefix) }
     }
 
     /// What uploads have left, apart from blobs.
     async fn leftovers(&self) -> usize {
         match &self.place {
-            Place::Folder(folder) => files(folder.path()).iter().filter(|file| file.contains('#')).count(),
-            Place::Prefix(prefix) => {
+            Backend::Folder(folder) => files(folder.path()).iter().filter(|file| file.contains('#')).count(),
+            Backend::Prefix(prefix) => {
                 let (server, prefix) = (server().await, prefix.clone());
                 tokio::task::spawn_blocking(move || server.unfinished(&prefix)).await.unwrap()
             }
@@ -67,12 +67,12 @@ impl Storage {
     /// Puts something beside the blobs.
     async fn put_foreign(&self, name: &str) {
         match &self.place {
-            Place::Folder(folder) => {
+            Backend::Folder(folder) => {
                 let file = folder.path().join(name);
                 std::fs::create_dir_all(file.parent().unwrap()).unwrap();
                 std::fs::write(file, "foreign").unwrap();
             }
-            Place::Prefix(prefix) => {
+            Backend::Prefix(prefix) => {
                 let (server, key) = (server().await, format!("{prefix}/{}", name.replace('#', "%23")));
                 tokio::task::spawn_blocking(move || server.put(&key, b"foreign")).await.unwrap();
             }
@@ -145,7 +145,7 @@ async fn write(upload: &mut dyn BlobUpload, content: &[u8], piece: usize) {
 async fn until<F: Future<Output = bool>>(mut condition: impl FnMut() -> F) {
     let began = Instant::now();
     while !condition().await {
-        assert!(began.elapsed() < PATIENCE, "the condition is not met");
+        assert!(began.elapsed() < TIMEOUT, "the condition is not met");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -191,19 +191,19 @@ macro_rules! storage_tests {
 }
 
 storage_tests! {
-    bytes_come_back_as_they_were_written,
+    bytes_are_read_as_they_were_written,
     a_range_is_read_alone,
-    what_is_not_there_is_missing,
+    an_absent_blob_is_missing,
     a_blob_can_be_deleted_twice,
     an_aborted_upload_leaves_nothing,
     a_dropped_upload_leaves_nothing,
-    nobody_sees_a_blob_before_it_is_finished,
+    a_blob_is_invisible_until_it_is_finished,
     a_listing_has_the_blobs_and_nothing_else,
     twenty_uploads_at_once_all_arrive,
     callers_may_be_on_another_runtime,
 }
 
-async fn bytes_come_back_as_they_were_written(storage: Storage) {
+async fn bytes_are_read_as_they_were_written(storage: Storage) {
     let cases = [
         (0, 1),
         (1, 1),
@@ -242,7 +242,7 @@ async fn a_range_is_read_alone(storage: Storage) {
     assert!(is_fatal(&storage.blobs.read(key(1, 1), Some(size + 1..size + 2)).await));
 }
 
-async fn what_is_not_there_is_missing(storage: Storage) {
+async fn an_absent_blob_is_missing(storage: Storage) {
     assert_eq!(storage.read(key(1, 1), None).await, None);
     assert_eq!(storage.read(key(1, 1), Some(0..0)).await, None);
     assert_eq!(storage.read(key(1, 1), Some(1..2)).await, None);
@@ -282,7 +282,7 @@ async fn a_dropped_upload_leaves_nothing(storage: Storage) {
     assert!(storage.listed().await.is_empty());
 }
 
-async fn nobody_sees_a_blob_before_it_is_finished(storage: Storage) {
+async fn a_blob_is_invisible_until_it_is_finished(storage: Storage) {
     let content = content(11 * MIB);
     let mut upload = storage.begin(key(1, 1)).await;
     write(&mut *upload, &content, 100_000).await;
@@ -356,7 +356,7 @@ async fn callers_may_be_on_another_runtime(storage: Storage) {
 }
 
 #[tokio::test]
-async fn a_folder_serves_no_links_and_is_made_when_it_is_not_there() {
+async fn a_folder_has_no_links_and_is_created_on_open() {
     let folder = TempDir::new().unwrap();
     let deep = folder.path().join("a/b");
     let blobs = LocalBlobs::open(&deep).unwrap();
@@ -394,7 +394,7 @@ async fn a_folder_that_cannot_be_used_is_unavailable() {
 #[tokio::test]
 async fn staging_files_are_removed_when_they_are_old() {
     let storage = Storage::local();
-    let Place::Folder(folder) = &storage.place else { unreachable!() };
+    let Backend::Folder(folder) = &storage.place else { unreachable!() };
     let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
     let before = Timestamp::from_millis(1_000_000_001).unwrap();
     let age = |name: String| -> PathBuf {
@@ -457,7 +457,7 @@ async fn a_link_opens_the_file_without_credentials() {
 }
 
 #[tokio::test]
-async fn a_bucket_that_does_not_exist_is_no_missing_blob() {
+async fn a_nonexistent_bucket_is_not_a_missing_blob() {
     let blobs = S3Blobs::open("s3://nobodys-bucket/prefix", server().await.environment()).unwrap();
     assert!(is_fatal(&blobs.read(key(1, 1), None).await));
     assert!(is_fatal(&blobs.delete(key(1, 1)).await));
@@ -466,7 +466,7 @@ async fn a_bucket_that_does_not_exist_is_no_missing_blob() {
 }
 
 #[tokio::test]
-async fn an_s3_that_does_not_answer_is_unavailable_soon() {
+async fn an_unresponsive_s3_is_unavailable_in_time() {
     // Nobody listens at the one; at the other nobody says a word.
     let closed = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
     let silent = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -488,7 +488,7 @@ async fn an_s3_that_does_not_answer_is_unavailable_soon() {
 }
 
 #[tokio::test]
-async fn an_answer_says_whether_s3_is_busy_or_we_are_wrong() {
+async fn s3_status_codes_are_classified() {
     for (status, is_busy) in [("503 Slow Down", true), ("400 Bad Request", false), ("403 Forbidden", false)] {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
@@ -550,7 +550,7 @@ fn s3_with_late_errors() -> String {
 }
 
 #[tokio::test]
-async fn an_error_behind_a_status_of_success_is_one_of_s3() {
+async fn an_s3_error_in_a_200_is_unavailable() {
     // object_store keeps the type of this error to itself, so that its text is looked at: an update that words it otherwise
     // fails here.
     let blobs = S3Blobs::open("s3://bucket", environment(&s3_with_late_errors())).unwrap();
@@ -565,7 +565,7 @@ async fn an_error_behind_a_status_of_success_is_one_of_s3() {
 }
 
 #[tokio::test]
-async fn settings_that_cannot_be_used_are_told_about_at_once() {
+async fn invalid_storage_settings_fail_at_open() {
     assert!(is_fatal(&S3Blobs::open("https://bucket", environment("http://127.0.0.1:1"))));
     let half = [("AWS_ACCESS_KEY_ID".to_owned(), "key".to_owned())];
     assert!(is_fatal(&S3Blobs::open("s3://bucket", half)));

@@ -7,16 +7,16 @@ use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::CommentId;
 
 /// Most bytes of a comment in each part of a mail.
-pub(crate) const SHOWN: usize = 20 * 1024;
+pub(crate) const MAX_SHOWN_BYTES: usize = 20 * 1024;
 
 /// How many comments' parts are kept. Those of one comment are sent together mostly.
-const KEPT: usize = 64;
+const CACHE_CAPACITY: usize = 64;
 
 /// Tags after which a line of text ends.
 const LINE_ENDS: [&str; 9] = ["br", "/p", "/li", "/h1", "/h2", "/h3", "/h4", "/blockquote", "/pre"];
 
 /// The character references in cleaned HTML (HTML standard, 13.3), and `&quot;`.
-const REFERENCES: [(&str, &str); 5] =
+const CHARACTER_REFERENCES: [(&str, &str); 5] =
     [("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"), ("&nbsp;", "\u{a0}"), ("&quot;", "\"")];
 
 /// What a mail shows of a comment.
@@ -35,16 +35,16 @@ pub(crate) struct CommentParts {
 impl CommentParts {
     /// Makes the parts of a comment, at a cost that grows with its length and no faster.
     pub(crate) fn render(comment: &CleanHtml) -> Self {
-        let (text, is_text_cut) = text_of(comment.as_str(), SHOWN);
-        let is_html_cut = comment.as_str().len() > SHOWN;
-        let html = if is_html_cut { escaped(&text, SHOWN) } else { comment.as_str().to_owned() };
+        let (text, is_text_cut) = extract_text(comment.as_str(), MAX_SHOWN_BYTES);
+        let is_html_cut = comment.as_str().len() > MAX_SHOWN_BYTES;
+        let html = if is_html_cut { escaped(&text, MAX_SHOWN_BYTES) } else { comment.as_str().to_owned() };
         Self { text, is_text_cut, html, is_html_cut }
     }
 }
 
 /// The first `limit` bytes of the text of cleaned HTML, and whether there is more. What is cleaned has no `<` and no `&` besides
 /// those of tags and references, so that no parser is needed: reading it once is enough.
-pub(crate) fn text_of(comment: &str, limit: usize) -> (String, bool) {
+pub(crate) fn extract_text(comment: &str, limit: usize) -> (String, bool) {
     let mut text = String::new();
     let mut rest = comment;
     while let Some(at) = rest.find(['<', '&']) {
@@ -54,13 +54,13 @@ pub(crate) fn text_of(comment: &str, limit: usize) -> (String, bool) {
             break;
         }
         rest = if behind.starts_with('<') {
-            let (tag, behind) = first_tag(behind);
+            let (tag, behind) = split_tag(behind);
             if LINE_ENDS.contains(&tag) {
                 text.push('\n');
             }
             behind
         } else {
-            let reference = REFERENCES
+            let reference = CHARACTER_REFERENCES
                 .iter()
                 .find_map(|(name, character)| behind.strip_prefix(name).map(|behind| (*character, behind)));
             let (character, behind) = reference.unwrap_or_else(|| ("&", behind.strip_prefix('&').unwrap_or(behind)));
@@ -78,7 +78,7 @@ pub(crate) fn text_of(comment: &str, limit: usize) -> (String, bool) {
 }
 
 /// The name of the tag that `html` begins with, and what is behind the tag. A `>` in a value ends no tag.
-fn first_tag(html: &str) -> (&str, &str) {
+fn split_tag(html: &str) -> (&str, &str) {
     let mut is_quoted = false;
     let end = html.bytes().position(|byte| {
         is_quoted ^= byte == b'"';
@@ -129,7 +129,7 @@ impl CommentCache {
 
     /// Calls `show` with the parts of a comment, which are made when they are not there. Blocks while another thread makes
     /// them.
-    pub(crate) fn with<T>(&self, id: CommentId, comment: &CleanHtml, show: impl FnOnce(&CommentParts) -> T) -> T {
+    pub(crate) fn with_parts<T>(&self, id: CommentId, comment: &CleanHtml, show: impl FnOnce(&CommentParts) -> T) -> T {
         show(self.slot(id).get_or_init(|| (self.render)(comment)))
     }
 
@@ -139,7 +139,7 @@ impl CommentCache {
         if let Some((_, slot)) = slots.iter().find(|(kept, _)| *kept == id) {
             return slot.clone();
         }
-        slots.truncate(KEPT - 1);
+        slots.truncate(CACHE_CAPACITY - 1);
         let slot = Slot::default();
         slots.push_front((id, slot.clone()));
         slot
@@ -171,27 +171,27 @@ mod tests {
             "",
         ] {
             let comment = clean(raw);
-            assert_eq!(text_of(comment.as_str(), SHOWN), (comment.to_text(), false), "{raw}");
+            assert_eq!(extract_text(comment.as_str(), MAX_SHOWN_BYTES), (comment.to_text(), false), "{raw}");
         }
         // What no cleaning has left behind is no reason to panic.
         for stored in ["<", "<p", "a < b", "&", "&unknown;", "<a href=\">", "<>"] {
-            let _ = text_of(stored, SHOWN);
+            let _ = extract_text(stored, MAX_SHOWN_BYTES);
         }
     }
 
     #[test]
     fn a_long_comment_is_cut_between_characters() {
-        let short = clean(&"ü".repeat(SHOWN / 2));
+        let short = clean(&"ü".repeat(MAX_SHOWN_BYTES / 2));
         let parts = CommentParts::render(&short);
-        assert_eq!((parts.text.len(), parts.is_text_cut, parts.is_html_cut), (SHOWN, false, false));
-        let long = clean(&format!("x{}", "ü".repeat(SHOWN / 2)));
+        assert_eq!((parts.text.len(), parts.is_text_cut, parts.is_html_cut), (MAX_SHOWN_BYTES, false, false));
+        let long = clean(&format!("x{}", "ü".repeat(MAX_SHOWN_BYTES / 2)));
         let parts = CommentParts::render(&long);
-        assert_eq!((parts.text.len(), parts.is_text_cut, parts.is_html_cut), (SHOWN - 1, true, true));
+        assert_eq!((parts.text.len(), parts.is_text_cut, parts.is_html_cut), (MAX_SHOWN_BYTES - 1, true, true));
         assert!(parts.text.ends_with('ü') && parts.html == parts.text);
     }
 
     #[test]
-    fn of_a_long_comment_the_html_shows_the_text() {
+    fn the_html_of_a_long_comment_shows_its_text() {
         // Its markup is what makes it long.
         let marked = clean(&"<b>a</b><i>b</i>\n".repeat(2_000));
         let parts = CommentParts::render(&marked);
@@ -201,7 +201,7 @@ mod tests {
         // Escaping makes it longer: it ends before a piece that does not fit.
         let parts = CommentParts::render(&clean(&"<&>\" text ".repeat(10_000)));
         assert!(
-            parts.html.len() <= SHOWN && parts.html.starts_with("&lt;&amp;&gt;&quot; text"),
+            parts.html.len() <= MAX_SHOWN_BYTES && parts.html.starts_with("&lt;&amp;&gt;&quot; text"),
             "{}",
             parts.html.len()
         );
@@ -210,17 +210,17 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_made_once_and_few_are_kept() {
+    fn parts_are_rendered_once_and_the_cache_is_bounded() {
         let rendered = Arc::new(AtomicUsize::new(0));
-        let count = rendered.clone();
+        let counter = rendered.clone();
         let cache = CommentCache::new(move |comment| {
-            count.fetch_add(1, Ordering::SeqCst);
+            counter.fetch_add(1, Ordering::SeqCst);
             CommentParts::render(comment)
         });
         let comment = clean("<p>Soon</p>");
         let show = |number: usize| {
             let id = CommentId::new(Uuid::from_u128(number as u128));
-            cache.with(id, &comment, |parts| assert_eq!(parts.text, "Soon"));
+            cache.with_parts(id, &comment, |parts| assert_eq!(parts.text, "Soon"));
         };
         std::thread::scope(|scope| {
             for _ in 0..8 {
@@ -228,12 +228,12 @@ mod tests {
             }
         });
         assert_eq!(rendered.load(Ordering::SeqCst), 1);
-        (0..KEPT).for_each(show);
-        assert_eq!(rendered.load(Ordering::SeqCst), KEPT);
-        show(KEPT);
-        assert_eq!(cache.slots.lock().unwrap().len(), KEPT);
+        (0..CACHE_CAPACITY).for_each(show);
+        assert_eq!(rendered.load(Ordering::SeqCst), CACHE_CAPACITY);
+        show(CACHE_CAPACITY);
+        assert_eq!(cache.slots.lock().unwrap().len(), CACHE_CAPACITY);
         // The oldest made room for it.
         show(0);
-        assert_eq!(rendered.load(Ordering::SeqCst), KEPT + 2);
+        assert_eq!(rendered.load(Ordering::SeqCst), CACHE_CAPACITY + 2);
     }
 }

@@ -11,7 +11,7 @@ use crate::comment::{CommentCache, CommentParts};
 use crate::message;
 
 /// How many mails are written at a time: as many threads, of those that may block.
-const WRITERS: usize = 2;
+const MAX_CONCURRENT_COMPOSITIONS: usize = 2;
 
 /// Whom mail is from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,11 +34,11 @@ struct Shared {
 
 impl Composer {
     pub(crate) fn new(sender: Sender) -> Self {
-        Self::with(sender, CommentCache::new(CommentParts::render))
+        Self::with_cache(sender, CommentCache::new(CommentParts::render))
     }
 
-    pub(crate) fn with(sender: Sender, comments: CommentCache) -> Self {
-        Self(Arc::new(Shared { sender, comments, writers: Semaphore::new(WRITERS) }))
+    pub(crate) fn with_cache(sender: Sender, comments: CommentCache) -> Self {
+        Self(Arc::new(Shared { sender, comments, writers: Semaphore::new(MAX_CONCURRENT_COMPOSITIONS) }))
     }
 
     /// Whom mail is from.
@@ -49,8 +49,8 @@ impl Composer {
     /// Writes the mail that tells of a comment.
     pub(crate) async fn notification(&self, notification: &Notification) -> Result<Message, NotSent> {
         let notification = notification.clone();
-        self.write(move |shared| {
-            shared.comments.with(notification.id.comment, &notification.comment, |parts| {
+        self.compose(move |shared| {
+            shared.comments.with_parts(notification.id.comment, &notification.comment, |parts| {
                 message::notification(&notification, parts, &shared.sender)
             })
         })
@@ -60,18 +60,18 @@ impl Composer {
     /// Writes the mail that tells of several comments.
     pub(crate) async fn digest(&self, digest: &DigestNotification) -> Result<Message, NotSent> {
         let digest = digest.clone();
-        self.write(move |shared| message::digest(&digest, &shared.sender)).await
+        self.compose(move |shared| message::digest(&digest, &shared.sender)).await
     }
 
-    async fn write(
+    async fn compose(
         &self,
         write: impl FnOnce(&Shared) -> Result<Message, NotSent> + Send + 'static,
     ) -> Result<Message, NotSent> {
-        let later = |reason: String| NotSent::Later { reason };
+        let transient = |reason: String| NotSent::Later { reason };
         let _writer =
-            self.0.writers.acquire().await.map_err(|closed| later(format!("no mail is written: {closed}")))?;
+            self.0.writers.acquire().await.map_err(|closed| transient(format!("no mail is written: {closed}")))?;
         let shared = self.0.clone();
         let written = tokio::task::spawn_blocking(move || write(&shared)).await;
-        written.map_err(|panic| later(format!("the mail could not be written: {panic}")))?
+        written.map_err(|panic| transient(format!("the mail could not be written: {panic}")))?
     }
 }

@@ -54,9 +54,9 @@ impl FileMailer {
     async fn write(&self, message: lettre::Message, name: String) -> Result<(), NotSent> {
         let folder = self.folder.clone();
         let written = tokio::task::spawn_blocking(move || write(&folder, &name, &message.formatted())).await;
-        let later = |reason: String| NotSent::Later { reason };
-        let written = written.map_err(|panic| later(format!("the mail could not be written: {panic}")))?;
-        written.map_err(|error| later(format!("the mail cannot be written to {}: {error}", self.folder.display())))
+        let transient = |reason: String| NotSent::Later { reason };
+        let written = written.map_err(|panic| transient(format!("the mail could not be written: {panic}")))?;
+        written.map_err(|error| transient(format!("the mail cannot be written to {}: {error}", self.folder.display())))
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use uuid::Uuid;
 
-    fn told(number: u128) -> Notification {
+    fn sample_notification(number: u128) -> Notification {
         Notification {
             id: MailId {
                 comment: CommentId::new(Uuid::from_u128(0xc0)),
@@ -118,12 +118,13 @@ mod tests {
             CommentParts::render(comment)
         });
         let sender = Sender { mailbox: sender("hello@acme.example").unwrap(), service_name: "Acme".to_owned() };
-        let mailer = FileMailer { folder: folder.path().to_owned(), composer: Composer::with(sender, comments) };
+        let mailer = FileMailer { folder: folder.path().to_owned(), composer: Composer::with_cache(sender, comments) };
         // As deep as it may be stored, or deeper.
         let comment = Arc::new(CleanHtml::stored("<ul><li>".repeat(12_500)));
         let before = processor_time();
         let mails = (0..VOTERS as u128).map(|number| {
-            let (mailer, mail) = (mailer.clone(), Notification { comment: comment.clone(), ..told(number) });
+            let (mailer, mail) =
+                (mailer.clone(), Notification { comment: comment.clone(), ..sample_notification(number) });
             async move { mailer.composer.notification(&mail).await }
         });
         let mut written = tokio::task::JoinSet::from_iter(mails);
@@ -141,16 +142,16 @@ mod tests {
         let inside = folder.path().join("mail");
         let mailer = FileMailer::new(&inside, "hello@acme.example").unwrap();
         for number in [1, 2, 1] {
-            mailer.send(&told(number)).await.unwrap();
+            mailer.send(&sample_notification(number)).await.unwrap();
         }
         let mut names: Vec<String> = std::fs::read_dir(&inside)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         names.sort();
-        assert_eq!(names, [1, 2].map(|number| format!("{}.eml", told(number).id)));
+        assert_eq!(names, [1, 2].map(|number| format!("{}.eml", sample_notification(number).id)));
         std::fs::remove_dir_all(&inside).unwrap();
-        let gone = mailer.send(&told(1)).await.unwrap_err();
+        let gone = mailer.send(&sample_notification(1)).await.unwrap_err();
         assert!(matches!(gone, NotSent::Later { .. }), "{gone:?}");
         assert!(matches!(FileMailer::new(&inside, "nobody").err(), Some(MailSettingError::Sender(_))));
     }

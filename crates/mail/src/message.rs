@@ -10,17 +10,17 @@ use lettre::{Address, Message};
 use roadmap_domain::model::mail::{DigestNotification, DigestNotificationEntry, NotSent, Notification};
 use roadmap_domain::model::text::truncated;
 
-use crate::comment::{CommentParts, text_of};
+use crate::comment::{CommentParts, extract_text};
 use crate::composer::Sender;
 
 /// Most characters of a line that a client wrote, in a header.
-const LONGEST: usize = 300;
+const MAX_HEADER_LENGTH: usize = 300;
 
 /// Most characters of a comment in a digest.
-const BEGINNING: usize = 500;
+const MAX_EXCERPT_LENGTH: usize = 500;
 
 /// Most bytes of a sender's name and of an encoded word: both then fit on a line.
-const NAME: usize = 36;
+const MAX_NAME_BYTES: usize = 36;
 
 #[derive(Template)]
 #[template(path = "notification.txt")]
@@ -61,8 +61,8 @@ struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     fn new(entry: &'a DigestNotificationEntry) -> Self {
-        let (text, is_cut) = text_of(&entry.beginning, 4 * BEGINNING);
-        let mut beginning = truncated(&text, BEGINNING).to_owned();
+        let (text, is_cut) = extract_text(&entry.beginning, 4 * MAX_EXCERPT_LENGTH);
+        let mut beginning = truncated(&text, MAX_EXCERPT_LENGTH).to_owned();
         if is_cut || beginning.len() < text.len() {
             beginning.push('…');
         }
@@ -113,9 +113,9 @@ pub(crate) fn notification(
     comment: &CommentParts,
     sender: &Sender,
 ) -> Result<Message, NotSent> {
-    let text = Text { notification, comment }.render().map_err(|error| unwritable(&error))?;
-    let html = Html { notification, comment }.render().map_err(|error| unwritable(&error))?;
-    let head = Head {
+    let text = Text { notification, comment }.render().map_err(|error| compose_error(&error))?;
+    let html = Html { notification, comment }.render().map_err(|error| compose_error(&error))?;
+    let head = HeaderFields {
         id: notification.id.to_string(),
         to: notification.to.as_str(),
         product_name: notification.product_name.as_str(),
@@ -129,9 +129,9 @@ pub(crate) fn notification(
 pub(crate) fn digest(digest: &DigestNotification, sender: &Sender) -> Result<Message, NotSent> {
     let entries: Vec<Entry<'_>> = digest.entries.iter().map(Entry::new).collect();
     let comments = digest.more.saturating_add(entries.len() as u64);
-    let text = DigestText { digest, comments, entries: &entries }.render().map_err(|error| unwritable(&error))?;
-    let html = DigestHtml { digest, comments, entries: &entries }.render().map_err(|error| unwritable(&error))?;
-    let head = Head {
+    let text = DigestText { digest, comments, entries: &entries }.render().map_err(|error| compose_error(&error))?;
+    let html = DigestHtml { digest, comments, entries: &entries }.render().map_err(|error| compose_error(&error))?;
+    let head = HeaderFields {
         id: digest.id.to_string(),
         to: digest.to.as_str(),
         product_name: digest.product_name.as_str(),
@@ -142,7 +142,7 @@ pub(crate) fn digest(digest: &DigestNotification, sender: &Sender) -> Result<Mes
 }
 
 /// What the headers of a mail are made of.
-struct Head<'a> {
+struct HeaderFields<'a> {
     id: String,
     to: &'a str,
     product_name: &'a str,
@@ -150,7 +150,7 @@ struct Head<'a> {
     unsubscribe_url: &'a str,
 }
 
-fn compose(head: &Head<'_>, text: String, html: String, sender: &Sender) -> Result<Message, NotSent> {
+fn compose(head: &HeaderFields<'_>, text: String, html: String, sender: &Sender) -> Result<Message, NotSent> {
     let from = &sender.mailbox;
     let host = head.unsubscribe_url.split('/').nth(2).unwrap_or("localhost");
     let host = host.split(':').next().unwrap_or(host);
@@ -163,13 +163,13 @@ fn compose(head: &Head<'_>, text: String, html: String, sender: &Sender) -> Resu
         .date_now()
         .from(from.clone())
         .to(Mailbox::new(None, to.clone()))
-        .envelope(Envelope::new(Some(from.email.clone()), vec![to]).map_err(|error| unwritable(&error))?)
+        .envelope(Envelope::new(Some(from.email.clone()), vec![to]).map_err(|error| compose_error(&error))?)
         .subject("")
         .header(ListUnsubscribe(format!("<{}>", head.unsubscribe_url)))
         .header(ListUnsubscribePost("List-Unsubscribe=One-Click".to_owned()))
         .header(AutoSubmitted("auto-generated".to_owned()))
         .multipart(MultiPart::alternative_plain_html(text, html))
-        .map_err(|error| unwritable(&error))?;
+        .map_err(|error| compose_error(&error))?;
     message.headers_mut().insert_raw(from_header(sender, head.product_name));
     message.headers_mut().insert_raw(subject(&format!("[{}] {}", head.product_name, head.about)));
     Ok(message)
@@ -185,16 +185,16 @@ pub(crate) fn test(to: Mailbox, from: &Mailbox) -> Result<Message, NotSent> {
         .subject("A test of outgoing mail")
         .header(AutoSubmitted("auto-generated".to_owned()))
         .body("This mail was sent by `roadmap mail test`. It has arrived, so mail works.\n".to_owned())
-        .map_err(|error| unwritable(&error))
+        .map_err(|error| compose_error(&error))
 }
 
-fn unwritable(error: &dyn std::error::Error) -> NotSent {
+fn compose_error(error: &dyn std::error::Error) -> NotSent {
     NotSent::Never { reason: format!("the mail cannot be written: {error}"), no_such_mailbox: false }
 }
 
 /// What may stand in a header: one line, without characters that do not show or that turn what
 /// follows them.
-pub(crate) fn line(text: &str) -> String {
+pub(crate) fn single_line(text: &str) -> String {
     let plain: String = text
         .chars()
         .map(|character| {
@@ -202,7 +202,7 @@ pub(crate) fn line(text: &str) -> String {
             if breaks { ' ' } else { character }
         })
         .filter(|character| !matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
-        .take(LONGEST)
+        .take(MAX_HEADER_LENGTH)
         .collect();
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -212,7 +212,7 @@ fn encoded_words(text: &str) -> String {
     let mut words: Vec<String> = vec![String::new()];
     for character in text.chars() {
         match words.last_mut() {
-            Some(word) if word.len() + character.len_utf8() <= NAME => word.push(character),
+            Some(word) if word.len() + character.len_utf8() <= MAX_NAME_BYTES => word.push(character),
             _ => words.push(character.to_string()),
         }
     }
@@ -227,7 +227,7 @@ fn is_plain(text: &str) -> bool {
 
 /// The subject. Text that only looks like an encoded word is encoded, so that it arrives as it was.
 fn subject(text: &str) -> HeaderValue {
-    let line = line(text);
+    let line = single_line(text);
     if is_plain(&line) {
         return HeaderValue::new(Subject::name(), line);
     }
@@ -238,7 +238,7 @@ fn subject(text: &str) -> HeaderValue {
 /// The sender with a name: a quoted string (RFC 5322 section 3.2.4), or encoded words (RFC 2047) when it is not in ASCII.
 fn from_header(sender: &Sender, product_name: &str) -> HeaderValue {
     let name = match &sender.mailbox.name {
-        Some(name) => short(&line(name)),
+        Some(name) => truncated_name(&single_line(name)),
         None => display_name(product_name, &sender.service_name),
     };
     let encoded = if is_plain(&name) {
@@ -259,13 +259,13 @@ fn display_name(product_name: &str, service_name: &str) -> String {
             '"' | '\'' | ',' | ';' | ':' | '@' | '<' | '>' | '(' | ')' | '[' | ']' | '\\' | '\u{fe6b}' | '\u{ff20}'
         )
     };
-    let product = short(&line(&product_name.replace(looks_like_address, " ")));
+    let product = truncated_name(&single_line(&product_name.replace(looks_like_address, " ")));
     if product.is_empty() { service_name.to_owned() } else { format!("{product} via {service_name}") }
 }
 
-/// The beginning of a line, of at most [`NAME`] bytes.
-fn short(line: &str) -> String {
-    line.get(..line.floor_char_boundary(NAME)).unwrap_or(line).trim_end().to_owned()
+/// The beginning of a line, of at most [`MAX_NAME_BYTES`] bytes.
+fn truncated_name(line: &str) -> String {
+    line.get(..line.floor_char_boundary(MAX_NAME_BYTES)).unwrap_or(line).trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -281,7 +281,7 @@ mod tests {
     use std::sync::Arc;
     use uuid::Uuid;
 
-    fn told(title: &str, comment: &str, to: &str) -> Notification {
+    fn sample_notification(title: &str, comment: &str, to: &str) -> Notification {
         Notification {
             id: MailId {
                 comment: CommentId::new(Uuid::from_u128(0xc0)),
@@ -300,14 +300,15 @@ mod tests {
         Sender { mailbox: from.parse().unwrap(), service_name: "Roadmap".to_owned() }
     }
 
-    fn written(told: &Notification, from: &str) -> String {
-        let message = notification(told, &CommentParts::render(&told.comment), &sender(from)).unwrap();
+    fn formatted_mail(sample: &Notification, from: &str) -> String {
+        let message = notification(sample, &CommentParts::render(&sample.comment), &sender(from)).unwrap();
         String::from_utf8(message.formatted()).unwrap()
     }
 
     #[test]
     fn a_mail_has_these_headers_and_no_others() {
-        let written = written(&told("Dark mode", "<p>Soon</p>", "ann@example.com"), "hello@acme.example");
+        let written =
+            formatted_mail(&sample_notification("Dark mode", "<p>Soon</p>", "ann@example.com"), "hello@acme.example");
         let (head, _) = written.split_once("\r\n\r\n").unwrap();
         let headers: Vec<&str> = head.split("\r\n").filter(|line| !line.starts_with(' ')).collect();
         let expected = [
@@ -331,7 +332,8 @@ mod tests {
 
     #[test]
     fn a_sender_with_a_name_keeps_it() {
-        let written = written(&told("Dark mode", "Soon", "ann@example.com"), "Bolt <hello@bolt.example>");
+        let written =
+            formatted_mail(&sample_notification("Dark mode", "Soon", "ann@example.com"), "Bolt <hello@bolt.example>");
         assert!(written.contains("From: \"Bolt\" <hello@bolt.example>"), "{written}");
     }
 
@@ -351,20 +353,20 @@ mod tests {
             ),
         ] {
             assert_eq!(display_name(product, "Roadmap"), name, "{product:?}");
-            let told = Notification {
+            let sample = Notification {
                 product_name: Name::stored(product.to_owned()),
-                ..told("Dark mode", "Soon", "ann@example.com")
+                ..sample_notification("Dark mode", "Soon", "ann@example.com")
             };
-            let written = written(&told, "hello@acme.example");
+            let written = formatted_mail(&sample, "hello@acme.example");
             let (head, _) = written.split_once("\r\n\r\n").unwrap();
             let from: Vec<&str> = head.split("\r\n").filter(|line| line.starts_with("From:")).collect();
             assert_eq!(from, [format!("From: \"{name}\" <hello@acme.example>")]);
         }
-        let told = Notification {
+        let sample = Notification {
             product_name: Name::stored("Müller und Söhne".to_owned()),
-            ..told("Dark mode", "Soon", "ann@example.com")
+            ..sample_notification("Dark mode", "Soon", "ann@example.com")
         };
-        let written = written(&told, "hello@acme.example");
+        let written = formatted_mail(&sample, "hello@acme.example");
         let (name, address) = written.split_once("From: ").unwrap().1.split_once(" <").unwrap();
         assert!(name.starts_with("=?utf-8?B?") && address.starts_with("hello@acme.example>\r\n"), "{written}");
     }
@@ -376,11 +378,11 @@ mod tests {
             request_url: format!("https://acme.example/feature_requests/{number}"),
             beginning: beginning.to_owned(),
         };
-        let told = told("", "", "ann@example.com");
+        let sample = sample_notification("", "", "ann@example.com");
         let mail = DigestNotification {
-            id: DigestId { at: Timestamp::from_millis(1_770_001_200_000).unwrap(), first: told.id },
-            to: told.to,
-            product_name: told.product_name,
+            id: DigestId { at: Timestamp::from_millis(1_770_001_200_000).unwrap(), first: sample.id },
+            to: sample.to,
+            product_name: sample.product_name,
             entries: vec![
                 entry(1, "<p>Soon &lt;b&gt;</p>"),
                 entry(2, &"ü".repeat(501)),
@@ -438,21 +440,21 @@ Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
 
     #[test]
     fn a_long_comment_is_cut_and_the_rest_is_behind_a_link() {
-        let told = told("Dark mode", &"<p>Soon</p>".repeat(5_000), "ann@example.com");
-        let written = written(&told, "hello@acme.example").replace("=\r\n", "").replace("=3D", "=");
+        let sample = sample_notification("Dark mode", &"<p>Soon</p>".repeat(5_000), "ann@example.com");
+        let written = formatted_mail(&sample, "hello@acme.example").replace("=\r\n", "").replace("=3D", "=");
         let link = "https://acme.roadmap.example.com:8443/feature_requests/7-dark-mode";
         for part in
             [format!("Read the whole comment: {link}\r\n"), format!("<a href=\"{link}\">Read the whole comment</a>")]
         {
             assert!(written.contains(&part), "{part} in {written}");
         }
-        assert!(written.len() < 3 * crate::comment::SHOWN, "{}", written.len());
+        assert!(written.len() < 3 * crate::comment::MAX_SHOWN_BYTES, "{}", written.len());
     }
 
     #[test]
-    fn both_parts_say_the_same_and_markup_stays_markup() {
-        let told = told("<b>Dark</b> & \"mode\"", "<p>Soon <b>enough</b></p>", "ann@example.com");
-        let written = written(&told, "hello@acme.example");
+    fn both_parts_have_the_same_content_and_markup_stays_markup() {
+        let sample = sample_notification("<b>Dark</b> & \"mode\"", "<p>Soon <b>enough</b></p>", "ann@example.com");
+        let written = formatted_mail(&sample, "hello@acme.example");
         for part in [
             "<p>Soon <b>enough</b></p>",
             "\r\nSoon enough\r\n",
@@ -467,9 +469,9 @@ Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
     #[test]
     fn the_envelope_has_the_recipient_as_it_is() {
         for to in ["\"a b\"@example.com", "Ann.O'Hara+x@example.com", "jürgen@bücher.example"] {
-            let told = told("Dark mode", "Soon", to);
-            let parts = CommentParts::render(&told.comment);
-            let message = notification(&told, &parts, &sender("hello@acme.example")).unwrap();
+            let sample = sample_notification("Dark mode", "Soon", to);
+            let parts = CommentParts::render(&sample.comment);
+            let message = notification(&sample, &parts, &sender("hello@acme.example")).unwrap();
             let envelope: Vec<&str> = message.envelope().to().iter().map(AsRef::as_ref).collect();
             assert_eq!(envelope, [to]);
         }
@@ -483,8 +485,8 @@ Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
             ("\u{202e}desrever\u{202c}", "desrever"),
             ("  a \t b ", "a b"),
         ] {
-            assert_eq!(line(text), expected, "{text:?}");
+            assert_eq!(single_line(text), expected, "{text:?}");
         }
-        assert_eq!(line(&"ü".repeat(1_000)).chars().count(), 300);
+        assert_eq!(single_line(&"ü".repeat(1_000)).chars().count(), 300);
     }
 }

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_far_away_is_spoken_to_under_encryption() {
+    fn remote_servers_are_reached_with_encryption() {
         for (url, host, port, security) in [
             ("smtp://mail.example.com", "mail.example.com", 587, Security::Required),
             ("smtp://mail.example.com:25", "mail.example.com", 25, Security::Required),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_told_without_a_password() {
+    fn option_errors_never_show_a_password() {
         for (url, says) in [
             ("mail.example.com", "not of the form smtp://"),
             ("http://mail.example.com", "not of the form smtp://"),

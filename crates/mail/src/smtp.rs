@@ -10,17 +10,17 @@ use roadmap_domain::ports::Mailer;
 use roadmap_domain::usecase::deliver_mail::SENDS;
 
 use crate::composer::{Composer, Sender};
-use crate::dialog::{self, Server};
 use crate::options::{MailSettingError, SmtpOptions};
+use crate::session::{self, Server};
 
 /// Most connections at a time: a mail that is being sent waits for no other one.
-const CONNECTIONS: usize = SENDS;
+const MAX_CONNECTIONS: usize = SENDS;
 
 /// How long an idle connection is kept. Servers close theirs after some minutes.
-const IDLE: Duration = Duration::from_secs(60);
+const MAX_IDLE: Duration = Duration::from_secs(60);
 
 /// How long one may have been idle without a look at whether it is still there.
-const FRESH: Duration = Duration::from_secs(5);
+const CHECK_AFTER_IDLE: Duration = Duration::from_secs(5);
 
 /// Sends mail by a mail server. Clones share its connections.
 #[derive(Clone)]
@@ -38,27 +38,27 @@ impl SmtpMailer {
     /// The settings cannot be used.
     pub fn new(options: &SmtpOptions) -> Result<Self, MailSettingError> {
         let server = Server::new(options)?;
-        let connections = Pool::builder(Connector(server.clone())).max_size(CONNECTIONS).build();
+        let connections = Pool::builder(Connector(server.clone())).max_size(MAX_CONNECTIONS).build();
         let connections = connections.map_err(|error| MailSettingError::Setup(error.into()))?;
         let sender = Sender { mailbox: options.from.clone(), service_name: options.service_name.clone() };
         Ok(Self { server, connections, composer: Composer::new(sender), timeout: options.timeout })
     }
 
     async fn send_message(&self, message: lettre::Message) -> Result<(), NotSent> {
-        match tokio::time::timeout(self.timeout, self.hand_over(&message)).await {
+        match tokio::time::timeout(self.timeout, self.send_pooled(&message)).await {
             Ok(handed_over) => handed_over,
-            Err(_) => Err(NotSent::Later { reason: silent(self.timeout) }),
+            Err(_) => Err(NotSent::Later { reason: timeout_reason(self.timeout) }),
         }
     }
 
-    async fn hand_over(&self, message: &lettre::Message) -> Result<(), NotSent> {
-        let mut link = self.connections.get().await.map_err(|error| match error {
+    async fn send_pooled(&self, message: &lettre::Message) -> Result<(), NotSent> {
+        let mut pooled = self.connections.get().await.map_err(|error| match error {
             PoolError::Backend(not_sent) => not_sent,
             other => NotSent::Later { reason: format!("no connection to the mail server: {other:?}") },
         })?;
-        link.is_in_use = true;
-        dialog::hand_over(&mut link.connection, message, &mut ()).await?;
-        link.is_in_use = false;
+        pooled.is_in_use = true;
+        session::send_message(&mut pooled.connection, message, &mut ()).await?;
+        pooled.is_in_use = false;
         Ok(())
     }
 }
@@ -74,7 +74,7 @@ impl Mailer for SmtpMailer {
     }
 }
 
-pub(crate) fn silent(timeout: Duration) -> String {
+pub(crate) fn timeout_reason(timeout: Duration) -> String {
     format!("the mail server did not answer within {timeout:?}")
 }
 
@@ -82,26 +82,26 @@ pub(crate) fn silent(timeout: Duration) -> String {
 struct Connector(Server);
 
 /// A connection.
-struct Link {
+struct PooledConnection {
     connection: AsyncSmtpConnection,
     /// Whether a mail was begun on it and not finished: then nobody can tell what it says next.
     is_in_use: bool,
 }
 
 impl Manager for Connector {
-    type Type = Link;
+    type Type = PooledConnection;
     type Error = NotSent;
 
-    async fn create(&self) -> Result<Link, NotSent> {
-        Ok(Link { connection: self.0.connect(&mut ()).await?, is_in_use: false })
+    async fn create(&self) -> Result<PooledConnection, NotSent> {
+        Ok(PooledConnection { connection: self.0.connect(&mut ()).await?, is_in_use: false })
     }
 
-    async fn recycle(&self, link: &mut Link, metrics: &Metrics) -> RecycleResult<NotSent> {
+    async fn recycle(&self, pooled: &mut PooledConnection, metrics: &Metrics) -> RecycleResult<NotSent> {
         let idle = metrics.last_used();
-        if link.is_in_use || link.connection.has_broken() || idle > IDLE {
+        if pooled.is_in_use || pooled.connection.has_broken() || idle > MAX_IDLE {
             return Err(RecycleError::message("it is not to be used again"));
         }
-        if idle > FRESH && !link.connection.test_connected().await {
+        if idle > CHECK_AFTER_IDLE && !pooled.connection.test_connected().await {
             return Err(RecycleError::message("it is closed"));
         }
         Ok(())

@@ -121,15 +121,15 @@ fn read(folder: &Path) -> BTreeMap<String, Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_that_is_said_becomes_a_header() {
+async fn no_client_text_becomes_a_header() {
     let mut readers = JoinSet::new();
     for number in 0..READERS {
-        readers.spawn(no_header_is_made_of(Dice(0x5eed_1234_abcd + number)));
+        readers.spawn(assert_no_injected_headers(Dice(0x5eed_1234_abcd + number)));
     }
     readers.join_all().await;
 }
 
-async fn no_header_is_made_of(mut dice: Dice) {
+async fn assert_no_injected_headers(mut dice: Dice) {
     let folder = tempfile::tempdir().unwrap();
     let mailer = FileMailer::new(folder.path(), "hello@acme.example").unwrap();
     let mut written = BTreeMap::new();

@@ -47,7 +47,7 @@ fn with_login(sink: &Sink, login: &str) -> String {
 }
 
 /// Whether it is for later, and whether there is no such mailbox; and why.
-fn told(outcome: Result<(), NotSent>) -> (&'static str, String) {
+fn kind_and_reason(outcome: Result<(), NotSent>) -> (&'static str, String) {
     match outcome {
         Ok(()) => ("sent", String::new()),
         Err(NotSent::Later { reason }) => ("later", reason),
@@ -57,7 +57,7 @@ fn told(outcome: Result<(), NotSent>) -> (&'static str, String) {
 }
 
 #[tokio::test]
-async fn what_arrives_is_what_was_written() {
+async fn a_mail_arrives_as_it_was_composed() {
     let sink = Sink::start();
     mailer(&sink.url()).send(&ann()).await.unwrap();
     let [mail] = sink.received().try_into().unwrap();
@@ -116,7 +116,7 @@ async fn the_message_id_is_the_same_on_each_try() {
 }
 
 #[tokio::test]
-async fn a_refusal_means_what_the_step_and_the_code_say() {
+async fn a_rejection_is_classified_by_step_and_code() {
     let sink = Sink::start();
     let mailer = mailer(&sink.url());
     // The step, the answer, what becomes of the mail.
@@ -156,7 +156,7 @@ async fn a_refusal_means_what_the_step_and_the_code_say() {
         });
         // A connection that is kept has the early steps behind it.
         let fresh = if matches!(step, "connect" | "hello") { self::mailer(&sink.url()) } else { mailer.clone() };
-        let (became, reason) = told(fresh.send(&ann()).await);
+        let (became, reason) = kind_and_reason(fresh.send(&ann()).await);
         assert_eq!(became, outcome, "{answer} at {step}: {reason}");
         let (code, words) = answer.split_at(3);
         assert!(reason.contains(code) && reason.contains(words.trim()), "{answer} at {step}: {reason}");
@@ -169,7 +169,7 @@ async fn a_refusal_means_what_the_step_and_the_code_say() {
 }
 
 #[tokio::test]
-async fn one_recipient_that_is_refused_spoils_no_other_mail() {
+async fn a_rejected_recipient_does_not_affect_other_mail() {
     let sink = Sink::start();
     sink.script(|step| match step {
         Step::To("gone@example.com") => Reply::Say("550 5.1.1 No such user"),
@@ -177,7 +177,7 @@ async fn one_recipient_that_is_refused_spoils_no_other_mail() {
     });
     let mailer = mailer(&sink.url());
     for _ in 0..3 {
-        assert_eq!(told(mailer.send(&to("gone@example.com")).await).0, "no mailbox");
+        assert_eq!(kind_and_reason(mailer.send(&to("gone@example.com")).await).0, "no mailbox");
         mailer.send(&ann()).await.unwrap();
     }
     assert!(sink.received().iter().all(|mail| mail.to == ["ann@example.com"]));
@@ -185,7 +185,7 @@ async fn one_recipient_that_is_refused_spoils_no_other_mail() {
 }
 
 #[tokio::test]
-async fn a_silent_server_is_given_up_on_in_time() {
+async fn a_silent_server_times_out() {
     let sink = Sink::start();
     let mailer = mailer(&sink.url());
     for is_recipient in [true, false] {
@@ -195,7 +195,7 @@ async fn a_silent_server_is_given_up_on_in_time() {
             _ => Reply::Usual,
         });
         let begun = Instant::now();
-        let (became, reason) = told(mailer.send(&ann()).await);
+        let (became, reason) = kind_and_reason(mailer.send(&ann()).await);
         assert_eq!(became, "later", "{reason}");
         assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     }
@@ -206,7 +206,7 @@ async fn a_silent_server_is_given_up_on_in_time() {
 }
 
 #[tokio::test]
-async fn a_connection_that_is_cut_is_for_later_whether_the_mail_is_there_or_not() {
+async fn a_lost_connection_is_transient() {
     let sink = Sink::start();
     let mailer = mailer(&sink.url());
     for (keep, count) in [(false, 0), (true, 1)] {
@@ -214,7 +214,7 @@ async fn a_connection_that_is_cut_is_for_later_whether_the_mail_is_there_or_not(
             Step::Message(_) => Reply::HangUp { keep },
             _ => Reply::Usual,
         });
-        assert_eq!(told(mailer.send(&ann()).await).0, "later");
+        assert_eq!(kind_and_reason(mailer.send(&ann()).await).0, "later");
         assert_eq!(sink.count(), count);
     }
     sink.script(|_| Reply::Usual);
@@ -222,17 +222,17 @@ async fn a_connection_that_is_cut_is_for_later_whether_the_mail_is_there_or_not(
 }
 
 #[tokio::test]
-async fn a_server_that_comes_back_is_found_again() {
+async fn a_restarted_server_is_reconnected() {
     let sink = Sink::start();
     let mailer = mailer(&sink.url());
     mailer.send(&ann()).await.unwrap();
     sink.stop();
-    assert_eq!(told(mailer.send(&ann()).await).0, "later");
+    assert_eq!(kind_and_reason(mailer.send(&ann()).await).0, "later");
     sink.restart();
     // A connection from before may fail once more: that mail is for later, and not lost.
     let give_up = Instant::now() + Duration::from_secs(10);
     loop {
-        match told(mailer.send(&ann()).await) {
+        match kind_and_reason(mailer.send(&ann()).await) {
             ("sent", _) => break,
             (became, reason) => assert!(became == "later" && Instant::now() < give_up, "{became}: {reason}"),
         }
@@ -241,37 +241,37 @@ async fn a_server_that_comes_back_is_found_again() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_for_later_in_the_servers_words() {
+async fn a_wrong_password_is_transient_with_the_servers_message() {
     let login = Some(("ann@acme".to_owned(), "s3:cret".to_owned()));
     for mechanisms in ["PLAIN", "LOGIN"] {
         let sink = Sink::with(Setup { login: login.clone(), mechanisms, ..Setup::default() });
         mailer(&with_login(&sink, "ann%40acme:s3%3Acret")).send(&ann()).await.unwrap();
-        let (became, reason) = told(mailer(&with_login(&sink, "ann%40acme:wr0ng")).send(&ann()).await);
+        let (became, reason) = kind_and_reason(mailer(&with_login(&sink, "ann%40acme:wr0ng")).send(&ann()).await);
         assert!(became == "later" && reason.contains("535") && reason.contains("Wrong user or password"), "{reason}");
         assert!(!reason.contains("wr0ng"), "{reason}");
-        let (became, reason) = told(mailer(&sink.url()).send(&ann()).await);
+        let (became, reason) = kind_and_reason(mailer(&sink.url()).send(&ann()).await);
         assert!(became == "later" && reason.contains("530"), "{reason}");
         assert_eq!(sink.count(), 1);
     }
 }
 
 #[tokio::test]
-async fn an_address_that_only_some_servers_take_is_for_those() {
+async fn a_non_ascii_address_needs_smtputf8() {
     let utf8 = Sink::start();
     mailer(&utf8.url()).send(&to("jürgen@example.com")).await.unwrap();
     assert_eq!(utf8.received()[0].to, ["jürgen@example.com"]);
     let ascii = Sink::with(Setup { is_ascii_only: true, ..Setup::default() });
-    let (became, reason) = told(mailer(&ascii.url()).send(&to("jürgen@example.com")).await);
+    let (became, reason) = kind_and_reason(mailer(&ascii.url()).send(&to("jürgen@example.com")).await);
     assert!(matches!(became, "never" | "no mailbox"), "{became}: {reason}");
     mailer(&ascii.url()).send(&ann()).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_conversation_tells_all_but_the_password() {
+async fn a_transcript_has_everything_but_the_password() {
     let login = Some(("ann".to_owned(), "s3cretpass".to_owned()));
     let sink = Sink::with(Setup { login, ..Setup::default() });
     let address = EmailAddress::parse("email", "ann@example.com").unwrap();
-    let told = mailer(&with_login(&sink, "ann:s3cretpass")).converse(&address).await;
+    let told = mailer(&with_login(&sink, "ann:s3cretpass")).send_test_mail(&address).await;
     assert_eq!(told.outcome, Ok(()), "{told:#?}");
     let all = told.lines.join("\n");
     for part in ["EHLO", "AUTH", "235", "MAIL FROM:<hello@acme.example>", "RCPT TO:<ann@example.com>", "DATA", "354"] {
@@ -283,7 +283,7 @@ async fn a_conversation_tells_all_but_the_password() {
     }
     assert_eq!(sink.count(), 1);
 
-    let wrong = mailer(&with_login(&sink, "ann:wr0ngpass")).converse(&address).await;
+    let wrong = mailer(&with_login(&sink, "ann:wr0ngpass")).send_test_mail(&address).await;
     assert!(wrong.outcome.as_ref().is_err_and(|why| why.contains("535") && why.contains("Wrong user")), "{wrong:?}");
     assert!(!format!("{wrong:?}").contains("wr0ngpass"), "{wrong:?}");
 
@@ -291,10 +291,10 @@ async fn a_conversation_tells_all_but_the_password() {
         Step::To(_) => Reply::Say("550 5.1.1 No such user"),
         _ => Reply::Usual,
     });
-    let refused = mailer(&with_login(&sink, "ann:s3cretpass")).converse(&address).await;
+    let refused = mailer(&with_login(&sink, "ann:s3cretpass")).send_test_mail(&address).await;
     assert!(refused.outcome.is_err_and(|why| why.contains("5.1.1 No such user")));
     sink.stop();
-    let away = mailer(&sink.url()).converse(&address).await;
+    let away = mailer(&sink.url()).send_test_mail(&address).await;
     assert!(away.outcome.is_err_and(|why| why.to_lowercase().contains("refused")));
 }
 
@@ -308,7 +308,7 @@ fn encrypted(folder: &tempfile::TempDir, is_implicit: bool) -> (Sink, String) {
 }
 
 #[tokio::test]
-async fn what_must_be_encrypted_is_or_is_not_said() {
+async fn required_encryption_is_enforced() {
     let folder = tempfile::tempdir().unwrap();
     for is_implicit in [false, true] {
         let (sink, file) = encrypted(&folder, is_implicit);
@@ -317,11 +317,11 @@ async fn what_must_be_encrypted_is_or_is_not_said() {
         assert_eq!(sink.count(), 1);
         // Nobody has vouched for it.
         let stranger = format!("{}?{tls}", sink.url());
-        let (became, reason) = told(mailer(stranger.trim_end_matches(['?', '&'])).send(&ann()).await);
+        let (became, reason) = kind_and_reason(mailer(stranger.trim_end_matches(['?', '&'])).send(&ann()).await);
         assert_eq!((became, sink.count()), ("later", 1), "{reason}");
     }
     let plain = Sink::start();
-    let (became, reason) = told(mailer(&format!("{}?tls=required", plain.url())).send(&ann()).await);
+    let (became, reason) = kind_and_reason(mailer(&format!("{}?tls=required", plain.url())).send(&ann()).await);
     assert_eq!((became, plain.count()), ("later", 0), "{reason}");
     mailer(&format!("{}?tls=opportunistic", plain.url())).send(&ann()).await.unwrap();
     assert_eq!(plain.count(), 1);

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_sorted_by_what_can_be_done_about_them() {
+    fn failures_are_classified_by_what_can_be_done_about_them() {
         use DatabaseErrorKind::{
             ClosedConnection, ForeignKeyViolation, SerializationFailure, UnableToSendCommand, UniqueViolation, Unknown,
         };

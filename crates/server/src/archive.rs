@@ -24,7 +24,7 @@ use sha2::{Digest, Sha256};
 use tar::{Archive, Builder, EntryType, Header};
 
 /// The one form that there is so far.
-const FORM: u32 = 1;
+const FORMAT_VERSION: u32 = 1;
 
 const MANIFEST: &str = "backup.json";
 /// The name of the database, also in the working folder of whoever reads an archive.
@@ -32,13 +32,13 @@ pub(crate) const DATABASE: &str = "roadmap.db";
 const SECRET: &str = "secret";
 
 /// Longest manifest and secret that are read.
-const LONGEST_TEXT: u64 = 64 * 1024;
+const MAX_TEXT_LENGTH: u64 = 64 * 1024;
 
 /// What an archive says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     /// Which form it has.
-    form: u32,
+    format_version: u32,
     /// The version of the service that made it.
     pub(crate) made_by: String,
     /// When the copy of the database was made.
@@ -69,10 +69,10 @@ pub(crate) struct Contents<'a> {
 
 /// Writes an archive.
 pub(crate) fn write(to: &mut File, contents: &Contents<'_>) -> anyhow::Result<Manifest> {
-    let mut database = Hashing::<_, Sha256>::new(File::open(contents.database)?);
+    let mut database = HashingReader::<_, Sha256>::new(File::open(contents.database)?);
     let database_bytes = std::io::copy(&mut database, &mut std::io::sink())?;
     let manifest = Manifest {
-        form: FORM,
+        format_version: FORMAT_VERSION,
         made_by: env!("CARGO_PKG_VERSION").to_owned(),
         made_at: contents.made_at.clone(),
         database_bytes,
@@ -100,9 +100,9 @@ fn append_blob<W: Write>(builder: &mut Builder<W>, blobs: &Path, file: &StoredFi
     let lost = || format!("the file {} is not in the storage as the database has it", path.display());
     let stored = File::open(&path).with_context(lost)?;
     ensure!(stored.metadata()?.len() == file.byte_size, lost());
-    let mut bytes = Hashing::<_, Md5>::new(stored);
+    let mut bytes = HashingReader::<_, Md5>::new(stored);
     append(builder, &format!("blobs/{}", file.key), file.byte_size, &mut bytes).with_context(lost)?;
-    ensure!(bytes.is(file), lost());
+    ensure!(bytes.matches(file), lost());
     Ok(())
 }
 
@@ -116,7 +116,7 @@ fn append<W: Write>(builder: &mut Builder<W>, name: &str, length: u64, bytes: im
 }
 
 /// Where what is read from an archive is put.
-pub(crate) struct Places<'a> {
+pub(crate) struct UnpackTarget<'a> {
     /// A folder to work in, where the database is left under its name.
     pub(crate) work: &'a Path,
     /// A folder for the uploaded files. They are only looked at without one.
@@ -135,7 +135,7 @@ pub(crate) struct Unpacked {
 
 /// Reads an archive and checks all that is in it: bytes, the database's integrity, and that each file that
 /// the database tells about is there.
-pub(crate) fn unpack(archive: &File, places: &Places<'_>) -> anyhow::Result<Unpacked> {
+pub(crate) fn unpack(archive: &File, target: &UnpackTarget<'_>) -> anyhow::Result<Unpacked> {
     let mut archive = Archive::new(archive);
     let mut entries = archive.entries()?;
     let mut next = || -> anyhow::Result<Option<(String, tar::Entry<'_, &File>)>> {
@@ -145,16 +145,20 @@ pub(crate) fn unpack(archive: &File, places: &Places<'_>) -> anyhow::Result<Unpa
         let name = String::from_utf8(entry.path_bytes().into_owned()).context("it has an entry without a name")?;
         Ok(Some((name, entry)))
     };
-    let Some(mut entry) = next()?.and_then(named(MANIFEST)) else {
+    let Some(mut entry) = next()?.and_then(entry_named(MANIFEST)) else {
         bail!("it is no backup of this service: {MANIFEST} is not its first entry");
     };
-    let manifest: Manifest = serde_json::from_slice(&text(&mut entry)?).context("its manifest cannot be read")?;
-    ensure!(manifest.form == FORM, "it has the form {}, and this version knows the form {FORM}", manifest.form);
+    let manifest: Manifest = serde_json::from_slice(&read_text(&mut entry)?).context("its manifest cannot be read")?;
+    ensure!(
+        manifest.format_version == FORMAT_VERSION,
+        "it has the format version {}, and this version knows the format version {FORMAT_VERSION}",
+        manifest.format_version
+    );
 
-    let Some(mut entry) = next()?.and_then(named(DATABASE)) else { bail!("it has no database") };
-    let database = places.work.join(DATABASE);
+    let Some(mut entry) = next()?.and_then(entry_named(DATABASE)) else { bail!("it has no database") };
+    let database = target.work.join(DATABASE);
     let (length, sha256) = {
-        let mut reader = Hashing::<_, Sha256>::new(&mut entry);
+        let mut reader = HashingReader::<_, Sha256>::new(&mut entry);
         let mut file = File::create_new(&database)?;
         std::io::copy(&mut reader, &mut file).context("it has broken off or is damaged")?;
         file.sync_all()?;
@@ -173,17 +177,17 @@ pub(crate) fn unpack(archive: &File, places: &Places<'_>) -> anyhow::Result<Unpa
         manifest.files.iter().flat_map(|_| &files).map(|file| (format!("blobs/{}", file.key), file)).collect();
     while let Some((name, mut entry)) = next()? {
         if name == SECRET && manifest.has_secret && secret.is_none() {
-            secret = Some(text(&mut entry)?);
+            secret = Some(read_text(&mut entry)?);
             continue;
         }
         let Some(file) = missing.remove(&name) else { bail!("it has the entry {name}, which does not belong there") };
-        let mut reader = Hashing::<_, Md5>::new(&mut entry);
+        let mut reader = HashingReader::<_, Md5>::new(&mut entry);
         let broken = || format!("its file {} cannot be read", file.key);
-        match places.blobs {
-            Some(folder) => put(&mut reader, &folder.join(file.key.to_string())).with_context(broken)?,
+        match target.blobs {
+            Some(folder) => write_durably(&mut reader, &folder.join(file.key.to_string())).with_context(broken)?,
             None => drop(std::io::copy(&mut reader, &mut std::io::sink()).with_context(broken)?),
         }
-        ensure!(reader.is(file), "its file {} is not as it was uploaded", file.key);
+        ensure!(reader.matches(file), "its file {} is not as it was uploaded", file.key);
     }
     if let Some(name) = missing.keys().next() {
         bail!("{} of its files are not there, {name} for example", missing.len());
@@ -193,12 +197,12 @@ pub(crate) fn unpack(archive: &File, places: &Places<'_>) -> anyhow::Result<Unpa
 }
 
 /// Takes the entry of one name only.
-fn named<E>(name: &str) -> impl FnOnce((String, E)) -> Option<E> {
+fn entry_named<E>(name: &str) -> impl FnOnce((String, E)) -> Option<E> {
     move |(found, entry)| (found == name).then_some(entry)
 }
 
 /// Writes a new file that is on the disk when this returns.
-fn put(from: &mut impl Read, path: &Path) -> anyhow::Result<()> {
+fn write_durably(from: &mut impl Read, path: &Path) -> anyhow::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
@@ -208,9 +212,9 @@ fn put(from: &mut impl Read, path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn text(entry: &mut impl Read) -> anyhow::Result<Vec<u8>> {
+fn read_text(entry: &mut impl Read) -> anyhow::Result<Vec<u8>> {
     let mut text = Vec::new();
-    entry.take(LONGEST_TEXT).read_to_end(&mut text).context("it has broken off or is damaged")?;
+    entry.take(MAX_TEXT_LENGTH).read_to_end(&mut text).context("it has broken off or is damaged")?;
     Ok(text)
 }
 
@@ -218,13 +222,13 @@ fn text(entry: &mut impl Read) -> anyhow::Result<Vec<u8>> {
 pub(crate) fn move_blobs(from: &Path, to: &Path, keys: impl Iterator<Item = BlobKey>) -> anyhow::Result<()> {
     let mut folders: Vec<PathBuf> = Vec::new();
     for key in keys {
-        let target = to.join(key.to_string());
-        let folder = target.parent().unwrap_or(to).to_owned();
+        let moved = to.join(key.to_string());
+        let folder = moved.parent().unwrap_or(to).to_owned();
         if folders.last() != Some(&folder) {
             std::fs::create_dir_all(&folder)?;
             folders.push(folder);
         }
-        std::fs::rename(from.join(key.to_string()), target)?;
+        std::fs::rename(from.join(key.to_string()), moved)?;
     }
     folders.push(to.to_owned());
     folders.iter().try_for_each(|folder| sync_folder(folder))
@@ -238,25 +242,25 @@ pub(crate) fn sync_folder(folder: &Path) -> anyhow::Result<()> {
 }
 
 /// Bytes that are counted and hashed as they go by.
-struct Hashing<R, H> {
+struct HashingReader<R, H> {
     inner: R,
     hash: H,
     length: u64,
 }
 
-impl<R: Read, H: Digest> Hashing<R, H> {
+impl<R: Read, H: Digest> HashingReader<R, H> {
     fn new(inner: R) -> Self {
         Self { inner, hash: H::new(), length: 0 }
     }
 }
 
-impl<R: Read> Hashing<R, Md5> {
-    fn is(self, file: &StoredFile) -> bool {
+impl<R: Read> HashingReader<R, Md5> {
+    fn matches(self, file: &StoredFile) -> bool {
         self.length == file.byte_size && <[u8; 16]>::from(self.hash.finalize()) == file.checksum.0
     }
 }
 
-impl<R: Read, H: Digest> Read for Hashing<R, H> {
+impl<R: Read, H: Digest> Read for HashingReader<R, H> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.length += read as u64;

@@ -21,7 +21,7 @@ use roadmap_domain::error::{Resource, RoadmapError};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 
-pub(crate) use api_key::draw as draw_api_key;
+pub(crate) use api_key::generate as generate_api_key;
 
 use crate::settings::{SettingFlags, Settings};
 use crate::telemetry;
@@ -41,8 +41,8 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     #[command(flatten)]
-    Settled(SettledCommand),
-    /// Look at all that the service needs, and say what is wrong and how to mend it
+    Configured(ConfiguredCommand),
+    /// Look at all that the service needs, and say what is wrong and how to fix it
     Doctor(doctor::Doctor),
     /// Print the OpenAPI document of the API
     Openapi(openapi::OpenApi),
@@ -50,7 +50,7 @@ enum Command {
 
 /// What cannot be done without good settings.
 #[derive(Debug, Subcommand)]
-enum SettledCommand {
+enum ConfiguredCommand {
     /// Serve the API
     Serve(serve::Serve),
     /// Bring the database schema up to date (the other commands do so by themselves)
@@ -92,18 +92,18 @@ impl Arguments {
             Command::Openapi(command) => command.run(),
             // What is wrong with the settings is told with the rest, and nothing is logged beside it.
             Command::Doctor(command) => command.run(settings()).await,
-            Command::Settled(command) => {
+            Command::Configured(command) => {
                 let settings = settings()?;
-                let telemetry = telemetry::start(&settings, matches!(command, SettledCommand::Serve(_)))?;
+                let telemetry = telemetry::start(&settings, matches!(command, ConfiguredCommand::Serve(_)))?;
                 let outcome = command.run(settings).await;
-                telemetry.end().await;
+                telemetry.shut_down().await;
                 outcome
             }
         }
     }
 }
 
-impl SettledCommand {
+impl ConfiguredCommand {
     async fn run(self, settings: Settings) -> anyhow::Result<()> {
         match self {
             Self::Serve(command) => command.run(settings).await,
@@ -124,20 +124,20 @@ impl SettledCommand {
 
 /// The workspace that a command is for.
 #[derive(Debug, clap::Args)]
-struct InWorkspace {
+struct WorkspaceArgument {
     /// Subdomain of the workspace
     #[arg(long, value_name = "SUBDOMAIN")]
     workspace: String,
 }
 
-impl InWorkspace {
+impl WorkspaceArgument {
     async fn find(&self, application: &Application) -> anyhow::Result<Workspace> {
-        named(application, &self.workspace).await
+        find_workspace(application, &self.workspace).await
     }
 }
 
 /// The workspace of a subdomain that an operator has typed.
-async fn named(application: &Application, raw: &str) -> anyhow::Result<Workspace> {
+async fn find_workspace(application: &Application, raw: &str) -> anyhow::Result<Workspace> {
     let subdomain = Subdomain::parse("--workspace", raw)?;
     let found = application.directory.workspace(&subdomain).await?;
     found

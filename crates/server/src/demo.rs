@@ -32,7 +32,7 @@ use roadmap_domain::usecase::revoke_api_key::RevokeApiKey;
 use serde::Deserialize;
 use time::Duration;
 
-use crate::commands::draw_api_key;
+use crate::commands::generate_api_key;
 use crate::wiring::Application;
 
 const DATA: &str = include_str!("demo/data.json");
@@ -41,7 +41,7 @@ const DATA: &str = include_str!("demo/data.json");
 const KEY_NAME: &str = "demo";
 
 /// How long a key is good for.
-const KEY_LIFE: Duration = Duration::hours(24);
+const KEY_LIFETIME: Duration = Duration::hours(24);
 
 /// The demo's workspace.
 pub(crate) fn subdomain() -> Subdomain {
@@ -63,12 +63,12 @@ pub(crate) async fn prepare(application: &Application, base_url: &BaseUrl) -> an
             application.executor.apply(workspace, &RevokeApiKey { id: old.id }).await?;
         }
     }
-    let key = draw_api_key()?;
-    let issue = IssueApiKey { key: key.clone(), name, scopes: Scopes::ALL, expires_in: Some(KEY_LIFE) };
+    let key = generate_api_key()?;
+    let issue = IssueApiKey { key: key.clone(), name, scopes: Scopes::ALL, expires_in: Some(KEY_LIFETIME) };
     application.executor.apply(workspace, &issue).await?;
     let planned =
         application.reader.tracks(workspace).await?.into_iter().find(|track| track.name.as_str() == "Planned");
-    Ok(invitation(base_url, key.reveal(), planned.as_ref()))
+    Ok(usage_text(base_url, key.reveal(), planned.as_ref()))
 }
 
 /// A demo among workspaces of customers would be served to them at the base URL, with a key that is printed.
@@ -94,7 +94,7 @@ async fn fill(application: &Application) -> anyhow::Result<WorkspaceId> {
 }
 
 /// The demo's key and calls, ready to be pasted.
-fn invitation(base_url: &BaseUrl, key: &str, planned: Option<&Track>) -> String {
+fn usage_text(base_url: &BaseUrl, key: &str, planned: Option<&Track>) -> String {
     let api = format!("{base_url}/api/external/v1");
     let get = |path: &str| format!("curl -s -H 'X-Api-Key: {key}' '{api}{path}'");
     let send = |method: &str, path: &str, body: &str| {

@@ -44,7 +44,7 @@ pub(crate) fn serve(
             .client_disconnect_timeout(LINGER)
             .local_addr(address)
             .on_connect_ext(|connection: &Connection<TcpStream>, extensions| {
-                extensions.insert(connection.calls().clone());
+                extensions.insert(connection.tracker().clone());
             })
             .h1(map_config(app, |()| AppConfig::default()));
         fn_service(|stream: TcpStream| async {

@@ -7,7 +7,7 @@
 //! - [`secret`]: what references are signed with.
 //! - [`telemetry`]: the log, and traces.
 //! - [`metrics`]: what Prometheus asks for.
-//! - [`stopping`]: how the service stops.
+//! - [`shutdown`]: how the service stops.
 //! - [`worker`]: sends mail until it is told to stop.
 //! - [`doctor`]: what is wrong with the settings and all that they name.
 //! - [`archive`]: a backup as one file.
@@ -23,7 +23,7 @@ mod http;
 mod metrics;
 mod secret;
 mod settings;
-mod stopping;
+mod shutdown;
 mod system;
 mod telemetry;
 mod traces;

@@ -19,9 +19,9 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
-use roadmap_api::detached::Detached;
+use roadmap_api::detached::DetachedTasks;
 use roadmap_api::error::{BODY_MEMORY, MARKUP_THREADS};
-use roadmap_api::observer::{Answered, Observer};
+use roadmap_api::observer::{CompletedRequest, Observer};
 use roadmap_domain::error::{Budget, ErrorChain};
 use roadmap_domain::model::mail::OutboxDepth;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -36,7 +36,7 @@ const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset
 const BUCKETS: [f64; 14] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct CallLabels {
+struct RequestLabels {
     route: String,
     method: &'static str,
     status: u16,
@@ -76,7 +76,7 @@ struct PoolStateLabels {
 
 /// What is counted as it happens.
 pub(crate) struct Metrics {
-    requests: Family<CallLabels, Counter>,
+    requests: Family<RequestLabels, Counter>,
     durations: Family<RouteLabels, Histogram>,
     replays: Counter,
     rejections: Family<CauseLabels, Counter>,
@@ -87,7 +87,7 @@ pub(crate) struct Metrics {
 impl Metrics {
     /// Nothing was counted yet, in a process that was started at this moment.
     pub(crate) fn new(started: Timestamp) -> Self {
-        let requests = Family::<CallLabels, Counter>::default();
+        let requests = Family::<RequestLabels, Counter>::default();
         let durations = Family::<RouteLabels, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
         let replays = Counter::default();
         let rejections = Family::<CauseLabels, Counter>::default();
@@ -121,21 +121,21 @@ impl Metrics {
 }
 
 impl Observer for Metrics {
-    fn answered(&self, call: &Answered<'_>) {
-        let (route, method) = (call.route.to_owned(), call.method);
+    fn request_completed(&self, request: &CompletedRequest<'_>) {
+        let (route, method) = (request.route.to_owned(), request.method);
         let labels = RouteLabels { route: route.clone(), method };
-        self.durations.get_or_create(&labels).observe(call.duration.as_secs_f64());
-        self.requests.get_or_create(&CallLabels { route, method, status: call.status.as_u16() }).inc();
-        if call.replayed {
+        self.durations.get_or_create(&labels).observe(request.duration.as_secs_f64());
+        self.requests.get_or_create(&RequestLabels { route, method, status: request.status.as_u16() }).inc();
+        if request.replayed {
             self.replays.inc();
         }
     }
 
-    fn rejected(&self, cause: Rejection) {
+    fn authentication_rejected(&self, cause: Rejection) {
         self.rejections.get_or_create(&CauseLabels { cause: cause.name() }).inc();
     }
 
-    fn over_budget(&self, budget: &'static str) {
+    fn budget_exceeded(&self, budget: &'static str) {
         self.budget_refusals.get_or_create(&BudgetLabels { budget }).inc();
     }
 }
@@ -147,22 +147,22 @@ pub(crate) struct Sources {
     /// The outbox.
     pub(crate) queue: Arc<dyn OutboxQueue>,
     /// Work that goes on when its caller is gone.
-    pub(crate) detached: Detached,
+    pub(crate) detached: DetachedTasks,
     /// The time, for the age of mail.
     pub(crate) clock: Arc<dyn Clock>,
 }
 
 impl Sources {
     /// How things stand. What cannot be asked is left out: no number is better than an old one.
-    async fn look(&self) -> Registry {
+    async fn collect(&self) -> Registry {
         let mut registry = Registry::default();
         let in_flight = Gauge::<i64>::default();
-        in_flight.set(count(self.detached.in_flight()));
+        in_flight.set(gauge_value(self.detached.in_flight()));
         registry.register("roadmap_detached_writes", "Writes that are under way", in_flight);
-        connections(&mut registry, self.connections.iter().flat_map(|source| source.pools()));
+        register_connections(&mut registry, self.connections.iter().flat_map(|source| source.pools()));
         let now = self.clock.now();
         match self.queue.depth(now).await {
-            Ok(depth) => outbox(&mut registry, &depth, now),
+            Ok(depth) => register_outbox(&mut registry, &depth, now),
             Err(error) => {
                 tracing::warn!(error = %ErrorChain::new(&error), "the outbox could not be counted for the metrics")
             }
@@ -171,24 +171,24 @@ impl Sources {
     }
 }
 
-fn connections(registry: &mut Registry, pools: impl Iterator<Item = PoolUse>) {
+fn register_connections(registry: &mut Registry, pools: impl Iterator<Item = PoolUse>) {
     let limits = Family::<PoolLabels, Gauge>::default();
     let connections = Family::<PoolStateLabels, Gauge>::default();
     let waiting = Family::<PoolLabels, Gauge>::default();
     for PoolUse { name: pool, limit, open, in_use, waiting: waits } in pools {
-        limits.get_or_create(&PoolLabels { pool }).inc_by(count(limit));
+        limits.get_or_create(&PoolLabels { pool }).inc_by(gauge_value(limit));
         let idle = open.saturating_sub(in_use);
         for (state, connected) in [("in_use", in_use), ("idle", idle)] {
-            connections.get_or_create(&PoolStateLabels { pool, state }).inc_by(count(connected));
+            connections.get_or_create(&PoolStateLabels { pool, state }).inc_by(gauge_value(connected));
         }
-        waiting.get_or_create(&PoolLabels { pool }).inc_by(count(waits));
+        waiting.get_or_create(&PoolLabels { pool }).inc_by(gauge_value(waits));
     }
     registry.register("roadmap_store_connections", "Connections to the database", connections);
     registry.register("roadmap_store_connections_limit", "How many connections there may be", limits);
     registry.register("roadmap_store_connections_waiting", "Calls that wait for a connection", waiting);
 }
 
-fn outbox(registry: &mut Registry, depth: &OutboxDepth, now: Timestamp) {
+fn register_outbox(registry: &mut Registry, depth: &OutboxDepth, now: Timestamp) {
     let mails = Family::<StateLabels, Gauge>::default();
     let states = [("due", depth.due), ("leased", depth.leased), ("postponed", depth.postponed), ("dead", depth.dead)];
     for (state, number) in states {
@@ -204,7 +204,7 @@ fn outbox(registry: &mut Registry, depth: &OutboxDepth, now: Timestamp) {
     registry.register_with_unit("roadmap_outbox_oldest_due_age", help, Unit::Seconds, age);
 }
 
-fn count(number: usize) -> i64 {
+fn gauge_value(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
@@ -228,7 +228,7 @@ impl MetricsServer {
         let sources = Arc::new(sources);
         let server: Server = HttpServer::new(move || {
             let state = web::Data::new((metrics.clone(), sources.clone()));
-            App::new().app_data(state).route("/metrics", web::get().to(show))
+            App::new().app_data(state).route("/metrics", web::get().to(serve_metrics))
         })
         .workers(1)
         .disable_signals()
@@ -247,10 +247,10 @@ impl MetricsServer {
     }
 }
 
-async fn show(state: web::Data<(Arc<Metrics>, Arc<Sources>)>) -> HttpResponse {
+async fn serve_metrics(state: web::Data<(Arc<Metrics>, Arc<Sources>)>) -> HttpResponse {
     let (metrics, sources) = &**state;
-    let looked_at = sources.look().await;
-    match encode(&[&metrics.registry, &looked_at]) {
+    let collected = sources.collect().await;
+    match encode(&[&metrics.registry, &collected]) {
         Ok(text) => HttpResponse::Ok().content_type(CONTENT_TYPE).body(text),
         Err(error) => {
             tracing::error!(error = %ErrorChain::new(&error), "the metrics could not be written");

@@ -19,13 +19,13 @@ pub(crate) const FILE: &str = "secret";
 const LENGTH: usize = 48;
 
 /// What is wrong with a secret that can be guessed.
-pub(crate) const GUESSABLE: &str = "it has too few different characters to be random";
+pub(crate) const GUESSABLE_MESSAGE: &str = "it has too few different characters to be random";
 
 /// How to replace one.
-pub(crate) const HOW: &str = "put the output of `openssl rand -hex 32` into ROADMAP_SECRET of every process";
+pub(crate) const REPLACE_HINT: &str = "put the output of `openssl rand -hex 32` into ROADMAP_SECRET of every process";
 
 /// How to be rid of one.
-pub(crate) const PREVIOUS_HOW: &str = "take it out, whoever guesses it can forge references";
+pub(crate) const REMOVE_PREVIOUS_HINT: &str = "take it out, whoever guesses it can forge references";
 
 /// Refuses secrets that can be guessed: references are good for whoever can sign them. Nothing is made.
 pub(crate) fn refuse_guessable(settings: &Settings) -> anyhow::Result<()> {
@@ -33,7 +33,7 @@ pub(crate) fn refuse_guessable(settings: &Settings) -> anyhow::Result<()> {
         let Database::File(_) = settings.database else { return Ok(None) };
         let path = settings.data_dir.join(FILE);
         let failed = || format!("the secret in {} cannot be read or made", path.display());
-        let written = written(&path).with_context(failed)?;
+        let written = read_if_present(&path).with_context(failed)?;
         let parsed = written.map(|text| Secret::parse(&format!("the content of {}", path.display()), &text));
         Ok(parsed.transpose()?)
     };
@@ -42,12 +42,12 @@ pub(crate) fn refuse_guessable(settings: &Settings) -> anyhow::Result<()> {
         None => (format!("the secret in {}", settings.data_dir.join(FILE).display()), from_file()?),
     };
     if current.is_some_and(|secret| secret.is_guessable()) {
-        bail!("{place} cannot be used: {GUESSABLE}: {HOW}");
+        bail!("{place} cannot be used: {GUESSABLE_MESSAGE}: {REPLACE_HINT}");
     }
     if has_guessable_previous(settings) {
         bail!(
             "the setting previous_secrets cannot be used: one of them has too few different characters to be random: \
-             {PREVIOUS_HOW}"
+             {REMOVE_PREVIOUS_HINT}"
         );
     }
     Ok(())
@@ -67,16 +67,16 @@ pub(crate) fn references(settings: &Settings) -> anyhow::Result<References> {
             "the setting secret is required with a database server, because all processes must sign alike: \
              put the same random characters, 32 or more, into ROADMAP_SECRET of each (openssl rand -hex 32 makes some)"
         ),
-        (None, Database::File(_)) => kept(&settings.data_dir)?,
+        (None, Database::File(_)) => load_or_create(&settings.data_dir)?,
     };
     Ok(References::new(current, settings.previous_secrets.clone()))
 }
 
 /// The secret of the folder's file, which is made when it is not there.
-fn kept(folder: &Path) -> anyhow::Result<Secret> {
+fn load_or_create(folder: &Path) -> anyhow::Result<Secret> {
     let path = folder.join(FILE);
     let failed = || format!("the secret in {} cannot be read or made", path.display());
-    if let Some(written) = written(&path).with_context(failed)? {
+    if let Some(written) = read_if_present(&path).with_context(failed)? {
         return Ok(Secret::parse(&format!("the content of {}", path.display()), &written)?);
     }
     std::fs::create_dir_all(folder).with_context(failed)?;
@@ -90,26 +90,26 @@ fn kept(folder: &Path) -> anyhow::Result<Secret> {
         persisted => drop(persisted.with_context(failed)?),
     }
     File::open(folder).and_then(|folder| folder.sync_all()).with_context(failed)?;
-    let written = written(&path).with_context(failed)?.unwrap_or_default();
+    let written = read_if_present(&path).with_context(failed)?.unwrap_or_default();
     Ok(Secret::parse(&format!("the content of {}", path.display()), &written)?)
 }
 
 /// The content of the folder's file, if there is one.
-pub(crate) fn in_folder(settings: &Settings) -> anyhow::Result<Option<Vec<u8>>> {
+pub(crate) fn read_from_folder(settings: &Settings) -> anyhow::Result<Option<Vec<u8>>> {
     let path = settings.data_dir.join(FILE);
-    let read = written(&path).with_context(|| format!("the secret in {} cannot be read", path.display()))?;
+    let read = read_if_present(&path).with_context(|| format!("the secret in {} cannot be read", path.display()))?;
     Ok(read.map(String::into_bytes))
 }
 
 /// Whether others than its owner can read the folder's file.
-pub(crate) fn is_open(settings: &Settings) -> bool {
+pub(crate) fn is_readable_by_others(settings: &Settings) -> bool {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(settings.data_dir.join(FILE)).is_ok_and(|file| file.permissions().mode() & 0o077 != 0)
 }
 
 /// Puts a secret into the folder's file, for its owner alone. Another one that is there is replaced when that is asked
 /// for, else it is an error.
-pub(crate) fn put_into_folder(settings: &Settings, secret: &[u8], replace: bool) -> anyhow::Result<()> {
+pub(crate) fn write_to_folder(settings: &Settings, secret: &[u8], replace: bool) -> anyhow::Result<()> {
     let path = settings.data_dir.join(FILE);
     let failed = || format!("the secret in {} cannot be written", settings.data_dir.display());
     std::fs::create_dir_all(&settings.data_dir).with_context(failed)?;
@@ -131,7 +131,7 @@ pub(crate) fn put_into_folder(settings: &Settings, secret: &[u8], replace: bool)
     File::open(&settings.data_dir).and_then(|folder| folder.sync_all()).with_context(failed)
 }
 
-fn written(path: &Path) -> std::io::Result<Option<String>> {
+fn read_if_present(path: &Path) -> std::io::Result<Option<String>> {
     match std::fs::read_to_string(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         read => read.map(Some),
@@ -144,32 +144,32 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn a_secret_is_made_once_for_its_owner_alone() {
+    fn a_secret_is_generated_once_and_readable_by_its_owner_only() {
         let folder = tempfile::tempdir().unwrap();
         let inside = folder.path().join("data");
-        let first = kept(&inside).unwrap();
-        assert!(kept(&inside).unwrap() == first);
+        let first = load_or_create(&inside).unwrap();
+        assert!(load_or_create(&inside).unwrap() == first);
         let mode = std::fs::metadata(inside.join(FILE)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        assert!(kept(&folder.path().join("other")).unwrap() != first);
+        assert!(load_or_create(&folder.path().join("other")).unwrap() != first);
         assert_eq!(std::fs::read_dir(&inside).unwrap().count(), 1);
     }
 
     #[test]
-    fn many_that_start_at_once_have_one_secret() {
+    fn concurrent_starts_share_one_secret() {
         let folder = tempfile::tempdir().unwrap();
         let secrets: Vec<Secret> = std::thread::scope(|scope| {
-            let starts: Vec<_> = (0..8).map(|_| scope.spawn(|| kept(folder.path()).unwrap())).collect();
+            let starts: Vec<_> = (0..8).map(|_| scope.spawn(|| load_or_create(folder.path()).unwrap())).collect();
             starts.into_iter().map(|start| start.join().unwrap()).collect()
         });
         assert!(secrets.windows(2).all(|pair| pair[0] == pair[1]));
     }
 
     #[test]
-    fn a_file_that_is_no_secret_is_told_by_its_name() {
+    fn an_invalid_secret_file_is_reported_by_name() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(FILE), "short").unwrap();
-        let message = format!("{:#}", kept(folder.path()).unwrap_err());
+        let message = format!("{:#}", load_or_create(folder.path()).unwrap_err());
         assert!(message.contains("secret is not a secret of at least 32 characters"), "{message}");
         assert!(!message.contains("short"));
     }

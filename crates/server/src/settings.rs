@@ -65,18 +65,18 @@ const NAMES: [&str; 40] = [
 ];
 
 /// More calls than that are no limit.
-const MOST_CALLS: u32 = 1_000_000;
+const MAX_RATE: u32 = 1_000_000;
 
 /// A petabyte, in bytes: more is a mistake.
-const LARGEST_SIZE: u64 = 1 << 50;
+const MAX_SIZE: u64 = 1 << 50;
 
 /// Files that were uploaded later than that are not taken for unused.
-const SHORTEST_UNUSED: Duration = Duration::from_secs(3_600);
+const MIN_UNUSED_AGE: Duration = Duration::from_secs(3_600);
 /// More mails in a day than that are no limit.
-const MOST_MAILS: u64 = 10_000_000;
+const MAX_MAILS_PER_DAY: u64 = 10_000_000;
 
 /// Most bytes of the name of the service.
-const MOST_NAME: usize = 36;
+const MAX_SERVICE_NAME_LENGTH: usize = 36;
 
 const DEFAULT_FILE: &str = "roadmap.toml";
 
@@ -117,7 +117,7 @@ pub(crate) struct SettingFlags {
     #[serde(skip_serializing_if = "Option::is_none")]
     log: Option<String>,
     /// Form of the log: `text` or `json` [default: text]
-    #[arg(long, global = true, value_name = "FORM")]
+    #[arg(long, global = true, value_name = "FORMAT")]
     #[serde(skip_serializing_if = "Option::is_none")]
     log_format: Option<String>,
 }
@@ -125,7 +125,7 @@ pub(crate) struct SettingFlags {
 /// Settings as they are written, before they are checked.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct RawSettings {
     listen: String,
     metrics_listen: Option<String>,
     otlp_endpoint: Option<String>,
@@ -273,9 +273,9 @@ impl Settings {
         for (name, value) in flags.as_object().into_iter().flatten() {
             layers = layers.set_override_option(name, value.as_str())?;
         }
-        let written: Written =
+        let raw: RawSettings =
             layers.build().and_then(Config::try_deserialize).context("the settings cannot be read")?;
-        written.check()
+        raw.validate()
     }
 }
 
@@ -311,8 +311,8 @@ fn defaults() -> Result<ConfigBuilder<DefaultState>, config::ConfigError> {
         .set_default("log_format", "text")
 }
 
-impl Written {
-    fn check(self) -> anyhow::Result<Settings> {
+impl RawSettings {
+    fn validate(self) -> anyhow::Result<Settings> {
         if self.workers == Some(0) {
             bail!("the setting workers must be at least 1");
         }
@@ -492,9 +492,11 @@ fn mail_per_day(raw: &str) -> anyhow::Result<Option<u64>> {
     if raw == "off" {
         return Ok(None);
     }
-    let limit = raw.parse().ok().filter(|limit| (1..=MOST_MAILS).contains(limit));
+    let limit = raw.parse().ok().filter(|limit| (1..=MAX_MAILS_PER_DAY).contains(limit));
     limit.map(Some).with_context(|| {
-        format!("the setting mail_per_day is `{raw}`, which is neither `off` nor a number between 1 and {MOST_MAILS}")
+        format!(
+            "the setting mail_per_day is `{raw}`, which is neither `off` nor a number between 1 and {MAX_MAILS_PER_DAY}"
+        )
     })
 }
 
@@ -512,8 +514,8 @@ fn mail_per_address(raw: &str) -> anyhow::Result<Option<u32>> {
 /// A name that fits on a line of a header.
 fn service_name(raw: &str) -> anyhow::Result<String> {
     let name = raw.trim();
-    if !(1..=MOST_NAME).contains(&name.len()) || name.contains(char::is_control) {
-        bail!("the setting service_name is `{raw}`, which is not one line of at most {MOST_NAME} bytes");
+    if !(1..=MAX_SERVICE_NAME_LENGTH).contains(&name.len()) || name.contains(char::is_control) {
+        bail!("the setting service_name is `{raw}`, which is not one line of at most {MAX_SERVICE_NAME_LENGTH} bytes");
     }
     Ok(name.to_owned())
 }
@@ -605,13 +607,13 @@ fn rate(name: &str, raw: &str) -> anyhow::Result<Option<Rate>> {
         "h" => Some(3_600),
         _ => None,
     };
-    let number = |raw: &str| raw.parse().ok().filter(|number: &NonZeroU32| number.get() <= MOST_CALLS);
+    let number = |raw: &str| raw.parse().ok().filter(|number: &NonZeroU32| number.get() <= MAX_RATE);
     let rate = number(calls).zip(number(burst.unwrap_or(calls))).zip(seconds);
     let rate = rate.and_then(|((calls, burst), seconds)| Rate::new(calls, Duration::from_secs(seconds), burst));
     rate.map(Some).with_context(|| {
         format!(
             "{name} is `{raw}`, which is neither `off` nor a number of calls such as 600/min, 10/s or \
-             600/min burst 100, between 1 and {MOST_CALLS}"
+             600/min burst 100, between 1 and {MAX_RATE}"
         )
     })
 }
@@ -627,7 +629,7 @@ fn size(name: &str, raw: &str) -> anyhow::Result<Option<u64>> {
         let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
         is_number.then(|| number.parse::<u64>().ok()?.checked_mul(bytes)).flatten()
     };
-    let size = units.into_iter().find_map(in_unit).filter(|bytes| (1..=LARGEST_SIZE).contains(bytes));
+    let size = units.into_iter().find_map(in_unit).filter(|bytes| (1..=MAX_SIZE).contains(bytes));
     size.map(Some).with_context(|| {
         format!("{name} is `{raw}`, which is neither `off` nor a size such as 2GB, 500MB or 64KB, of up to 1048576GB")
     })
@@ -639,7 +641,7 @@ fn unused_uploads(raw: &str) -> anyhow::Result<Option<Duration>> {
         return Ok(None);
     }
     let time = duration("the setting unused_uploads", raw)?;
-    if time < SHORTEST_UNUSED {
+    if time < MIN_UNUSED_AGE {
         bail!("the setting unused_uploads is `{raw}`; clients need at least 1h to use what they have uploaded");
     }
     Ok(Some(time))
@@ -667,7 +669,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_default_for_everything() {
+    fn every_setting_has_a_default() {
         let settings = read(&SettingFlags::default(), &[]).unwrap();
         assert_eq!(settings.listen, "127.0.0.1:8080");
         assert_eq!(settings.base_url, None);
@@ -706,7 +708,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_understood_is_refused_with_its_name() {
+    fn invalid_settings_are_rejected_by_name() {
         let environment = |name, value| message(read(&SettingFlags::default(), &[(name, value)]));
         for (name, value, says) in [
             ("ROADMAP_BASE_URL", "example.com", "the setting base_url is not a URL such as"),
@@ -807,7 +809,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_off_or_a_number_of_calls_in_a_time() {
+    fn a_rate_is_off_or_a_number_of_requests_per_time() {
         let rates = |environment: &[(&str, &str)]| read(&SettingFlags::default(), environment).unwrap().rates;
         let rate = |calls, seconds, burst| {
             let [calls, burst] = [calls, burst].map(|number| NonZeroU32::new(number).unwrap());

@@ -1,8 +1,8 @@
 //! What the process itself gives the domain: time, ids, chance, and a gate in memory.
 
 mod cached_directory;
+mod cached_value;
 mod gate;
-mod remembered;
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -17,8 +17,8 @@ use time::OffsetDateTime;
 use uuid::{Builder, Uuid};
 
 pub(crate) use cached_directory::CachedDirectory;
+pub(crate) use cached_value::CachedHealth;
 pub(crate) use gate::MemoryGate;
-pub(crate) use remembered::RememberedHealth;
 
 /// The system's time.
 pub(crate) struct SystemClock;
@@ -35,7 +35,7 @@ pub(crate) struct JitteredPause;
 
 impl JitteredPause {
     /// The longest pause behind so many attempts.
-    fn longest(attempts: u32) -> Duration {
+    fn max_pause(attempts: u32) -> Duration {
         const FIRST: Duration = Duration::from_millis(20);
         FIRST * 2_u32.saturating_pow(attempts.saturating_sub(1)).min(16)
     }
@@ -44,7 +44,7 @@ impl JitteredPause {
 #[async_trait]
 impl RetryPause for JitteredPause {
     async fn pause(&self, attempts: u32) {
-        let longest = Self::longest(attempts);
+        let longest = Self::max_pause(attempts);
         let pause = rand::rng().random_range(longest / 4..=longest);
         tokio::time::sleep(pause).await;
     }
@@ -79,14 +79,14 @@ struct LastId {
 }
 
 /// The lowest 61 of the random bits: adding to them reaches neither version nor variant.
-const COUNTING_BITS: u128 = (1 << 61) - 1;
+const COUNTER_BITS: u128 = (1 << 61) - 1;
 
 impl Ids for MonotonicIds {
     fn next(&self, at: Timestamp) -> Uuid {
         let millis = u64::try_from(at.millis()).unwrap_or(0);
         // Nothing panics while it holds the last id.
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.millis == millis && last.rest & COUNTING_BITS != COUNTING_BITS {
+        if last.millis == millis && last.rest & COUNTER_BITS != COUNTER_BITS {
             last.rest += 1;
         } else {
             *last = LastId { millis, rest: rand::rng().random::<u128>() >> 48 };
@@ -113,25 +113,25 @@ pub(crate) mod tests {
 
     /// A stopwatch that stands until it is set.
     #[derive(Default)]
-    pub(crate) struct SetStopwatch(AtomicU64);
+    pub(crate) struct ManualStopwatch(AtomicU64);
 
-    impl Stopwatch for SetStopwatch {
+    impl Stopwatch for ManualStopwatch {
         fn elapsed(&self) -> Duration {
             Duration::from_micros(self.0.load(Ordering::Relaxed))
         }
     }
 
-    impl SetStopwatch {
-        pub(crate) fn pass(&self, time: Duration) {
+    impl ManualStopwatch {
+        pub(crate) fn advance(&self, time: Duration) {
             self.0.fetch_add(u64::try_from(time.as_micros()).unwrap(), Ordering::Relaxed);
         }
     }
 
     #[test]
     fn pauses_grow_and_are_bounded() {
-        let longest: Vec<_> = (1..=7).map(|attempts| JitteredPause::longest(attempts).as_millis()).collect();
+        let longest: Vec<_> = (1..=7).map(|attempts| JitteredPause::max_pause(attempts).as_millis()).collect();
         assert_eq!(longest, [20, 40, 80, 160, 320, 320, 320]);
-        assert_eq!(JitteredPause::longest(u32::MAX).as_millis(), 320);
+        assert_eq!(JitteredPause::max_pause(u32::MAX).as_millis(), 320);
     }
 
     #[test]

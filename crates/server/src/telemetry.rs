@@ -16,7 +16,7 @@ pub(crate) struct Telemetry {
 }
 
 /// What is to be logged.
-pub(crate) fn filter(settings: &Settings) -> anyhow::Result<EnvFilter> {
+pub(crate) fn log_filter(settings: &Settings) -> anyhow::Result<EnvFilter> {
     EnvFilter::try_new(&settings.log)
         .with_context(|| format!("the setting log is `{}`, which is not a filter such as info", settings.log))
 }
@@ -24,13 +24,14 @@ pub(crate) fn filter(settings: &Settings) -> anyhow::Result<EnvFilter> {
 /// Starts logging, and sending traces where `with_traces` is set. Keys, addresses and bodies are never
 /// logged, and are in no trace.
 pub(crate) fn start(settings: &Settings, with_traces: bool) -> anyhow::Result<Telemetry> {
-    let is_logged = filter(settings)?.and(filter_fn(|metadata| metadata.target() != roadmap_api::around::TRACE));
-    let form = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let is_logged =
+        log_filter(settings)?.and(filter_fn(|metadata| metadata.target() != roadmap_api::middleware::TRACE_TARGET));
+    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let log = match settings.log_format {
-        LogFormat::Text => form.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).boxed(),
-        LogFormat::Json => form.json().flatten_event(true).with_span_list(false).boxed(),
+        LogFormat::Text => layer.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).boxed(),
+        LogFormat::Json => layer.json().flatten_event(true).with_span_list(false).boxed(),
     };
-    let telemetry = Telemetry::of(settings, with_traces)?;
+    let telemetry = Telemetry::new(settings, with_traces)?;
     let layers = tracing_subscriber::registry().with(log.with_filter(is_logged));
     let layers = layers.with(telemetry.traces.as_ref().map(Traces::layer));
     layers.try_init().context("logging cannot be started")?;
@@ -38,15 +39,15 @@ pub(crate) fn start(settings: &Settings, with_traces: bool) -> anyhow::Result<Te
 }
 
 impl Telemetry {
-    fn of(settings: &Settings, with_traces: bool) -> anyhow::Result<Self> {
+    fn new(settings: &Settings, with_traces: bool) -> anyhow::Result<Self> {
         let endpoint = settings.otlp_endpoint.as_deref().filter(|_| with_traces);
-        Ok(Self { traces: endpoint.map(Traces::to).transpose()? })
+        Ok(Self { traces: endpoint.map(Traces::start).transpose()? })
     }
 
     /// Sends what is left to be sent.
-    pub(crate) async fn end(self) {
+    pub(crate) async fn shut_down(self) {
         if let Some(traces) = self.traces {
-            traces.end().await;
+            traces.shut_down().await;
         }
     }
 }

@@ -18,22 +18,25 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::registry::LookupSpan;
 
 /// How long the collector may take to take what is sent.
-const PATIENCE: Duration = Duration::from_secs(10);
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Sends spans until it is ended.
 pub(crate) struct Traces(SdkTracerProvider);
 
 impl Traces {
     /// Sends to the collector at this URL.
-    pub(crate) fn to(endpoint: &str) -> anyhow::Result<Self> {
+    pub(crate) fn start(endpoint: &str) -> anyhow::Result<Self> {
         // Another part of the process may have installed one, and then that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let failed = "traces cannot be sent";
-        let client = reqwest::Client::builder().timeout(PATIENCE).build().context(failed)?;
+        let client = reqwest::Client::builder().timeout(EXPORT_TIMEOUT).build().context(failed)?;
         let client = Client { client, runtime: Handle::current() };
         let endpoint = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
-        let exporter =
-            SpanExporter::builder().with_http().with_http_client(client).with_endpoint(endpoint).with_timeout(PATIENCE);
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_http_client(client)
+            .with_endpoint(endpoint)
+            .with_timeout(EXPORT_TIMEOUT);
         let resource = Resource::builder_empty()
             .with_service_name("roadmap")
             .with_attribute(opentelemetry::KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
@@ -49,11 +52,11 @@ impl Traces {
     pub(crate) fn layer<S: Subscriber + for<'span> LookupSpan<'span>>(&self) -> impl Layer<S> + use<S> {
         let layer = tracing_opentelemetry::layer().with_tracer(self.0.tracer("roadmap"));
         let layer = layer.with_location(false).with_threads(false).with_tracked_inactivity(false).with_target(false);
-        layer.with_filter(filter_fn(|metadata| metadata.target() == roadmap_api::around::TRACE))
+        layer.with_filter(filter_fn(|metadata| metadata.target() == roadmap_api::middleware::TRACE_TARGET))
     }
 
     /// Sends what is left, and ends.
-    pub(crate) async fn end(self) {
+    pub(crate) async fn shut_down(self) {
         let ended = tokio::task::spawn_blocking(move || self.0.shutdown()).await;
         if !matches!(ended, Ok(Ok(()))) {
             tracing::warn!("the last traces could not be sent");

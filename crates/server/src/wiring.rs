@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::Context;
 use roadmap_api::State;
 use roadmap_api::body::BodyLimits;
-use roadmap_api::detached::Detached;
-use roadmap_api::limits::{Limits, Stopwatch};
+use roadmap_api::detached::DetachedTasks;
+use roadmap_api::limits::{RateLimits, Stopwatch};
 use roadmap_api::markup::MarkupPool;
 use roadmap_api::observer::Observer;
 use roadmap_blobs::{LocalBlobs, S3Blobs};
@@ -31,9 +31,9 @@ use roadmap_postgres::{PostgresOptions, PostgresStore, RoleProblem, RoleProblems
 use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
 use crate::settings::{Database, Mail, Settings, Storage};
-use crate::stopping::Stopping;
+use crate::shutdown::ShutdownState;
 use crate::system::{
-    CachedDirectory, JitteredPause, MemoryGate, MonotonicIds, RememberedHealth, SystemClock, SystemStopwatch,
+    CachedDirectory, CachedHealth, JitteredPause, MemoryGate, MonotonicIds, SystemClock, SystemStopwatch,
 };
 
 /// How many bytes of bodies may be read at a time, of all requests of the process.
@@ -62,7 +62,7 @@ pub(crate) struct Application {
 }
 
 /// What the HTTP surface is served with.
-pub(crate) struct Surface<'a> {
+pub(crate) struct HttpDependencies<'a> {
     /// Where the service is reached.
     pub(crate) base_url: &'a BaseUrl,
     /// Where files are.
@@ -72,15 +72,15 @@ pub(crate) struct Surface<'a> {
     /// Is told of calls.
     pub(crate) observer: Arc<dyn Observer>,
     /// Where work goes on when its caller is gone.
-    pub(crate) detached: &'a Detached,
+    pub(crate) detached: &'a DetachedTasks,
     /// Whether the process was told to stop.
-    pub(crate) stopping: &'a Stopping,
+    pub(crate) shutdown: &'a ShutdownState,
     /// How many threads serve.
     pub(crate) workers: usize,
 }
 
 /// What serves the HTTP surface.
-pub(crate) struct Serving {
+pub(crate) struct HttpRuntime {
     /// One for each worker.
     pub(crate) states: Vec<Arc<State>>,
     /// The connections that they use.
@@ -99,20 +99,35 @@ impl Application {
         migrate(settings).await?;
         match &settings.database {
             Database::File(file) => {
-                let store = SqliteStore::open(&sqlite(settings, file)).context("the database cannot be opened")?;
+                let store =
+                    SqliteStore::open(&sqlite_options(settings, file)).context("the database cannot be opened")?;
                 let store = Arc::new(store);
-                Self::of(settings, store.clone(), store.clone(), store.clone(), store.clone(), Backend::Sqlite(store))
+                Self::assemble(
+                    settings,
+                    store.clone(),
+                    store.clone(),
+                    store.clone(),
+                    store.clone(),
+                    Backend::Sqlite(store),
+                )
             }
             Database::Server(url) => {
-                let store = PostgresStore::open(&postgres(settings, url)).await;
-                let store = store.with_context(|| cannot(&settings.database, "used"))?;
+                let store = PostgresStore::open(&postgres_options(settings, url)).await;
+                let store = store.with_context(|| database_error_context(&settings.database, "used"))?;
                 let store = Arc::new(store);
-                Self::of(settings, store.clone(), store.clone(), store.clone(), store.clone(), Backend::Postgres(store))
+                Self::assemble(
+                    settings,
+                    store.clone(),
+                    store.clone(),
+                    store.clone(),
+                    store.clone(),
+                    Backend::Postgres(store),
+                )
             }
         }
     }
 
-    fn of(
+    fn assemble(
         settings: &Settings,
         store: Arc<dyn Store>,
         directory: Arc<dyn Directory>,
@@ -127,7 +142,7 @@ impl Application {
         Ok(Self {
             executor: Executor::new(store, gate, Arc::new(JitteredPause), clock.clone(), ids.clone())
                 .with_budgets(budgets.clone()),
-            reader: backend.reads(settings.pool_size)?.lists,
+            reader: backend.read_ports(settings.pool_size)?.lists,
             directory,
             ids,
             clock,
@@ -140,22 +155,26 @@ impl Application {
     }
 
     /// What the HTTP surface needs, once for each of its workers.
-    pub(crate) fn states(&self, settings: &Settings, surface: &Surface<'_>) -> anyhow::Result<Serving> {
-        let Surface { blobs, workers, .. } = *surface;
+    pub(crate) fn http_runtime(
+        &self,
+        settings: &Settings,
+        dependencies: &HttpDependencies<'_>,
+    ) -> anyhow::Result<HttpRuntime> {
+        let HttpDependencies { blobs, workers, .. } = *dependencies;
         let mut pools = vec![self.backend.connections()];
         let stopwatch: Arc<dyn Stopwatch> = Arc::new(SystemStopwatch::start());
         let directory = Arc::new(CachedDirectory::new(self.directory.clone(), stopwatch.clone()));
         let connections = (settings.pool_size / workers.max(1)).max(1);
         let (executor, clock, ids) = (self.executor.clone(), self.clock.clone(), self.ids.clone());
         let upload = UploadAttachment::new(blobs.clone(), executor, clock, ids).with_budgets(self.budgets.clone());
-        let health = Arc::new(RememberedHealth::new(self.backend.health(), stopwatch.clone()));
-        let limits = Arc::new(Limits::new(settings.rates, &stopwatch));
+        let health = Arc::new(CachedHealth::new(self.backend.health(), stopwatch.clone()));
+        let limits = Arc::new(RateLimits::new(settings.rates, &stopwatch));
         let bodies = BodyLimits::new(settings.body_timeout, BODY_MEMORY);
         // One thread in two, so that the others serve whatever is read.
         let markup = MarkupPool::new(tokio::runtime::Handle::current(), workers.div_ceil(2));
         let mut states = Vec::new();
         for _ in 0..workers.max(1) {
-            let Reads { lists: reader, search, connections } = self.backend.reads(connections)?;
+            let ReadPorts { lists: reader, search, connections } = self.backend.read_ports(connections)?;
             pools.extend(connections);
             states.push(Arc::new(State {
                 executor: self.executor.clone(),
@@ -164,33 +183,33 @@ impl Application {
                 upload: upload.clone(),
                 blobs: blobs.clone(),
                 queue: self.queue.clone(),
-                references: surface.references.clone(),
+                references: dependencies.references.clone(),
                 directory: directory.clone(),
                 authenticate: Authenticate::new(directory.clone(), self.clock.clone()),
                 limits: limits.clone(),
-                health: surface.stopping.watch(health.clone()),
+                health: dependencies.shutdown.wrap_health(health.clone()),
                 bodies: bodies.clone(),
                 markup: markup.clone(),
-                base_url: surface.base_url.clone(),
+                base_url: dependencies.base_url.clone(),
                 mails_per_day: settings.mail_per_day,
                 proxies: settings.proxies.clone(),
                 default_workspace: settings.default_workspace.clone(),
-                observer: surface.observer.clone(),
-                detached: surface.detached.clone(),
+                observer: dependencies.observer.clone(),
+                detached: dependencies.detached.clone(),
                 ids: self.ids.clone(),
                 clock: self.clock.clone(),
             }));
         }
-        Ok(Serving { states, connections: pools })
+        Ok(HttpRuntime { states, connections: pools })
     }
 
     /// Warns of what an operator should know before calls are served.
-    pub(crate) async fn warn(&self, settings: &Settings) {
+    pub(crate) async fn log_warnings(&self, settings: &Settings) {
         let (Backend::Postgres(store), Database::Server(url)) = (&self.backend, &settings.database) else { return };
         if !store.is_durable() {
             tracing::warn!("fsync is off on the database server: a crash of its machine can lose acknowledged writes");
         }
-        match roadmap_postgres::role_problems(&postgres(settings, url)).await {
+        match roadmap_postgres::role_problems(&postgres_options(settings, url)).await {
             Ok(RoleProblems { excess, .. }) => {
                 for RoleProblem { found, fix } in excess {
                     tracing::warn!(fix, "more database privileges than the service needs: {found}");
@@ -203,7 +222,7 @@ impl Application {
     }
 
     /// Opens the storage for files.
-    pub(crate) fn blobs(settings: &Settings) -> anyhow::Result<Arc<dyn Blobs>> {
+    pub(crate) fn open_blobs(settings: &Settings) -> anyhow::Result<Arc<dyn Blobs>> {
         let opened: Result<Arc<dyn Blobs>, StoreError> = match &settings.storage {
             Storage::Folder(folder) => LocalBlobs::open(folder).map(|blobs| Arc::new(blobs) as _),
             Storage::Bucket(url) => S3Blobs::open(url, std::env::vars()).map(|blobs| Arc::new(blobs) as _),
@@ -226,7 +245,7 @@ impl Application {
             }
             Mail::Smtp(options) => {
                 let service_name = settings.service_name.clone();
-                Arc::new(smtp(&SmtpOptions { service_name, ..options.clone() })?)
+                Arc::new(smtp_mailer(&SmtpOptions { service_name, ..options.clone() })?)
             }
         };
         let (queue, clock, base_url) = (self.queue.clone(), self.clock.clone(), base_url.clone());
@@ -243,14 +262,14 @@ impl Application {
     }
 
     /// Forgets saved answers that are too old.
-    pub(crate) fn forget_operations(&self, settings: &Settings) -> ForgetOperations {
+    pub(crate) fn purge_operation_keys(&self, settings: &Settings) -> ForgetOperations {
         let retention = time::Duration::try_from(settings.operation_retention).unwrap_or(time::Duration::MAX);
         ForgetOperations::new(self.housekeeping.clone(), self.clock.clone(), retention)
     }
 }
 
 /// What reads.
-struct Reads {
+struct ReadPorts {
     lists: Arc<dyn RoadmapReader>,
     search: Arc<dyn TextSearch>,
     /// The connections, when they are its own.
@@ -260,12 +279,12 @@ struct Reads {
 impl Backend {
     /// What reads: of PostgreSQL with `connections` of its own, so that each worker of the web
     /// server drives those that it uses; of SQLite with the connections that all share.
-    fn reads(&self, connections: usize) -> anyhow::Result<Reads> {
+    fn read_ports(&self, connections: usize) -> anyhow::Result<ReadPorts> {
         match self {
-            Self::Sqlite(store) => Ok(Reads { lists: store.clone(), search: store.clone(), connections: None }),
+            Self::Sqlite(store) => Ok(ReadPorts { lists: store.clone(), search: store.clone(), connections: None }),
             Self::Postgres(store) => {
                 let reader = Arc::new(store.reader(connections)?);
-                Ok(Reads { lists: reader.clone(), search: reader.clone(), connections: Some(reader) })
+                Ok(ReadPorts { lists: reader.clone(), search: reader.clone(), connections: Some(reader) })
             }
         }
     }
@@ -293,7 +312,7 @@ impl Backend {
 }
 
 /// What speaks to the mail server.
-pub(crate) fn smtp(options: &SmtpOptions) -> anyhow::Result<SmtpMailer> {
+pub(crate) fn smtp_mailer(options: &SmtpOptions) -> anyhow::Result<SmtpMailer> {
     SmtpMailer::new(options).with_context(|| format!("mail cannot be sent by {}", options.redacted()))
 }
 
@@ -304,19 +323,19 @@ pub(crate) async fn migrate(settings: &Settings) -> anyhow::Result<Vec<String>> 
             let folder = file.parent().unwrap_or(&settings.data_dir);
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("the folder {} cannot be created", folder.display()))?;
-            roadmap_sqlite::migrate(&sqlite(settings, file))
+            roadmap_sqlite::migrate(&sqlite_options(settings, file))
         }
-        Database::Server(url) => roadmap_postgres::migrate(&postgres(settings, url)).await,
+        Database::Server(url) => roadmap_postgres::migrate(&postgres_options(settings, url)).await,
     };
-    migrated.with_context(|| cannot(&settings.database, "brought up to date"))
+    migrated.with_context(|| database_error_context(&settings.database, "brought up to date"))
 }
 
-fn cannot(database: &Database, what: &str) -> String {
+fn database_error_context(database: &Database, what: &str) -> String {
     format!("the database {database} cannot be {what}")
 }
 
 /// How the embedded database is opened.
-pub(crate) fn sqlite(settings: &Settings, file: &Path) -> SqliteOptions {
+pub(crate) fn sqlite_options(settings: &Settings, file: &Path) -> SqliteOptions {
     SqliteOptions {
         path: file.to_owned(),
         readers: settings.pool_size,
@@ -327,7 +346,7 @@ pub(crate) fn sqlite(settings: &Settings, file: &Path) -> SqliteOptions {
 }
 
 /// How a database server is reached.
-pub(crate) fn postgres(settings: &Settings, url: &str) -> PostgresOptions {
+pub(crate) fn postgres_options(settings: &Settings, url: &str) -> PostgresOptions {
     PostgresOptions {
         url: url.to_owned(),
         role: settings.database_role.clone(),

@@ -6,10 +6,10 @@ use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::stopping::StopSignals;
+use crate::shutdown::ShutdownSignals;
 
 /// How often a worker looks for workspaces that have mail.
-const PAUSE: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A worker that runs.
 pub(crate) struct Worker {
@@ -22,16 +22,16 @@ impl Worker {
     /// process still has to do: it begins no mail any more.
     pub(crate) fn start(deliver: DeliverMail) -> anyhow::Result<Self> {
         let (stop, stopped) = watch::channel(false);
-        let mut signals = StopSignals::receive()?;
+        let mut signals = ShutdownSignals::listen()?;
         let signalled = stop.clone();
         let running = tokio::spawn(async move {
             let asked = async {
-                signals.next().await;
+                signals.wait().await;
                 signalled.send_replace(true);
                 std::future::pending::<()>().await;
             };
             tokio::select! {
-                () = work(deliver, stopped) => {}
+                () = deliver_until_stopped(deliver, stopped) => {}
                 () = asked => {}
             }
         });
@@ -39,7 +39,7 @@ impl Worker {
     }
 
     /// Waits until a signal has come.
-    pub(crate) async fn until_stopped(&self) {
+    pub(crate) async fn wait_for_signal(&self) {
         // The sender is in here: it cannot be gone.
         let _ = self.stop.subscribe().wait_for(|stopped| *stopped).await;
     }
@@ -54,12 +54,12 @@ impl Worker {
     }
 }
 
-async fn work(deliver: DeliverMail, stopped: watch::Receiver<bool>) {
+async fn deliver_until_stopped(deliver: DeliverMail, stopped: watch::Receiver<bool>) {
     let stop = || *stopped.borrow();
     let pause = || {
         let mut stopped = stopped.clone();
         async move {
-            let _ = tokio::time::timeout(PAUSE, stopped.wait_for(|stopped| *stopped)).await;
+            let _ = tokio::time::timeout(POLL_INTERVAL, stopped.wait_for(|stopped| *stopped)).await;
         }
     };
     deliver.run(&stop, pause).await;

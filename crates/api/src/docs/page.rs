@@ -19,7 +19,7 @@ code,pre{font-family:ui-monospace,monospace;font-size:.9em}pre{background:#f6f8f
 h2,th,td{border-color:#30363d}}";
 
 /// A pattern that is longer tells people nothing.
-const READABLE: usize = 60;
+const MAX_PATTERN_LENGTH: usize = 60;
 
 #[derive(Template)]
 #[template(path = "docs.html")]
@@ -47,7 +47,7 @@ struct Operation {
     parameters: Vec<Field>,
     body: Option<Body>,
     curl: String,
-    answers: Vec<Answer>,
+    responses: Vec<ResponseDoc>,
 }
 
 struct Body {
@@ -55,7 +55,7 @@ struct Body {
     kind: String,
 }
 
-struct Answer {
+struct ResponseDoc {
     status: String,
     description: String,
     kind: String,
@@ -79,13 +79,13 @@ struct Field {
 }
 
 /// The page of a document.
-pub(crate) fn rendered(document: &Value) -> String {
+pub(crate) fn render_page(document: &Value) -> String {
     let info = at(document, "info");
     let page = Page {
         title: text(info, "title").to_owned(),
         version: text(document, "openapi").to_owned(),
         style: STYLE,
-        description: text(info, "description").split("\n\n").map(marked).collect(),
+        description: text(info, "description").split("\n\n").map(mark_code).collect(),
         groups: list(document, "tags").iter().map(|tag| group(document, tag)).collect(),
         shapes: entries(at(at(document, "components"), "schemas")).map(|(name, schema)| shape(name, schema)).collect(),
     };
@@ -99,24 +99,24 @@ fn group(document: &Value, tag: &Value) -> Group {
         .flat_map(|(path, methods)| entries(methods).map(move |(method, operation)| (path, method, operation)))
         .filter(|(_, _, operation)| list(operation, "tags").iter().any(|tag| tag == name))
         .map(|(path, method, operation)| self::operation(document, path, method, operation));
-    Group { name: name.to_owned(), description: marked(text(tag, "description")), operations: operations.collect() }
+    Group { name: name.to_owned(), description: mark_code(text(tag, "description")), operations: operations.collect() }
 }
 
 fn operation(document: &Value, path: &str, method: &str, operation: &Value) -> Operation {
     let parameters: Vec<&Value> =
-        list(operation, "parameters").iter().map(|parameter| resolved(document, parameter)).collect();
+        list(operation, "parameters").iter().map(|parameter| resolve_reference(document, parameter)).collect();
     let body = operation.get("requestBody").and_then(|body| entries(at(body, "content")).next());
     Operation {
         id: text(operation, "operationId").to_owned(),
         method: method.to_uppercase(),
         path: path.to_owned(),
         summary: text(operation, "summary").to_owned(),
-        description: marked(text(operation, "description")),
+        description: mark_code(text(operation, "description")),
         curl: curl(path, method, &parameters, body),
         parameters: parameters.into_iter().map(parameter).collect(),
         body: body.map(|(media_type, body)| Body { media_type: media_type.to_owned(), kind: kind(at(body, "schema")) }),
-        answers: entries(at(operation, "responses"))
-            .map(|(status, answer)| self::answer(status, resolved(document, answer)))
+        responses: entries(at(operation, "responses"))
+            .map(|(status, response)| self::response(status, resolve_reference(document, response)))
             .collect(),
     }
 }
@@ -127,19 +127,19 @@ fn parameter(parameter: &Value) -> Field {
         place: text(parameter, "in").to_owned(),
         required: parameter.get("required") == Some(&true.into()),
         kind: kind(at(parameter, "schema")),
-        description: marked(text(parameter, "description")),
+        description: mark_code(text(parameter, "description")),
     }
 }
 
-fn answer(status: &str, answer: &Value) -> Answer {
-    let content = entries(at(answer, "content")).next().map_or(&Value::Null, |(_, content)| content);
+fn response(status: &str, response: &Value) -> ResponseDoc {
+    let content = entries(at(response, "content")).next().map_or(&Value::Null, |(_, content)| content);
     let messages = entries(at(content, "examples")).map(|(_, example)| text(at(example, "value"), "error"));
-    Answer {
+    ResponseDoc {
         status: status.to_owned(),
-        description: marked(text(answer, "description")),
+        description: mark_code(text(response, "description")),
         kind: kind(at(content, "schema")),
         messages: messages.map(str::to_owned).collect(),
-        headers: entries(at(answer, "headers")).map(|(name, _)| name.to_owned()).collect(),
+        headers: entries(at(response, "headers")).map(|(name, _)| name.to_owned()).collect(),
     }
 }
 
@@ -150,18 +150,18 @@ fn shape(name: &str, schema: &Value) -> Shape {
         place: String::new(),
         required: required.iter().any(|required| required == name),
         kind: kind(field),
-        description: marked(described(field)),
+        description: mark_code(field_description(field)),
     };
     Shape {
         name: name.to_owned(),
-        description: marked(text(schema, "description")),
+        description: mark_code(text(schema, "description")),
         kind: kind(schema),
         fields: entries(at(schema, "properties")).map(field).collect(),
     }
 }
 
 /// What is said of a field, by itself or by the shape that it has or is null instead.
-fn described(field: &Value) -> &str {
+fn field_description(field: &Value) -> &str {
     let alternatives = list(field, "oneOf").iter().map(|alternative| text(alternative, "description"));
     std::iter::once(text(field, "description")).chain(alternatives).find(|said| !said.is_empty()).unwrap_or_default()
 }
@@ -217,7 +217,7 @@ fn kind(schema: &Value) -> String {
     ] {
         let value = match at(schema, keyword) {
             Value::Null => continue,
-            Value::String(value) if value.len() > READABLE => continue,
+            Value::String(value) if value.len() > MAX_PATTERN_LENGTH => continue,
             Value::String(value) => value.clone(),
             other => other.to_string(),
         };
@@ -227,7 +227,7 @@ fn kind(schema: &Value) -> String {
 }
 
 /// Text in which backticks mark code, as HTML.
-fn marked(text: &str) -> String {
+fn mark_code(text: &str) -> String {
     let pieces = escaped(text);
     let pieces = pieces.split('`').enumerate();
     pieces
@@ -236,7 +236,7 @@ fn marked(text: &str) -> String {
 }
 
 /// What a reference leads to; anything else leads to itself.
-fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
+fn resolve_reference<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     let reference = value.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
     reference.and_then(|pointer| document.pointer(pointer)).unwrap_or(value)
 }
@@ -264,11 +264,11 @@ mod tests {
 
     #[test]
     fn backticks_mark_code() {
-        assert_eq!(marked("a `b<` c"), "a <code>b&lt;</code> c");
+        assert_eq!(mark_code("a `b<` c"), "a <code>b&lt;</code> c");
     }
 
     #[test]
-    fn a_schema_is_told_in_words() {
+    fn a_schema_is_described_in_words() {
         for (schema, told) in [
             (json!({ "$ref": "#/components/schemas/A" }), "<a href=\"#shape-A\">A</a>"),
             (

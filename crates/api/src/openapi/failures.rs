@@ -32,7 +32,7 @@ fn failure(name: &'static str, when: &'static str, errors: &[ApiError]) -> Failu
     Failure { name, status, when, messages: errors.iter().map(ToString::to_string).collect() }
 }
 
-fn all() -> Vec<Failure> {
+fn all_failures() -> Vec<Failure> {
     let domain = |error: RoadmapError| -> ApiError { error.into() };
     let missing = |resource| domain(RoadmapError::Missing(resource));
     let over = |budget, limit| domain(OverBudget { budget, limit }.into());
@@ -85,7 +85,7 @@ fn all() -> Vec<Failure> {
         failure(
             "TooManyCalls",
             "There were too many calls lately: with the key, to the workspace, or from the address without a good key.",
-            &[ApiError::TooManyCalls(1), ApiError::TooManyFailures(1)],
+            &[ApiError::TooManyRequests(1), ApiError::TooManyFailures(1)],
         ),
         failure("WentWrong", "Anything unexpected.", &[ApiError::HandlerPanicked]),
         failure(
@@ -99,8 +99,8 @@ fn all() -> Vec<Failure> {
              been made.",
             &[
                 domain(RoadmapError::Store(store())),
-                ApiError::BodiesFull,
-                ApiError::MarkupBusy,
+                ApiError::BodyMemoryExhausted,
+                ApiError::MarkupQueueFull,
                 domain(RoadmapError::OutcomeUnknown { has_key: true, source: store() }),
                 domain(RoadmapError::OutcomeUnknown { has_key: false, source: store() }),
             ],
@@ -121,8 +121,8 @@ fn all() -> Vec<Failure> {
 /// All failures as reusable answers.
 pub(crate) fn responses() -> Map<String, Value> {
     let described = |failure: Failure| {
-        let mut headers = super::headers_of_every_answer();
-        if error::asks_to_return(failure.status) {
+        let mut headers = super::common_response_headers();
+        if error::has_retry_after(failure.status) {
             let name = if failure.name == WRITE_UNAVAILABLE { "RetryAfterIfSafe" } else { "RetryAfter" };
             headers.insert("Retry-After".to_owned(), super::header(name));
         }
@@ -137,11 +137,11 @@ pub(crate) fn responses() -> Map<String, Value> {
             json!({ "description": failure.when, "headers": headers, "content": { "application/json": content } });
         (failure.name.to_owned(), response)
     };
-    all().into_iter().map(described).collect()
+    all_failures().into_iter().map(described).collect()
 }
 
-fn named(names: &[&str]) -> BTreeMap<String, RefOr<Response>> {
-    let all = all().into_iter().filter(|failure| names.contains(&failure.name));
+fn responses_named(names: &[&str]) -> BTreeMap<String, RefOr<Response>> {
+    let all = all_failures().into_iter().filter(|failure| names.contains(&failure.name));
     all.map(|failure| (failure.status.as_str().to_owned(), Ref::from_response_name(failure.name).into())).collect()
 }
 
@@ -153,7 +153,7 @@ macro_rules! failures {
 
         impl IntoResponses for $group {
             fn responses() -> BTreeMap<String, RefOr<Response>> {
-                named(&$names)
+                responses_named(&$names)
             }
         }
     )+};
@@ -161,23 +161,23 @@ macro_rules! failures {
 
 failures! {
     /// Of every call.
-    OfCalls => ["InvalidHost", "Unauthenticated", "OutOfScope", "NotAcceptable", "TooManyCalls", "WentWrong", "Unavailable"];
+    CommonErrors => ["InvalidHost", "Unauthenticated", "OutOfScope", "NotAcceptable", "TooManyCalls", "WentWrong", "Unavailable"];
     /// Of calls with a JSON body.
-    OfBodies => ["MalformedJson", "BodyTimeout", "TooLarge", "NoJson", "Invalid", WRITE_UNAVAILABLE];
+    BodyErrors => ["MalformedJson", "BodyTimeout", "TooLarge", "NoJson", "Invalid", WRITE_UNAVAILABLE];
     /// Of calls with an operation key.
-    OfKeys => ["OperationInProgress"];
+    OperationKeyErrors => ["OperationInProgress"];
     /// Of calls with parameters in the query.
-    OfQueries => ["Invalid"];
+    QueryErrors => ["Invalid"];
     /// Of uploads.
-    OfUploads => ["MalformedForm", "BodyTimeout", "NoForm", "NoFile", WRITE_UNAVAILABLE];
+    UploadErrors => ["MalformedForm", "BodyTimeout", "NoForm", "NoFile", WRITE_UNAVAILABLE];
     /// Of calls that store records.
-    OfRecords => ["RecordsUsedUp"];
+    RecordBudgetErrors => ["RecordsUsedUp"];
     /// Of calls that store a file.
-    OfFiles => ["StorageUsedUp"];
+    FileBudgetErrors => ["StorageUsedUp"];
     /// Of calls that name a feature request.
-    OfRequests => ["UnknownRequest"];
+    FeatureRequestErrors => ["UnknownRequest"];
     /// Of calls that name a track.
-    OfTracks => ["UnknownTrack"];
+    TrackErrors => ["UnknownTrack"];
     /// Of calls that name both.
-    OfMoves => ["UnknownRequestOrTrack"];
+    MoveErrors => ["UnknownRequestOrTrack"];
 }

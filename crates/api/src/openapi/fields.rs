@@ -36,13 +36,13 @@ const NO_NUL: &str = r"^[^\u0000]*$";
 const UUID: &str = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
 
 /// A line of 1 to `max` characters, with or without white space around it.
-fn line(max: usize) -> String {
+fn line_pattern(max: usize) -> String {
     let inner = max.saturating_sub(2);
     format!(r"^[{SPACE}]*[^{SPACE}\u0000](?:[^\u0000]{{0,{inner}}}[^{SPACE}\u0000])?[{SPACE}]*$")
 }
 
-/// As [`line()`], or blank.
-fn optional_line(max: usize) -> String {
+/// As [`line_pattern()`], or blank.
+fn optional_line_pattern(max: usize) -> String {
     let inner = max.saturating_sub(2);
     format!(r"^[{SPACE}]*(?:[^{SPACE}\u0000](?:[^\u0000]{{0,{inner}}}[^{SPACE}\u0000])?[{SPACE}]*)?$")
 }
@@ -51,20 +51,20 @@ fn string(pattern: impl Into<String>, description: &str) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern)).description(Some(description))
 }
 
-fn a_line(max: usize) -> ObjectBuilder {
-    string(line(max), &format!("At most {max} characters without the white space around it, which is cut."))
+fn line_schema(max: usize) -> ObjectBuilder {
+    string(line_pattern(max), &format!("At most {max} characters without the white space around it, which is cut."))
 }
 
 fn optional(schema: ObjectBuilder, of: Type) -> ObjectBuilder {
     schema.schema_type(SchemaType::from_iter([of, Type::Null]))
 }
 
-fn own(format: &str) -> Option<SchemaFormat> {
+fn custom_format(format: &str) -> Option<SchemaFormat> {
     Some(SchemaFormat::Custom(format.to_owned()))
 }
 
 fn html(description: &str) -> Object {
-    string(NO_NUL, description).min_length(Some(1)).max_length(Some(CleanHtml::MAX)).format(own(HTML)).build()
+    string(NO_NUL, description).min_length(Some(1)).max_length(Some(CleanHtml::MAX)).format(custom_format(HTML)).build()
 }
 
 fn flag(description: &str) -> Object {
@@ -79,19 +79,19 @@ pub(crate) fn operation_key() -> Object {
 }
 
 pub(crate) fn email() -> Object {
-    string(line(EmailAddress::MAX), "Found whatever the case, created if new.")
+    string(line_pattern(EmailAddress::MAX), "Found whatever the case, created if new.")
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Email)))
         .build()
 }
 
 pub(crate) fn name() -> Object {
     let what = "Shown for the customer. It fills an empty name and never replaces one.";
-    optional(string(optional_line(Name::MAX), what), Type::String).build()
+    optional(string(optional_line_pattern(Name::MAX), what), Type::String).build()
 }
 
 pub(crate) fn author_email() -> Object {
     let what = "The team member it is by; anybody unknown is the workspace's oldest member.";
-    optional(string(optional_line(EmailAddress::MAX), what), Type::String).build()
+    optional(string(optional_line_pattern(EmailAddress::MAX), what), Type::String).build()
 }
 
 pub(crate) fn note() -> Object {
@@ -107,7 +107,7 @@ pub(crate) fn changelog() -> Object {
 }
 
 pub(crate) fn title() -> Object {
-    a_line(Title::MAX).build()
+    line_schema(Title::MAX).build()
 }
 
 pub(crate) fn description() -> Object {
@@ -117,7 +117,7 @@ pub(crate) fn description() -> Object {
 pub(crate) fn tags() -> Array {
     ArrayBuilder::new()
         .schema_type(SchemaType::from_iter([Type::Array, Type::Null]))
-        .items(a_line(Tag::MAX))
+        .items(line_schema(Tag::MAX))
         .max_items(Some(Tag::MOST))
         .description(Some("Words to find it by. Repeated ones count once, whatever their case."))
         .build()
@@ -146,23 +146,23 @@ pub(crate) fn publish() -> Object {
 
 pub(crate) fn cover_image_signed_id() -> Object {
     let what = "The `signed_id` of a file of the workspace; no cover when not given or blank.";
-    optional(ObjectBuilder::new(), Type::String).format(own(SIGNED_ID)).description(Some(what)).build()
+    optional(ObjectBuilder::new(), Type::String).format(custom_format(SIGNED_ID)).description(Some(what)).build()
 }
 
 pub(crate) fn product_name() -> Object {
-    a_line(Name::MAX).build()
+    line_schema(Name::MAX).build()
 }
 
 pub(crate) fn website_url() -> Object {
     let pattern = format!(r"^[{SPACE}]*[hH][tT][tT][pP][sS]?://[^{SPACE}\u0000-\u001f\u007f-\u009f\\/]");
     string(pattern, "Absolute, `http` or `https`, with a host and without user info.")
-        .format(own(HTTP_URL))
+        .format(custom_format(HTTP_URL))
         .max_length(Some(WebsiteUrl::MAX))
         .build()
 }
 
 /// Of the two, one at least: each is given when it is an object.
-pub(crate) fn either(names: [&str; 2]) -> Value {
+pub(crate) fn require_any_of(names: [&str; 2]) -> Value {
     names.map(|name| json!({ "required": [name], "properties": { name: { "type": "object" } } })).to_vec().into()
 }
 
@@ -204,21 +204,21 @@ macro_rules! parameters {
 
 parameters! {
     /// The request that the path names.
-    Id => {
+    FeatureRequestIdParameter => {
         let any = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
         let what = "The request's `id`, or its slug: the last part of its `url`, of which the number counts.";
         vec![parameter("id", ParameterIn::Path, any, what).required(Required::True).build()]
     };
     /// Which page of a list.
-    Pages => page().into();
+    PageParameters => page().into();
     /// Whose votes.
-    Voter => {
+    VoterParameters => {
         let what = "The customer. The case does not matter; an unknown one voted for nothing.";
         let email = parameter("email", ParameterIn::Query, email(), what).required(Required::True).build();
         [&[email][..], &page()].concat()
     };
     /// What is searched for.
-    Search => {
+    SearchParameters => {
         let words = string(NO_NUL, "").max_length(Some(SearchQuery::MAX)).description(None::<String>).build();
         let what = format!(
             "The words to look for, {} of them at most; the last may be unfinished. Blank finds nothing.",

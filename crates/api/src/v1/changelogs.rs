@@ -9,11 +9,11 @@ use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::execute;
-use crate::call::{ReadCall, WriteCall};
+use super::execute_operation;
 use crate::error::ApiError;
+use crate::extractors::{ReadRequest, WriteRequest};
 use crate::fields::Object;
-use crate::openapi::failures::{OfBodies, OfCalls, OfKeys, OfQueries, OfRecords};
+use crate::openapi::failures::{BodyErrors, CommonErrors, OperationKeyErrors, QueryErrors, RecordBudgetErrors};
 use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
@@ -46,13 +46,13 @@ struct ChangelogBody {
     path = "/api/external/v1/changelogs",
     operation_id = "listChangelogs",
     tag = "Changelogs",
-    params(described::Pages),
-    responses((status = 200, description = "A page of changelogs.", body = wire::changelog::Page), OfCalls, OfQueries)
+    params(described::PageParameters),
+    responses((status = 200, description = "A page of changelogs.", body = wire::changelog::Page), CommonErrors, QueryErrors)
 )]
-pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<HttpResponse, ApiError> {
-    let page = call.query.page()?;
-    let changelogs = state.reader.changelogs(call.workspace, page).await?;
-    Ok(wire::ok(&wire::changelog::listed(&changelogs, &call.links)))
+pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
+    let page = input.query.page()?;
+    let changelogs = state.reader.changelogs(input.workspace, page).await?;
+    Ok(wire::ok(&wire::changelog::listed(&changelogs, &input.links)))
 }
 
 /// Create a changelog
@@ -67,15 +67,15 @@ pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<Htt
             "changelog": { "title": "Dark mode is here", "content": "<p>Turn it on.</p>", "publish": true }
         })
     ),
-    responses((status = 201, description = "The changelog.", body = wire::changelog::One), OfCalls, OfBodies, OfKeys, OfRecords)
+    responses((status = 201, description = "The changelog.", body = wire::changelog::Created), CommonErrors, BodyErrors, OperationKeyErrors, RecordBudgetErrors)
 )]
-pub(crate) async fn create(state: web::Data<State>, call: WriteCall) -> Result<HttpResponse, ApiError> {
-    let (workspace, links) = (call.workspace, call.links.clone());
+pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Result<HttpResponse, ApiError> {
+    let (workspace, links) = (input.workspace, input.links.clone());
     let (references, now) = (state.references.clone(), state.clock.now());
     let referred =
         move |reference: &str| references.verify(Purpose::Blob, workspace, reference, now).map(AttachmentId::new);
     let render = move |changelog| wire::changelog::created(&changelog, &links);
-    execute(&state, call, |body| draft(body, referred), |draft| CreateChangelog { draft }, render).await
+    execute_operation(&state, input, |body| draft(body, referred), |draft| CreateChangelog { draft }, render).await
 }
 
 fn draft(body: Body, referred: impl FnOnce(&str) -> Option<AttachmentId>) -> Parsed<ChangelogDraft> {

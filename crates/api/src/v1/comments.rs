@@ -7,11 +7,13 @@ use roadmap_domain::usecase::post_comment::PostComment;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::execute;
-use crate::call::{WriteCall, request_ref};
+use super::execute_operation;
 use crate::error::ApiError;
+use crate::extractors::{WriteRequest, feature_request_ref};
 use crate::fields::Object;
-use crate::openapi::failures::{OfBodies, OfCalls, OfKeys, OfRecords, OfRequests};
+use crate::openapi::failures::{
+    BodyErrors, CommonErrors, FeatureRequestErrors, OperationKeyErrors, RecordBudgetErrors,
+};
 use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
@@ -42,7 +44,7 @@ struct CommentBody {
     path = "/api/external/v1/feature_requests/{id}/comments",
     operation_id = "createComment",
     tag = "Comments",
-    params(described::Id),
+    params(described::FeatureRequestIdParameter),
     request_body(
         content = Body,
         example = json!({
@@ -52,20 +54,20 @@ struct CommentBody {
     ),
     responses(
         (status = 201, description = "The comment.", body = wire::comment::Posted),
-        OfCalls, OfBodies, OfKeys, OfRecords, OfRequests
+        CommonErrors, BodyErrors, OperationKeyErrors, RecordBudgetErrors, FeatureRequestErrors
     )
 )]
 pub(crate) async fn create(
     state: web::Data<State>,
     request: HttpRequest,
-    call: WriteCall,
+    input: WriteRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let links = call.links.clone();
-    let request = request_ref(&request);
+    let links = input.links.clone();
+    let request = feature_request_ref(&request);
     let mails_per_day = state.mails_per_day;
     let operation = move |draft| PostComment { request, draft, mails_per_day };
     let render = move |posted| wire::comment::posted(&posted, &links);
-    execute(&state, call, draft, operation, render).await
+    execute_operation(&state, input, draft, operation, render).await
 }
 
 fn draft(body: Body) -> Parsed<CommentDraft> {

@@ -13,11 +13,13 @@ use roadmap_domain::usecase::search_requests::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{CustomerBody, ReferenceNoteBody, execute};
-use crate::call::{ReadCall, WriteCall};
+use super::{CustomerBody, ReferenceNoteBody, execute_operation};
 use crate::error::ApiError;
+use crate::extractors::{ReadRequest, WriteRequest};
 use crate::fields::Object;
-use crate::openapi::failures::{OfBodies, OfCalls, OfKeys, OfQueries, OfRecords, OfTracks};
+use crate::openapi::failures::{
+    BodyErrors, CommonErrors, OperationKeyErrors, QueryErrors, RecordBudgetErrors, TrackErrors,
+};
 use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
@@ -57,18 +59,18 @@ struct FeatureRequestBody {
     path = "/api/external/v1/feature_requests",
     operation_id = "searchFeatureRequests",
     tag = "Feature requests",
-    params(described::Search),
+    params(described::SearchParameters),
     responses(
         (status = 200, description = "What was found.", body = wire::feature_request::Results),
-        OfCalls, OfQueries
+        CommonErrors, QueryErrors
     )
 )]
-pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<HttpResponse, ApiError> {
-    let query = SearchQuery::parse("query", call.query.get("query")?.unwrap_or_default())?;
-    let per_page = count("per_page", call.query.get("per_page")?, DEFAULT_PER_PAGE, MAX_PER_PAGE)?;
+pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
+    let query = SearchQuery::parse("query", input.query.get("query")?.unwrap_or_default())?;
+    let per_page = count("per_page", input.query.get("per_page")?, DEFAULT_PER_PAGE, MAX_PER_PAGE)?;
     let limit = usize::try_from(per_page).unwrap_or(usize::MAX);
-    let found = state.search.run(call.workspace, &query, limit).await?;
-    Ok(wire::ok(&wire::feature_request::found(&found, &call.links)))
+    let found = state.search.run(input.workspace, &query, limit).await?;
+    Ok(wire::ok(&wire::feature_request::found(&found, &input.links)))
 }
 
 /// Create a feature request
@@ -110,13 +112,13 @@ pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<Htt
                 ))
             )
         ),
-        OfCalls, OfBodies, OfKeys, OfRecords, OfTracks
+        CommonErrors, BodyErrors, OperationKeyErrors, RecordBudgetErrors, TrackErrors
     )
 )]
-pub(crate) async fn create(state: web::Data<State>, call: WriteCall) -> Result<HttpResponse, ApiError> {
-    let links = call.links.clone();
+pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Result<HttpResponse, ApiError> {
+    let links = input.links.clone();
     let render = move |created| wire::feature_request::vote_cast(&created, &links);
-    execute(&state, call, draft, CreateRequest::new, render).await
+    execute_operation(&state, input, draft, CreateRequest::new, render).await
 }
 
 fn draft(body: Body) -> Parsed<RequestDraft> {

@@ -7,10 +7,10 @@ use roadmap_domain::usecase::update_setting::UpdateSetting;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::call::{ReadCall, WriteCall};
 use crate::error::ApiError;
-use crate::fields::{Object, sent};
-use crate::openapi::failures::{OfBodies, OfCalls};
+use crate::extractors::{ReadRequest, WriteRequest};
+use crate::fields::{Object, double_option};
+use crate::openapi::failures::{BodyErrors, CommonErrors};
 use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
@@ -25,10 +25,10 @@ struct Body {
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = SettingChange)]
 struct SettingBody {
-    #[serde(default, deserialize_with = "sent")]
+    #[serde(default, deserialize_with = "double_option")]
     #[schema(schema_with = described::product_name)]
     product_name: Option<Option<String>>,
-    #[serde(default, deserialize_with = "sent")]
+    #[serde(default, deserialize_with = "double_option")]
     #[schema(schema_with = described::website_url)]
     website_url: Option<Option<String>>,
 }
@@ -39,10 +39,10 @@ struct SettingBody {
     path = "/api/external/v1/setting",
     operation_id = "getSetting",
     tag = "Settings",
-    responses((status = 200, description = "The settings.", body = wire::setting::Body), OfCalls)
+    responses((status = 200, description = "The settings.", body = wire::setting::Body), CommonErrors)
 )]
-pub(crate) async fn show(state: web::Data<State>, call: ReadCall) -> Result<HttpResponse, ApiError> {
-    let setting = state.reader.setting(call.workspace).await?;
+pub(crate) async fn show(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
+    let setting = state.reader.setting(input.workspace).await?;
     let setting = setting.ok_or(RoadmapError::Missing(Resource::Workspace))?;
     Ok(wire::ok(&wire::setting::shown(&setting)))
 }
@@ -56,12 +56,12 @@ pub(crate) async fn show(state: web::Data<State>, call: ReadCall) -> Result<Http
     operation_id = "updateSetting",
     tag = "Settings",
     request_body(content = Body, example = json!({ "setting": { "product_name": "Lumen" } })),
-    responses((status = 200, description = "The settings.", body = wire::setting::Body), OfCalls, OfBodies)
+    responses((status = 200, description = "The settings.", body = wire::setting::Body), CommonErrors, BodyErrors)
 )]
-pub(crate) async fn update(state: web::Data<State>, call: WriteCall) -> Result<HttpResponse, ApiError> {
-    let workspace = call.workspace;
+pub(crate) async fn update(state: web::Data<State>, input: WriteRequest) -> Result<HttpResponse, ApiError> {
+    let workspace = input.workspace;
     // Settings are not written under operation keys (contract section 4.10); the field is ignored.
-    let operation = UpdateSetting { change: call.body().and_then(change) };
+    let operation = UpdateSetting { change: input.body().and_then(change) };
     let executor = state.executor.clone();
     let setting = state.detached.run(async move { executor.apply(workspace, &operation).await }).await??;
     Ok(wire::ok(&wire::setting::shown(&setting)))
@@ -76,10 +76,10 @@ pub(crate) async fn update(state: web::Data<State>, call: WriteCall) -> Result<H
     operation_id = "replaceSetting",
     tag = "Settings",
     request_body(content = Body, example = json!({ "setting": { "website_url": "https://lumendesk.example" } })),
-    responses((status = 200, description = "The settings.", body = wire::setting::Body), OfCalls, OfBodies)
+    responses((status = 200, description = "The settings.", body = wire::setting::Body), CommonErrors, BodyErrors)
 )]
-pub(crate) async fn replace(state: web::Data<State>, call: WriteCall) -> Result<HttpResponse, ApiError> {
-    update(state, call).await
+pub(crate) async fn replace(state: web::Data<State>, input: WriteRequest) -> Result<HttpResponse, ApiError> {
+    update(state, input).await
 }
 
 fn change(body: Body) -> Parsed<SettingChange> {

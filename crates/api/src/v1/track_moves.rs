@@ -7,10 +7,10 @@ use roadmap_domain::usecase::move_request::MoveRequest;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::execute;
-use crate::call::{WriteCall, request_ref};
+use super::execute_operation;
 use crate::error::ApiError;
-use crate::openapi::failures::{OfBodies, OfCalls, OfKeys, OfMoves};
+use crate::extractors::{WriteRequest, feature_request_ref};
+use crate::openapi::failures::{BodyErrors, CommonErrors, MoveErrors, OperationKeyErrors};
 use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
@@ -30,23 +30,23 @@ struct Body {
     path = "/api/external/v1/feature_requests/{id}/track",
     operation_id = "moveFeatureRequest",
     tag = "Feature requests",
-    params(described::Id),
+    params(described::FeatureRequestIdParameter),
     request_body(content = Body, example = json!({ "track_id": "01976800-c95f-7d4d-9d90-7a6bf43233fb" })),
     responses(
         (status = 200, description = "The feature request.", body = wire::feature_request::Moved),
-        OfCalls, OfBodies, OfKeys, OfMoves
+        CommonErrors, BodyErrors, OperationKeyErrors, MoveErrors
     )
 )]
 pub(crate) async fn update(
     state: web::Data<State>,
     request: HttpRequest,
-    call: WriteCall,
+    input: WriteRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let links = call.links.clone();
-    let request = request_ref(&request);
+    let links = input.links.clone();
+    let request = feature_request_ref(&request);
     let operation = move |track| MoveRequest { request, track };
     let render = move |moved| wire::feature_request::moved(&moved, &links);
-    execute(&state, call, track, operation, render).await
+    execute_operation(&state, input, track, operation, render).await
 }
 
 fn track(body: Body) -> Parsed<TrackId> {

@@ -2,9 +2,9 @@
 
 use actix_web::{HttpResponse, web};
 
-use crate::call::ReadCall;
 use crate::error::ApiError;
-use crate::openapi::failures::OfCalls;
+use crate::extractors::ReadRequest;
+use crate::openapi::failures::CommonErrors;
 use crate::state::State;
 use crate::wire;
 
@@ -14,9 +14,9 @@ use crate::wire;
     path = "/api/external/v1/tracks",
     operation_id = "listTracks",
     tag = "Tracks",
-    responses((status = 200, description = "All tracks.", body = wire::track::Body), OfCalls)
+    responses((status = 200, description = "All tracks.", body = wire::track::Body), CommonErrors)
 )]
-pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<HttpResponse, ApiError> {
-    let tracks = state.reader.tracks(call.workspace).await?;
+pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
+    let tracks = state.reader.tracks(input.workspace).await?;
     Ok(wire::ok(&wire::track::listed(&tracks)))
 }

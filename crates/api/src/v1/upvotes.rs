@@ -8,11 +8,13 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::feature_requests::{customer, note};
-use super::{CustomerBody, ReferenceNoteBody, execute};
-use crate::call::{WriteCall, request_ref};
+use super::{CustomerBody, ReferenceNoteBody, execute_operation};
 use crate::error::ApiError;
+use crate::extractors::{WriteRequest, feature_request_ref};
 use crate::fields::Object;
-use crate::openapi::failures::{OfBodies, OfCalls, OfKeys, OfRecords, OfRequests};
+use crate::openapi::failures::{
+    BodyErrors, CommonErrors, FeatureRequestErrors, OperationKeyErrors, RecordBudgetErrors,
+};
 use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
@@ -35,7 +37,7 @@ struct Body {
     path = "/api/external/v1/feature_requests/{id}/upvotes",
     operation_id = "createUpvote",
     tag = "Votes",
-    params(described::Id),
+    params(described::FeatureRequestIdParameter),
     request_body(
         content = Body,
         example = json!({
@@ -45,19 +47,19 @@ struct Body {
     ),
     responses(
         (status = 201, description = "What became of the vote.", body = wire::feature_request::Cast),
-        OfCalls, OfBodies, OfKeys, OfRecords, OfRequests
+        CommonErrors, BodyErrors, OperationKeyErrors, RecordBudgetErrors, FeatureRequestErrors
     )
 )]
 pub(crate) async fn create(
     state: web::Data<State>,
     request: HttpRequest,
-    call: WriteCall,
+    input: WriteRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let links = call.links.clone();
-    let request = request_ref(&request);
+    let links = input.links.clone();
+    let request = feature_request_ref(&request);
     let operation = move |ballot| CastVote { request, ballot };
     let render = move |cast| wire::feature_request::vote_cast(&cast, &links);
-    execute(&state, call, ballot, operation, render).await
+    execute_operation(&state, input, ballot, operation, render).await
 }
 
 fn ballot(body: Body) -> Parsed<Ballot> {

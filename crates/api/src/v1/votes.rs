@@ -3,9 +3,9 @@
 use actix_web::{HttpResponse, web};
 use roadmap_domain::model::email_address::EmailAddress;
 
-use crate::call::ReadCall;
 use crate::error::ApiError;
-use crate::openapi::failures::{OfCalls, OfQueries};
+use crate::extractors::ReadRequest;
+use crate::openapi::failures::{CommonErrors, QueryErrors};
 use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
@@ -18,15 +18,15 @@ use crate::wire;
     path = "/api/external/v1/votes",
     operation_id = "listVotes",
     tag = "Votes",
-    params(described::Voter),
+    params(described::VoterParameters),
     responses(
         (status = 200, description = "A page of feature requests.", body = wire::feature_request::Page),
-        OfCalls, OfQueries
+        CommonErrors, QueryErrors
     )
 )]
-pub(crate) async fn index(state: web::Data<State>, call: ReadCall) -> Result<HttpResponse, ApiError> {
-    let customer = EmailAddress::parse("email", call.query.get("email")?.unwrap_or_default())?;
-    let page = call.query.page()?;
-    let votes = state.reader.votes_of(call.workspace, &customer, page).await?;
-    Ok(wire::ok(&wire::feature_request::voted(&votes, &call.links)))
+pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
+    let customer = EmailAddress::parse("email", input.query.get("email")?.unwrap_or_default())?;
+    let page = input.query.page()?;
+    let votes = state.reader.votes_of(input.workspace, &customer, page).await?;
+    Ok(wire::ok(&wire::feature_request::voted(&votes, &input.links)))
 }

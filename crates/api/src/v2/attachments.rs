@@ -15,17 +15,17 @@ use roadmap_domain::usecase::upload_attachment::{self, FileDescription};
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
-use crate::call::UploadCall;
 use crate::error::ApiError;
-use crate::openapi::failures::{OfCalls, OfFiles, OfUploads};
+use crate::extractors::UploadRequest;
+use crate::openapi::failures::{CommonErrors, FileBudgetErrors, UploadErrors};
 use crate::state::State;
 use crate::wire;
 
 /// How many pieces may wait for the storage before the socket is read on.
-const AHEAD: usize = 2;
+const MAX_QUEUED_PIECES: usize = 2;
 
 /// How many parts a form may have before its file.
-const MOST_PARTS: usize = 100;
+const MAX_PARTS: usize = 100;
 
 /// The form of an upload.
 #[derive(ToSchema)]
@@ -45,28 +45,28 @@ struct Upload {
     operation_id = "createAttachment",
     tag = "Files",
     request_body(content = Upload, content_type = "multipart/form-data"),
-    responses((status = 201, description = "The file.", body = wire::attachment::Fields), OfCalls, OfUploads, OfFiles)
+    responses((status = 201, description = "The file.", body = wire::attachment::Fields), CommonErrors, UploadErrors, FileBudgetErrors)
 )]
 pub(crate) async fn create(
     state: web::Data<State>,
     request: HttpRequest,
     payload: web::Payload,
 ) -> Result<HttpResponse, ApiError> {
-    let call = UploadCall::of(&request)?;
-    state.upload.check_budget(call.workspace).await?;
-    let body = state.bodies.upload(payload.into_inner());
+    let input = UploadRequest::from_head(&request)?;
+    state.upload.check_budget(input.workspace).await?;
+    let body = state.bodies.upload_body(payload.into_inner());
     let mut parts = Multipart::new(request.headers(), body.clone()).fuse();
-    let uploaded = match file(&mut parts).await {
+    let uploaded = match find_file(&mut parts).await {
         Ok(Some(field)) => {
-            body.file_begins();
-            let description = describe(&field);
-            let (sender, receiver) = mpsc::channel(AHEAD);
-            let (upload, workspace) = (state.upload.clone(), call.workspace);
+            body.begin_file();
+            let description = file_description(&field);
+            let (sender, receiver) = mpsc::channel(MAX_QUEUED_PIECES);
+            let (upload, workspace) = (state.upload.clone(), input.workspace);
             let stored = state.detached.run(async move {
-                let mut source = Received { pieces: receiver };
+                let mut source = ReceivedFile { pieces: receiver };
                 upload.run(workspace, description, &mut source).await
             });
-            match join(pump(field, sender), stored).await {
+            match join(forward_file(field, sender), stored).await {
                 (Err(broken), _) => Err(broken),
                 (Ok(()), stored) => stored.and_then(|stored| Ok(stored?)),
             }
@@ -76,14 +76,14 @@ pub(crate) async fn create(
     };
     let uploaded = match uploaded {
         Err(ApiError::MalformedUpload) if body.has_timed_out() => Err(ApiError::BodyTimeout),
-        Err(ApiError::MalformedUpload) if body.has_exceeded() => Err(upload_attachment::refused().into()),
+        Err(ApiError::MalformedUpload) if body.is_too_large() => Err(upload_attachment::refused().into()),
         uploaded => uploaded,
     };
     // A form that is malformed or has stopped arriving is not read on.
     if matches!(uploaded, Ok(_) | Err(ApiError::Domain(_))) {
         body.drain().await;
     }
-    Ok(wire::attachment::created(&uploaded?, &call.links))
+    Ok(wire::attachment::created(&uploaded?, &input.links))
 }
 
 /// A piece of the file, or its end: without one, the file has broken off.
@@ -93,12 +93,12 @@ enum Piece {
 }
 
 /// What the handler has received, to the work that goes on when the handler is gone.
-struct Received {
+struct ReceivedFile {
     pieces: mpsc::Receiver<Piece>,
 }
 
 #[async_trait]
-impl Chunks for Received {
+impl Chunks for ReceivedFile {
     async fn next(&mut self) -> Result<Option<Bytes>, StoreError> {
         match self.pieces.recv().await {
             Some(Piece::Bytes(bytes)) => Ok(Some(bytes)),
@@ -109,8 +109,8 @@ impl Chunks for Received {
 }
 
 /// The part `file`. Others before it are read and thrown away; there may be some.
-async fn file(parts: &mut Fuse<Multipart>) -> Result<Option<Field>, ApiError> {
-    for _ in 0..=MOST_PARTS {
+async fn find_file(parts: &mut Fuse<Multipart>) -> Result<Option<Field>, ApiError> {
+    for _ in 0..=MAX_PARTS {
         let Some(part) = parts.next().await else { return Ok(None) };
         let mut part = part.map_err(malformed)?;
         if part.name() == Some("file") {
@@ -124,7 +124,7 @@ async fn file(parts: &mut Fuse<Multipart>) -> Result<Option<Field>, ApiError> {
 }
 
 /// The name and type that the client gives the file.
-fn describe(field: &Field) -> FileDescription {
+fn file_description(field: &Field) -> FileDescription {
     let disposition = field.content_disposition();
     // The extended form is the name in full (RFC 8187), though RFC 7578 has no use for it.
     let extended = disposition.and_then(|disposition| {
@@ -140,7 +140,7 @@ fn describe(field: &Field) -> FileDescription {
 }
 
 /// Passes the file on as it comes, until it ends or nobody wants more of it.
-async fn pump(mut field: Field, to: mpsc::Sender<Piece>) -> Result<(), ApiError> {
+async fn forward_file(mut field: Field, to: mpsc::Sender<Piece>) -> Result<(), ApiError> {
     while let Some(piece) = field.next().await {
         if to.send(Piece::Bytes(piece.map_err(malformed)?)).await.is_err() {
             return Ok(());

@@ -84,8 +84,8 @@ pub(crate) fn created(attachment: &Attachment, links: &Links) -> HttpResponse {
         service_name: &attachment.service_name,
         metadata: metadata(attachment.key.workspace, attachment),
         created_at: attachment.created_at.to_string(),
-        attachable_sgid: links.attachable(attachment.id),
-        signed_id: links.signed(attachment.id),
+        attachable_sgid: links.attachable_id(attachment.id),
+        signed_id: links.signed_id(attachment.id),
         blob_url: links.blob(attachment.id, &attachment.filename),
     })
 }

@@ -8,12 +8,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::page::Envelope;
-use super::{Links, saved};
+use super::{Links, saved_response};
 
 /// A changelog that was created.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ChangelogCreated)]
-pub(crate) struct One<'a> {
+pub(crate) struct Created<'a> {
     changelog: Fields<'a>,
 }
 
@@ -83,5 +83,5 @@ pub(crate) fn listed<'a>(changelogs: &'a Listing<Changelog>, links: &Links) -> i
 }
 
 pub(crate) fn created(changelog: &Changelog, links: &Links) -> SavedReply {
-    saved(StatusCode::CREATED, &One { changelog: fields(changelog, links) })
+    saved_response(StatusCode::CREATED, &Created { changelog: fields(changelog, links) })
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::feature_request::{Summary, summary};
-use super::{Links, saved};
+use super::{Links, saved_response};
 
 /// A comment that was posted, with its feature request.
 #[derive(Debug, Serialize, ToSchema)]
@@ -35,5 +35,5 @@ pub(crate) fn posted(posted: &CommentPosted, links: &Links) -> SavedReply {
         content: posted.comment.content.as_str(),
         created_at: posted.comment.created_at.to_string(),
     };
-    saved(StatusCode::CREATED, &Posted { comment, feature_request: summary(&posted.request, links) })
+    saved_response(StatusCode::CREATED, &Posted { comment, feature_request: summary(&posted.request, links) })
 }

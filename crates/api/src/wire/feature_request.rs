@@ -10,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::page::Envelope;
-use super::{Links, saved};
+use super::{Links, saved_response};
 
 /// What customers ask for.
 // The column "Vote/comment response".
@@ -131,9 +131,9 @@ pub(crate) fn vote_cast(cast: &VoteCast, links: &Links) -> SavedReply {
         vote_registered: cast.vote_registered(),
         already_voted: cast.already_voted(),
     };
-    saved(StatusCode::CREATED, &body)
+    saved_response(StatusCode::CREATED, &body)
 }
 
 pub(crate) fn moved(request: &RequestSummary, links: &Links) -> SavedReply {
-    saved(StatusCode::OK, &Moved { feature_request: summary(request, links) })
+    saved_response(StatusCode::OK, &Moved { feature_request: summary(request, links) })
 }

@@ -17,7 +17,7 @@ pub struct Links {
 
 impl Links {
     /// Links below the workspace's base.
-    pub(crate) fn of(base: String, workspace: WorkspaceId, references: Arc<References>) -> Self {
+    pub(crate) fn new(base: String, workspace: WorkspaceId, references: Arc<References>) -> Self {
         Self { base, workspace, references }
     }
 
@@ -43,7 +43,7 @@ impl Links {
 
     /// A file, for ever.
     pub(crate) fn blob(&self, file: AttachmentId, filename: &Filename) -> String {
-        format!("{}/blobs/{}/{}", self.base, self.signed(file), filename.encoded())
+        format!("{}/blobs/{}/{}", self.base, self.signed_id(file), filename.encoded())
     }
 
     /// The bytes of a file, for a while.
@@ -53,12 +53,12 @@ impl Links {
     }
 
     /// A reference by which the workspace uses a file.
-    pub(crate) fn signed(&self, file: AttachmentId) -> String {
+    pub(crate) fn signed_id(&self, file: AttachmentId) -> String {
         self.references.sign(Purpose::Blob, self.workspace, file.uuid())
     }
 
     /// A reference by which rich text has a file attached.
-    pub(crate) fn attachable(&self, file: AttachmentId) -> String {
+    pub(crate) fn attachable_id(&self, file: AttachmentId) -> String {
         self.references.sign(Purpose::Attachable, self.workspace, file.uuid())
     }
 }

@@ -65,19 +65,19 @@ impl BaseUrl {
     /// Which workspace a `Host` header value (RFC 9112 section 3.2) addresses. The port does not
     /// count, nor does case, nor one dot at the end.
     #[must_use]
-    pub fn workspace_of(&self, host: &str) -> HostOf {
+    pub fn workspace_of(&self, host: &str) -> HostTarget {
         let name = match host.rsplit_once(':') {
             Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
             _ => host,
         };
         let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
         if name == self.host {
-            return HostOf::Service;
+            return HostTarget::Service;
         }
         name.strip_suffix(&self.host)
             .and_then(|rest| rest.strip_suffix('.'))
             .and_then(Subdomain::of_label)
-            .map_or(HostOf::Nobody, HostOf::Workspace)
+            .map_or(HostTarget::Unknown, HostTarget::Workspace)
     }
 }
 
@@ -93,13 +93,13 @@ impl std::fmt::Display for BaseUrl {
 
 /// Whom a host name addresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HostOf {
+pub enum HostTarget {
     /// The service itself: the bare base host.
     Service,
     /// A workspace, which may or may not exist.
     Workspace(Subdomain),
     /// Neither.
-    Nobody,
+    Unknown,
 }
 
 #[cfg(test)]
@@ -137,10 +137,10 @@ mod tests {
             "acme.roadmap.example.com.",
             "acme.roadmap.example.com.:1",
         ] {
-            assert_eq!(base.workspace_of(host), HostOf::Workspace(acme()), "{host}");
+            assert_eq!(base.workspace_of(host), HostTarget::Workspace(acme()), "{host}");
         }
         for host in ["roadmap.example.com", "roadmap.example.com:80", "ROADMAP.example.com."] {
-            assert_eq!(base.workspace_of(host), HostOf::Service, "{host}");
+            assert_eq!(base.workspace_of(host), HostTarget::Service, "{host}");
         }
         for host in [
             "",
@@ -155,7 +155,7 @@ mod tests {
             "acme.roadmap.example.com..",
             "acme .roadmap.example.com",
         ] {
-            assert_eq!(base.workspace_of(host), HostOf::Nobody, "{host}");
+            assert_eq!(base.workspace_of(host), HostTarget::Unknown, "{host}");
         }
     }
 

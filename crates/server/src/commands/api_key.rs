@@ -12,8 +12,8 @@ use roadmap_domain::usecase::revoke_api_key::RevokeApiKey;
 use roadmap_domain::usecase::rotate_api_key::RotateApiKey;
 use serde::Serialize;
 
-use super::InWorkspace;
-use super::output::{Form, Row};
+use super::WorkspaceArgument;
+use super::output::{OutputFormat, Row};
 use crate::settings::{Settings, duration};
 use crate::system::SystemRandom;
 use crate::wiring::Application;
@@ -23,7 +23,7 @@ pub(crate) enum ApiKeyCommand {
     /// Create a key. It is shown this once
     Create {
         #[command(flatten)]
-        of: InWorkspace,
+        target: WorkspaceArgument,
         /// What to call it
         #[arg(long)]
         name: String,
@@ -34,40 +34,40 @@ pub(crate) enum ApiKeyCommand {
         #[arg(long, value_name = "DURATION")]
         expires_in: Option<String>,
         #[command(flatten)]
-        form: Form,
+        format: OutputFormat,
     },
     /// List the keys of a workspace, without the keys themselves
     List {
         #[command(flatten)]
-        of: InWorkspace,
+        target: WorkspaceArgument,
         #[command(flatten)]
-        form: Form,
+        format: OutputFormat,
     },
     /// Revoke a key: it stops working within a second
     Revoke {
         #[command(flatten)]
-        of: InWorkspace,
+        target: WorkspaceArgument,
         /// Id of the key
         id: String,
         #[command(flatten)]
-        form: Form,
+        format: OutputFormat,
     },
     /// Replace a key by a new one like it. The old one goes on working for a while
     Rotate {
         #[command(flatten)]
-        of: InWorkspace,
+        target: WorkspaceArgument,
         /// Id of the key
         id: String,
         /// How long the old key goes on working: 0s to 7d
         #[arg(long, value_name = "DURATION", default_value = "24h")]
         overlap: String,
         #[command(flatten)]
-        form: Form,
+        format: OutputFormat,
     },
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct OutputRow {
     id: String,
     name: String,
     last_four: String,
@@ -78,23 +78,23 @@ struct Shown {
     last_used_at: Option<String>,
 }
 
-impl Row for Shown {
+impl Row for OutputRow {
     const COLUMNS: &[&str] =
         &["id", "name", "last_four", "scopes", "created_at", "expires_at", "revoked_at", "last_used_at"];
 }
 
-impl From<&ApiKey> for Shown {
+impl From<&ApiKey> for OutputRow {
     fn from(key: &ApiKey) -> Self {
-        let moment = |at: Option<Timestamp>| at.map(|at| at.to_string());
+        let to_text = |at: Option<Timestamp>| at.map(|at| at.to_string());
         Self {
             id: key.id.to_string(),
             name: key.name.to_string(),
             last_four: key.last_four.clone(),
             scopes: key.scopes.names(),
             created_at: key.created_at.to_string(),
-            expires_at: moment(key.expires_at),
-            revoked_at: moment(key.revoked_at),
-            last_used_at: moment(key.last_used_at),
+            expires_at: to_text(key.expires_at),
+            revoked_at: to_text(key.revoked_at),
+            last_used_at: to_text(key.last_used_at),
         }
     }
 }
@@ -115,14 +115,14 @@ impl Row for Issued {
 }
 
 impl Issued {
-    fn of(key: &ApiKey, text: &KeyText) -> Self {
-        let Shown { id, name, scopes, created_at, expires_at, .. } = key.into();
+    fn new(key: &ApiKey, text: &KeyText) -> Self {
+        let OutputRow { id, name, scopes, created_at, expires_at, .. } = key.into();
         Self { id, name, key: text.reveal().to_owned(), scopes, created_at, expires_at }
     }
 }
 
 /// A new key that nobody has seen.
-pub(crate) fn draw() -> anyhow::Result<KeyText> {
+pub(crate) fn generate() -> anyhow::Result<KeyText> {
     KeyText::of_random(&SystemRandom.base62(RANDOM_CHARACTERS))
         .ok_or_else(|| anyhow::anyhow!("the random source gave something else than was asked of it"))
 }
@@ -131,40 +131,41 @@ impl ApiKeyCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
         let application = Application::open(settings).await?;
         match self {
-            Self::Create { of, name, scopes, expires_in, form } => {
-                let workspace = of.find(&application).await?;
+            Self::Create { target, name, scopes, expires_in, format } => {
+                let workspace = target.find(&application).await?;
                 let operation = IssueApiKey {
-                    key: draw()?,
+                    key: generate()?,
                     name: Name::parse("--name", &name)?,
                     scopes: Scopes::parse("--scope", &scopes)?,
-                    expires_in: expires_in.map(|raw| span("--expires-in", &raw)).transpose()?,
+                    expires_in: expires_in.map(|raw| parse_duration("--expires-in", &raw)).transpose()?,
                 };
                 let key = application.executor.apply(workspace.id, &operation).await?;
-                form.one(&Issued::of(&key, &operation.key))
+                format.print_one(&Issued::new(&key, &operation.key))
             }
-            Self::List { of, form } => {
-                let workspace = of.find(&application).await?;
+            Self::List { target, format } => {
+                let workspace = target.find(&application).await?;
                 let keys = application.directory.api_keys(workspace.id).await?;
-                form.many(&keys.iter().map(Shown::from).collect::<Vec<_>>())
+                format.print_many(&keys.iter().map(OutputRow::from).collect::<Vec<_>>())
             }
-            Self::Revoke { of, id, form } => {
-                let workspace = of.find(&application).await?;
+            Self::Revoke { target, id, format } => {
+                let workspace = target.find(&application).await?;
                 let operation = RevokeApiKey { id: key_id(&id)? };
-                form.one(&Shown::from(&application.executor.apply(workspace.id, &operation).await?))
+                format.print_one(&OutputRow::from(&application.executor.apply(workspace.id, &operation).await?))
             }
-            Self::Rotate { of, id, overlap, form } => {
-                let workspace = of.find(&application).await?;
-                let replacement = draw()?;
-                let operation = RotateApiKey { id: key_id(&id)?, replacement, overlap: span("--overlap", &overlap)? };
+            Self::Rotate { target, id, overlap, format } => {
+                let workspace = target.find(&application).await?;
+                let replacement = generate()?;
+                let operation =
+                    RotateApiKey { id: key_id(&id)?, replacement, overlap: parse_duration("--overlap", &overlap)? };
                 let rotated = application.executor.apply(workspace.id, &operation).await;
-                form.one(&Issued::of(&rotated.map_err(of_flag)?, &operation.replacement))
+                format.print_one(&Issued::new(&rotated.map_err(with_flag_name)?, &operation.replacement))
             }
         }
     }
 }
 
 /// What cannot be accepted, by the name of its flag.
-fn of_flag(error: RoadmapError) -> RoadmapError {
+fn with_flag_name(error: RoadmapError) -> RoadmapError {
     match error {
         RoadmapError::Invalid(invalid) if invalid.field == "overlap" => {
             Invalid { field: "--overlap".to_owned(), ..invalid }.into()
@@ -177,6 +178,6 @@ fn key_id(raw: &str) -> anyhow::Result<ApiKeyId> {
     Ok(ApiKeyId::new(parse_uuid("the id", raw)?))
 }
 
-fn span(name: &str, raw: &str) -> anyhow::Result<time::Duration> {
+fn parse_duration(name: &str, raw: &str) -> anyhow::Result<time::Duration> {
     Ok(time::Duration::try_from(duration(name, raw)?)?)
 }

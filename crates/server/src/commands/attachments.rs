@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use serde::Serialize;
 
-use super::output::{Form, Row};
+use super::output::{OutputFormat, Row};
 use crate::settings::Settings;
 use crate::wiring::Application;
 
@@ -13,33 +13,33 @@ pub(crate) enum AttachmentsCommand {
     /// without a record and unfinished ones, older than a day
     Sweep {
         #[command(flatten)]
-        form: Form,
+        format: OutputFormat,
     },
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct OutputRow {
     storage: String,
-    files_removed: u64,
+    orphaned_removed: u64,
     unfinished_removed: u64,
     unused_removed: u64,
 }
 
-impl Row for Shown {
-    const COLUMNS: &[&str] = &["storage", "files_removed", "unfinished_removed", "unused_removed"];
+impl Row for OutputRow {
+    const COLUMNS: &[&str] = &["storage", "orphaned_removed", "unfinished_removed", "unused_removed"];
 }
 
 impl AttachmentsCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
         let application = Application::open(settings).await?;
-        let Self::Sweep { form } = self;
-        let swept = application.sweep_attachments(settings, Application::blobs(settings)?).run().await;
+        let Self::Sweep { format } = self;
+        let swept = application.sweep_attachments(settings, Application::open_blobs(settings)?).run().await;
         // What became free counts, whatever came of the rest.
         application.budgets.flush().await?;
         let swept = swept?;
-        form.one(&Shown {
+        format.print_one(&OutputRow {
             storage: settings.storage.to_string(),
-            files_removed: swept.blobs,
+            orphaned_removed: swept.blobs,
             unfinished_removed: swept.unfinished,
             unused_removed: swept.unused,
         })

@@ -9,8 +9,8 @@ use roadmap_domain::ports::Clock;
 use serde::Serialize;
 use tempfile::{NamedTempFile, TempPath};
 
-use super::output::{Form, Row};
-use crate::archive::{self, Contents, Manifest, Places, Unpacked};
+use super::output::{OutputFormat, Row};
+use crate::archive::{self, Contents, Manifest, UnpackTarget, Unpacked};
 use crate::secret;
 use crate::settings::{Database, Settings, Storage};
 use crate::system::SystemClock;
@@ -24,7 +24,7 @@ pub(crate) struct Backup {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
 }
 
 #[derive(Debug, clap::Args)]
@@ -35,11 +35,11 @@ pub(crate) struct Restore {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct OutputRow {
     file: String,
     database: String,
     made_at: String,
@@ -49,12 +49,12 @@ struct Shown {
     has_secret: bool,
 }
 
-impl Row for Shown {
+impl Row for OutputRow {
     const COLUMNS: &[&str] = &["file", "database", "made_at", "database_bytes", "files", "has_secret"];
 }
 
-impl Shown {
-    fn of(file: &Path, database: &Path, manifest: Manifest) -> Self {
+impl OutputRow {
+    fn new(file: &Path, database: &Path, manifest: Manifest) -> Self {
         Self {
             file: file.display().to_string(),
             database: database.display().to_string(),
@@ -68,34 +68,34 @@ impl Shown {
 
 impl Backup {
     pub(crate) async fn run(self, settings: Settings) -> anyhow::Result<()> {
-        let database = embedded(&settings, "backed up", "pg_dump")?;
+        let database = embedded_database_file(&settings, "backed up", "pg_dump")?;
         let failed = format!("{} could not be written", self.file.display());
         let (target, from) = (self.file.clone(), database.clone());
         let force = self.force;
         let written = tokio::task::spawn_blocking(move || backup(&settings, &from, &target, force));
         let manifest = written.await?.context(failed)?;
-        self.form.one(&Shown::of(&self.file, &database, manifest))
+        self.format.print_one(&OutputRow::new(&self.file, &database, manifest))
     }
 }
 
 impl Restore {
     pub(crate) async fn run(self, settings: Settings) -> anyhow::Result<()> {
-        let database = embedded(&settings, "restored", "pg_restore")?;
+        let database = embedded_database_file(&settings, "restored", "pg_restore")?;
         let failed = format!("{} was not restored", self.file.display());
         let (from, to) = (self.file.clone(), database.clone());
         let force = self.force;
         let restored = tokio::task::spawn_blocking(move || restore(&settings, &from, &to, force));
         let manifest = restored.await?.context(failed)?;
-        self.form.one(&Shown::of(&self.file, &database, manifest))
+        self.format.print_one(&OutputRow::new(&self.file, &database, manifest))
     }
 }
 
 /// The file of the embedded database. A database server has means of its own.
-fn embedded(settings: &Settings, what: &str, means: &str) -> anyhow::Result<PathBuf> {
+fn embedded_database_file(settings: &Settings, what: &str, tool: &str) -> anyhow::Result<PathBuf> {
     match &settings.database {
         Database::File(file) => Ok(file.clone()),
         Database::Server(_) => bail!(
-            "the database {} is {what} by its own means, {means} for example, and the storage {} beside it: \
+            "the database {} is {what} by its own means, {tool} for example, and the storage {} beside it: \
              the database is copied first, the files then",
             settings.database,
             settings.storage
@@ -107,11 +107,12 @@ fn embedded(settings: &Settings, what: &str, means: &str) -> anyhow::Result<Path
 fn backup(settings: &Settings, database: &Path, target: &Path, force: bool) -> anyhow::Result<Manifest> {
     ensure!(force || !target.exists(), "it is there already; --force replaces it");
     ensure!(database.is_file(), "there is no database {}", database.display());
-    let folder = folder_of(target);
+    let folder = parent_folder(target);
     let work = tempfile::tempdir_in(&folder)?;
     let copy = work.path().join(archive::DATABASE);
     let made_at = SystemClock.now().to_string();
-    roadmap_sqlite::copy_to(&wiring::sqlite(settings, database), &copy).context("the database cannot be copied")?;
+    roadmap_sqlite::copy_to(&wiring::sqlite_options(settings, database), &copy)
+        .context("the database cannot be copied")?;
     let faults = roadmap_sqlite::faults(&copy)?;
     ensure!(faults.is_empty(), "the database is damaged: {}", faults.join("; "));
     // Whatever this copy tells about was stored before it was made, and stays.
@@ -120,15 +121,15 @@ fn backup(settings: &Settings, database: &Path, target: &Path, force: bool) -> a
         Storage::Folder(folder) => Some(folder.as_path()),
         Storage::Bucket(_) => None,
     };
-    let secret = secret::in_folder(settings)?;
+    let secret = secret::read_from_folder(settings)?;
     let mut file = NamedTempFile::new_in(&folder)?;
     let contents = Contents { database: &copy, made_at, secret, blobs, files: &files };
     let written = archive::write(file.as_file_mut(), &contents)?;
     file.as_file().sync_all()?;
 
     let again = tempfile::tempdir_in(&folder)?;
-    let places = Places { work: again.path(), blobs: None };
-    let read = archive::unpack(&File::open(file.path())?, &places).context("what was written cannot be read")?;
+    let unpack_target = UnpackTarget { work: again.path(), blobs: None };
+    let read = archive::unpack(&File::open(file.path())?, &unpack_target).context("what was written cannot be read")?;
     ensure!(read.manifest == written && read.files == files, "what was written is something else");
     if force {
         drop(file.persist(target)?);
@@ -150,10 +151,10 @@ fn restore(settings: &Settings, from: &Path, database: &Path, force: bool) -> an
     } else {
         None
     };
-    if let Some(log) = logs(database).find(|log| !force && log.exists()) {
+    if let Some(log) = log_files(database).find(|log| !force && log.exists()) {
         bail!("there is a log of a database already, {}; --force removes it", log.display());
     }
-    let folder = folder_of(database);
+    let folder = parent_folder(database);
     std::fs::create_dir_all(&folder)?;
     let work = tempfile::tempdir_in(&folder)?;
     let blobs = match &settings.storage {
@@ -163,9 +164,9 @@ fn restore(settings: &Settings, from: &Path, database: &Path, force: bool) -> an
         }
         Storage::Bucket(_) => None,
     };
-    let places = Places { work: work.path(), blobs: blobs.as_ref().map(|(_, staging)| staging.path()) };
+    let unpack_target = UnpackTarget { work: work.path(), blobs: blobs.as_ref().map(|(_, staging)| staging.path()) };
     let Unpacked { manifest, secret, files } =
-        archive::unpack(&archive, &places).context("it is not a whole backup")?;
+        archive::unpack(&archive, &unpack_target).context("it is not a whole backup")?;
     match (&blobs, manifest.files) {
         (Some((folder, staging)), Some(_)) => {
             archive::move_blobs(staging.path(), folder, files.iter().map(|file| file.key))?;
@@ -174,19 +175,19 @@ fn restore(settings: &Settings, from: &Path, database: &Path, force: bool) -> an
         (_, None) => {}
     }
     if let Some(secret) = secret {
-        secret::put_into_folder(settings, &secret, force)?;
+        secret::write_to_folder(settings, &secret, force)?;
     }
     let restored = TempPath::try_from_path(work.path().join(archive::DATABASE))?;
     if claim.is_some() {
-        remove_logs(database)?;
+        remove_log_files(database)?;
         restored.persist(database)?;
     } else {
         // Nobody was kept from starting a service meanwhile: whatever has appeared is in use, and its log, too.
         ensure_absent(database)?;
         if force {
-            remove_logs(database)?;
+            remove_log_files(database)?;
         }
-        place(restored, database)?;
+        persist_as(restored, database)?;
     }
     archive::sync_folder(&folder)?;
     drop(claim);
@@ -194,23 +195,23 @@ fn restore(settings: &Settings, from: &Path, database: &Path, force: bool) -> an
 }
 
 /// Gives a file its name, in one step that fails when something has this name already.
-fn place(file: TempPath, name: &Path) -> anyhow::Result<()> {
+fn persist_as(file: TempPath, name: &Path) -> anyhow::Result<()> {
     match file.persist_noclobber(name) {
-        Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Err(appeared(name)),
-        placed => Ok(placed?),
+        Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Err(database_appeared(name)),
+        persisted => Ok(persisted?),
     }
 }
 
 fn ensure_absent(database: &Path) -> anyhow::Result<()> {
-    if database.exists() { Err(appeared(database)) } else { Ok(()) }
+    if database.exists() { Err(database_appeared(database)) } else { Ok(()) }
 }
 
-fn appeared(database: &Path) -> anyhow::Error {
+fn database_appeared(database: &Path) -> anyhow::Error {
     anyhow!("a database has appeared meanwhile, {}; stop the service, then use --force", database.display())
 }
 
 /// Where SQLite keeps what is not in a database's file yet.
-fn logs(database: &Path) -> impl Iterator<Item = PathBuf> {
+fn log_files(database: &Path) -> impl Iterator<Item = PathBuf> {
     ["-wal", "-shm", "-journal"].into_iter().map(|ending| {
         let mut log = database.as_os_str().to_owned();
         log.push(ending);
@@ -219,14 +220,14 @@ fn logs(database: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// The log of the database that was here does not belong to the one that comes.
-fn remove_logs(database: &Path) -> anyhow::Result<()> {
-    for log in logs(database).filter(|log| log.exists()) {
+fn remove_log_files(database: &Path) -> anyhow::Result<()> {
+    for log in log_files(database).filter(|log| log.exists()) {
         std::fs::remove_file(log)?;
     }
     Ok(())
 }
 
-fn folder_of(file: &Path) -> PathBuf {
+fn parent_folder(file: &Path) -> PathBuf {
     match file.parent() {
         Some(folder) if folder != Path::new("") => folder.to_owned(),
         _ => PathBuf::from("."),
@@ -238,13 +239,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_database_is_placed_where_there_is_none_and_replaces_none() {
+    fn a_restored_database_replaces_no_existing_one() {
         let folder = tempfile::tempdir().unwrap();
         let (restored, database) = (folder.path().join("restored"), folder.path().join("roadmap.db"));
         std::fs::write(&restored, "restored").unwrap();
         std::fs::write(&database, "a service's").unwrap();
         // As at the moment between the last look and the placing.
-        let error = place(TempPath::try_from_path(&restored).unwrap(), &database).unwrap_err();
+        let error = persist_as(TempPath::try_from_path(&restored).unwrap(), &database).unwrap_err();
         let expected =
             format!("a database has appeared meanwhile, {}; stop the service, then use --force", database.display());
         assert_eq!(error.to_string(), expected);
@@ -252,7 +253,7 @@ mod tests {
 
         std::fs::remove_file(&database).unwrap();
         std::fs::write(&restored, "restored").unwrap();
-        place(TempPath::try_from_path(&restored).unwrap(), &database).unwrap();
+        persist_as(TempPath::try_from_path(&restored).unwrap(), &database).unwrap();
         assert_eq!(std::fs::read(&database).unwrap(), b"restored");
         assert!(!restored.exists());
     }

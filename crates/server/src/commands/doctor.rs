@@ -2,25 +2,25 @@
 
 use anyhow::bail;
 
-use super::output::{Form, print};
+use super::output::{OutputFormat, print};
 use crate::doctor::{self, Finding, Verdict};
 use crate::settings::Settings;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
 }
 
 impl Doctor {
     /// Fails when there is a problem.
     pub(crate) async fn run(self, settings: anyhow::Result<Settings>) -> anyhow::Result<()> {
-        let findings = doctor::examine(settings).await;
-        if self.form.is_json() {
+        let findings = doctor::run_checks(settings).await;
+        if self.format.is_json() {
             print(&serde_json::to_string_pretty(&findings)?)?;
         } else {
             for finding in &findings {
-                print(&shown(finding))?;
+                print(&format_finding(finding))?;
             }
         }
         match findings.iter().filter(|finding| finding.result == Verdict::Problem).count() {
@@ -31,11 +31,11 @@ impl Doctor {
     }
 }
 
-/// A line, and another one on how to mend it.
-fn shown(Finding { check, result, found, mend }: &Finding) -> String {
+/// A line, and another one on how to fix it.
+fn format_finding(Finding { check, result, found, fix }: &Finding) -> String {
     let line = format!("{:<8} {check:<10} {found}", result.name());
-    match mend {
-        Some(mend) => format!("{line}\n{:<19} mend: {mend}", ""),
+    match fix {
+        Some(fix) => format!("{line}\n{:<19} fix: {fix}", ""),
         None => line,
     }
 }

@@ -6,8 +6,8 @@ use roadmap_domain::model::track::Lane;
 use roadmap_domain::usecase::add_lane::AddLane;
 use serde::Serialize;
 
-use super::InWorkspace;
-use super::output::{Form, Row};
+use super::WorkspaceArgument;
+use super::output::{OutputFormat, Row};
 use crate::settings::Settings;
 use crate::wiring::Application;
 
@@ -16,32 +16,32 @@ pub(crate) enum LaneCommand {
     /// Add a lane behind the others
     Add {
         #[command(flatten)]
-        of: InWorkspace,
+        target: WorkspaceArgument,
         /// Its name
         name: String,
         #[command(flatten)]
-        form: Form,
+        format: OutputFormat,
     },
     /// List the lanes of a workspace
     List {
         #[command(flatten)]
-        of: InWorkspace,
+        target: WorkspaceArgument,
         #[command(flatten)]
-        form: Form,
+        format: OutputFormat,
     },
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct OutputRow {
     id: String,
     name: String,
 }
 
-impl Row for Shown {
+impl Row for OutputRow {
     const COLUMNS: &[&str] = &["id", "name"];
 }
 
-impl From<&Lane> for Shown {
+impl From<&Lane> for OutputRow {
     fn from(lane: &Lane) -> Self {
         Self { id: lane.id.to_string(), name: lane.name.to_string() }
     }
@@ -51,15 +51,15 @@ impl LaneCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
         let application = Application::open(settings).await?;
         match self {
-            Self::Add { of, name, form } => {
-                let workspace = of.find(&application).await?;
+            Self::Add { target, name, format } => {
+                let workspace = target.find(&application).await?;
                 let operation = AddLane { name: Name::parse("the name", &name)? };
-                form.one(&Shown::from(&application.executor.apply(workspace.id, &operation).await?))
+                format.print_one(&OutputRow::from(&application.executor.apply(workspace.id, &operation).await?))
             }
-            Self::List { of, form } => {
-                let workspace = of.find(&application).await?;
+            Self::List { target, format } => {
+                let workspace = target.find(&application).await?;
                 let lanes = application.reader.lanes(workspace.id).await?;
-                form.many(&lanes.iter().map(Shown::from).collect::<Vec<_>>())
+                format.print_many(&lanes.iter().map(OutputRow::from).collect::<Vec<_>>())
             }
         }
     }

@@ -7,8 +7,8 @@ use roadmap_domain::model::mail::MailStatus;
 use roadmap_domain::model::workspace::Workspace;
 use serde::Serialize;
 
-use super::named;
-use super::output::{Form, Row, print};
+use super::find_workspace;
+use super::output::{OutputFormat, Row, print};
 use crate::settings::{Mail, Settings};
 use crate::wiring::{self, Application};
 
@@ -23,67 +23,67 @@ pub(crate) enum MailCommand {
     /// Show what waits, what was sent, what is given up, and why
     Status {
         #[command(flatten)]
-        of: Which,
+        target: WorkspaceFilter,
         #[command(flatten)]
-        form: Form,
+        format: OutputFormat,
     },
     /// Try again now what waits for its next try
     Retry {
         #[command(flatten)]
-        of: Which,
+        target: WorkspaceFilter,
         /// Also what was given up
         #[arg(long)]
         dead: bool,
         #[command(flatten)]
-        form: Form,
+        format: OutputFormat,
     },
 }
 
 /// One workspace, or all.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Which {
+pub(crate) struct WorkspaceFilter {
     /// Subdomain of the workspace [default: all of them]
     #[arg(long, value_name = "SUBDOMAIN")]
     workspace: Option<String>,
 }
 
-impl Which {
+impl WorkspaceFilter {
     async fn find(&self, application: &Application) -> anyhow::Result<Vec<Workspace>> {
         match &self.workspace {
-            Some(raw) => Ok(vec![named(application, raw).await?]),
+            Some(raw) => Ok(vec![find_workspace(application, raw).await?]),
             None => Ok(application.directory.workspaces().await?),
         }
     }
 }
 
 /// How many failures are shown of each workspace.
-const FAILURES: u32 = 10;
+const MAX_FAILURES: u32 = 10;
 
 #[derive(Serialize)]
-struct Shown {
+struct OutputRow {
     workspace: String,
     waiting: u64,
     audiences: u64,
     oldest: Option<String>,
     sent: u64,
     dead: u64,
-    failures: Vec<ShownFailure>,
+    failures: Vec<FailureRow>,
 }
 
 #[derive(Serialize)]
-struct ShownFailure {
+struct FailureRow {
     mail: String,
     attempts: u32,
     next: Option<String>,
     reason: String,
 }
 
-impl Row for Shown {
+impl Row for OutputRow {
     const COLUMNS: &[&str] = &["workspace", "waiting", "audiences", "oldest", "sent", "dead"];
 }
 
-impl Shown {
-    fn of(workspace: &Workspace, status: MailStatus) -> Self {
+impl OutputRow {
+    fn new(workspace: &Workspace, status: MailStatus) -> Self {
         Self {
             workspace: workspace.subdomain.to_string(),
             waiting: status.waiting,
@@ -94,7 +94,7 @@ impl Shown {
             failures: status
                 .failures
                 .into_iter()
-                .map(|failure| ShownFailure {
+                .map(|failure| FailureRow {
                     mail: failure.id.to_string(),
                     attempts: failure.attempts,
                     next: failure.next.map(|at| at.to_string()),
@@ -118,53 +118,53 @@ impl Row for Retried {
 impl MailCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
         match self {
-            Self::Test { to } => test(settings, &EmailAddress::parse("--to", &to)?).await,
-            Self::Status { of, form } => {
+            Self::Test { to } => send_test_mail(settings, &EmailAddress::parse("--to", &to)?).await,
+            Self::Status { target, format } => {
                 let application = Application::open(settings).await?;
                 let mut shown = Vec::new();
-                for workspace in of.find(&application).await? {
-                    let status = application.queue.status(workspace.id, FAILURES).await?;
-                    shown.push(Shown::of(&workspace, status));
+                for workspace in target.find(&application).await? {
+                    let status = application.queue.status(workspace.id, MAX_FAILURES).await?;
+                    shown.push(OutputRow::new(&workspace, status));
                 }
-                form.many(&shown)?;
-                if !form.is_json() {
-                    explain(settings, &shown)?;
+                format.print_many(&shown)?;
+                if !format.is_json() {
+                    print_failures(settings, &shown)?;
                 }
                 Ok(())
             }
-            Self::Retry { of, dead, form } => {
+            Self::Retry { target, dead, format } => {
                 let application = Application::open(settings).await?;
                 let mut shown = Vec::new();
-                for workspace in of.find(&application).await? {
+                for workspace in target.find(&application).await? {
                     let retried = application.queue.retry(workspace.id, dead, application.clock.now()).await?;
                     shown.push(Retried { workspace: workspace.subdomain.to_string(), retried });
                 }
-                form.many(&shown)
+                format.print_many(&shown)
             }
         }
     }
 }
 
-async fn test(settings: &Settings, to: &EmailAddress) -> anyhow::Result<()> {
+async fn send_test_mail(settings: &Settings, to: &EmailAddress) -> anyhow::Result<()> {
     let Mail::Smtp(options) = &settings.mail else {
         bail!("there is no mail server: the setting smtp_url is not set, and mail is written to {}", settings.mail);
     };
-    let conversation = wiring::smtp(options)?.converse(to).await;
-    for line in &conversation.lines {
+    let transcript = wiring::smtp_mailer(options)?.send_test_mail(to).await;
+    for line in &transcript.lines {
         print(line)?;
     }
-    match conversation.outcome {
+    match transcript.outcome {
         Ok(()) => print(&format!("The server has taken a mail to {}.", to.as_str())),
         Err(reason) => bail!("the mail was not sent: {reason}"),
     }
 }
 
 /// What the numbers mean, below the table.
-fn explain(settings: &Settings, shown: &[Shown]) -> anyhow::Result<()> {
+fn print_failures(settings: &Settings, shown: &[OutputRow]) -> anyhow::Result<()> {
     print(&format!("\nMail is sent by {}.", settings.mail))?;
-    for Shown { workspace, failures, .. } in shown.iter().filter(|shown| !shown.failures.is_empty()) {
+    for OutputRow { workspace, failures, .. } in shown.iter().filter(|shown| !shown.failures.is_empty()) {
         print(&format!("\nThe latest failures of {workspace}:"))?;
-        for ShownFailure { mail, attempts, next, reason } in failures {
+        for FailureRow { mail, attempts, next, reason } in failures {
             let next = next.as_ref().map_or_else(|| "given up".to_owned(), |next| format!("next try at {next}"));
             print(&format!("  {mail}: tried {attempts} times, {next}\n    {reason}"))?;
         }

@@ -7,8 +7,8 @@ use roadmap_domain::model::text::Name;
 use roadmap_domain::usecase::add_member::AddMember;
 use serde::Serialize;
 
-use super::InWorkspace;
-use super::output::{Form, Row};
+use super::WorkspaceArgument;
+use super::output::{OutputFormat, Row};
 use crate::settings::Settings;
 use crate::wiring::Application;
 
@@ -17,7 +17,7 @@ pub(crate) enum MemberCommand {
     /// Add a team member. The first one is the author of what names no known author
     Add {
         #[command(flatten)]
-        of: InWorkspace,
+        target: WorkspaceArgument,
         /// E-mail address
         #[arg(long)]
         email: String,
@@ -25,30 +25,30 @@ pub(crate) enum MemberCommand {
         #[arg(long)]
         name: String,
         #[command(flatten)]
-        form: Form,
+        format: OutputFormat,
     },
     /// List the team members of a workspace, oldest first
     List {
         #[command(flatten)]
-        of: InWorkspace,
+        target: WorkspaceArgument,
         #[command(flatten)]
-        form: Form,
+        format: OutputFormat,
     },
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct OutputRow {
     id: String,
     name: String,
     email: String,
     created_at: String,
 }
 
-impl Row for Shown {
+impl Row for OutputRow {
     const COLUMNS: &[&str] = &["id", "name", "email", "created_at"];
 }
 
-impl From<&Member> for Shown {
+impl From<&Member> for OutputRow {
     fn from(member: &Member) -> Self {
         Self {
             id: member.id.to_string(),
@@ -63,16 +63,16 @@ impl MemberCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
         let application = Application::open(settings).await?;
         match self {
-            Self::Add { of, email, name, form } => {
-                let workspace = of.find(&application).await?;
+            Self::Add { target, email, name, format } => {
+                let workspace = target.find(&application).await?;
                 let operation =
                     AddMember { email: EmailAddress::parse("--email", &email)?, name: Name::parse("--name", &name)? };
-                form.one(&Shown::from(&application.executor.apply(workspace.id, &operation).await?))
+                format.print_one(&OutputRow::from(&application.executor.apply(workspace.id, &operation).await?))
             }
-            Self::List { of, form } => {
-                let workspace = of.find(&application).await?;
+            Self::List { target, format } => {
+                let workspace = target.find(&application).await?;
                 let members = application.reader.members(workspace.id).await?;
-                form.many(&members.iter().map(Shown::from).collect::<Vec<_>>())
+                format.print_many(&members.iter().map(OutputRow::from).collect::<Vec<_>>())
             }
         }
     }

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use super::output::{Form, Row};
+use super::output::{OutputFormat, Row};
 use crate::settings::Settings;
 use crate::wiring;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Migrate {
     #[command(flatten)]
-    form: Form,
+    format: OutputFormat,
 }
 
 #[derive(Serialize)]
@@ -25,6 +25,6 @@ impl Row for Migrated {
 impl Migrate {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
         let migrations_run = wiring::migrate(settings).await?;
-        self.form.one(&Migrated { database: settings.database.to_string(), migrations_run })
+        self.format.print_one(&Migrated { database: settings.database.to_string(), migrations_run })
     }
 }

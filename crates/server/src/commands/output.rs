@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// Whether to print JSON.
 #[derive(Debug, Clone, Copy, clap::Args)]
-pub(crate) struct Form {
+pub(crate) struct OutputFormat {
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
@@ -20,14 +20,14 @@ pub(crate) trait Row: Serialize {
     const COLUMNS: &[&str];
 }
 
-impl Form {
+impl OutputFormat {
     /// Whether a program reads it.
     pub(crate) fn is_json(self) -> bool {
         self.json
     }
 
     /// Prints one thing: a JSON object, or a table of its fields.
-    pub(crate) fn one<R: Row>(self, row: &R) -> anyhow::Result<()> {
+    pub(crate) fn print_one<R: Row>(self, row: &R) -> anyhow::Result<()> {
         if self.json {
             return print(&serde_json::to_string_pretty(row)?);
         }
@@ -40,7 +40,7 @@ impl Form {
     }
 
     /// Prints several: a JSON array, or a table with a row for each.
-    pub(crate) fn many<R: Row>(self, rows: &[R]) -> anyhow::Result<()> {
+    pub(crate) fn print_many<R: Row>(self, rows: &[R]) -> anyhow::Result<()> {
         if self.json {
             return print(&serde_json::to_string_pretty(rows)?);
         }
@@ -74,6 +74,6 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        settled => Ok(settled?),
+        outcome => Ok(outcome?),
     }
 }

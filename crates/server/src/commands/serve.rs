@@ -7,8 +7,8 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use anyhow::Context;
-use roadmap_api::detached::Detached;
-use roadmap_api::observer::{Observer, Unobserved};
+use roadmap_api::detached::DetachedTasks;
+use roadmap_api::observer::{NoopObserver, Observer};
 use roadmap_domain::error::ErrorChain;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::forget_operations::ForgetOperations;
@@ -23,18 +23,18 @@ use crate::http;
 use crate::metrics::{Metrics, MetricsServer, Sources};
 use crate::secret;
 use crate::settings::Settings;
-use crate::stopping::{StopSignals, Stopping};
-use crate::wiring::{Application, Serving, Surface};
+use crate::shutdown::{ShutdownSignals, ShutdownState};
+use crate::wiring::{Application, HttpDependencies, HttpRuntime};
 use crate::worker::Worker;
 
 /// How often it is added to the store's totals what this process has stored.
-const FLUSH: Duration = Duration::from_secs(5);
+const FLUSH_INTERVAL: Duration = Duration::from_secs(5);
 
 /// How often it is looked for workspaces to be counted anew.
-const RECOUNT: Duration = Duration::from_secs(10);
+const RECOUNT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How often old answers are forgotten.
-const HOUSEKEEPING: Duration = Duration::from_secs(3_600);
+const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(3_600);
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
@@ -70,31 +70,31 @@ impl Serve {
             tracing::warn!(%subdomain, "there is no workspace of the name that the setting default_workspace has");
         }
 
-        application.warn(&settings).await;
-        let detached = Detached::on(Handle::current());
+        application.log_warnings(&settings).await;
+        let detached = DetachedTasks::new(Handle::current());
         let workers = settings.workers.unwrap_or_else(|| available_parallelism().map_or(1, NonZero::get));
         let references = Arc::new(secret::references(&settings)?);
-        let blobs = Application::blobs(&settings)?;
+        let blobs = Application::open_blobs(&settings)?;
         let metrics =
             settings.metrics_listen.as_deref().map(|at| (at, Arc::new(Metrics::new(application.clock.now()))));
-        let stopping = Stopping::default();
-        let surface = Surface {
+        let shutdown = ShutdownState::default();
+        let dependencies = HttpDependencies {
             base_url: &base_url,
             blobs: &blobs,
             references: &references,
             observer: metrics
                 .as_ref()
-                .map_or_else(|| Arc::new(Unobserved) as Arc<dyn Observer>, |(_, metrics)| metrics.clone()),
+                .map_or_else(|| Arc::new(NoopObserver) as Arc<dyn Observer>, |(_, metrics)| metrics.clone()),
             detached: &detached,
-            stopping: &stopping,
+            shutdown: &shutdown,
             workers,
         };
-        let Serving { states, connections } = application.states(&settings, &surface)?;
+        let HttpRuntime { states, connections } = application.http_runtime(&settings, &dependencies)?;
         let deliver = application.deliver_mail(&settings, &base_url, references)?;
-        let stop = StopSignals::receive()?.stop(stopping, settings.shutdown_delay);
+        let stop = ShutdownSignals::listen()?.begin_shutdown(shutdown, settings.shutdown_delay);
         let server = http::serve(listener, states, stop, settings.shutdown_wait)?;
-        let housekeeping = tokio::spawn(keep_house(
-            application.forget_operations(&settings),
+        let maintenance = tokio::spawn(run_maintenance(
+            application.purge_operation_keys(&settings),
             application.sweep_attachments(&settings, blobs),
             deliver.clone(),
         ));
@@ -116,7 +116,7 @@ impl Serve {
 
         print(&format!("{listening}{greeting}"))?;
         server.await.context("the server stopped")?;
-        housekeeping.abort();
+        maintenance.abort();
         if let Some(worker) = worker
             && !worker.stop(settings.shutdown_wait).await
         {
@@ -137,14 +137,14 @@ impl Serve {
 /// Lets the processes on one database know what each of them has stored, and counts anew what is due.
 async fn count_storage(budgets: Arc<StorageBudgets>) {
     let flushing = async {
-        let mut ticks = tokio::time::interval(FLUSH);
+        let mut ticks = tokio::time::interval(FLUSH_INTERVAL);
         loop {
             ticks.tick().await;
             flush_storage(&budgets).await;
         }
     };
     let counting = async {
-        let mut ticks = tokio::time::interval(RECOUNT);
+        let mut ticks = tokio::time::interval(RECOUNT_INTERVAL);
         loop {
             ticks.tick().await;
             match budgets.recount_due().await {
@@ -165,31 +165,31 @@ async fn flush_storage(budgets: &StorageBudgets) {
     }
 }
 
-async fn keep_house(forget: ForgetOperations, sweep: SweepAttachments, deliver: DeliverMail) {
-    let mut hours = tokio::time::interval(HOUSEKEEPING);
+async fn run_maintenance(forget: ForgetOperations, sweep: SweepAttachments, deliver: DeliverMail) {
+    let mut hours = tokio::time::interval(MAINTENANCE_INTERVAL);
     loop {
         hours.tick().await;
         match forget.run().await {
             Ok(0) => {}
-            Ok(forgotten) => tracing::info!(forgotten, "old answers of operation keys were forgotten"),
+            Ok(purged) => tracing::info!(purged, "purged expired operation keys"),
             Err(error) => {
-                tracing::warn!(error = %ErrorChain::new(&error), "old answers of operation keys could not be forgotten")
+                tracing::warn!(error = %ErrorChain::new(&error), "failed to purge expired operation keys")
             }
         }
         match sweep.run().await {
             Ok(swept) if swept == Swept::default() => {}
             Ok(Swept { blobs, unfinished, unused }) => {
-                tracing::info!(blobs, unfinished, unused, "what uploads have left behind was removed");
+                tracing::info!(blobs, unfinished, unused, "removed orphaned and unused uploads");
             }
             Err(error) => {
-                tracing::warn!(error = %ErrorChain::new(&error), "what uploads have left behind could not be removed")
+                tracing::warn!(error = %ErrorChain::new(&error), "failed to remove orphaned and unused uploads")
             }
         }
         match deliver.forget_sent().await {
             Ok(0) => {}
-            Ok(forgotten) => tracing::info!(forgotten, "mails that were sent long ago were forgotten"),
+            Ok(purged) => tracing::info!(purged, "purged sent mail"),
             Err(error) => {
-                tracing::warn!(error = %ErrorChain::new(&error), "mails that were sent long ago could not be forgotten")
+                tracing::warn!(error = %ErrorChain::new(&error), "failed to purge sent mail")
             }
         }
     }

@@ -6,8 +6,8 @@ use roadmap_domain::model::track::Track;
 use roadmap_domain::usecase::add_track::AddTrack;
 use serde::Serialize;
 
-use super::InWorkspace;
-use super::output::{Form, Row};
+use super::WorkspaceArgument;
+use super::output::{OutputFormat, Row};
 use crate::settings::Settings;
 use crate::wiring::Application;
 
@@ -16,36 +16,36 @@ pub(crate) enum TrackCommand {
     /// Add a track behind the others
     Add {
         #[command(flatten)]
-        of: InWorkspace,
+        target: WorkspaceArgument,
         /// Its name
         name: String,
         /// Lane in which the public sees what is on it [default: none]
         #[arg(long, value_name = "NAME")]
         lane: Option<String>,
         #[command(flatten)]
-        form: Form,
+        format: OutputFormat,
     },
     /// List the tracks of a workspace
     List {
         #[command(flatten)]
-        of: InWorkspace,
+        target: WorkspaceArgument,
         #[command(flatten)]
-        form: Form,
+        format: OutputFormat,
     },
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct OutputRow {
     id: String,
     name: String,
     status: Option<String>,
 }
 
-impl Row for Shown {
+impl Row for OutputRow {
     const COLUMNS: &[&str] = &["id", "name", "status"];
 }
 
-impl From<&Track> for Shown {
+impl From<&Track> for OutputRow {
     fn from(track: &Track) -> Self {
         Self { id: track.id.to_string(), name: track.name.to_string(), status: track.status().map(Name::to_string) }
     }
@@ -55,18 +55,18 @@ impl TrackCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
         let application = Application::open(settings).await?;
         match self {
-            Self::Add { of, name, lane, form } => {
-                let workspace = of.find(&application).await?;
+            Self::Add { target, name, lane, format } => {
+                let workspace = target.find(&application).await?;
                 let operation = AddTrack {
                     name: Name::parse("the name", &name)?,
                     lane: lane.map(|raw| Name::parse("--lane", &raw)).transpose()?,
                 };
-                form.one(&Shown::from(&application.executor.apply(workspace.id, &operation).await?))
+                format.print_one(&OutputRow::from(&application.executor.apply(workspace.id, &operation).await?))
             }
-            Self::List { of, form } => {
-                let workspace = of.find(&application).await?;
+            Self::List { target, format } => {
+                let workspace = target.find(&application).await?;
                 let tracks = application.reader.tracks(workspace.id).await?;
-                form.many(&tracks.iter().map(Shown::from).collect::<Vec<_>>())
+                format.print_many(&tracks.iter().map(OutputRow::from).collect::<Vec<_>>())
             }
         }
     }

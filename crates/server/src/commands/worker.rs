@@ -20,7 +20,7 @@ impl WorkerCommand {
         let deliver = application.deliver_mail(settings, &base_url(settings)?, references)?;
         let worker = Worker::start(deliver)?;
         print(&format!("Sending mail by {}", settings.mail))?;
-        worker.until_stopped().await;
+        worker.wait_for_signal().await;
         if !worker.stop(settings.shutdown_wait).await {
             tracing::warn!("some mail was under way when the time to stop had come");
         }

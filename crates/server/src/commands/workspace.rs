@@ -9,8 +9,8 @@ use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::usecase::create_workspace::CreateWorkspace;
 use serde::Serialize;
 
-use super::output::{Form, Row};
-use super::{base_url, named};
+use super::output::{OutputFormat, Row};
+use super::{base_url, find_workspace};
 use crate::settings::Settings;
 use crate::wiring::Application;
 
@@ -27,12 +27,12 @@ pub(crate) enum WorkspaceCommand {
         #[arg(long, value_name = "URL")]
         website_url: String,
         #[command(flatten)]
-        form: Form,
+        format: OutputFormat,
     },
     /// List all workspaces
     List {
         #[command(flatten)]
-        form: Form,
+        format: OutputFormat,
     },
     /// Show how much workspaces store, and how much they may
     Usage {
@@ -43,12 +43,12 @@ pub(crate) enum WorkspaceCommand {
         #[arg(long)]
         recount: bool,
         #[command(flatten)]
-        form: Form,
+        format: OutputFormat,
     },
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct OutputRow {
     id: String,
     subdomain: String,
     base_url: String,
@@ -56,12 +56,12 @@ struct Shown {
     website_url: String,
 }
 
-impl Row for Shown {
+impl Row for OutputRow {
     const COLUMNS: &[&str] = &["id", "subdomain", "base_url", "product_name", "website_url"];
 }
 
-impl Shown {
-    fn of(workspace: &Workspace, setting: &Setting, base_url: &BaseUrl) -> Self {
+impl OutputRow {
+    fn new(workspace: &Workspace, setting: &Setting, base_url: &BaseUrl) -> Self {
         Self {
             id: workspace.id.to_string(),
             subdomain: workspace.subdomain.to_string(),
@@ -73,7 +73,7 @@ impl Shown {
 }
 
 #[derive(Serialize)]
-struct ShownUsage {
+struct UsageRow {
     subdomain: String,
     record_bytes: i64,
     /// `null` without a limit.
@@ -85,7 +85,7 @@ struct ShownUsage {
     counted_at: Option<String>,
 }
 
-impl Row for ShownUsage {
+impl Row for UsageRow {
     const COLUMNS: &[&str] = &["subdomain", "record_bytes", "record_limit", "file_bytes", "file_limit", "counted_at"];
 }
 
@@ -95,9 +95,9 @@ async fn usage(
     settings: &Settings,
     only: Option<String>,
     recount: bool,
-) -> anyhow::Result<Vec<ShownUsage>> {
+) -> anyhow::Result<Vec<UsageRow>> {
     let workspaces = match only {
-        Some(subdomain) => vec![named(application, &subdomain).await?],
+        Some(subdomain) => vec![find_workspace(application, &subdomain).await?],
         None => application.directory.workspaces().await?,
     };
     let mut shown = Vec::new();
@@ -107,7 +107,7 @@ async fn usage(
         } else {
             application.usage.load_usage(id).await?.unwrap_or_default()
         };
-        shown.push(ShownUsage {
+        shown.push(UsageRow {
             subdomain: subdomain.to_string(),
             record_bytes: stored.usage.records,
             record_limit: settings.storage_limits.records,
@@ -123,36 +123,36 @@ impl WorkspaceCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
         let base_url = base_url(settings)?;
         match self {
-            Self::Create { subdomain, product_name, website_url, form } => {
+            Self::Create { subdomain, product_name, website_url, format } => {
                 let operation = CreateWorkspace {
                     subdomain: Subdomain::parse("the subdomain", &subdomain)?,
-                    setting: Setting::parse(&product_name, &website_url).map_err(of_flag)?,
+                    setting: Setting::parse(&product_name, &website_url).map_err(with_flag_name)?,
                 };
                 let application = Application::open(settings).await?;
                 let id = WorkspaceId::new(application.ids.next(application.clock.now()));
                 let created = application.executor.apply(id, &operation).await?;
-                form.one(&Shown::of(&created.workspace, &operation.setting, &base_url))
+                format.print_one(&OutputRow::new(&created.workspace, &operation.setting, &base_url))
             }
-            Self::List { form } => {
+            Self::List { format } => {
                 let application = Application::open(settings).await?;
                 let mut shown = Vec::new();
                 for workspace in application.directory.workspaces().await? {
                     let setting = application.reader.setting(workspace.id).await?;
                     let setting = setting.ok_or(RoadmapError::Missing(Resource::Workspace))?;
-                    shown.push(Shown::of(&workspace, &setting, &base_url));
+                    shown.push(OutputRow::new(&workspace, &setting, &base_url));
                 }
-                form.many(&shown)
+                format.print_many(&shown)
             }
-            Self::Usage { workspace, recount, form } => {
+            Self::Usage { workspace, recount, format } => {
                 let application = Application::open(settings).await?;
-                form.many(&usage(&application, settings, workspace, recount).await?)
+                format.print_many(&usage(&application, settings, workspace, recount).await?)
             }
         }
     }
 }
 
 /// A field of the settings is a flag here.
-fn of_flag(invalid: Invalid) -> anyhow::Error {
+fn with_flag_name(invalid: Invalid) -> anyhow::Error {
     let flag = format!("--{}", invalid.field.replace('_', "-"));
     anyhow::Error::new(invalid).context(flag)
 }

@@ -16,33 +16,33 @@ use crate::system::SystemClock;
 use crate::wiring;
 
 /// How far two clocks may be apart.
-const APART: i64 = 2_000;
+const MAX_CLOCK_SKEW_MS: i64 = 2_000;
 
 /// From how many percent of a budget on it is told.
 const NEARLY_USED_UP: u64 = 90;
-const SET_UP: &str =
+const ROLE_HINT: &str =
     "docs/operations.md (PostgreSQL) tells how to set up the role; `roadmap migrate` gives it its rights";
 
-const MIGRATE: &str = "run `roadmap migrate`; every start of the service does so, too";
+const MIGRATE_HINT: &str = "run `roadmap migrate`; every start of the service does so, too";
 
 pub(super) async fn check(settings: &Settings) -> Vec<Finding> {
     match &settings.database {
-        Database::File(file) => embedded(settings, file).await,
-        Database::Server(url) => server(settings, url).await,
+        Database::File(file) => check_embedded(settings, file).await,
+        Database::Server(url) => check_server(settings, url).await,
     }
 }
 
-async fn embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
+async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
     let shown = file.display();
     if !file.exists() {
         let found = format!("there is no database {shown} yet");
         return vec![Finding::warning("database", found, "create a workspace, or check data_dir and database_url")];
     }
-    let options = wiring::sqlite(settings, file);
+    let options = wiring::sqlite_options(settings, file);
     let restore = "`roadmap restore` puts a backup in its place; the message may tell more";
-    let looked = roadmap_sqlite::faults(file).and_then(|faults| Ok((faults, roadmap_sqlite::missing(file)?)));
-    let (faults, missing) = match looked {
-        Ok(looked) => looked,
+    let examined = roadmap_sqlite::faults(file).and_then(|faults| Ok((faults, roadmap_sqlite::missing(file)?)));
+    let (faults, missing) = match examined {
+        Ok(examined) => examined,
         Err(error) => {
             return vec![Finding::problem("database", format!("{shown} cannot be read: {}", chain(error)), restore)];
         }
@@ -71,22 +71,22 @@ async fn embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
         Err(error) => findings.push(Finding::problem("database", chain(error), restore)),
     }
     findings.push(match roadmap_sqlite::newest_moment(file) {
-        Ok(newest) => newer(newest, SystemClock.now()),
+        Ok(newest) => check_newest_row(newest, SystemClock.now()),
         Err(error) => Finding::problem("clock", chain(error), restore),
     });
     findings
 }
 
-async fn server(settings: &Settings, url: &str) -> Vec<Finding> {
-    let options = wiring::postgres(settings, url);
+async fn check_server(settings: &Settings, url: &str) -> Vec<Finding> {
+    let options = wiring::postgres_options(settings, url);
     let database = &settings.database;
     let before = SystemClock.now();
     let clock = match roadmap_postgres::server_time(&options).await {
         Ok(clock) => clock,
         Err(error) => {
             let found = format!("{database} cannot be reached: {}", chain(error));
-            let mend = "check database_url, and whether the server runs and lets this machine and login in";
-            return vec![Finding::problem("database", found, mend)];
+            let fix = "check database_url, and whether the server runs and lets this machine and login in";
+            return vec![Finding::problem("database", found, fix)];
         }
     };
     let after = SystemClock.now();
@@ -97,7 +97,7 @@ async fn server(settings: &Settings, url: &str) -> Vec<Finding> {
             missing.is_empty()
         }
         Err(error) => {
-            findings.push(Finding::problem("schema", chain(error), MIGRATE));
+            findings.push(Finding::problem("schema", chain(error), MIGRATE_HINT));
             false
         }
     };
@@ -105,23 +105,23 @@ async fn server(settings: &Settings, url: &str) -> Vec<Finding> {
         Ok(RoleProblems { missing, excess }) => {
             match missing {
                 Some(RoleProblem { found, fix }) => findings.push(Finding::problem("role", found, administrator(&fix))),
-                None if is_migrated => findings.extend(sessions(settings, &options).await),
+                None if is_migrated => findings.extend(check_sessions(settings, &options).await),
                 None => {}
             }
             findings.push(privileges(&excess));
         }
-        Err(error) => findings.push(Finding::problem("role", chain(error), SET_UP)),
+        Err(error) => findings.push(Finding::problem("role", chain(error), ROLE_HINT)),
     }
-    findings.push(apart(clock, before, after));
+    findings.push(compare_clocks(clock, before, after));
     findings
 }
 
 /// What the service's own connections are.
-async fn sessions(settings: &Settings, options: &roadmap_postgres::PostgresOptions) -> Vec<Finding> {
+async fn check_sessions(settings: &Settings, options: &roadmap_postgres::PostgresOptions) -> Vec<Finding> {
     let store = match PostgresStore::open(options).await {
         Ok(store) => store,
         Err(error) => {
-            return vec![Finding::problem("role", chain(error), SET_UP)];
+            return vec![Finding::problem("role", chain(error), ROLE_HINT)];
         }
     };
     let mut findings = vec![if settings.row_security {
@@ -162,7 +162,7 @@ fn administrator(fix: &str) -> String {
 fn schema(missing: &[String]) -> Finding {
     match missing.len() {
         0 => Finding::ok("schema", "it is up to date"),
-        many => Finding::warning("schema", format!("{many} migrations are still to be run"), MIGRATE),
+        many => Finding::warning("schema", format!("{many} migrations are still to be run"), MIGRATE_HINT),
     }
 }
 
@@ -176,7 +176,7 @@ async fn default_workspace(settings: &Settings, directory: &dyn Directory) -> Op
             format!("default_workspace is {subdomain}, and there is no such workspace"),
             "`roadmap workspace list` shows those there are",
         ),
-        Err(error) => Finding::problem(CHECK, chain(error), MIGRATE),
+        Err(error) => Finding::problem(CHECK, chain(error), MIGRATE_HINT),
     })
 }
 
@@ -192,7 +192,7 @@ async fn usage<S: Directory + UsageStore>(settings: &Settings, store: &S) -> Fin
             found.join("; "),
             "raise storage_records or storage_files, or talk to the workspace's people; `roadmap workspace usage` shows all",
         ),
-        Err(error) => Finding::problem(CHECK, chain(error), MIGRATE),
+        Err(error) => Finding::problem(CHECK, chain(error), MIGRATE_HINT),
     }
 }
 
@@ -213,10 +213,10 @@ async fn nearly_used_up<S: Directory + UsageStore>(
 }
 
 /// The clock of another machine, read between two looks at this one's.
-fn apart(other: Timestamp, before: Timestamp, after: Timestamp) -> Finding {
+fn compare_clocks(other: Timestamp, before: Timestamp, after: Timestamp) -> Finding {
     let ahead =
         if other < before { other.millis() - before.millis() } else { (other.millis() - after.millis()).max(0) };
-    if ahead.abs() <= APART {
+    if ahead.abs() <= MAX_CLOCK_SKEW_MS {
         return Finding::ok("clock", "it agrees with the database server's");
     }
     let (seconds, side) = (ahead.unsigned_abs() / 1_000, if ahead > 0 { "ahead" } else { "behind" });
@@ -228,9 +228,9 @@ fn apart(other: Timestamp, before: Timestamp, after: Timestamp) -> Finding {
 }
 
 /// Rows cannot be newer than now.
-fn newer(newest: Option<Timestamp>, now: Timestamp) -> Finding {
+fn check_newest_row(newest: Option<Timestamp>, now: Timestamp) -> Finding {
     match newest {
-        Some(newest) if newest.millis() - now.millis() > APART => Finding::warning(
+        Some(newest) if newest.millis() - now.millis() > MAX_CLOCK_SKEW_MS => Finding::warning(
             "clock",
             format!("the newest row is of {newest}, and it is {now} here: the clock was set back, or is wrong"),
             "let this machine take its time from the network (NTP)",
@@ -259,7 +259,7 @@ mod tests {
             (13_001, Verdict::Warning, "2 s ahead"),
             (75_000, Verdict::Warning, "64 s ahead"),
         ] {
-            let finding = apart(at(other), at(10_000), at(11_000));
+            let finding = compare_clocks(at(other), at(10_000), at(11_000));
             assert!(finding.result == result && finding.found.contains(says), "{other}: {finding:?}");
         }
     }

@@ -17,13 +17,13 @@ pub(super) fn unreadable(error: &anyhow::Error) -> Finding {
 }
 
 pub(super) fn check(settings: &Settings) -> Vec<Finding> {
-    vec![together(settings), base_url(settings), proxy(settings), secret(settings)]
+    vec![check_consistency(settings), base_url(settings), proxy(settings), secret(settings)]
 }
 
 /// Whether they go together: the first thing that is wrong is told.
-fn together(settings: &Settings) -> Finding {
+fn check_consistency(settings: &Settings) -> Finding {
     const CHECK: &str = "settings";
-    if let Err(error) = telemetry::filter(settings) {
+    if let Err(error) = telemetry::log_filter(settings) {
         return Finding::problem(CHECK, format!("{error:#}"), "set log to a level such as info");
     }
     let listen = match address("listen", &settings.listen) {
@@ -79,26 +79,26 @@ fn address(name: &str, raw: &str) -> Result<SocketAddr, Finding> {
 
 fn base_url(settings: &Settings) -> Finding {
     const CHECK: &str = "base_url";
-    let mend = "set base_url to the https:// URL at which the service is reached";
+    let fix = "set base_url to the https:// URL at which the service is reached";
     let Some(url) = &settings.base_url else {
-        return Finding::warning(CHECK, "it is not set: all URLs in answers and mails lead to this machine", mend);
+        return Finding::warning(CHECK, "it is not set: all URLs in answers and mails lead to this machine", fix);
     };
     if is_local(url) {
         return if matches!(settings.mail, Mail::Smtp(_)) {
             Finding::problem(
                 CHECK,
                 format!("{url} is this machine, and mail with links to it is sent to customers"),
-                mend,
+                fix,
             )
         } else {
-            Finding::warning(CHECK, format!("{url} is this machine: nobody else can open the URLs in answers"), mend)
+            Finding::warning(CHECK, format!("{url} is this machine: nobody else can open the URLs in answers"), fix)
         };
     }
     if !url.to_string().starts_with("https://") {
         return Finding::warning(
             CHECK,
             format!("{url} is not encrypted: keys can be read on the way, and mail programs do not unsubscribe"),
-            mend,
+            fix,
         );
     }
     let host = url.host();
@@ -132,8 +132,8 @@ fn proxy(settings: &Settings) -> Finding {
             "set proxy_networks to the networks of the proxies alone",
         );
     }
-    let is_elsewhere = address("listen", &settings.listen).is_ok_and(|listen| !listen.ip().is_loopback());
-    if is_elsewhere && networks.iter().all(|network| network.addr().is_loopback()) {
+    let is_public = address("listen", &settings.listen).is_ok_and(|listen| !listen.ip().is_loopback());
+    if is_public && networks.iter().all(|network| network.addr().is_loopback()) {
         return Finding::warning(
             CHECK,
             format!("the service listens at {}, and only headers of a proxy on this machine count", settings.listen),
@@ -156,16 +156,16 @@ fn secret(settings: &Settings) -> Finding {
     const CHECK: &str = "secret";
     if secret::has_guessable_previous(settings) {
         let found = "one of previous_secrets has too few different characters to be random";
-        return Finding::problem(CHECK, found, secret::PREVIOUS_HOW);
+        return Finding::problem(CHECK, found, secret::REMOVE_PREVIOUS_HINT);
     }
     if let Some(secret) = &settings.secret {
         return guessable(secret).unwrap_or_else(|| Finding::ok(CHECK, "it is set"));
     }
     if matches!(settings.database, Database::Server(_)) {
         let found = "it is not set, and all processes on a database server must sign alike";
-        return Finding::problem(CHECK, found, secret::HOW);
+        return Finding::problem(CHECK, found, secret::REPLACE_HINT);
     }
-    let kept = match secret::in_folder(settings) {
+    let kept = match secret::read_from_folder(settings) {
         Ok(Some(kept)) => kept,
         Ok(None) => return Finding::ok(CHECK, "it is made at the first start"),
         Err(error) => {
@@ -182,7 +182,7 @@ fn secret(settings: &Settings) -> Finding {
         Err(error) => {
             Finding::problem(CHECK, chain(error), "put it back from a backup; if it is lost, delete the file")
         }
-        Ok(_) if secret::is_open(settings) => Finding::problem(
+        Ok(_) if secret::is_readable_by_others(settings) => Finding::problem(
             CHECK,
             format!("others than its owner can read {file}"),
             format!("chmod 600 {file}, and change the secret if somebody may have read it"),
@@ -192,5 +192,5 @@ fn secret(settings: &Settings) -> Finding {
 }
 
 fn guessable(secret: &Secret) -> Option<Finding> {
-    secret.is_guessable().then(|| Finding::problem("secret", secret::GUESSABLE, secret::HOW))
+    secret.is_guessable().then(|| Finding::problem("secret", secret::GUESSABLE_MESSAGE, secret::REPLACE_HINT))
 }

@@ -3,7 +3,7 @@
 //! Look-ups are answered from, in this order:
 //!
 //! 1. what was found or not found within the last second;
-//! 2. the database, of one row. Only so many of these may find nothing in a second ([`MISSES`]);
+//! 2. the database, of one row. Only so many of these may find nothing in a second ([`MAX_MISSES_PER_SECOND`]);
 //! 3. after that, lists of all subdomains and of all keys of a workspace, each of which is read at most
 //!    once a second. The database is asked only for what is on them.
 //!
@@ -25,7 +25,7 @@ use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::Directory;
 use tokio::sync::Semaphore;
 
-use super::remembered::Remembered;
+use super::cached_value::CachedValue;
 
 /// How long a look-up is remembered: a revocation takes effect within this time in every process.
 /// Expiry does not wait for it, because its moment is remembered too. A key that was asked for before
@@ -36,7 +36,7 @@ const LIFETIME: Duration = Duration::from_secs(1);
 const CAPACITY: u64 = 10_000;
 
 /// How many look-ups of single rows may find nothing in a second.
-const MISSES: u32 = 50;
+const MAX_MISSES_PER_SECOND: u32 = 50;
 
 /// The subdomains and keys of another directory.
 pub(crate) struct CachedDirectory {
@@ -46,10 +46,10 @@ pub(crate) struct CachedDirectory {
     unknown_keys: Cache<(Subdomain, KeyDigest), ()>,
     workspaces: Cache<Subdomain, Workspace>,
     unknown_subdomains: Cache<Subdomain, ()>,
-    used: Cache<uuid::Uuid, ()>,
+    recent_uses: Cache<uuid::Uuid, ()>,
     misses: MissBudget,
-    all_workspaces: Remembered<Arc<HashMap<Subdomain, Workspace>>>,
-    digests: Cache<WorkspaceId, Arc<Remembered<Arc<HashSet<KeyDigest>>>>>,
+    all_workspaces: CachedValue<Arc<HashMap<Subdomain, Workspace>>>,
+    digests: Cache<WorkspaceId, Arc<CachedValue<Arc<HashSet<KeyDigest>>>>>,
     /// Held while a list of keys is read: one at a time, whosever it is.
     listing: Semaphore,
 }
@@ -63,9 +63,9 @@ impl CachedDirectory {
             unknown_keys: short_lived(),
             workspaces: short_lived(),
             unknown_subdomains: short_lived(),
-            used: short_lived(),
+            recent_uses: short_lived(),
             misses: MissBudget::new(stopwatch.clone()),
-            all_workspaces: Remembered::new(LIFETIME, stopwatch.clone()),
+            all_workspaces: CachedValue::new(LIFETIME, stopwatch.clone()),
             digests: Cache::builder().max_capacity(CAPACITY).time_to_idle(60 * LIFETIME).build(),
             listing: Semaphore::new(1),
             stopwatch,
@@ -84,7 +84,7 @@ impl CachedDirectory {
 
     /// Whether a workspace has a key, by the list of its keys.
     async fn is_listed(&self, workspace: WorkspaceId, digest: &KeyDigest) -> Result<bool, StoreError> {
-        let list = self.digests.get_with(workspace, || Arc::new(Remembered::new(LIFETIME, self.stopwatch.clone())));
+        let list = self.digests.get_with(workspace, || Arc::new(CachedValue::new(LIFETIME, self.stopwatch.clone())));
         let read = async {
             // Never closed.
             let _permit = self.listing.acquire().await;
@@ -127,7 +127,7 @@ impl Directory for CachedDirectory {
             }
             None => {
                 if let Some(reserved) = reserved {
-                    reserved.spend();
+                    reserved.consume();
                 }
                 self.unknown_keys.insert(name, ());
                 Ok(None)
@@ -139,7 +139,7 @@ impl Directory for CachedDirectory {
     /// written; one of them is enough.
     async fn record_use(&self, credential: &Credential, at: Timestamp) -> Result<(), StoreError> {
         let key = credential.key.id.uuid();
-        if self.used.entry(key).or_insert(()).is_fresh() {
+        if self.recent_uses.entry(key).or_insert(()).is_fresh() {
             self.inner.record_use(credential, at).await?;
         }
         Ok(())
@@ -159,7 +159,7 @@ impl Directory for CachedDirectory {
                 Ok(Some(found))
             }
             None => {
-                reserved.spend();
+                reserved.consume();
                 self.unknown_subdomains.insert(subdomain.clone(), ());
                 Ok(None)
             }
@@ -199,7 +199,7 @@ impl MissBudget {
         if second.0 != now {
             *second = (now, 0);
         }
-        if second.1 >= MISSES {
+        if second.1 >= MAX_MISSES_PER_SECOND {
             return None;
         }
         second.1 += 1;
@@ -215,7 +215,7 @@ struct Reservation<'a> {
 
 impl Reservation<'_> {
     /// The look-up has found nothing.
-    fn spend(self) {
+    fn consume(self) {
         std::mem::forget(self);
     }
 }
@@ -234,7 +234,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
-    use crate::system::tests::SetStopwatch;
+    use crate::system::tests::ManualStopwatch;
     use roadmap_domain::model::api_key::Scopes;
     use roadmap_domain::model::id::ApiKeyId;
     use roadmap_domain::model::text::Name;
@@ -243,14 +243,14 @@ mod tests {
 
     /// How often the database was read: single keys, single workspaces, lists of workspaces, lists of keys.
     #[derive(Default)]
-    struct Reads {
+    struct ReadCounts {
         keys: AtomicU32,
         workspaces: AtomicU32,
         lists: AtomicU32,
         key_lists: AtomicU32,
     }
 
-    impl Reads {
+    impl ReadCounts {
         fn all(&self) -> [u32; 4] {
             [&self.keys, &self.workspaces, &self.lists, &self.key_lists].map(|reads| reads.load(Ordering::Relaxed))
         }
@@ -278,7 +278,7 @@ mod tests {
     }
 
     /// The good keys of `acme` and `bolt`.
-    const GOOD: [(&str, u32); 3] = [("acme", 1_000_001), ("acme", 1_000_002), ("bolt", 1_000_003)];
+    const VALID_KEYS: [(&str, u32); 3] = [("acme", 1_000_001), ("acme", 1_000_002), ("bolt", 1_000_003)];
 
     fn credential(label: &str, number: u32) -> Credential {
         let at = Timestamp::from_millis(0).unwrap();
@@ -296,13 +296,13 @@ mod tests {
     }
 
     /// A directory in front of a database with these keys.
-    fn cached() -> (CachedDirectory, Arc<Reads>, Arc<SetStopwatch>) {
-        let (reads, stopwatch) = (Arc::new(Reads::default()), Arc::new(SetStopwatch::default()));
+    fn cached() -> (CachedDirectory, Arc<ReadCounts>, Arc<ManualStopwatch>) {
+        let (reads, stopwatch) = (Arc::new(ReadCounts::default()), Arc::new(ManualStopwatch::default()));
         let mut inner = MockDirectory::new();
         let counted = reads.clone();
         inner.expect_credential().returning(move |asked, key| {
             count(&counted.keys);
-            let found = GOOD.iter().find(|(label, number)| subdomain(label) == *asked && digest(*number) == *key);
+            let found = VALID_KEYS.iter().find(|(label, number)| subdomain(label) == *asked && digest(*number) == *key);
             Ok(found.map(|(label, number)| credential(label, *number)))
         });
         let counted = reads.clone();
@@ -318,7 +318,7 @@ mod tests {
         let counted = reads.clone();
         inner.expect_key_digests().returning(move |asked| {
             count(&counted.key_lists);
-            let own = GOOD.iter().filter(|(label, _)| workspace(label).id == asked);
+            let own = VALID_KEYS.iter().filter(|(label, _)| workspace(label).id == asked);
             Ok(own.map(|(_, number)| digest(*number)).collect())
         });
         (CachedDirectory::new(Arc::new(inner), stopwatch.clone()), reads, stopwatch)
@@ -326,53 +326,53 @@ mod tests {
 
     async fn is_found(directory: &CachedDirectory, label: &str, number: u32) -> bool {
         let found = directory.credential(&subdomain(label), &digest(number)).await.unwrap();
-        let expected = GOOD.contains(&(label, number)).then(|| credential(label, number));
+        let expected = VALID_KEYS.contains(&(label, number)).then(|| credential(label, number));
         assert_eq!(found, expected, "{label} {number}");
         found.is_some()
     }
 
     #[tokio::test]
-    async fn one_key_under_many_subdomains_is_looked_up_so_often_and_no_more() {
+    async fn lookups_of_one_key_under_many_subdomains_are_bounded() {
         let (directory, reads, _) = cached();
-        let (label, good) = GOOD[0];
+        let (label, good) = VALID_KEYS[0];
         assert!(is_found(&directory, label, good).await);
         for number in 0..10_000 {
             assert!(!is_found(&directory, &format!("w{number}"), good).await);
         }
-        assert_eq!(reads.all(), [1 + MISSES, 0, 1, 0]);
+        assert_eq!(reads.all(), [1 + MAX_MISSES_PER_SECOND, 0, 1, 0]);
     }
 
     #[tokio::test]
-    async fn many_keys_of_one_subdomain_are_looked_up_so_often_and_no_more() {
+    async fn lookups_of_many_keys_of_one_subdomain_are_bounded() {
         let (directory, reads, stopwatch) = cached();
         for number in 0..10_000 {
             assert!(!is_found(&directory, "acme", number).await);
         }
-        assert_eq!(reads.all(), [MISSES, 0, 1, 1]);
-        stopwatch.pass(Duration::from_secs(1));
+        assert_eq!(reads.all(), [MAX_MISSES_PER_SECOND, 0, 1, 1]);
+        stopwatch.advance(Duration::from_secs(1));
         for number in 10_000..20_000 {
             assert!(!is_found(&directory, "acme", number).await);
         }
-        assert_eq!(reads.all(), [2 * MISSES, 0, 2, 2]);
+        assert_eq!(reads.all(), [2 * MAX_MISSES_PER_SECOND, 0, 2, 2]);
     }
 
     #[tokio::test]
-    async fn good_keys_are_found_while_others_are_tried() {
+    async fn valid_keys_are_found_while_others_are_guessed() {
         let (directory, reads, _) = cached();
         for number in 0..10_000 {
             assert!(!is_found(&directory, "acme", number).await && !is_found(&directory, "bolt", number).await);
         }
-        for (label, number) in GOOD {
+        for (label, number) in VALID_KEYS {
             // Each of them is new here.
             assert!(is_found(&directory, label, number).await);
         }
         // Nor does a good key work elsewhere.
-        assert!(!is_found(&directory, "bolt", GOOD[0].1).await);
-        assert_eq!(reads.all(), [MISSES + 3, 0, 1, 2]);
+        assert!(!is_found(&directory, "bolt", VALID_KEYS[0].1).await);
+        assert_eq!(reads.all(), [MAX_MISSES_PER_SECOND + 3, 0, 1, 2]);
     }
 
     #[tokio::test]
-    async fn many_unknown_workspaces_are_looked_up_so_often_and_no_more() {
+    async fn lookups_of_unknown_workspaces_are_bounded() {
         let (directory, reads, _) = cached();
         for number in 0..10_000 {
             assert_eq!(directory.workspace(&subdomain(&format!("w{number}"))).await.unwrap(), None);
@@ -380,28 +380,28 @@ mod tests {
         for label in ["acme", "bolt"] {
             assert_eq!(directory.workspace(&subdomain(label)).await.unwrap(), Some(workspace(label)));
         }
-        assert_eq!(reads.all(), [0, MISSES, 1, 0]);
+        assert_eq!(reads.all(), [0, MAX_MISSES_PER_SECOND, 1, 0]);
     }
 
     #[tokio::test]
-    async fn look_ups_that_find_something_are_never_too_many() {
+    async fn successful_lookups_are_not_limited() {
         let (directory, reads, _) = cached();
-        for _ in 0..2 * MISSES {
-            for (label, number) in GOOD {
+        for _ in 0..2 * MAX_MISSES_PER_SECOND {
+            for (label, number) in VALID_KEYS {
                 directory.credentials.invalidate(&(subdomain(label), digest(number)));
                 assert!(is_found(&directory, label, number).await);
             }
         }
-        assert_eq!(reads.all(), [6 * MISSES, 0, 0, 0]);
+        assert_eq!(reads.all(), [6 * MAX_MISSES_PER_SECOND, 0, 0, 0]);
     }
 
     #[tokio::test]
-    async fn what_was_found_and_what_was_not_is_remembered() {
+    async fn hits_and_misses_are_cached() {
         let (directory, reads, _) = cached();
         let started = std::time::Instant::now();
         for _ in 0..1_000 {
-            assert!(is_found(&directory, "acme", GOOD[0].1).await);
-            assert!(!is_found(&directory, "acme", 1).await && !is_found(&directory, "nobody", GOOD[0].1).await);
+            assert!(is_found(&directory, "acme", VALID_KEYS[0].1).await);
+            assert!(!is_found(&directory, "acme", 1).await && !is_found(&directory, "nobody", VALID_KEYS[0].1).await);
             assert_eq!(directory.workspace(&subdomain("acme")).await.unwrap(), Some(workspace("acme")));
             assert_eq!(directory.workspace(&subdomain("unknown")).await.unwrap(), None);
         }

@@ -10,19 +10,19 @@ use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_domain::ports::{GatePass, OperationGate};
 use tokio::sync::OwnedMutexGuard;
 
-type Line = Arc<tokio::sync::Mutex<()>>;
-type Lines = Arc<Mutex<HashMap<(WorkspaceId, OperationKey), Line>>>;
+type KeyLock = Arc<tokio::sync::Mutex<()>>;
+type KeyLocks = Arc<Mutex<HashMap<(WorkspaceId, OperationKey), KeyLock>>>;
 
 /// The gate of one process: a line of waiters per key that is in use.
 pub(crate) struct MemoryGate {
-    lines: Lines,
+    locks: KeyLocks,
     wait: Duration,
 }
 
 impl MemoryGate {
     /// A gate at which nobody waits longer than `wait`.
     pub(crate) fn new(wait: Duration) -> Self {
-        Self { lines: Lines::default(), wait }
+        Self { locks: KeyLocks::default(), wait }
     }
 }
 
@@ -30,31 +30,31 @@ impl MemoryGate {
 impl OperationGate for MemoryGate {
     async fn enter(&self, workspace: WorkspaceId, key: &OperationKey) -> Option<GatePass> {
         let name = (workspace, key.clone());
-        let line = Arc::clone(known(&self.lines).entry(name.clone()).or_default());
-        let mut place = Place { lines: Arc::clone(&self.lines), name, turn: None };
-        place.turn = Some(tokio::time::timeout(self.wait, line.lock_owned()).await.ok()?);
-        Some(Box::new(place))
+        let lock = Arc::clone(lock_map(&self.locks).entry(name.clone()).or_default());
+        let mut entry = KeyLockGuard { locks: Arc::clone(&self.locks), name, guard: None };
+        entry.guard = Some(tokio::time::timeout(self.wait, lock.lock_owned()).await.ok()?);
+        Some(Box::new(entry))
     }
 }
 
-fn known(lines: &Lines) -> MutexGuard<'_, HashMap<(WorkspaceId, OperationKey), Line>> {
+fn lock_map(locks: &KeyLocks) -> MutexGuard<'_, HashMap<(WorkspaceId, OperationKey), KeyLock>> {
     // Nothing panics while it holds the map.
-    lines.lock().unwrap_or_else(PoisonError::into_inner)
+    locks.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A place in a line, at first waiting, then with the turn. The last to leave takes the line away.
-struct Place {
-    lines: Lines,
+struct KeyLockGuard {
+    locks: KeyLocks,
     name: (WorkspaceId, OperationKey),
-    turn: Option<OwnedMutexGuard<()>>,
+    guard: Option<OwnedMutexGuard<()>>,
 }
 
-impl Drop for Place {
+impl Drop for KeyLockGuard {
     fn drop(&mut self) {
-        let mut lines = known(&self.lines);
-        self.turn = None;
-        if lines.get(&self.name).is_some_and(|line| Arc::strong_count(line) == 1) {
-            lines.remove(&self.name);
+        let mut locks = lock_map(&self.locks);
+        self.guard = None;
+        if locks.get(&self.name).is_some_and(|lock| Arc::strong_count(lock) == 1) {
+            locks.remove(&self.name);
         }
     }
 }
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nobody_waits_longer_than_allowed() {
+    async fn waiting_for_a_key_times_out() {
         let gate = gate();
         let _first = gate.enter(workspace(1), &key("k")).await.unwrap();
         let asked = tokio::time::Instant::now();
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nothing_is_kept_of_keys_that_nobody_uses() {
+    async fn locks_of_unused_keys_are_removed() {
         let gate = gate();
         let first = gate.enter(workspace(1), &key("k")).await.unwrap();
         assert!(gate.enter(workspace(1), &key("k")).await.is_none());
@@ -115,8 +115,8 @@ mod tests {
         tokio::task::yield_now().await;
         abandoned.abort();
         assert!(abandoned.await.is_err());
-        assert_eq!(known(&gate.lines).len(), 1);
+        assert_eq!(lock_map(&gate.locks).len(), 1);
         drop(first);
-        assert_eq!(known(&gate.lines).len(), 0);
+        assert_eq!(lock_map(&gate.locks).len(), 0);
     }
 }

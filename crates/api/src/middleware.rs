@@ -13,9 +13,9 @@ use actix_web::{Error, HttpResponse, web};
 use futures_util::FutureExt;
 use tracing::Instrument;
 
-use crate::connection::Calls;
-use crate::error::{ApiError, RefusedBudget};
-use crate::observer::{Answered, UNKNOWN_ROUTE, method_name};
+use crate::connection::RequestTracker;
+use crate::error::{ApiError, ExceededBudget};
+use crate::observer::{CompletedRequest, UNKNOWN_ROUTE, method_name};
 use crate::state::State;
 use crate::wire::REPLAYED;
 
@@ -24,16 +24,16 @@ pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The target of the span of a call that is for traces: it has other fields than the one for the log, under
 /// the names that OpenTelemetry has for them.
-pub const TRACE: &str = "roadmap_api::trace";
+pub const TRACE_TARGET: &str = "roadmap_api::trace";
 
 /// Longest request id that is taken from a client.
-const LONGEST_ID: usize = 128;
+const MAX_REQUEST_ID_LENGTH: usize = 128;
 
 /// Surrounds a call.
 ///
 /// # Errors
 /// What failed before it became an answer, with the answer in it.
-pub async fn call(
+pub async fn instrument_request(
     state: web::Data<State>,
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -50,7 +50,7 @@ pub async fn call(
         workspace = tracing::field::Empty,
     );
     let trace = tracing::info_span!(
-        target: TRACE,
+        target: TRACE_TARGET,
         "call",
         otel.name = method,
         otel.kind = "server",
@@ -60,11 +60,11 @@ pub async fn call(
         otel.status_code = tracing::field::Empty,
         request_id = id.to_str().unwrap_or_default(),
     );
-    let answering = request.request().conn_data::<Calls>().map(Calls::begin);
+    let in_flight = request.request().conn_data::<RequestTracker>().map(RequestTracker::begin_request);
     let outcome = AssertUnwindSafe(next.call(request)).catch_unwind().instrument(span.clone()).await;
-    drop(answering);
+    drop(in_flight);
     let _inside = span.entered();
-    let answered = |route: &str, status: StatusCode, replayed: bool| {
+    let record_response = |route: &str, status: StatusCode, replayed: bool| {
         let duration = started.elapsed();
         let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         tracing::info!(route, status = status.as_u16(), duration_us, "answered");
@@ -76,16 +76,16 @@ pub async fn call(
                 trace.record("otel.status_code", "error");
             }
         }
-        state.observer.answered(&Answered { route, method, status, duration, replayed });
+        state.observer.request_completed(&CompletedRequest { route, method, status, duration, replayed });
     };
     let failed = match outcome {
         Ok(Ok(response)) => {
             let mut response = response.map_into_boxed_body();
-            mark(response.headers_mut(), id, &state);
+            set_common_headers(response.headers_mut(), id, &state);
             let route = response.request().match_pattern();
             let replayed = response.headers().contains_key(REPLAYED);
             report_budget(&state, response.response());
-            answered(route.as_deref().unwrap_or(UNKNOWN_ROUTE), response.status(), replayed);
+            record_response(route.as_deref().unwrap_or(UNKNOWN_ROUTE), response.status(), replayed);
             return Ok(response);
         }
         Ok(Err(error)) => error,
@@ -94,26 +94,26 @@ pub async fn call(
     // The request went down with what failed. Its answer is kept in the error.
     let mut response = failed.error_response();
     report_budget(&state, &response);
-    mark(response.headers_mut(), id, &state);
-    answered(UNKNOWN_ROUTE, response.status(), false);
+    set_common_headers(response.headers_mut(), id, &state);
+    record_response(UNKNOWN_ROUTE, response.status(), false);
     Err(InternalError::from_response(failed, response).into())
 }
 
 fn report_budget<B>(state: &State, response: &HttpResponse<B>) {
-    if let Some(RefusedBudget(budget)) = response.extensions().get() {
-        state.observer.over_budget(budget);
+    if let Some(ExceededBudget(budget)) = response.extensions().get() {
+        state.observer.budget_exceeded(budget);
     }
 }
 
 /// How long browsers come back to a host by HTTPS alone: a year. Other hosts are none of ours to decide about, also those
 /// below: each workspace's host says it for itself.
-const HTTPS_ALONE: HeaderValue = HeaderValue::from_static("max-age=31536000");
+const HSTS_ONE_YEAR: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// Headers of every answer. Only what is the same for everybody says itself that it may be kept.
-fn mark(headers: &mut HeaderMap, id: HeaderValue, state: &State) {
+fn set_common_headers(headers: &mut HeaderMap, id: HeaderValue, state: &State) {
     headers.insert(REQUEST_ID, id);
     if state.base_url.is_https() {
-        headers.insert(STRICT_TRANSPORT_SECURITY, HTTPS_ALONE);
+        headers.insert(STRICT_TRANSPORT_SECURITY, HSTS_ONE_YEAR);
     }
     if !headers.contains_key(CACHE_CONTROL) {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -124,7 +124,7 @@ fn mark(headers: &mut HeaderMap, id: HeaderValue, state: &State) {
 fn request_id(headers: &HeaderMap, state: &State) -> HeaderValue {
     let given = headers
         .get(REQUEST_ID)
-        .filter(|id| (1..=LONGEST_ID).contains(&id.len()) && id.as_bytes().iter().all(u8::is_ascii_graphic));
+        .filter(|id| (1..=MAX_REQUEST_ID_LENGTH).contains(&id.len()) && id.as_bytes().iter().all(u8::is_ascii_graphic));
     given.cloned().unwrap_or_else(|| {
         let new = state.ids.next(state.clock.now()).to_string();
         HeaderValue::try_from(new).unwrap_or_else(|_| HeaderValue::from_static("none"))
@@ -155,14 +155,14 @@ pub(crate) mod tests {
     use std::time::Duration;
 
     use crate::body::BodyLimits;
-    use crate::detached::Detached;
+    use crate::detached::DetachedTasks;
     use crate::forwarding::Proxies;
-    use crate::limits::Limits;
+    use crate::limits::RateLimits;
     use crate::markup::MarkupPool;
-    use crate::observer::Unobserved;
+    use crate::observer::NoopObserver;
 
     /// An application behind which there is nothing but a clock and ids.
-    pub(crate) fn state() -> web::Data<State> {
+    pub(crate) fn test_state() -> web::Data<State> {
         let mut clock = MockClock::new();
         clock.expect_now().return_const(Timestamp::from_millis(0).unwrap());
         let mut ids = MockIds::new();
@@ -183,15 +183,15 @@ pub(crate) mod tests {
             references: Arc::new(References::new(secret, Vec::new())),
             directory: Arc::new(MockDirectory::new()),
             authenticate: Authenticate::new(Arc::new(MockDirectory::new()), clock.clone()),
-            limits: Arc::new(Limits::off()),
+            limits: Arc::new(RateLimits::disabled()),
             bodies: BodyLimits::new(Duration::from_secs(30), 1024),
             markup: MarkupPool::new(tokio::runtime::Handle::current(), 1),
             base_url: BaseUrl::parse("base_url", "http://localhost").unwrap(),
             mails_per_day: None,
             proxies: Proxies::none(),
             default_workspace: None,
-            observer: Arc::new(Unobserved),
-            detached: Detached::on(tokio::runtime::Handle::current()),
+            observer: Arc::new(NoopObserver),
+            detached: DetachedTasks::new(tokio::runtime::Handle::current()),
             ids,
             clock,
         })
@@ -202,12 +202,12 @@ pub(crate) mod tests {
     }
 
     #[actix_web::test]
-    async fn a_panic_is_an_answer_too_and_the_next_call_is_served() {
+    async fn a_panic_becomes_a_500_and_the_next_request_is_served() {
         let routes = web::scope("")
-            .wrap(from_fn(call))
+            .wrap(from_fn(instrument_request))
             .route("/panic", web::get().to(panicking))
             .route("/good", web::get().to(HttpResponse::Ok));
-        let app = test::init_service(App::new().app_data(state()).service(routes)).await;
+        let app = test::init_service(App::new().app_data(test_state()).service(routes)).await;
         let asked = test::TestRequest::get().uri("/panic").to_request();
         let error = test::try_call_service(&app, asked).await.unwrap_err();
         let response = error.error_response();
@@ -220,8 +220,8 @@ pub(crate) mod tests {
     }
 
     #[actix_web::test]
-    async fn work_that_panics_is_an_error_of_its_caller() {
-        let detached = Detached::on(tokio::runtime::Handle::current());
+    async fn a_panicking_task_is_an_error_of_its_caller() {
+        let detached = DetachedTasks::new(tokio::runtime::Handle::current());
         let panicked = detached
             .run(async {
                 if true {

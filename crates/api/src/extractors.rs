@@ -18,14 +18,14 @@ use roadmap_domain::model::operation_key::OperationKey;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::body::{self, Reserved};
+use crate::body::{self, MemoryReservation};
 use crate::error::ApiError;
 use crate::fields::{self, Query};
 use crate::state::State;
 use crate::wire::Links;
 
 /// A call that reads.
-pub struct ReadCall {
+pub struct ReadRequest {
     /// Who is calling.
     pub workspace: WorkspaceId,
     /// Where the workspace's things are seen.
@@ -35,40 +35,40 @@ pub struct ReadCall {
 }
 
 /// A call that writes, with its body.
-pub struct WriteCall {
+pub struct WriteRequest {
     /// Who is calling.
     pub workspace: WorkspaceId,
     /// Where the workspace's things are seen.
     pub links: Links,
     body: Map<String, Value>,
     /// What the body takes of the process's memory.
-    memory: Reserved,
+    memory: MemoryReservation,
 }
 
 /// A call that uploads, without its body: that is not all read before it is worked on.
-pub struct UploadCall {
+pub struct UploadRequest {
     /// Who is calling.
     pub workspace: WorkspaceId,
     /// Where the workspace's things are seen.
     pub links: Links,
 }
 
-impl UploadCall {
+impl UploadRequest {
     /// Checks the head of an upload. The scope comes before the body, because nobody who may not
     /// write should have to send it.
     ///
     /// # Errors
     /// 406, 415, 403.
-    pub fn of(request: &HttpRequest) -> Result<Self, ApiError> {
-        let (credential, links) = caller(request)?;
-        accepts_json(request)?;
-        sends_form(request)?;
-        permit(&credential, Scope::Write)?;
+    pub fn from_head(request: &HttpRequest) -> Result<Self, ApiError> {
+        let (credential, links) = authenticated_caller(request)?;
+        check_accept(request)?;
+        check_form_content_type(request)?;
+        require_scope(&credential, Scope::Write)?;
         Ok(Self { workspace: credential.workspace.id, links })
     }
 }
 
-impl WriteCall {
+impl WriteRequest {
     /// The body, for calls that have no operation key.
     ///
     /// # Errors
@@ -78,28 +78,30 @@ impl WriteCall {
     }
 
     /// Who is calling, the operation key, the body, and what the body takes of the process's memory.
-    pub(crate) fn into_parts(self) -> (WorkspaceId, Parsed<Option<OperationKey>>, Map<String, Value>, Reserved) {
+    pub(crate) fn into_parts(
+        self,
+    ) -> (WorkspaceId, Parsed<Option<OperationKey>>, Map<String, Value>, MemoryReservation) {
         (self.workspace, fields::operation_key(&self.body), self.body, self.memory)
     }
 }
 
-impl FromRequest for ReadCall {
+impl FromRequest for ReadRequest {
     type Error = ApiError;
     type Future = std::future::Ready<Result<Self, ApiError>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        std::future::ready(read(request))
+        std::future::ready(read_request(request))
     }
 }
 
-fn read(request: &HttpRequest) -> Result<ReadCall, ApiError> {
-    let (credential, links) = caller(request)?;
-    accepts_json(request)?;
-    permit(&credential, Scope::Read)?;
-    Ok(ReadCall { workspace: credential.workspace.id, links, query: Query::parse(request.query_string()) })
+fn read_request(request: &HttpRequest) -> Result<ReadRequest, ApiError> {
+    let (credential, links) = authenticated_caller(request)?;
+    check_accept(request)?;
+    require_scope(&credential, Scope::Read)?;
+    Ok(ReadRequest { workspace: credential.workspace.id, links, query: Query::parse(request.query_string()) })
 }
 
-impl FromRequest for WriteCall {
+impl FromRequest for WriteRequest {
     type Error = ApiError;
     type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
 
@@ -107,20 +109,20 @@ impl FromRequest for WriteCall {
         let request = request.clone();
         let mut payload = payload.take();
         Box::pin(async move {
-            let (credential, links) = caller(&request)?;
-            accepts_json(&request)?;
-            sends_json(&request)?;
+            let (credential, links) = authenticated_caller(&request)?;
+            check_accept(&request)?;
+            check_json_content_type(&request)?;
             let state = request.app_data::<web::Data<State>>().ok_or(RoadmapError::Unauthenticated)?;
-            let (body, memory) = state.bodies.read(&mut payload, body::JSON_LIMIT).await?;
-            let body = json_object(&body)?;
-            permit(&credential, Scope::Write)?;
+            let (body, memory) = state.bodies.read_body(&mut payload, body::JSON_LIMIT).await?;
+            let body = parse_json_object(&body)?;
+            require_scope(&credential, Scope::Write)?;
             Ok(Self { workspace: credential.workspace.id, links, body, memory })
         })
     }
 }
 
 /// The request that the path names. Bytes that are no text name none.
-pub fn request_ref(request: &HttpRequest) -> RequestRef {
+pub fn feature_request_ref(request: &HttpRequest) -> RequestRef {
     let segment = request.match_info().get("id").unwrap_or_default();
     match percent_encoding::percent_decode_str(segment).decode_utf8() {
         Ok(segment) => RequestRef::parse(&segment),
@@ -128,21 +130,21 @@ pub fn request_ref(request: &HttpRequest) -> RequestRef {
     }
 }
 
-fn caller(request: &HttpRequest) -> Result<(Credential, Links), ApiError> {
+fn authenticated_caller(request: &HttpRequest) -> Result<(Credential, Links), ApiError> {
     let credential = request.extensions().get::<Credential>().cloned().ok_or(RoadmapError::Unauthenticated)?;
     let state = request.app_data::<web::Data<State>>().ok_or(RoadmapError::Unauthenticated)?;
     let base = state.base_url.of_workspace(&credential.workspace.subdomain);
-    let links = Links::of(base, credential.workspace.id, state.references.clone());
+    let links = Links::new(base, credential.workspace.id, state.references.clone());
     Ok((credential, links))
 }
 
-fn permit(credential: &Credential, scope: Scope) -> Result<(), ApiError> {
+fn require_scope(credential: &Credential, scope: Scope) -> Result<(), ApiError> {
     if credential.key.scopes.allow(scope) { Ok(()) } else { Err(RoadmapError::OutOfScope.into()) }
 }
 
 /// Whether the client takes `application/json`: the most specific range that covers it decides
 /// (RFC 9110 section 12.5.1). No header takes everything.
-fn accepts_json(request: &HttpRequest) -> Result<(), ApiError> {
+fn check_accept(request: &HttpRequest) -> Result<(), ApiError> {
     let mut values = request.headers().get_all(ACCEPT).peekable();
     if values.peek().is_none() || values.all(|value| value.as_bytes().trim_ascii().is_empty()) {
         return Ok(());
@@ -167,8 +169,8 @@ fn accepts_json(request: &HttpRequest) -> Result<(), ApiError> {
 }
 
 /// Whether the body is sent as plain JSON in UTF-8. No header means it is.
-fn sends_json(request: &HttpRequest) -> Result<(), ApiError> {
-    if is_encoded(request) {
+fn check_json_content_type(request: &HttpRequest) -> Result<(), ApiError> {
+    if has_content_coding(request) {
         return Err(ApiError::UnsupportedMediaType);
     }
     if !request.headers().contains_key(CONTENT_TYPE) {
@@ -180,19 +182,19 @@ fn sends_json(request: &HttpRequest) -> Result<(), ApiError> {
 }
 
 /// Whether the body is sent as a plain form with files.
-fn sends_form(request: &HttpRequest) -> Result<(), ApiError> {
+fn check_form_content_type(request: &HttpRequest) -> Result<(), ApiError> {
     let mime = request.mime_type().ok().flatten();
     let is_form = mime.is_some_and(|mime| mime.essence_str() == "multipart/form-data");
-    if is_form && !is_encoded(request) { Ok(()) } else { Err(ApiError::UnsupportedUploadType) }
+    if is_form && !has_content_coding(request) { Ok(()) } else { Err(ApiError::UnsupportedUploadType) }
 }
 
-fn is_encoded(request: &HttpRequest) -> bool {
+fn has_content_coding(request: &HttpRequest) -> bool {
     let encoded = request.headers().get(CONTENT_ENCODING);
     encoded.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 /// The body as a JSON object. The parser stops at 128 levels of nesting.
-fn json_object(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
+fn parse_json_object(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
     serde_json::from_slice(body).map_err(|_| ApiError::MalformedBody)
 }
 
@@ -224,13 +226,13 @@ mod tests {
             ("nonsense", 406),
         ] {
             let request = TestRequest::get().insert_header((ACCEPT, accept)).to_http_request();
-            assert_eq!(status(accepts_json(&request)), expected, "{accept}");
+            assert_eq!(status(check_accept(&request)), expected, "{accept}");
         }
-        assert_eq!(status(accepts_json(&TestRequest::get().to_http_request())), 200);
+        assert_eq!(status(check_accept(&TestRequest::get().to_http_request())), 200);
     }
 
     #[test]
-    fn only_plain_json_is_taken() {
+    fn only_plain_json_is_accepted() {
         for (content_type, expected) in [
             ("application/json", 200),
             ("application/json; charset=utf-8", 200),
@@ -244,22 +246,22 @@ mod tests {
             ("", 415),
         ] {
             let request = TestRequest::post().insert_header((CONTENT_TYPE, content_type)).to_http_request();
-            assert_eq!(status(sends_json(&request)), expected, "{content_type}");
+            assert_eq!(status(check_json_content_type(&request)), expected, "{content_type}");
         }
-        assert_eq!(status(sends_json(&TestRequest::post().to_http_request())), 200);
+        assert_eq!(status(check_json_content_type(&TestRequest::post().to_http_request())), 200);
         let request = TestRequest::post().insert_header((CONTENT_ENCODING, "gzip")).to_http_request();
-        assert_eq!(status(sends_json(&request)), 415);
+        assert_eq!(status(check_json_content_type(&request)), 415);
     }
 
     #[test]
     fn a_body_is_one_json_object() {
         for body in ["{}", " { \"a\" : [1] } "] {
-            assert!(json_object(body.as_bytes()).is_ok(), "{body}");
+            assert!(parse_json_object(body.as_bytes()).is_ok(), "{body}");
         }
         let deep = format!("{}{}", "{\"a\":".repeat(5_000), "}".repeat(5_000));
         for body in ["", " ", "[]", "null", "\"a\"", "1", "{", "{}{}", "{'a':1}", "{\"a\":\"\\ud800\"}", &deep] {
-            assert!(json_object(body.as_bytes()).is_err(), "{body:.20}");
+            assert!(parse_json_object(body.as_bytes()).is_err(), "{body:.20}");
         }
-        assert!(json_object(b"{\"a\":\"\xff\"}").is_err());
+        assert!(parse_json_object(b"{\"a\":\"\xff\"}").is_err());
     }
 }

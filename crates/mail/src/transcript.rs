@@ -3,13 +3,13 @@
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::mail::NotSent;
 
-use crate::dialog::{self, Listener};
 use crate::message;
-use crate::smtp::{SmtpMailer, silent};
+use crate::session::{self, TranscriptSink};
+use crate::smtp::{SmtpMailer, timeout_reason};
 
 /// What was said between here and the mail server. Never a password.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conversation {
+pub struct SmtpTranscript {
     /// The lines in their order: `>` was said to the server, `<` by it.
     pub lines: Vec<String>,
     /// Whether the server has taken the mail; else why not.
@@ -18,19 +18,19 @@ pub struct Conversation {
 
 impl SmtpMailer {
     /// Sends a mail over a connection of its own and writes down what is said.
-    pub async fn converse(&self, to: &EmailAddress) -> Conversation {
+    pub async fn send_test_mail(&self, to: &EmailAddress) -> SmtpTranscript {
         let mut lines = Vec::new();
-        let outcome = match tokio::time::timeout(self.timeout, self.say_aloud(to, &mut lines)).await {
+        let outcome = match tokio::time::timeout(self.timeout, self.send_with_transcript(to, &mut lines)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(NotSent::Later { reason } | NotSent::Never { reason, .. })) => Err(reason),
-            Err(_) => Err(silent(self.timeout)),
+            Err(_) => Err(timeout_reason(self.timeout)),
         };
-        Conversation { lines, outcome }
+        SmtpTranscript { lines, outcome }
     }
 
     /// Says hello to the server, with encryption and login as for a mail, and takes leave of it. No mail
     /// is sent.
-    pub async fn greet(&self) -> Conversation {
+    pub async fn check_connection(&self) -> SmtpTranscript {
         let mut lines = Vec::new();
         let outcome = match tokio::time::timeout(self.timeout, self.server.connect(&mut lines)).await {
             Ok(Ok(mut connection)) => {
@@ -39,15 +39,19 @@ impl SmtpMailer {
                 Ok(())
             }
             Ok(Err(NotSent::Later { reason } | NotSent::Never { reason, .. })) => Err(reason),
-            Err(_) => Err(silent(self.timeout)),
+            Err(_) => Err(timeout_reason(self.timeout)),
         };
-        Conversation { lines, outcome }
+        SmtpTranscript { lines, outcome }
     }
 
-    async fn say_aloud(&self, to: &EmailAddress, listener: &mut dyn Listener) -> Result<(), NotSent> {
-        let message = message::test(dialog::mailbox(to.as_str())?, &self.composer.sender().mailbox)?;
-        let mut connection = self.server.connect(listener).await?;
-        dialog::hand_over(&mut connection, &message, listener).await?;
+    async fn send_with_transcript(
+        &self,
+        to: &EmailAddress,
+        transcript: &mut dyn TranscriptSink,
+    ) -> Result<(), NotSent> {
+        let message = message::test(session::mailbox(to.as_str())?, &self.composer.sender().mailbox)?;
+        let mut connection = self.server.connect(transcript).await?;
+        session::send_message(&mut connection, &message, transcript).await?;
         // The mail is taken: how the goodbye goes does not matter.
         let _ = connection.quit().await;
         Ok(())

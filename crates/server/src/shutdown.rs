@@ -12,12 +12,12 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Whether the process was told to stop.
 #[derive(Clone, Default)]
-pub(crate) struct Stopping(Arc<AtomicBool>);
+pub(crate) struct ShutdownState(Arc<AtomicBool>);
 
-impl Stopping {
+impl ShutdownState {
     /// Health that ends when the process is told to stop, whatever the store says.
-    pub(crate) fn watch(&self, store: Arc<dyn Health>) -> Arc<dyn Health> {
-        Arc::new(Watched { store, stopping: self.clone() })
+    pub(crate) fn wrap_health(&self, store: Arc<dyn Health>) -> Arc<dyn Health> {
+        Arc::new(ShutdownAwareHealth { store, shutdown: self.clone() })
     }
 
     fn begin(&self) {
@@ -29,15 +29,15 @@ impl Stopping {
     }
 }
 
-struct Watched {
+struct ShutdownAwareHealth {
     store: Arc<dyn Health>,
-    stopping: Stopping,
+    shutdown: ShutdownState,
 }
 
 #[async_trait]
-impl Health for Watched {
+impl Health for ShutdownAwareHealth {
     async fn check(&self) -> Result<(), StoreError> {
-        if self.stopping.has_begun() {
+        if self.shutdown.has_begun() {
             return Err(StoreError::Unavailable("the service was told to stop".into()));
         }
         self.store.check().await
@@ -45,14 +45,14 @@ impl Health for Watched {
 }
 
 /// The signals that end the process.
-pub(crate) struct StopSignals {
+pub(crate) struct ShutdownSignals {
     terminate: Signal,
     interrupt: Signal,
 }
 
-impl StopSignals {
+impl ShutdownSignals {
     /// From now on they are received here.
-    pub(crate) fn receive() -> anyhow::Result<Self> {
+    pub(crate) fn listen() -> anyhow::Result<Self> {
         let failed = "signals cannot be received";
         Ok(Self {
             terminate: signal(SignalKind::terminate()).context(failed)?,
@@ -61,7 +61,7 @@ impl StopSignals {
     }
 
     /// Waits for one.
-    pub(crate) async fn next(&mut self) {
+    pub(crate) async fn wait(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
@@ -70,10 +70,10 @@ impl StopSignals {
 
     /// Waits for one, ends readiness at once, and lets `delay` go by, in which load balancers notice. A
     /// second signal ends the delay.
-    pub(crate) async fn stop(mut self, stopping: Stopping, delay: Duration) {
-        self.next().await;
-        stopping.begin();
+    pub(crate) async fn begin_shutdown(mut self, shutdown: ShutdownState, delay: Duration) {
+        self.wait().await;
+        shutdown.begin();
         tracing::info!(delay = ?delay, "told to stop");
-        let _ = tokio::time::timeout(delay, self.next()).await;
+        let _ = tokio::time::timeout(delay, self.wait()).await;
     }
 }

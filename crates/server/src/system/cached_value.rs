@@ -12,18 +12,18 @@ use tokio::sync::Mutex;
 /// A value of the store that is read by one caller at a time and remembered for a while. Callers that
 /// come meanwhile wait for that one and share its outcome, also when it is an error: a store that is
 /// slow to fail is asked once, and not once for each of them.
-pub(crate) struct Remembered<T> {
+pub(crate) struct CachedValue<T> {
     stopwatch: Arc<dyn Stopwatch>,
     lifetime: Duration,
-    last: Mutex<Option<Outcome<T>>>,
+    last: Mutex<Option<CachedOutcome<T>>>,
 }
 
-struct Outcome<T> {
+struct CachedOutcome<T> {
     at: Duration,
     value: Result<T, Arc<StoreError>>,
 }
 
-impl<T: Clone> Remembered<T> {
+impl<T: Clone> CachedValue<T> {
     /// Remembers nothing yet.
     pub(crate) fn new(lifetime: Duration, stopwatch: Arc<dyn Stopwatch>) -> Self {
         Self { stopwatch, lifetime, last: Mutex::new(None) }
@@ -32,21 +32,21 @@ impl<T: Clone> Remembered<T> {
     /// The value, read by `read` unless it is remembered.
     pub(crate) async fn get(&self, read: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
         let mut last = self.last.lock().await;
-        let remembered = last.as_ref().filter(|last| self.stopwatch.elapsed().saturating_sub(last.at) < self.lifetime);
-        let value = match remembered {
-            Some(remembered) => remembered.value.clone(),
+        let cached = last.as_ref().filter(|last| self.stopwatch.elapsed().saturating_sub(last.at) < self.lifetime);
+        let value = match cached {
+            Some(cached) => cached.value.clone(),
             None => {
                 let value = read.await.map_err(Arc::new);
-                *last = Some(Outcome { at: self.stopwatch.elapsed(), value: value.clone() });
+                *last = Some(CachedOutcome { at: self.stopwatch.elapsed(), value: value.clone() });
                 value
             }
         };
-        value.map_err(shared)
+        value.map_err(share_error)
     }
 }
 
 /// An error of the same kind, for one of the callers that share it.
-fn shared(error: Arc<StoreError>) -> StoreError {
+fn share_error(error: Arc<StoreError>) -> StoreError {
     match *error {
         StoreError::Unavailable(_) | StoreError::Transient(_) | StoreError::OutcomeUnknown(_) => {
             StoreError::Unavailable(Box::new(error))
@@ -56,23 +56,23 @@ fn shared(error: Arc<StoreError>) -> StoreError {
 }
 
 /// How long the health of the store is remembered.
-const HEALTH: Duration = Duration::from_secs(1);
+const HEALTH_LIFETIME: Duration = Duration::from_secs(1);
 
 /// Health that asks the store once a second, however often it is asked itself.
-pub(crate) struct RememberedHealth {
+pub(crate) struct CachedHealth {
     store: Arc<dyn Health>,
-    outcome: Remembered<()>,
+    outcome: CachedValue<()>,
 }
 
-impl RememberedHealth {
+impl CachedHealth {
     /// Remembers the health of this store.
     pub(crate) fn new(store: Arc<dyn Health>, stopwatch: Arc<dyn Stopwatch>) -> Self {
-        Self { store, outcome: Remembered::new(HEALTH, stopwatch) }
+        Self { store, outcome: CachedValue::new(HEALTH_LIFETIME, stopwatch) }
     }
 }
 
 #[async_trait]
-impl Health for RememberedHealth {
+impl Health for CachedHealth {
     async fn check(&self) -> Result<(), StoreError> {
         self.outcome.get(self.store.check()).await
     }
@@ -81,15 +81,15 @@ impl Health for RememberedHealth {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::system::tests::SetStopwatch;
+    use crate::system::tests::ManualStopwatch;
     use roadmap_domain::error::ErrorChain;
     use roadmap_domain::ports::mocks::MockHealth;
     use std::task::Poll;
     use tokio::sync::Notify;
 
     #[tokio::test]
-    async fn the_store_is_asked_once_a_second() {
-        let stopwatch = Arc::new(SetStopwatch::default());
+    async fn the_store_is_checked_once_a_second() {
+        let stopwatch = Arc::new(ManualStopwatch::default());
         let mut store = MockHealth::new();
         let mut asked = 0;
         store.expect_check().times(3).returning(move || {
@@ -99,7 +99,7 @@ mod tests {
                 _ => Ok(()),
             }
         });
-        let health = RememberedHealth::new(Arc::new(store), stopwatch.clone());
+        let health = CachedHealth::new(Arc::new(store), stopwatch.clone());
         for (second, is_healthy) in [(0, true), (1, false), (2, true)] {
             for _ in 0..1_000 {
                 let outcome = health.check().await;
@@ -109,32 +109,32 @@ mod tests {
                     assert!(matches!(error, StoreError::Unavailable(_)) && chain.ends_with("no server"), "{chain}");
                 }
             }
-            stopwatch.pass(Duration::from_millis(999));
+            stopwatch.advance(Duration::from_millis(999));
             assert_eq!(health.check().await.is_ok(), is_healthy, "second {second}");
-            stopwatch.pass(Duration::from_millis(1));
+            stopwatch.advance(Duration::from_millis(1));
         }
     }
 
     #[tokio::test]
     async fn concurrent_callers_share_one_read() {
-        let remembered = Arc::new(Remembered::new(Duration::from_secs(1), Arc::new(SetStopwatch::default())));
+        let cached = Arc::new(CachedValue::new(Duration::from_secs(1), Arc::new(ManualStopwatch::default())));
         let (started, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let first = tokio::spawn({
-            let (remembered, started, go_on) = (remembered.clone(), started.clone(), go_on.clone());
+            let (cached, started, go_on) = (cached.clone(), started.clone(), go_on.clone());
             async move {
                 let read = async {
                     started.notify_one();
                     go_on.notified().await;
                     Ok(7)
                 };
-                remembered.get(read).await
+                cached.get(read).await
             }
         });
         started.notified().await;
         let others: Vec<_> = (0..100)
             .map(|_| {
-                let remembered = remembered.clone();
-                tokio::spawn(async move { remembered.get(async { unreachable!("a second read") }).await })
+                let cached = cached.clone();
+                tokio::spawn(async move { cached.get(async { unreachable!("a second read") }).await })
             })
             .collect();
         tokio::task::yield_now().await;
@@ -146,20 +146,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_caller_that_goes_away_leaves_the_read_to_the_next() {
-        let remembered = Remembered::new(Duration::from_secs(1), Arc::new(SetStopwatch::default()));
-        let mut first = Box::pin(remembered.get(std::future::pending()));
+    async fn a_cancelled_caller_leaves_the_read_to_the_next() {
+        let cached = CachedValue::new(Duration::from_secs(1), Arc::new(ManualStopwatch::default()));
+        let mut first = Box::pin(cached.get(std::future::pending()));
         let is_pending = std::future::poll_fn(|context| Poll::Ready(first.as_mut().poll(context).is_pending()));
         assert!(is_pending.await);
         drop(first);
-        assert_eq!(remembered.get(async { Ok(7) }).await.unwrap(), 7);
+        assert_eq!(cached.get(async { Ok(7) }).await.unwrap(), 7);
     }
 
     #[tokio::test]
-    async fn an_error_that_is_no_outage_stays_one() {
-        let remembered: Remembered<()> = Remembered::new(Duration::from_secs(1), Arc::new(SetStopwatch::default()));
+    async fn a_fatal_error_stays_fatal() {
+        let cached: CachedValue<()> = CachedValue::new(Duration::from_secs(1), Arc::new(ManualStopwatch::default()));
         for _ in 0..2 {
-            let error = remembered.get(async { Err(StoreError::Fatal("no such table".into())) }).await.unwrap_err();
+            let error = cached.get(async { Err(StoreError::Fatal("no such table".into())) }).await.unwrap_err();
             assert!(matches!(error, StoreError::Fatal(_)), "{error}");
         }
     }

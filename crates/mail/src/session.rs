@@ -18,21 +18,21 @@ use tokio::net::TcpStream;
 use crate::options::{MailSettingError, Security, SmtpOptions};
 
 /// Most characters of a reason.
-const LONGEST: usize = 500;
+const MAX_REASON_LENGTH: usize = 500;
 
 /// Who listens to a dialog.
-pub(crate) trait Listener: Send {
+pub(crate) trait TranscriptSink: Send {
     /// Something was said, or has happened.
-    fn hear(&mut self, line: String);
+    fn record(&mut self, line: String);
 }
 
 /// Nobody.
-impl Listener for () {
-    fn hear(&mut self, _: String) {}
+impl TranscriptSink for () {
+    fn record(&mut self, _: String) {}
 }
 
-impl Listener for Vec<String> {
-    fn hear(&mut self, line: String) {
+impl TranscriptSink for Vec<String> {
+    fn record(&mut self, line: String) {
         self.push(line);
     }
 }
@@ -42,7 +42,7 @@ impl Listener for Vec<String> {
 pub(crate) struct Server {
     options: SmtpOptions,
     tls: TlsParameters,
-    hello: ClientId,
+    client_id: ClientId,
 }
 
 impl Server {
@@ -60,44 +60,46 @@ impl Server {
             tls = tls.dangerous_accept_invalid_certs(true);
         }
         let tls = tls.build().map_err(|error| MailSettingError::Setup(error.into()))?;
-        Ok(Self { options: options.clone(), tls, hello: ClientId::default() })
+        Ok(Self { options: options.clone(), tls, client_id: ClientId::default() })
     }
 
     /// A connection that mail can be sent on. Whatever fails here may work later: it has nothing to
     /// do with any mail.
-    pub(crate) async fn connect(&self, listener: &mut dyn Listener) -> Result<AsyncSmtpConnection, NotSent> {
+    pub(crate) async fn connect(&self, transcript: &mut dyn TranscriptSink) -> Result<AsyncSmtpConnection, NotSent> {
         let SmtpOptions { host, port, security, login, .. } = &self.options;
-        listener.hear(format!("connecting to {host}:{port}"));
+        transcript.record(format!("connecting to {host}:{port}"));
         let implicit = (*security == Security::Implicit).then(|| self.tls.clone());
         let mut connection = match implicit {
             Some(tls) => {
-                AsyncSmtpConnection::connect_tokio1((host.as_str(), *port), None, &self.hello, Some(tls), None).await
+                AsyncSmtpConnection::connect_tokio1((host.as_str(), *port), None, &self.client_id, Some(tls), None)
+                    .await
             }
             None => {
-                let stream = self.reach().await?;
-                AsyncSmtpConnection::connect_with_transport(Box::new(stream), &self.hello).await
+                let stream = self.connect_tcp().await?;
+                AsyncSmtpConnection::connect_with_transport(Box::new(stream), &self.client_id).await
             }
         }
-        .map_err(|error| later("connecting", &error))?;
-        listener.hear(format!("> EHLO {}", self.hello));
-        listener.hear(format!("< {}", connection.server_info()));
+        .map_err(|error| transient_error("connecting", &error))?;
+        transcript.record(format!("> EHLO {}", self.client_id));
+        transcript.record(format!("< {}", connection.server_info()));
         let starts_tls = match security {
             Security::None | Security::Implicit => false,
             Security::Opportunistic => connection.can_starttls(),
             Security::Required => true,
         };
         if starts_tls {
-            listener.hear("> STARTTLS".to_owned());
-            let started = connection.starttls(self.tls.clone(), &self.hello).await;
-            started.map_err(|error| later("STARTTLS", &error))?;
-            listener.hear(format!("< {}", connection.server_info()));
+            transcript.record("> STARTTLS".to_owned());
+            let started = connection.starttls(self.tls.clone(), &self.client_id).await;
+            started.map_err(|error| transient_error("STARTTLS", &error))?;
+            transcript.record(format!("< {}", connection.server_info()));
         }
-        listener.hear(if connection.is_encrypted() { "(encrypted)" } else { "(not encrypted)" }.to_owned());
+        transcript.record(if connection.is_encrypted() { "(encrypted)" } else { "(not encrypted)" }.to_owned());
         if let Some((user, password)) = login {
-            listener.hear(format!("> AUTH (as {user})"));
+            transcript.record(format!("> AUTH (as {user})"));
             let credentials = Credentials::new(user.clone(), password.clone());
-            let answer = connection.auth(DEFAULT_MECHANISMS, &credentials).await;
-            listener.hear(format!("< {}", told(&answer.map_err(|error| later("AUTH", &error))?)));
+            let response = connection.auth(DEFAULT_MECHANISMS, &credentials).await;
+            transcript
+                .record(format!("< {}", response_text(&response.map_err(|error| transient_error("AUTH", &error))?)));
         }
         Ok(connection)
     }
@@ -106,24 +108,24 @@ impl Server {
 impl Server {
     /// The connection below. A mail is written in several pieces: each must go out at once, instead of
     /// waiting for the server to acknowledge the one before.
-    async fn reach(&self) -> Result<TcpStream, NotSent> {
+    async fn connect_tcp(&self) -> Result<TcpStream, NotSent> {
         let SmtpOptions { host, port, .. } = &self.options;
         let reached = async {
             let stream = TcpStream::connect((host.as_str(), *port)).await?;
             stream.set_nodelay(true)?;
             Ok(stream)
         };
-        reached
-            .await
-            .map_err(|error: std::io::Error| NotSent::Later { reason: bounded(&format!("at connecting: {error}")) })
+        reached.await.map_err(|error: std::io::Error| NotSent::Later {
+            reason: bounded_line(&format!("at connecting: {error}")),
+        })
     }
 }
 
 /// Hands over a mail. After an error the connection is in no state to be used again.
-pub(crate) async fn hand_over(
+pub(crate) async fn send_message(
     connection: &mut AsyncSmtpConnection,
     message: &Message,
-    listener: &mut dyn Listener,
+    transcript: &mut dyn TranscriptSink,
 ) -> Result<(), NotSent> {
     let mut parameters = Vec::new();
     let bytes = message.formatted();
@@ -140,17 +142,17 @@ pub(crate) async fn hand_over(
         // Only headers of such addresses are not: bodies are encoded.
         parameters.push(MailParameter::Body(MailBodyParameter::EightBitMime));
     }
-    say(connection, Mail::new(envelope.from().cloned(), parameters), listener)
+    send_command(connection, Mail::new(envelope.from().cloned(), parameters), transcript)
         .await
-        .map_err(|error| later("MAIL FROM", &error))?;
+        .map_err(|error| transient_error("MAIL FROM", &error))?;
     for to in envelope.to() {
-        let answer = say(connection, Rcpt::new(to.clone(), Vec::new()), listener).await;
-        answer.map_err(|error| refused("RCPT TO", &error))?;
+        let response = send_command(connection, Rcpt::new(to.clone(), Vec::new()), transcript).await;
+        response.map_err(|error| rejection_error("RCPT TO", &error))?;
     }
-    say(connection, Data, listener).await.map_err(|error| refused("DATA", &error))?;
-    listener.hear(format!("> ({} bytes)", bytes.len()));
-    let answer = connection.message(&bytes).await.map_err(|error| refused("the message", &error))?;
-    listener.hear(format!("< {}", told(&answer)));
+    send_command(connection, Data, transcript).await.map_err(|error| rejection_error("DATA", &error))?;
+    transcript.record(format!("> ({} bytes)", bytes.len()));
+    let response = connection.message(&bytes).await.map_err(|error| rejection_error("the message", &error))?;
+    transcript.record(format!("< {}", response_text(&response)));
     Ok(())
 }
 
@@ -158,49 +160,49 @@ fn is_ascii(address: &lettre::Address) -> bool {
     AsRef::<str>::as_ref(address).is_ascii()
 }
 
-async fn say<C: Display>(
+async fn send_command<C: Display>(
     connection: &mut AsyncSmtpConnection,
     command: C,
-    listener: &mut dyn Listener,
+    transcript: &mut dyn TranscriptSink,
 ) -> Result<Response, Error> {
     let command = command.to_string();
-    listener.hear(format!("> {}", command.trim_end()));
-    let answer = connection.command(command).await;
-    listener.hear(match &answer {
-        Ok(answer) => format!("< {}", told(answer)),
+    transcript.record(format!("> {}", command.trim_end()));
+    let response = connection.command(command).await;
+    transcript.record(match &response {
+        Ok(response) => format!("< {}", response_text(response)),
         Err(error) => format!("< {error}"),
     });
-    answer
+    response
 }
 
-fn told(answer: &Response) -> String {
-    let text = answer.message().collect::<Vec<_>>().join(" ");
-    bounded(&format!("{} {text}", answer.code()))
+fn response_text(response: &Response) -> String {
+    let text = response.message().collect::<Vec<_>>().join(" ");
+    bounded_line(&format!("{} {text}", response.code()))
 }
 
 /// A failure that has nothing to do with the mail.
-fn later(step: &str, error: &Error) -> NotSent {
+fn transient_error(step: &str, error: &Error) -> NotSent {
     NotSent::Later { reason: reason(step, error) }
 }
 
 /// A failure at a step that is about this mail: 5xx is for ever.
-fn refused(step: &str, error: &Error) -> NotSent {
+fn rejection_error(step: &str, error: &Error) -> NotSent {
     let reason = reason(step, error);
-    if !error.is_permanent() || is_about_the_sender(error.status()) {
+    if !error.is_permanent() || requires_operator_action(error.status()) {
         return NotSent::Later { reason };
     }
-    NotSent::Never { no_such_mailbox: says_no_such_mailbox(error), reason }
+    NotSent::Never { no_such_mailbox: is_no_such_mailbox(error), reason }
 }
 
 /// Codes by which a server wants a login or encryption first (RFC 4954 section 6, RFC 3207 section
 /// 4): the operator can mend that.
-fn is_about_the_sender(code: Option<response::Code>) -> bool {
+fn requires_operator_action(code: Option<response::Code>) -> bool {
     code.is_some_and(|code| matches!(u16::from(code), 530 | 534 | 535 | 538))
 }
 
 /// Whether the enhanced status code (RFC 3463 section 3.2) says that there is no such mailbox: bad
 /// mailbox, bad destination, bad syntax, moved away, null MX (RFC 7505).
-fn says_no_such_mailbox(error: &Error) -> bool {
+fn is_no_such_mailbox(error: &Error) -> bool {
     matches!(enhanced_code(error), Some([5, 1, 1 | 2 | 3 | 6 | 10]))
 }
 
@@ -215,13 +217,13 @@ fn enhanced_code(error: &Error) -> Option<[u16; 3]> {
 
 /// The step, and all causes in the server's words.
 fn reason(step: &str, error: &Error) -> String {
-    bounded(&format!("at {step}: {}", ErrorChain::new(error)))
+    bounded_line(&format!("at {step}: {}", ErrorChain::new(error)))
 }
 
 /// One line of bounded length.
-fn bounded(text: &str) -> String {
+fn bounded_line(text: &str) -> String {
     let line: String = text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect();
-    line.trim().chars().take(LONGEST).collect()
+    line.trim().chars().take(MAX_REASON_LENGTH).collect()
 }
 
 /// Whom a mail of an operator's goes to.
@@ -238,10 +240,10 @@ mod tests {
     use roadmap_testkit::smtp::{Reply, Sink, Step};
 
     /// What lettre makes of an answer to RCPT.
-    async fn error_of(answer: &'static str) -> Error {
+    async fn error_of(response: &'static str) -> Error {
         let sink = Sink::start();
         sink.script(move |step| match step {
-            Step::To(_) => Reply::Say(answer),
+            Step::To(_) => Reply::Say(response),
             _ => Reply::Usual,
         });
         let options = SmtpOptions::parse(&sink.url(), "hello@acme.example").unwrap();
@@ -255,7 +257,7 @@ mod tests {
     /// text of the response, its lines joined by spaces, is the error's source, and stands in the error itself as well.
     #[tokio::test]
     async fn lettre_0_11_has_the_text_of_a_refusal_as_its_source() {
-        for (answer, code, text, enhanced) in [
+        for (response, code, text, enhanced) in [
             ("550 5.1.1 No such user", 550, "5.1.1 No such user", Some([5, 1, 1])),
             ("556 5.1.10 Null MX", 556, "5.1.10 Null MX", Some([5, 1, 10])),
             ("450 4.2.1 Busy", 450, "4.2.1 Busy", Some([4, 2, 1])),
@@ -264,22 +266,22 @@ mod tests {
             ("550 5.1 what", 550, "5.1 what", None),
             ("550 5.1.1.1 what", 550, "5.1.1.1 what", None),
         ] {
-            let error = error_of(answer).await;
-            assert_eq!(error.status().map(u16::from), Some(code), "{answer}");
-            assert_eq!(error.is_permanent(), code >= 500, "{answer}");
-            assert_eq!(std::error::Error::source(&error).unwrap().to_string(), text, "{answer}");
+            let error = error_of(response).await;
+            assert_eq!(error.status().map(u16::from), Some(code), "{response}");
+            assert_eq!(error.is_permanent(), code >= 500, "{response}");
+            assert_eq!(std::error::Error::source(&error).unwrap().to_string(), text, "{response}");
             let kind = if code >= 500 { "permanent" } else { "transient" };
             assert_eq!(error.to_string(), format!("{kind} error ({code}): {text}"));
-            assert_eq!(enhanced_code(&error), enhanced, "{answer}");
+            assert_eq!(enhanced_code(&error), enhanced, "{response}");
             assert_eq!(reason("RCPT TO", &error), format!("at RCPT TO: {kind} error ({code}): {text}"));
         }
     }
 
     /// An error that is no refusal has no code, whatever its text.
     #[tokio::test]
-    async fn what_is_no_response_has_no_code() {
+    async fn an_error_without_a_response_has_no_code() {
         let error = error_of("5.1.1 no code before it").await;
         assert_eq!((error.status(), enhanced_code(&error)), (None, None));
-        assert!(!says_no_such_mailbox(&error));
+        assert!(!is_no_such_mailbox(&error));
     }
 }

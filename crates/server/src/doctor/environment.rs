@@ -15,10 +15,10 @@ use crate::system::{MonotonicIds, SystemClock};
 use crate::wiring::{self, Application};
 
 /// Less free space than this is no longer enough for some uploads at a time.
-const TOO_LITTLE: u64 = 200 * MEGABYTE;
+const CRITICAL_FREE_SPACE: u64 = 200 * MEGABYTE;
 
 /// Less than this should be looked at.
-const LITTLE: u64 = 2_048 * MEGABYTE;
+const LOW_FREE_SPACE: u64 = 2_048 * MEGABYTE;
 
 const MEGABYTE: u64 = 1024 * 1024;
 
@@ -26,7 +26,7 @@ const MEGABYTE: u64 = 1024 * 1024;
 pub(super) async fn storage(settings: &Settings) -> Finding {
     const CHECK: &str = "storage";
     let storage = &settings.storage;
-    let mend = match storage {
+    let fix = match storage {
         Storage::Folder(folder) if !folder.exists() => {
             return Finding::ok(CHECK, format!("the folder {storage} is made at the first start"));
         }
@@ -35,7 +35,7 @@ pub(super) async fn storage(settings: &Settings) -> Finding {
             "check storage_url and the AWS_… variables; the keys may get, put, delete and list below the prefix"
         }
     };
-    let tried = match Application::blobs(settings) {
+    let tried = match Application::open_blobs(settings) {
         Ok(blobs) => probe(&*blobs).await,
         Err(error) => Err(error),
     };
@@ -45,7 +45,7 @@ pub(super) async fn storage(settings: &Settings) -> Finding {
     }
     match tried {
         Ok(()) => Finding::ok(CHECK, format!("{storage} can be written, read and deleted from")),
-        Err(error) => Finding::problem(CHECK, format!("{storage} does not work: {}", chain(error)), mend),
+        Err(error) => Finding::problem(CHECK, format!("{storage} does not work: {}", chain(error)), fix),
     }
 }
 
@@ -124,14 +124,14 @@ pub(super) async fn mail(settings: &Settings) -> Finding {
         }
     };
     let server = options.redacted();
-    let mend = "check smtp_url; `roadmap mail test` shows what is said to the server";
-    let conversation = match wiring::smtp(options) {
-        Ok(mailer) => mailer.greet().await,
-        Err(error) => return Finding::problem(CHECK, chain(error), mend),
+    let fix = "check smtp_url; `roadmap mail test` shows what is said to the server";
+    let transcript = match wiring::smtp_mailer(options) {
+        Ok(mailer) => mailer.check_connection().await,
+        Err(error) => return Finding::problem(CHECK, chain(error), fix),
     };
-    match conversation.outcome {
-        Err(reason) => Finding::problem(CHECK, format!("{server} does not work: {reason}"), mend),
-        Ok(()) if conversation.lines.iter().any(|line| line == "(not encrypted)") && options.login.is_some() => {
+    match transcript.outcome {
+        Err(reason) => Finding::problem(CHECK, format!("{server} does not work: {reason}"), fix),
+        Ok(()) if transcript.lines.iter().any(|line| line == "(not encrypted)") && options.login.is_some() => {
             let found = format!("{server} is given the password without encryption");
             Finding::warning(CHECK, found, "use smtps://, or ?tls=required, unless the server is on this machine")
         }
@@ -146,7 +146,7 @@ pub(super) fn disk(settings: &Settings) -> Finding {
         return Finding::problem("disk", format!("{} cannot be looked at", absolute.display()), "check data_dir");
     };
     match rustix::fs::statvfs(there) {
-        Ok(status) => room(&settings.data_dir, status.f_bavail.saturating_mul(status.f_frsize)),
+        Ok(status) => free_space(&settings.data_dir, status.f_bavail.saturating_mul(status.f_frsize)),
         Err(error) => {
             let found = format!("the disk of {} cannot be looked at: {error}", settings.data_dir.display());
             Finding::problem("disk", found, "check data_dir")
@@ -154,13 +154,13 @@ pub(super) fn disk(settings: &Settings) -> Finding {
     }
 }
 
-fn room(folder: &Path, free: u64) -> Finding {
+fn free_space(folder: &Path, free: u64) -> Finding {
     let found = format!("{} MB are free for {}", free / MEGABYTE, folder.display());
-    let mend = "make room, or move data_dir to a larger disk";
-    if free < TOO_LITTLE {
-        Finding::problem("disk", found, mend)
-    } else if free < LITTLE {
-        Finding::warning("disk", found, mend)
+    let fix = "make room, or move data_dir to a larger disk";
+    if free < CRITICAL_FREE_SPACE {
+        Finding::problem("disk", found, fix)
+    } else if free < LOW_FREE_SPACE {
+        Finding::warning("disk", found, fix)
     } else {
         Finding::ok("disk", found)
     }
@@ -172,7 +172,7 @@ mod tests {
     use crate::doctor::Verdict;
 
     #[test]
-    fn a_disk_that_is_getting_full_is_told_before_it_is() {
+    fn a_nearly_full_disk_is_reported() {
         for (free, result) in [
             (0, Verdict::Problem),
             (200 * MEGABYTE - 1, Verdict::Problem),
@@ -180,7 +180,7 @@ mod tests {
             (2_048 * MEGABYTE - 1, Verdict::Warning),
             (2_048 * MEGABYTE, Verdict::Ok),
         ] {
-            let finding = room(Path::new("/data"), free);
+            let finding = free_space(Path::new("/data"), free);
             assert_eq!(finding.result, result, "{finding:?}");
             assert_eq!(finding.found, format!("{} MB are free for /data", free / MEGABYTE));
         }
