@@ -23,7 +23,7 @@ pub const BASE_HOST: &str = "roadmap.example.com";
 const SECRET: &str = "a secret that only tests would ever use";
 
 /// Longest that a test waits for something that should be there at once.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const WAIT_LIMIT: Duration = Duration::from_secs(20);
 
 /// A running service with the workspace `acme`, a key for it and its oldest member Olga.
 pub struct App {
@@ -66,12 +66,12 @@ impl App {
             environment: environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
             acme: Client::new(0, "acme", &TEMPLATE.key),
         };
-        app.start_again();
+        app.restart();
         app
     }
 
     /// Starts the server (again) on the same data.
-    pub fn start_again(&mut self) {
+    pub fn restart(&mut self) {
         let server = Server::start(self.data_dir(), &self.flags, &self.environment);
         self.acme = Client { port: server.port, ..self.acme.clone() };
         self.server = Some(server);
@@ -100,8 +100,8 @@ impl App {
     }
 
     /// The server's process.
-    pub fn process(&self) -> u32 {
-        self.server.as_ref().expect("a running server").process()
+    pub fn process_id(&self) -> u32 {
+        self.server.as_ref().expect("a running server").process_id()
     }
 
     /// Waits for the server to end by itself.
@@ -112,7 +112,7 @@ impl App {
             if let Some(status) = server.child.try_wait().expect("the process") {
                 return status;
             }
-            assert!(started.elapsed() < PATIENCE, "the server goes on running");
+            assert!(started.elapsed() < WAIT_LIMIT, "the server goes on running");
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -147,22 +147,22 @@ impl App {
     }
 
     /// What a command prints for people.
-    pub fn human(&self, arguments: &[&str]) -> String {
+    pub fn roadmap_as_text(&self, arguments: &[&str]) -> String {
         let environment: Vec<(&str, &str)> =
             self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let finished = self.plain(arguments, &environment);
+        let finished = self.roadmap_with_environment(arguments, &environment);
         assert!(finished.success, "{}", finished.stderr);
         finished.stdout
     }
 
     /// Runs a command of the binary on the server's data, without `--json`.
-    pub fn plain(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
-        finished(binary(self.data_dir()).args(arguments).envs(environment.iter().copied()))
+    pub fn roadmap_with_environment(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
+        finished(roadmap_command(self.data_dir()).args(arguments).envs(environment.iter().copied()))
     }
 
     /// Starts a worker on the server's data and waits until it works.
     pub fn worker(&self, environment: &[(&str, &str)]) -> Worker {
-        let mut command = binary(self.data_dir());
+        let mut command = roadmap_command(self.data_dir());
         command.args(["--base-url", &format!("https://{BASE_HOST}"), "worker"]).envs(environment.iter().copied());
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the worker starts");
         let mut line = String::new();
@@ -174,7 +174,7 @@ impl App {
 
     /// Asks the server to stop.
     pub fn terminate(&self) {
-        terminate(self.process());
+        terminate(self.process_id());
     }
 
     /// The rows of a query, behind the server's back, as text.
@@ -211,7 +211,7 @@ impl Finished {
     }
 }
 
-fn binary(data_dir: &Path) -> Command {
+fn roadmap_command(data_dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_roadmap"));
     // Whatever the tests are run with, the service sees none of it.
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("ROADMAP_")) {
@@ -272,7 +272,7 @@ fn finished(command: &mut Command) -> Finished {
 
 /// Runs a command of the binary with `--json`.
 pub fn run(data_dir: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
-    let mut command = binary(data_dir);
+    let mut command = roadmap_command(data_dir);
     command.args(["--base-url", &format!("https://{BASE_HOST}")]).args(arguments).arg("--json");
     finished(command.envs(environment.iter().copied()))
 }
@@ -280,7 +280,7 @@ pub fn run(data_dir: &Path, arguments: &[&str], environment: &[(&str, &str)]) ->
 /// What a process that must not start says on standard error. One that starts is killed, and fails the test.
 #[track_caller]
 pub fn refusal(data_dir: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> String {
-    let mut command = binary(data_dir);
+    let mut command = roadmap_command(data_dir);
     command.args(arguments).envs(environment.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the binary runs");
     let mut first = String::new();
@@ -293,9 +293,9 @@ pub fn refusal(data_dir: &Path, arguments: &[&str], environment: &[(&str, &str)]
 }
 
 /// Tells others to end, at its own end, whatever has failed until then.
-pub struct Until<'a>(pub &'a AtomicBool);
+pub struct StopOnDrop<'a>(pub &'a AtomicBool);
 
-impl Drop for Until<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::SeqCst);
     }
@@ -322,7 +322,7 @@ impl Server {
         }
         let log = data_dir.join("server.log");
         let file = std::fs::OpenOptions::new().create(true).append(true).open(&log).expect("a log file");
-        let mut child = binary(data_dir)
+        let mut child = roadmap_command(data_dir)
             .args(arguments)
             .args(flags)
             .envs(environment.iter().cloned())
@@ -343,7 +343,7 @@ impl Server {
 
 impl Server {
     /// Its process.
-    pub fn process(&self) -> u32 {
+    pub fn process_id(&self) -> u32 {
         self.child.id()
     }
 }
@@ -352,7 +352,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        fail_fast::tell();
+        fail_fast::record_failure();
         if std::thread::panicking() {
             let log = std::fs::read_to_string(&self.log).unwrap_or_default();
             let lines: Vec<&str> = log.lines().collect();
@@ -374,94 +374,94 @@ impl Client {
         Self { port, host: format!("{subdomain}.{BASE_HOST}"), key: Some(key.to_owned()) }
     }
 
-    pub fn get_setting(&self) -> Answer {
+    pub fn get_setting(&self) -> Response {
         self.get("/api/external/v1/setting")
     }
 
-    pub fn patch_setting(&self, body: &Value) -> Answer {
+    pub fn patch_setting(&self, body: &Value) -> Response {
         self.send("PATCH", "/api/external/v1/setting", body)
     }
 
-    pub fn put_setting(&self, body: &Value) -> Answer {
+    pub fn put_setting(&self, body: &Value) -> Response {
         self.send("PUT", "/api/external/v1/setting", body)
     }
 
-    pub fn get_votes(&self, query: &str) -> Answer {
+    pub fn get_votes(&self, query: &str) -> Response {
         self.get(&format!("/api/external/v1/votes?{query}"))
     }
 
-    pub fn get_feature_requests(&self, query: &str) -> Answer {
+    pub fn get_feature_requests(&self, query: &str) -> Response {
         self.get(&format!("/api/external/v1/feature_requests?{query}"))
     }
 
-    pub fn post_feature_request(&self, body: &Value) -> Answer {
+    pub fn post_feature_request(&self, body: &Value) -> Response {
         self.send("POST", "/api/external/v1/feature_requests", body)
     }
 
-    pub fn post_upvote(&self, id: &str, body: &Value) -> Answer {
+    pub fn post_upvote(&self, id: &str, body: &Value) -> Response {
         self.send("POST", &format!("/api/external/v1/feature_requests/{id}/upvotes"), body)
     }
 
-    pub fn post_comment(&self, id: &str, body: &Value) -> Answer {
+    pub fn post_comment(&self, id: &str, body: &Value) -> Response {
         self.send("POST", &format!("/api/external/v1/feature_requests/{id}/comments"), body)
     }
 
-    pub fn patch_track(&self, id: &str, body: &Value) -> Answer {
+    pub fn patch_track(&self, id: &str, body: &Value) -> Response {
         self.send("PATCH", &format!("/api/external/v1/feature_requests/{id}/track"), body)
     }
 
-    pub fn get_voters(&self, id: &str, query: &str) -> Answer {
+    pub fn get_voters(&self, id: &str, query: &str) -> Response {
         self.get(&format!("/api/external/v1/feature_requests/{id}/voters?{query}"))
     }
 
-    pub fn get_tracks(&self) -> Answer {
+    pub fn get_tracks(&self) -> Response {
         self.get("/api/external/v1/tracks")
     }
 
-    pub fn get_changelogs(&self, query: &str) -> Answer {
+    pub fn get_changelogs(&self, query: &str) -> Response {
         self.get(&format!("/api/external/v1/changelogs?{query}"))
     }
 
-    pub fn post_changelog(&self, body: &Value) -> Answer {
+    pub fn post_changelog(&self, body: &Value) -> Response {
         self.send("POST", "/api/external/v1/changelogs", body)
     }
 
     /// Uploads a form with the boundary `limit`.
-    pub fn post_attachment(&self, form: &[u8]) -> Answer {
+    pub fn post_attachment(&self, form: &[u8]) -> Response {
         self.try_post_attachment(form).expect("an answer")
     }
 
     /// As [`Self::post_attachment`], unless the server is gone.
-    pub fn try_post_attachment(&self, form: &[u8]) -> Option<Answer> {
-        self.call("POST", "/api/external/v2/attachments", &[("Content-Type", FORM_TYPE)], Some(form)).ok()
+    pub fn try_post_attachment(&self, form: &[u8]) -> Option<Response> {
+        self.request("POST", "/api/external/v2/attachments", &[("Content-Type", FORM_TYPE)], Some(form)).ok()
     }
 
     /// A new request with this title. Returns what the answer says of it.
     pub fn feature_request(&self, title: &str) -> Value {
         let body = serde_json::json!({ "feature_request": { "title": title } });
-        let answer = self.post_feature_request(&body);
-        assert_eq!(answer.status, 201, "{}", answer.text());
-        answer.json()["feature_request"].clone()
+        let response = self.post_feature_request(&body);
+        assert_eq!(response.status, 201, "{}", response.text());
+        response.json()["feature_request"].clone()
     }
 
-    pub fn get(&self, path: &str) -> Answer {
-        self.call("GET", path, &[], None).expect("an answer")
+    pub fn get(&self, path: &str) -> Response {
+        self.request("GET", path, &[], None).expect("an answer")
     }
 
-    pub fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
+    pub fn send(&self, method: &str, path: &str, body: &Value) -> Response {
         let headers = [("Content-Type", "application/json")];
-        self.call(method, path, &headers, Some(body.to_string().as_bytes())).expect("an answer")
+        self.request(method, path, &headers, Some(body.to_string().as_bytes())).expect("an answer")
     }
 
     /// Any call. Its answer must be as the document of the API says. An error is a connection that ended without an answer.
     #[track_caller]
-    pub fn call(
+    pub fn request(
         &self,
         method: &str,
         path: &str,
         headers: &[(&str, &str)],
         body: Option<&[u8]>,
-    ) -> Result<Answer, ureq::Error> {
+    ) -> Result<Response, ureq::Error> {
         let mut request = ureq::http::Request::builder()
             .method(method)
             .uri(format!("http://127.0.0.1:{}{path}", self.port))
@@ -481,7 +481,7 @@ impl Client {
             .output_buffer_size(16 * 1024 + path.len())
             .http_status_as_error(false)
             .allow_non_standard_methods(true)
-            .timeout_global(Some(PATIENCE + sending))
+            .timeout_global(Some(WAIT_LIMIT + sending))
             .max_redirects(0)
             .max_redirects_will_error(false)
             .build();
@@ -491,15 +491,15 @@ impl Client {
             None => agent.run(request.body(()).expect("a request")),
         }?;
         let bytes = response.body_mut().with_config().limit(u64::MAX).read_to_vec()?;
-        let answer = Answer { status: response.status().as_u16(), headers: response.headers().clone(), bytes };
-        document::check(&Exchange { method, path, body, answer: &answer });
-        Ok(answer)
+        let response = Response { status: response.status().as_u16(), headers: response.headers().clone(), bytes };
+        document::check(&Exchange { method, path, body, response: &response });
+        Ok(response)
     }
 
     /// A connection of its own, on which no answer is waited for without a limit.
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a time limit");
+        stream.set_read_timeout(Some(WAIT_LIMIT)).expect("a time limit");
         stream
     }
 
@@ -508,21 +508,21 @@ impl Client {
     pub fn raw(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = self.connect();
         stream.write_all(bytes).expect("the server reads");
-        let mut answer = Vec::new();
+        let mut response = Vec::new();
         let mut chunk = [0; 4096];
         loop {
             let read = stream.read(&mut chunk).expect("an answer");
-            answer.extend_from_slice(&chunk[..read]);
-            if read == 0 || whole(&answer) {
-                return answer;
+            response.extend_from_slice(&chunk[..read]);
+            if read == 0 || is_complete(&response) {
+                return response;
             }
         }
     }
 }
 
 /// Whether an answer with a content length has arrived.
-fn whole(answer: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(answer);
+fn is_complete(response: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(response);
     let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
     let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length:").map(str::to_owned));
     length.is_some_and(|length| body.len() >= length.trim().parse().unwrap_or(usize::MAX))
@@ -539,13 +539,13 @@ pub fn form_with(filename: &str, bytes: &[u8]) -> Vec<u8> {
 
 /// An answer.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct Response {
     pub status: u16,
     pub headers: ureq::http::HeaderMap,
     pub bytes: Vec<u8>,
 }
 
-impl Answer {
+impl Response {
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.bytes).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
@@ -579,13 +579,13 @@ pub fn has_keys(object: &Value, keys: &[&str]) {
 pub fn eventually(what: &str, is_so: impl Fn() -> bool) {
     let started = Instant::now();
     while !is_so() {
-        assert!(started.elapsed() < PATIENCE, "still not so: {what}");
+        assert!(started.elapsed() < WAIT_LIMIT, "still not so: {what}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
 
 /// Does the same on many threads at once and returns what each says.
-pub fn at_once<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+pub fn in_parallel<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let barrier = std::sync::Barrier::new(threads);
     std::thread::scope(|scope| {
         let (work, barrier) = (&work, &barrier);
@@ -603,7 +603,7 @@ pub fn at_once<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec
 
 /// Shape of a moment: RFC 3339 with milliseconds and `Z`.
 #[track_caller]
-pub fn is_moment(value: &Value) {
+pub fn is_timestamp(value: &Value) {
     let text = value.as_str().expect("a string");
     let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
     assert_eq!(shape, "0000-00-00T00:00:00.000Z", "{text}");

@@ -10,7 +10,7 @@ use roadmap_testkit::s3;
 use serde_json::{Value, json};
 
 use crate::app::{
-    Answer, App, Client, FORM_TYPE, at_once, eventually, files_below, form_with, has_keys, is_id, is_moment,
+    App, Client, FORM_TYPE, Response, eventually, files_below, form_with, has_keys, in_parallel, is_id, is_timestamp,
 };
 
 const LIMIT: usize = 52_428_800;
@@ -42,14 +42,14 @@ fn form(parts: &[Part<'_>]) -> Vec<u8> {
 
 const FORM: (&str, &str) = ("Content-Type", FORM_TYPE);
 
-fn post(client: &Client, parts: &[Part<'_>]) -> Answer {
+fn post(client: &Client, parts: &[Part<'_>]) -> Response {
     client.post_attachment(&form(parts))
 }
 
 fn upload(client: &Client, filename: &str, bytes: &[u8]) -> Value {
-    let answer = client.post_attachment(&form_with(filename, bytes));
-    assert_eq!(answer.status, 201, "{}", answer.text());
-    answer.json()
+    let response = client.post_attachment(&form_with(filename, bytes));
+    assert_eq!(response.status, 201, "{}", response.text());
+    response.json()
 }
 
 /// What is behind the host of a URL of the service.
@@ -59,27 +59,27 @@ fn path_of(url: &Value) -> String {
 }
 
 /// Opens a file as a browser would, which has no key.
-fn open(app: &App, blob_url: &Value, headers: &[(&str, &str)]) -> Answer {
+fn open(app: &App, blob_url: &Value, headers: &[(&str, &str)]) -> Response {
     let visitor = Client { key: None, ..app.acme.clone() };
-    let redirect = visitor.call("GET", &path_of(blob_url), &[], None).expect("an answer");
+    let redirect = visitor.request("GET", &path_of(blob_url), &[], None).expect("an answer");
     assert_eq!(redirect.status, 302, "{}", redirect.text());
     is_guarded(&redirect);
     let location = path_of(&json!(redirect.header("location")));
-    let answer = visitor.call("GET", &location, headers, None).expect("an answer");
+    let response = visitor.request("GET", &location, headers, None).expect("an answer");
     // Browsers look at both: what may be embedded must be so on the whole way.
-    let policy = |answer: &Answer| answer.header("cross-origin-resource-policy").map(str::to_owned);
-    assert!(answer.status >= 400 || policy(&answer) == policy(&redirect), "{:?}", policy(&answer));
-    answer
+    let policy = |response: &Response| response.header("cross-origin-resource-policy").map(str::to_owned);
+    assert!(response.status >= 400 || policy(&response) == policy(&redirect), "{:?}", policy(&response));
+    response
 }
 
 #[track_caller]
-fn is_guarded(answer: &Answer) {
-    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
-    assert_eq!(answer.header("content-security-policy"), Some("default-src 'none'; frame-ancestors 'none'; sandbox"));
-    assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
-    assert_eq!(answer.header("cache-control"), Some("no-store"));
-    assert_eq!(answer.header("set-cookie"), None);
-    let policy = answer.header("cross-origin-resource-policy");
+fn is_guarded(response: &Response) {
+    assert_eq!(response.header("x-content-type-options"), Some("nosniff"));
+    assert_eq!(response.header("content-security-policy"), Some("default-src 'none'; frame-ancestors 'none'; sandbox"));
+    assert_eq!(response.header("referrer-policy"), Some("no-referrer"));
+    assert_eq!(response.header("cache-control"), Some("no-store"));
+    assert_eq!(response.header("set-cookie"), None);
+    let policy = response.header("cross-origin-resource-policy");
     assert!(matches!(policy, Some("cross-origin" | "same-origin")), "{policy:?}");
 }
 
@@ -93,11 +93,11 @@ fn rows(app: &App) -> i64 {
 }
 
 #[test]
-fn an_upload_answers_with_the_twelve_fields_of_an_attachment() {
+fn an_upload_returns_the_twelve_fields_of_an_attachment() {
     let app = App::start();
-    let answer = post(&app.acme, &[part("file", "Übersicht 1.png", PNG)]);
-    assert_eq!((answer.status, answer.header("content-type")), (201, Some("application/json")));
-    let attachment = answer.json();
+    let response = post(&app.acme, &[part("file", "Übersicht 1.png", PNG)]);
+    assert_eq!((response.status, response.header("content-type")), (201, Some("application/json")));
+    let attachment = response.json();
     let workspace = app.roadmap(&["workspace", "list"]).json()[0]["id"].clone();
     assert_eq!(
         attachment,
@@ -126,7 +126,7 @@ fn an_upload_answers_with_the_twelve_fields_of_an_attachment() {
         })
     );
     is_id(&attachment["id"]);
-    is_moment(&attachment["created_at"]);
+    is_timestamp(&attachment["created_at"]);
     assert_ne!(attachment["signed_id"], attachment["attachable_sgid"]);
     let [first, second] = ["a.txt", "b.txt"].map(|name| upload(&app.acme, name, b"text"));
     has_keys(&first["metadata"], &["workspace_id", "identified", "analyzed"]);
@@ -140,9 +140,9 @@ fn a_file_comes_back_as_it_was_sent() {
         let bytes: Vec<u8> = (0..size).map(|index: usize| (index * 31 % 251) as u8).collect();
         let attachment = upload(&app.acme, "a.bin", &bytes);
         assert_eq!(attachment["byte_size"], size);
-        let answer = open(&app, &attachment["blob_url"], &[]);
-        assert_eq!((answer.status, answer.bytes.len()), (200, size));
-        assert!(answer.bytes == bytes, "{size} bytes came back as others");
+        let response = open(&app, &attachment["blob_url"], &[]);
+        assert_eq!((response.status, response.bytes.len()), (200, size));
+        assert!(response.bytes == bytes, "{size} bytes came back as others");
     }
 }
 
@@ -153,8 +153,8 @@ fn fifty_megabytes_are_taken_and_one_byte_more_is_not() {
     let sent = form(&[part("file", "a.bin", &bytes)]);
     app.acme.post_attachment(&sent).is_error(422, TOO_LARGE);
     // In pieces without a length that would tell.
-    let answer = chunked(&app.acme, &sent);
-    assert!(answer.starts_with("HTTP/1.1 422") && answer.contains(TOO_LARGE), "{answer}");
+    let response = chunked(&app.acme, &sent);
+    assert!(response.starts_with("HTTP/1.1 422") && response.contains(TOO_LARGE), "{response}");
     assert_eq!((blobs(&app), rows(&app)), (vec![], 0));
     bytes.pop();
     let attachment = upload(&app.acme, "a.bin", &bytes);
@@ -176,9 +176,9 @@ fn chunked(client: &Client, form: &[u8]) -> String {
         }
     }
     let _ = stream.write_all(b"0\r\n\r\n");
-    let mut answer = [0; 4096];
-    let read = stream.read(&mut answer).expect("an answer");
-    String::from_utf8_lossy(&answer[..read]).into_owned()
+    let mut response = [0; 4096];
+    let read = stream.read(&mut response).expect("an answer");
+    String::from_utf8_lossy(&response[..read]).into_owned()
 }
 
 /// A connection on which the head of an upload was sent.
@@ -224,9 +224,9 @@ fn what_breaks_off_leaves_nothing() {
     let short = begin(&app.acme, "Content-Length: 1000");
     let mut stream = short;
     stream.write_all(&sent[..1000]).unwrap();
-    let mut answer = [0; 4096];
-    let read = stream.read(&mut answer).unwrap();
-    assert!(String::from_utf8_lossy(&answer[..read]).starts_with("HTTP/1.1 400"));
+    let mut response = [0; 4096];
+    let read = stream.read(&mut response).unwrap();
+    assert!(String::from_utf8_lossy(&response[..read]).starts_with("HTTP/1.1 400"));
     let complete = rows(&app);
     assert!(complete <= 1, "{complete}");
     eventually("nothing is left", || blobs(&app).len() as i64 == complete);
@@ -249,8 +249,8 @@ fn a_megabyte_of_other_parts_may_come_before_the_file() {
     // Heads of parts count, too, and what was read with them.
     for (bytes, status) in [(900 * 1024, 201), (1024 * 1024 + 1, 422)] {
         let bytes = vec![b'x'; bytes];
-        let answer = post(&app.acme, &[part("other", "a", &bytes), part("file", "a.txt", b"text")]);
-        assert_eq!(answer.status, status);
+        let response = post(&app.acme, &[part("other", "a", &bytes), part("file", "a.txt", b"text")]);
+        assert_eq!(response.status, status);
     }
 }
 
@@ -260,8 +260,8 @@ fn a_hundred_parts_may_come_before_the_file() {
     for (others, is_fine) in [(100, true), (101, false)] {
         let mut parts: Vec<Part<'_>> = (0..others).map(|number| part(&format!("part{number}"), "a", b"x")).collect();
         parts.push(part("file", "a.txt", b"text"));
-        let answer = post(&app.acme, &parts);
-        if is_fine { assert_eq!(answer.status, 201) } else { answer.is_error(422, TOO_LARGE) }
+        let response = post(&app.acme, &parts);
+        if is_fine { assert_eq!(response.status, 201) } else { response.is_error(422, TOO_LARGE) }
     }
 }
 
@@ -271,20 +271,20 @@ fn the_first_file_among_other_parts_is_the_file() {
     let mut parts: Vec<Part<'_>> = (0..99).map(|number| part(&format!("part{number}"), "a", b"x")).collect();
     parts.push(part("file", "first.txt", b"first"));
     parts.push(part("file", "second.txt", b"second"));
-    let answer = post(&app.acme, &parts);
-    assert_eq!((answer.status, &answer.json()["filename"]), (201, &json!("first.txt")));
+    let response = post(&app.acme, &parts);
+    assert_eq!((response.status, &response.json()["filename"]), (201, &json!("first.txt")));
     assert_eq!((blobs(&app).len(), rows(&app)), (1, 1));
     // A part without a file's name is one all the same.
     let head = "Content-Disposition: form-data; name=\"file\"".to_owned();
-    let answer = post(&app.acme, &[Part { head, body: b"x" }]);
-    assert_eq!((answer.status, &answer.json()["filename"]), (201, &json!("file")));
+    let response = post(&app.acme, &[Part { head, body: b"x" }]);
+    assert_eq!((response.status, &response.json()["filename"]), (201, &json!("file")));
 }
 
 #[test]
-fn what_is_no_form_is_told() {
+fn a_body_that_is_no_form_is_rejected() {
     let app = App::start();
     let call = |headers: &[(&str, &str)], body: &[u8]| {
-        app.acme.call("POST", "/api/external/v2/attachments", headers, Some(body)).expect("an answer")
+        app.acme.request("POST", "/api/external/v2/attachments", headers, Some(body)).expect("an answer")
     };
     let form = form(&[part("file", "a.txt", b"x")]);
     for content_type in ["application/json", "application/octet-stream", "multipart/mixed; boundary=limit", "nonsense"]
@@ -308,14 +308,14 @@ fn what_is_no_form_is_told() {
 fn uploads_are_in_version_2_alone_and_need_a_key_that_may_write() {
     let app = App::start();
     let form = form(&[part("file", "a.txt", b"x")]);
-    let call = |client: &Client, method, path: &str| client.call(method, path, &[FORM], Some(&form)).unwrap();
+    let call = |client: &Client, method, path: &str| client.request(method, path, &[FORM], Some(&form)).unwrap();
     call(&app.acme, "POST", "/api/external/v1/attachments").is_error(404, "Not found");
     for path in ["tracks", "setting", "feature_requests", "changelogs", "attachments/1"] {
         app.acme.get(&format!("/api/external/v2/{path}")).is_error(404, "Not found");
     }
-    let answer = app.acme.get("/api/external/v2/attachments");
-    answer.is_error(405, "Method not allowed");
-    assert_eq!(answer.header("allow"), Some("POST"));
+    let response = app.acme.get("/api/external/v2/attachments");
+    response.is_error(405, "Method not allowed");
+    assert_eq!(response.header("allow"), Some("POST"));
     let stranger = Client { key: None, ..app.acme.clone() };
     call(&stranger, "POST", "/api/external/v2/attachments").is_error(401, "Could not authenticate, invalid API Key");
     let reader = app.client("acme", &app.key("acme", &["--scope", "read"]));
@@ -340,8 +340,8 @@ fn names_lose_what_is_dangerous_about_them() {
         assert_eq!(attachment["filename"], name, "{sent}");
         let key = attachment["key"].as_str().unwrap();
         assert!(key.bytes().all(|byte| byte.is_ascii_hexdigit() || b"-/".contains(&byte)), "{key}");
-        let answer = open(&app, &attachment["blob_url"], &[]);
-        assert_eq!((answer.status, answer.header("content-disposition")), (200, Some(disposition)), "{sent}");
+        let response = open(&app, &attachment["blob_url"], &[]);
+        assert_eq!((response.status, response.header("content-disposition")), (200, Some(disposition)), "{sent}");
     }
     let long = upload(&app.acme, &format!("{}.png", "ü".repeat(300)), b"x");
     assert_eq!(long["filename"], format!("{}.png", "ü".repeat(125)));
@@ -371,13 +371,13 @@ fn only_raster_images_are_shown_and_active_types_are_bytes() {
         }
         let attachment = post(&app.acme, &[file]).json();
         assert_eq!(attachment["content_type"], stored, "{content_type}");
-        let answer = open(&app, &attachment["blob_url"], &[]);
-        is_guarded(&answer);
-        assert_eq!((answer.status, answer.header("content-type")), (200, Some(served)), "{content_type}");
-        assert_eq!(answer.header("content-disposition").unwrap(), format!("{kind}; filename=\"a\""));
+        let response = open(&app, &attachment["blob_url"], &[]);
+        is_guarded(&response);
+        assert_eq!((response.status, response.header("content-type")), (200, Some(served)), "{content_type}");
+        assert_eq!(response.header("content-disposition").unwrap(), format!("{kind}; filename=\"a\""));
         // Images that are shown are for the customer's own pages, too. Nothing else is for any other page.
         let policy = if kind == "inline" { "cross-origin" } else { "same-origin" };
-        assert_eq!(answer.header("cross-origin-resource-policy"), Some(policy), "{content_type}");
+        assert_eq!(response.header("cross-origin-resource-policy"), Some(policy), "{content_type}");
     }
 }
 
@@ -394,11 +394,11 @@ fn parts_of_a_file_can_be_asked_for() {
     for (asked, range) in
         [("bytes=0-0", 0..1), ("bytes=300000-600000", 300_000..600_001), ("bytes=-5", 699_995..700_000)]
     {
-        let answer = open(&app, &attachment["blob_url"], &[("Range", asked)]);
+        let response = open(&app, &attachment["blob_url"], &[("Range", asked)]);
         let content_range = format!("bytes {}-{}/700000", range.start, range.end - 1);
-        assert_eq!((answer.status, answer.header("content-range")), (206, Some(content_range.as_str())));
-        assert!(answer.bytes == bytes[range], "{asked}");
-        is_guarded(&answer);
+        assert_eq!((response.status, response.header("content-range")), (206, Some(content_range.as_str())));
+        assert!(response.bytes == bytes[range], "{asked}");
+        is_guarded(&response);
     }
     let beyond = open(&app, &attachment["blob_url"], &[("Range", "bytes=700000-")]);
     beyond.is_error(416, "Range not satisfiable");
@@ -408,12 +408,12 @@ fn parts_of_a_file_can_be_asked_for() {
     let known = open(&app, &attachment["blob_url"], &[("If-None-Match", &tag)]);
     assert_eq!((known.status, known.bytes.len()), (304, 0));
     let visitor = Client { key: None, ..app.acme.clone() };
-    let head = visitor.call("HEAD", &path_of(&attachment["blob_url"]), &[], None).unwrap();
+    let head = visitor.request("HEAD", &path_of(&attachment["blob_url"]), &[], None).unwrap();
     assert_eq!((head.status, head.bytes.len()), (302, 0));
     let location = path_of(&json!(head.header("location")));
-    let head = visitor.call("HEAD", &location, &[], None).unwrap();
+    let head = visitor.request("HEAD", &location, &[], None).unwrap();
     assert_eq!((head.status, head.bytes.len(), head.header("content-length")), (200, 0, Some("700000")));
-    let posted = visitor.call("POST", &location, &[], Some(b"x")).unwrap();
+    let posted = visitor.request("POST", &location, &[], Some(b"x")).unwrap();
     posted.is_error(405, "Method not allowed");
     assert_eq!(posted.header("allow"), Some("GET, HEAD"));
 }
@@ -486,16 +486,16 @@ fn a_secret_can_be_changed_while_its_references_live_on() {
     let (old, new) = ("an old secret that has served its time", "a new secret that nobody knows about");
     let mut app = App::with(&[], &[("ROADMAP_SECRET", old)]);
     let file = upload(&app.acme, "a.txt", b"text");
-    let answers = |app: &App| {
+    let responses = |app: &App| {
         let visitor = Client { key: None, ..app.acme.clone() };
         visitor.get(&path_of(&file["blob_url"])).status
     };
-    assert_eq!(answers(&app), 302);
+    assert_eq!(responses(&app), 302);
     for (secret, previous, status) in [(new, old, 302), (new, "", 404), (old, new, 302)] {
         app.kill();
         app.set_environment(&[("ROADMAP_SECRET", secret), ("ROADMAP_PREVIOUS_SECRETS", previous)]);
-        app.start_again();
-        assert_eq!(answers(&app), status, "{secret}, {previous}");
+        app.restart();
+        assert_eq!(responses(&app), status, "{secret}, {previous}");
     }
 }
 
@@ -536,15 +536,15 @@ fn the_sweep_removes_what_is_old_and_has_no_row() {
 }
 
 #[test]
-fn a_storage_that_fails_is_told_and_recovers() {
+fn a_storage_that_fails_is_reported_and_recovers() {
     let app = App::start();
     let file = upload(&app.acme, "a.txt", b"text");
     let (folder, away) = (app.data_dir().join("blobs"), app.data_dir().join("away"));
     std::fs::rename(&folder, &away).unwrap();
     std::fs::write(&folder, "no folder").unwrap();
-    let answer = post(&app.acme, &[part("file", "a.txt", b"text")]);
-    answer.is_error(503, "Service is temporarily unavailable");
-    assert_eq!(answer.header("retry-after"), Some("1"));
+    let response = post(&app.acme, &[part("file", "a.txt", b"text")]);
+    response.is_error(503, "Service is temporarily unavailable");
+    assert_eq!(response.header("retry-after"), Some("1"));
     assert_eq!((app.acme.get_tracks().status, rows(&app)), (200, 1));
     std::fs::remove_file(&folder).unwrap();
     std::fs::rename(&away, &folder).unwrap();
@@ -573,12 +573,12 @@ pub fn memory(process: u32, line: &str) -> u64 {
 fn twenty_uploads_at_once_take_little_memory() {
     let app = App::start();
     upload(&app.acme, "warm.bin", &vec![0; 1_000_000]);
-    let before = memory(app.process(), "VmRSS:");
+    let before = memory(app.process_id(), "VmRSS:");
     let sent = form(&[part("file", "a.bin", &vec![b'x'; LIMIT])]);
-    for answer in at_once(20, |_| app.acme.post_attachment(&sent)) {
-        assert_eq!(answer.status, 201, "{}", answer.text());
+    for response in in_parallel(20, |_| app.acme.post_attachment(&sent)) {
+        assert_eq!(response.status, 201, "{}", response.text());
     }
-    let added = memory(app.process(), "VmHWM:") - before;
+    let added = memory(app.process_id(), "VmHWM:") - before;
     println!("twenty uploads of 50 MB at once added {added} kB to the process");
     assert!(added <= 64 * 1024, "{added} kB");
     assert_eq!((blobs(&app).len(), rows(&app)), (21, 21));
@@ -598,7 +598,7 @@ fn a_killed_process_leaves_no_row_without_its_file() {
             let uploads: Vec<_> = (0..4)
                 .map(|_| {
                     scope.spawn(move || {
-                        let once = || client.try_post_attachment(sent).is_some_and(|answer| answer.status == 201);
+                        let once = || client.try_post_attachment(sent).is_some_and(|response| response.status == 201);
                         std::iter::repeat_with(once).take_while(|done| *done).count()
                     })
                 })
@@ -609,7 +609,7 @@ fn a_killed_process_leaves_no_row_without_its_file() {
             uploads.into_iter().map(|upload| upload.join().unwrap()).sum::<usize>()
         });
         acknowledged += counts;
-        app.start_again();
+        app.restart();
     }
     assert!(rows(&app) >= acknowledged as i64, "{} rows, {acknowledged} acknowledged", rows(&app));
     let folder = app.data_dir().join("blobs");
@@ -636,19 +636,19 @@ fn a_bucket_serves_its_files_by_links_of_its_own() {
         is_guarded(&redirect);
         let location = redirect.header("location").unwrap();
         assert!(location.contains("X-Amz-Expires=300"), "{location}");
-        let mut answer = ureq::get(location).call().unwrap();
+        let mut response = ureq::get(location).call().unwrap();
         let shown = name == "ü.png";
         let policy = if shown { "cross-origin" } else { "same-origin" };
         assert_eq!(redirect.header("cross-origin-resource-policy"), Some(policy), "{name}");
         let content_type = if shown { "image/png" } else { BYTES };
-        assert_eq!(answer.headers()["content-type"], content_type);
-        let disposition = answer.headers()["content-disposition"].to_str().unwrap().to_owned();
+        assert_eq!(response.headers()["content-type"], content_type);
+        let disposition = response.headers()["content-disposition"].to_str().unwrap().to_owned();
         assert!(disposition.starts_with(if shown { "inline; " } else { "attachment; " }), "{disposition}");
-        assert!(answer.body_mut().with_config().limit(u64::MAX).read_to_vec().unwrap() == bytes);
+        assert!(response.body_mut().with_config().limit(u64::MAX).read_to_vec().unwrap() == bytes);
     }
     assert_eq!(blobs(&app), Vec::<PathBuf>::new());
     drop(server);
-    let answer = post(&app.acme, &[part("file", "a.txt", b"text")]);
-    answer.is_error(503, "Service is temporarily unavailable");
+    let response = post(&app.acme, &[part("file", "a.txt", b"text")]);
+    response.is_error(503, "Service is temporarily unavailable");
     assert_eq!((app.acme.get_tracks().status, rows(&app)), (200, 3));
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::app::{Answer, App, BASE_HOST, Client, eventually, files_below, is_moment};
+use crate::app::{App, BASE_HOST, Client, Response, eventually, files_below, is_timestamp};
 
 const REFUSED: &str = "Could not authenticate, invalid API Key";
 const OUT_OF_SCOPE: &str = "API Key does not have the required scope";
@@ -56,10 +56,10 @@ fn body_of(method: &str, path: &str, track: &str) -> Option<Value> {
 }
 
 /// A call of a route that nothing is wrong with.
-fn call(client: &Client, (method, path): (&str, &str), track: &str, headers: &[(&str, &str)]) -> Answer {
+fn call(client: &Client, (method, path): (&str, &str), track: &str, headers: &[(&str, &str)]) -> Response {
     let body = body_of(method, path, track).map(|body| body.to_string().into_bytes());
     let headers = [&[("Content-Type", "application/json")][..], headers].concat();
-    client.call(method, &path_of(path), &headers, body.as_deref()).expect("an answer")
+    client.request(method, &path_of(path), &headers, body.as_deref()).expect("an answer")
 }
 
 /// The methods of a path, as `Allow` lists them.
@@ -70,11 +70,11 @@ fn allowed(path: &str) -> String {
 
 /// Asserts the whole of an error and names the case.
 #[track_caller]
-fn refuses(answer: &Answer, status: u16, message: &str, case: &str) {
+fn assert_rejects(response: &Response, status: u16, message: &str, case: &str) {
     let body = format!("{{\"error\":\"{message}\"}}");
-    assert_eq!((answer.status, answer.text()), (status, body), "{case}");
-    assert_eq!(answer.header("content-type"), Some("application/json"), "{case}");
-    assert!(answer.header("x-request-id").is_some_and(|id| !id.is_empty()), "{case}");
+    assert_eq!((response.status, response.text()), (status, body), "{case}");
+    assert_eq!(response.header("content-type"), Some("application/json"), "{case}");
+    assert!(response.header("x-request-id").is_some_and(|id| !id.is_empty()), "{case}");
 }
 
 fn text(value: &Value) -> String {
@@ -170,7 +170,7 @@ fn every_route_refuses_every_caller_without_a_working_key_alike() {
     ];
     for route in ROUTES {
         for (caller, client, headers) in &callers {
-            refuses(&call(client, route, &track, headers), 401, REFUSED, &format!("{route:?}: {caller}"));
+            assert_rejects(&call(client, route, &track, headers), 401, REFUSED, &format!("{route:?}: {caller}"));
         }
     }
     assert_eq!(app.count("SELECT count(*) FROM feature_requests"), 1);
@@ -181,7 +181,7 @@ fn every_route_refuses_every_caller_without_a_working_key_alike() {
 }
 
 #[test]
-fn without_a_key_nothing_is_told_of_paths_methods_and_bodies_either() {
+fn without_a_key_nothing_is_revealed_of_paths_methods_and_bodies_either() {
     let (app, _) = started();
     let nobody = nobody(&app);
     let html = [("Accept", "text/html")];
@@ -205,8 +205,8 @@ fn without_a_key_nothing_is_told_of_paths_methods_and_bodies_either() {
         ("POST", "/api/external/v1/feature_requests", &json, Some("{}")),
         ("POST", "/api/external/v1/feature_requests/2/upvotes", &json, Some("{}")),
     ] {
-        let answer = nobody.call(method, path, headers, body.map(str::as_bytes)).expect("an answer");
-        refuses(&answer, 401, REFUSED, &format!("{method} {path} {headers:?} {body:?}"));
+        let response = nobody.request(method, path, headers, body.map(str::as_bytes)).expect("an answer");
+        assert_rejects(&response, 401, REFUSED, &format!("{method} {path} {headers:?} {body:?}"));
     }
 }
 
@@ -215,12 +215,12 @@ fn a_read_only_key_reads_and_does_not_write() {
     let (app, track) = started();
     let reader = app.client("acme", &app.key("acme", &["--scope", "read"]));
     for route in ROUTES {
-        let answer = call(&reader, route, &track, &[]);
+        let response = call(&reader, route, &track, &[]);
         if route.0 == "GET" {
             let full = call(&app.acme, route, &track, &[]);
-            assert_eq!((answer.status, answer.text()), (200, full.text()), "{route:?}");
+            assert_eq!((response.status, response.text()), (200, full.text()), "{route:?}");
         } else {
-            refuses(&answer, 403, OUT_OF_SCOPE, &format!("{route:?}"));
+            assert_rejects(&response, 403, OUT_OF_SCOPE, &format!("{route:?}"));
         }
     }
     reader.get_voters("2", "").is_error(404, UNKNOWN_REQUEST);
@@ -238,14 +238,14 @@ fn a_write_only_key_writes_and_does_not_read() {
     let (app, track) = started();
     let writer = app.client("acme", &app.key("acme", &["--scope", "write"]));
     for route in ROUTES {
-        let answer = call(&writer, route, &track, &[]);
+        let response = call(&writer, route, &track, &[]);
         if route.0 == "GET" {
-            refuses(&answer, 403, OUT_OF_SCOPE, &format!("{route:?}"));
-            let head = writer.call("HEAD", &path_of(route.1), &[], None).expect("an answer");
+            assert_rejects(&response, 403, OUT_OF_SCOPE, &format!("{route:?}"));
+            let head = writer.request("HEAD", &path_of(route.1), &[], None).expect("an answer");
             assert_eq!((head.status, head.text()), (403, String::new()), "{route:?}");
         } else {
             let status = if route.0 == "POST" { 201 } else { 200 };
-            assert_eq!(answer.status, status, "{route:?}: {}", answer.text());
+            assert_eq!(response.status, status, "{route:?}: {}", response.text());
         }
     }
 }
@@ -356,8 +356,8 @@ fn checks_come_one_after_the_other() {
         ),
     ] {
         let path = format!("/api/external/v1{path}");
-        let answer = client.call(method, &path, headers, body.map(str::as_bytes)).expect("an answer");
-        refuses(&answer, status, message, &format!("{case}: {method} {path}"));
+        let response = client.request(method, &path, headers, body.map(str::as_bytes)).expect("an answer");
+        assert_rejects(&response, status, message, &format!("{case}: {method} {path}"));
     }
 
     for (case, path, body) in [
@@ -365,15 +365,15 @@ fn checks_come_one_after_the_other() {
         ("replay before 422", "/feature_requests/1/upvotes", json!({ "customer": 5, "operation_key": "used" })),
         ("replay before both", "/feature_requests/2/comments", json!({ "comment": 5, "operation_key": "used" })),
     ] {
-        let answer = app.acme.send("POST", &format!("/api/external/v1{path}"), &body);
-        assert_eq!((answer.status, answer.text()), (201, first.text()), "{case}");
-        assert_eq!(answer.header("idempotent-replayed"), Some("true"), "{case}");
+        let response = app.acme.send("POST", &format!("/api/external/v1{path}"), &body);
+        assert_eq!((response.status, response.text()), (201, first.text()), "{case}");
+        assert_eq!(response.header("idempotent-replayed"), Some("true"), "{case}");
     }
     assert_eq!(app.count("SELECT count(*) FROM operations"), 1);
 }
 
 #[test]
-fn a_wrong_method_is_told_the_right_ones() {
+fn a_wrong_method_gets_the_allowed_ones() {
     let (app, _) = started();
     for (_, path) in ROUTES {
         for method in ["GET", "POST", "PATCH", "PUT", "DELETE", "OPTIONS", "PURGE"] {
@@ -381,9 +381,9 @@ fn a_wrong_method_is_told_the_right_ones() {
                 continue;
             }
             let case = format!("{method} {path}");
-            let answer = app.acme.call(method, &path_of(path), &[], None).expect("an answer");
-            refuses(&answer, 405, "Method not allowed", &case);
-            assert_eq!(answer.header("allow"), Some(allowed(path).as_str()), "{case}");
+            let response = app.acme.request(method, &path_of(path), &[], None).expect("an answer");
+            assert_rejects(&response, 405, "Method not allowed", &case);
+            assert_eq!(response.header("allow"), Some(allowed(path).as_str()), "{case}");
         }
     }
 }
@@ -409,8 +409,8 @@ fn an_unknown_path_is_not_found_with_any_method() {
         "/",
     ] {
         for method in ["GET", "POST", "PATCH", "DELETE"] {
-            let answer = app.acme.call(method, path, &[], None).expect("an answer");
-            refuses(&answer, 404, "Not found", &format!("{method} {path}"));
+            let response = app.acme.request(method, path, &[], None).expect("an answer");
+            assert_rejects(&response, 404, "Not found", &format!("{method} {path}"));
         }
     }
 }
@@ -420,7 +420,7 @@ fn head_is_get_without_the_body() {
     let (app, track) = started();
     for route in ROUTES.into_iter().filter(|(method, _)| *method == "GET") {
         let get = call(&app.acme, route, &track, &[]);
-        let head = app.acme.call("HEAD", &path_of(route.1), &[], None).expect("an answer");
+        let head = app.acme.request("HEAD", &path_of(route.1), &[], None).expect("an answer");
         assert_eq!((head.status, head.text()), (200, String::new()), "{route:?}");
         for header in ["content-type", "content-length", "cache-control"] {
             assert_eq!(head.header(header), get.header(header), "{route:?}: {header}");
@@ -434,7 +434,7 @@ fn head_is_get_without_the_body() {
         (&app.acme, "/feature_requests/1/upvotes", 405),
         (&app.acme, "/changelogs?page=0", 422),
     ] {
-        let head = client.call("HEAD", &format!("/api/external/v1{path}"), &[], None).expect("an answer");
+        let head = client.request("HEAD", &format!("/api/external/v1{path}"), &[], None).expect("an answer");
         assert_eq!((head.status, head.text()), (status, String::new()), "{path}");
     }
 }
@@ -466,7 +466,7 @@ fn a_default_workspace_is_served_at_the_bare_base_host() {
         ("an unknown subdomain", app.client("nobody", app.acme.key.as_deref().unwrap())),
         ("a foreign host", at(&app.acme, "example.com")),
     ] {
-        refuses(&client.get_tracks(), 401, REFUSED, case);
+        assert_rejects(&client.get_tracks(), 401, REFUSED, case);
     }
 }
 
@@ -495,12 +495,13 @@ fn a_proxy_s_headers_are_ignored_unless_the_operator_trusts_it() {
         ("X-Forwarded-Server", acme.clone()),
         ("X-Host", acme.clone()),
     ] {
-        let answer = at(&app.acme, BASE_HOST).call("GET", "/api/external/v1/tracks", &[(name, value.as_str())], None);
-        refuses(&answer.expect("an answer"), 401, REFUSED, &format!("{name}: {value}"));
+        let response =
+            at(&app.acme, BASE_HOST).request("GET", "/api/external/v1/tracks", &[(name, value.as_str())], None);
+        assert_rejects(&response.expect("an answer"), 401, REFUSED, &format!("{name}: {value}"));
     }
     for (name, value) in [("X-Forwarded-Host", other.clone()), ("Forwarded", format!("host={other}"))] {
-        let answer = app.acme.call("GET", "/api/external/v1/tracks", &[(name, value.as_str())], None);
-        assert_eq!(answer.expect("an answer").status, 200, "{name}: {value}");
+        let response = app.acme.request("GET", "/api/external/v1/tracks", &[(name, value.as_str())], None);
+        assert_eq!(response.expect("an answer").status, 200, "{name}: {value}");
     }
 }
 
@@ -525,7 +526,8 @@ fn a_trusted_proxy_reports_the_host_in_the_headers_of_one_family() {
             (inside, "Forwarded", "host=evil.example".to_owned(), 401),
             (acme.as_str(), "Forwarded", format!("host={other}"), 401),
         ] {
-            let answer = at(&app.acme, host).call("GET", "/api/external/v1/tracks", &[(name, value.as_str())], None);
+            let response =
+                at(&app.acme, host).request("GET", "/api/external/v1/tracks", &[(name, value.as_str())], None);
             // The other family is nobody's: the host counts.
             let is_chosen = (name == "Forwarded") == (family == "forwarded");
             let status = if is_chosen {
@@ -535,7 +537,7 @@ fn a_trusted_proxy_reports_the_host_in_the_headers_of_one_family() {
             } else {
                 200
             };
-            assert_eq!(answer.expect("an answer").status, status, "{family}: {host}: {name}: {value}");
+            assert_eq!(response.expect("an answer").status, status, "{family}: {host}: {name}: {value}");
         }
         // No header of the proxy's: the host counts.
         assert_eq!(app.acme.get_tracks().status, 200);
@@ -556,12 +558,12 @@ fn headers_of_somebody_who_is_no_named_proxy_do_not_count() {
         );
         app.workspace("other");
         let get = |client: &Client, headers: &[(&str, &str)]| {
-            client.call("GET", "/api/external/v1/tracks", headers, None).expect("an answer")
+            client.request("GET", "/api/external/v1/tracks", headers, None).expect("an answer")
         };
-        let answer = get(&at(&app.acme, "10.0.0.7:8080"), &[("X-Forwarded-Host", acme.as_str())]);
-        assert_eq!(answer.status, if is_trusted { 200 } else { 401 });
-        let answer = get(&app.acme, &[("X-Forwarded-Host", other.as_str())]);
-        assert_eq!(answer.status, if is_trusted { 401 } else { 200 });
+        let response = get(&at(&app.acme, "10.0.0.7:8080"), &[("X-Forwarded-Host", acme.as_str())]);
+        assert_eq!(response.status, if is_trusted { 200 } else { 401 });
+        let response = get(&app.acme, &[("X-Forwarded-Host", other.as_str())]);
+        assert_eq!(response.status, if is_trusted { 401 } else { 200 });
         // Nor is an address believed, or a contradiction looked for.
         let stranger = app.client("acme", "rmk_wrong");
         get(&stranger, &[]);
@@ -576,7 +578,7 @@ fn headers_of_somebody_who_is_no_named_proxy_do_not_count() {
 }
 
 #[test]
-fn proxies_headers_that_do_not_agree_are_refused() {
+fn contradicting_proxy_headers_are_refused() {
     let (acme, other) = (format!("acme.{BASE_HOST}"), format!("other.{BASE_HOST}"));
     let (of_acme, of_other) = (format!("for=192.0.2.1;host={acme}"), format!("for=192.0.2.1;host={other}"));
     for family in ["x-forwarded", "forwarded"] {
@@ -594,19 +596,24 @@ fn proxies_headers_that_do_not_agree_are_refused() {
                 (&nobody(&app), "/readyz"),
                 (&nobody(&app), "/blobs/x/y"),
             ] {
-                let answer = client.call("GET", path, &headers, None).expect("an answer");
-                refuses(&answer, 400, "Forwarded and X-Forwarded-* do not agree", &format!("{path}: {headers:?}"));
+                let response = client.request("GET", path, &headers, None).expect("an answer");
+                assert_rejects(
+                    &response,
+                    400,
+                    "Forwarded and X-Forwarded-* do not agree",
+                    &format!("{path}: {headers:?}"),
+                );
             }
             // It says that the process answers, and to whom is all the same.
-            assert_eq!(nobody(&app).call("GET", "/healthz", &headers, None).expect("an answer").status, 200);
+            assert_eq!(nobody(&app).request("GET", "/healthz", &headers, None).expect("an answer").status, 200);
         }
         for headers in [
             [("X-Forwarded-Host", acme.as_str()), ("Forwarded", of_acme.as_str())],
             [("X-Forwarded-For", "192.0.2.1"), ("Forwarded", of_acme.as_str())],
             [("X-Forwarded-For", "192.0.2.1"), ("Forwarded", "for=unknown;proto=https")],
         ] {
-            let answer = app.acme.call("GET", "/api/external/v1/tracks", &headers, None).expect("an answer");
-            assert_eq!(answer.status, 200, "{family}: {headers:?}");
+            let response = app.acme.request("GET", "/api/external/v1/tracks", &headers, None).expect("an answer");
+            assert_eq!(response.status, 200, "{family}: {headers:?}");
         }
     }
 }
@@ -618,9 +625,9 @@ fn a_key_works_as_soon_as_it_is_issued_and_not_long_after_it_is_revoked() {
     let client = app.client("acme", &key);
     assert_eq!(client.get_tracks().status, 200);
     let revoked = app.roadmap(&["api-key", "revoke", "--workspace", "acme", &id]).json();
-    is_moment(&revoked["revoked_at"]);
+    is_timestamp(&revoked["revoked_at"]);
     eventually("the key no longer works", || client.get_tracks().status == 401);
-    refuses(&client.get_tracks(), 401, REFUSED, "revoked");
+    assert_rejects(&client.get_tracks(), 401, REFUSED, "revoked");
     assert_eq!(app.acme.get_tracks().status, 200);
 }
 
@@ -635,7 +642,7 @@ fn rotation_replaces_a_key_without_an_interruption() {
     for (case, key) in [("old", &old), ("new", &new)] {
         assert_eq!(app.client("acme", key).get_tracks().status, 200, "{case}");
     }
-    is_moment(&listed(&app, &id)["expires_at"]);
+    is_timestamp(&listed(&app, &id)["expires_at"]);
 
     let id = text(&rotated["id"]);
     let newest = app.roadmap(&["api-key", "rotate", "--workspace", "acme", &id, "--overlap", "0s"]).json();
@@ -651,30 +658,30 @@ fn the_last_use_of_a_key_is_listed() {
     let (id, key) = issued(&app, &[]);
     assert_eq!(listed(&app, &id)["last_used_at"], json!(null));
     // A refused call is no use.
-    refuses(&app.client("other", &key).get_tracks(), 401, REFUSED, "another workspace");
+    assert_rejects(&app.client("other", &key).get_tracks(), 401, REFUSED, "another workspace");
     assert_eq!(listed(&app, &id)["last_used_at"], json!(null));
     assert_eq!(app.client("acme", &key).get_tracks().status, 200);
     eventually("the use is listed", || !listed(&app, &id)["last_used_at"].is_null());
-    is_moment(&listed(&app, &id)["last_used_at"]);
+    is_timestamp(&listed(&app, &id)["last_used_at"]);
 }
 
 #[test]
-fn health_is_told_to_anybody_at_any_host() {
+fn health_is_public_at_any_host() {
     let app = App::start();
     for host in ["", "localhost", "10.0.0.7:8080", BASE_HOST, app.acme.host.as_str(), "nobody.example"] {
-        let answer = at(&nobody(&app), host).get("/healthz");
-        assert_eq!((answer.status, answer.text()), (200, r#"{"status":"ok"}"#.to_owned()), "{host}");
-        assert_eq!(answer.header("content-type"), Some("application/json"), "{host}");
-        let head = at(&nobody(&app), host).call("HEAD", "/healthz", &[], None).expect("an answer");
+        let response = at(&nobody(&app), host).get("/healthz");
+        assert_eq!((response.status, response.text()), (200, r#"{"status":"ok"}"#.to_owned()), "{host}");
+        assert_eq!(response.header("content-type"), Some("application/json"), "{host}");
+        let head = at(&nobody(&app), host).request("HEAD", "/healthz", &[], None).expect("an answer");
         assert_eq!((head.status, head.text()), (200, String::new()), "{host}");
     }
-    let answer = nobody(&app).call("POST", "/healthz", &[], None).expect("an answer");
-    refuses(&answer, 405, "Method not allowed", "POST /healthz");
-    assert_eq!(answer.header("allow"), Some("GET, HEAD"));
+    let response = nobody(&app).request("POST", "/healthz", &[], None).expect("an answer");
+    assert_rejects(&response, 405, "Method not allowed", "POST /healthz");
+    assert_eq!(response.header("allow"), Some("GET, HEAD"));
 }
 
 #[test]
-fn every_answer_carries_a_request_id() {
+fn every_response_carries_a_request_id() {
     let (app, _) = started();
     let nobody = nobody(&app);
     let (longest, too_long) = ("x".repeat(128), "x".repeat(129));
@@ -692,9 +699,9 @@ fn every_answer_carries_a_request_id() {
     ] {
         let case = format!("{method} {path}");
         for _ in 0..2 {
-            let answer = client.call(method, path, &[], None).expect("an answer");
-            assert_eq!(answer.status, status, "{case}");
-            let id = answer.header("x-request-id").expect("an id").to_owned();
+            let response = client.request(method, path, &[], None).expect("an answer");
+            assert_eq!(response.status, status, "{case}");
+            let id = response.header("x-request-id").expect("an id").to_owned();
             assert!(!id.is_empty() && seen.insert(id), "{case}");
         }
         for (given, is_kept) in [
@@ -707,8 +714,8 @@ fn every_answer_carries_a_request_id() {
             ("tab\tbed", false),
             ("", false),
         ] {
-            let answer = client.call(method, path, &[("X-Request-Id", given)], None).expect("an answer");
-            let id = answer.header("x-request-id").expect("an id");
+            let response = client.request(method, path, &[("X-Request-Id", given)], None).expect("an answer");
+            let id = response.header("x-request-id").expect("an id");
             assert!(!id.is_empty(), "{case}: {given}");
             assert_eq!(id == given, is_kept, "{case}: {given}");
         }

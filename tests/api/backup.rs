@@ -10,11 +10,13 @@ use md5::{Digest, Md5};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::app::{App, Client, Finished, Server, Until, eventually, files_below, form_with, has_keys, is_moment, run};
+use crate::app::{
+    App, Client, Finished, Server, StopOnDrop, eventually, files_below, form_with, has_keys, is_timestamp, run,
+};
 use crate::database::{Data, ON_POSTGRES};
 
 /// A folder for backups.
-fn shelf() -> (TempDir, PathBuf) {
+fn backup_path() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("roadmap.tar");
     (folder, file)
@@ -114,7 +116,7 @@ fn a_backup_under_load_has_every_write_that_was_acknowledged_before_it() {
     let mut app = Embedded::start(&[]);
     app.client().feature_request("Dark mode");
     let (votes, files, over) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()), AtomicBool::new(false));
-    let (_shelf, file) = shelf();
+    let (_shelf, file) = backup_path();
     let known = |list: &Mutex<Vec<Value>>| list.lock().unwrap().len();
     let (before, during, made) = std::thread::scope(|scope| {
         for writer in 0..4 {
@@ -126,9 +128,9 @@ fn a_backup_under_load_has_every_write_that_was_acknowledged_before_it() {
                     }
                     let email = format!("w{writer}n{number}@example.com");
                     let body = json!({ "customer": { "email": email }, "operation_key": email });
-                    let answer = client.post_upvote("1", &body);
-                    assert_eq!(answer.status, 201, "{}", answer.text());
-                    votes.lock().unwrap().push(json!({ "email": email, "answer": answer.text() }));
+                    let response = client.post_upvote("1", &body);
+                    assert_eq!(response.status, 201, "{}", response.text());
+                    votes.lock().unwrap().push(json!({ "email": email, "answer": response.text() }));
                 }
             });
         }
@@ -140,15 +142,15 @@ fn a_backup_under_load_has_every_write_that_was_acknowledged_before_it() {
                         break;
                     }
                     let bytes = format!("file {number} of {uploader};").repeat(1 + number * 997 % 9_000);
-                    let answer = client.post_attachment(&form_with("a.txt", bytes.as_bytes()));
-                    assert_eq!(answer.status, 201, "{}", answer.text());
-                    let attachment = answer.json();
+                    let response = client.post_attachment(&form_with("a.txt", bytes.as_bytes()));
+                    assert_eq!(response.status, 201, "{}", response.text());
+                    let attachment = response.json();
                     files.lock().unwrap().push(json!({ "attachment": attachment, "bytes": bytes }));
                 }
             });
         }
         // Whatever fails in here, the writers end.
-        let _until = Until(&over);
+        let _until = StopOnDrop(&over);
         eventually("writes are acknowledged", || known(&votes) > 60 && known(&files) > 20);
         let before = (votes.lock().unwrap().clone(), files.lock().unwrap().clone());
         let made = app.back_up(&file);
@@ -157,7 +159,7 @@ fn a_backup_under_load_has_every_write_that_was_acknowledged_before_it() {
     });
     assert!(during.0 > 0 && during.1 > 0, "nothing was written while the backup was made: {during:?}");
     has_keys(&made, &["file", "database", "made_at", "database_bytes", "files", "has_secret"]);
-    is_moment(&made["made_at"]);
+    is_timestamp(&made["made_at"]);
     assert_eq!((&made["file"], &made["database"]), (&json!(path(&file)), &json!("./roadmap.db")));
     app.stop();
 
@@ -196,7 +198,7 @@ fn the_secret_of_the_folder_goes_with_it() {
     // Empty counts as not set.
     let mut app = Embedded::start(&[("ROADMAP_SECRET", "")]);
     let uploaded = app.client().post_attachment(&form_with("a.txt", b"hello")).json();
-    let (_shelf, file) = shelf();
+    let (_shelf, file) = backup_path();
     assert_eq!(app.back_up(&file)["has_secret"], json!(true));
     app.stop();
     let restored = Data::file();
@@ -216,7 +218,7 @@ fn the_secret_of_the_folder_goes_with_it() {
 fn nothing_is_overwritten_unless_it_is_asked_for() {
     let mut app = Embedded::start(&[]);
     app.client().feature_request("First");
-    let (_shelf, file) = shelf();
+    let (_shelf, file) = backup_path();
     std::fs::write(&file, "precious").unwrap();
     let taken = format!("error: {} could not be written: it is there already; --force replaces it", path(&file));
     assert_eq!(failure(app.folder(), &["backup", path(&file)]), taken);
@@ -274,7 +276,7 @@ fn a_database_that_appears_while_a_backup_is_restored_is_not_replaced() {
     let mut app = Embedded::start(&[("ROADMAP_SECRET", "")]);
     app.client().feature_request("Dark mode");
     app.client().post_attachment(&form_with("a.txt", b"hello")).json();
-    let (_shelf, file) = shelf();
+    let (_shelf, file) = backup_path();
     app.back_up(&file);
     app.stop();
     let said = |what: &str| {
@@ -317,7 +319,7 @@ fn a_database_that_appears_while_a_backup_is_restored_is_not_replaced() {
 #[test]
 fn a_log_without_its_database_is_only_removed_when_asked_for() {
     let mut app = Embedded::start(&[]);
-    let (_shelf, file) = shelf();
+    let (_shelf, file) = backup_path();
     app.back_up(&file);
     app.stop();
     let target = Data::file();
@@ -337,7 +339,7 @@ fn a_backup_that_is_not_whole_restores_nothing() {
     let mut app = Embedded::start(&[]);
     let uploaded = app.client().post_attachment(&form_with("a.txt", b"a file that is looked for")).json();
     assert_eq!(uploaded["byte_size"], json!(25));
-    let (shelf, file) = shelf();
+    let (shelf, file) = backup_path();
     app.back_up(&file);
     app.stop();
     let whole = std::fs::read(&file).unwrap();
@@ -386,7 +388,7 @@ fn what_is_damaged_is_not_backed_up() {
     let mut app = Embedded::start(&[]);
     app.client().post_attachment(&form_with("a.txt", b"hello")).json();
     let blob = files_below(&app.folder().join("blobs")).remove(0);
-    let (shelf, file) = shelf();
+    let (shelf, file) = backup_path();
     let folder = app.folder().to_owned();
     let says = |what: &str| {
         let said = failure(&folder, &["backup", path(&file)]);
@@ -413,10 +415,10 @@ fn what_is_damaged_is_not_backed_up() {
 }
 
 #[test]
-fn a_database_server_has_means_of_its_own() {
+fn a_database_server_has_backup_tools_of_its_own() {
     let folder = Data::file();
     let url = "postgres://ann:s3cret@db.example.com/roadmap";
-    let (_shelf, file) = shelf();
+    let (_shelf, file) = backup_path();
     for (command, says) in [
         ("backup", "is backed up by its own means, pg_dump for example"),
         ("restore", "is restored by its own means, pg_restore for example"),

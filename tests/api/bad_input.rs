@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use ureq::http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::app::{Answer, App, Client, has_keys};
+use crate::app::{App, Client, Response, has_keys};
 
 const JSON: [(&str, &str); 1] = [("Content-Type", "application/json")];
 const UNKNOWN_REQUEST: &str = "FeatureRequest does not exist.";
@@ -73,13 +73,13 @@ pub struct Write {
 
 impl Write {
     /// Sends other bytes in the place of the body.
-    pub fn send(&self, client: &Client, body: &[u8]) -> Answer {
+    pub fn send(&self, client: &Client, body: &[u8]) -> Response {
         self.send_with(client, &JSON, body)
     }
 
-    fn send_with(&self, client: &Client, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    fn send_with(&self, client: &Client, headers: &[(&str, &str)], body: &[u8]) -> Response {
         let path = format!("/api/external/v1{}", self.path);
-        client.call(self.method, &path, headers, Some(body)).expect("an answer")
+        client.request(self.method, &path, headers, Some(body)).expect("an answer")
     }
 
     /// The body with something else at a place of it.
@@ -162,11 +162,11 @@ pub fn started() -> (App, [Write; 7]) {
 /// Asserts that this is an error of the caller's making in the one form that errors have. Returns
 /// its message.
 #[track_caller]
-fn message(answer: &Answer, case: &str) -> String {
-    assert!((400..=499).contains(&answer.status), "{case}: {} {}", answer.status, answer.text());
-    assert_eq!(answer.header("content-type"), Some("application/json"), "{case}");
-    assert!(answer.header("x-request-id").is_some_and(|id| !id.is_empty()), "{case}");
-    let body = answer.json();
+fn message(response: &Response, case: &str) -> String {
+    assert!((400..=499).contains(&response.status), "{case}: {} {}", response.status, response.text());
+    assert_eq!(response.header("content-type"), Some("application/json"), "{case}");
+    assert!(response.header("x-request-id").is_some_and(|id| !id.is_empty()), "{case}");
+    let body = response.json();
     has_keys(&body, &["error"]);
     let message = body["error"].as_str().expect("a sentence").to_owned();
     assert!(!message.is_empty(), "{case}");
@@ -175,14 +175,14 @@ fn message(answer: &Answer, case: &str) -> String {
 
 /// Asserts the whole of an error.
 #[track_caller]
-fn refuses(answer: &Answer, status: u16, sentence: &str, case: &str) {
-    let message = message(answer, case);
-    assert_eq!((answer.status, message.as_str()), (status, sentence), "{case}");
+fn assert_rejects(response: &Response, status: u16, sentence: &str, case: &str) {
+    let message = message(response, case);
+    assert_eq!((response.status, message.as_str()), (status, sentence), "{case}");
 }
 
 /// Asserts that the service is none the worse.
 #[track_caller]
-fn still_serves(app: &App) {
+fn assert_still_serves(app: &App) {
     assert_eq!(app.acme.get_tracks().status, 200);
     let log = std::fs::read_to_string(app.data_dir().join("server.log")).expect("a log");
     assert!(!log.contains("a call failed") && !log.contains("panicked"), "{log}");
@@ -214,7 +214,7 @@ fn target(path: &str, parameter: &str, value: &str) -> String {
 }
 
 /// The answer in the bytes that came back.
-fn parsed(bytes: &[u8]) -> Answer {
+fn parsed(bytes: &[u8]) -> Response {
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").expect("a head");
     let head = String::from_utf8(bytes[..end].to_vec()).expect("text");
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
@@ -223,7 +223,7 @@ fn parsed(bytes: &[u8]) -> Answer {
         let name = HeaderName::from_bytes(name.as_bytes()).expect("a name");
         headers.insert(name, HeaderValue::from_str(value.trim()).expect("a value"));
     }
-    Answer { status, headers, bytes: bytes[end + 4..].to_vec() }
+    Response { status, headers, bytes: bytes[end + 4..].to_vec() }
 }
 
 /// The start of a call as it goes over the wire.
@@ -293,11 +293,11 @@ fn a_body_that_is_no_json_object_is_refused() {
     ] {
         for write in &writes {
             let case = format!("{} {}: {case}", write.method, write.path);
-            refuses(&write.send(&app.acme, body), 400, MALFORMED, &case);
+            assert_rejects(&write.send(&app.acme, body), 400, MALFORMED, &case);
         }
     }
     assert_eq!(records(&app), before);
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
@@ -313,18 +313,23 @@ fn what_json_allows_is_allowed() {
         (r#"{"feature_request":{"title":"First"},"feature_request":{"title":"Second"}}"#, "Second"),
         (r#"{"feature_request":5,"feature_request":{"title":5,"title":"Third"}}"#, "Third"),
     ] {
-        let answer = app.acme.call("POST", "/api/external/v1/feature_requests", &JSON, Some(body.as_bytes()));
-        let answer = answer.expect("an answer");
-        assert_eq!((answer.status, &answer.json()["feature_request"]["title"]), (201, &json!(title)), "{body}");
+        let response = app.acme.request("POST", "/api/external/v1/feature_requests", &JSON, Some(body.as_bytes()));
+        let response = response.expect("an answer");
+        assert_eq!((response.status, &response.json()["feature_request"]["title"]), (201, &json!(title)), "{body}");
     }
     let body = r#"{"feature_request":{"title":"First","title":" "}}"#;
-    let answer = app.acme.call("POST", "/api/external/v1/feature_requests", &JSON, Some(body.as_bytes()));
-    refuses(&answer.expect("an answer"), 422, "param is missing or the value is empty or invalid: title", body);
+    let response = app.acme.request("POST", "/api/external/v1/feature_requests", &JSON, Some(body.as_bytes()));
+    assert_rejects(
+        &response.expect("an answer"),
+        422,
+        "param is missing or the value is empty or invalid: title",
+        body,
+    );
     let body = r#"{"comment":{"content":"one"},"operation_key":"first","operation_key":"second"}"#;
     let path = "/api/external/v1/feature_requests/1/comments";
-    assert_eq!(app.acme.call("POST", path, &JSON, Some(body.as_bytes())).expect("an answer").status, 201);
+    assert_eq!(app.acme.request("POST", path, &JSON, Some(body.as_bytes())).expect("an answer").status, 201);
     assert_eq!(app.sql("SELECT operation_key FROM operations"), ["second"]);
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
@@ -338,17 +343,17 @@ fn a_body_of_more_than_a_megabyte_is_refused() {
             ("two megabytes of nothing", vec![b' '; 2 * LARGEST]),
         ] {
             let case = format!("{} {}: {case}", write.method, write.path);
-            refuses(&write.send(&app.acme, &body), 413, TOO_LARGE, &case);
+            assert_rejects(&write.send(&app.acme, &body), 413, TOO_LARGE, &case);
         }
         // Nobody knows the length of a body in chunks before its end.
         let mut call = head(&app.acme, write.method, &format!("/api/external/v1{}", write.path)).into_bytes();
         call.extend_from_slice(b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
         call.extend(chunked(&write.padded(2 * LARGEST)));
         let case = format!("{} {}: in chunks", write.method, write.path);
-        refuses(&parsed(&app.acme.raw(&call)), 413, TOO_LARGE, &case);
+        assert_rejects(&parsed(&app.acme.raw(&call)), 413, TOO_LARGE, &case);
     }
     assert_eq!(records(&app), before);
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
@@ -357,16 +362,16 @@ fn a_body_of_a_megabyte_is_not_too_large() {
     for write in &writes {
         let status = if write.method == "POST" { 201 } else { 200 };
         for (case, length) in [("just under a megabyte", LARGEST - 1), ("a megabyte", LARGEST)] {
-            let answer = write.send(&app.acme, &write.padded(length));
-            assert_eq!(answer.status, status, "{} {}: {case}", write.method, write.path);
+            let response = write.send(&app.acme, &write.padded(length));
+            assert_eq!(response.status, status, "{} {}: {case}", write.method, write.path);
         }
         let mut call = head(&app.acme, write.method, &format!("/api/external/v1{}", write.path)).into_bytes();
         call.extend_from_slice(b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
         call.extend(chunked(&write.padded(LARGEST)));
-        let answer = parsed(&app.acme.raw(&call));
-        assert_eq!(answer.status, status, "{} {}: in chunks", write.method, write.path);
+        let response = parsed(&app.acme.raw(&call));
+        assert_eq!(response.status, status, "{} {}: in chunks", write.method, write.path);
     }
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
@@ -415,15 +420,15 @@ fn a_field_of_another_type_is_named() {
     for write in &writes {
         for (_, pointer, expected) in FIELDS.iter().filter(|(path, ..)| *path == write.path) {
             for (_, value) in values.iter().filter(|(kind, _)| kind != expected) {
-                let answer = write.send(&app.acme, &write.with(pointer, value.clone()));
+                let response = write.send(&app.acme, &write.with(pointer, value.clone()));
                 let case = format!("{} {}: {pointer} = {value}", write.method, write.path);
-                refuses(&answer, 422, &format!("{} must be {expected}", leaf(pointer)), &case);
+                assert_rejects(&response, 422, &format!("{} must be {expected}", leaf(pointer)), &case);
             }
         }
     }
     assert_eq!(records(&app), before);
     assert_eq!(app.count("SELECT count(*) FROM operations"), 0);
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
@@ -432,7 +437,7 @@ fn null_is_a_field_that_was_not_sent() {
     let missing = |field: &str| Some(format!("param is missing or the value is empty or invalid: {field}"));
     for write in &writes {
         for (path, pointer, _) in FIELDS.iter().filter(|(path, ..)| *path == write.path) {
-            let answer = write.send(&app.acme, &write.with(pointer, json!(null)));
+            let response = write.send(&app.acme, &write.with(pointer, json!(null)));
             let refusal = match (*path, *pointer) {
                 ("/setting", "/setting/product_name") => Some("Product name can't be blank".to_owned()),
                 ("/setting", "/setting/website_url") => Some("Website URL is invalid".to_owned()),
@@ -451,12 +456,12 @@ fn null_is_a_field_that_was_not_sent() {
             };
             let case = format!("{} {}: {pointer}", write.method, write.path);
             match refusal {
-                Some(sentence) => refuses(&answer, 422, &sentence, &case),
-                None => assert!(matches!(answer.status, 200 | 201), "{case}: {}", answer.text()),
+                Some(sentence) => assert_rejects(&response, 422, &sentence, &case),
+                None => assert!(matches!(response.status, 200 | 201), "{case}: {}", response.text()),
             }
         }
     }
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
@@ -474,15 +479,15 @@ fn a_nul_character_is_refused_in_every_text() {
                 field => format!("{field} must not contain the NUL character"),
             };
             for value in ["\0", "a\0b", "\0https://acme.example", "ann@example.com\0", "https://acme\0.example"] {
-                let answer = write.send(&app.acme, &write.with(pointer, json!(value)));
+                let response = write.send(&app.acme, &write.with(pointer, json!(value)));
                 let case = format!("{} {}: {pointer} = {value:?}", write.method, write.path);
-                refuses(&answer, 422, &sentence, &case);
+                assert_rejects(&response, 422, &sentence, &case);
             }
         }
     }
     assert_eq!(records(&app), before);
     assert_eq!(app.count("SELECT count(*) FROM operations"), 0);
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
@@ -513,20 +518,20 @@ fn only_plain_json_is_taken_and_given() {
         ] {
             let given = [(name, value)];
             let json: &[(&str, &str)] = if name == "Content-Type" { &[] } else { &JSON };
-            let answer = write.send_with(&app.acme, &[json, &given].concat(), body.as_bytes());
-            refuses(&answer, status, sentence, &format!("{} {}: {name}: {value}", write.method, write.path));
+            let response = write.send_with(&app.acme, &[json, &given].concat(), body.as_bytes());
+            assert_rejects(&response, status, sentence, &format!("{} {}: {name}: {value}", write.method, write.path));
         }
     }
     assert_eq!(records(&app), before);
     for (path, _) in READS {
         let path = target(path, "email", "ann@example.com");
         for value in ["text/html", "image/*", "application/json;q=0", "nonsense"] {
-            let answer = app.acme.call("GET", &path, &[("Accept", value)], None).expect("an answer");
-            refuses(&answer, 406, "Accept must allow application/json", &format!("GET {path}: {value}"));
+            let response = app.acme.request("GET", &path, &[("Accept", value)], None).expect("an answer");
+            assert_rejects(&response, 406, "Accept must allow application/json", &format!("GET {path}: {value}"));
         }
         for value in ["application/json", "*/*", "application/*", "text/html, */*;q=0.1", ""] {
-            let answer = app.acme.call("GET", &path, &[("Accept", value)], None).expect("an answer");
-            assert_eq!(answer.status, 200, "GET {path}: {value}");
+            let response = app.acme.request("GET", &path, &[("Accept", value)], None).expect("an answer");
+            assert_eq!(response.status, 200, "GET {path}: {value}");
         }
     }
     for write in &writes {
@@ -538,11 +543,11 @@ fn only_plain_json_is_taken_and_given() {
             &[("Content-Encoding", "identity")],
         ];
         for headers in variants {
-            let answer = write.send_with(&app.acme, headers, write.body.to_string().as_bytes());
-            assert_eq!(answer.status, status, "{} {}: {headers:?}", write.method, write.path);
+            let response = write.send_with(&app.acme, headers, write.body.to_string().as_bytes());
+            assert_eq!(response.status, status, "{} {}: {headers:?}", write.method, write.path);
         }
     }
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
@@ -555,17 +560,17 @@ fn numbers_of_pages_and_items_are_positive_integers() {
     for (path, parameters) in READS {
         for parameter in parameters.iter().filter(|parameter| parameter.contains("page")) {
             for value in values.split(' ').chain([""]) {
-                let answer = app.acme.get(&target(path, parameter, value));
+                let response = app.acme.get(&target(path, parameter, value));
                 let case = format!("{path}: {parameter}={value}");
-                refuses(&answer, 422, &format!("{parameter} must be an integer of at least 1"), &case);
+                assert_rejects(&response, 422, &format!("{parameter} must be an integer of at least 1"), &case);
             }
             let nines = "9".repeat(50);
             for value in ["1", "001", "%31", "100", "101", "4294967296", "9223372036854775807", "9223372036854775808"]
                 .into_iter()
                 .chain(["18446744073709551615", "18446744073709551616", nines.as_str()])
             {
-                let answer = app.acme.get(&target(path, parameter, value));
-                assert_eq!(answer.status, 200, "{path}: {parameter}={value}: {}", answer.text());
+                let response = app.acme.get(&target(path, parameter, value));
+                assert_eq!(response.status, 200, "{path}: {parameter}={value}: {}", response.text());
             }
         }
     }
@@ -587,10 +592,10 @@ fn numbers_of_pages_and_items_are_positive_integers() {
         );
     }
     let twice = app.acme.get_changelogs("page_size=3&page_size=x");
-    refuses(&twice, 422, "page_size must be an integer of at least 1", "the last one is bad");
+    assert_rejects(&twice, 422, "page_size must be an integer of at least 1", "the last one is bad");
     let twice = app.acme.get_feature_requests("query=zebra&query=dark").json();
     assert_eq!(twice["feature_requests"][0]["title"], "Dark mode");
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
@@ -600,15 +605,15 @@ fn a_query_string_that_is_no_text_is_refused() {
         for parameter in parameters {
             for value in ["%ff", "a%ff", "%c3%28", "%c0%80", "%ed%a0%80", "%f4%90%80%80", "%e2%82"] {
                 let case = format!("{path}: {parameter}={value}");
-                let answer = app.acme.get(&target(path, parameter, value));
-                refuses(&answer, 422, &format!("{parameter} is not valid UTF-8"), &case);
+                let response = app.acme.get(&target(path, parameter, value));
+                assert_rejects(&response, 422, &format!("{parameter} is not valid UTF-8"), &case);
             }
         }
         for parameter in parameters.iter().filter(|parameter| !parameter.contains("page")) {
             for value in ["%00", "a%00b", "ann@example.com%00"] {
                 let case = format!("{path}: {parameter}={value}");
-                let answer = app.acme.get(&target(path, parameter, value));
-                refuses(&answer, 422, &format!("{parameter} must not contain the NUL character"), &case);
+                let response = app.acme.get(&target(path, parameter, value));
+                assert_rejects(&response, 422, &format!("{parameter} must not contain the NUL character"), &case);
             }
         }
         // What no endpoint asks for does not matter, nor do signs without names.
@@ -616,11 +621,11 @@ fn a_query_string_that_is_no_text_is_refused() {
             ["x=%00", "x", "=", "&&&", "=&=", "%26=%3D", "%zz=%", "page%00=x", "x[]=1&x[a]=2", "email=a@b.co&?"]
         {
             let needed = if path == "/votes" { "&email=ann@example.com" } else { "" };
-            let answer = app.acme.get(&format!("/api/external/v1{path}?{query}{needed}"));
-            assert_eq!(answer.status, 200, "{path}?{query}: {}", answer.text());
+            let response = app.acme.get(&format!("/api/external/v1{path}?{query}{needed}"));
+            assert_eq!(response.status, 200, "{path}?{query}: {}", response.text());
         }
     }
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
@@ -634,29 +639,29 @@ fn query_strings_of_64_kilobytes_do_no_harm() {
                 parameter => format!("{parameter} must be an integer of at least 1"),
             };
             for sign in ["x", "%20x", "%C3%BC", "%F0%9F%98%80"] {
-                let answer = app.acme.get(&target(path, parameter, &sign.repeat(60_000 / sign.len())));
-                refuses(&answer, 422, &sentence, &format!("{path}: {parameter}={sign}…"));
+                let response = app.acme.get(&target(path, parameter, &sign.repeat(60_000 / sign.len())));
+                assert_rejects(&response, 422, &sentence, &format!("{path}: {parameter}={sign}…"));
             }
         }
         let many = "a=b&".repeat(15_000);
-        let answer = app.acme.get(&target(path, &format!("{many}email"), "ann@example.com"));
-        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+        let response = app.acme.get(&target(path, &format!("{many}email"), "ann@example.com"));
+        assert_eq!(response.status, 200, "{path}: {}", response.text());
         // Longer than any address may be. The web server refuses it before there is a call to
         // answer, so that there is only a status.
         let longest = head(&app.acme, "GET", &target(path, "query", &"x".repeat(70_000)));
-        let answer = parsed(&app.acme.raw(format!("{longest}\r\n").as_bytes()));
-        assert!((400..=499).contains(&answer.status), "{path}: {}", answer.status);
+        let response = parsed(&app.acme.raw(format!("{longest}\r\n").as_bytes()));
+        assert!((400..=499).contains(&response.status), "{path}: {}", response.status);
     }
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
 fn signs_of_query_languages_mean_nothing_in_a_search() {
     let (app, _) = started();
     let found = |query: &str| {
-        let answer = app.acme.get_feature_requests(&format!("query={}", encoded(query)));
-        assert_eq!(answer.status, 200, "{query}: {}", answer.text());
-        let body = answer.json();
+        let response = app.acme.get_feature_requests(&format!("query={}", encoded(query)));
+        assert_eq!(response.status, 200, "{query}: {}", response.text());
+        let body = response.json();
         has_keys(&body, &["feature_requests"]);
         body["feature_requests"].as_array().expect("a list").len()
     };
@@ -764,11 +769,11 @@ fn signs_of_query_languages_mean_nothing_in_a_search() {
         found(query);
     }
     assert_eq!(found("dark"), 1);
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
-fn a_path_that_names_no_request_is_told_so() {
+fn a_path_that_names_no_request_is_not_found() {
     let (app, writes) = started();
     let before = records(&app);
     let (letters, digits) = ("a".repeat(4_000), "9".repeat(4_000));
@@ -783,20 +788,20 @@ fn a_path_that_names_no_request_is_told_so() {
         for write in writes.iter().filter(|write| write.path.starts_with("/feature_requests/")) {
             let path = format!("/api/external/v1{}", write.path.replace("/1/", &format!("/{id}/")));
             for body in [write.body.to_string(), "{}".to_owned()] {
-                let answer = app.acme.call(write.method, &path, &JSON, Some(body.as_bytes())).expect("an answer");
-                refuses(&answer, 404, UNKNOWN_REQUEST, &format!("{} {path:.120} {body}", write.method));
+                let response = app.acme.request(write.method, &path, &JSON, Some(body.as_bytes())).expect("an answer");
+                assert_rejects(&response, 404, UNKNOWN_REQUEST, &format!("{} {path:.120} {body}", write.method));
             }
         }
-        let answer = app.acme.get_voters(id, "");
-        refuses(&answer, 404, UNKNOWN_REQUEST, &format!("voters of {id:.80}"));
+        let response = app.acme.get_voters(id, "");
+        assert_rejects(&response, 404, UNKNOWN_REQUEST, &format!("voters of {id:.80}"));
     }
     // Not one segment: no path of the service.
     for id in ["", "/", "1/", "/1", "1/1", "../1", "a/b", "1%2F/"] {
-        let answer = app.acme.get_voters(id, "");
-        refuses(&answer, 404, "Not found", &format!("voters of {id}"));
+        let response = app.acme.get_voters(id, "");
+        assert_rejects(&response, 404, "Not found", &format!("voters of {id}"));
     }
     assert_eq!(records(&app), before);
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 /// Texts that have broken something somewhere, and some that are only long.
@@ -903,14 +908,14 @@ fn is_plain(text: &str) -> bool {
 
 /// Asserts that HTML came back as it was sent, or harmless, or that the field was named.
 #[track_caller]
-fn is_kept_or_harmless(answer: &Answer, content: impl Fn(&Value) -> Value, field: &str, sent: &str) {
-    if answer.status != 201 {
-        assert!(!is_plain(sent), "{field}: {sent:?}: {}", answer.text());
+fn is_kept_or_harmless(response: &Response, content: impl Fn(&Value) -> Value, field: &str, sent: &str) {
+    if response.status != 201 {
+        assert!(!is_plain(sent), "{field}: {sent:?}: {}", response.text());
         let missing = format!("param is missing or the value is empty or invalid: {field}");
-        refuses(answer, 422, &missing, sent);
+        assert_rejects(response, 422, &missing, sent);
         return;
     }
-    let content = content(&answer.json());
+    let content = content(&response.json());
     if is_plain(sent) {
         assert_eq!(content, json!(sent), "{field}");
         return;
@@ -925,11 +930,11 @@ fn is_kept_or_harmless(answer: &Answer, content: impl Fn(&Value) -> Value, field
 fn strange_titles_tags_and_descriptions_come_back_as_sent() {
     let (app, _) = started();
     for (number, text) in naughty().iter().enumerate() {
-        let answer = app.acme.post_feature_request(&json!({ "feature_request": { "title": text } }));
+        let response = app.acme.post_feature_request(&json!({ "feature_request": { "title": text } }));
         match kept(text, 200) {
             Some(title) => {
-                assert_eq!(answer.status, 201, "{text:?}: {}", answer.text());
-                let request = &answer.json()["feature_request"];
+                assert_eq!(response.status, 201, "{text:?}: {}", response.text());
+                let request = &response.json()["feature_request"];
                 assert_eq!(request["title"], title);
                 // The slug of whatever title is letters, digits and hyphens, and leads back.
                 let url = request["url"].as_str().expect("a URL");
@@ -938,60 +943,60 @@ fn strange_titles_tags_and_descriptions_come_back_as_sent() {
                 assert!(is_slug, "{text:?}: {slug}");
                 assert_eq!(app.acme.get_voters(slug, "").status, 200, "{text:?}: {slug}");
             }
-            None => refuses(&answer, 422, "title must be at most 200 characters long", text),
+            None => assert_rejects(&response, 422, "title must be at most 200 characters long", text),
         }
 
         let word = format!("probe{number:03}");
         let body = |field: &str, value: Value| json!({ "feature_request": { "title": word, field: value } });
-        let answer = app.acme.post_feature_request(&body("tags", json!([text])));
+        let response = app.acme.post_feature_request(&body("tags", json!([text])));
         match kept(text, 50) {
             Some(tag) => {
-                assert_eq!(answer.status, 201, "{text:?}: {}", answer.text());
+                assert_eq!(response.status, 201, "{text:?}: {}", response.text());
                 let tags = "SELECT tag FROM feature_request_tags JOIN feature_requests \
                             ON feature_requests.id = feature_request_tags.request_id ORDER BY tag_number DESC LIMIT 1";
                 assert_eq!(app.sql(tags), [tag]);
             }
-            None => refuses(&answer, 422, "tags must be at most 50 characters long", text),
+            None => assert_rejects(&response, 422, "tags must be at most 50 characters long", text),
         }
-        let answer = app.acme.post_feature_request(&body("description", json!(text)));
-        assert_eq!(answer.status, 201, "{text:?}: {}", answer.text());
+        let response = app.acme.post_feature_request(&body("description", json!(text)));
+        assert_eq!(response.status, 201, "{text:?}: {}", response.text());
         if is_plain(text.trim()) {
             let found = app.acme.get_feature_requests(&format!("query={word}&per_page=15")).json();
             let found = found["feature_requests"].as_array().expect("a list").clone();
-            let found = found.iter().find(|request| request["id"] == answer.json()["feature_request"]["id"]);
+            let found = found.iter().find(|request| request["id"] == response.json()["feature_request"]["id"]);
             let excerpt: String = text.trim().chars().take(500).collect();
             assert_eq!(found.expect("the request")["description"], json!(excerpt));
         }
 
-        let answer = app.acme.post_feature_request(&body("track_id", json!(text)));
-        refuses(&answer, 422, "track_id is not a valid UUID", text);
+        let response = app.acme.post_feature_request(&body("track_id", json!(text)));
+        assert_rejects(&response, 422, "track_id is not a valid UUID", text);
     }
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
 fn strange_notes_comments_and_changelogs_come_back_as_sent_or_harmless() {
     let (app, _) = started();
     for text in &naughty() {
-        let answer = app.acme.post_comment("1", &json!({ "comment": { "content": text } }));
-        is_kept_or_harmless(&answer, |body| body["comment"]["content"].clone(), "content", text);
-        let answer = app.acme.post_changelog(&json!({ "changelog": { "title": "1.2", "content": text } }));
-        is_kept_or_harmless(&answer, |body| body["changelog"]["content"].clone(), "content", text);
-        let answer = app.acme.post_upvote("1", &json!({ "reference_note": { "body": text } }));
+        let response = app.acme.post_comment("1", &json!({ "comment": { "content": text } }));
+        is_kept_or_harmless(&response, |body| body["comment"]["content"].clone(), "content", text);
+        let response = app.acme.post_changelog(&json!({ "changelog": { "title": "1.2", "content": text } }));
+        is_kept_or_harmless(&response, |body| body["changelog"]["content"].clone(), "content", text);
+        let response = app.acme.post_upvote("1", &json!({ "reference_note": { "body": text } }));
         let note = app.sql("SELECT body FROM notes ORDER BY id DESC LIMIT 1");
-        is_kept_or_harmless(&answer, |_| json!(note[0]), "body", text);
+        is_kept_or_harmless(&response, |_| json!(note[0]), "body", text);
 
-        let answer = app.acme.post_changelog(&json!({ "changelog": { "title": text, "content": "New" } }));
+        let response = app.acme.post_changelog(&json!({ "changelog": { "title": text, "content": "New" } }));
         match kept(text, 200) {
             Some(title) => {
-                assert_eq!((answer.status, &answer.json()["changelog"]["title"]), (201, &json!(title)), "{text:?}");
+                assert_eq!((response.status, &response.json()["changelog"]["title"]), (201, &json!(title)), "{text:?}");
             }
-            None => refuses(&answer, 422, "title must be at most 200 characters long", text),
+            None => assert_rejects(&response, 422, "title must be at most 200 characters long", text),
         }
         let cover = json!({ "changelog": { "title": "1.2", "content": "New", "cover_image_signed_id": text } });
-        refuses(&app.acme.post_changelog(&cover), 422, "Cover image is invalid", text);
+        assert_rejects(&app.acme.post_changelog(&cover), 422, "Cover image is invalid", text);
     }
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
@@ -999,71 +1004,71 @@ fn strange_names_and_addresses_come_back_as_sent() {
     let (app, _) = started();
     for (number, text) in naughty().iter().enumerate() {
         let email = format!("customer{number}@example.com");
-        let answer = app.acme.post_upvote("1", &json!({ "customer": { "email": email, "name": text } }));
+        let response = app.acme.post_upvote("1", &json!({ "customer": { "email": email, "name": text } }));
         match kept(text, 200) {
             Some(name) => {
-                assert_eq!(answer.status, 201, "{text:?}: {}", answer.text());
+                assert_eq!(response.status, 201, "{text:?}: {}", response.text());
                 let voters = app.acme.get_voters("1", "page_size=100").json();
                 let voters = voters["voters"].as_array().expect("a list").clone();
                 let voter = voters.iter().find(|voter| voter["email"] == email.as_str());
                 assert_eq!(voter.expect("the voter")["name"], name);
             }
-            None => refuses(&answer, 422, "name must be at most 200 characters long", text),
+            None => assert_rejects(&response, 422, "name must be at most 200 characters long", text),
         }
 
-        let answer = app.acme.patch_setting(&json!({ "setting": { "product_name": text } }));
+        let response = app.acme.patch_setting(&json!({ "setting": { "product_name": text } }));
         match kept(text, 200) {
             Some(name) => {
-                assert_eq!(answer.status, 200, "{text:?}: {}", answer.text());
+                assert_eq!(response.status, 200, "{text:?}: {}", response.text());
                 assert_eq!(app.acme.get_setting().json()["setting"]["product_name"], name);
             }
-            None => refuses(&answer, 422, "product_name must be at most 200 characters long", text),
+            None => assert_rejects(&response, 422, "product_name must be at most 200 characters long", text),
         }
 
         // A URL is kept as it was written or refused, and nothing between.
         let url = format!("https://acme.example/{text}");
-        let answer = app.acme.patch_setting(&json!({ "setting": { "website_url": url } }));
-        if answer.status == 200 {
-            assert_eq!(answer.json()["setting"]["website_url"], url.trim());
+        let response = app.acme.patch_setting(&json!({ "setting": { "website_url": url } }));
+        if response.status == 200 {
+            assert_eq!(response.json()["setting"]["website_url"], url.trim());
         } else {
-            refuses(&answer, 422, "Website URL is invalid", text);
+            assert_rejects(&response, 422, "Website URL is invalid", text);
         }
 
         // An author is whoever matches, whatever was sent.
-        let answer = app.acme.post_comment("1", &json!({ "comment": { "content": "Soon" }, "author_email": text }));
+        let response = app.acme.post_comment("1", &json!({ "comment": { "content": "Soon" }, "author_email": text }));
         if text.trim().chars().count() <= 254 {
-            assert_eq!(answer.status, 201, "{text:?}: {}", answer.text());
+            assert_eq!(response.status, 201, "{text:?}: {}", response.text());
         } else {
-            refuses(&answer, 422, "author_email must be at most 254 characters long", text);
+            assert_rejects(&response, 422, "author_email must be at most 254 characters long", text);
         }
     }
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
 fn strange_addresses_are_refused_or_found_again() {
     let (app, _) = started();
     for text in &naughty() {
-        let answer = app.acme.post_upvote("1", &json!({ "customer": { "email": text } }));
+        let response = app.acme.post_upvote("1", &json!({ "customer": { "email": text } }));
         let sentence = if text.trim().chars().count() > 254 {
             "email must be at most 254 characters long"
         } else {
             "email is not a valid e-mail address"
         };
-        refuses(&answer, 422, sentence, text);
-        refuses(&app.acme.get_votes(&format!("email={}", encoded(text))), 422, sentence, text);
+        assert_rejects(&response, 422, sentence, text);
+        assert_rejects(&app.acme.get_votes(&format!("email={}", encoded(text))), 422, sentence, text);
 
         let address = format!("{text}@example.com");
-        let answer = app.acme.post_upvote("1", &json!({ "customer": { "email": address } }));
+        let response = app.acme.post_upvote("1", &json!({ "customer": { "email": address } }));
         let votes = app.acme.get_votes(&format!("email={}", encoded(&address)));
-        if answer.status == 201 {
+        if response.status == 201 {
             assert_eq!((votes.status, &votes.json()["total_count"]), (200, &json!(1)), "{address:?}");
         } else {
-            assert!(message(&answer, &address).starts_with("email "), "{address:?}: {}", answer.text());
+            assert!(message(&response, &address).starts_with("email "), "{address:?}: {}", response.text());
             assert!(message(&votes, &address).starts_with("email "), "{address:?}: {}", votes.text());
         }
     }
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
@@ -1071,34 +1076,34 @@ fn strange_operation_keys_are_keys_like_others() {
     let (app, _) = started();
     for text in &naughty() {
         let body = json!({ "comment": { "content": "Soon" }, "operation_key": text });
-        let answers = [app.acme.post_comment("1", &body), app.acme.post_comment("1", &body)];
+        let responses = [app.acme.post_comment("1", &body), app.acme.post_comment("1", &body)];
         if text.chars().count() <= 255 {
-            assert_eq!(answers[0].status, 201, "{text:?}: {}", answers[0].text());
-            assert_eq!(answers[0].bytes, answers[1].bytes, "{text:?}");
-            assert_eq!(answers[1].header("idempotent-replayed"), Some("true"), "{text:?}");
+            assert_eq!(responses[0].status, 201, "{text:?}: {}", responses[0].text());
+            assert_eq!(responses[0].bytes, responses[1].bytes, "{text:?}");
+            assert_eq!(responses[1].header("idempotent-replayed"), Some("true"), "{text:?}");
             assert!(app.sql("SELECT operation_key FROM operations").contains(text), "{text:?}");
         } else {
-            refuses(&answers[0], 422, "operation_key must be at most 255 characters long", text);
+            assert_rejects(&responses[0], 422, "operation_key must be at most 255 characters long", text);
         }
     }
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
 fn strange_queries_are_answered() {
     let (app, _) = started();
     for text in &naughty() {
-        let answer = app.acme.get_feature_requests(&format!("query={}", encoded(text)));
+        let response = app.acme.get_feature_requests(&format!("query={}", encoded(text)));
         if text.chars().count() <= 1_000 {
-            assert_eq!(answer.status, 200, "{text:?}: {}", answer.text());
-            has_keys(&answer.json(), &["feature_requests"]);
+            assert_eq!(response.status, 200, "{text:?}: {}", response.text());
+            has_keys(&response.json(), &["feature_requests"]);
         } else {
-            refuses(&answer, 422, "query must be at most 1000 characters long", text);
+            assert_rejects(&response, 422, "query must be at most 1000 characters long", text);
         }
         for path in ["/setting", "/tracks"] {
-            let answer = app.acme.get(&format!("/api/external/v1{path}?{}={}", encoded(text), encoded(text)));
-            assert_eq!(answer.status, 200, "{path}: {text:?}: {}", answer.text());
+            let response = app.acme.get(&format!("/api/external/v1{path}?{}={}", encoded(text), encoded(text)));
+            assert_eq!(response.status, 200, "{path}: {text:?}: {}", response.text());
         }
     }
-    still_serves(&app);
+    assert_still_serves(&app);
 }

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use socket2::{Domain, Socket, Type};
 use tempfile::TempDir;
 
-use crate::app::{App, BASE_HOST, Client, Until, at_once, eventually};
-use crate::hostile_http::{answers, attacks, exchange, still_serves};
+use crate::app::{App, BASE_HOST, Client, StopOnDrop, eventually, in_parallel};
+use crate::hostile_http::{assert_still_serves, attacks, exchange, responses};
 
 /// A running proxy. Dropping it ends it.
 struct Proxy {
@@ -66,15 +66,15 @@ fn is_proof(program: &str, arguments: &[&str], configuration: &str) {
         for _ in 0..4 {
             scope.spawn(|| {
                 while !is_over.load(Ordering::SeqCst) {
-                    let answer = behind.get_setting();
-                    assert_eq!((answer.status, answer.text()), (200, setting.text()), "somebody else's answer");
+                    let response = behind.get_setting();
+                    assert_eq!((response.status, response.text()), (200, setting.text()), "somebody else's answer");
                     calls.fetch_add(1, Ordering::SeqCst);
                 }
             });
         }
-        let _until = Until(&is_over);
+        let _until = StopOnDrop(&is_over);
         eventually("others call", || calls.load(Ordering::SeqCst) > 8);
-        at_once(attacks.len(), |number| {
+        in_parallel(attacks.len(), |number| {
             let (case, bytes, ..) = &attacks[number];
             exchange(&behind, bytes.as_bytes(), case)
         })
@@ -82,7 +82,7 @@ fn is_proof(program: &str, arguments: &[&str], configuration: &str) {
     let mut wrong = Vec::new();
     for ((case, ..), found) in attacks.iter().zip(&found) {
         // A call without a version is answered without a head by some.
-        let statuses = if found.starts_with(b"HTTP/") { answers(found).0 } else { Vec::new() };
+        let statuses = if found.starts_with(b"HTTP/") { responses(found).0 } else { Vec::new() };
         // 501: the proxy knows no such encoding.
         if statuses.iter().any(|status| *status >= 500 && *status != 501) {
             wrong.push(format!("{case}: {}", String::from_utf8_lossy(found)));
@@ -91,7 +91,7 @@ fn is_proof(program: &str, arguments: &[&str], configuration: &str) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     println!("{} attacks through {program}, {} calls of others", attacks.len(), calls.into_inner());
     assert_eq!(app.count("SELECT count(*) FROM feature_requests"), 0);
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 /// A request for the tracks from an address of this machine, through a proxy.
@@ -105,9 +105,9 @@ fn status_from(source: [u8; 4], proxy: &Proxy, key: &str, headers: &str) -> u16 
          Connection: close\r\n\r\n"
     );
     stream.write_all(request.as_bytes()).expect("a request");
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).expect("an answer");
-    answers(&answer).0[0]
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).expect("an answer");
+    responses(&response).0[0]
 }
 
 /// Clients have their own addresses behind the proxy, whatever they write into the headers of proxies.
@@ -195,7 +195,7 @@ backend service
 
 #[test]
 #[ignore = "needs nginx: cargo xtask test-proxies"]
-fn nobody_gets_another_s_answer_behind_nginx() {
+fn nobody_gets_another_s_response_behind_nginx() {
     is_proof("nginx", &["-e", "/dev/null", "-c"], NGINX);
 }
 
@@ -207,7 +207,7 @@ fn clients_have_their_own_addresses_behind_nginx() {
 
 #[test]
 #[ignore = "needs HAProxy: cargo xtask test-proxies"]
-fn nobody_gets_another_s_answer_behind_haproxy() {
+fn nobody_gets_another_s_response_behind_haproxy() {
     is_proof("haproxy", &["-db", "-f"], HAPROXY);
 }
 

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{Answer, App, Client, is_id, is_moment};
-use crate::database::{moment, random_id};
+use crate::app::{App, Client, Response, is_id, is_timestamp};
+use crate::database::{random_id, sql_timestamp};
 use crate::shared::comes_in_pages;
 
-fn create(client: &Client, changelog: &Value) -> Answer {
+fn create(client: &Client, changelog: &Value) -> Response {
     client.post_changelog(&json!({ "changelog": changelog }))
 }
 
@@ -31,10 +31,10 @@ fn a_changelog_is_a_draft_unless_published() {
         let mut changelog = publish.clone();
         changelog["title"] = json!("Release 1.2");
         changelog["content"] = json!("<p>All <b>new</b></p>");
-        let answer = create(&app.acme, &changelog);
-        assert_eq!(answer.status, 201, "{publish}");
-        assert_eq!(answer.header("content-type"), Some("application/json"));
-        let body = answer.json();
+        let response = create(&app.acme, &changelog);
+        assert_eq!(response.status, 201, "{publish}");
+        assert_eq!(response.header("content-type"), Some("application/json"));
+        let body = response.json();
         let created = &body["changelog"];
         let id = created["id"].as_str().unwrap();
         assert_eq!(
@@ -55,9 +55,9 @@ fn a_changelog_is_a_draft_unless_published() {
             "{publish}"
         );
         is_id(&created["id"]);
-        is_moment(&created["created_at"]);
+        is_timestamp(&created["created_at"]);
         match status {
-            "published" => is_moment(&created["published_at"]),
+            "published" => is_timestamp(&created["published_at"]),
             _ => assert_eq!(created["published_at"], json!(null), "{publish}"),
         }
     }
@@ -68,14 +68,14 @@ fn changelogs_are_listed_newest_first() {
     let app = App::start();
     assert_eq!(app.acme.get_changelogs("").json(), nothing());
     let created = [("Two", true), ("Three", false), ("One", true)].map(|(title, publish)| {
-        let answer = create(&app.acme, &json!({ "title": title, "content": "<p>New</p>", "publish": publish }));
-        assert_eq!(answer.status, 201, "{title}");
-        answer.json()["changelog"]["id"].as_str().unwrap().to_owned()
+        let response = create(&app.acme, &json!({ "title": title, "content": "<p>New</p>", "publish": publish }));
+        assert_eq!(response.status, 201, "{title}");
+        response.json()["changelog"]["id"].as_str().unwrap().to_owned()
     });
     app.data.execute(&format!(
         "UPDATE changelogs SET created_at = {}, published_at = {}",
-        moment("1767225600000 + CASE title WHEN 'One' THEN 1 WHEN 'Two' THEN 2 ELSE 3000 END"),
-        moment("CASE title WHEN 'One' THEN 1767225700000 WHEN 'Two' THEN 1767225600002 END"),
+        sql_timestamp("1767225600000 + CASE title WHEN 'One' THEN 1 WHEN 'Two' THEN 2 ELSE 3000 END"),
+        sql_timestamp("CASE title WHEN 'One' THEN 1767225700000 WHEN 'Two' THEN 1767225600002 END"),
     ));
     let shown = |id: &str, title: &str, status: &str, published_at: Value, created_at: &str| {
         json!({
@@ -91,11 +91,11 @@ fn changelogs_are_listed_newest_first() {
         })
     };
     let [two, three, one] = &created;
-    let answer = app.acme.get_changelogs("");
-    assert_eq!(answer.status, 200);
-    assert_eq!(answer.header("content-type"), Some("application/json"));
+    let response = app.acme.get_changelogs("");
+    assert_eq!(response.status, 200);
+    assert_eq!(response.header("content-type"), Some("application/json"));
     assert_eq!(
-        answer.json(),
+        response.json(),
         json!({
             "changelogs": [
                 shown(three, "Three", "draft", json!(null), "2026-01-01T00:00:03.000Z"),
@@ -131,7 +131,7 @@ fn the_list_comes_in_pages() {
          INSERT INTO changelogs (workspace_id, id, title, content, published_at, created_at)
          SELECT (SELECT id FROM workspaces), {}, 'Release ' || number, 'New', NULL, {} FROM numbers",
         random_id(),
-        moment("1767225600000 + number"),
+        sql_timestamp("1767225600000 + number"),
     ));
     let newest: Vec<Value> = (1..=101).rev().map(|number| json!(format!("Release {number}"))).collect();
     comes_in_pages("changelogs", "title", &newest, |query| app.acme.get_changelogs(query));
@@ -142,8 +142,8 @@ fn a_page_that_is_no_positive_integer_is_named() {
     let app = App::start();
     for parameter in ["page", "page_size"] {
         for value in ["0", "00", "-1", "1.5", "", "one", "1e3", "0x1", "%2B1", "%201", "1%20", "%D9%A3", "null"] {
-            let answer = app.acme.get_changelogs(&format!("{parameter}={value}"));
-            answer.is_error(422, &format!("{parameter} must be an integer of at least 1"));
+            let response = app.acme.get_changelogs(&format!("{parameter}={value}"));
+            response.is_error(422, &format!("{parameter} must be an integer of at least 1"));
         }
     }
 }
@@ -164,8 +164,8 @@ fn the_html_of_a_changelog_is_cleaned() {
         ),
         ("<a href=\"javascript:alert(1)\">x</a>", "<a rel=\"nofollow noopener\">x</a>"),
     ] {
-        let answer = create(&app.acme, &json!({ "title": "Release", "content": sent }));
-        assert_eq!((answer.status, &answer.json()["changelog"]["content"]), (201, &json!(shown)), "{sent}");
+        let response = create(&app.acme, &json!({ "title": "Release", "content": sent }));
+        assert_eq!((response.status, &response.json()["changelog"]["content"]), (201, &json!(shown)), "{sent}");
         let stored = app.sql("SELECT content FROM changelogs ORDER BY id");
         assert_eq!(stored.last().map(String::as_str), Some(shown), "{sent}");
     }
@@ -175,8 +175,8 @@ fn the_html_of_a_changelog_is_cleaned() {
 fn limits_count_characters() {
     let app = App::start();
     let (title, content) = ("ü".repeat(200), "ü".repeat(100_000));
-    let answer = create(&app.acme, &json!({ "title": title, "content": content }));
-    assert_eq!((answer.status, &answer.json()["changelog"]["title"]), (201, &json!(title)));
+    let response = create(&app.acme, &json!({ "title": title, "content": content }));
+    assert_eq!((response.status, &response.json()["changelog"]["title"]), (201, &json!(title)));
     assert_eq!(app.count("SELECT length(content) FROM changelogs"), 100_000);
 }
 
@@ -241,8 +241,12 @@ fn a_cover_image_that_nobody_uploaded_is_invalid() {
     assert_eq!(app.acme.get_changelogs("").json(), nothing());
     for signed_id in [json!(null), json!(""), json!(" ")] {
         let changelog = json!({ "title": "Release", "content": "New", "cover_image_signed_id": signed_id });
-        let answer = create(&app.acme, &changelog);
-        assert_eq!((answer.status, &answer.json()["changelog"]["cover_image_url"]), (201, &json!(null)), "{signed_id}");
+        let response = create(&app.acme, &changelog);
+        assert_eq!(
+            (response.status, &response.json()["changelog"]["cover_image_url"]),
+            (201, &json!(null)),
+            "{signed_id}"
+        );
     }
 }
 
@@ -250,7 +254,7 @@ fn a_cover_image_that_nobody_uploaded_is_invalid() {
 fn other_fields_are_ignored() {
     let app = App::start();
     let id = "01890a5d-ac96-774b-bcce-b302099a8057";
-    let answer = app.acme.post_changelog(&json!({
+    let response = app.acme.post_changelog(&json!({
         "changelog": {
             "id": id,
             "title": "Release",
@@ -264,8 +268,8 @@ fn other_fields_are_ignored() {
         "publish": true,
         "more": [1, 2],
     }));
-    assert_eq!(answer.status, 201);
-    let created = answer.json()["changelog"].clone();
+    assert_eq!(response.status, 201);
+    let created = response.json()["changelog"].clone();
     assert_ne!(created["id"], id);
     assert_ne!(created["created_at"], "2001-01-01T00:00:00.000Z");
     assert_eq!(
@@ -275,7 +279,7 @@ fn other_fields_are_ignored() {
 }
 
 #[test]
-fn an_operation_key_creates_once_and_replays_the_answer() {
+fn an_operation_key_creates_once_and_replays_the_response() {
     let app = App::start();
     let bolt = app.workspace("bolt");
     let body = |title: &str| json!({ "changelog": { "title": title, "content": "New" }, "operation_key": "one" });
@@ -295,13 +299,13 @@ fn an_operation_key_creates_once_and_replays_the_answer() {
 }
 
 #[test]
-fn without_an_operation_key_every_call_creates() {
+fn without_an_operation_key_every_request_creates() {
     let app = App::start();
     for key in [json!(null), json!(""), json!(" \t")] {
         for _ in 0..2 {
             let body = json!({ "changelog": { "title": "Release", "content": "New" }, "operation_key": key });
-            let answer = app.acme.post_changelog(&body);
-            assert_eq!((answer.status, answer.header("idempotent-replayed")), (201, None), "{key}");
+            let response = app.acme.post_changelog(&body);
+            assert_eq!((response.status, response.header("idempotent-replayed")), (201, None), "{key}");
         }
     }
     assert_eq!(app.acme.get_changelogs("").json()["total_count"], 6);

@@ -6,8 +6,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::app::{App, BASE_HOST, Finished, Server, has_keys, is_id, is_moment, refusal, run};
-use crate::database::{Data, millis_between, moment, url_for};
+use crate::app::{App, BASE_HOST, Finished, Server, has_keys, is_id, is_timestamp, refusal, run};
+use crate::database::{Data, millis_between, sql_timestamp, url_for};
 
 const UNKNOWN_ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
@@ -147,7 +147,7 @@ fn members_are_added_and_listed_oldest_first() {
         folder.json(&["member", "add", "--workspace", "acme", "--email", " Pia@acme.example ", "--name", " Pia "]);
     has_keys(&pia, &["id", "name", "email", "created_at"]);
     is_id(&pia["id"]);
-    is_moment(&pia["created_at"]);
+    is_timestamp(&pia["created_at"]);
     assert_eq!((&pia["name"], &pia["email"]), (&json!("Pia"), &json!("Pia@acme.example")));
     let members = folder.json(&["member", "list", "--workspace", "acme"]);
     assert_eq!(column(&members, "name"), ["Olga", "Pia"]);
@@ -211,8 +211,8 @@ fn a_key_is_shown_once() {
     let created = folder.json(&["api-key", "create", "--workspace", "acme", "--name", " ci ", "--expires-in", "90d"]);
     has_keys(&created, &["id", "name", "key", "scopes", "created_at", "expires_at"]);
     is_id(&created["id"]);
-    is_moment(&created["created_at"]);
-    is_moment(&created["expires_at"]);
+    is_timestamp(&created["created_at"]);
+    is_timestamp(&created["expires_at"]);
     assert!(text(&created["created_at"]) < text(&created["expires_at"]));
     assert_eq!((&created["name"], &created["scopes"]), (&json!("ci"), &json!(["read", "write"])));
     let key = text(&created["key"]);
@@ -259,14 +259,14 @@ fn a_key_is_revoked_and_rotated() {
     assert_eq!((&rotated["name"], &rotated["expires_at"]), (&json!("first"), &json!(null)));
     let listed = folder.json(&["api-key", "list", "--workspace", "acme"]);
     assert_eq!(column(&listed, "id"), [id.clone(), text(&rotated["id"])]);
-    is_moment(&listed[0]["expires_at"]);
+    is_timestamp(&listed[0]["expires_at"]);
 
     let revoked = folder.json(&["api-key", "revoke", "--workspace", "acme", &id]);
     has_keys(
         &revoked,
         &["id", "name", "last_four", "scopes", "created_at", "expires_at", "revoked_at", "last_used_at"],
     );
-    is_moment(&revoked["revoked_at"]);
+    is_timestamp(&revoked["revoked_at"]);
     // Once more changes nothing.
     assert_eq!(folder.json(&["api-key", "revoke", "--workspace", "acme", &id]), revoked);
     assert_eq!(folder.json(&["api-key", "list", "--workspace", "acme"])[0], revoked);
@@ -470,7 +470,7 @@ fn a_value_that_cannot_be_accepted_is_named() {
 }
 
 #[test]
-fn every_command_tells_its_purpose() {
+fn every_command_documents_its_purpose() {
     let folder = Folder::empty();
     let itself: &[&str] = &[];
     for (arguments, purpose) in [
@@ -684,7 +684,7 @@ fn a_database_server_that_cannot_be_reached_is_named_without_its_password() {
 }
 
 #[test]
-fn a_service_without_a_workspace_tells_the_first_steps() {
+fn a_service_without_a_workspace_logs_the_first_steps() {
     let folder = Folder::empty();
     let mut server = Server::start(folder.path(), &[], &[]);
     let mut steps = Vec::new();
@@ -752,7 +752,7 @@ fn an_address_that_is_in_use_or_none_is_named() {
 }
 
 #[test]
-fn durations_of_keys_are_as_told_and_a_day_of_overlap_unless_told() {
+fn durations_of_keys_are_as_given_and_a_day_of_overlap_by_default() {
     let app = App::start();
     let span = |condition: &str| {
         let span = millis_between("created_at", "expires_at");
@@ -784,15 +784,15 @@ fn the_log_is_json_when_it_is_to_be() {
 }
 
 #[test]
-fn a_service_forgets_old_answers_by_itself() {
+fn a_service_purges_expired_operation_keys_by_itself() {
     let mut app = App::start();
     app.acme
         .post_feature_request(&serde_json::json!({ "feature_request": { "title": "Old" }, "operation_key": "old" }));
     app.acme
         .post_feature_request(&serde_json::json!({ "feature_request": { "title": "New" }, "operation_key": "new" }));
     app.kill();
-    app.data.execute(&format!("UPDATE operations SET created_at = {} WHERE operation_key = 'old'", moment("0")));
-    app.start_again();
+    app.data.execute(&format!("UPDATE operations SET created_at = {} WHERE operation_key = 'old'", sql_timestamp("0")));
+    app.restart();
     crate::app::eventually("the old answer is forgotten", || {
         app.sql("SELECT operation_key FROM operations") == ["new"]
     });

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{App, Client, is_id, is_moment};
+use crate::app::{App, Client, is_id, is_timestamp};
 use crate::database::hex;
 use crate::shared::unknown_requests;
 
@@ -13,8 +13,8 @@ const AUTHORS: &str =
     "SELECT members.name FROM comments JOIN members ON members.id = comments.author_id ORDER BY comments.id";
 
 fn vote(client: &Client, request: &str, email: &str) {
-    let answer = client.post_upvote(request, &json!({ "customer": { "email": email } }));
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let response = client.post_upvote(request, &json!({ "customer": { "email": email } }));
+    assert_eq!(response.status, 201, "{}", response.text());
 }
 
 fn comment(content: &str) -> Value {
@@ -22,12 +22,12 @@ fn comment(content: &str) -> Value {
 }
 
 #[test]
-fn a_comment_is_answered_with_itself_and_its_request() {
+fn a_comment_is_returned_with_its_request() {
     let app = App::start();
     let request = app.acme.feature_request("Façade mode");
     vote(&app.acme, "1", "ann@example.com");
     app.acme.patch_track("1", &json!({ "track_id": app.track("Planned") }));
-    let answer = app.acme.post_comment(
+    let response = app.acme.post_comment(
         request["id"].as_str().unwrap(),
         &json!({
             "comment": { "content": "<p>Coming <b>soon</b></p>" },
@@ -36,9 +36,9 @@ fn a_comment_is_answered_with_itself_and_its_request() {
             "operation_key": "one",
         }),
     );
-    assert_eq!(answer.status, 201);
-    assert_eq!(answer.header("content-type"), Some("application/json"));
-    let body = answer.json();
+    assert_eq!(response.status, 201);
+    assert_eq!(response.header("content-type"), Some("application/json"));
+    let body = response.json();
     assert_eq!(
         body,
         json!({
@@ -60,7 +60,7 @@ fn a_comment_is_answered_with_itself_and_its_request() {
         })
     );
     is_id(&body["comment"]["id"]);
-    is_moment(&body["comment"]["created_at"]);
+    is_timestamp(&body["comment"]["created_at"]);
     let id = body["comment"]["id"].as_str().unwrap().replace('-', "");
     assert_eq!(app.sql(&format!("SELECT {} FROM comments", hex("id"))), [id]);
 }
@@ -71,8 +71,8 @@ fn the_request_is_named_by_uuid_or_by_slug_whatever_its_words() {
     let request = app.acme.feature_request("Dark mode");
     let id = request["id"].as_str().unwrap();
     for reference in [id, &id.to_uppercase(), "1-dark-mode", "1-an-older-title", "1", "1-"] {
-        let answer = app.acme.post_comment(reference, &comment("Soon"));
-        assert_eq!((answer.status, &answer.json()["feature_request"]), (201, &request), "{reference}");
+        let response = app.acme.post_comment(reference, &comment("Soon"));
+        assert_eq!((response.status, &response.json()["feature_request"]), (201, &request), "{reference}");
     }
     assert_eq!(app.count("SELECT count(*) FROM comments"), 6);
 }
@@ -83,8 +83,8 @@ fn a_private_request_can_be_commented_on() {
     let body = json!({ "feature_request": { "title": "Quokka", "private": true } });
     let request = app.acme.post_feature_request(&body).json()["feature_request"].clone();
     for reference in [request["id"].as_str().unwrap(), "1-quokka"] {
-        let answer = app.acme.post_comment(reference, &comment("Soon"));
-        assert_eq!((answer.status, &answer.json()["feature_request"]), (201, &request), "{reference}");
+        let response = app.acme.post_comment(reference, &comment("Soon"));
+        assert_eq!((response.status, &response.json()["feature_request"]), (201, &request), "{reference}");
     }
 }
 
@@ -116,8 +116,8 @@ fn the_html_of_a_comment_is_cleaned() {
         ("1 < 2", "1 &lt; 2"),
         ("😀 ü", "😀 ü"),
     ] {
-        let answer = app.acme.post_comment("1", &comment(sent));
-        assert_eq!((answer.status, &answer.json()["comment"]["content"]), (201, &json!(shown)), "{sent}");
+        let response = app.acme.post_comment("1", &comment(sent));
+        assert_eq!((response.status, &response.json()["comment"]["content"]), (201, &json!(shown)), "{sent}");
         let stored = app.sql("SELECT content FROM comments ORDER BY id");
         assert_eq!(stored.last().map(String::as_str), Some(shown), "{sent}");
     }
@@ -206,10 +206,10 @@ fn every_subscribed_voter_of_the_request_is_notified_once() {
     app.data.execute(unsubscribe);
     let mut body = comment("Soon");
     body["notify_all_voters"] = json!(true);
-    let answer = app.acme.post_comment("1", &body);
-    assert_eq!(answer.status, 201);
+    let response = app.acme.post_comment("1", &body);
+    assert_eq!(response.status, 201);
     assert_eq!(app.sql(AUDIENCE), ["ann@example.com", "cid@example.com"]);
-    let id = answer.json()["comment"]["id"].as_str().unwrap().replace('-', "");
+    let id = response.json()["comment"]["id"].as_str().unwrap().replace('-', "");
     assert_eq!(app.sql(&format!("SELECT DISTINCT {} FROM outbox", hex("comment_id"))), [id]);
     app.acme.post_comment("1", &body);
     assert_eq!(app.count("SELECT count(*) FROM outbox"), 4);
@@ -260,9 +260,9 @@ fn content_has_up_to_100000_characters() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let longest = "ü".repeat(100_000);
-    let answer = app.acme.post_comment("1", &comment(&longest));
-    assert_eq!(answer.status, 201);
-    assert!(answer.json()["comment"]["content"] == longest.as_str());
+    let response = app.acme.post_comment("1", &comment(&longest));
+    assert_eq!(response.status, 201);
+    assert!(response.json()["comment"]["content"] == longest.as_str());
     let message = "content must be at most 100000 characters long";
     app.acme.post_comment("1", &comment(&format!("{longest}x"))).is_error(422, message);
 }
@@ -296,7 +296,7 @@ fn fields_that_cannot_be_accepted_are_named() {
 }
 
 #[test]
-fn an_unknown_request_is_told_before_bad_fields() {
+fn an_unknown_request_is_reported_before_bad_fields() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let (_, unknown) = unknown_requests(&app);
@@ -346,9 +346,9 @@ fn much_markup_is_read_after_the_key_and_the_record_are_looked_up() {
 fn the_same_markup_under_one_key_at_the_same_time_is_one_comment() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
-    let answers = crate::app::at_once(16, |_| app.acme.post_comment("1", &marked_up("k")));
-    for answer in &answers {
-        assert_eq!((answer.status, &answer.bytes), (201, &answers[0].bytes), "{}", answer.text());
+    let responses = crate::app::in_parallel(16, |_| app.acme.post_comment("1", &marked_up("k")));
+    for response in &responses {
+        assert_eq!((response.status, &response.bytes), (201, &responses[0].bytes), "{}", response.text());
     }
     assert_eq!(app.count("SELECT count(*) FROM comments"), 1);
 }

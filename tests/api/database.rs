@@ -120,7 +120,7 @@ impl Data {
              FROM feature_requests, customers WHERE {of_request} AND email LIKE 'v%@example.com';
              UPDATE vote_tallies SET votes_count = {voters}",
             id = random_id(),
-            at = moment("0"),
+            at = sql_timestamp("0"),
             yes = if *ON_POSTGRES { "true" } else { "1" },
         ));
     }
@@ -187,7 +187,7 @@ pub fn random_id() -> &'static str {
 }
 
 /// SQL for the moment so many milliseconds after 1970-01-01T00:00:00Z.
-pub fn moment(millis: &str) -> String {
+pub fn sql_timestamp(millis: &str) -> String {
     if *ON_POSTGRES { format!("to_timestamp(({millis}) / 1000.0)") } else { format!("({millis})") }
 }
 

@@ -26,7 +26,7 @@ fn demo(data: &Data) -> (Server, Vec<String>) {
 }
 
 #[test]
-fn every_printed_call_answers_as_the_contract_says() {
+fn every_printed_request_is_served_as_the_contract_says() {
     let data = Data::empty();
     let (server, lines) = demo(&data);
     let calls: Vec<&String> = lines.iter().filter(|line| line.starts_with("curl ")).collect();

@@ -34,7 +34,7 @@ fn problem(check: &str, found: &str, fix: &str) -> Value {
 /// What it says with `--json`, but for how much room there is. Asserts that it fails when there is a problem,
 /// and only then.
 #[track_caller]
-fn examined(folder: &Path, environment: &[(&str, &str)]) -> Vec<Value> {
+fn run_doctor(folder: &Path, environment: &[(&str, &str)]) -> Vec<Value> {
     let finished = run(folder, &["doctor"], environment);
     let mut findings: Vec<Value> =
         serde_json::from_str(&finished.stdout).unwrap_or_else(|_| panic!("{}", finished.stderr));
@@ -57,7 +57,7 @@ fn examined(folder: &Path, environment: &[(&str, &str)]) -> Vec<Value> {
 
 /// The one thing that a check found.
 #[track_caller]
-fn of(check: &str, findings: &[Value]) -> Value {
+fn finding_of(check: &str, findings: &[Value]) -> Value {
     let found: Vec<&Value> = findings.iter().filter(|finding| finding["check"] == check).collect();
     assert_eq!(found.len(), 1, "{check}: {findings:?}");
     found[0].clone()
@@ -75,7 +75,7 @@ fn embedded() -> Data {
     data
 }
 
-fn of_database(data: &Data) -> Vec<Value> {
+fn database_findings(data: &Data) -> Vec<Value> {
     if url_for(data.path()).is_some() {
         let role = "roadmap_service, which owns nothing and sees one workspace at a time";
         let durable = data.rows("SELECT setting FROM pg_settings WHERE name = 'fsync'") == ["on"];
@@ -91,7 +91,7 @@ fn of_database(data: &Data) -> Vec<Value> {
             ok("role", role),
             durability,
             ok("usage", "no workspace is above 90 % of a budget"),
-            of_privileges(data),
+            privileges_finding(data),
             ok("clock", "it agrees with the database server's"),
         ]
     } else {
@@ -105,7 +105,7 @@ fn of_database(data: &Data) -> Vec<Value> {
 }
 
 /// The login of the tests' server is a superuser.
-fn of_privileges(data: &Data) -> Value {
+fn privileges_finding(data: &Data) -> Value {
     let login = &data.rows("SELECT current_user::text")[0];
     warning(
         "privileges",
@@ -115,7 +115,7 @@ fn of_privileges(data: &Data) -> Value {
     )
 }
 
-fn of_settings(data: &Data) -> Value {
+fn settings_findings(data: &Data) -> Value {
     if url_for(data.path()).is_some() {
         warning(
             "settings",
@@ -128,7 +128,7 @@ fn of_settings(data: &Data) -> Value {
 }
 
 #[test]
-fn a_service_in_good_health_is_told_so() {
+fn a_healthy_service_has_no_problems() {
     let app = App::start();
     let sink = Sink::start();
     let environment = [
@@ -137,15 +137,15 @@ fn a_service_in_good_health_is_told_so() {
         ("ROADMAP_TRUST_PROXY", "x-forwarded".to_owned()),
     ];
     let environment = environment.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let mut expected = vec![of_settings(&app.data), ok("base_url", BASE_URL)];
+    let mut expected = vec![settings_findings(&app.data), ok("base_url", BASE_URL)];
     expected.extend([ok("proxy", "X-Forwarded-For and X-Forwarded-Host count from 127.0.0.0/8, ::1/128")]);
     expected.push(ok("secret", "it is set"));
-    expected.extend(of_database(&app.data));
+    expected.extend(database_findings(&app.data));
     expected.push(ok("storage", "./blobs can be written, read and deleted from"));
     expected.push(ok("access", "only its owner can read the data"));
     expected.push(ok("mail", &format!("smtp://127.0.0.1:{} lets this machine in", sink.port())));
     expected.push(json!("disk"));
-    assert_eq!(examined(app.data_dir(), &environment), expected);
+    assert_eq!(run_doctor(app.data_dir(), &environment), expected);
     // Nothing was sent, and nothing is left.
     assert_eq!(sink.count(), 0);
     assert_eq!(std::fs::read_dir(app.data_dir().join("blobs")).unwrap().count(), 0);
@@ -153,7 +153,7 @@ fn a_service_in_good_health_is_told_so() {
 }
 
 #[test]
-fn people_read_a_line_for_each_and_another_on_how_to_mend_it() {
+fn people_read_a_line_for_each_and_another_with_its_fix() {
     let data = embedded();
     let environment = [("ROADMAP_DATABASE_URL", ""), ("ROADMAP_BASE_URL", "http://roadmap.example.com")];
     let app = Command::new(env!("CARGO_BIN_EXE_roadmap"))
@@ -189,7 +189,7 @@ fn people_read_a_line_for_each_and_another_on_how_to_mend_it() {
 }
 
 #[test]
-fn settings_that_cannot_be_read_are_all_that_is_told() {
+fn only_settings_are_reported_when_they_cannot_be_read() {
     let data = embedded();
     for (name, value, found) in [
         ("ROADMAP_WORKERS", "0", "the setting workers must be at least 1"),
@@ -201,12 +201,12 @@ fn settings_that_cannot_be_read_are_all_that_is_told() {
         ),
     ] {
         let expected = problem("settings", found, "docs/configuration.md lists all settings and their values");
-        assert_eq!(examined(data.path(), &[(name, value)]), [expected]);
+        assert_eq!(run_doctor(data.path(), &[(name, value)]), [expected]);
     }
 }
 
 #[test]
-fn settings_that_do_not_go_together_are_told() {
+fn inconsistent_settings_are_reported() {
     let data = embedded();
     let own = "give metrics_listen a port of its own, for example 127.0.0.1:9464";
     let private = "set metrics_listen to an address of this machine or of a network of your own";
@@ -250,10 +250,10 @@ fn settings_that_do_not_go_together_are_told() {
             ),
         ),
     ] {
-        assert_eq!(of("settings", &examined(data.path(), &environment)), expected);
+        assert_eq!(finding_of("settings", &run_doctor(data.path(), &environment)), expected);
     }
     let server = [("ROADMAP_DATABASE_URL", "postgres://ann:s3cret@127.0.0.1:1/roadmap")];
-    assert_eq!(of("settings", &examined(data.path(), &server))["result"], "warning");
+    assert_eq!(finding_of("settings", &run_doctor(data.path(), &server))["result"], "warning");
 }
 
 #[test]
@@ -286,12 +286,12 @@ fn a_proxy_that_is_not_trusted_or_not_alone_is_reported() {
         ),
         (vec![("ROADMAP_TRUST_PROXY", "forwarded")], ok("proxy", "Forwarded counts from 127.0.0.0/8, ::1/128")),
     ] {
-        assert_eq!(of("proxy", &examined(data.path(), &environment)), expected);
+        assert_eq!(finding_of("proxy", &run_doctor(data.path(), &environment)), expected);
     }
 }
 
 #[test]
-fn a_base_url_that_others_cannot_use_is_told() {
+fn a_base_url_that_others_cannot_use_is_reported() {
     let data = embedded();
     let fix = "set base_url to the https:// URL at which the service is reached";
     let base_url = |url: &str, environment: &[(&str, &str)]| {
@@ -305,7 +305,7 @@ fn a_base_url_that_others_cannot_use_is_told() {
             .envs(environment.iter().copied())
             .output()
             .expect("the binary runs");
-        of("base_url", &serde_json::from_slice::<Vec<Value>>(&output.stdout).unwrap())
+        finding_of("base_url", &serde_json::from_slice::<Vec<Value>>(&output.stdout).unwrap())
     };
     let unset = "it is not set: all URLs in answers and mails lead to this machine";
     assert_eq!(base_url("", &[]), warning("base_url", unset, fix));
@@ -321,11 +321,11 @@ fn a_base_url_that_others_cannot_use_is_told() {
 }
 
 #[test]
-fn a_secret_that_is_none_is_told() {
+fn an_invalid_secret_is_reported() {
     use std::os::unix::fs::PermissionsExt;
     let data = embedded();
     let how = "put the output of `openssl rand -hex 32` into ROADMAP_SECRET of every process";
-    let secret = |value: &str| of("secret", &examined(data.path(), &[("ROADMAP_SECRET", value)]));
+    let secret = |value: &str| finding_of("secret", &run_doctor(data.path(), &[("ROADMAP_SECRET", value)]));
     let few = "it has too few different characters to be random";
     assert_eq!(secret(&"ab".repeat(20)), problem("secret", few, how));
     assert_eq!(secret("0123456789abcdef0123456789abcdef"), ok("secret", "it is set"));
@@ -346,24 +346,24 @@ fn a_secret_that_is_none_is_told() {
     let replaced = [("ROADMAP_SECRET", good), ("ROADMAP_PREVIOUS_SECRETS", &*"ab".repeat(20))];
     let one = "one of previous_secrets has too few different characters to be random";
     let out = "take it out, whoever guesses it can forge references";
-    assert_eq!(of("secret", &examined(data.path(), &replaced)), problem("secret", one, out));
+    assert_eq!(finding_of("secret", &run_doctor(data.path(), &replaced)), problem("secret", one, out));
     write("short", 0o600);
     let lost = "put it back from a backup; if it is lost, delete the file";
     let short = "the content of ./secret is not a secret of at least 32 characters";
     assert_eq!(secret(""), problem("secret", short, lost));
     let server = [("ROADMAP_SECRET", ""), ("ROADMAP_DATABASE_URL", "postgres://ann:s3cret@127.0.0.1:1/roadmap")];
     let unset = "it is not set, and all processes on a database server must sign alike";
-    assert_eq!(of("secret", &examined(data.path(), &server)), problem("secret", unset, how));
+    assert_eq!(finding_of("secret", &run_doctor(data.path(), &server)), problem("secret", unset, how));
 }
 
 #[test]
-fn data_that_others_can_read_is_told() {
+fn data_that_others_can_read_is_reported() {
     use std::os::unix::fs::PermissionsExt;
     let data = embedded();
     let set = |path: &Path, mode: u32| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
-    let access = |environment: &[(&str, &str)]| of("access", &examined(data.path(), environment));
+    let access = |environment: &[(&str, &str)]| finding_of("access", &run_doctor(data.path(), environment));
     let private = ok("access", "only its owner can read the data");
     assert_eq!(access(&[]), private);
     // A closed folder hides what is in it.
@@ -391,10 +391,10 @@ fn data_that_others_can_read_is_told() {
 }
 
 #[test]
-fn a_file_that_is_no_good_database_is_told() {
+fn a_file_that_is_no_good_database_is_reported() {
     let data = embedded();
     let findings = |data: &Data| {
-        let all = examined(data.path(), &[]);
+        let all = run_doctor(data.path(), &[]);
         all.into_iter()
             .filter(|finding| {
                 ["database", "schema", "clock", "workspace"].iter().any(|check| finding["check"] == *check)
@@ -416,7 +416,7 @@ fn a_file_that_is_no_good_database_is_told() {
 
     let data = embedded();
     data.execute("UPDATE workspaces SET created_at = 4102444800000");
-    let clock = of("clock", &findings(&data));
+    let clock = finding_of("clock", &findings(&data));
     let begins = "the newest row is of 2100-01-01T00:00:00.000Z, and it is 20";
     assert!(clock["found"].as_str().unwrap().starts_with(begins) && clock["result"] == "warning", "{clock}");
     data.execute("UPDATE workspaces SET created_at = 0");
@@ -424,12 +424,15 @@ fn a_file_that_is_no_good_database_is_told() {
     let default = [("ROADMAP_DEFAULT_WORKSPACE", "nobody")];
     let unknown = "default_workspace is nobody, and there is no such workspace";
     let list = "`roadmap workspace list` shows those there are";
-    assert_eq!(of("workspace", &examined(data.path(), &default)), problem("workspace", unknown, list));
+    assert_eq!(finding_of("workspace", &run_doctor(data.path(), &default)), problem("workspace", unknown, list));
     let default = [("ROADMAP_DEFAULT_WORKSPACE", "acme")];
-    assert_eq!(of("workspace", &examined(data.path(), &default)), ok("workspace", "the default workspace is acme"));
+    assert_eq!(
+        finding_of("workspace", &run_doctor(data.path(), &default)),
+        ok("workspace", "the default workspace is acme")
+    );
 
     data.execute("PRAGMA foreign_keys = OFF; DELETE FROM lanes");
-    let damaged = of("database", &findings(&data));
+    let damaged = finding_of("database", &findings(&data));
     assert!(
         damaged["found"]
             .as_str()
@@ -444,13 +447,13 @@ fn a_file_that_is_no_good_database_is_told() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_told() {
+fn a_file_that_cannot_be_written_is_reported() {
     let data = embedded();
     let connection = diesel_connection(data.path());
     let found = "./roadmap.db cannot be written: Service is temporarily unavailable: database is locked";
     let fix = "let the service's user own the file and its folder, and end what holds a lock in it";
-    let findings = examined(data.path(), &[("ROADMAP_WRITE_WAIT", "10ms")]);
-    assert_eq!(of("database", &findings), problem("database", found, fix));
+    let findings = run_doctor(data.path(), &[("ROADMAP_WRITE_WAIT", "10ms")]);
+    assert_eq!(finding_of("database", &findings), problem("database", found, fix));
     drop(connection);
 }
 
@@ -465,10 +468,10 @@ fn diesel_connection(folder: &Path) -> diesel::SqliteConnection {
 }
 
 #[test]
-fn a_storage_that_does_not_work_is_told() {
+fn a_storage_that_does_not_work_is_reported() {
     let data = embedded();
     let folder = data.path().join("blobs");
-    let storage = |environment: &[(&str, &str)]| of("storage", &examined(data.path(), environment));
+    let storage = |environment: &[(&str, &str)]| finding_of("storage", &run_doctor(data.path(), environment));
     assert_eq!(storage(&[]), ok("storage", "the folder ./blobs is made at the first start"));
     std::fs::create_dir(&folder).unwrap();
     assert_eq!(storage(&[]), ok("storage", "./blobs can be written, read and deleted from"));
@@ -493,15 +496,15 @@ fn a_storage_that_does_not_work_is_told() {
 }
 
 #[test]
-fn a_mail_server_that_does_not_let_us_in_is_told() {
+fn a_mail_server_that_rejects_the_login_is_reported() {
     let data = embedded();
     let from = ("ROADMAP_MAIL_FROM", "a@acme.example");
-    let mail = |url: &str| of("mail", &examined(data.path(), &[("ROADMAP_SMTP_URL", url), from]));
+    let mail = |url: &str| finding_of("mail", &run_doctor(data.path(), &[("ROADMAP_SMTP_URL", url), from]));
     let fix = "check smtp_url; `roadmap mail test` shows what is said to the server";
     let away = "smtp://127.0.0.1:1 does not work: at connecting: Connection refused (os error 111)";
     assert_eq!(mail("smtp://127.0.0.1:1"), problem("mail", away, fix));
     let login = Some(("ann".to_owned(), "right".to_owned()));
-    let sink = Sink::with(Setup { login, ..Setup::default() });
+    let sink = Sink::with_setup(Setup { login, ..Setup::default() });
     let with = |password: &str| mail(&format!("smtp://ann:{password}@127.0.0.1:{}", sink.port()));
     let refused = with("wr0ng");
     let found = refused["found"].as_str().unwrap();
@@ -516,10 +519,10 @@ fn a_mail_server_that_does_not_let_us_in_is_told() {
 }
 
 #[test]
-fn a_database_server_that_is_away_is_told_without_its_password() {
+fn an_unreachable_database_server_is_reported_without_its_password() {
     let data = Data::file();
     let url = "postgres://ann:s3cret@127.0.0.1:1/roadmap";
-    let finding = of("database", &examined(data.path(), &[("ROADMAP_DATABASE_URL", url)]));
+    let finding = finding_of("database", &run_doctor(data.path(), &[("ROADMAP_DATABASE_URL", url)]));
     let begins = "postgres://ann@127.0.0.1:1/roadmap cannot be reached: Service is temporarily unavailable: \
                   the database server cannot be reached: ";
     assert!(finding["found"].as_str().unwrap().starts_with(begins), "{finding}");
@@ -528,39 +531,39 @@ fn a_database_server_that_is_away_is_told_without_its_password() {
 }
 
 #[test]
-fn a_database_server_that_is_set_up_wrongly_is_told() {
+fn a_misconfigured_database_server_is_reported() {
     let app = App::start();
     if !*ON_POSTGRES {
         // Nothing of it is asked of a file.
-        let findings = examined(app.data_dir(), &[]);
+        let findings = run_doctor(app.data_dir(), &[]);
         assert!(!findings.iter().any(|finding| finding["check"] == "role" || finding["check"] == "durability"));
         return;
     }
-    let all = |environment: &[(&str, &str)]| examined(app.data_dir(), environment);
+    let all = |environment: &[(&str, &str)]| run_doctor(app.data_dir(), environment);
     let set_up = "docs/operations.md (PostgreSQL) tells how to set up the role; `roadmap migrate` gives it its rights";
     let off = warning(
         "role",
         "roadmap_service, and the database does not keep workspaces apart",
         "set row_security to true in every process",
     );
-    assert_eq!(of("role", &all(&[("ROADMAP_ROW_SECURITY", "false")])), off);
-    let nobody = of("role", &all(&[("ROADMAP_DATABASE_ROLE", "nobody_at_all")]));
+    assert_eq!(finding_of("role", &all(&[("ROADMAP_ROW_SECURITY", "false")])), off);
+    let nobody = finding_of("role", &all(&[("ROADMAP_DATABASE_ROLE", "nobody_at_all")]));
     assert!(nobody["result"] == "problem" && nobody["fix"] == set_up, "{nobody}");
     let above = "the store failed: the role postgres is a superuser or bypasses row-level security; it must not";
-    assert_eq!(of("role", &all(&[("ROADMAP_DATABASE_ROLE", "postgres")])), problem("role", above, set_up));
+    assert_eq!(finding_of("role", &all(&[("ROADMAP_DATABASE_ROLE", "postgres")])), problem("role", above, set_up));
     app.data.execute("ALTER TABLE votes DISABLE ROW LEVEL SECURITY");
     let open = "the store failed: row-level security is off on some tables; `roadmap migrate` switches it on";
-    assert_eq!(of("role", &all(&[])), problem("role", open, set_up));
+    assert_eq!(finding_of("role", &all(&[])), problem("role", open, set_up));
     // It has changed nothing.
-    assert_eq!(of("role", &all(&[])), problem("role", open, set_up));
+    assert_eq!(finding_of("role", &all(&[])), problem("role", open, set_up));
     app.data.execute("DELETE FROM __diesel_schema_migrations WHERE version IN ('20261121000500', '20261121000650')");
     let migrate = "run `roadmap migrate`; every start of the service does so, too";
-    assert_eq!(of("schema", &all(&[])), warning("schema", "2 migrations are still to be run", migrate));
+    assert_eq!(finding_of("schema", &all(&[])), warning("schema", "2 migrations are still to be run", migrate));
 }
 
-/// As [`examined`], of a command that may not end at all.
+/// As [`run_doctor`], of a command that may not end at all.
 #[track_caller]
-fn examined_in_time(folder: &Path, environment: &[(&str, &str)]) -> Vec<Value> {
+fn run_doctor_in_time(folder: &Path, environment: &[(&str, &str)]) -> Vec<Value> {
     let mut doctor = Command::new(env!("CARGO_BIN_EXE_roadmap"))
         .current_dir(folder)
         .args(["--data-dir", ".", "--base-url", "https://roadmap.example.com", "doctor", "--json"])
@@ -595,18 +598,18 @@ fn a_migration_that_is_under_way_is_not_waited_for() {
     let all = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/postgres")).unwrap().count();
     let migrate = "run `roadmap migrate`; every start of the service does so, too";
     let behind = warning("schema", &format!("{all} migrations are still to be run"), migrate);
-    assert_eq!(of("schema", &examined_in_time(data.path(), &environment)), behind);
+    assert_eq!(finding_of("schema", &run_doctor_in_time(data.path(), &environment)), behind);
     drop(holder);
     assert!(run(data.path(), &["migrate"], &environment).success);
     let holder = Connection::open(&database.url);
     holder.execute(MIGRATING);
-    let findings = examined_in_time(data.path(), &environment);
-    assert_eq!(of("schema", &findings), ok("schema", "it is up to date"));
-    assert_eq!(of("role", &findings)["result"], "ok");
+    let findings = run_doctor_in_time(data.path(), &environment);
+    assert_eq!(finding_of("schema", &findings), ok("schema", "it is up to date"));
+    assert_eq!(finding_of("role", &findings)["result"], "ok");
 }
 
 #[test]
-fn a_schema_that_is_locked_is_told_and_not_waited_for() {
+fn a_locked_schema_is_reported_and_not_waited_for() {
     let data = Data::file();
     let database = Database::empty(&postgres::server());
     let environment = [("ROADMAP_DATABASE_URL", database.url.as_str()), ("ROADMAP_STATEMENT_TIMEOUT", "200ms")];
@@ -618,11 +621,11 @@ fn a_schema_that_is_locked_is_told_and_not_waited_for() {
         "Service is temporarily unavailable: canceling statement due to lock timeout",
         "run `roadmap migrate`; every start of the service does so, too",
     );
-    assert_eq!(of("schema", &examined_in_time(data.path(), &environment)), locked);
+    assert_eq!(finding_of("schema", &run_doctor_in_time(data.path(), &environment)), locked);
 }
 
 #[test]
-fn a_database_server_that_is_silent_is_told_and_not_waited_for() {
+fn a_silent_database_server_is_reported_and_not_waited_for() {
     let data = Data::file();
     // Connections are taken by the system, and nobody answers on them.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -638,7 +641,10 @@ fn a_database_server_that_is_silent_is_told_and_not_waited_for() {
          the database server did not answer within 1.3s"
     );
     let fix = "check database_url, and whether the server runs and lets this machine and login in";
-    assert_eq!(of("database", &examined_in_time(data.path(), &environment)), problem("database", &found, fix));
+    assert_eq!(
+        finding_of("database", &run_doctor_in_time(data.path(), &environment)),
+        problem("database", &found, fix)
+    );
 }
 
 #[test]
@@ -662,7 +668,7 @@ fn a_mail_server_that_does_not_say_goodbye_is_not_waited_for() {
         ("ROADMAP_MAIL_TIMEOUT", "200ms"),
     ];
     let lets_in = ok("mail", &format!("smtp://127.0.0.1:{port} lets this machine in"));
-    assert_eq!(of("mail", &examined_in_time(data.path(), &environment)), lets_in);
+    assert_eq!(finding_of("mail", &run_doctor_in_time(data.path(), &environment)), lets_in);
     assert_eq!(server.join().unwrap(), ["QUIT"]);
 }
 
@@ -707,7 +713,7 @@ impl Drop for Tenant {
 }
 
 #[test]
-fn a_login_with_no_privileges_is_enough_and_one_with_more_is_told() {
+fn a_login_with_no_privileges_is_enough_and_one_with_more_is_reported() {
     let data = Data::file();
     let tenant = Tenant::new("doctor");
     let (login, role) = (&tenant.login, &tenant.role);
@@ -717,7 +723,7 @@ fn a_login_with_no_privileges_is_enough_and_one_with_more_is_told() {
     // Nobody has made the role.
     let create = format!("CREATE ROLE {role} NOLOGIN; GRANT {role} TO {login};");
     let missing = problem("role", &format!("there is no role {role}"), &administrator(&create));
-    assert_eq!(of("role", &examined(data.path(), &environment)), missing);
+    assert_eq!(finding_of("role", &run_doctor(data.path(), &environment)), missing);
     let migrated = run(data.path(), &["migrate"], &environment);
     let refused = format!(
         "error: the database {} cannot be brought up to date: the store failed: there is no role {role}, and the login \
@@ -738,11 +744,11 @@ fn a_login_with_no_privileges_is_enough_and_one_with_more_is_told() {
     )
     .json();
     let key = run(data.path(), &["api-key", "create", "--workspace", "acme", "--name", "tests"], &environment).json();
-    let findings = examined(data.path(), &environment);
+    let findings = run_doctor(data.path(), &environment);
     let owns_nothing = format!("{role}, which owns nothing and sees one workspace at a time");
-    assert_eq!(of("role", &findings), ok("role", &owns_nothing));
+    assert_eq!(finding_of("role", &findings), ok("role", &owns_nothing));
     assert_eq!(
-        of("privileges", &findings),
+        finding_of("privileges", &findings),
         ok("privileges", "the login and the role may do no more than they need to")
     );
     let serve = || {
@@ -762,7 +768,7 @@ fn a_login_with_no_privileges_is_enough_and_one_with_more_is_told() {
     let found = format!("{login} has CREATEROLE; {role} is a member of pg_read_server_files");
     let fix = format!("ALTER ROLE {login} NOCREATEROLE; REVOKE pg_read_server_files FROM {role};");
     let privileges = warning("privileges", &found, &administrator(&fix));
-    assert_eq!(of("privileges", &examined(data.path(), &environment)), privileges);
+    assert_eq!(finding_of("privileges", &run_doctor(data.path(), &environment)), privileges);
     let log = serve();
     for told in [
         format!("WARN roadmap::wiring: {excess}: {login} has CREATEROLE fix=\"ALTER ROLE {login} NOCREATEROLE;\""),
@@ -774,5 +780,5 @@ fn a_login_with_no_privileges_is_enough_and_one_with_more_is_told() {
         assert!(log.contains(&told), "{told}: {log}");
     }
     tenant.execute(&fix);
-    assert_eq!(of("privileges", &examined(data.path(), &environment))["result"], "ok");
+    assert_eq!(finding_of("privileges", &run_doctor(data.path(), &environment))["result"], "ok");
 }

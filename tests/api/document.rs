@@ -6,25 +6,25 @@ use std::sync::LazyLock;
 use jsonschema::{Draft, Validator};
 use serde_json::{Value, json};
 
-use crate::app::Answer;
+use crate::app::Response;
 
 /// The document as it is committed. A test compares it with the one that is served.
 pub const COMMITTED: &str = include_str!("../../docs/openapi.json");
 
 /// What operations are below.
-const BELOW: &str = "/api/external/";
+const API_PREFIX: &str = "/api/external/";
 
 /// The document's own path, which is beside the API.
 pub const OWN_PATH: &str = "/api/external/openapi.json";
 
 /// Headers that an answer must not have unless the document says so.
-const TOLD: [&str; 7] =
+const DOCUMENTED_HEADERS: [&str; 7] =
     ["Retry-After", "Idempotent-Replayed", "Allow", "ETag", "Location", "RateLimit", "RateLimit-Policy"];
 
 /// The document and its shapes, ready to check.
 pub struct Document {
     pub value: Value,
-    answers: BTreeMap<String, Validator>,
+    responses: BTreeMap<String, Validator>,
     bodies: BTreeMap<String, Validator>,
 }
 
@@ -34,7 +34,7 @@ pub static DOCUMENT: LazyLock<Document> = LazyLock::new(|| {
     let shapes = value["components"]["schemas"].as_object().expect("shapes");
     // A body may have white space around what must have a form; an answer has it to the letter.
     let all = |formats: bool| shapes.keys().map(|name| (name.clone(), validator(&value, name, formats))).collect();
-    Document { answers: all(true), bodies: all(false), value }
+    Document { responses: all(true), bodies: all(false), value }
 });
 
 /// Checks a value against one shape of the document, which may refer to the others.
@@ -53,15 +53,15 @@ pub struct Exchange<'a> {
     /// With the query.
     pub path: &'a str,
     pub body: Option<&'a [u8]>,
-    pub answer: &'a Answer,
+    pub response: &'a Response,
 }
 
 /// Fails the test when an answer of the API is not as the document says.
 #[track_caller]
 pub fn check(exchange: &Exchange<'_>) {
     if let Err(problem) = DOCUMENT.problem(exchange) {
-        let Exchange { method, path, answer, .. } = exchange;
-        panic!("{method} {path} is answered with {}, but {problem}\n{}", answer.status, answer.text());
+        let Exchange { method, path, response, .. } = exchange;
+        panic!("{method} {path} is answered with {}, but {problem}\n{}", response.status, response.text());
     }
 }
 
@@ -91,39 +91,39 @@ impl Document {
     /// # Errors
     /// What is not as the document says.
     pub fn problem(&self, exchange: &Exchange<'_>) -> Result<(), String> {
-        let Exchange { method, path, body, answer } = exchange;
+        let Exchange { method, path, body, response } = exchange;
         let path = path.split('?').next().unwrap_or_default();
-        if !path.starts_with(BELOW) || path == OWN_PATH {
+        if !path.starts_with(API_PREFIX) || path == OWN_PATH {
             return Ok(());
         }
         let Some((template, operation)) = self.operation(method, path) else {
-            return if answer.status < 400 {
+            return if response.status < 400 {
                 Err("the document has no such operation".to_owned())
             } else {
                 self.has_body(exchange, "Error")
             };
         };
-        let status = answer.status.to_string();
-        let Some(response) = operation["responses"].get(&status).map(|response| self.resolved(response)) else {
-            let replayed = answer.header("idempotent-replayed").is_some();
+        let status = response.status.to_string();
+        let Some(documented) = operation["responses"].get(&status).map(|documented| self.resolved(documented)) else {
+            let replayed = response.header("idempotent-replayed").is_some();
             return if replayed && operation["responses"].get("409").is_some() {
-                self.is_a_saved_answer(exchange)
+                self.check_saved_response(exchange)
             } else {
                 Err(format!("the document has no such status for {method} {template}"))
             };
         };
-        self.has_headers(response, answer)?;
-        let content = response["content"].as_object().expect("a content");
+        self.has_headers(documented, response)?;
+        let content = documented["content"].as_object().expect("a content");
         let (media_type, content) = content.iter().next().expect("one media type");
-        if answer.header("content-type") != Some(media_type) {
-            return Err(format!("it is {:?} and not {media_type}", answer.header("content-type")));
+        if response.header("content-type") != Some(media_type) {
+            return Err(format!("it is {:?} and not {media_type}", response.header("content-type")));
         }
-        if answer.header("idempotent-replayed").is_some() {
-            return self.is_a_saved_answer(exchange);
+        if response.header("idempotent-replayed").is_some() {
+            return self.check_saved_response(exchange);
         }
         self.has_body(exchange, name_of(&content["schema"]))?;
         match (body, operation["requestBody"]["content"]["application/json"].get("schema")) {
-            (Some(body), Some(schema)) if answer.status < 400 => {
+            (Some(body), Some(schema)) if response.status < 400 => {
                 let sent: Value = serde_json::from_slice(body).expect("JSON, because it was taken");
                 let errors = errors(&self.bodies[name_of(schema)], &sent);
                 if errors.is_empty() { Ok(()) } else { Err(format!("the document does not allow its body: {errors}")) }
@@ -133,25 +133,25 @@ impl Document {
     }
 
     /// A saved answer is that of whichever call was made first with the key.
-    fn is_a_saved_answer(&self, exchange: &Exchange<'_>) -> Result<(), String> {
+    fn check_saved_response(&self, exchange: &Exchange<'_>) -> Result<(), String> {
         let paths = self.value["paths"].as_object().expect("paths").values();
         let operations = paths.flat_map(|methods| methods.as_object().expect("methods").values());
         let keyed = operations.filter(|operation| operation["responses"].get("409").is_some());
         let mut shapes = keyed
-            .filter_map(|operation| operation["responses"].get(exchange.answer.status.to_string()))
-            .map(|response| {
-                self.has_headers(response, exchange.answer)?;
-                self.has_body(exchange, name_of(&response["content"]["application/json"]["schema"]))
+            .filter_map(|operation| operation["responses"].get(exchange.response.status.to_string()))
+            .map(|documented| {
+                self.has_headers(documented, exchange.response)?;
+                self.has_body(exchange, name_of(&documented["content"]["application/json"]["schema"]))
             });
         if shapes.any(|shape| shape.is_ok()) { Ok(()) } else { Err("it is no answer that is saved".to_owned()) }
     }
 
     /// The headers are those of the response, and none of those that must be told is there beside them.
-    fn has_headers(&self, response: &Value, answer: &Answer) -> Result<(), String> {
-        let headers = response["headers"].as_object().expect("headers");
+    fn has_headers(&self, documented: &Value, response: &Response) -> Result<(), String> {
+        let headers = documented["headers"].as_object().expect("headers");
         for (name, header) in headers {
             let header = self.resolved(header);
-            let Some(value) = answer.header(name) else {
+            let Some(value) = response.header(name) else {
                 if header["required"] == true {
                     return Err(format!("it has no header {name}"));
                 }
@@ -163,19 +163,19 @@ impl Document {
                 return Err(format!("its header {name} is wrong: {errors}"));
             }
         }
-        match TOLD.iter().find(|name| answer.header(name).is_some() && !headers.contains_key(**name)) {
+        match DOCUMENTED_HEADERS.iter().find(|name| response.header(name).is_some() && !headers.contains_key(**name)) {
             Some(name) => Err(format!("the document has no header {name} there")),
             None => Ok(()),
         }
     }
 
     fn has_body(&self, exchange: &Exchange<'_>, shape: &str) -> Result<(), String> {
-        let answer = exchange.answer;
+        let response = exchange.response;
         if exchange.method == "HEAD" {
-            return if answer.bytes.is_empty() { Ok(()) } else { Err("an answer to HEAD has no body".to_owned()) };
+            return if response.bytes.is_empty() { Ok(()) } else { Err("an answer to HEAD has no body".to_owned()) };
         }
-        let body: Value = serde_json::from_slice(&answer.bytes).map_err(|error| format!("it is no JSON: {error}"))?;
-        let errors = errors(&self.answers[shape], &body);
+        let body: Value = serde_json::from_slice(&response.bytes).map_err(|error| format!("it is no JSON: {error}"))?;
+        let errors = errors(&self.responses[shape], &body);
         if errors.is_empty() { Ok(()) } else { Err(format!("it is no {shape}: {errors}")) }
     }
 

@@ -11,11 +11,11 @@ pub fn rounds(quick: u64, long: u64) -> u64 {
 }
 
 /// A small generator of repeatable chance: each run prints its seed.
-pub struct Chance(u64);
+pub struct SeededRng(u64);
 
-impl Chance {
+impl SeededRng {
     /// Chance from `TEST_SEED`, or from a seed that is new at each run.
-    pub fn seeded() -> Self {
+    pub fn from_env() -> Self {
         let seed = variable("TEST_SEED").map(|seed| seed.parse().expect("TEST_SEED is a number"));
         let seed = seed.unwrap_or_else(|| u64::from(std::process::id()));
         println!("TEST_SEED={seed}");

@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::app::{Answer, App, Client, FORM_TYPE, at_once, eventually, form_with};
+use crate::app::{App, Client, FORM_TYPE, Response, eventually, form_with, in_parallel};
 use crate::database::ON_POSTGRES;
-use crate::effort::{Chance, rounds};
+use crate::effort::{SeededRng, rounds};
 
 const WRITERS: usize = 8;
 
 #[test]
 fn a_killed_process_loses_no_acknowledged_write_and_doubles_none() {
-    let mut chance = Chance::seeded();
+    let mut rng = SeededRng::from_env();
     let mut app = App::start();
     app.acme.feature_request("Dark mode");
     let acknowledged: Mutex<HashMap<String, Vec<u8>>> = Mutex::default();
@@ -37,10 +37,10 @@ fn a_killed_process_loses_no_acknowledged_write_and_doubles_none() {
             // Writes must be under way, then the blow falls at any moment.
             let before = acknowledged.lock().unwrap().len();
             eventually("writes are acknowledged", || acknowledged.lock().unwrap().len() > before + 8);
-            std::thread::sleep(Duration::from_millis(chance.below(120)));
+            std::thread::sleep(Duration::from_millis(rng.below(120)));
             app.kill();
         });
-        app.start_again();
+        app.restart();
     }
 
     // Every client sends again what it has no answer for.
@@ -49,8 +49,8 @@ fn a_killed_process_loses_no_acknowledged_write_and_doubles_none() {
     for number in 0..all {
         assert!(write(&app.acme, number, &acknowledged, &attempts), "no answer to the retry of {number}");
     }
-    for (key, answer) in &first_answers {
-        assert_eq!(acknowledged.lock().unwrap()[key], *answer, "the replay of {key} differs");
+    for (key, response) in &first_answers {
+        assert_eq!(acknowledged.lock().unwrap()[key], *response, "the replay of {key} differs");
     }
     println!(
         "{all} writes, {} acknowledged before a kill, {} calls",
@@ -73,18 +73,18 @@ fn a_killed_process_loses_no_acknowledged_write_and_doubles_none() {
 /// One write of the kind that its number says, under a key of its own. Returns whether there was an
 /// answer, which is remembered.
 fn write(client: &Client, number: u64, acknowledged: &Mutex<HashMap<String, Vec<u8>>>, attempts: &AtomicU64) -> bool {
-    let (path, body) = write_of(number);
+    let (path, body) = write_request(number);
     attempts.fetch_add(1, Ordering::SeqCst);
     let headers = [("Content-Type", "application/json")];
-    let answer = client.call("POST", &path, &headers, Some(body.to_string().as_bytes()));
-    let Ok(answer) = answer else { return false };
-    assert_eq!(answer.status, 201, "{}", answer.text());
-    acknowledged.lock().unwrap().insert(body["operation_key"].as_str().unwrap().to_owned(), answer.bytes);
+    let response = client.request("POST", &path, &headers, Some(body.to_string().as_bytes()));
+    let Ok(response) = response else { return false };
+    assert_eq!(response.status, 201, "{}", response.text());
+    acknowledged.lock().unwrap().insert(body["operation_key"].as_str().unwrap().to_owned(), response.bytes);
     true
 }
 
 /// Path and body of the write of a number: an upvote, a comment, a request or a changelog.
-fn write_of(number: u64) -> (String, Value) {
+fn write_request(number: u64) -> (String, Value) {
     let key = format!("write-{number}");
     let (path, body) = match number % 4 {
         0 => (
@@ -107,7 +107,7 @@ fn write_of(number: u64) -> (String, Value) {
 
 #[test]
 fn a_reset_connection_leaves_no_open_transaction_and_no_half_write() {
-    let mut chance = Chance::seeded();
+    let mut rng = SeededRng::from_env();
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let request = |number: u64| {
@@ -118,8 +118,8 @@ fn a_reset_connection_leaves_no_open_transaction_and_no_half_write() {
         });
         raw_post(&app.acme, "/api/external/v1/feature_requests/1/upvotes", &body)
     };
-    let pauses: Vec<u64> = (0..rounds(200, 2_000)).map(|_| chance.below(3_000)).collect();
-    at_once(4, |thread| {
+    let pauses: Vec<u64> = (0..rounds(200, 2_000)).map(|_| rng.below(3_000)).collect();
+    in_parallel(4, |thread| {
         for number in (thread..pauses.len()).step_by(4) {
             let mut stream = app.acme.connect();
             stream.write_all(&request(number as u64)).unwrap();
@@ -131,8 +131,8 @@ fn a_reset_connection_leaves_no_open_transaction_and_no_half_write() {
         }
     });
     // A write of another client goes through at once: nobody holds the database.
-    let answer = app.acme.post_upvote("1", &json!({ "customer": { "email": "last@example.com" } }));
-    assert_eq!(answer.status, 201);
+    let response = app.acme.post_upvote("1", &json!({ "customer": { "email": "last@example.com" } }));
+    assert_eq!(response.status, 201);
     // What was written was written whole: each key with its vote and its note, and the tally of all.
     let whole = || {
         let operations = app.count("SELECT count(*) FROM operations");
@@ -160,20 +160,25 @@ fn reset(stream: TcpStream) {
 }
 
 #[test]
-fn an_answer_that_gets_lost_after_the_commit_is_replayed() {
+fn a_response_that_gets_lost_after_the_commit_is_replayed() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let lost = rounds(100, 1_000);
     for number in 0..lost {
-        let (path, body) = write_of(number);
+        let (path, body) = write_request(number);
         let request = raw_post(&app.acme, &path, &body);
         let mut stream = app.acme.connect();
         stream.write_all(&request).unwrap();
         // The answer has come as far as here, so that all is committed. Nobody reads it.
         assert_eq!(stream.peek(&mut [0; 1]).unwrap(), 1);
         reset(stream);
-        let answer = app.acme.send("POST", &path, &body);
-        assert_eq!((answer.status, answer.header("Idempotent-Replayed")), (201, Some("true")), "{}", answer.text());
+        let response = app.acme.send("POST", &path, &body);
+        assert_eq!(
+            (response.status, response.header("Idempotent-Replayed")),
+            (201, Some("true")),
+            "{}",
+            response.text()
+        );
     }
     let expected = |kind: u64| i64::try_from((0..lost).filter(|number| number % 4 == kind).count()).unwrap();
     assert_eq!(app.count("SELECT count(*) FROM operations"), i64::try_from(lost).unwrap());
@@ -198,12 +203,12 @@ fn raw_post(client: &Client, path: &str, body: &Value) -> Vec<u8> {
 }
 
 /// A call whose head the service has read, and which it waits for the rest of.
-struct Begun {
+struct PartialRequest {
     stream: TcpStream,
     rest: Vec<u8>,
 }
 
-impl Begun {
+impl PartialRequest {
     fn new(client: &Client, path: &str, content_type: &str, body: &[u8]) -> Self {
         let mut stream = client.connect();
         let head = format!(
@@ -225,24 +230,24 @@ impl Begun {
     /// Sends the rest and returns the answer's first line.
     fn finish(mut self) -> String {
         self.stream.write_all(&self.rest).unwrap();
-        let mut answer = String::new();
-        BufReader::new(self.stream).read_line(&mut answer).unwrap();
-        answer.trim().to_owned()
+        let mut response = String::new();
+        BufReader::new(self.stream).read_line(&mut response).unwrap();
+        response.trim().to_owned()
     }
 }
 
 #[test]
-fn a_signal_to_stop_aborts_no_call_that_has_begun() {
+fn a_signal_to_stop_aborts_no_request_in_flight() {
     const CALLS: u64 = 200;
     let mut app = App::start();
     app.acme.feature_request("Dark mode");
     let stops = rounds(1, 20);
     for stop in 0..stops {
-        let calls: Vec<Begun> = (0..CALLS)
+        let calls: Vec<PartialRequest> = (0..CALLS)
             .map(|number| {
                 let email = format!("customer{stop}.{number}@example.com");
                 let body = json!({ "customer": { "email": email } }).to_string();
-                Begun::new(
+                PartialRequest::new(
                     &app.acme,
                     "/api/external/v1/feature_requests/1/upvotes",
                     "application/json",
@@ -251,14 +256,14 @@ fn a_signal_to_stop_aborts_no_call_that_has_begun() {
             })
             .collect();
         let form = form_with("a.txt", &[b'x'; 200_000]);
-        let upload = Begun::new(&app.acme, "/api/external/v2/attachments", FORM_TYPE, &form);
+        let upload = PartialRequest::new(&app.acme, "/api/external/v2/attachments", FORM_TYPE, &form);
         app.terminate();
         eventually("nobody listens any more", || TcpStream::connect(("127.0.0.1", app.port())).is_err());
-        let finished: Vec<String> = calls.into_iter().chain([upload]).map(Begun::finish).collect();
+        let finished: Vec<String> = calls.into_iter().chain([upload]).map(PartialRequest::finish).collect();
         assert!(finished.iter().all(|line| line == "HTTP/1.1 201 Created"), "{finished:?}");
         assert!(app.wait_for_exit().success());
         app.kill();
-        app.start_again();
+        app.restart();
     }
     let expected = i64::try_from(stops * CALLS).unwrap();
     assert_eq!(app.count("SELECT count(*) FROM votes"), expected);
@@ -271,7 +276,7 @@ fn a_signal_to_stop_aborts_no_call_that_has_begun() {
 struct SmallDisk<'a>(&'a Path);
 
 impl<'a> SmallDisk<'a> {
-    fn under(folder: &'a Path) -> Self {
+    fn mount(folder: &'a Path) -> Self {
         let kept: Vec<_> = crate::app::files_below(folder)
             .into_iter()
             .map(|path| (path.clone(), std::fs::read(&path).unwrap()))
@@ -317,14 +322,14 @@ fn a_full_disk_refuses_writes_and_loses_nothing() {
     let mut app = App::start();
     app.kill();
     let folder = app.data_dir().to_owned();
-    let disk = SmallDisk::under(&folder);
-    app.start_again();
+    let disk = SmallDisk::mount(&folder);
+    app.restart();
     app.acme.feature_request("Dark mode");
     let form = form_with("a.txt", &[b'x'; 300_000]);
     let unavailable = json!({ "error": "Service is temporarily unavailable" });
-    let is_refused = |answer: &Answer| {
-        assert_eq!((answer.status, answer.json()), (503, unavailable.clone()), "{}", answer.text());
-        assert!(answer.header("retry-after").is_some());
+    let is_refused = |response: &Response| {
+        assert_eq!((response.status, response.json()), (503, unavailable.clone()), "{}", response.text());
+        assert!(response.header("retry-after").is_some());
     };
 
     disk.fill();
@@ -337,10 +342,10 @@ fn a_full_disk_refuses_writes_and_loses_nothing() {
         for kind in 0..4 {
             let mut number = kind;
             loop {
-                let (path, body) = write_of(number);
-                let answer = app.acme.send("POST", &path, &body);
-                if answer.status != 201 {
-                    is_refused(&answer);
+                let (path, body) = write_request(number);
+                let response = app.acme.send("POST", &path, &body);
+                if response.status != 201 {
+                    is_refused(&response);
                     refused.push(number);
                     break;
                 }
@@ -357,21 +362,21 @@ fn a_full_disk_refuses_writes_and_loses_nothing() {
     disk.free();
     // A refused call has not used up its key, and nobody starts anything anew.
     for number in &refused {
-        let (path, body) = write_of(*number);
-        let answer = app.acme.send("POST", &path, &body);
-        assert_eq!((answer.status, answer.header("Idempotent-Replayed")), (201, None), "{}", answer.text());
+        let (path, body) = write_request(*number);
+        let response = app.acme.send("POST", &path, &body);
+        assert_eq!((response.status, response.header("Idempotent-Replayed")), (201, None), "{}", response.text());
     }
     assert_eq!(app.acme.post_attachment(&form).status, 201);
     assert_eq!(app.count("SELECT count(*) FROM attachments"), 1);
     assert_eq!(app.count("SELECT count(*) FROM operations"), taken + i64::try_from(refused.len()).unwrap());
     app.data.is_sound();
     app.kill();
-    app.start_again();
+    app.restart();
     assert_eq!(app.acme.get_voters("1", "").status, 200);
 }
 
 #[test]
-fn a_terminated_process_finishes_its_calls_and_exits() {
+fn a_terminated_process_finishes_its_requests_and_exits() {
     let mut app = App::start();
     app.acme.feature_request("Dark mode");
     let over = AtomicBool::new(false);
@@ -385,9 +390,9 @@ fn a_terminated_process_finishes_its_calls_and_exits() {
                     let body = json!({ "customer": { "email": format!("customer{writer}.{number}@example.com") } });
                     let headers = [("Content-Type", "application/json")];
                     let path = "/api/external/v1/feature_requests/1/upvotes";
-                    match client.call("POST", path, &headers, Some(body.to_string().as_bytes())) {
-                        Ok(answer) => {
-                            assert_eq!(answer.status, 201, "{}", answer.text());
+                    match client.request("POST", path, &headers, Some(body.to_string().as_bytes())) {
+                        Ok(response) => {
+                            assert_eq!(response.status, 201, "{}", response.text());
                             acknowledged.fetch_add(1, Ordering::SeqCst);
                         }
                         // Nobody listens any more.
@@ -404,7 +409,7 @@ fn a_terminated_process_finishes_its_calls_and_exits() {
     });
     assert!(status.success(), "{status}");
     app.kill();
-    app.start_again();
+    app.restart();
     let votes = app.count("SELECT count(*) FROM votes");
     assert!(votes >= i64::try_from(acknowledged.load(Ordering::SeqCst)).unwrap());
     assert_eq!(app.count("SELECT votes_count FROM vote_tallies"), votes);

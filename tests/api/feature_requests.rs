@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{Answer, App, Client, at_once, is_id, is_moment};
+use crate::app::{App, Client, Response, in_parallel, is_id, is_timestamp};
 
-fn create(client: &Client, request: &Value) -> Answer {
+fn create(client: &Client, request: &Value) -> Response {
     client.post_feature_request(&json!({ "feature_request": request }))
 }
 
@@ -14,9 +14,9 @@ fn found(client: &Client, query: &str) -> usize {
 }
 
 #[test]
-fn creating_answers_with_the_request_and_what_became_of_the_vote() {
+fn creating_returns_the_request_and_the_outcome_of_the_vote() {
     let app = App::start();
-    let answer = app.acme.post_feature_request(&json!({
+    let response = app.acme.post_feature_request(&json!({
         "feature_request": {
             "title": "Façade mode",
             "description": "<p>Make the front white</p>",
@@ -28,9 +28,9 @@ fn creating_answers_with_the_request_and_what_became_of_the_vote() {
         "reference_note": { "body": "<p>Wants it</p>", "author_email": "olga@acme.example" },
         "operation_key": "one",
     }));
-    assert_eq!(answer.status, 201);
-    assert_eq!(answer.header("content-type"), Some("application/json"));
-    let body = answer.json();
+    assert_eq!(response.status, 201);
+    assert_eq!(response.header("content-type"), Some("application/json"));
+    let body = response.json();
     let request = &body["feature_request"];
     assert_eq!(
         body,
@@ -50,7 +50,7 @@ fn creating_answers_with_the_request_and_what_became_of_the_vote() {
         })
     );
     is_id(&request["id"]);
-    is_moment(&request["created_at"]);
+    is_timestamp(&request["created_at"]);
 }
 
 #[test]
@@ -63,9 +63,9 @@ fn a_title_is_enough() {
         (2, json!({ "feature_request": nulls, "customer": null, "reference_note": null, "operation_key": null })),
         (3, json!({ "feature_request": empty, "operation_key": " " })),
     ] {
-        let answer = app.acme.post_feature_request(&body);
-        assert_eq!(answer.status, 201, "{body}");
-        let after = answer.json();
+        let response = app.acme.post_feature_request(&body);
+        assert_eq!(response.status, 201, "{body}");
+        let after = response.json();
         assert_eq!(
             after,
             json!({
@@ -101,9 +101,9 @@ fn the_customer_becomes_author_and_first_voter() {
     ] {
         let customer = json!({ "email": email, "name": name });
         let body = json!({ "feature_request": { "title": "Dark mode" }, "customer": customer });
-        let answer = app.acme.post_feature_request(&body);
-        let body = answer.json();
-        assert_eq!((answer.status, &body["feature_request"]["votes_count"]), (201, &json!(1)), "{email}");
+        let response = app.acme.post_feature_request(&body);
+        let body = response.json();
+        assert_eq!((response.status, &body["feature_request"]["votes_count"]), (201, &json!(1)), "{email}");
         assert_eq!((&body["vote_registered"], &body["already_voted"]), (&json!(true), &json!(false)), "{email}");
         let voters = app.acme.get_voters(&number.to_string(), "").json();
         assert_eq!(voters["total_count"], 1, "{email}");
@@ -138,7 +138,7 @@ fn numbers_count_from_1_in_each_workspace() {
 #[test]
 fn numbers_are_not_given_twice_however_many_are_created_at_once() {
     let app = App::start();
-    let mut urls = at_once(8, |_| {
+    let mut urls = in_parallel(8, |_| {
         let request = app.acme.feature_request("Dark mode");
         request["url"].as_str().expect("a string").to_owned()
     });
@@ -185,8 +185,8 @@ fn white_space_around_titles_names_and_addresses_is_cut() {
         "feature_request": { "title": " \t Dark  mode\u{2003}\n" },
         "customer": { "email": " ann@example.com\n", "name": "\t Ann Lee " },
     });
-    let answer = app.acme.post_feature_request(&body);
-    assert_eq!((answer.status, &answer.json()["feature_request"]["title"]), (201, &json!("Dark  mode")));
+    let response = app.acme.post_feature_request(&body);
+    assert_eq!((response.status, &response.json()["feature_request"]["title"]), (201, &json!("Dark  mode")));
     assert_eq!(app.sql("SELECT email || ',' || name FROM customers"), ["ann@example.com,Ann Lee"]);
 }
 
@@ -202,9 +202,9 @@ fn a_request_starts_on_the_track_that_is_named() {
         ("Declined", json!(null)),
     ] {
         for id in [app.track(track), app.track(track).to_uppercase()] {
-            let answer = create(&app.acme, &json!({ "title": "Dark mode", "track_id": id }));
-            assert_eq!(answer.status, 201, "{track}");
-            let request = &answer.json()["feature_request"];
+            let response = create(&app.acme, &json!({ "title": "Dark mode", "track_id": id }));
+            assert_eq!(response.status, 201, "{track}");
+            let request = &response.json()["feature_request"];
             assert_eq!((&request["track"], &request["status"]), (&json!(track), &status), "{track}");
         }
     }
@@ -236,8 +236,8 @@ fn limits_count_characters() {
         "reference_note": { "body": "ü".repeat(100_000), "author_email": "x".repeat(254) },
         "operation_key": "ü".repeat(255),
     });
-    let answer = app.acme.post_feature_request(&body);
-    assert_eq!((answer.status, &answer.json()["feature_request"]["title"]), (201, &json!("ü".repeat(200))));
+    let response = app.acme.post_feature_request(&body);
+    assert_eq!((response.status, &response.json()["feature_request"]["title"]), (201, &json!("ü".repeat(200))));
     assert_eq!(app.count("SELECT length(description) FROM feature_requests"), 20_000);
     assert_eq!(app.count("SELECT length(body) FROM notes"), 100_000);
     assert_eq!(app.count("SELECT length(name) FROM customers"), 200);
@@ -330,7 +330,7 @@ fn fields_that_cannot_be_accepted_are_named() {
 fn other_fields_are_ignored() {
     let app = App::start();
     let id = "01890a5d-ac96-774b-bcce-b302099a8057";
-    let answer = app.acme.post_feature_request(&json!({
+    let response = app.acme.post_feature_request(&json!({
         "feature_request": {
             "id": id,
             "title": "Dark mode",
@@ -348,8 +348,8 @@ fn other_fields_are_ignored() {
         "title": "Outside",
         "vote_registered": 5,
     }));
-    assert_eq!(answer.status, 201);
-    let body = answer.json();
+    assert_eq!(response.status, 201);
+    let body = response.json();
     let request = &body["feature_request"];
     assert_ne!(request["id"], id);
     assert_ne!(request["created_at"], "2001-01-01T00:00:00.000Z");
@@ -375,9 +375,9 @@ fn other_fields_are_ignored() {
 #[test]
 fn a_private_request_is_hidden_from_search_but_not_from_the_key_s_holder() {
     let app = App::start();
-    let answer = create(&app.acme, &json!({ "title": "Quokka", "tags": ["wombat"], "private": true }));
-    assert_eq!(answer.status, 201);
-    let request = answer.json()["feature_request"].clone();
+    let response = create(&app.acme, &json!({ "title": "Quokka", "tags": ["wombat"], "private": true }));
+    assert_eq!(response.status, 201);
+    let request = response.json()["feature_request"].clone();
     for title in ["Zebra", "Zebras"] {
         create(&app.acme, &json!({ "title": title, "private": false }));
     }
@@ -430,10 +430,10 @@ fn a_reference_note_is_kept_privately_and_attributed() {
     ] {
         let note = json!({ "body": "<b>Confidential</b><script>x</script>", "author_email": author_email });
         let body = json!({ "feature_request": { "title": "Dark mode" }, "reference_note": note });
-        let answer = app.acme.post_feature_request(&body);
-        assert_eq!(answer.status, 201, "{author_email}");
-        assert!(!answer.text().contains("Confidential"), "{author_email}");
-        let body = answer.json();
+        let response = app.acme.post_feature_request(&body);
+        assert_eq!(response.status, 201, "{author_email}");
+        assert!(!response.text().contains("Confidential"), "{author_email}");
+        let body = response.json();
         assert_eq!((&body["vote_registered"], &body["already_voted"]), (&json!(false), &json!(false)));
         assert_eq!(body["feature_request"]["votes_count"], 0, "{author_email}");
         let expected = format!("{name}: <b>Confidential</b>");
@@ -453,8 +453,8 @@ fn customers_and_team_members_of_another_workspace_are_strangers() {
         "reference_note": { "body": "note", "author_email": "zed@bolt.example" },
     });
     for client in [&app.acme, &bolt] {
-        let answer = client.post_feature_request(&body).json();
-        assert_eq!((&answer["vote_registered"], &answer["already_voted"]), (&json!(true), &json!(false)));
+        let response = client.post_feature_request(&body).json();
+        assert_eq!((&response["vote_registered"], &response["already_voted"]), (&json!(true), &json!(false)));
         assert_eq!(client.get_voters("1", "").json()["total_count"], 1);
     }
     assert_eq!(app.count("SELECT count(DISTINCT id) FROM customers WHERE email = 'ann@example.com'"), 2);

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Map, Value, json};
 
-use crate::app::{App, Client, FORM_TYPE, PATIENCE, at_once, form_with};
+use crate::app::{App, Client, FORM_TYPE, WAIT_LIMIT, form_with, in_parallel};
 use crate::attachments::memory;
 use crate::bad_input::{Write, started};
-use crate::mail::{links, written};
+use crate::mail::{links, wait_for_mail_files};
 
 const TRACKS: &str = "/api/external/v1/tracks";
 const REQUESTS: &str = "/api/external/v1/feature_requests";
@@ -21,32 +21,32 @@ const ATTACHMENTS: &str = "/api/external/v2/attachments";
 
 /// Everything that the server says until it closes the connection, which it must.
 fn rest(mut stream: TcpStream, case: &str) -> Vec<u8> {
-    let (mut answer, mut chunk) = (Vec::new(), [0; 4096]);
+    let (mut response, mut chunk) = (Vec::new(), [0; 4096]);
     loop {
         match stream.read(&mut chunk) {
-            Ok(0) => return answer,
-            Ok(read) => answer.extend_from_slice(&chunk[..read]),
+            Ok(0) => return response,
+            Ok(read) => response.extend_from_slice(&chunk[..read]),
             // It closes without reading what it will not understand.
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => return answer,
-            Err(error) => panic!("{case}: {error}: {}", String::from_utf8_lossy(&answer)),
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => return response,
+            Err(error) => panic!("{case}: {error}: {}", String::from_utf8_lossy(&response)),
         }
     }
 }
 
 /// The next answer on a connection that stays.
-fn one_answer(stream: &mut TcpStream) -> Vec<u8> {
-    let mut answer = Vec::new();
+fn read_one_response(stream: &mut TcpStream) -> Vec<u8> {
+    let mut response = Vec::new();
     loop {
         let mut byte = [0];
         stream.read_exact(&mut byte).expect("an answer");
-        answer.extend(byte);
-        if answer.ends_with(b"\r\n\r\n") {
-            let head = String::from_utf8(answer.clone()).expect("text").to_lowercase();
+        response.extend(byte);
+        if response.ends_with(b"\r\n\r\n") {
+            let head = String::from_utf8(response.clone()).expect("text").to_lowercase();
             let length = head.lines().find_map(|line| line.strip_prefix("content-length:")).expect("a length");
             let mut body = vec![0; length.trim().parse().expect("a number")];
             stream.read_exact(&mut body).expect("the body");
-            answer.extend(body);
-            return answer;
+            response.extend(body);
+            return response;
         }
     }
 }
@@ -60,7 +60,7 @@ pub fn exchange(client: &Client, bytes: &[u8], case: &str) -> Vec<u8> {
 }
 
 /// The statuses of all answers, one after the other, and whether the last one says that it is the last.
-pub fn answers(bytes: &[u8]) -> (Vec<u16>, bool) {
+pub fn responses(bytes: &[u8]) -> (Vec<u16>, bool) {
     let (mut statuses, mut closes) = (Vec::new(), false);
     let mut left = bytes;
     while !left.is_empty() {
@@ -89,7 +89,7 @@ fn chunk(bytes: &[u8]) -> Vec<u8> {
 
 /// Asserts that the service is none the worse.
 #[track_caller]
-pub fn still_serves(app: &App) {
+pub fn assert_still_serves(app: &App) {
     assert_eq!(app.acme.get_tracks().status, 200);
     let log = std::fs::read_to_string(app.data_dir().join("server.log")).expect("a log");
     assert!(!log.contains("a call failed") && !log.contains("panicked"), "{log}");
@@ -102,13 +102,13 @@ fn hosts(app: &App, rows: &[(&str, &[&str], u16)]) {
     for (target, headers, status) in rows {
         let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
         let call = format!("GET {target} HTTP/1.1\r\n{headers}X-Api-Key: {key}\r\nConnection: close\r\n\r\n");
-        let answer = exchange(&app.acme, call.as_bytes(), &call);
-        assert_eq!(answers(&answer).0, [*status], "{call}{}", String::from_utf8_lossy(&answer));
+        let response = exchange(&app.acme, call.as_bytes(), &call);
+        assert_eq!(responses(&response).0, [*status], "{call}{}", String::from_utf8_lossy(&response));
     }
 }
 
 #[test]
-fn a_call_is_for_one_host_said_in_one_way() {
+fn a_request_is_for_one_host_given_in_one_way() {
     let app = App::start();
     app.workspace("other");
     let acme = "Host: acme.roadmap.example.com";
@@ -184,11 +184,11 @@ fn a_call_is_for_one_host_said_in_one_way() {
         let client = Client { host: "ann@acme.roadmap.example.com".to_owned(), ..app.acme.clone() };
         client.get(path).is_error(400, "Host is not valid");
     }
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
-fn a_trusted_proxy_s_host_counts_and_the_call_s_own_must_be_one_all_the_same() {
+fn a_trusted_proxy_s_host_counts_and_the_request_s_own_must_be_one_all_the_same() {
     let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", "x-forwarded")]);
     let inside = "Host: 10.0.0.7:8080";
     hosts(
@@ -212,7 +212,7 @@ fn a_trusted_proxy_s_host_counts_and_the_call_s_own_must_be_one_all_the_same() {
             ("http://evil.example/healthz", &[inside, "X-Forwarded-Host: evil.example"], 400),
         ],
     );
-    still_serves(&app);
+    assert_still_serves(&app);
     let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", "forwarded")]);
     hosts(
         &app,
@@ -222,7 +222,7 @@ fn a_trusted_proxy_s_host_counts_and_the_call_s_own_must_be_one_all_the_same() {
             (TRACKS, &[inside, "X-Forwarded-Host: acme.roadmap.example.com"], 401),
         ],
     );
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 /// All texts in a value that are URLs.
@@ -236,7 +236,7 @@ fn urls(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn urls_in_answers_and_mails_are_made_of_the_settings_and_never_of_a_header() {
+fn urls_in_responses_and_mails_are_made_of_the_settings_and_never_of_a_header() {
     for trust_proxy in ["off", "forwarded", "x-forwarded"] {
         let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", trust_proxy)]);
         let spoofed = [
@@ -258,8 +258,8 @@ fn urls_in_answers_and_mails_are_made_of_the_settings_and_never_of_a_header() {
                 "{method} {path} HTTP/1.1\r\n{headers}X-Api-Key: {key}\r\nContent-Type: {content_type}\r\n\
                  Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
             );
-            let answer = exchange(&app.acme, call.as_bytes(), path);
-            let text = String::from_utf8(answer).expect("text");
+            let response = exchange(&app.acme, call.as_bytes(), path);
+            let text = String::from_utf8(response).expect("text");
             assert!(!text.contains("evil") && !text.contains(":6666") && !text.contains("gopher"), "{path}: {text}");
             text
         };
@@ -273,7 +273,7 @@ fn urls_in_answers_and_mails_are_made_of_the_settings_and_never_of_a_header() {
         let changelog = json!({ "changelog": { "title": "1.2", "content": "New", "publish": true } }).to_string();
         let request = json!({ "feature_request": { "title": "Dark" }, "customer": { "email": "a@b.example" } });
         let comment = json!({ "comment": { "content": "Soon" }, "notify_all_voters": true }).to_string();
-        let answers = [
+        let responses = [
             call("POST", REQUESTS, json, &request.to_string()),
             call("POST", "/api/external/v1/feature_requests/1/comments", json, &comment),
             call("POST", "/api/external/v1/changelogs", json, &changelog),
@@ -282,13 +282,13 @@ fn urls_in_answers_and_mails_are_made_of_the_settings_and_never_of_a_header() {
             call("GET", "/api/external/v1/feature_requests?query=dark", json, ""),
             call("GET", "/api/external/v1/feature_requests/1/voters", json, ""),
         ];
-        let bodies: Vec<Value> = answers.iter().map(|answer| body(answer)).chain([file.clone()]).collect();
+        let bodies: Vec<Value> = responses.iter().map(|response| body(response)).chain([file.clone()]).collect();
         let found: Vec<&str> = bodies.iter().flat_map(urls).collect();
         assert!(found.len() >= 8, "{found:?}");
         for url in &found {
             assert!(url.starts_with("https://acme.roadmap.example.com/"), "{url}");
         }
-        let mails = written(&app, 1);
+        let mails = wait_for_mail_files(&app, 1);
         let found = links(&mails["a@b.example"]);
         assert!(found.len() >= 3, "{found:?}");
         for url in &found {
@@ -347,8 +347,8 @@ fn timeless(value: &Value) -> Value {
 #[test]
 fn thirty_fields_that_no_body_has_change_nothing() {
     let send = |app: &App, write: &Write, body: &Value| {
-        let answer = write.send(&app.acme, body.to_string().as_bytes());
-        (answer.status, timeless(&answer.json()))
+        let response = write.send(&app.acme, body.to_string().as_bytes());
+        (response.status, timeless(&response.json()))
     };
     let seen = |app: &App| -> Vec<Value> {
         let lists = [
@@ -361,10 +361,10 @@ fn thirty_fields_that_no_body_has_change_nothing() {
             "changelogs",
         ];
         let get = |list: &&str| {
-            let answer = app.acme.get(&format!("/api/external/v1/{list}"));
-            let text = answer.text();
+            let response = app.acme.get(&format!("/api/external/v1/{list}"));
+            let text = response.text();
             assert!(!["2001-01-01", "4711", "evil"].iter().any(|sent| text.contains(sent)), "{list}: {text}");
-            timeless(&answer.json())
+            timeless(&response.json())
         };
         lists.iter().map(get).collect()
     };
@@ -400,16 +400,16 @@ fn json_that_is_deeper_than_any_stack_is_refused() {
             for close in [close, ""] {
                 let body = format!("{{\"a\":{}1{}}}", open.repeat(depth), close.repeat(depth));
                 let headers = [("Content-Type", "application/json")];
-                let answer = app.acme.call("POST", REQUESTS, &headers, Some(body.as_bytes())).expect("an answer");
+                let response = app.acme.request("POST", REQUESTS, &headers, Some(body.as_bytes())).expect("an answer");
                 if body.len() > 1024 * 1024 {
-                    answer.is_error(413, "Request body must not be larger than 1 MB");
+                    response.is_error(413, "Request body must not be larger than 1 MB");
                 } else {
-                    answer.is_error(400, "Request body is not valid JSON");
+                    response.is_error(400, "Request body is not valid JSON");
                 }
             }
         }
     }
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
@@ -452,14 +452,14 @@ fn targets_and_heads_that_nobody_needs_are_the_caller_s_mistake() {
         ("a head of 1 MB", TRACKS.to_owned(), large(1_024), 431),
     ] {
         let call = format!("{}{more}Connection: close\r\n\r\n", head(&app.acme, "GET", &target));
-        let answer = exchange(&app.acme, call.as_bytes(), case);
-        let found = answers(&answer).0;
+        let response = exchange(&app.acme, call.as_bytes(), case);
+        let found = responses(&response).0;
         if found != [status] {
             wrong.push(format!("{case}: {found:?}, not {status}"));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 /// What becomes of a connection.
@@ -595,17 +595,17 @@ pub fn attacks(client: &Client) -> Vec<Attack> {
 }
 
 #[test]
-fn a_message_that_ends_in_two_places_has_one_answer_and_is_the_last() {
+fn a_message_that_ends_in_two_places_has_one_response_and_is_the_last() {
     let app = App::start();
     let attacks = attacks(&app.acme);
     assert!(attacks.len() >= 60);
-    let found = at_once(attacks.len(), |number| {
+    let found = in_parallel(attacks.len(), |number| {
         let (case, bytes, ..) = &attacks[number];
         exchange(&app.acme, bytes.as_bytes(), case)
     });
     let mut wrong = Vec::new();
     for ((case, _, statuses, end), found) in attacks.iter().zip(&found) {
-        let (all, last) = answers(found);
+        let (all, last) = responses(found);
         let was_cut = *end == Cut && all.is_empty();
         if (all != *statuses && !was_cut) || (*end == Told && !last) {
             wrong.push(format!("{case}: {}", String::from_utf8_lossy(found)));
@@ -613,7 +613,7 @@ fn a_message_that_ends_in_two_places_has_one_answer_and_is_the_last() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     assert_eq!(app.count("SELECT count(*) FROM feature_requests"), 0);
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 /// Lets the tests have as many connections as the service.
@@ -646,7 +646,7 @@ fn heads_and_bodies_that_stop_are_cut_and_hold_nobody_up() {
     let app = App::with(&[], &[("ROADMAP_BODY_TIMEOUT", "6s")]);
     let slow = |bytes: &str| {
         let mut stream = app.acme.connect();
-        stream.set_read_timeout(Some(3 * PATIENCE)).expect("a time limit");
+        stream.set_read_timeout(Some(3 * WAIT_LIMIT)).expect("a time limit");
         stream.write_all(bytes.as_bytes()).expect("the server reads");
         stream
     };
@@ -654,26 +654,26 @@ fn heads_and_bodies_that_stop_are_cut_and_hold_nobody_up() {
     raise_open_files();
     let heads: Vec<TcpStream> = (0..1_000).map(|_| slow(&call)).collect();
     let bodies: Vec<TcpStream> = (0..1_000).map(|_| slow(&format!("{call}Content-Length: 100\r\n\r\n{{"))).collect();
-    let served = at_once(4, |_| (0..25).filter(|_| app.acme.get_tracks().status == 200).count());
+    let served = in_parallel(4, |_| (0..25).filter(|_| app.acme.get_tracks().status == 200).count());
     assert_eq!(served, [25; 4]);
     for stream in heads {
-        assert_eq!(answers(&rest(stream, "a head")), (vec![408], true));
+        assert_eq!(responses(&rest(stream, "a head")), (vec![408], true));
     }
     for stream in bodies {
-        let answer = rest(stream, "a body");
-        assert_eq!(answers(&answer), (vec![408], true));
-        let text = String::from_utf8(answer).expect("text");
+        let response = rest(stream, "a body");
+        assert_eq!(responses(&response), (vec![408], true));
+        let text = String::from_utf8(response).expect("text");
         assert!(text.ends_with("\r\n\r\n{\"error\":\"Request body took too long to arrive\"}"), "{text}");
     }
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
-fn strangers_whose_bodies_drip_take_no_memory_and_are_cut() {
+fn unauthenticated_slow_bodies_take_no_memory_and_are_cut() {
     const SOCKETS: usize = 200;
     let app = App::with(&[], &[("ROADMAP_BODY_TIMEOUT", "3s")]);
-    still_serves(&app);
-    let before = memory(app.process(), "VmRSS:");
+    assert_still_serves(&app);
+    let before = memory(app.process_id(), "VmRSS:");
     let head = head(&app.acme, "POST", "/unsubscribe/eyJ4IjoxfQ.junk");
     let mut open: Vec<TcpStream> = (0..SOCKETS)
         .map(|_| {
@@ -686,21 +686,21 @@ fn strangers_whose_bodies_drip_take_no_memory_and_are_cut() {
         .collect();
     let began = Instant::now();
     while !open.is_empty() {
-        assert!(began.elapsed() < PATIENCE, "{} sockets are open for ever", open.len());
+        assert!(began.elapsed() < WAIT_LIMIT, "{} sockets are open for ever", open.len());
         open.retain_mut(|stream| stream.write_all(b"x").is_ok());
         std::thread::sleep(Duration::from_millis(100));
     }
-    let added = memory(app.process(), "VmHWM:").saturating_sub(before);
+    let added = memory(app.process_id(), "VmHWM:").saturating_sub(before);
     println!("{SOCKETS} anonymous sockets added {added} kB and were closed after {:?}", began.elapsed());
     assert!(added < 10 * 1024, "{added} kB");
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
-fn bodies_that_drip_are_cut_by_a_deadline_for_the_whole() {
+fn slow_bodies_are_cut_by_a_deadline_for_the_whole() {
     let app = App::with(&[], &[("ROADMAP_BODY_TIMEOUT", "2s")]);
     let part = |name: &str| format!("--limit\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
-    let found = at_once(3, |number| {
+    let found = in_parallel(3, |number| {
         let (target, media_type, begin) = [
             (REQUESTS, "application/json", "{".to_owned()),
             (ATTACHMENTS, FORM_TYPE, part("other")),
@@ -718,7 +718,7 @@ fn bodies_that_drip_are_cut_by_a_deadline_for_the_whole() {
                     std::thread::sleep(Duration::from_millis(200));
                 }
             });
-            answers(&rest(stream, target)).0
+            responses(&rest(stream, target)).0
         })
     });
     assert_eq!(found, [[408]; 3]);
@@ -733,15 +733,15 @@ fn a_later_head_that_stops_is_cut_like_the_first() {
         ("a whole head but for its end", format!("{call}{}", &call[..call.len() - 2]), ""),
         ("a head behind an answer", call.clone(), "GET / HTTP/1.1\r\nHost:"),
     ];
-    let found = at_once(cases.len(), |number| {
+    let found = in_parallel(cases.len(), |number| {
         let (case, first, later) = &cases[number];
         let mut stream = app.acme.connect();
         stream.write_all(first.as_bytes()).expect("the server reads");
-        let mut answer = vec![0; 12];
-        stream.read_exact(&mut answer).expect("an answer");
+        let mut response = vec![0; 12];
+        stream.read_exact(&mut response).expect("an answer");
         stream.write_all(later.as_bytes()).expect("the server reads");
-        answer.extend(rest(stream, case));
-        answers(&answer).0
+        response.extend(rest(stream, case));
+        responses(&response).0
     });
     assert_eq!(found, [[200], [200], [200]]);
     // One that drips is no better than one that stops.
@@ -752,18 +752,18 @@ fn a_later_head_that_stops_is_cut_like_the_first() {
         assert!(dripped < 200, "a head goes on for ever");
         std::thread::sleep(Duration::from_millis(100));
     }
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
-fn calls_that_follow_each_other_on_one_connection_are_all_answered() {
+fn pipelined_requests_on_one_connection_are_all_served() {
     let app = App::start();
     let mut stream = app.acme.connect();
     let call = format!("{}\r\n", head(&app.acme, "GET", TRACKS));
     // Longer than there may be no call, with pauses that are shorter than that.
     for number in 0..7 {
         stream.write_all(call.as_bytes()).expect("the server reads");
-        assert_eq!(answers(&one_answer(&mut stream)).0, [200], "{number}");
+        assert_eq!(responses(&read_one_response(&mut stream)).0, [200], "{number}");
         std::thread::sleep(Duration::from_secs(2));
     }
 }
@@ -771,9 +771,9 @@ fn calls_that_follow_each_other_on_one_connection_are_all_answered() {
 /// Asserts that a call is refused with a status and nothing of it is left to be taken for the next one.
 #[track_caller]
 fn is_refused_and_goes_on(app: &App, mut stream: TcpStream, status: u16) {
-    assert_eq!(answers(&one_answer(&mut stream)), (vec![status], false));
+    assert_eq!(responses(&read_one_response(&mut stream)), (vec![status], false));
     stream.write_all(format!("{}\r\n", head(&app.acme, "GET", TRACKS)).as_bytes()).expect("the server reads");
-    assert_eq!(answers(&one_answer(&mut stream)), (vec![200], false));
+    assert_eq!(responses(&read_one_response(&mut stream)), (vec![200], false));
 }
 
 #[test]
@@ -807,7 +807,7 @@ fn a_body_that_does_not_end_is_not_read_for_ever() {
     let app = App::start();
     let part = |name: &str| format!("--limit\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
     let endless = |text: &str| chunk(text.repeat(0x10000 / text.len()).as_bytes());
-    at_once(8, |number| {
+    in_parallel(8, |number| {
         let (case, target, media_type, begin, piece, status) = [
             ("JSON", REQUESTS, "application/json", " ".to_owned(), "x".to_owned(), 413),
             ("a part that nobody asked for", ATTACHMENTS, FORM_TYPE, part("other"), "x".to_owned(), 422),
@@ -825,28 +825,28 @@ fn a_body_that_does_not_end_is_not_read_for_ever() {
         let head = format!("{head}Content-Type: {media_type}\r\nTransfer-Encoding: chunked\r\n\r\n");
         stream.write_all(&[head.as_bytes(), &chunk(begin.as_bytes())].concat()).expect("the server reads");
         let mut sending = stream.try_clone().expect("the same connection");
-        sending.set_write_timeout(Some(PATIENCE)).expect("a time limit");
+        sending.set_write_timeout(Some(WAIT_LIMIT)).expect("a time limit");
         let piece = &piece;
         std::thread::scope(|scope| {
             let sent = scope.spawn(move || {
                 let began = Instant::now();
                 let error = loop {
                     match sending.write_all(piece) {
-                        Ok(()) => assert!(began.elapsed() < 2 * PATIENCE, "{case} is read for ever"),
+                        Ok(()) => assert!(began.elapsed() < 2 * WAIT_LIMIT, "{case} is read for ever"),
                         Err(error) => break error,
                     }
                 };
                 assert_ne!(error.kind(), ErrorKind::WouldBlock, "{case} is neither read nor refused");
             });
-            assert_eq!(answers(&one_answer(&mut stream)).0, [status], "{case}");
+            assert_eq!(responses(&read_one_response(&mut stream)).0, [status], "{case}");
             sent.join().expect("the connection ends");
         });
     });
-    still_serves(&app);
+    assert_still_serves(&app);
 }
 
 #[test]
-fn an_answer_that_is_read_with_pauses_arrives_whole() {
+fn a_response_that_is_read_with_pauses_arrives_whole() {
     let app = App::start();
     // More than the buffers of a connection hold.
     let bytes = 20_000_000;
@@ -863,12 +863,12 @@ fn an_answer_that_is_read_with_pauses_arrives_whole() {
     // Longer than there may be no call.
     std::thread::sleep(Duration::from_secs(12));
     let left = rest(stream, "the rest");
-    let whole = answers(&[part, left].concat());
+    let whole = responses(&[part, left].concat());
     assert_eq!(whole, (vec![200], true));
 }
 
 #[test]
-fn an_answer_before_the_end_of_the_body_ends_the_connection() {
+fn a_response_before_the_end_of_the_body_ends_the_connection() {
     let app = App::start();
     let stranger = app.client("acme", "rmk_wrong");
     let unfinished = "Content-Length: 100\r\n\r\n{";
@@ -879,8 +879,8 @@ fn an_answer_before_the_end_of_the_body_ends_the_connection() {
         ("a read", head(&app.acme, "GET", TRACKS), 200),
         ("another type", format!("{}Content-Type: text/plain\r\n", head(&app.acme, "POST", REQUESTS)), 415),
     ] {
-        let answer = exchange(&app.acme, format!("{call}{unfinished}").as_bytes(), case);
-        assert_eq!(answers(&answer), (vec![status], true), "{case}");
+        let response = exchange(&app.acme, format!("{call}{unfinished}").as_bytes(), case);
+        assert_eq!(responses(&response), (vec![status], true), "{case}");
     }
 }
 
@@ -897,5 +897,5 @@ fn a_body_that_comes_slowly_but_steadily_is_taken() {
         stream.write_all(piece).expect("the server reads");
         std::thread::sleep(Duration::from_millis(250));
     }
-    assert_eq!(answers(&rest(stream, "a slow body")), (vec![201], true));
+    assert_eq!(responses(&rest(stream, "a slow body")), (vec![201], true));
 }

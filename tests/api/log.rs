@@ -40,7 +40,7 @@ const CANARIES: [&str; 16] = [
 ];
 
 /// Makes calls that have canaries wherever a client can put one. Returns how many.
-fn sing(app: &App) -> usize {
+fn request_with_canaries(app: &App) -> usize {
     let acme = &app.acme;
     let request = json!({
         "feature_request": { "title": "canarytitle", "description": "canarydescription", "tags": ["canarytag"] },
@@ -55,7 +55,7 @@ fn sing(app: &App) -> usize {
     let comment = json!({ "comment": { "content": "<p>canarycomment</p>" }, "notify_all_voters": true });
     let changelog = json!({ "changelog": { "title": "canarychangelog", "content": "<p>canarycontent</p>" } });
     let wrong = json!({ "feature_request": { "title": ["canarytitle"], "canarytag": "canarytitle" } });
-    let answers = [
+    let responses = [
         acme.post_feature_request(&request),
         acme.post_feature_request(&request),
         acme.post_feature_request(&wrong),
@@ -72,15 +72,15 @@ fn sing(app: &App) -> usize {
         acme.send("POST", "/api/external/v1/feature_requests/canarypath/upvotes", &json!("canarynote")),
         app.client("acme", "canaryoperation").get_tracks(),
     ];
-    let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+    let statuses: Vec<u16> = responses.iter().map(|response| response.status).collect();
     assert_eq!(statuses, [201, 201, 422, 201, 201, 201, 200, 201, 200, 200, 422, 404, 404, 400, 401]);
     let found = acme.get_votes("email=canaryemail@example.com").json();
     assert_eq!(found["feature_requests"][0]["title"], "canarytitle");
-    answers.len() + 1
+    responses.len() + 1
 }
 
 #[test]
-fn no_line_holds_what_is_somebody_s() {
+fn no_line_holds_personal_data() {
     let runs = ["text", "json"].iter().flat_map(|form| ["info", "debug"].map(|level| (*form, level)));
     // At once: each waits until a locked database is given up.
     std::thread::scope(|scope| {
@@ -92,7 +92,7 @@ fn no_line_holds_what_is_somebody_s() {
 
 fn no_line_holds_a_canary(form: &str, level: &str) {
     let app = App::with(&["--log", level], &[("ROADMAP_LOG_FORMAT", form)]);
-    let calls = sing(&app);
+    let calls = request_with_canaries(&app);
     // Once more while nobody can write, so that failures are logged, too.
     let lock = app.data.lock();
     let vote = json!({ "customer": { "email": "canaryvoter2@example.com", "name": "canaryname" } });
@@ -114,9 +114,9 @@ fn no_line_holds_a_canary(form: &str, level: &str) {
 #[test]
 fn a_line_of_json_has_these_fields_and_no_other() {
     let app = App::with(&[], &[("ROADMAP_LOG_FORMAT", "json")]);
-    let calls = sing(&app);
+    let calls = request_with_canaries(&app);
     let given = [("X-Request-Id", "given-by-the-client")];
-    app.acme.call("GET", "/api/external/v1/feature_requests/1/voters", &given, None).unwrap();
+    app.acme.request("GET", "/api/external/v1/feature_requests/1/voters", &given, None).unwrap();
     let outside = app.acme.get("/healthz").header("x-request-id").unwrap().to_owned();
     let lines = after(&app, calls + 2);
     let lines: Vec<Value> =
@@ -167,14 +167,14 @@ fn a_line_of_json_has_these_fields_and_no_other() {
 }
 
 #[test]
-fn a_failure_names_its_call_and_workspace_however_little_is_logged() {
+fn a_failure_names_its_request_and_workspace_however_little_is_logged() {
     let app = App::with(&["--log", "warn"], &[("ROADMAP_LOG_FORMAT", "json")]);
     app.acme.feature_request("Dark mode");
     let lock = app.data.lock();
     let body = json!({ "customer": { "email": "ann@example.com" } });
     let headers = [("Content-Type", "application/json"), ("X-Request-Id", "the-one")];
     let path = "/api/external/v1/feature_requests/1/upvotes";
-    let failed = app.acme.call("POST", path, &headers, Some(body.to_string().as_bytes())).unwrap();
+    let failed = app.acme.request("POST", path, &headers, Some(body.to_string().as_bytes())).unwrap();
     assert_eq!(failed.status, 503);
     drop(lock);
     let lines: Vec<Value> = lines(&app).iter().map(|line| serde_json::from_str(line).expect("JSON")).collect();

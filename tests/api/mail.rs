@@ -9,7 +9,7 @@ use roadmap_testkit::smtp::{Received, Reply, Setup, Sink, Step};
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, eventually, has_keys};
-use crate::database::{ON_POSTGRES, moment, random_id};
+use crate::database::{ON_POSTGRES, random_id, sql_timestamp};
 use crate::effort::rounds;
 
 /// What is behind the host of a URL of the service.
@@ -40,7 +40,7 @@ fn files(app: &App) -> Vec<PathBuf> {
 }
 
 /// The mails that were written, by recipient.
-pub(crate) fn written(app: &App, expected: usize) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn wait_for_mail_files(app: &App, expected: usize) -> BTreeMap<String, Vec<u8>> {
     eventually("the mails are written", || files(app).len() >= expected);
     let mails: Vec<Vec<u8>> = files(app).iter().map(|path| std::fs::read(path).expect("a mail")).collect();
     assert_eq!(mails.len(), expected);
@@ -52,7 +52,7 @@ fn header(mail: &[u8], name: &str) -> String {
 }
 
 /// Where a mail leads to be ended.
-fn way_out(mail: &[u8]) -> String {
+fn unsubscribe_link(mail: &[u8]) -> String {
     path_of(header(mail, "List-Unsubscribe").trim_matches(['<', '>']))
 }
 
@@ -91,7 +91,7 @@ fn every_subscribed_voter_gets_one_mail_that_says_what_it_is_about() {
         "operation_key": "announce",
     });
     comment(&app.acme, &request, &body);
-    let mails = written(&app, 2);
+    let mails = wait_for_mail_files(&app, 2);
     comment(&app.acme, &request, &body);
     for (to, mail) in &mails {
         let parsed = parse_mail(mail).unwrap();
@@ -119,7 +119,7 @@ fn every_subscribed_voter_gets_one_mail_that_says_what_it_is_about() {
             url,
             "It is done",
             "Acme",
-            &format!("https://acme.roadmap.example.com{}", way_out(mail)),
+            &format!("https://acme.roadmap.example.com{}", unsubscribe_link(mail)),
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }
@@ -135,16 +135,16 @@ fn every_subscribed_voter_gets_one_mail_that_says_what_it_is_about() {
 }
 
 #[test]
-fn a_mail_s_page_asks_and_a_post_ends_the_mail() {
+fn a_mail_s_page_asks_and_a_post_unsubscribes() {
     let app = App::start();
     let (dark, light) = (app.acme.feature_request("Dark mode"), app.acme.feature_request("Light mode"));
     for voter in ["all@example.com", "one@example.com", "none@example.com"] {
         vote(&app.acme, &dark, voter);
     }
     announce(&app.acme, &dark, "Soon");
-    let mails = written(&app, 3);
+    let mails = wait_for_mail_files(&app, 3);
     let reader = Client { key: None, ..app.acme.clone() };
-    let page = reader.get(&way_out(&mails["one@example.com"]));
+    let page = reader.get(&unsubscribe_link(&mails["one@example.com"]));
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
     assert_eq!(
         page.header("content-security-policy"),
@@ -153,12 +153,12 @@ fn a_mail_s_page_asks_and_a_post_ends_the_mail() {
     assert!(page.text().contains("Stop mail from Acme?") && page.text().contains("<form method=\"post\">"));
     for method in ["GET", "HEAD"] {
         for mail in mails.values() {
-            assert_eq!(reader.call(method, &way_out(mail), &[], None).unwrap().status, 200);
+            assert_eq!(reader.request(method, &unsubscribe_link(mail), &[], None).unwrap().status, 200);
         }
     }
     let post = |mail: &[u8], body: &str| {
         let form = [("Content-Type", "application/x-www-form-urlencoded")];
-        reader.call("POST", &way_out(mail), &form, Some(body.as_bytes())).unwrap()
+        reader.request("POST", &unsubscribe_link(mail), &form, Some(body.as_bytes())).unwrap()
     };
     let done = post(&mails["one@example.com"], "from=request");
     assert_eq!(done.status, 200);
@@ -172,7 +172,7 @@ fn a_mail_s_page_asks_and_a_post_ends_the_mail() {
 
     let wait = |expected: usize| {
         eventually("all is settled", || all_settled(&app));
-        written_to(&app, expected)
+        mail_file_recipients(&app, expected)
     };
     for voter in ["all@example.com", "one@example.com", "none@example.com"] {
         vote(&app.acme, &dark, voter);
@@ -189,20 +189,20 @@ fn a_mail_s_page_asks_and_a_post_ends_the_mail() {
 }
 
 /// The recipients of all mails, of which there must be so many.
-fn written_to(app: &App, expected: usize) -> Vec<String> {
+fn mail_file_recipients(app: &App, expected: usize) -> Vec<String> {
     let mails: Vec<Vec<u8>> = files(app).iter().map(|path| std::fs::read(path).expect("a mail")).collect();
     assert_eq!(mails.len(), expected);
     mails.iter().map(|mail| header(mail, "To")).collect()
 }
 
 #[test]
-fn a_way_out_that_is_not_one_leads_nowhere() {
+fn an_invalid_unsubscribe_link_leads_nowhere() {
     let app = App::start();
     let request = app.acme.feature_request("Dark mode");
     vote(&app.acme, &request, "ann@example.com");
     announce(&app.acme, &request, "Soon");
-    let mails = written(&app, 1);
-    let path = way_out(&mails["ann@example.com"]);
+    let mails = wait_for_mail_files(&app, 1);
+    let path = unsubscribe_link(&mails["ann@example.com"]);
     let (token, query) = path.strip_prefix("/unsubscribe/").unwrap().split_once('?').unwrap();
     let mut flipped = token.to_owned().into_bytes();
     flipped[10] = if flipped[10] == b'A' { b'B' } else { b'A' };
@@ -212,17 +212,17 @@ fn a_way_out_that_is_not_one_leads_nowhere() {
     for method in ["GET", "POST"] {
         for token in [flipped.as_str(), "x", "%ff", &token[1..]] {
             let path = format!("/unsubscribe/{token}?{query}");
-            reader.call(method, &path, &[], None).unwrap().is_error(404, "Not found");
+            reader.request(method, &path, &[], None).unwrap().is_error(404, "Not found");
         }
-        bolt.call(method, &path, &[], None).unwrap().is_error(404, "Not found");
+        bolt.request(method, &path, &[], None).unwrap().is_error(404, "Not found");
     }
-    reader.call("PUT", &path, &[], None).unwrap().is_error(405, "Method not allowed");
+    reader.request("PUT", &path, &[], None).unwrap().is_error(405, "Method not allowed");
     // Without the request, or with nonsense for it, the page ends everything.
     for query in ["", "?request=x"] {
         let page = reader.get(&format!("/unsubscribe/{token}{query}"));
         assert!(page.status == 200 && !page.text().contains("Only about this"), "{}", page.text());
     }
-    let unknown = reader.call(
+    let unknown = reader.request(
         "POST",
         &format!("/unsubscribe/{token}?request=01890a5d-ac96-774b-bcce-b302099a8057"),
         &[],
@@ -230,10 +230,10 @@ fn a_way_out_that_is_not_one_leads_nowhere() {
     );
     assert_eq!(unknown.unwrap().status, 200);
     announce(&app.acme, &request, "Still");
-    written(&app, 1 + 1);
+    wait_for_mail_files(&app, 1 + 1);
 }
 
-fn by_smtp(sink: &Sink, timeout: &str) -> App {
+fn app_with_smtp(sink: &Sink, timeout: &str) -> App {
     let url = sink.url();
     let environment = [
         ("ROADMAP_SMTP_URL", url.as_str()),
@@ -244,15 +244,15 @@ fn by_smtp(sink: &Sink, timeout: &str) -> App {
 }
 
 #[test]
-fn what_a_mail_server_refuses_is_told_and_can_be_tried_again() {
+fn rejected_mail_is_reported_and_can_be_retried() {
     let sink = Sink::start();
     sink.script(|step| match step {
-        Step::To("gone@example.com") => Reply::Say("550 5.1.1 no such user"),
-        Step::To("listed@example.com") => Reply::Say("550 5.7.1 you are listed"),
-        Step::To("busy@example.com") => Reply::Say("450 4.2.1 busy"),
-        _ => Reply::Usual,
+        Step::To("gone@example.com") => Reply::Custom("550 5.1.1 no such user"),
+        Step::To("listed@example.com") => Reply::Custom("550 5.7.1 you are listed"),
+        Step::To("busy@example.com") => Reply::Custom("450 4.2.1 busy"),
+        _ => Reply::Default,
     });
-    let app = by_smtp(&sink, "5s");
+    let app = app_with_smtp(&sink, "5s");
     let request = app.acme.feature_request("Dark mode");
     for voter in ["good", "gone", "listed", "busy"] {
         vote(&app.acme, &request, &format!("{voter}@example.com"));
@@ -273,13 +273,13 @@ fn what_a_mail_server_refuses_is_told_and_can_be_tried_again() {
         assert_eq!(failure["next"].is_null(), reason.contains("550"), "{reason}");
         assert_eq!(failure["attempts"], 1);
     }
-    let human = app.human(&["mail", "status"]);
+    let human = app.roadmap_as_text(&["mail", "status"]);
     for part in
         ["smtp://127.0.0.1:", "The latest failures of acme", "5.7.1 you are listed", "given up", "mail retry --dead"]
     {
         assert!(human.contains(part), "{part} in {human}");
     }
-    sink.script(|_| Reply::Usual);
+    sink.script(|_| Reply::Default);
     assert_eq!(app.roadmap(&["mail", "retry", "--workspace", "acme"]).json()[0]["retried"], 1);
     eventually("the busy one has it", || sink.count() == 2);
     assert_eq!(app.roadmap(&["mail", "retry", "--dead"]).json()[0]["retried"], 2);
@@ -295,10 +295,10 @@ fn what_a_mail_server_refuses_is_told_and_can_be_tried_again() {
 }
 
 #[test]
-fn a_mail_server_that_is_away_slows_nothing_and_gets_all_when_it_is_back() {
+fn an_unreachable_mail_server_slows_nothing_and_gets_all_when_it_is_back() {
     let sink = Sink::start();
     sink.stop();
-    let app = by_smtp(&sink, "1s");
+    let app = app_with_smtp(&sink, "1s");
     let request = app.acme.feature_request("Dark mode");
     for voter in 0..20 {
         vote(&app.acme, &request, &format!("v{voter}@example.com"));
@@ -336,7 +336,7 @@ fn voters() -> usize {
 }
 
 /// Most mails that one worker has under way at a time.
-const UNDER_WAY: usize = 8;
+const IN_FLIGHT: usize = 8;
 
 /// Waits until every voter has a mail, as long as more arrives.
 fn all_arrive(sink: &Sink) {
@@ -358,30 +358,30 @@ fn many_voters(app: &App) -> Value {
 }
 
 #[test]
-fn a_killed_worker_loses_no_mail_and_doubles_only_what_was_under_way() {
+fn a_killed_worker_loses_no_mail_and_sends_twice_only_what_was_in_flight() {
     const KILLS: usize = 10;
     let sink = Sink::start();
     // The lease of four seconds is over soon after each blow.
-    let mut app = by_smtp(&sink, "1s");
+    let mut app = app_with_smtp(&sink, "1s");
     let request = many_voters(&app);
     announce(&app.acme, &request, "Soon");
     for kill in 0..KILLS {
         let before = sink.count();
         eventually("mail is on its way", || sink.count() > before + voters() / 100 + kill * voters() / 270);
         app.kill();
-        app.start_again();
+        app.restart();
     }
     all_arrive(&sink);
     eventually("all is settled", || all_settled(&app));
     let doubled: usize = recipients(&sink.received()).values().map(|count| count - 1).sum();
     println!("{} mails, {KILLS} kills, {doubled} mails doubled", voters());
-    assert!(doubled <= KILLS * UNDER_WAY, "{doubled} mails were doubled");
+    assert!(doubled <= KILLS * IN_FLIGHT, "{doubled} mails were doubled");
 }
 
 #[test]
-fn a_worker_that_is_told_to_stop_doubles_nothing() {
+fn a_stopped_worker_sends_nothing_twice() {
     let sink = Sink::start();
-    let mut app = by_smtp(&sink, "30s");
+    let mut app = app_with_smtp(&sink, "30s");
     let request = many_voters(&app);
     announce(&app.acme, &request, "Soon");
     for stop in 0..3 {
@@ -389,7 +389,7 @@ fn a_worker_that_is_told_to_stop_doubles_nothing() {
         eventually("mail is on its way", || sink.count() > before + 50 + 41 * stop);
         app.terminate();
         assert!(app.wait_for_exit().success());
-        app.start_again();
+        app.restart();
     }
     all_arrive(&sink);
     eventually("all is settled", || all_settled(&app));
@@ -423,12 +423,12 @@ fn workers_apart_from_the_service_share_the_mail() {
 #[test]
 fn a_test_mail_shows_the_conversation_and_the_real_error() {
     let login = Some(("ann".to_owned(), "secret".to_owned()));
-    let sink = Sink::with(Setup { login, ..Setup::default() });
+    let sink = Sink::with_setup(Setup { login, ..Setup::default() });
     let app = App::start();
     let test = |login: &str| {
         let url = format!("smtp://{login}@127.0.0.1:{}", sink.port());
         let environment = [("ROADMAP_SMTP_URL", url.as_str()), ("ROADMAP_MAIL_FROM", "hello@acme.example")];
-        app.plain(&["mail", "test", "--to", "ops@acme.example"], &environment)
+        app.roadmap_with_environment(&["mail", "test", "--to", "ops@acme.example"], &environment)
     };
     let good = test("ann:secret");
     assert!(good.success, "{}", good.stderr);
@@ -443,9 +443,9 @@ fn a_test_mail_shows_the_conversation_and_the_real_error() {
     let wrong = test("ann:wrong");
     assert!(!wrong.success && wrong.stderr.contains("at AUTH: permanent error (535)"), "{}", wrong.stderr);
     assert!(!wrong.stdout.contains("wrong") && !wrong.stderr.contains("wrong") && !good.stdout.contains("secret"));
-    let without = app.plain(&["mail", "test", "--to", "ops@acme.example"], &[]);
+    let without = app.roadmap_with_environment(&["mail", "test", "--to", "ops@acme.example"], &[]);
     assert!(!without.success && without.stderr.contains("smtp_url is not set"), "{}", without.stderr);
-    let nobody = app.plain(&["mail", "test", "--to", "nobody"], &[]);
+    let nobody = app.roadmap_with_environment(&["mail", "test", "--to", "nobody"], &[]);
     assert!(nobody.stderr.contains("--to is not a valid e-mail address"), "{}", nobody.stderr);
     eventually("it has arrived", || sink.count() == 1);
     assert_eq!(header(&sink.received()[0].data, "Subject"), "A test of outgoing mail");
@@ -455,7 +455,7 @@ fn a_test_mail_shows_the_conversation_and_the_real_error() {
 fn a_comment_does_not_wait_for_the_mail_server() {
     let sink = Sink::start();
     sink.script(|_| Reply::Stall(Duration::from_secs(60)));
-    let app = by_smtp(&sink, "30s");
+    let app = app_with_smtp(&sink, "30s");
     let request = app.acme.feature_request("Dark mode");
     for voter in 0..10 {
         vote(&app.acme, &request, &format!("v{voter}@example.com"));
@@ -506,10 +506,10 @@ fn no_workspace_s_mail_waits_for_that_of_another() {
     let sink = Sink::start();
     sink.script(|step| match step {
         Step::To(to) if to.ends_with("@silent.example") => Reply::Stall(Duration::from_secs(600)),
-        _ => Reply::Usual,
+        _ => Reply::Default,
     });
     // Longer than the test is patient: whoever waits for a silent server once comes too late.
-    let mut app = by_smtp(&sink, "60s");
+    let mut app = app_with_smtp(&sink, "60s");
     let request = app.acme.feature_request("Dark mode");
     app.data.add_voters(request["id"].as_str().unwrap(), VOTERS);
     comment(&app.acme, &request, &json!({ "comment": { "content": "Soon" } }));
@@ -554,7 +554,7 @@ fn no_workspace_s_mail_waits_for_that_of_another() {
         id = id_of(unreadable),
     ));
     let begun = Instant::now();
-    app.start_again();
+    app.restart();
     let expected = (WORKSPACES - 1) * VOTERS - 1;
     eventually("all others have their mail", || sink.count() >= expected);
     println!("{expected} mails of {} workspaces arrived after {:?}", WORKSPACES - 1, begun.elapsed());
@@ -617,7 +617,7 @@ fn mails_that_are_too_many_for_an_address_go_out_as_one_digest() {
     let status = || app.roadmap(&["mail", "status"]).json()[0].clone();
     assert_eq!((&status()["waiting"], &status()["sent"], &status()["dead"]), (&json!(5), &json!(3), &json!(0)));
     // The hour is over.
-    let long_ago = moment("1770000000000");
+    let long_ago = sql_timestamp("1770000000000");
     app.data
         .execute(&format!("UPDATE outbox SET due_at = {long_ago}, digest_at = {long_ago} WHERE digest_at IS NOT NULL"));
     eventually("the digest is sent", || all_settled(&app) && files(&app).len() == 4);
@@ -641,7 +641,7 @@ fn mails_that_are_too_many_for_an_address_go_out_as_one_digest() {
     assert_eq!(status()["sent"], 8);
     // Its way out ends all mail.
     let reader = Client { key: None, ..app.acme.clone() };
-    assert_eq!(reader.call("POST", &way_out(&mail), &[], None).unwrap().status, 200);
+    assert_eq!(reader.request("POST", &unsubscribe_link(&mail), &[], None).unwrap().status, 200);
     announce(&app.acme, &request, "One more");
     assert_eq!(app.count("SELECT count(*) FROM outbox WHERE due_at IS NOT NULL"), 0);
 }
@@ -654,7 +654,7 @@ fn mail_is_from_the_product_via_the_service() {
     let request = app.acme.feature_request("Dark mode");
     vote(&app.acme, &request, "ann@example.com");
     announce(&app.acme, &request, "Soon");
-    let mails = written(&app, 1);
+    let mails = wait_for_mail_files(&app, 1);
     let from = header(&mails["ann@example.com"], "From");
     assert_eq!(from, "\"ceo bank.example ceo bank.example via Wishes\" <noreply@roadmap.example.com>");
 }

@@ -8,12 +8,12 @@ use crate::app::{App, Client, eventually};
 use crate::database::ON_POSTGRES;
 
 /// A service that shows metrics, and where it does.
-struct Measured {
+struct MeteredApp {
     app: App,
     metrics: Client,
 }
 
-impl Measured {
+impl MeteredApp {
     /// Without a worker, so that mail stays where calls have put it.
     fn start() -> Self {
         Self::with(&[])
@@ -30,11 +30,11 @@ impl Measured {
     }
 
     fn exposition(&self) -> Exposition {
-        let answer = self.metrics.get("/metrics");
-        assert_eq!(answer.status, 200);
+        let response = self.metrics.get("/metrics");
+        assert_eq!(response.status, 200);
         let form = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-        assert_eq!(answer.header("content-type"), Some(form));
-        Exposition::parse(&answer.text())
+        assert_eq!(response.header("content-type"), Some(form));
+        Exposition::parse(&response.text())
     }
 }
 
@@ -132,8 +132,8 @@ fn pairs(expected: &[(&str, f64)]) -> BTreeMap<String, f64> {
 const V1: &str = "/api/external/v1";
 
 #[test]
-fn counts_are_exact_after_a_series_of_calls() {
-    let measured = Measured::start();
+fn counts_are_exact_after_a_series_of_requests() {
+    let measured = MeteredApp::start();
     let app = &measured.app;
     assert_eq!(measured.exposition().series("roadmap_http_requests_total"), pairs(&[]));
     for _ in 0..3 {
@@ -150,9 +150,9 @@ fn counts_are_exact_after_a_series_of_calls() {
     app.acme.post_feature_request(&json!({}));
     app.acme.get_voters("1", "");
     app.acme.get_voters("9", "");
-    app.acme.call("HEAD", &format!("{V1}/tracks"), &[], None).unwrap();
-    app.acme.call("BREW", &format!("{V1}/tracks"), &[], None).unwrap();
-    app.acme.call("KETTLE", "/coffee?strong", &[], None).unwrap();
+    app.acme.request("HEAD", &format!("{V1}/tracks"), &[], None).unwrap();
+    app.acme.request("BREW", &format!("{V1}/tracks"), &[], None).unwrap();
+    app.acme.request("KETTLE", "/coffee?strong", &[], None).unwrap();
     for path in ["/", "/secret/path", "/api/external/v1/nothing", "/api/external/v3/tracks"] {
         app.acme.get(path);
     }
@@ -189,7 +189,7 @@ fn counts_are_exact_after_a_series_of_calls() {
 
 #[test]
 fn rejected_keys_are_counted_by_cause() {
-    let measured = Measured::start();
+    let measured = MeteredApp::start();
     let app = &measured.app;
     let bolt = app.workspace("bolt");
     let issue = |flags: &[&str]| {
@@ -230,7 +230,7 @@ fn rejected_keys_are_counted_by_cause() {
 
 #[test]
 fn mail_that_waits_is_counted_with_its_age() {
-    let measured = Measured::start();
+    let measured = MeteredApp::start();
     let app = &measured.app;
     let mails = |due: f64, postponed: f64, dead: f64| {
         pairs(&[("state=due", due), ("state=leased", 0.0), ("state=postponed", postponed), ("state=dead", dead)])
@@ -262,14 +262,14 @@ fn mail_that_waits_is_counted_with_its_age() {
 }
 
 #[test]
-fn connections_and_writes_under_way_are_shown() {
-    let measured = Measured::with(&[("ROADMAP_WORKERS", "1"), ("ROADMAP_POOL_SIZE", "3")]);
+fn connections_and_writes_in_flight_are_shown() {
+    let measured = MeteredApp::with(&[("ROADMAP_WORKERS", "1"), ("ROADMAP_POOL_SIZE", "3")]);
     let app = &measured.app;
     let idle = |pool: &str| format!("pool={pool},state=idle");
     let exposition = measured.exposition();
     let limits = exposition.series("roadmap_store_connections_limit");
     if *ON_POSTGRES {
-        let pools = [("aside", 2.0), ("mail", 4.0), ("read", 3.0), ("search", 1.0), ("write", 3.0)];
+        let pools = [("auxiliary", 2.0), ("mail", 4.0), ("read", 3.0), ("search", 1.0), ("write", 3.0)];
         assert_eq!(limits, pools.iter().map(|(pool, limit)| (format!("pool={pool}"), *limit)).collect());
     } else {
         assert_eq!(limits, pairs(&[("pool=read", 3.0), ("pool=write", 1.0)]));
@@ -304,7 +304,7 @@ fn connections_and_writes_under_way_are_shown() {
 
 #[test]
 fn the_process_says_what_it_is_and_since_when() {
-    let measured = Measured::start();
+    let measured = MeteredApp::start();
     let exposition = measured.exposition();
     assert_eq!(exposition.series("roadmap_build_info"), pairs(&[("version=0.1.0", 1.0)]));
     let started = exposition.value("process_start_time_seconds");
@@ -315,8 +315,8 @@ fn the_process_says_what_it_is_and_since_when() {
 }
 
 #[test]
-fn nothing_of_anybody_s_is_in_the_metrics() {
-    let measured = Measured::start();
+fn no_personal_data_is_in_the_metrics() {
+    let measured = MeteredApp::start();
     let app = &measured.app;
     let body = json!({
         "feature_request": { "title": "Canary title", "description": "Canary text" },
@@ -337,7 +337,7 @@ fn nothing_of_anybody_s_is_in_the_metrics() {
 
 #[test]
 fn metrics_have_a_listener_of_their_own() {
-    let measured = Measured::start();
+    let measured = MeteredApp::start();
     measured.app.acme.get("/metrics").is_error(404, "Not found");
     let base = Client { host: "roadmap.example.com".to_owned(), key: None, ..measured.app.acme.clone() };
     base.get("/metrics").is_error(404, "Not found");
@@ -345,18 +345,18 @@ fn metrics_have_a_listener_of_their_own() {
     for path in ["/api/docs", "/healthz", "/readyz", "/"] {
         assert_eq!(api.get(path).status, 404, "{path}");
     }
-    assert_eq!(measured.metrics.call("POST", "/metrics", &[], Some(b"")).unwrap().status, 404);
+    assert_eq!(measured.metrics.request("POST", "/metrics", &[], Some(b"")).unwrap().status, 404);
     // Where nobody asks for them there are none.
     let app = App::start();
     app.acme.get("/metrics").is_error(404, "Not found");
 }
 
 #[test]
-fn an_address_that_cannot_be_listened_on_is_told() {
-    let measured = Measured::start();
+fn an_address_that_cannot_be_listened_on_is_reported() {
+    let measured = MeteredApp::start();
     let taken = format!("127.0.0.1:{}", measured.metrics.port);
     let environment = [("ROADMAP_METRICS_LISTEN", taken.as_str())];
-    let failed = measured.app.plain(&["serve", "--listen", "127.0.0.1:0"], &environment);
+    let failed = measured.app.roadmap_with_environment(&["serve", "--listen", "127.0.0.1:0"], &environment);
     assert!(!failed.success && failed.stdout.is_empty(), "{}", failed.stdout);
     let message = format!("error: cannot listen on {taken} for metrics: ");
     assert!(failed.stderr.lines().any(|line| line.starts_with(&message)), "{}", failed.stderr);
@@ -364,7 +364,7 @@ fn an_address_that_cannot_be_listened_on_is_told() {
 
 #[test]
 fn every_metric_is_documented() {
-    let measured = Measured::start();
+    let measured = MeteredApp::start();
     measured.app.acme.get_tracks();
     let documents = include_str!("../../docs/operations.md");
     let documented: BTreeSet<&str> = documents

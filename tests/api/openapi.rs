@@ -9,7 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::app::{Answer, App, Client};
+use crate::app::{App, Client, Response};
 use crate::document::{COMMITTED, DOCUMENT, Exchange, OWN_PATH, name_of};
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
@@ -43,26 +43,26 @@ fn within(value: &Value) -> Vec<&Value> {
 fn the_committed_document_is_served_to_anybody() {
     let app = App::start();
     let anybody = anybody(&app);
-    let answer = anybody.get(OWN_PATH);
-    assert_eq!(answer.status, 200);
-    assert!(answer.text() == COMMITTED, "docs/openapi.json is out of date: run `cargo xtask openapi`");
+    let response = anybody.get(OWN_PATH);
+    assert_eq!(response.status, 200);
+    assert!(response.text() == COMMITTED, "docs/openapi.json is out of date: run `cargo xtask openapi`");
     for (name, value) in [
         ("content-type", "application/json"),
         ("cache-control", "public, max-age=300"),
         ("x-content-type-options", "nosniff"),
     ] {
-        assert_eq!(answer.header(name), Some(value), "{name}");
+        assert_eq!(response.header(name), Some(value), "{name}");
     }
-    assert!(answer.header("x-request-id").is_some_and(|id| !id.is_empty()));
+    assert!(response.header("x-request-id").is_some_and(|id| !id.is_empty()));
 
-    let tag = answer.header("etag").expect("a tag").to_owned();
-    let again = anybody.call("GET", OWN_PATH, &[("If-None-Match", &tag)], None).unwrap();
+    let tag = response.header("etag").expect("a tag").to_owned();
+    let again = anybody.request("GET", OWN_PATH, &[("If-None-Match", &tag)], None).unwrap();
     assert_eq!((again.status, again.text(), again.header("etag")), (304, String::new(), Some(tag.as_str())));
-    let changed = anybody.call("GET", OWN_PATH, &[("If-None-Match", "\"another\"")], None).unwrap();
-    assert_eq!((changed.status, changed.text()), (200, answer.text()));
-    let head = anybody.call("HEAD", OWN_PATH, &[], None).unwrap();
+    let changed = anybody.request("GET", OWN_PATH, &[("If-None-Match", "\"another\"")], None).unwrap();
+    assert_eq!((changed.status, changed.text()), (200, response.text()));
+    let head = anybody.request("HEAD", OWN_PATH, &[], None).unwrap();
     assert_eq!((head.status, head.text(), head.header("etag")), (200, String::new(), Some(tag.as_str())));
-    let post = anybody.call("POST", OWN_PATH, &[], None).unwrap();
+    let post = anybody.request("POST", OWN_PATH, &[], None).unwrap();
     post.is_error(405, "Method not allowed");
     assert_eq!((post.header("allow"), post.header("cache-control")), (Some("GET, HEAD"), Some("no-store")));
 }
@@ -100,11 +100,11 @@ fn every_route_of_the_api_is_an_operation_and_every_operation_a_route() {
         served
             .extend(of_version.into_iter().map(|(path, methods)| (format!("/api/external/{version}{path}"), methods)));
     }
-    let mut told: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut documented_methods: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (method, path, _) in operations() {
-        told.entry(path.to_owned()).or_default().insert(method);
+        documented_methods.entry(path.to_owned()).or_default().insert(method);
     }
-    assert_eq!(told, served);
+    assert_eq!(documented_methods, served);
     // Beside the API, and not in its document. A new route that belongs into it must not hide here.
     let beside: BTreeSet<String> = routes("configure").into_keys().collect();
     let known = [
@@ -145,10 +145,10 @@ fn the_document_is_whole() {
             assert!(statuses.contains(status), "{case}: {status}");
         }
         assert_eq!(statuses.iter().filter(|status| status.starts_with('2')).count(), 1, "{case}");
-        for response in operation["responses"].as_object().unwrap().values() {
-            let response = DOCUMENT.resolved(response);
-            assert_eq!(response["headers"]["X-Request-Id"]["$ref"], "#/components/headers/RequestId", "{case}");
-            let shape = name_of(&response["content"]["application/json"]["schema"]);
+        for documented in operation["responses"].as_object().unwrap().values() {
+            let documented = DOCUMENT.resolved(documented);
+            assert_eq!(documented["headers"]["X-Request-Id"]["$ref"], "#/components/headers/RequestId", "{case}");
+            let shape = name_of(&documented["content"]["application/json"]["schema"]);
             assert_eq!(document["components"]["schemas"][shape]["additionalProperties"], false, "{case}: {shape}");
         }
         for name in path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}')) {
@@ -169,8 +169,8 @@ fn every_example_is_what_the_document_says_it_is() {
         checked += 1;
     }
     assert_eq!(checked, 7);
-    for response in DOCUMENT.value["components"]["responses"].as_object().unwrap().values() {
-        let examples = response["content"]["application/json"]["examples"].as_object();
+    for documented in DOCUMENT.value["components"]["responses"].as_object().unwrap().values() {
+        let examples = documented["content"]["application/json"]["examples"].as_object();
         for example in examples.into_iter().flat_map(|examples| examples.values()) {
             assert_eq!(DOCUMENT.errors_of_body("Error", &example["value"]), "");
         }
@@ -178,89 +178,89 @@ fn every_example_is_what_the_document_says_it_is() {
 }
 
 /// What the document says to an answer that was changed.
-fn told_of(answer: &Answer, method: &str, path: &str, change: impl FnOnce(&mut Answer)) -> String {
-    let mut changed = answer.clone();
+fn problem_of(response: &Response, method: &str, path: &str, change: impl FnOnce(&mut Response)) -> String {
+    let mut changed = response.clone();
     change(&mut changed);
-    DOCUMENT.problem(&Exchange { method, path, body: None, answer: &changed }).expect_err("a problem")
+    DOCUMENT.problem(&Exchange { method, path, body: None, response: &changed }).expect_err("a problem")
 }
 
-fn with_body(answer: &mut Answer, change: impl FnOnce(&mut Value)) {
-    let mut body = answer.json();
+fn with_body(response: &mut Response, change: impl FnOnce(&mut Value)) {
+    let mut body = response.json();
     change(&mut body);
-    answer.bytes = body.to_string().into_bytes();
+    response.bytes = body.to_string().into_bytes();
 }
 
 #[test]
-fn an_answer_that_is_not_as_the_document_says_is_noticed() {
+fn a_response_that_violates_the_document_is_detected() {
     let app = App::start();
     let path = "/api/external/v1/tracks";
     let good = app.acme.get(path);
-    let problem = |change: fn(&mut Answer)| told_of(&good, "GET", path, change);
-    for (change, told) in [
-        ((|answer| with_body(answer, |body| body["more"] = json!(1))) as fn(&mut Answer), "it is no Tracks: "),
-        (|answer| with_body(answer, |body| body["tracks"][0]["more"] = json!(1)), "it is no Tracks: "),
-        (|answer| with_body(answer, |body| body["tracks"][0]["id"] = json!("1")), "it is no Tracks: "),
-        (|answer| with_body(answer, |body| body["tracks"][0]["name"] = json!(null)), "it is no Tracks: "),
+    let problem = |change: fn(&mut Response)| problem_of(&good, "GET", path, change);
+    for (change, documented_methods) in [
+        ((|response| with_body(response, |body| body["more"] = json!(1))) as fn(&mut Response), "it is no Tracks: "),
+        (|response| with_body(response, |body| body["tracks"][0]["more"] = json!(1)), "it is no Tracks: "),
+        (|response| with_body(response, |body| body["tracks"][0]["id"] = json!("1")), "it is no Tracks: "),
+        (|response| with_body(response, |body| body["tracks"][0]["name"] = json!(null)), "it is no Tracks: "),
         (
-            |answer| {
-                with_body(answer, |body| {
+            |response| {
+                with_body(response, |body| {
                     body["tracks"][0].as_object_mut().unwrap().remove("status");
                 });
             },
             "it is no Tracks: ",
         ),
-        (|answer| answer.bytes = b"{".to_vec(), "it is no JSON: "),
-        (|answer| answer.status = 204, "the document has no such status for GET /api/external/v1/tracks"),
-        (|answer| answer.status = 422, "the document has no such status for GET /api/external/v1/tracks"),
-        (|answer| answer.status = 401, "it is no Error: "),
+        (|response| response.bytes = b"{".to_vec(), "it is no JSON: "),
+        (|response| response.status = 204, "the document has no such status for GET /api/external/v1/tracks"),
+        (|response| response.status = 422, "the document has no such status for GET /api/external/v1/tracks"),
+        (|response| response.status = 401, "it is no Error: "),
         (
-            |answer| {
-                answer.headers.remove("x-request-id");
+            |response| {
+                response.headers.remove("x-request-id");
             },
             "it has no header X-Request-Id",
         ),
         (
-            |answer| {
-                answer.headers.insert("content-type", "text/html".parse().unwrap());
+            |response| {
+                response.headers.insert("content-type", "text/html".parse().unwrap());
             },
             "it is Some(\"text/html\") and not application/json",
         ),
         (
-            |answer| {
-                answer.headers.insert("cache-control", "public".parse().unwrap());
+            |response| {
+                response.headers.insert("cache-control", "public".parse().unwrap());
             },
             "its header Cache-Control is wrong: ",
         ),
         (
-            |answer| {
-                answer.headers.insert("retry-after", "1".parse().unwrap());
+            |response| {
+                response.headers.insert("retry-after", "1".parse().unwrap());
             },
             "the document has no header Retry-After there",
         ),
     ] {
         let found = problem(change);
-        assert!(found.starts_with(told), "{found}");
+        assert!(found.starts_with(documented_methods), "{found}");
     }
     assert_eq!(
-        told_of(&good, "GET", "/api/external/v1/nothing", |_| {}),
+        problem_of(&good, "GET", "/api/external/v1/nothing", |_| {}),
         "the document has no such operation",
         "an answer where there is nothing"
     );
-    assert!(told_of(&good, "DELETE", path, |answer| answer.status = 405).starts_with("it is no Error: "));
-    assert_eq!(told_of(&good, "HEAD", path, |_| {}), "an answer to HEAD has no body");
+    assert!(problem_of(&good, "DELETE", path, |response| response.status = 405).starts_with("it is no Error: "));
+    assert_eq!(problem_of(&good, "HEAD", path, |_| {}), "an answer to HEAD has no body");
 
     // A body that was taken although the document does not allow it.
     let path = "/api/external/v1/feature_requests";
     let taken = app.acme.post_feature_request(&json!({ "feature_request": { "title": "Dark mode" } }));
     let body = json!({ "feature_request": { "title": " " } }).to_string();
-    let exchange = Exchange { method: "POST", path, body: Some(body.as_bytes()), answer: &taken };
+    let exchange = Exchange { method: "POST", path, body: Some(body.as_bytes()), response: &taken };
     let found = DOCUMENT.problem(&exchange).unwrap_err();
     assert!(found.starts_with("the document does not allow its body: "), "{found}");
 }
 
 #[test]
 #[should_panic(expected = "GET /api/external/v1/tracks is answered with 200, but it has no header")]
-fn every_call_of_the_tests_is_checked() {
+fn every_request_of_the_tests_is_checked() {
     // A service that answers as ours must not.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -276,9 +276,9 @@ fn every_call_of_the_tests_is_checked() {
 #[test]
 fn the_page_shows_every_operation_and_loads_nothing() {
     let app = App::start();
-    let answer = anybody(&app).get("/api/docs");
-    let page = answer.text();
-    assert_eq!(answer.status, 200);
+    let response = anybody(&app).get("/api/docs");
+    let page = response.text();
+    assert_eq!(response.status, 200);
     for (_, path, operation) in operations() {
         let id = operation["operationId"].as_str().unwrap();
         for part in [format!("<article id=\"{id}\">"), format!("href=\"#{id}\""), format!("<code>{path}</code>")] {
@@ -329,9 +329,9 @@ fn the_page_shows_every_operation_and_loads_nothing() {
         ("referrer-policy", "no-referrer"),
         ("cache-control", "public, max-age=300"),
     ] {
-        assert_eq!(answer.header(name), Some(value), "{name}");
+        assert_eq!(response.header(name), Some(value), "{name}");
     }
-    let head = anybody(&app).call("HEAD", "/api/docs", &[], None).unwrap();
+    let head = anybody(&app).request("HEAD", "/api/docs", &[], None).unwrap();
     assert_eq!((head.status, head.text()), (200, String::new()));
-    anybody(&app).call("POST", "/api/docs", &[], None).unwrap().is_error(405, "Method not allowed");
+    anybody(&app).request("POST", "/api/docs", &[], None).unwrap().is_error(405, "Method not allowed");
 }

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 
 use serde_json::{Value, json};
 
-use crate::app::{Answer, App, Client, PATIENCE, at_once, eventually};
+use crate::app::{App, Client, Response, WAIT_LIMIT, eventually, in_parallel};
 
 const JSON: [(&str, &str); 1] = [("Content-Type", "application/json")];
 const MISSING_NOTE: &str = "param is missing or the value is empty or invalid: reference_note";
@@ -25,11 +25,11 @@ struct Keyed {
 }
 
 impl Keyed {
-    fn send(&self, client: &Client, key: &Value) -> Answer {
+    fn send(&self, client: &Client, key: &Value) -> Response {
         self.send_body(client, &with_key(&self.body, key))
     }
 
-    fn send_body(&self, client: &Client, body: &Value) -> Answer {
+    fn send_body(&self, client: &Client, body: &Value) -> Response {
         client.send(self.method, &format!("/api/external/v1{}", self.path), body)
     }
 
@@ -129,8 +129,8 @@ fn saved(app: &App) -> i64 {
 }
 
 /// What of an answer is repeated, and the mark of a replay.
-fn seen(answer: &Answer) -> (u16, String, Option<String>) {
-    (answer.status, answer.text(), answer.header("idempotent-replayed").map(str::to_owned))
+fn visible_parts(response: &Response) -> (u16, String, Option<String>) {
+    (response.status, response.text(), response.header("idempotent-replayed").map(str::to_owned))
 }
 
 /// The start of a body or key, for a message.
@@ -139,37 +139,37 @@ fn short(value: &Value) -> String {
 }
 
 /// The replay of an answer.
-fn replay_of(first: &Answer) -> (u16, String, Option<String>) {
+fn replay_of(first: &Response) -> (u16, String, Option<String>) {
     (first.status, first.text(), Some("true".to_owned()))
 }
 
 /// Asserts that an answer is of a run of its own.
 #[track_caller]
-fn ran(answer: &Answer, status: u16, case: &str) {
-    assert_eq!(answer.status, status, "{case}: {}", answer.text());
-    assert_eq!(answer.header("idempotent-replayed"), None, "{case}");
+fn assert_ran(response: &Response, status: u16, case: &str) {
+    assert_eq!(response.status, status, "{case}: {}", response.text());
+    assert_eq!(response.header("idempotent-replayed"), None, "{case}");
 }
 
 /// Asserts the whole of an error.
 #[track_caller]
-fn refuses(answer: &Answer, status: u16, message: &str, case: &str) {
-    assert_eq!((answer.status, answer.json()), (status, json!({ "error": message })), "{case}");
-    assert_eq!(answer.header("idempotent-replayed"), None, "{case}");
+fn assert_rejects(response: &Response, status: u16, message: &str, case: &str) {
+    assert_eq!((response.status, response.json()), (status, json!({ "error": message })), "{case}");
+    assert_eq!(response.header("idempotent-replayed"), None, "{case}");
 }
 
 #[test]
-fn the_first_answer_is_replayed_byte_for_byte_and_nothing_runs_again() {
+fn the_first_response_is_replayed_byte_for_byte_and_nothing_runs_again() {
     let (app, endpoints) = started();
     for endpoint in &endpoints {
         let (name, key) = (endpoint.name, json!(endpoint.name));
         let before = counts(&app);
         let first = endpoint.send(&app.acme, &key);
-        ran(&first, endpoint.status, name);
+        assert_ran(&first, endpoint.status, name);
         let after = counts(&app);
         assert_eq!(after, endpoint.after(1, before), "{name}: {TABLES:?}");
         for _ in 0..3 {
             let again = endpoint.send(&app.acme, &key);
-            assert_eq!(seen(&again), replay_of(&first), "{name}");
+            assert_eq!(visible_parts(&again), replay_of(&first), "{name}");
             assert_eq!(again.header("content-type"), Some("application/json"), "{name}");
             assert_ne!(again.header("x-request-id"), first.header("x-request-id"), "{name}");
         }
@@ -179,12 +179,12 @@ fn the_first_answer_is_replayed_byte_for_byte_and_nothing_runs_again() {
 }
 
 #[test]
-fn a_key_is_matched_on_its_own_whatever_the_rest_of_the_call() {
+fn a_key_is_matched_on_its_own_whatever_the_rest_of_the_request() {
     for used in 0..5 {
         let (app, endpoints) = started();
         let key = json!("used");
         let first = endpoints[used].send(&app.acme, &key);
-        ran(&first, endpoints[used].status, endpoints[used].name);
+        assert_ran(&first, endpoints[used].status, endpoints[used].name);
         let after = counts(&app);
         let track = app.track("Done");
         for endpoint in &endpoints {
@@ -199,9 +199,9 @@ fn a_key_is_matched_on_its_own_whatever_the_rest_of_the_call() {
                 let path = format!("/api/external/v1{}", endpoint.path);
                 // Of the request nothing has to be true either.
                 for path in [path.clone(), path.replace("/1/", "/99/"), path.replace("/1/", "/%00/")] {
-                    let answer = app.acme.send(endpoint.method, &path, &with_key(&body, &key));
+                    let response = app.acme.send(endpoint.method, &path, &with_key(&body, &key));
                     let case = format!("{}, then {} {path} {body}", endpoints[used].name, endpoint.method);
-                    assert_eq!(seen(&answer), replay_of(&first), "{case}");
+                    assert_eq!(visible_parts(&response), replay_of(&first), "{case}");
                 }
             }
         }
@@ -221,17 +221,17 @@ fn a_key_belongs_to_its_workspace() {
     for endpoint in &endpoints {
         let (name, key) = (endpoint.name, json!(endpoint.name));
         let first = endpoint.send(&app.acme, &key);
-        ran(&first, endpoint.status, name);
+        assert_ran(&first, endpoint.status, name);
         let mut body = with_key(&endpoint.body, &key);
         if name == "move" {
             body["track_id"] = track.clone();
         }
         let elsewhere = endpoint.send_body(&other, &body);
-        ran(&elsewhere, endpoint.status, name);
+        assert_ran(&elsewhere, endpoint.status, name);
         assert_ne!(elsewhere.text(), first.text(), "{name}");
         // Each workspace has its own answer from now on.
-        assert_eq!(seen(&endpoint.send(&app.acme, &key)), replay_of(&first), "{name}");
-        assert_eq!(seen(&endpoint.send_body(&other, &body)), replay_of(&elsewhere), "{name}");
+        assert_eq!(visible_parts(&endpoint.send(&app.acme, &key)), replay_of(&first), "{name}");
+        assert_eq!(visible_parts(&endpoint.send_body(&other, &body)), replay_of(&elsewhere), "{name}");
     }
     assert_eq!(saved(&app), 10);
 }
@@ -269,7 +269,7 @@ fn each_key_is_a_key_of_its_own() {
         emoji.as_str(),
     ];
     for key in keys {
-        ran(&upvote.send(&app.acme, &json!(key)), 201, key);
+        assert_ran(&upvote.send(&app.acme, &json!(key)), 201, key);
     }
     for key in keys {
         let again = upvote.send(&app.acme, &json!(key));
@@ -306,12 +306,12 @@ fn what_cannot_be_a_key_is_refused_and_nothing_runs() {
             (json!({ "k": "v" }), no_string),
         ] {
             let case = format!("{}: {}", endpoint.name, short(&key));
-            refuses(&endpoint.send(&app.acme, &key), 422, message, &case);
+            assert_rejects(&endpoint.send(&app.acme, &key), 422, message, &case);
             // Whether the request exists comes first.
             if endpoint.path.contains("/1/") {
                 let path = format!("/api/external/v1{}", endpoint.path.replace("/1/", "/99/"));
-                let answer = app.acme.send(endpoint.method, &path, &with_key(&endpoint.body, &key));
-                refuses(&answer, 404, "FeatureRequest does not exist.", &case);
+                let response = app.acme.send(endpoint.method, &path, &with_key(&endpoint.body, &key));
+                assert_rejects(&response, 404, "FeatureRequest does not exist.", &case);
             }
         }
     }
@@ -320,7 +320,7 @@ fn what_cannot_be_a_key_is_refused_and_nothing_runs() {
 }
 
 #[test]
-fn without_a_key_every_call_runs_and_nothing_is_saved() {
+fn without_a_key_every_request_runs_and_nothing_is_saved() {
     let (app, endpoints) = started();
     for endpoint in &endpoints {
         let without = endpoint.body.clone();
@@ -336,7 +336,7 @@ fn without_a_key_every_call_runs_and_nothing_is_saved() {
         ] {
             let before = counts(&app);
             for _ in 0..2 {
-                ran(
+                assert_ran(
                     &endpoint.send_body(&app.acme, &body),
                     endpoint.status,
                     &format!("{}: {}", endpoint.name, short(&body)),
@@ -349,7 +349,7 @@ fn without_a_key_every_call_runs_and_nothing_is_saved() {
 }
 
 #[test]
-fn a_failed_call_does_not_use_up_its_key() {
+fn a_failed_request_does_not_use_up_its_key() {
     let (app, endpoints) = started();
     let upvote = &endpoints[1];
     let nobody = Client { key: None, ..app.acme.clone() };
@@ -384,7 +384,7 @@ fn a_failed_call_does_not_use_up_its_key() {
         let before = counts(&app);
         let path = format!("/api/external/v1{path}");
         for _ in 0..2 {
-            let failed = client.call("POST", &path, headers, Some(body.replace("KEY", &key).as_bytes()));
+            let failed = client.request("POST", &path, headers, Some(body.replace("KEY", &key).as_bytes()));
             let failed = failed.expect("an answer");
             assert_eq!(failed.status, status, "{case}: {}", failed.text());
             assert_eq!(failed.header("idempotent-replayed"), None, "{case}");
@@ -394,9 +394,9 @@ fn a_failed_call_does_not_use_up_its_key() {
         assert_eq!(app.count(&found), 0, "{case}");
 
         let corrected = upvote.send(&app.acme, &json!(key));
-        ran(&corrected, 201, case);
+        assert_ran(&corrected, 201, case);
         assert_eq!(counts(&app), upvote.after(1, before), "{case}: {TABLES:?}");
-        assert_eq!(seen(&upvote.send(&app.acme, &json!(key))), replay_of(&corrected), "{case}");
+        assert_eq!(visible_parts(&upvote.send(&app.acme, &json!(key))), replay_of(&corrected), "{case}");
     }
 }
 
@@ -404,19 +404,19 @@ fn a_failed_call_does_not_use_up_its_key() {
 fn a_move_to_an_unknown_track_does_not_use_up_its_key() {
     let (app, endpoints) = started();
     let unknown = json!({ "track_id": "01890a5d-ac96-774b-bcce-b302099a8057", "operation_key": "k" });
-    refuses(&app.acme.patch_track("1", &unknown), 404, "Track does not exist.", "unknown");
+    assert_rejects(&app.acme.patch_track("1", &unknown), 404, "Track does not exist.", "unknown");
     let no_id = json!({ "track_id": "Planned", "operation_key": "k" });
-    refuses(&app.acme.patch_track("1", &no_id), 422, "track_id is not a valid UUID", "no id");
+    assert_rejects(&app.acme.patch_track("1", &no_id), 422, "track_id is not a valid UUID", "no id");
     assert_eq!(saved(&app), 0);
     let moved = endpoints[3].send(&app.acme, &json!("k"));
-    ran(&moved, 200, "corrected");
+    assert_ran(&moved, 200, "corrected");
     assert_eq!(moved.json()["feature_request"]["track"], "Planned");
 }
 
 #[test]
-fn a_replay_tells_what_was_so_then() {
+fn a_replay_returns_what_was_so_then() {
     let (app, endpoints) = started();
-    let firsts: Vec<Answer> =
+    let firsts: Vec<Response> =
         endpoints.iter().map(|endpoint| endpoint.send(&app.acme, &json!(endpoint.name))).collect();
     // Much has happened since.
     app.acme.post_upvote("1", &json!({ "customer": { "email": "dan@example.com" } }));
@@ -425,7 +425,12 @@ fn a_replay_tells_what_was_so_then() {
     let now = app.acme.post_upvote("1", &json!({ "reference_note": { "body": "x" } })).json();
     assert_eq!((&now["feature_request"]["votes_count"], &now["feature_request"]["track"]), (&json!(3), &json!("Done")));
     for (endpoint, first) in endpoints.iter().zip(&firsts) {
-        assert_eq!(seen(&endpoint.send(&app.acme, &json!(endpoint.name))), replay_of(first), "{}", endpoint.name);
+        assert_eq!(
+            visible_parts(&endpoint.send(&app.acme, &json!(endpoint.name))),
+            replay_of(first),
+            "{}",
+            endpoint.name
+        );
     }
     // The move that is replayed does not happen again.
     let now = app.acme.post_upvote("1", &json!({ "reference_note": { "body": "x" } })).json();
@@ -433,23 +438,28 @@ fn a_replay_tells_what_was_so_then() {
 }
 
 #[test]
-fn answers_outlive_the_process() {
+fn saved_responses_outlive_the_process() {
     let (mut app, endpoints) = started();
-    let firsts: Vec<Answer> =
+    let firsts: Vec<Response> =
         endpoints.iter().map(|endpoint| endpoint.send(&app.acme, &json!(endpoint.name))).collect();
     let after = counts(&app);
     app.kill();
-    app.start_again();
+    app.restart();
     for (endpoint, first) in endpoints.iter().zip(&firsts) {
-        assert_eq!(seen(&endpoint.send(&app.acme, &json!(endpoint.name))), replay_of(first), "{}", endpoint.name);
+        assert_eq!(
+            visible_parts(&endpoint.send(&app.acme, &json!(endpoint.name))),
+            replay_of(first),
+            "{}",
+            endpoint.name
+        );
     }
     assert_eq!((counts(&app), saved(&app)), (after, 5), "{TABLES:?}");
 }
 
 #[test]
-fn answers_outlive_the_api_key() {
+fn saved_responses_outlive_the_api_key() {
     let (app, endpoints) = started();
-    let firsts: Vec<Answer> =
+    let firsts: Vec<Response> =
         endpoints.iter().map(|endpoint| endpoint.send(&app.acme, &json!(endpoint.name))).collect();
     let after = counts(&app);
     let keys = app.roadmap(&["api-key", "list", "--workspace", "acme"]).json();
@@ -457,13 +467,18 @@ fn answers_outlive_the_api_key() {
     let rotated = app.roadmap(&["api-key", "rotate", "--workspace", "acme", id, "--overlap", "0s"]).json();
     let client = app.client("acme", rotated["key"].as_str().unwrap());
     for (endpoint, first) in endpoints.iter().zip(&firsts) {
-        assert_eq!(seen(&endpoint.send(&client, &json!(endpoint.name))), replay_of(first), "{}", endpoint.name);
+        assert_eq!(
+            visible_parts(&endpoint.send(&client, &json!(endpoint.name))),
+            replay_of(first),
+            "{}",
+            endpoint.name
+        );
     }
     // Nobody gets an answer with the key that is gone, not even an old one.
     eventually("the old key no longer works", || app.acme.get_tracks().status == 401);
     for endpoint in &endpoints {
         let refused = endpoint.send(&app.acme, &json!(endpoint.name));
-        refuses(&refused, 401, "Could not authenticate, invalid API Key", endpoint.name);
+        assert_rejects(&refused, 401, "Could not authenticate, invalid API Key", endpoint.name);
     }
     assert_eq!((counts(&app), saved(&app)), (after, 5), "{TABLES:?}");
 }
@@ -471,7 +486,7 @@ fn answers_outlive_the_api_key() {
 #[test]
 fn settings_have_no_operation_keys() {
     let (app, endpoints) = started();
-    ran(&endpoints[1].send(&app.acme, &json!("used")), 201, "an upvote");
+    assert_ran(&endpoints[1].send(&app.acme, &json!("used")), 201, "an upvote");
     for (number, key) in
         [json!("used"), json!("new"), json!("new"), json!("k".repeat(256)), json!(5), json!(["k"]), json!(null)]
             .into_iter()
@@ -480,9 +495,9 @@ fn settings_have_no_operation_keys() {
         for method in ["PATCH", "PUT"] {
             let name = format!("{method} {number}");
             let body = json!({ "setting": { "product_name": name }, "operation_key": key });
-            let answer = app.acme.send(method, "/api/external/v1/setting", &body);
-            ran(&answer, 200, &format!("{method} {}", short(&key)));
-            assert_eq!(answer.json()["setting"]["product_name"], name.as_str(), "{name}");
+            let response = app.acme.send(method, "/api/external/v1/setting", &body);
+            assert_ran(&response, 200, &format!("{method} {}", short(&key)));
+            assert_eq!(response.json()["setting"]["product_name"], name.as_str(), "{name}");
             assert_eq!(app.acme.get_setting().json()["setting"]["product_name"], name.as_str(), "{name}");
         }
     }
@@ -490,67 +505,72 @@ fn settings_have_no_operation_keys() {
 }
 
 #[test]
-fn of_concurrent_calls_with_a_new_key_one_runs_and_the_others_replay_it() {
+fn of_concurrent_requests_with_a_new_key_one_runs_and_the_others_replay_it() {
     let (app, endpoints) = started();
     for endpoint in &endpoints {
         let (name, key) = (endpoint.name, json!(endpoint.name));
         let before = counts(&app);
-        let answers = at_once(24, |_| endpoint.send(&app.acme, &key));
-        let first = answers.iter().find(|answer| answer.header("idempotent-replayed").is_none()).expect("one that ran");
-        ran(first, endpoint.status, name);
-        let replayed = answers.iter().filter(|answer| seen(answer) == replay_of(first)).count();
-        assert_eq!(replayed, 23, "{name}: {answers:?}");
+        let responses = in_parallel(24, |_| endpoint.send(&app.acme, &key));
+        let first =
+            responses.iter().find(|response| response.header("idempotent-replayed").is_none()).expect("one that ran");
+        assert_ran(first, endpoint.status, name);
+        let replayed = responses.iter().filter(|response| visible_parts(response) == replay_of(first)).count();
+        assert_eq!(replayed, 23, "{name}: {responses:?}");
         assert_eq!(counts(&app), endpoint.after(1, before), "{name}: {TABLES:?}");
     }
     assert_eq!(saved(&app), 5);
 }
 
 #[test]
-fn concurrent_calls_at_different_endpoints_share_a_key_too() {
+fn concurrent_requests_to_different_endpoints_share_a_key_too() {
     let (app, endpoints) = started();
     let before = counts(&app);
-    let answers = at_once(25, |number| endpoints[number % 5].send(&app.acme, &json!("shared")));
-    let ran: Vec<usize> = (0..25).filter(|number| answers[*number].header("idempotent-replayed").is_none()).collect();
-    assert_eq!(ran.len(), 1, "{answers:?}");
-    let first = &answers[ran[0]];
-    for (number, answer) in answers.iter().enumerate().filter(|(number, _)| *number != ran[0]) {
-        assert_eq!(seen(answer), replay_of(first), "{number}");
+    let responses = in_parallel(25, |number| endpoints[number % 5].send(&app.acme, &json!("shared")));
+    let assert_ran: Vec<usize> =
+        (0..25).filter(|number| responses[*number].header("idempotent-replayed").is_none()).collect();
+    assert_eq!(assert_ran.len(), 1, "{responses:?}");
+    let first = &responses[assert_ran[0]];
+    for (number, response) in responses.iter().enumerate().filter(|(number, _)| *number != assert_ran[0]) {
+        assert_eq!(visible_parts(response), replay_of(first), "{number}");
     }
-    assert_eq!(counts(&app), endpoints[ran[0] % 5].after(1, before), "{TABLES:?}");
+    assert_eq!(counts(&app), endpoints[assert_ran[0] % 5].after(1, before), "{TABLES:?}");
     assert_eq!(saved(&app), 1);
 }
 
 #[test]
-fn concurrent_calls_that_fail_all_run_and_none_is_saved() {
+fn concurrent_requests_that_fail_all_run_and_none_is_saved() {
     let (app, _) = started();
     let before = counts(&app);
     for (case, request, body, status, message) in [
         ("422", "1", json!({ "operation_key": "k" }), 422, MISSING_NOTE),
         ("404", "99", json!({ "operation_key": "k" }), 404, "FeatureRequest does not exist."),
     ] {
-        for answer in at_once(24, |_| app.acme.post_upvote(request, &body)) {
-            refuses(&answer, status, message, case);
+        for response in in_parallel(24, |_| app.acme.post_upvote(request, &body)) {
+            assert_rejects(&response, status, message, case);
         }
     }
     assert_eq!((counts(&app), saved(&app)), (before, 0), "{TABLES:?}");
 }
 
 #[test]
-fn of_concurrent_calls_with_one_key_the_first_good_one_counts() {
+fn of_concurrent_requests_with_one_key_the_first_good_one_counts() {
     let (app, endpoints) = started();
     let before = counts(&app);
     let upvote = &endpoints[1];
     // Half of them cannot be accepted: until a good one has run they fail, after it they replay it.
-    let answers = at_once(24, |number| {
+    let responses = in_parallel(24, |number| {
         let body = if number % 2 == 0 { upvote.body.clone() } else { json!({}) };
         upvote.send_body(&app.acme, &with_key(&body, &json!("k")))
     });
-    let first = answers.iter().position(|answer| seen(answer).2.is_none() && answer.status == 201).expect("a run");
-    for (number, answer) in answers.iter().enumerate().filter(|(number, _)| *number != first) {
-        if number % 2 == 1 && answer.status == 422 {
-            refuses(answer, 422, MISSING_NOTE, &number.to_string());
+    let first = responses
+        .iter()
+        .position(|response| visible_parts(response).2.is_none() && response.status == 201)
+        .expect("a run");
+    for (number, response) in responses.iter().enumerate().filter(|(number, _)| *number != first) {
+        if number % 2 == 1 && response.status == 422 {
+            assert_rejects(response, 422, MISSING_NOTE, &number.to_string());
         } else {
-            assert_eq!(seen(answer), replay_of(&answers[first]), "{number}");
+            assert_eq!(visible_parts(response), replay_of(&responses[first]), "{number}");
         }
     }
     assert_eq!(counts(&app), upvote.after(1, before), "{TABLES:?}");
@@ -561,17 +581,17 @@ fn of_concurrent_calls_with_one_key_the_first_good_one_counts() {
 fn of_concurrent_votes_of_a_new_customer_one_counts() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
-    let answers = at_once(48, |number| {
+    let responses = in_parallel(48, |number| {
         let email = if number % 2 == 0 { "Ann@Example.com" } else { "ann@example.COM" };
         app.acme.post_upvote("1", &json!({ "customer": { "email": email }, "reference_note": { "body": "x" } }))
     });
-    let mut outcomes: Vec<(u16, bool, bool, i64)> = answers
+    let mut outcomes: Vec<(u16, bool, bool, i64)> = responses
         .iter()
-        .map(|answer| {
-            let body = answer.json();
+        .map(|response| {
+            let body = response.json();
             let registered = body["vote_registered"].as_bool().expect("a boolean");
             let already = body["already_voted"].as_bool().expect("a boolean");
-            (answer.status, registered, already, body["feature_request"]["votes_count"].as_i64().expect("a number"))
+            (response.status, registered, already, body["feature_request"]["votes_count"].as_i64().expect("a number"))
         })
         .collect();
     outcomes.sort_unstable();
@@ -587,7 +607,7 @@ fn of_concurrent_votes_of_a_new_customer_one_counts() {
 }
 
 #[test]
-fn a_call_that_waits_too_long_for_another_with_its_key_is_told_so() {
+fn a_request_that_waits_too_long_for_another_with_its_key_is_rejected() {
     let app = App::with(
         &[],
         &[("ROADMAP_WRITE_WAIT", "10s"), ("ROADMAP_STATEMENT_TIMEOUT", "20s"), ("ROADMAP_OPERATION_WAIT", "200ms")],
@@ -599,37 +619,37 @@ fn a_call_that_waits_too_long_for_another_with_its_key_is_told_so() {
     let body = &json!({ "customer": { "email": "ann@example.com" }, "operation_key": "k" });
 
     let lock = app.data.lock();
-    let (sender, answers) = mpsc::channel();
+    let (sender, responses) = mpsc::channel();
     std::thread::scope(|scope| {
         for _ in 0..2 {
             let (sender, client) = (sender.clone(), &app.acme);
             scope.spawn(move || sender.send(client.post_upvote("1", body)).expect("somebody who waits"));
         }
         // One of them waits for the database, the other one for the first.
-        let refused = answers.recv_timeout(PATIENCE).expect("an answer");
-        refuses(&refused, 409, "operation_in_progress", "the one that waits for the other");
+        let refused = responses.recv_timeout(WAIT_LIMIT).expect("an answer");
+        assert_rejects(&refused, 409, "operation_in_progress", "the one that waits for the other");
         assert!(refused.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok()));
         // Who only reads waits for neither.
         assert_eq!(app.acme.get_tracks().status, 200);
         drop(lock);
-        let done = answers.recv_timeout(PATIENCE).expect("an answer");
-        ran(&done, 201, "the one that waits for the database");
-        assert_eq!(seen(&app.acme.post_upvote("1", body)), replay_of(&done));
+        let done = responses.recv_timeout(WAIT_LIMIT).expect("an answer");
+        assert_ran(&done, 201, "the one that waits for the database");
+        assert_eq!(visible_parts(&app.acme.post_upvote("1", body)), replay_of(&done));
     });
     assert_eq!(app.count("SELECT count(*) FROM votes"), 1);
     assert_eq!(saved(&app), 1);
 }
 
 #[test]
-fn while_another_process_writes_reads_go_on_and_writes_are_told_to_come_back() {
+fn while_another_process_writes_reads_go_on_and_writes_are_asked_to_retry() {
     let app = App::with(&[], &[("ROADMAP_WRITE_WAIT", "200ms"), ("ROADMAP_STATEMENT_TIMEOUT", "300ms")]);
     fill(&app.acme);
     let endpoints = keyed(&app);
     let before = counts(&app);
     let lock = app.data.lock();
-    let refused = |answer: &Answer, case: &str| {
-        refuses(answer, 503, "Service is temporarily unavailable", case);
-        let seconds = answer.header("retry-after").and_then(|seconds| seconds.parse::<u32>().ok());
+    let refused = |response: &Response, case: &str| {
+        assert_rejects(response, 503, "Service is temporarily unavailable", case);
+        let seconds = response.header("retry-after").and_then(|seconds| seconds.parse::<u32>().ok());
         assert!(seconds.is_some(), "{case}");
         assert_eq!(app.acme.get_tracks().status, 200, "{case}");
     };
@@ -638,20 +658,20 @@ fn while_another_process_writes_reads_go_on_and_writes_are_told_to_come_back() {
         refused(&endpoint.send(&app.acme, &json!(endpoint.name)), endpoint.name);
     }
     refused(&app.acme.patch_setting(&json!({ "setting": { "product_name": "Acme 2" } })), "setting");
-    for (path, answer) in [
+    for (path, response) in [
         ("setting", app.acme.get_setting()),
         ("votes", app.acme.get_votes("email=ann@example.com")),
         ("search", app.acme.get_feature_requests("query=dark")),
         ("voters", app.acme.get_voters("1", "")),
         ("changelogs", app.acme.get_changelogs("")),
     ] {
-        assert_eq!(answer.status, 200, "{path}");
+        assert_eq!(response.status, 200, "{path}");
     }
     drop(lock);
     assert_eq!((counts(&app), saved(&app)), (before, 0), "{TABLES:?}");
     // It recovers by itself, and a call that came too early is done with the key that it had.
     for endpoint in &endpoints {
-        ran(&endpoint.send(&app.acme, &json!(endpoint.name)), endpoint.status, endpoint.name);
+        assert_ran(&endpoint.send(&app.acme, &json!(endpoint.name)), endpoint.status, endpoint.name);
     }
     assert_eq!(saved(&app), 5);
 }

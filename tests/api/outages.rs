@@ -10,11 +10,11 @@ use roadmap_testkit::proxy::Proxy;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::app::{Answer, BASE_HOST, Client, Server, at_once, eventually, run};
+use crate::app::{BASE_HOST, Client, Response, Server, eventually, in_parallel, run};
 use crate::effort::rounds;
 
 /// A call is answered within 3 seconds whatever the database does; the rest is for slow machines.
-const AT_MOST: Duration = Duration::from_secs(4);
+const RESPONSE_LIMIT: Duration = Duration::from_secs(4);
 
 /// Calls work again within 2 seconds of the database's return; the rest is for slow machines.
 const RECOVERY: Duration = Duration::from_secs(4);
@@ -22,7 +22,7 @@ const RECOVERY: Duration = Duration::from_secs(4);
 const UNAVAILABLE: &str = "Service is temporarily unavailable";
 
 /// The service with the workspace `acme` and one request, and a way to its database that can fail.
-struct Behind {
+struct ProxiedService {
     server: Server,
     acme: Client,
     proxy: Proxy,
@@ -56,13 +56,13 @@ fn client(server: &Server, subdomain: &str, key: &str) -> Client {
     Client { port: server.port, host: format!("{subdomain}.{BASE_HOST}"), key: Some(key.to_owned()) }
 }
 
-impl Behind {
+impl ProxiedService {
     fn start(environment: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let database = Database::empty(&postgres::server());
         let key = workspace(folder.path(), &database.url, "acme");
         let port = port_of(&database.url);
-        let proxy = Proxy::to(port);
+        let proxy = Proxy::start(port);
         let url = database.url.replace(&format!(":{port}/"), &format!(":{}/", proxy.port()));
         let server = serve(folder.path(), &url, environment);
         let acme = client(&server, "acme", &key);
@@ -71,7 +71,11 @@ impl Behind {
     }
 
     /// One call of every kind, under operation keys of this round.
-    fn every_call(&self, round: &str, how: fn(&dyn Fn() -> Answer) -> Answer) -> Vec<(&'static str, Answer)> {
+    fn request_everything(
+        &self,
+        round: &str,
+        how: fn(&dyn Fn() -> Response) -> Response,
+    ) -> Vec<(&'static str, Response)> {
         let keyed = |name: &str, mut body: Value| {
             body["operation_key"] = json!(format!("{round} {name}"));
             body
@@ -104,38 +108,38 @@ impl Behind {
 
     /// Asserts that every call tells that the service is away, and that the process lives.
     #[track_caller]
-    fn is_away(&self, case: &str) {
+    fn assert_unavailable(&self, case: &str) {
         // Readiness is remembered for a second.
         eventually("it is not ready", || self.acme.get("/readyz").status == 503);
-        for (name, answer) in self.every_call(case, once) {
-            assert_eq!(answer.status, 503, "{case}: {name}: {}", answer.text());
-            let error = answer.json()["error"].as_str().unwrap_or_default().to_owned();
+        for (name, response) in self.request_everything(case, first_response) {
+            assert_eq!(response.status, 503, "{case}: {name}: {}", response.text());
+            let error = response.json()["error"].as_str().unwrap_or_default().to_owned();
             assert!(
                 error == UNAVAILABLE || name == "search" && error == "search_unavailable",
                 "{case}: {name}: {error}"
             );
-            assert_eq!(answer.header("retry-after"), Some("1"), "{case}: {name}");
+            assert_eq!(response.header("retry-after"), Some("1"), "{case}: {name}");
         }
-        assert_eq!(timed(|| self.acme.get("/healthz")).status, 200, "{case}");
+        assert_eq!(within_limit(|| self.acme.get("/healthz")).status, 200, "{case}");
     }
 
     /// Asserts that all is well again soon, and that what was asked in vain has no effect until it is
     /// asked again.
     #[track_caller]
-    fn recovers(&self, case: &str) {
+    fn assert_recovers(&self, case: &str) {
         let returned = Instant::now();
         while self.acme.get("/readyz").status != 200 {
             assert!(returned.elapsed() < RECOVERY, "{case}: not ready again");
             std::thread::sleep(Duration::from_millis(10));
         }
-        for (name, answer) in self.every_call(case, until_served) {
-            assert!([200, 201].contains(&answer.status), "{case}: {name}: {} {}", answer.status, answer.text());
-            assert_eq!(answer.header("idempotent-replayed"), None, "{case}: {name}");
+        for (name, response) in self.request_everything(case, retry_until_served) {
+            assert!([200, 201].contains(&response.status), "{case}: {name}: {} {}", response.status, response.text());
+            assert_eq!(response.header("idempotent-replayed"), None, "{case}: {name}");
         }
         assert!(returned.elapsed() < RECOVERY, "{case}: {:?}", returned.elapsed());
-        for (name, answer) in self.every_call(case, once) {
+        for (name, response) in self.request_everything(case, first_response) {
             let writes = ["upvote", "comment", "create"].contains(&name);
-            assert_eq!(answer.header("idempotent-replayed"), writes.then_some("true"), "{case}: {name}");
+            assert_eq!(response.header("idempotent-replayed"), writes.then_some("true"), "{case}: {name}");
         }
         let email = format!("{case}@example.com").replace(' ', "-");
         assert_eq!(self.acme.get_votes(&format!("email={email}")).json()["total_count"], 1, "{case}");
@@ -154,156 +158,157 @@ impl Behind {
     }
 
     fn resident_kb(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.server.process())).expect("the process");
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/status", self.server.process_id())).expect("the process");
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("a line");
         line.split_whitespace().nth(1).expect("a number").parse().expect("a number")
     }
 
     fn open_files(&self) -> usize {
-        std::fs::read_dir(format!("/proc/{}/fd", self.server.process())).expect("the process").count()
+        std::fs::read_dir(format!("/proc/{}/fd", self.server.process_id())).expect("the process").count()
     }
 }
 
 /// The answer of the first try.
-fn once(call: &dyn Fn() -> Answer) -> Answer {
-    timed(call)
+fn first_response(call: &dyn Fn() -> Response) -> Response {
+    within_limit(call)
 }
 
 /// The answer of the first try that is served: one connection may notice later than another that it
 /// has ended.
-fn until_served(call: &dyn Fn() -> Answer) -> Answer {
+fn retry_until_served(call: &dyn Fn() -> Response) -> Response {
     let began = Instant::now();
     loop {
-        let answer = timed(call);
-        if answer.status != 503 || began.elapsed() > RECOVERY {
-            return answer;
+        let response = within_limit(call);
+        if response.status != 503 || began.elapsed() > RECOVERY {
+            return response;
         }
     }
 }
 
 /// The answer, which came in time.
 #[track_caller]
-fn timed(call: impl FnOnce() -> Answer) -> Answer {
+fn within_limit(call: impl FnOnce() -> Response) -> Response {
     let asked = Instant::now();
-    let answer = call();
-    assert!(asked.elapsed() < AT_MOST, "{:?}: {}", asked.elapsed(), answer.text());
-    answer
+    let response = call();
+    assert!(asked.elapsed() < RESPONSE_LIMIT, "{:?}: {}", asked.elapsed(), response.text());
+    response
 }
 
 /// Votes are locked from outside until this is dropped.
-fn votes_locked(database: &Database) -> Connection {
+fn lock_votes(database: &Database) -> Connection {
     let lock = Connection::open(&database.url);
     lock.execute("BEGIN; LOCK TABLE votes IN EXCLUSIVE MODE");
     lock
 }
 
 #[test]
-fn a_database_that_refuses_is_told_and_survived() {
-    let behind = Behind::start(&[]);
-    behind.is_there();
-    behind.proxy.refuse();
-    behind.is_away("refused");
+fn a_database_that_refuses_connections_is_reported_and_survived() {
+    let proxied = ProxiedService::start(&[]);
+    proxied.assert_available();
+    proxied.proxy.refuse();
+    proxied.assert_unavailable("refused");
     // However many ask meanwhile, nothing piles up.
-    let (memory, files) = (behind.resident_kb(), behind.open_files());
+    let (memory, files) = (proxied.resident_kb(), proxied.open_files());
     for _ in 0..200 {
-        assert_eq!(timed(|| behind.acme.get_tracks()).status, 503);
+        assert_eq!(within_limit(|| proxied.acme.get_tracks()).status, 503);
     }
-    assert!(behind.resident_kb() < memory + 8 * 1024, "{memory} kB, then {} kB", behind.resident_kb());
-    assert!(behind.open_files() <= files + 8, "{files} files, then {}", behind.open_files());
-    behind.proxy.restore();
-    behind.recovers("refused");
+    assert!(proxied.resident_kb() < memory + 8 * 1024, "{memory} kB, then {} kB", proxied.resident_kb());
+    assert!(proxied.open_files() <= files + 8, "{files} files, then {}", proxied.open_files());
+    proxied.proxy.restore();
+    proxied.assert_recovers("refused");
 }
 
-impl Behind {
+impl ProxiedService {
     #[track_caller]
-    fn is_there(&self) {
-        for (name, answer) in self.every_call("before", once) {
-            assert!([200, 201].contains(&answer.status), "{name}: {}", answer.text());
+    fn assert_available(&self) {
+        for (name, response) in self.request_everything("before", first_response) {
+            assert!([200, 201].contains(&response.status), "{name}: {}", response.text());
         }
     }
 }
 
 #[test]
-fn a_database_that_is_silent_is_told_and_survived() {
-    let behind = Behind::start(&[]);
-    behind.is_there();
-    behind.proxy.black_hole();
-    behind.is_away("silent");
-    behind.proxy.restore();
-    behind.recovers("silent");
+fn a_silent_database_is_reported_and_survived() {
+    let proxied = ProxiedService::start(&[]);
+    proxied.assert_available();
+    proxied.proxy.black_hole();
+    proxied.assert_unavailable("silent");
+    proxied.proxy.restore();
+    proxied.assert_recovers("silent");
 }
 
 /// A client whose key the process has only just looked up, so that its next calls are not held up by
 /// who is asking. Connections that read and write are there, and idle.
-fn known_caller(behind: &Behind) -> Client {
-    behind.is_there();
+fn client_with_cached_key(proxied: &ProxiedService) -> Client {
+    proxied.assert_available();
     let arguments = ["api-key", "create", "--workspace", "acme", "--name", "known"];
-    let key = run(behind.folder.path(), &arguments, &[("ROADMAP_DATABASE_URL", behind.database.url.as_str())]).json();
-    let known = client(&behind.server, "acme", key["key"].as_str().expect("a key"));
+    let key = run(proxied.folder.path(), &arguments, &[("ROADMAP_DATABASE_URL", proxied.database.url.as_str())]).json();
+    let known = client(&proxied.server, "acme", key["key"].as_str().expect("a key"));
     assert_eq!(known.get_tracks().status, 200);
-    eventually("nothing is under way", || behind.sessions("state <> 'idle'") == 0);
+    eventually("nothing is under way", || proxied.sessions("state <> 'idle'") == 0);
     known
 }
 
 #[test]
-fn a_write_with_a_key_that_meets_silence_is_told_of_it() {
-    let behind = Behind::start(&[]);
-    let known = known_caller(&behind);
-    let before = behind.count("SELECT count(*) FROM votes");
+fn a_write_with_a_key_that_times_out_is_reported() {
+    let proxied = ProxiedService::start(&[]);
+    let known = client_with_cached_key(&proxied);
+    let before = proxied.count("SELECT count(*) FROM votes");
     let body = json!({ "customer": { "email": "bob@example.com" }, "operation_key": "met silence" });
-    behind.proxy.black_hole();
-    let answer = timed(|| known.post_upvote("1", &body));
+    proxied.proxy.black_hole();
+    let response = within_limit(|| known.post_upvote("1", &body));
     // Nobody else has the key: "operation_in_progress" would be wrong.
-    answer.is_error(503, UNAVAILABLE);
-    assert_eq!(answer.header("retry-after"), Some("1"));
-    behind.proxy.restore();
-    behind.recovers("met silence");
+    response.is_error(503, UNAVAILABLE);
+    assert_eq!(response.header("retry-after"), Some("1"));
+    proxied.proxy.restore();
+    proxied.assert_recovers("met silence");
     assert_eq!(known.post_upvote("1", &body).status, 201);
-    // One of this key, one of the calls that `recovers` makes.
-    assert_eq!(behind.count("SELECT count(*) FROM votes"), before + 2);
+    // One of this key, one of the calls that `assert_recovers` makes.
+    assert_eq!(proxied.count("SELECT count(*) FROM votes"), before + 2);
 }
 
 #[test]
-fn many_callers_that_meet_silence_are_all_told_in_time() {
-    let behind = Behind::start(&[("ROADMAP_WORKERS", "1")]);
-    let known = known_caller(&behind);
-    behind.proxy.black_hole();
-    let answers = at_once(16, |_| timed(|| known.get_tracks()));
-    for answer in &answers {
-        answer.is_error(503, UNAVAILABLE);
+fn many_clients_of_a_silent_database_all_get_an_error_in_time() {
+    let proxied = ProxiedService::start(&[("ROADMAP_WORKERS", "1")]);
+    let known = client_with_cached_key(&proxied);
+    proxied.proxy.black_hole();
+    let responses = in_parallel(16, |_| within_limit(|| known.get_tracks()));
+    for response in &responses {
+        response.is_error(503, UNAVAILABLE);
     }
-    behind.proxy.restore();
-    behind.recovers("many");
+    proxied.proxy.restore();
+    proxied.assert_recovers("many");
 }
 
 #[test]
 fn connections_that_are_reset_are_replaced() {
-    let behind = Behind::start(&[]);
-    behind.is_there();
+    let proxied = ProxiedService::start(&[]);
+    proxied.assert_available();
     for round in 0..3 {
-        behind.proxy.reset();
-        behind.recovers(&format!("reset {round}"));
+        proxied.proxy.reset();
+        proxied.assert_recovers(&format!("reset {round}"));
     }
 }
 
 #[test]
 fn a_connection_that_is_reset_in_the_middle_of_a_write_undoes_it() {
-    let behind = Behind::start(&[("ROADMAP_STATEMENT_TIMEOUT", "20s")]);
+    let proxied = ProxiedService::start(&[("ROADMAP_STATEMENT_TIMEOUT", "20s")]);
     let body = json!({ "customer": { "email": "ann@example.com" }, "operation_key": "k" });
-    let lock = votes_locked(&behind.database);
+    let lock = lock_votes(&proxied.database);
     std::thread::scope(|scope| {
-        let cut = scope.spawn(|| behind.acme.post_upvote("1", &body));
-        eventually("the vote waits for the lock", || behind.sessions("wait_event_type = 'Lock'") == 1);
-        behind.proxy.reset();
-        timed(|| cut.join().expect("no panic")).is_error(503, UNAVAILABLE);
+        let cut = scope.spawn(|| proxied.acme.post_upvote("1", &body));
+        eventually("the vote waits for the lock", || proxied.sessions("wait_event_type = 'Lock'") == 1);
+        proxied.proxy.reset();
+        within_limit(|| cut.join().expect("no panic")).is_error(503, UNAVAILABLE);
     });
     drop(lock);
     // The server notices that nobody listens any more when it has something to say.
-    eventually("the write is undone", || behind.sessions("state <> 'idle'") == 0);
-    assert_eq!(behind.count("SELECT count(*) FROM votes"), 0);
-    let answer = behind.acme.post_upvote("1", &body);
-    assert_eq!((answer.status, answer.header("idempotent-replayed")), (201, None), "{}", answer.text());
-    assert_eq!(behind.count("SELECT count(*) FROM votes"), 1);
+    eventually("the write is undone", || proxied.sessions("state <> 'idle'") == 0);
+    assert_eq!(proxied.count("SELECT count(*) FROM votes"), 0);
+    let response = proxied.acme.post_upvote("1", &body);
+    assert_eq!((response.status, response.header("idempotent-replayed")), (201, None), "{}", response.text());
+    assert_eq!(proxied.count("SELECT count(*) FROM votes"), 1);
 }
 
 /// A vote of somebody new. Without a key it is not looked for.
@@ -313,133 +318,138 @@ fn vote_of(name: &str, key: Option<&str>) -> Value {
 
 #[test]
 fn a_commit_whose_result_is_lost_is_reported_as_unknown_without_a_key() {
-    let behind = Behind::start(&[]);
-    let known = known_caller(&behind);
-    let before = behind.count("SELECT count(*) FROM votes");
-    behind.proxy.cut_commit();
-    let answer = timed(|| known.post_upvote("1", &vote_of("ann", None)));
+    let proxied = ProxiedService::start(&[]);
+    let known = client_with_cached_key(&proxied);
+    let before = proxied.count("SELECT count(*) FROM votes");
+    proxied.proxy.drop_commit_response();
+    let response = within_limit(|| known.post_upvote("1", &vote_of("ann", None)));
     let sentence = "The outcome is unknown, check whether the change was made before sending the request again";
-    answer.is_error(503, sentence);
-    assert_eq!(answer.header("retry-after"), None, "a client that repeats it may do it twice");
-    assert_eq!(behind.count("SELECT count(*) FROM votes"), before + 1, "it was committed");
-    behind.recovers("a lost commit");
+    response.is_error(503, sentence);
+    assert_eq!(response.header("retry-after"), None, "a client that repeats it may do it twice");
+    assert_eq!(proxied.count("SELECT count(*) FROM votes"), before + 1, "it was committed");
+    proxied.assert_recovers("a lost commit");
 }
 
 #[test]
 fn a_commit_whose_result_is_lost_is_found_by_its_key() {
-    let behind = Behind::start(&[]);
-    let known = known_caller(&behind);
-    let before = behind.count("SELECT count(*) FROM votes");
+    let proxied = ProxiedService::start(&[]);
+    let known = client_with_cached_key(&proxied);
+    let before = proxied.count("SELECT count(*) FROM votes");
     // The first write of a connection asks for the commit by itself, later ones together with the answer's row.
     for name in ["first", "second", "third"] {
-        behind.proxy.cut_commit();
-        let answer = timed(|| known.post_upvote("1", &vote_of(name, Some(name))));
-        assert_eq!((answer.status, answer.header("idempotent-replayed")), (201, Some("true")), "{}", answer.text());
-        assert_eq!(known.post_upvote("1", &vote_of(name, Some(name))).bytes, answer.bytes);
+        proxied.proxy.drop_commit_response();
+        let response = within_limit(|| known.post_upvote("1", &vote_of(name, Some(name))));
+        assert_eq!(
+            (response.status, response.header("idempotent-replayed")),
+            (201, Some("true")),
+            "{}",
+            response.text()
+        );
+        assert_eq!(known.post_upvote("1", &vote_of(name, Some(name))).bytes, response.bytes);
     }
-    assert_eq!(behind.count("SELECT count(*) FROM votes"), before + 3);
+    assert_eq!(proxied.count("SELECT count(*) FROM votes"), before + 3);
 }
 
 #[test]
 fn a_commit_whose_result_is_lost_with_the_database_says_that_its_key_makes_a_retry_safe() {
-    let behind = Behind::start(&[]);
-    let known = known_caller(&behind);
-    behind.proxy.cut_commit_and_refuse();
+    let proxied = ProxiedService::start(&[]);
+    let known = client_with_cached_key(&proxied);
+    proxied.proxy.drop_commit_response_and_refuse();
     let body = vote_of("ann", Some("k"));
-    let answer = timed(|| known.post_upvote("1", &body));
-    answer.is_error(503, "The outcome is unknown, send the request again with the same operation_key");
-    assert_eq!(answer.header("retry-after"), Some("1"));
-    behind.proxy.restore();
-    behind.recovers("a lost commit and a lost server");
+    let response = within_limit(|| known.post_upvote("1", &body));
+    response.is_error(503, "The outcome is unknown, send the request again with the same operation_key");
+    assert_eq!(response.header("retry-after"), Some("1"));
+    proxied.proxy.restore();
+    proxied.assert_recovers("a lost commit and a lost server");
     let again = known.post_upvote("1", &body);
     assert_eq!((again.status, again.header("idempotent-replayed")), (201, Some("true")), "{}", again.text());
-    assert_eq!(behind.count("SELECT count(*) FROM customers WHERE email = 'ann@example.com'"), 1);
+    assert_eq!(proxied.count("SELECT count(*) FROM customers WHERE email = 'ann@example.com'"), 1);
 }
 
 #[test]
-fn a_locked_table_makes_calls_fail_in_time_and_leaves_the_connections_usable() {
-    let behind = Behind::start(&[]);
+fn a_locked_table_makes_requests_fail_in_time_and_leaves_the_connections_usable() {
+    let proxied = ProxiedService::start(&[]);
     let vote = |number: u32| {
-        behind.acme.post_upvote("1", &json!({ "customer": { "email": format!("ann{number}@example.com") } }))
+        proxied.acme.post_upvote("1", &json!({ "customer": { "email": format!("ann{number}@example.com") } }))
     };
     assert_eq!(vote(0).status, 201);
     const SESSIONS: &str = "SELECT pid FROM pg_stat_activity
                             WHERE application_name = 'roadmap' AND datname = current_database()";
-    let before = behind.database.rows(SESSIONS);
-    let lock = votes_locked(&behind.database);
+    let before = proxied.database.rows(SESSIONS);
+    let lock = lock_votes(&proxied.database);
     let asked = Instant::now();
     vote(1).is_error(503, UNAVAILABLE);
     assert!(asked.elapsed() < Duration::from_secs(2) + Duration::from_secs(1), "{:?}", asked.elapsed());
-    assert_eq!(behind.acme.get_tracks().status, 200);
-    assert_eq!(behind.acme.get_setting().status, 200);
-    assert_eq!(behind.acme.get_feature_requests("query=dark").status, 200);
+    assert_eq!(proxied.acme.get_tracks().status, 200);
+    assert_eq!(proxied.acme.get_setting().status, 200);
+    assert_eq!(proxied.acme.get_feature_requests("query=dark").status, 200);
     drop(lock);
     assert_eq!(vote(2).status, 201);
-    assert_eq!(behind.count("SELECT count(*) FROM votes"), 2);
-    let after = behind.database.rows(SESSIONS);
+    assert_eq!(proxied.count("SELECT count(*) FROM votes"), 2);
+    let after = proxied.database.rows(SESSIONS);
     assert!(before.iter().all(|session| after.contains(session)), "connections were lost: {before:?}, {after:?}");
-    eventually("nothing is left open", || behind.sessions("state <> 'idle'") == 0);
+    eventually("nothing is left open", || proxied.sessions("state <> 'idle'") == 0);
 }
 
 #[test]
-fn when_all_connections_are_busy_calls_are_told_so_in_time() {
+fn when_all_connections_are_busy_requests_fail_in_time() {
     let environment = [("ROADMAP_POOL_SIZE", "1"), ("ROADMAP_WORKERS", "1"), ("ROADMAP_STATEMENT_TIMEOUT", "3s")];
-    let behind = Behind::start(&environment);
-    let lock = votes_locked(&behind.database);
-    let answers = std::thread::scope(|scope| {
+    let proxied = ProxiedService::start(&environment);
+    let lock = lock_votes(&proxied.database);
+    let responses = std::thread::scope(|scope| {
         let storm = scope.spawn(|| {
-            at_once(12, |number| {
+            in_parallel(12, |number| {
                 let email = format!("ann{number}@example.com");
                 let body = json!({ "customer": { "email": email }, "operation_key": format!("storm {number}") });
                 let asked = Instant::now();
-                (behind.acme.post_upvote("1", &body), asked.elapsed())
+                (proxied.acme.post_upvote("1", &body), asked.elapsed())
             })
         });
-        eventually("the only connection waits for the lock", || behind.sessions("wait_event_type = 'Lock'") == 1);
+        eventually("the only connection waits for the lock", || proxied.sessions("wait_event_type = 'Lock'") == 1);
         // Lists are read through other connections, for as long as the storm lasts.
         while !storm.is_finished() {
-            let answer = timed(|| behind.acme.get_tracks());
-            assert_eq!(answer.status, 200, "{}", answer.text());
+            let response = within_limit(|| proxied.acme.get_tracks());
+            assert_eq!(response.status, 200, "{}", response.text());
         }
         storm.join().expect("no panic")
     });
-    for (answer, took) in &answers {
-        answer.is_error(503, UNAVAILABLE);
+    for (response, took) in &responses {
+        response.is_error(503, UNAVAILABLE);
         // Two seconds for a connection; who has got one waits 2.25 seconds for the lock.
         assert!(*took < Duration::from_millis(2_000 + 2_250) + Duration::from_secs(1), "{took:?}");
     }
-    assert_eq!(timed(|| behind.acme.get_tracks()).status, 200);
+    assert_eq!(within_limit(|| proxied.acme.get_tracks()).status, 200);
     drop(lock);
-    assert_eq!(behind.acme.post_upvote("1", &json!({ "customer": { "email": "bob@example.com" } })).status, 201);
-    assert_eq!(behind.count("SELECT count(*) FROM votes"), 1);
+    assert_eq!(proxied.acme.post_upvote("1", &json!({ "customer": { "email": "bob@example.com" } })).status, 201);
+    assert_eq!(proxied.count("SELECT count(*) FROM votes"), 1);
 }
 
 #[test]
 fn searches_that_hang_hold_one_connection_in_four_and_no_list_up() {
-    let behind = Behind::start(&[("ROADMAP_POOL_SIZE", "4"), ("ROADMAP_WORKERS", "1")]);
-    let lock = Connection::open(&behind.database.url);
+    let proxied = ProxiedService::start(&[("ROADMAP_POOL_SIZE", "4"), ("ROADMAP_WORKERS", "1")]);
+    let lock = Connection::open(&proxied.database.url);
     lock.execute("BEGIN; LOCK TABLE search_documents IN ACCESS EXCLUSIVE MODE");
     std::thread::scope(|scope| {
-        let searches = scope.spawn(|| at_once(12, |_| behind.acme.get_feature_requests("query=dark")));
-        eventually("one of them waits for the lock", || behind.sessions("wait_event_type = 'Lock'") == 1);
+        let searches = scope.spawn(|| in_parallel(12, |_| proxied.acme.get_feature_requests("query=dark")));
+        eventually("one of them waits for the lock", || proxied.sessions("wait_event_type = 'Lock'") == 1);
         while !searches.is_finished() {
-            assert_eq!(timed(|| behind.acme.get_tracks()).status, 200);
-            let held = behind.sessions("wait_event_type = 'Lock'");
+            assert_eq!(within_limit(|| proxied.acme.get_tracks()).status, 200);
+            let held = proxied.sessions("wait_event_type = 'Lock'");
             assert!(held <= 1, "{held} searches hold connections");
         }
-        for answer in searches.join().expect("no panic") {
-            answer.is_error(503, "search_unavailable");
+        for response in searches.join().expect("no panic") {
+            response.is_error(503, "search_unavailable");
         }
     });
     drop(lock);
-    assert_eq!(behind.acme.get_feature_requests("query=dark").status, 200);
+    assert_eq!(proxied.acme.get_feature_requests("query=dark").status, 200);
 }
 
 #[test]
 fn two_processes_are_one_service() {
-    let behind = Behind::start(&[]);
-    let second = serve(behind.folder.path(), &behind.database.url, &[]);
-    let clients = [&behind.acme, &Client { port: second.port, ..behind.acme.clone() }];
+    let proxied = ProxiedService::start(&[]);
+    let second = serve(proxied.folder.path(), &proxied.database.url, &[]);
+    let clients = [&proxied.acme, &Client { port: second.port, ..proxied.acme.clone() }];
     for (name, path, body, table) in [
         (
             "upvote",
@@ -451,46 +461,48 @@ fn two_processes_are_one_service() {
         ("create", "/feature_requests", json!({ "feature_request": { "title": "Once" } }), "feature_requests"),
         ("changelog", "/changelogs", json!({ "changelog": { "title": "1.0", "content": "new" } }), "changelogs"),
     ] {
-        let count = || behind.count(&format!("SELECT count(*) FROM {table}"));
+        let count = || proxied.count(&format!("SELECT count(*) FROM {table}"));
         let (mut body, before) = (body, count());
         body["operation_key"] = json!(format!("once {name}"));
-        let answers = at_once(64, |number| clients[number % 2].send("POST", &format!("/api/external/v1{path}"), &body));
+        let responses =
+            in_parallel(64, |number| clients[number % 2].send("POST", &format!("/api/external/v1{path}"), &body));
         assert_eq!(count(), before + 1, "{name}");
-        for answer in &answers {
-            assert_eq!((answer.status, &answer.bytes), (201, &answers[0].bytes), "{name}: {}", answer.text());
+        for response in &responses {
+            assert_eq!((response.status, &response.bytes), (201, &responses[0].bytes), "{name}: {}", response.text());
         }
-        let replayed = answers.iter().filter(|answer| answer.header("idempotent-replayed") == Some("true")).count();
+        let replayed =
+            responses.iter().filter(|response| response.header("idempotent-replayed") == Some("true")).count();
         assert_eq!(replayed, 63, "{name}");
     }
     // Without a key, and in two spellings: one customer, one vote, a note of each.
-    let answers = at_once(64, |number| {
+    let responses = in_parallel(64, |number| {
         let email = if number % 3 == 0 { "BOB@example.com" } else { "bob@example.com" };
         let body = json!({ "customer": { "email": email }, "reference_note": { "body": "note" } });
         clients[number % 2].post_upvote("1", &body).json()
     });
-    assert_eq!(answers.iter().filter(|answer| answer["vote_registered"] == true).count(), 1);
-    assert_eq!(answers.iter().filter(|answer| answer["already_voted"] == true).count(), 63);
-    assert!(answers.iter().all(|answer| answer["feature_request"]["votes_count"] == 2), "{answers:?}");
-    assert_eq!(behind.count("SELECT count(*) FROM customers WHERE email_folded = 'bob@example.com'"), 1);
-    assert_eq!(behind.count("SELECT votes_count FROM vote_tallies WHERE tag_number = 1"), 2);
+    assert_eq!(responses.iter().filter(|response| response["vote_registered"] == true).count(), 1);
+    assert_eq!(responses.iter().filter(|response| response["already_voted"] == true).count(), 63);
+    assert!(responses.iter().all(|response| response["feature_request"]["votes_count"] == 2), "{responses:?}");
+    assert_eq!(proxied.count("SELECT count(*) FROM customers WHERE email_folded = 'bob@example.com'"), 1);
+    assert_eq!(proxied.count("SELECT votes_count FROM vote_tallies WHERE tag_number = 1"), 2);
 }
 
 #[test]
 fn a_flood_of_one_key_holds_one_connection_and_nobody_else_up() {
     let environment = [("ROADMAP_STATEMENT_TIMEOUT", "30s"), ("ROADMAP_OPERATION_WAIT", "30s")];
-    let behind = Behind::start(&environment);
-    let bolt = client(&behind.server, "bolt", &workspace(behind.folder.path(), &behind.database.url, "bolt"));
+    let proxied = ProxiedService::start(&environment);
+    let bolt = client(&proxied.server, "bolt", &workspace(proxied.folder.path(), &proxied.database.url, "bolt"));
     let body = json!({ "customer": { "email": "ann@example.com" }, "operation_key": "k" });
-    let lock = votes_locked(&behind.database);
+    let lock = lock_votes(&proxied.database);
     let latencies: Mutex<Vec<Duration>> = Mutex::default();
     std::thread::scope(|scope| {
-        let flood = scope.spawn(|| at_once(200, |_| behind.acme.post_upvote("1", &body).status));
-        eventually("the first of them waits for the lock", || behind.sessions("wait_event_type = 'Lock'") == 1);
+        let flood = scope.spawn(|| in_parallel(200, |_| proxied.acme.post_upvote("1", &body).status));
+        eventually("the first of them waits for the lock", || proxied.sessions("wait_event_type = 'Lock'") == 1);
         for _ in 0..100 {
             let asked = Instant::now();
             assert_eq!(bolt.get_tracks().status, 200);
             latencies.lock().expect("no panic").push(asked.elapsed());
-            let held = behind.sessions("(wait_event_type = 'Lock' OR state LIKE 'idle in transaction%')");
+            let held = proxied.sessions("(wait_event_type = 'Lock' OR state LIKE 'idle in transaction%')");
             assert!(held <= 1, "{held} waiters hold connections");
         }
         drop(lock);
@@ -499,18 +511,18 @@ fn a_flood_of_one_key_holds_one_connection_and_nobody_else_up() {
     let mut latencies = latencies.into_inner().expect("no panic");
     latencies.sort_unstable();
     println!("tracks of another workspace meanwhile: p50 {:?}, p99 {:?}", latencies[50], latencies[98]);
-    assert_eq!(behind.count("SELECT count(*) FROM votes"), 1);
+    assert_eq!(proxied.count("SELECT count(*) FROM votes"), 1);
 }
 
 #[test]
 fn who_names_no_workspace_sees_nothing() {
-    let behind = Behind::start(&[]);
-    let as_service = format!("{}?options=-c%20role%3Droadmap_service", behind.database.url);
+    let proxied = ProxiedService::start(&[]);
+    let as_service = format!("{}?options=-c%20role%3Droadmap_service", proxied.database.url);
     let count = |prelude: &str, table: &str| {
         let rows = postgres::execute(&as_service, &format!("{prelude}; SELECT count(*) FROM {table}")).expect("rows");
         rows.last().and_then(|row| row[0].clone()).expect("a number")
     };
-    let ids = behind.database.rows("SELECT id FROM workspaces");
+    let ids = proxied.database.rows("SELECT id FROM workspaces");
     let id = ids[0][0].as_deref().expect("an id");
     for table in ["feature_requests", "members", "api_keys", "settings", "search_documents"] {
         assert_eq!(count("SELECT 1", table), "0", "{table}");
@@ -541,23 +553,23 @@ fn who_names_no_workspace_sees_nothing() {
 }
 
 #[test]
-fn interleaved_calls_of_two_workspaces_never_see_each_other_s_records() {
+fn interleaved_requests_of_two_workspaces_never_see_each_other_s_records() {
     let calls = usize::try_from(rounds(2_000, 10_000)).expect("a number");
     let environment = [("ROADMAP_POOL_SIZE", "2"), ("ROADMAP_WORKERS", "1"), ("ROADMAP_LOG", "warn")];
-    let behind = Behind::start(&environment);
-    let key = workspace(behind.folder.path(), &behind.database.url, "bolt");
-    let bolt = client(&behind.server, "bolt", &key);
+    let proxied = ProxiedService::start(&environment);
+    let key = workspace(proxied.folder.path(), &proxied.database.url, "bolt");
+    let bolt = client(&proxied.server, "bolt", &key);
     bolt.feature_request("Bolt only");
     let vote = json!({ "customer": { "email": "ann@example.com" } });
-    for client in [&behind.acme, &bolt] {
+    for client in [&proxied.acme, &bolt] {
         assert_eq!(client.post_upvote("1", &vote).status, 201);
     }
-    let (acme_tracks, bolt_tracks) = (behind.acme.get_tracks().bytes, bolt.get_tracks().bytes);
+    let (acme_tracks, bolt_tracks) = (proxied.acme.get_tracks().bytes, bolt.get_tracks().bytes);
     assert_ne!(acme_tracks, bolt_tracks);
-    at_once(8, |thread| {
+    in_parallel(8, |thread| {
         for number in (thread..calls).step_by(8) {
             let (client, title, tracks) = if number % 2 == 0 {
-                (&behind.acme, "Dark mode", &acme_tracks)
+                (&proxied.acme, "Dark mode", &acme_tracks)
             } else {
                 (&bolt, "Bolt only", &bolt_tracks)
             };
@@ -607,12 +619,12 @@ fn a_killed_database_server_loses_no_acknowledged_write_and_doubles_none() {
                     let key = format!("w{writer}.{number}");
                     // Until there is an answer: the same key, however often.
                     loop {
-                        let answer = acme.post_upvote("1", &body(&key));
-                        if answer.status == 201 {
-                            acknowledged.lock().expect("no panic").push((key, answer.bytes));
+                        let response = acme.post_upvote("1", &body(&key));
+                        if response.status == 201 {
+                            acknowledged.lock().expect("no panic").push((key, response.bytes));
                             break;
                         }
-                        assert!([503, 409].contains(&answer.status), "{}", answer.text());
+                        assert!([503, 409].contains(&response.status), "{}", response.text());
                         std::thread::sleep(Duration::from_millis(5));
                     }
                     if over.load(std::sync::atomic::Ordering::SeqCst) {
@@ -625,7 +637,7 @@ fn a_killed_database_server_loses_no_acknowledged_write_and_doubles_none() {
             let before = acknowledged.lock().expect("no panic").len();
             eventually("writes are acknowledged", || acknowledged.lock().expect("no panic").len() > before + 20);
             cluster.kill();
-            cluster.start_again().expect("the server starts again");
+            cluster.restart().expect("the server starts again");
         }
         over.store(true, std::sync::atomic::Ordering::SeqCst);
     });

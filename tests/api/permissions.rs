@@ -28,9 +28,9 @@ fn done(folder: &Path, data: &str, arguments: &[&str]) -> Value {
 }
 
 /// A server. Dropping it kills it.
-struct Serving(Child, u16);
+struct RunningService(Child, u16);
 
-impl Serving {
+impl RunningService {
     fn start(folder: &Path, data: &str) -> Self {
         let mut command = roadmap(folder, data, &["serve", "--listen", "127.0.0.1:0"]);
         let mut child = command.stdout(Stdio::piped()).spawn().expect("a shell");
@@ -41,7 +41,7 @@ impl Serving {
     }
 }
 
-impl Drop for Serving {
+impl Drop for RunningService {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -80,7 +80,7 @@ fn what_is_written_is_for_its_owner_alone_whatever_the_umask() {
     let create = ["workspace", "create", "acme", "--product-name", "Acme", "--website-url", website];
     done(folder.path(), "deep/data", &create);
     let key = done(folder.path(), "deep/data", &["api-key", "create", "--workspace", "acme", "--name", "tests"]);
-    let serving = Serving::start(folder.path(), "deep/data");
+    let serving = RunningService::start(folder.path(), "deep/data");
     let key = Some(key["key"].as_str().expect("a key").to_owned());
     let client = Client { port: serving.1, host: "acme.roadmap.example.com".to_owned(), key };
     assert_eq!(client.post_attachment(&form_with("a.txt", b"hello")).status, 201);

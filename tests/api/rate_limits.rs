@@ -7,7 +7,7 @@ use std::time::Duration;
 use roadmap_domain::model::api_key::KeyText;
 use serde_json::json;
 
-use crate::app::{Answer, App, BASE_HOST, Client, Until, eventually};
+use crate::app::{App, BASE_HOST, Client, Response, StopOnDrop, eventually};
 
 const REFUSED: &str = "Could not authenticate, invalid API Key";
 const TOO_MANY_CALLS: &str = "Too many calls, try again later";
@@ -25,52 +25,52 @@ fn limited(key: &str, workspace: &str, failures: &str) -> App {
 }
 
 /// Both headers about limits.
-fn headers(answer: &Answer) -> (Option<&str>, Option<&str>) {
-    (answer.header("ratelimit-policy"), answer.header("ratelimit"))
+fn headers(response: &Response) -> (Option<&str>, Option<&str>) {
+    (response.header("ratelimit-policy"), response.header("ratelimit"))
 }
 
 /// The seconds that a refused caller is to wait.
 #[track_caller]
-fn wait(answer: &Answer, message: &str) -> u64 {
-    answer.is_error(429, message);
-    let seconds = answer.header("retry-after").expect("a time to wait").parse().expect("whole seconds");
+fn wait(response: &Response, message: &str) -> u64 {
+    response.is_error(429, message);
+    let seconds = response.header("retry-after").expect("a time to wait").parse().expect("whole seconds");
     assert!(seconds >= 1);
     seconds
 }
 
 /// A request with an address that a proxy reports.
-fn from(client: &Client, address: &str) -> Answer {
-    client.call("GET", "/api/external/v1/tracks", &[("X-Forwarded-For", address)], None).expect("an answer")
+fn from(client: &Client, address: &str) -> Response {
+    client.request("GET", "/api/external/v1/tracks", &[("X-Forwarded-For", address)], None).expect("an answer")
 }
 
 #[test]
-fn a_key_is_served_so_many_calls_and_told_to_wait_for_more() {
+fn a_key_is_served_so_many_requests_and_then_limited() {
     let app = limited("50/h", "off", "off");
-    let answers: Vec<Answer> = (0..80).map(|_| app.acme.get_tracks()).collect();
+    let responses: Vec<Response> = (0..80).map(|_| app.acme.get_tracks()).collect();
     let policy = Some("\"default\";q=50;w=3600");
-    for (number, answer) in answers.iter().take(50).enumerate() {
-        assert_eq!(answer.status, 200, "{number}");
+    for (number, response) in responses.iter().take(50).enumerate() {
+        assert_eq!(response.status, 200, "{number}");
         // One call is there again every 72 seconds.
         let standing = format!("\"default\";r={};t=72", 49 - number);
-        assert_eq!(headers(answer), (policy, Some(standing.as_str())));
-        assert_eq!(answer.header("retry-after"), None);
+        assert_eq!(headers(response), (policy, Some(standing.as_str())));
+        assert_eq!(response.header("retry-after"), None);
     }
-    for answer in &answers[50..] {
-        let wait = wait(answer, TOO_MANY_CALLS);
+    for response in &responses[50..] {
+        let wait = wait(response, TOO_MANY_CALLS);
         assert!(wait <= 72, "{wait}");
         let standing = format!("\"default\";r=0;t={wait}");
-        assert_eq!(headers(answer), (policy, Some(standing.as_str())));
+        assert_eq!(headers(response), (policy, Some(standing.as_str())));
     }
 }
 
 #[test]
-fn who_waits_as_long_as_told_is_served_again() {
+fn a_client_that_respects_retry_after_is_served_again() {
     let app = limited("20/min burst 2", "off", "off");
     for _ in 0..2 {
         let refused = loop {
-            let answer = app.acme.get_tracks();
-            if answer.status != 200 {
-                break answer;
+            let response = app.acme.get_tracks();
+            if response.status != 200 {
+                break response;
             }
         };
         let seconds = wait(&refused, TOO_MANY_CALLS);
@@ -89,23 +89,23 @@ fn keys_of_a_workspace_share_its_limit_and_have_their_own() {
     assert_eq!([served(&app.acme), served(&second), served(&other)], [5, 3, 5]);
 
     let policies = Some("\"default\";q=5;w=3600, \"workspace\";q=8;w=3600");
-    let answer = second.get_tracks();
-    let seconds = wait(&answer, TOO_MANY_CALLS);
+    let response = second.get_tracks();
+    let seconds = wait(&response, TOO_MANY_CALLS);
     assert!(seconds <= 450, "{seconds}");
     let standing = format!("\"default\";r=2;t=720, \"workspace\";r=0;t={seconds}");
-    assert_eq!(headers(&answer), (policies, Some(standing.as_str())));
+    assert_eq!(headers(&response), (policies, Some(standing.as_str())));
 
     // Both limits are used up: the longer time counts.
-    let answer = app.acme.get_tracks();
-    assert!(wait(&answer, TOO_MANY_CALLS) > 450);
+    let response = app.acme.get_tracks();
+    assert!(wait(&response, TOO_MANY_CALLS) > 450);
     // What was refused was not counted: three are left for the other workspace's next key.
-    let answer = app.client("other", &app.key("other", &[])).get_tracks();
+    let response = app.client("other", &app.key("other", &[])).get_tracks();
     let standing = Some("\"default\";r=4;t=720, \"workspace\";r=2;t=450");
-    assert_eq!((answer.status, headers(&answer)), (200, (policies, standing)));
+    assert_eq!((response.status, headers(&response)), (200, (policies, standing)));
 }
 
 #[test]
-fn nothing_of_a_refused_call_is_done_and_its_operation_key_is_not_used() {
+fn nothing_of_a_refused_request_is_done_and_its_operation_key_is_not_used() {
     let mut app = limited("1/h", "off", "off");
     let body = json!({ "feature_request": { "title": "Dark mode" }, "operation_key": "once" });
     assert_eq!(app.acme.get_tracks().status, 200);
@@ -114,9 +114,9 @@ fn nothing_of_a_refused_call_is_done_and_its_operation_key_is_not_used() {
     assert_eq!([count(&app, "feature_requests"), count(&app, "operations")], [0, 0]);
     // A limit is kept in memory: a process that is started anew begins anew.
     app.kill();
-    app.start_again();
-    let answer = app.acme.post_feature_request(&body);
-    assert_eq!((answer.status, answer.header("idempotent-replayed")), (201, None));
+    app.restart();
+    let response = app.acme.post_feature_request(&body);
+    assert_eq!((response.status, response.header("idempotent-replayed")), (201, None));
     assert_eq!([count(&app, "feature_requests"), count(&app, "operations")], [1, 1]);
 }
 
@@ -136,9 +136,9 @@ fn replays_and_refusals_of_other_kinds_count_too() {
     ] {
         let headers = [("Content-Type", "application/json")];
         let path = format!("/api/external/v1{path}");
-        let answer = app.acme.call(method, &path, &headers, Some(b"{")).expect("an answer");
-        assert_eq!(answer.status, status, "{path}");
-        assert_eq!(answer.header("ratelimit"), Some(format!("\"default\";{standing}").as_str()), "{path}");
+        let response = app.acme.request(method, &path, &headers, Some(b"{")).expect("an answer");
+        assert_eq!(response.status, status, "{path}");
+        assert_eq!(response.header("ratelimit"), Some(format!("\"default\";{standing}").as_str()), "{path}");
     }
     // The limit comes before all of these, and behind the key.
     wait(&app.acme.get("/api/external/v1/nothing"), TOO_MANY_CALLS);
@@ -150,7 +150,7 @@ fn replays_and_refusals_of_other_kinds_count_too() {
 }
 
 #[test]
-fn only_failing_answers_of_an_address_with_many_failures_are_refused() {
+fn only_failing_requests_of_an_address_with_many_failures_are_refused() {
     let app = limited("off", "off", "4/h");
     let other = app.workspace("other");
     let nobody = Client { key: None, ..app.acme.clone() };
@@ -163,15 +163,15 @@ fn only_failing_answers_of_an_address_with_many_failures_are_refused() {
     for (case, caller) in &callers {
         // Requests that succeed are no failures.
         assert_eq!(app.acme.get_tracks().status, 200, "{case}");
-        let answer = caller.get_tracks();
-        answer.is_error(401, REFUSED);
-        assert_eq!((headers(&answer), answer.header("retry-after")), ((None, None), None), "{case}");
+        let response = caller.get_tracks();
+        response.is_error(401, REFUSED);
+        assert_eq!((headers(&response), response.header("retry-after")), ((None, None), None), "{case}");
     }
     for (case, caller) in &callers {
-        let answer = caller.get_tracks();
-        let seconds = wait(&answer, TOO_MANY_FAILURES);
+        let response = caller.get_tracks();
+        let seconds = wait(&response, TOO_MANY_FAILURES);
         assert!(seconds <= 900, "{case}: {seconds}");
-        assert_eq!(headers(&answer), (None, None), "{case}");
+        assert_eq!(headers(&response), (None, None), "{case}");
     }
     // A key that this process has never seen works, and so does one that was issued meanwhile.
     assert_eq!(other.get_tracks().status, 200);
@@ -212,7 +212,7 @@ fn a_good_key_is_served_while_its_address_tries_thousands() {
                 })
             })
             .collect();
-        let until = Until(&is_over);
+        let until = StopOnDrop(&is_over);
         eventually("the address is over its limit", || app.client("acme", "rmk_wrong").get_tracks().status == 429);
         // Each of them is new to this process.
         let served: Vec<u16> = (0..8)
@@ -237,7 +237,7 @@ fn requests_without_a_key_are_counted_for_their_address() {
     let app = App::with(&[], &limit);
     let nobody = Client { key: None, ..app.acme.clone() };
     let at = |method: &str, path: &str, address: &str| {
-        nobody.call(method, path, &[("X-Forwarded-For", address)], None).expect("an answer")
+        nobody.request(method, path, &[("X-Forwarded-For", address)], None).expect("an answer")
     };
     let policy = Some("\"anonymous\";q=6;w=1800");
     for (method, path, status, left) in [
@@ -248,9 +248,9 @@ fn requests_without_a_key_are_counted_for_their_address() {
         ("POST", "/unsubscribe/x", 404, 1),
         ("HEAD", "/readyz", 200, 0),
     ] {
-        let answer = at(method, path, "192.0.2.1");
+        let response = at(method, path, "192.0.2.1");
         let state = format!("\"anonymous\";r={left};t=300");
-        assert_eq!((answer.status, headers(&answer)), (status, (policy, Some(state.as_str()))), "{method} {path}");
+        assert_eq!((response.status, headers(&response)), (status, (policy, Some(state.as_str()))), "{method} {path}");
     }
     for (method, path) in [
         ("GET", "/readyz"),
@@ -259,18 +259,18 @@ fn requests_without_a_key_are_counted_for_their_address() {
         ("GET", "/unsubscribe/x"),
         ("POST", "/unsubscribe/x"),
     ] {
-        let answer = at(method, path, "192.0.2.1");
-        let seconds = wait(&answer, TOO_MANY_CALLS);
+        let response = at(method, path, "192.0.2.1");
+        let seconds = wait(&response, TOO_MANY_CALLS);
         assert!(seconds <= 300, "{seconds}");
         let state = format!("\"anonymous\";r=0;t={seconds}");
-        assert_eq!(headers(&answer), (policy, Some(state.as_str())), "{method} {path}");
+        assert_eq!(headers(&response), (policy, Some(state.as_str())), "{method} {path}");
     }
     // Other addresses, requests with a key, and what looks nothing up.
     assert_eq!(at("GET", "/readyz", "192.0.2.2").status, 200);
     assert_eq!(from(&app.acme, "192.0.2.1").status, 200);
     for path in ["/healthz", "/api/docs", "/api/external/openapi.json"] {
-        let answer = at("GET", path, "192.0.2.1");
-        assert_eq!((answer.status, headers(&answer)), (200, (None, None)), "{path}");
+        let response = at("GET", path, "192.0.2.1");
+        assert_eq!((response.status, headers(&response)), (200, (None, None)), "{path}");
     }
 }
 
@@ -313,9 +313,9 @@ fn nobody_evades_the_limit_of_failures_with_headers_that_the_proxy_passes_on() {
         .map(|number| {
             let forwarded = format!("for=203.0.113.{number}");
             let headers = [("X-Forwarded-For", "192.0.2.1"), ("Forwarded", forwarded.as_str())];
-            let answer = stranger.call("GET", "/api/external/v1/tracks", &headers, None).expect("an answer");
-            answer.is_error(400, "Forwarded and X-Forwarded-* do not agree");
-            answer.status
+            let response = stranger.request("GET", "/api/external/v1/tracks", &headers, None).expect("an answer");
+            response.is_error(400, "Forwarded and X-Forwarded-* do not agree");
+            response.status
         })
         .collect();
     assert_eq!(statuses, [400; 5]);
@@ -328,15 +328,15 @@ fn nobody_evades_the_limit_of_failures_with_headers_that_the_proxy_passes_on() {
 #[test]
 fn limits_are_on_unless_they_are_off() {
     let app = limited("", "", "");
-    let answer = app.acme.get_tracks();
+    let response = app.acme.get_tracks();
     let policies = "\"default\";q=600;w=60, \"workspace\";q=6000;w=60";
-    assert_eq!(headers(&answer), (Some(policies), Some("\"default\";r=599;t=1, \"workspace\";r=5999;t=1")));
+    assert_eq!(headers(&response), (Some(policies), Some("\"default\";r=599;t=1, \"workspace\";r=5999;t=1")));
 
     let app = App::start();
     let stranger = app.client("acme", "rmk_wrong");
     for _ in 0..700 {
-        let answer = app.acme.get_tracks();
-        assert_eq!((answer.status, headers(&answer)), (200, (None, None)));
+        let response = app.acme.get_tracks();
+        assert_eq!((response.status, headers(&response)), (200, (None, None)));
     }
     for _ in 0..70 {
         stranger.get_tracks().is_error(401, REFUSED);
@@ -353,7 +353,8 @@ fn a_limit_that_cannot_be_understood_is_named() {
         ("ROADMAP_RATE_LIMIT_ANONYMOUS", "rate_limit_anonymous"),
     ] {
         for value in ["fast", "0", "-1", "600/day", "600/min burst 0", "600/min burst", "1000001/s", "1.5/s", "Off"] {
-            let refused = app.plain(&["--base-url", &format!("https://{BASE_HOST}"), "serve"], &[(name, value)]);
+            let refused = app
+                .roadmap_with_environment(&["--base-url", &format!("https://{BASE_HOST}"), "serve"], &[(name, value)]);
             assert!(!refused.success, "{name}={value}");
             assert_eq!(
                 refused.stderr,

@@ -12,8 +12,8 @@ fn encoded(text: &str) -> String {
 
 fn create(client: &Client, title: &str, tags: &[&str], description: &str) {
     let request = json!({ "title": title, "tags": tags, "description": description });
-    let answer = client.post_feature_request(&json!({ "feature_request": request }));
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let response = client.post_feature_request(&json!({ "feature_request": request }));
+    assert_eq!(response.status, 201, "{}", response.text());
 }
 
 fn titles(body: &Value) -> Vec<String> {
@@ -23,9 +23,9 @@ fn titles(body: &Value) -> Vec<String> {
 
 /// The titles of what a query finds, in order.
 fn found(client: &Client, query: &str) -> Vec<String> {
-    let answer = client.get_feature_requests(&format!("query={}", encoded(query)));
-    assert_eq!(answer.status, 200, "{query}: {}", answer.text());
-    titles(&answer.json())
+    let response = client.get_feature_requests(&format!("query={}", encoded(query)));
+    assert_eq!(response.status, 200, "{query}: {}", response.text());
+    titles(&response.json())
 }
 
 #[test]
@@ -43,11 +43,11 @@ fn what_is_found_has_a_description_but_no_number_and_no_envelope() {
     app.acme.feature_request("Something else");
     for (track, status) in [("Inbox", json!(null)), ("In progress", json!("In progress"))] {
         app.acme.patch_track("1", &json!({ "track_id": app.track(track) }));
-        let answer = app.acme.get_feature_requests("query=paint");
-        assert_eq!(answer.status, 200);
-        assert_eq!(answer.header("content-type"), Some("application/json"));
+        let response = app.acme.get_feature_requests("query=paint");
+        assert_eq!(response.status, 200);
+        assert_eq!(response.header("content-type"), Some("application/json"));
         assert_eq!(
-            answer.json(),
+            response.json(),
             json!({
                 "feature_requests": [{
                     "id": request["id"],
@@ -72,11 +72,11 @@ fn a_blank_query_finds_nothing() {
     for query in
         ["", "query", "query=", "query=%20", "query=+%09%0A", "query=%C2%A0", "q=dark", "Query=dark", "per_page=15"]
     {
-        let answer = app.acme.get_feature_requests(query);
-        assert_eq!((answer.status, answer.json()), (200, json!({ "feature_requests": [] })), "{query}");
+        let response = app.acme.get_feature_requests(query);
+        assert_eq!((response.status, response.json()), (200, json!({ "feature_requests": [] })), "{query}");
     }
-    let answer = app.acme.get("/api/external/v1/feature_requests");
-    assert_eq!((answer.status, answer.json()), (200, json!({ "feature_requests": [] })));
+    let response = app.acme.get("/api/external/v1/feature_requests");
+    assert_eq!((response.status, response.json()), (200, json!({ "feature_requests": [] })));
 }
 
 #[test]
@@ -99,9 +99,9 @@ fn no_more_than_fifteen_are_returned_and_eight_unless_asked() {
         ("&page=2&page_size=3", 8),
         ("&page=0&page_size=none", 8),
     ] {
-        let answer = app.acme.get_feature_requests(&format!("query=dark{parameters}"));
-        assert_eq!(answer.status, 200, "{parameters}");
-        let body = answer.json();
+        let response = app.acme.get_feature_requests(&format!("query=dark{parameters}"));
+        assert_eq!(response.status, 200, "{parameters}");
+        let body = response.json();
         assert_eq!(titles(&body), newest[..count], "{parameters}");
         has_keys(&body, &["feature_requests"]);
     }
@@ -113,8 +113,8 @@ fn a_number_of_results_that_is_no_positive_integer_is_named() {
     create(&app.acme, "Dark mode", &[], "");
     for query in ["query=dark&", "query=&", ""] {
         for value in ["0", "00", "-1", "1.5", "", "eight", "1e1", "0x8", "%2B8", "%208", "8%20", "%D9%A8", "null"] {
-            let answer = app.acme.get_feature_requests(&format!("{query}per_page={value}"));
-            answer.is_error(422, "per_page must be an integer of at least 1");
+            let response = app.acme.get_feature_requests(&format!("{query}per_page={value}"));
+            response.is_error(422, "per_page must be an integer of at least 1");
         }
     }
     app.acme.get_feature_requests("query=dark&per_page=%ff").is_error(422, "per_page is not valid UTF-8");
@@ -410,9 +410,9 @@ fn a_broken_index_takes_down_search_alone() {
     let index = if *ON_POSTGRES { "DROP FUNCTION search_matches" } else { "DROP TABLE search_index" };
     app.data.execute(index);
     for query in ["query=dark", "query=nothing+of+the+kind"] {
-        let answer = app.acme.get_feature_requests(query);
-        answer.is_error(503, "search_unavailable");
-        assert!(answer.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok()), "{query}");
+        let response = app.acme.get_feature_requests(query);
+        response.is_error(503, "search_unavailable");
+        assert!(response.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok()), "{query}");
     }
     let vote = json!({ "customer": { "email": "ann@example.com" } });
     assert_eq!(app.acme.post_upvote("1", &vote).status, 201);

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{Answer, App, Client};
+use crate::app::{App, Client, Response};
 use crate::database::hex;
 
 /// The two methods that update, which are the same.
-type Update = fn(&Client, &Value) -> Answer;
+type Update = fn(&Client, &Value) -> Response;
 
 const UPDATES: [(&str, Update); 2] = [("PATCH", Client::patch_setting), ("PUT", Client::put_setting)];
 
@@ -17,9 +17,9 @@ fn setting(product_name: &str, website_url: &str) -> Value {
 #[test]
 fn the_setting_is_the_product_name_and_the_website_url() {
     let app = App::start();
-    let answer = app.acme.get_setting();
-    assert_eq!((answer.status, answer.json()), (200, setting("Acme", "https://acme.example")));
-    assert_eq!(answer.header("content-type"), Some("application/json"));
+    let response = app.acme.get_setting();
+    assert_eq!((response.status, response.json()), (200, setting("Acme", "https://acme.example")));
+    assert_eq!(response.header("content-type"), Some("application/json"));
 }
 
 #[test]
@@ -34,9 +34,9 @@ fn either_or_both_fields_may_be_sent_and_the_others_are_unchanged() {
             (json!({ "product_name": "Anvils" }), setting("Anvils", "https://roadmap.example")),
             (json!({ "website_url": "http://anvils.example/" }), setting("Anvils", "http://anvils.example/")),
         ] {
-            let answer = update(&app.acme, &json!({ "setting": sent }));
-            assert_eq!((answer.status, answer.json()), (200, after.clone()), "{method} {sent}");
-            assert_eq!(answer.header("content-type"), Some("application/json"), "{method} {sent}");
+            let response = update(&app.acme, &json!({ "setting": sent }));
+            assert_eq!((response.status, response.json()), (200, after.clone()), "{method} {sent}");
+            assert_eq!(response.header("content-type"), Some("application/json"), "{method} {sent}");
             assert_eq!(app.acme.get_setting().json(), after, "{method} {sent}");
         }
     }
@@ -48,10 +48,10 @@ fn other_keys_are_ignored() {
     let id = app.sql(&format!("SELECT {} FROM workspaces", hex("id")));
     for (method, update) in UPDATES {
         let other = json!({ "theme": "dark", "id": 5, "subdomain": "bolt", "workspace_id": null, "websiteUrl": [] });
-        let answer = update(&app.acme, &json!({ "setting": other, "product_name": "Outside", "more": { "a": 1 } }));
-        assert_eq!((answer.status, answer.json()), (200, setting("Acme", "https://acme.example")), "{method}");
-        let answer = update(&app.acme, &json!({ "setting": { "product_name": method, "theme": "dark" } }));
-        assert_eq!((answer.status, answer.json()), (200, setting(method, "https://acme.example")), "{method}");
+        let response = update(&app.acme, &json!({ "setting": other, "product_name": "Outside", "more": { "a": 1 } }));
+        assert_eq!((response.status, response.json()), (200, setting("Acme", "https://acme.example")), "{method}");
+        let response = update(&app.acme, &json!({ "setting": { "product_name": method, "theme": "dark" } }));
+        assert_eq!((response.status, response.json()), (200, setting(method, "https://acme.example")), "{method}");
         update(&app.acme, &setting("Acme", "https://acme.example"));
     }
     assert_eq!(app.sql(&format!("SELECT {} FROM workspaces", hex("id"))), id);
@@ -64,9 +64,9 @@ fn an_operation_key_replays_no_update() {
     for (method, update) in UPDATES {
         for name in ["Anvils", "Rockets"] {
             let body = json!({ "setting": { "product_name": name }, "operation_key": "key" });
-            let answer = update(&app.acme, &body);
-            assert_eq!(answer.json(), setting(name, "https://acme.example"), "{method}");
-            assert_eq!(answer.header("idempotent-replayed"), None, "{method}");
+            let response = update(&app.acme, &body);
+            assert_eq!(response.json(), setting(name, "https://acme.example"), "{method}");
+            assert_eq!(response.header("idempotent-replayed"), None, "{method}");
         }
     }
     assert_eq!(app.count("SELECT count(*) FROM operations"), 0);
@@ -80,8 +80,12 @@ fn a_product_name_has_up_to_200_characters_without_the_white_space_around_it() {
         [(longest.as_str(), longest.as_str()), ("\t Façade & <Söhne> 😀\n", "Façade & <Söhne> 😀"), ("x", "x")]
     {
         for (method, update) in UPDATES {
-            let answer = update(&app.acme, &json!({ "setting": { "product_name": sent } }));
-            assert_eq!((answer.status, answer.json()), (200, setting(kept, "https://acme.example")), "{method} {sent}");
+            let response = update(&app.acme, &json!({ "setting": { "product_name": sent } }));
+            assert_eq!(
+                (response.status, response.json()),
+                (200, setting(kept, "https://acme.example")),
+                "{method} {sent}"
+            );
         }
     }
 }
@@ -121,8 +125,8 @@ fn absolute_http_urls_with_a_host_are_kept_as_written() {
         "https://localhost",
     ] {
         for (method, update) in UPDATES {
-            let answer = update(&app.acme, &json!({ "setting": { "website_url": url } }));
-            assert_eq!((answer.status, answer.json()), (200, setting("Acme", url)), "{method} {url}");
+            let response = update(&app.acme, &json!({ "setting": { "website_url": url } }));
+            assert_eq!((response.status, response.json()), (200, setting("Acme", url)), "{method} {url}");
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{Answer, App, Client};
+use crate::app::{App, Client, Response};
 
 /// How many items a list must have for [`comes_in_pages`].
 pub const LISTED: usize = 101;
 
 /// Asserts contract section 4.11 on a list of [`LISTED`] items, given in their order by one field.
 #[track_caller]
-pub fn comes_in_pages(list: &str, field: &str, items: &[Value], get: impl Fn(&str) -> Answer) {
+pub fn comes_in_pages(list: &str, field: &str, items: &[Value], get: impl Fn(&str) -> Response) {
     assert_eq!(items.len(), LISTED);
     let huge = format!("1{}", "0".repeat(40));
     for (query, page, page_size, total_pages, listed) in [
@@ -29,9 +29,9 @@ pub fn comes_in_pages(list: &str, field: &str, items: &[Value], get: impl Fn(&st
         ("page=9223372036854775807&page_size=1", i64::MAX, 1, 101, 0..0),
         (&format!("page={huge}"), i64::MAX, 25, 5, 0..0),
     ] {
-        let answer = get(query);
-        assert_eq!(answer.status, 200, "{query}");
-        let mut body = answer.json();
+        let response = get(query);
+        assert_eq!(response.status, 200, "{query}");
+        let mut body = response.json();
         let found: Vec<Value> = body[list].as_array().expect("a list").iter().map(|item| item[field].clone()).collect();
         assert_eq!(found, items[listed], "{query}");
         body[list] = json!("as above");

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{Answer, App, FORM_TYPE, at_once, eventually, files_below, form_with, has_keys, is_moment};
-use crate::database::moment;
+use crate::app::{App, FORM_TYPE, Response, eventually, files_below, form_with, has_keys, in_parallel, is_timestamp};
+use crate::database::sql_timestamp;
 
 const MB: usize = 1024 * 1024;
 const NO_RECORDS: &str = "Storage for records is used up, the workspace has 1 MB";
@@ -16,7 +16,7 @@ fn started() -> (App, String) {
     (app, request)
 }
 
-fn comment(app: &App, request: &str, characters: usize) -> Answer {
+fn comment(app: &App, request: &str, characters: usize) -> Response {
     app.acme.post_comment(request, &json!({ "comment": { "content": "x".repeat(characters) } }))
 }
 
@@ -25,9 +25,9 @@ fn fill(app: &App, request: &str) -> i64 {
     let mut posted = 0;
     for characters in [100_000, 10_000, 1_000, 1] {
         loop {
-            let answer = comment(app, request, characters);
-            if answer.status != 201 {
-                answer.is_error(507, NO_RECORDS);
+            let response = comment(app, request, characters);
+            if response.status != 201 {
+                response.is_error(507, NO_RECORDS);
                 break;
             }
             posted += 1;
@@ -54,7 +54,7 @@ fn blobs(app: &App) -> usize {
 }
 
 #[test]
-fn records_without_room_are_refused_whole_and_replays_are_answered() {
+fn records_over_the_budget_are_refused_whole_and_replays_are_served() {
     let (mut app, request) = started();
     let keyed = json!({ "comment": { "content": "first" }, "operation_key": "used" });
     let first = app.acme.post_comment(&request, &keyed);
@@ -103,23 +103,23 @@ fn records_without_room_are_refused_whole_and_replays_are_answered() {
     // A process that stops hands on what it has counted, so that the next one refuses, too.
     app.terminate();
     assert!(app.wait_for_exit().success());
-    app.start_again();
+    app.restart();
     refused(&app);
     app.terminate();
     app.wait_for_exit();
     app.set_environment(&[("ROADMAP_STORAGE_RECORDS", "off")]);
-    app.start_again();
+    app.restart();
     assert_eq!(comment(&app, &request, 100_000).status, 201);
 }
 
 #[test]
 fn of_many_writes_at_once_none_goes_over_the_budget() {
     let (app, request) = started();
-    let answers = at_once(16, |_| comment(&app, &request, 100_000));
-    for answer in answers.iter().filter(|answer| answer.status != 201) {
-        answer.is_error(507, NO_RECORDS);
+    let responses = in_parallel(16, |_| comment(&app, &request, 100_000));
+    for response in responses.iter().filter(|response| response.status != 201) {
+        response.is_error(507, NO_RECORDS);
     }
-    let posted = answers.iter().filter(|answer| answer.status == 201).count();
+    let posted = responses.iter().filter(|response| response.status == 201).count();
     assert_eq!(posted, 10);
     assert_eq!(app.count("SELECT count(*) FROM comments"), 10);
 }
@@ -140,9 +140,9 @@ fn files_without_room_are_refused_and_leave_nothing() {
         app.acme.host,
         app.acme.key.as_deref().unwrap()
     );
-    let answer = String::from_utf8(app.acme.raw(head.as_bytes())).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 507 "), "{answer}");
-    assert!(answer.ends_with(&format!("{{\"error\":\"{NO_FILES}\"}}")), "{answer}");
+    let response = String::from_utf8(app.acme.raw(head.as_bytes())).unwrap();
+    assert!(response.starts_with("HTTP/1.1 507 "), "{response}");
+    assert!(response.ends_with(&format!("{{\"error\":\"{NO_FILES}\"}}")), "{response}");
     assert_eq!((rows(&app)[6], blobs(&app)), (2, 2));
     // Records go on.
     app.acme.feature_request("Dark mode");
@@ -161,7 +161,7 @@ fn operators_see_what_is_stored_and_are_warned() {
     app.wait_for_exit();
     let stored = usage(&app, &[]);
     let counted = usage(&app, &["--recount"]);
-    is_moment(&counted["counted_at"]);
+    is_timestamp(&counted["counted_at"]);
     // Nothing was there already when it was written, so that estimates are what is counted, but for what was
     // written before the service had counted for the first time.
     let bytes = |usage: &Value| usage["record_bytes"].as_i64().unwrap();
@@ -169,11 +169,11 @@ fn operators_see_what_is_stored_and_are_warned() {
     assert!((MB as i64 - 1_000..=MB as i64).contains(&bytes(&counted)), "{counted}");
     assert_eq!((&counted["subdomain"], &counted["record_limit"]), (&json!("acme"), &json!(2_i64 << 30)));
     assert_eq!((&counted["file_bytes"], &counted["file_limit"]), (&json!(0), &json!(10_i64 << 30)));
-    let table = app.human(&["workspace", "usage"]);
+    let table = app.roadmap_as_text(&["workspace", "usage"]);
     assert!(table.contains("1048576") && table.contains("acme"), "{table}");
 
     let doctor = |limit: &str| {
-        let finished = app.plain(&["doctor", "--json"], &[("ROADMAP_STORAGE_RECORDS", limit)]);
+        let finished = app.roadmap_with_environment(&["doctor", "--json"], &[("ROADMAP_STORAGE_RECORDS", limit)]);
         let findings: Value = serde_json::from_str(&finished.stdout).unwrap();
         findings.as_array().unwrap().iter().find(|finding| finding["check"] == "usage").unwrap().clone()
     };
@@ -193,7 +193,7 @@ fn what_was_never_counted_is_counted_soon() {
     app.wait_for_exit();
     let before = usage(&app, &["--recount"])["record_bytes"].as_i64().unwrap();
     app.data.execute("DELETE FROM workspace_usage");
-    app.start_again();
+    app.restart();
     assert_eq!(usage(&app, &[])["counted_at"], json!(null));
     // The first write makes the process look.
     comment(&app, &request, 1);
@@ -205,9 +205,9 @@ fn what_was_never_counted_is_counted_soon() {
 fn files_that_nothing_uses_are_deleted_after_their_time() {
     let mut app = App::start();
     let upload = |app: &App, name: &str| {
-        let answer = app.acme.post_attachment(&form_with(name, b"text"));
-        assert_eq!(answer.status, 201, "{}", answer.text());
-        answer.json()
+        let response = app.acme.post_attachment(&form_with(name, b"text"));
+        assert_eq!(response.status, 201, "{}", response.text());
+        response.json()
     };
     let with_cover = |app: &App, file: &Value| {
         let changelog = json!({ "title": "1.0", "content": "New", "cover_image_signed_id": file["signed_id"] });
@@ -215,14 +215,14 @@ fn files_that_nothing_uses_are_deleted_after_their_time() {
     };
     let (unused, cover) = (upload(&app, "unused.txt"), upload(&app, "cover.png"));
     assert_eq!(with_cover(&app, &cover).status, 201);
-    app.data.execute(&format!("UPDATE attachments SET created_at = {}", moment("1000")));
+    app.data.execute(&format!("UPDATE attachments SET created_at = {}", sql_timestamp("1000")));
     let new = upload(&app, "new.txt");
     app.terminate();
     app.wait_for_exit();
     assert_eq!(usage(&app, &[])["file_bytes"], json!(12));
 
     let sweep = |environment: &[(&str, &str)]| -> Value {
-        let finished = app.plain(&["attachments", "sweep", "--json"], environment);
+        let finished = app.roadmap_with_environment(&["attachments", "sweep", "--json"], environment);
         assert!(finished.success, "{}", finished.stderr);
         serde_json::from_str(&finished.stdout).unwrap()
     };
@@ -231,7 +231,7 @@ fn files_that_nothing_uses_are_deleted_after_their_time() {
     assert_eq!(sweep(&[])["unused_removed"], json!(0));
     assert_eq!((rows(&app)[6], blobs(&app), &usage(&app, &[])["file_bytes"]), (2, 2, &json!(8)));
 
-    app.start_again();
+    app.restart();
     with_cover(&app, &unused).is_error(422, "Cover image is invalid");
     for (file, status) in [(&unused, 404), (&cover, 302), (&new, 302)] {
         let path = file["blob_url"].as_str().unwrap().split_once(".com").unwrap().1.to_owned();

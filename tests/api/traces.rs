@@ -10,11 +10,11 @@ use prost::Message;
 use roadmap_testkit::http::{HttpSink, Request};
 use serde_json::json;
 
-use crate::app::{App, PATIENCE};
+use crate::app::{App, WAIT_LIMIT};
 
 /// A span as it is compared: attributes by name, as text.
 #[derive(Debug, PartialEq)]
-struct Shown {
+struct SpanSummary {
     name: String,
     is_error: bool,
     attributes: BTreeMap<String, String>,
@@ -47,20 +47,20 @@ fn spans(requests: &[Request]) -> Vec<(BTreeMap<String, String>, Span)> {
     spans
 }
 
-fn shown(name: &str, is_error: bool, pairs: &[(&str, &str)]) -> Shown {
+fn span_summary(name: &str, is_error: bool, pairs: &[(&str, &str)]) -> SpanSummary {
     let attributes = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    Shown { name: name.to_owned(), is_error, attributes }
+    SpanSummary { name: name.to_owned(), is_error, attributes }
 }
 
 #[test]
-fn each_call_is_a_span_with_its_route_and_nothing_that_is_somebody_s() {
+fn each_request_is_a_span_with_its_route_and_no_personal_data() {
     let sink = HttpSink::start();
     let url = sink.url();
     // However little is logged.
     let mut app = App::with(&["--log", "error"], &[("ROADMAP_OTLP_ENDPOINT", &url)]);
     let call = |method: &str, path: &str, id: &str, body: Option<&str>| {
         let headers = [("X-Request-Id", id), ("Content-Type", "application/json")];
-        app.acme.call(method, path, &headers, body.map(str::as_bytes)).expect("an answer").status
+        app.acme.request(method, path, &headers, body.map(str::as_bytes)).expect("an answer").status
     };
     let request = json!({
         "feature_request": { "title": "canary" },
@@ -78,7 +78,7 @@ fn each_call_is_a_span_with_its_route_and_nothing_that_is_somebody_s() {
     app.terminate();
     assert!(app.wait_for_exit().success());
     let all = |requests: &[Request]| spans(requests).len() == 4;
-    assert!(sink.wait_until(PATIENCE, all), "{:?}", sink.received());
+    assert!(sink.wait_until(WAIT_LIMIT, all), "{:?}", sink.received());
 
     let received = sink.received();
     for request in &received {
@@ -95,11 +95,11 @@ fn each_call_is_a_span_with_its_route_and_nothing_that_is_somebody_s() {
         assert_eq!((span.kind(), span.trace_id.len(), span.span_id.len()), (SpanKind::Server, 16, 8));
         assert!(span.start_time_unix_nano <= span.end_time_unix_nano && span.events.is_empty(), "{span:?}");
         let is_error = span.status.is_some_and(|status| status.code() == StatusCode::Error);
-        found.push(Shown { name: span.name, is_error, attributes: attributes(span.attributes) });
+        found.push(SpanSummary { name: span.name, is_error, attributes: attributes(span.attributes) });
     }
     found.sort_by_key(|span| span.attributes.get("request_id").cloned());
     let expected = [
-        shown(
+        span_summary(
             "POST /api/external/v1/feature_requests/{id}/upvotes",
             true,
             &[
@@ -109,7 +109,7 @@ fn each_call_is_a_span_with_its_route_and_nothing_that_is_somebody_s() {
                 ("request_id", "four"),
             ],
         ),
-        shown(
+        span_summary(
             "POST /api/external/v1/feature_requests",
             false,
             &[
@@ -119,7 +119,7 @@ fn each_call_is_a_span_with_its_route_and_nothing_that_is_somebody_s() {
                 ("request_id", "one"),
             ],
         ),
-        shown(
+        span_summary(
             "GET unknown",
             false,
             &[
@@ -129,7 +129,7 @@ fn each_call_is_a_span_with_its_route_and_nothing_that_is_somebody_s() {
                 ("request_id", "three"),
             ],
         ),
-        shown(
+        span_summary(
             "GET /api/external/v1/feature_requests/{id}/voters",
             false,
             &[
@@ -144,7 +144,7 @@ fn each_call_is_a_span_with_its_route_and_nothing_that_is_somebody_s() {
 }
 
 #[test]
-fn a_collector_that_is_away_holds_nothing_up() {
+fn an_unreachable_collector_holds_nothing_up() {
     let app = App::with(&[], &[("ROADMAP_OTLP_ENDPOINT", "http://127.0.0.1:1")]);
     for _ in 0..20 {
         assert_eq!(app.acme.get_tracks().status, 200);

@@ -20,16 +20,16 @@ fn to(track: &str) -> Value {
 }
 
 #[test]
-fn a_move_answers_with_the_request_on_its_new_track() {
+fn a_move_returns_the_request_on_its_new_track() {
     let app = App::start();
     let request = app.acme.feature_request("Façade mode");
     app.acme.post_upvote("1", &json!({ "customer": { "email": "ann@example.com" } }));
     let body = json!({ "track_id": app.track("In progress"), "operation_key": "one" });
-    let answer = app.acme.patch_track(request["id"].as_str().unwrap(), &body);
-    assert_eq!(answer.status, 200);
-    assert_eq!(answer.header("content-type"), Some("application/json"));
+    let response = app.acme.patch_track(request["id"].as_str().unwrap(), &body);
+    assert_eq!(response.status, 200);
+    assert_eq!(response.header("content-type"), Some("application/json"));
     assert_eq!(
-        answer.json(),
+        response.json(),
         json!({
             "feature_request": {
                 "id": request["id"],
@@ -54,9 +54,9 @@ fn any_track_leads_to_any_track_and_the_status_is_its_lane() {
     for (from, name, _) in &tracks {
         for (id, track, status) in &tracks {
             assert_eq!(app.acme.patch_track("1", &to(from)).status, 200, "{name}");
-            let answer = app.acme.patch_track("1", &to(id));
-            assert_eq!(answer.status, 200, "{name} to {track}");
-            let request = &answer.json()["feature_request"];
+            let response = app.acme.patch_track("1", &to(id));
+            assert_eq!(response.status, 200, "{name} to {track}");
+            let request = &response.json()["feature_request"];
             assert_eq!((&request["track"], &request["status"]), (&json!(track), &json!(status)), "{name} to {track}");
         }
     }
@@ -67,8 +67,8 @@ fn a_move_to_the_current_track_changes_nothing() {
     let app = App::start();
     let request = app.acme.feature_request("Dark mode");
     for _ in 0..2 {
-        let answer = app.acme.patch_track("1", &to(&app.track("Inbox")));
-        assert_eq!((answer.status, answer.json()), (200, json!({ "feature_request": request })));
+        let response = app.acme.patch_track("1", &to(&app.track("Inbox")));
+        assert_eq!((response.status, response.json()), (200, json!({ "feature_request": request })));
     }
 }
 
@@ -79,9 +79,13 @@ fn the_request_is_named_by_uuid_or_by_slug_whatever_its_words() {
     let id = request["id"].as_str().unwrap();
     let references = [id, &id.to_uppercase(), "1-dark-mode", "1-an-older-title", "1", "1-"];
     for (reference, (track, _)) in references.into_iter().zip(TRACKS) {
-        let answer = app.acme.patch_track(reference, &to(&app.track(track)));
-        let moved = &answer.json()["feature_request"];
-        assert_eq!((answer.status, &moved["id"], &moved["track"]), (200, &request["id"], &json!(track)), "{reference}");
+        let response = app.acme.patch_track(reference, &to(&app.track(track)));
+        let moved = &response.json()["feature_request"];
+        assert_eq!(
+            (response.status, &moved["id"], &moved["track"]),
+            (200, &request["id"], &json!(track)),
+            "{reference}"
+        );
     }
 }
 
@@ -90,8 +94,8 @@ fn a_track_is_named_by_its_uuid_in_either_case() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     for (track, id) in [("Planned", app.track("Planned").to_uppercase()), ("Done", app.track("Done"))] {
-        let answer = app.acme.patch_track("1", &to(&id));
-        assert_eq!((answer.status, &answer.json()["feature_request"]["track"]), (200, &json!(track)));
+        let response = app.acme.patch_track("1", &to(&id));
+        assert_eq!((response.status, &response.json()["feature_request"]["track"]), (200, &json!(track)));
     }
 }
 
@@ -104,9 +108,9 @@ fn a_request_moves_to_a_track_that_was_added() {
     {
         let arguments = ["track", "add", "--workspace", "acme", name];
         let track = app.roadmap(&[&arguments[..], flags].concat()).json();
-        let answer = app.acme.patch_track("1", &json!({ "track_id": track["id"] }));
-        let request = &answer.json()["feature_request"];
-        assert_eq!((answer.status, &request["track"], &request["status"]), (200, &json!(name), &status));
+        let response = app.acme.patch_track("1", &json!({ "track_id": track["id"] }));
+        let request = &response.json()["feature_request"];
+        assert_eq!((response.status, &request["track"], &request["status"]), (200, &json!(name), &status));
     }
 }
 
@@ -115,8 +119,8 @@ fn a_private_request_can_be_moved() {
     let app = App::start();
     let body = json!({ "feature_request": { "title": "Quokka", "private": true } });
     assert_eq!(app.acme.post_feature_request(&body).status, 201);
-    let answer = app.acme.patch_track("1-quokka", &to(&app.track("Done")));
-    assert_eq!((answer.status, &answer.json()["feature_request"]["track"]), (200, &json!("Done")));
+    let response = app.acme.patch_track("1-quokka", &to(&app.track("Done")));
+    assert_eq!((response.status, &response.json()["feature_request"]["track"]), (200, &json!("Done")));
     assert_eq!(app.acme.get_feature_requests("query=quokka").json(), json!({ "feature_requests": [] }));
 }
 
@@ -153,8 +157,8 @@ fn a_track_id_that_cannot_be_accepted_is_named() {
     ] {
         app.acme.patch_track("1", &body).is_error(422, message);
     }
-    let answer = app.acme.patch_track("1", &to(&app.track("Inbox")));
-    assert_eq!(answer.json(), json!({ "feature_request": request }));
+    let response = app.acme.patch_track("1", &to(&app.track("Inbox")));
+    assert_eq!(response.json(), json!({ "feature_request": request }));
 }
 
 #[test]
@@ -175,7 +179,7 @@ fn a_track_that_the_workspace_does_not_have_does_not_exist() {
 }
 
 #[test]
-fn an_unknown_request_is_told_before_anything_about_the_track() {
+fn an_unknown_request_is_reported_before_anything_about_the_track() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let (bolt, unknown) = unknown_requests(&app);

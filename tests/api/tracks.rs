@@ -23,10 +23,10 @@ const STARTING: [(&str, Option<&str>); 6] = [
 #[test]
 fn a_new_workspace_has_six_tracks_in_their_order() {
     let app = App::start();
-    let answer = app.acme.get_tracks();
-    assert_eq!(answer.status, 200);
-    assert_eq!(answer.header("content-type"), Some("application/json"));
-    let body = answer.json();
+    let response = app.acme.get_tracks();
+    assert_eq!(response.status, 200);
+    assert_eq!(response.header("content-type"), Some("application/json"));
+    let body = response.json();
     let id = |index: usize| &body["tracks"][index]["id"];
     assert_eq!(
         body,
@@ -72,7 +72,7 @@ fn a_track_can_map_to_a_lane_that_was_added() {
 }
 
 #[test]
-fn all_tracks_are_in_one_answer() {
+fn all_tracks_are_in_one_response() {
     let app = App::start();
     let many =
         "WITH RECURSIVE numbers(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 120)
@@ -87,8 +87,8 @@ fn all_tracks_are_in_one_answer() {
     assert_eq!(placed(&all), expected);
     for query in ["page=2", "page=2&page_size=1", "per_page=1", "page=0", "page_size=none", "page=9223372036854775807"]
     {
-        let answer = app.acme.get(&format!("/api/external/v1/tracks?{query}"));
-        assert_eq!((answer.status, &answer.json()), (200, &all), "{query}");
+        let response = app.acme.get(&format!("/api/external/v1/tracks?{query}"));
+        assert_eq!((response.status, &response.json()), (200, &all), "{query}");
     }
 }
 

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::app::{Answer, App, Client};
+use crate::app::{App, Client, Response};
 
 /// One answer of each kind: good ones and errors, of the API and of what browsers open.
-fn answers(app: &App) -> Vec<(u16, Answer)> {
+fn responses(app: &App) -> Vec<(u16, Response)> {
     let acme = &app.acme;
     let stranger = Client { key: None, ..acme.clone() };
     let nobody = Client { host: "elsewhere.example".to_owned(), ..acme.clone() };
@@ -27,18 +27,18 @@ fn answers(app: &App) -> Vec<(u16, Answer)> {
 #[test]
 fn with_a_base_url_of_https_every_response_says_so_for_its_own_host() {
     let app = App::start();
-    for (status, answer) in answers(&app) {
-        assert_eq!(answer.status, status, "{}", answer.text());
+    for (status, response) in responses(&app) {
+        assert_eq!(response.status, status, "{}", response.text());
         // Without `includeSubDomains`: what else is below the base host is not ours to decide.
-        assert_eq!(answer.header("strict-transport-security"), Some("max-age=31536000"), "{status}");
+        assert_eq!(response.header("strict-transport-security"), Some("max-age=31536000"), "{status}");
     }
 }
 
 #[test]
 fn with_a_base_url_of_http_none_does() {
     let app = App::with(&["--base-url", "http://roadmap.example.com"], &[]);
-    for (status, answer) in answers(&app) {
-        assert_eq!(answer.status, status, "{}", answer.text());
-        assert_eq!(answer.header("strict-transport-security"), None, "{status}");
+    for (status, response) in responses(&app) {
+        assert_eq!(response.status, status, "{}", response.text());
+        assert_eq!(response.header("strict-transport-security"), None, "{status}");
     }
 }

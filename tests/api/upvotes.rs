@@ -2,23 +2,23 @@
 
 use serde_json::json;
 
-use crate::app::{App, has_keys, is_id, is_moment};
+use crate::app::{App, has_keys, is_id, is_timestamp};
 
 #[test]
-fn an_upvote_answers_with_the_request_and_what_became_of_the_vote() {
+fn an_upvote_returns_the_request_and_the_outcome_of_the_vote() {
     let app = App::start();
     let request = app.acme.feature_request("Façade mode");
-    let answer = app.acme.post_upvote(
+    let response = app.acme.post_upvote(
         request["id"].as_str().unwrap(),
         &json!({
             "customer": { "email": "ann@example.com", "name": "Ann" },
             "reference_note": { "body": "<p>Wants it</p>", "author_email": "olga@acme.example" },
         }),
     );
-    assert_eq!(answer.status, 201);
-    assert_eq!(answer.header("content-type"), Some("application/json"));
+    assert_eq!(response.status, 201);
+    assert_eq!(response.header("content-type"), Some("application/json"));
     assert_eq!(
-        answer.json(),
+        response.json(),
         json!({
             "feature_request": {
                 "id": request["id"],
@@ -35,7 +35,7 @@ fn an_upvote_answers_with_the_request_and_what_became_of_the_vote() {
         })
     );
     is_id(&request["id"]);
-    is_moment(&request["created_at"]);
+    is_timestamp(&request["created_at"]);
 }
 
 #[test]
@@ -46,11 +46,11 @@ fn a_repeat_vote_adds_no_second_vote_but_its_note() {
     for (email, registered, votes) in
         [("ann@example.com", true, 1), ("ANN@Example.com", false, 1), ("bob@example.com", true, 2)]
     {
-        let answer = app.acme.post_upvote("1-dark-mode", &body(email)).json();
-        has_keys(&answer, &["feature_request", "vote_registered", "already_voted"]);
-        assert_eq!(answer["vote_registered"], registered, "{email}");
-        assert_eq!(answer["already_voted"], !registered, "{email}");
-        assert_eq!(answer["feature_request"]["votes_count"], votes, "{email}");
+        let response = app.acme.post_upvote("1-dark-mode", &body(email)).json();
+        has_keys(&response, &["feature_request", "vote_registered", "already_voted"]);
+        assert_eq!(response["vote_registered"], registered, "{email}");
+        assert_eq!(response["already_voted"], !registered, "{email}");
+        assert_eq!(response["feature_request"]["votes_count"], votes, "{email}");
     }
     assert_eq!(app.count("SELECT count(*) FROM notes"), 3);
     assert_eq!(app.count("SELECT count(*) FROM votes"), 2);
@@ -60,10 +60,10 @@ fn a_repeat_vote_adds_no_second_vote_but_its_note() {
 fn without_a_customer_only_the_note_is_added() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
-    let answer =
+    let response =
         app.acme.post_upvote("1", &json!({ "reference_note": { "body": "<b>Heard</b> at a fair<script>x</script>" } }));
-    assert_eq!(answer.status, 201);
-    let body = answer.json();
+    assert_eq!(response.status, 201);
+    let body = response.json();
     assert_eq!((&body["vote_registered"], &body["already_voted"]), (&json!(false), &json!(false)));
     assert_eq!(body["feature_request"]["votes_count"], 0);
     assert_eq!(app.sql("SELECT body FROM notes"), ["<b>Heard</b> at a fair"]);
@@ -94,13 +94,13 @@ fn the_request_is_named_by_uuid_or_by_slug_whatever_its_words() {
     let request = app.acme.feature_request("Dark mode");
     let id = request["id"].as_str().unwrap();
     for reference in [id, &id.to_uppercase(), "1-dark-mode", "1-an-older-title", "1", "1-", "001"] {
-        let answer = app.acme.post_upvote(reference, &json!({ "customer": { "email": "ann@example.com" } }));
-        assert_eq!((answer.status, &answer.json()["feature_request"]["id"]), (201, &request["id"]), "{reference}");
+        let response = app.acme.post_upvote(reference, &json!({ "customer": { "email": "ann@example.com" } }));
+        assert_eq!((response.status, &response.json()["feature_request"]["id"]), (201, &request["id"]), "{reference}");
     }
 }
 
 #[test]
-fn an_unknown_request_is_told_before_bad_fields() {
+fn an_unknown_request_is_reported_before_bad_fields() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let good = json!({ "customer": { "email": "ann@example.com" } });

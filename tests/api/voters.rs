@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{App, Client, is_id, is_moment};
-use crate::database::{hex, moment};
+use crate::app::{App, Client, is_id, is_timestamp};
+use crate::database::{hex, sql_timestamp};
 use crate::shared::comes_in_pages;
 use crate::shared::unknown_requests;
 
 fn vote(client: &Client, request: &str, email: &str) {
-    let answer = client.post_upvote(request, &json!({ "customer": { "email": email } }));
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let response = client.post_upvote(request, &json!({ "customer": { "email": email } }));
+    assert_eq!(response.status, 201, "{}", response.text());
 }
 
 fn emails(body: &Value) -> Vec<&str> {
@@ -22,12 +22,12 @@ fn nobody() -> Value {
 }
 
 /// Lets votes have been cast so many milliseconds after the start of 2026.
-fn cast_at(app: &App, moments: &[(&str, u32)]) {
-    for (email, millis) in moments {
+fn set_vote_timestamps(app: &App, timestamps: &[(&str, u32)]) {
+    for (email, millis) in timestamps {
         let update = format!(
             "UPDATE votes SET created_at = {}
              WHERE customer_id IN (SELECT id FROM customers WHERE email = '{email}')",
-            moment(&format!("1767225600000 + {millis}"))
+            sql_timestamp(&format!("1767225600000 + {millis}"))
         );
         app.data.execute(&update);
     }
@@ -42,11 +42,11 @@ fn voters_are_listed_newest_vote_first() {
     {
         app.acme.post_upvote("1", &json!({ "customer": { "email": email, "name": name } }));
     }
-    cast_at(&app, &[("Ann@Example.com", 2_000), ("bob@example.com", 3_000), ("cid@example.com", 1)]);
-    let answer = app.acme.get_voters("1-dark-mode", "");
-    assert_eq!(answer.status, 200);
-    assert_eq!(answer.header("content-type"), Some("application/json"));
-    let body = answer.json();
+    set_vote_timestamps(&app, &[("Ann@Example.com", 2_000), ("bob@example.com", 3_000), ("cid@example.com", 1)]);
+    let response = app.acme.get_voters("1-dark-mode", "");
+    assert_eq!(response.status, 200);
+    assert_eq!(response.header("content-type"), Some("application/json"));
+    let body = response.json();
     let voters = &body["voters"];
     assert_eq!(
         body,
@@ -86,19 +86,19 @@ fn voters_are_listed_newest_vote_first() {
 }
 
 #[test]
-fn the_moment_of_a_vote_is_its_own() {
+fn the_timestamp_of_a_vote_is_its_own() {
     let app = App::start();
     for title in ["Dark mode", "CSV export"] {
         app.acme.feature_request(title);
     }
     vote(&app.acme, "1", "ann@example.com");
-    cast_at(&app, &[("ann@example.com", 0)]);
+    set_vote_timestamps(&app, &[("ann@example.com", 0)]);
     vote(&app.acme, "2", "ann@example.com");
     vote(&app.acme, "1", "ANN@example.com");
     let [first, second] = ["1", "2"].map(|request| app.acme.get_voters(request, "").json()["voters"][0].clone());
     assert_eq!(first["id"], second["id"]);
     assert_eq!(first["created_at"], "2026-01-01T00:00:00.000Z");
-    is_moment(&second["created_at"]);
+    is_timestamp(&second["created_at"]);
     assert_ne!(second["created_at"], first["created_at"]);
 }
 
@@ -109,8 +109,8 @@ fn a_request_without_votes_has_an_empty_list() {
     app.acme.post_upvote("1", &json!({ "reference_note": { "body": "No voter" } }));
     app.acme.feature_request("Another");
     vote(&app.acme, "2", "ann@example.com");
-    let answer = app.acme.get_voters("1", "");
-    assert_eq!((answer.status, answer.json()), (200, nobody()));
+    let response = app.acme.get_voters("1", "");
+    assert_eq!((response.status, response.json()), (200, nobody()));
 }
 
 #[test]
@@ -131,11 +131,11 @@ fn the_request_is_named_by_uuid_or_by_slug_whatever_its_words() {
     vote(&app.acme, "1", "ann@example.com");
     let id = request["id"].as_str().unwrap();
     for reference in [id, &id.to_uppercase(), "1-dark-mode", "1-an-older-title", "1", "1-"] {
-        let answer = app.acme.get_voters(reference, "");
-        assert_eq!((answer.status, emails(&answer.json())), (200, vec!["ann@example.com"]), "{reference}");
+        let response = app.acme.get_voters(reference, "");
+        assert_eq!((response.status, emails(&response.json())), (200, vec!["ann@example.com"]), "{reference}");
     }
-    let answer = app.acme.get("/api/external/v1/feature_requests/1/voters");
-    assert_eq!((answer.status, emails(&answer.json())), (200, vec!["ann@example.com"]));
+    let response = app.acme.get("/api/external/v1/feature_requests/1/voters");
+    assert_eq!((response.status, emails(&response.json())), (200, vec!["ann@example.com"]));
 }
 
 #[test]
@@ -145,8 +145,8 @@ fn the_voters_of_a_private_request_are_listed() {
     let request = app.acme.post_feature_request(&body).json()["feature_request"].clone();
     vote(&app.acme, "1", "ann@example.com");
     for reference in [request["id"].as_str().unwrap(), "1-quokka"] {
-        let answer = app.acme.get_voters(reference, "");
-        assert_eq!((answer.status, emails(&answer.json())), (200, vec!["ann@example.com"]), "{reference}");
+        let response = app.acme.get_voters(reference, "");
+        assert_eq!((response.status, emails(&response.json())), (200, vec!["ann@example.com"]), "{reference}");
     }
 }
 
@@ -155,11 +155,11 @@ fn the_list_comes_in_pages() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let voters: Vec<String> = (0..101).map(|number| format!("voter{number}@example.com")).collect();
-    let moments: Vec<(&str, u32)> = voters.iter().map(String::as_str).zip(1..).collect();
+    let timestamps: Vec<(&str, u32)> = voters.iter().map(String::as_str).zip(1..).collect();
     for email in &voters {
         vote(&app.acme, "1", email);
     }
-    cast_at(&app, &moments);
+    set_vote_timestamps(&app, &timestamps);
     let newest: Vec<Value> = voters.iter().rev().map(|email| json!(email)).collect();
     comes_in_pages("voters", "email", &newest, |query| app.acme.get_voters("1", query));
 }
@@ -170,14 +170,14 @@ fn a_page_that_is_no_positive_integer_is_named() {
     app.acme.feature_request("Dark mode");
     for parameter in ["page", "page_size"] {
         for value in ["0", "00", "-1", "1.5", "", "one", "1e3", "0x1", "%2B1", "%201", "1%20", "%D9%A3", "null"] {
-            let answer = app.acme.get_voters("1", &format!("{parameter}={value}"));
-            answer.is_error(422, &format!("{parameter} must be an integer of at least 1"));
+            let response = app.acme.get_voters("1", &format!("{parameter}={value}"));
+            response.is_error(422, &format!("{parameter} must be an integer of at least 1"));
         }
     }
 }
 
 #[test]
-fn an_unknown_request_is_told_before_a_bad_page() {
+fn an_unknown_request_is_reported_before_a_bad_page() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let (bolt, unknown) = unknown_requests(&app);

@@ -6,8 +6,8 @@ use crate::app::{App, Client};
 use crate::shared::comes_in_pages;
 
 fn vote(client: &Client, request: &str, email: &str) {
-    let answer = client.post_upvote(request, &json!({ "customer": { "email": email } }));
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let response = client.post_upvote(request, &json!({ "customer": { "email": email } }));
+    assert_eq!(response.status, 201, "{}", response.text());
 }
 
 fn numbers(body: &Value) -> Vec<i64> {
@@ -30,11 +30,11 @@ fn the_requests_that_a_customer_voted_for_are_listed_with_their_numbers() {
     vote(&app.acme, "3", "ann@example.com");
     vote(&app.acme, "1", "ann@example.com");
     app.acme.patch_track("1", &json!({ "track_id": app.track("In progress") }));
-    let answer = app.acme.get_votes("email=ann@example.com");
-    assert_eq!(answer.status, 200);
-    assert_eq!(answer.header("content-type"), Some("application/json"));
+    let response = app.acme.get_votes("email=ann@example.com");
+    assert_eq!(response.status, 200);
+    assert_eq!(response.header("content-type"), Some("application/json"));
     assert_eq!(
-        answer.json(),
+        response.json(),
         json!({
             "feature_requests": [
                 {
@@ -129,8 +129,8 @@ fn an_unknown_email_gives_an_empty_list() {
     for email in
         ["nobody@example.com", "an@example.com", "ann@example.co", "%25@example.com", "olga@acme.example", &longest]
     {
-        let answer = app.acme.get_votes(&format!("email={email}"));
-        assert_eq!((answer.status, answer.json()), (200, nothing()), "{email}");
+        let response = app.acme.get_votes(&format!("email={email}"));
+        assert_eq!((response.status, response.json()), (200, nothing()), "{email}");
     }
 }
 
@@ -143,8 +143,8 @@ fn a_missing_or_blank_email_is_named() {
         let message = "param is missing or the value is empty or invalid: email";
         app.acme.get_votes(query).is_error(422, message);
     }
-    let answer = app.acme.get("/api/external/v1/votes");
-    answer.is_error(422, "param is missing or the value is empty or invalid: email");
+    let response = app.acme.get("/api/external/v1/votes");
+    response.is_error(422, "param is missing or the value is empty or invalid: email");
 }
 
 #[test]
@@ -189,11 +189,11 @@ fn a_page_that_is_no_positive_integer_is_named() {
     for parameter in ["page", "page_size"] {
         for value in ["0", "00", "-1", "1.5", "", "one", "1e3", "0x1", "%2B1", "%201", "1%20", "%D9%A3", "1,2", "null"]
         {
-            let answer = app.acme.get_votes(&format!("email=ann@example.com&{parameter}={value}"));
-            answer.is_error(422, &format!("{parameter} must be an integer of at least 1"));
+            let response = app.acme.get_votes(&format!("email=ann@example.com&{parameter}={value}"));
+            response.is_error(422, &format!("{parameter} must be an integer of at least 1"));
         }
-        let answer = app.acme.get_votes(&format!("email=ann@example.com&{parameter}=%ff"));
-        answer.is_error(422, &format!("{parameter} is not valid UTF-8"));
+        let response = app.acme.get_votes(&format!("email=ann@example.com&{parameter}=%ff"));
+        response.is_error(422, &format!("{parameter} is not valid UTF-8"));
     }
 }
 

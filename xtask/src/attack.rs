@@ -21,14 +21,14 @@ use attacks::{ATTACKS, Attacker};
 use neighbour::{Figures, Neighbour};
 
 /// How much slower than alone the neighbour's requests may be, and what is quick enough in any case.
-const MOST_SLOWDOWN: f64 = 2.0;
-const QUICK: Duration = Duration::from_millis(50);
+const MAX_SLOWDOWN: f64 = 2.0;
+const ALWAYS_FAST_ENOUGH: Duration = Duration::from_millis(50);
 
 /// How long `/healthz` may take.
-const HEALTHZ: Duration = Duration::from_millis(100);
+const HEALTHZ_LIMIT: Duration = Duration::from_millis(100);
 
 /// How much memory an attack may add, in megabytes.
-const MEMORY: f64 = 64.0;
+const MEMORY_LIMIT_MB: f64 = 64.0;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Attack {
@@ -129,7 +129,7 @@ impl Attack {
         println!("| attack | p50 ms | p99 ms | longest ms | `/healthz` p99 ms | memory | 5xx | the attacker got |");
         println!("|---|---:|---:|---:|---:|---:|---:|---|");
         println!("| none | {} | | | |", quiet.columns());
-        let slow = quiet.p99().mul_f64(MOST_SLOWDOWN).max(QUICK);
+        let slow = quiet.p99().mul_f64(MAX_SLOWDOWN).max(ALWAYS_FAST_ENOUGH);
         let mut missed = Vec::new();
         for (name, attack) in ATTACKS.iter().filter(|(name, _)| name.contains(&self.only)) {
             let (figures, memory, outcome) = watch(Some(attack))?;
@@ -138,10 +138,10 @@ impl Attack {
             if !self.debug && figures.p99() > slow {
                 miss(format!("p99 {:?}, allowed are {slow:?}", figures.p99()));
             }
-            if !self.debug && figures.healthz_p99() > HEALTHZ {
+            if !self.debug && figures.healthz_p99() > HEALTHZ_LIMIT {
                 miss(format!("/healthz {:?}", figures.healthz_p99()));
             }
-            if memory > MEMORY {
+            if memory > MEMORY_LIMIT_MB {
                 miss(format!("{memory:.0} MB more memory"));
             }
             if figures.server_errors > 0 {

@@ -114,7 +114,7 @@ const WORKLOADS: [Workload; 8] = [
 ];
 
 /// Connections of those that all vote for the same request, and of those that do not.
-const CROWD: usize = 64;
+const MANY_CLIENTS: usize = 64;
 
 /// Votes of customers who are new each, for any request and for one.
 const SPREAD: Workload = Workload {
@@ -208,7 +208,7 @@ impl Bench {
                 let measure = || self.measure(&service, &corpus, workload, *connections);
                 let (figures, share) = match script {
                     Some(script) => {
-                        let (ratio, (figures, alone)) = self.middle(|| {
+                        let (ratio, (figures, alone)) = self.median(|| {
                             let figures = measure()?;
                             let alone = pgbench::run(&service, script, self, *connections)?;
                             Ok((figures.per_second / alone, (figures, alone)))
@@ -237,27 +237,27 @@ impl Bench {
     /// Many that vote for one request, also while a snapshot is held open, against as many whose
     /// votes are spread.
     fn crowd(&self, service: &Service, corpus: &Corpus) -> anyhow::Result<()> {
-        println!("\n| {CROWD} connections | calls/s | p50 ms | p99 ms | CPU ms/call | of the spread rate |");
+        println!("\n| {MANY_CLIENTS} connections | calls/s | p50 ms | p99 ms | CPU ms/call | of the spread rate |");
         println!("|---|---:|---:|---:|---:|---:|");
         let show = |name: &str, figures: &Figures, share: String| {
             let Figures { per_second, p50, p99, .. } = figures;
             println!("| {name} | {per_second:.0} | {p50:.2} | {p99:.2} | {} | {share} |", figures.cpu());
         };
         let compare = |while_held: Option<&Cluster>| {
-            let spread = self.measure(service, corpus, &SPREAD, CROWD)?;
+            let spread = self.measure(service, corpus, &SPREAD, MANY_CLIENTS)?;
             let _snapshot = while_held.map(|cluster| {
                 let snapshot = roadmap_testkit::postgres::Connection::open(&cluster.url());
                 snapshot.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM vote_tallies");
                 snapshot
             });
-            let hot = self.measure(service, corpus, &HOT, CROWD)?;
+            let hot = self.measure(service, corpus, &HOT, MANY_CLIENTS)?;
             Ok((hot.per_second / spread.per_second, (spread, hot)))
         };
-        let (ratio, (spread, hot)) = self.middle(|| compare(None))?;
+        let (ratio, (spread, hot)) = self.median(|| compare(None))?;
         show(SPREAD.name, &spread, String::new());
         show(HOT.name, &hot, format!("{ratio:.2}"));
         if let Some(cluster) = &service.cluster {
-            let (ratio, (_, held)) = self.middle(|| compare(Some(cluster)))?;
+            let (ratio, (_, held)) = self.median(|| compare(Some(cluster)))?;
             show("the same, while a snapshot is open", &held, format!("{ratio:.2}"));
             let lost = service.sql(
                 "SELECT count(*) FROM vote_tallies WHERE votes_count <> (SELECT count(*) FROM votes
@@ -270,7 +270,7 @@ impl Bench {
 
     /// Measures a ratio so many times, and returns the round in the middle. Machines are noisy, and a ratio is
     /// worth something only when its two sides were measured one after the other.
-    fn middle<T>(&self, measure: impl FnMut() -> anyhow::Result<(f64, T)>) -> anyhow::Result<(f64, T)> {
+    fn median<T>(&self, measure: impl FnMut() -> anyhow::Result<(f64, T)>) -> anyhow::Result<(f64, T)> {
         let mut rounds = repeat_with(measure).take(self.rounds.max(1)).collect::<anyhow::Result<Vec<_>>>()?;
         rounds.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         Ok(rounds.swap_remove(rounds.len() / 2))

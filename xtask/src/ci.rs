@@ -13,7 +13,7 @@ use crate::test::Test;
 use crate::{coverage, layers, migrations, packaging, test_browser, test_proxies};
 
 /// Where a good run leaves the commit that it was for.
-const GREEN: &str = "target/ci-green";
+const PASSED_FILE: &str = "target/ci-green";
 
 /// Everything that a change must pass, the cheap checks first. A good run of a tree without changes leaves a proof of it,
 /// which `cargo xtask release` takes.
@@ -21,14 +21,14 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let before = clean_commit();
     checks()?;
     if let Some(commit) = before.filter(|commit| clean_commit().as_ref() == Some(commit)) {
-        fs::write(root().join(GREEN), commit)?;
+        fs::write(root().join(PASSED_FILE), commit)?;
     }
     Ok(())
 }
 
 /// Whether there was a good run for this commit.
-pub(crate) fn was_green(commit: &str) -> bool {
-    fs::read_to_string(root().join(GREEN)).is_ok_and(|green| green == commit)
+pub(crate) fn has_passed(commit: &str) -> bool {
+    fs::read_to_string(root().join(PASSED_FILE)).is_ok_and(|green| green == commit)
 }
 
 /// The commit of the tree, unless something in it is not committed or there is no git.

@@ -31,7 +31,7 @@ pub(crate) struct Dist {
 }
 
 /// What is packed beside the binary and the notices, and under which name.
-pub(crate) const BESIDE: [(&str, &str); 7] = [
+pub(crate) const BUNDLED_FILES: [(&str, &str); 7] = [
     ("CHANGELOG.md", "CHANGELOG.md"),
     ("LICENSE-APACHE", "LICENSE-APACHE"),
     ("LICENSE-MIT", "LICENSE-MIT"),
@@ -45,8 +45,8 @@ impl Dist {
     /// Builds, and returns what was made: the archive, the bill of its materials (SBOM), and the file with their checksums.
     pub(crate) fn run(&self) -> anyhow::Result<Vec<PathBuf>> {
         let target = Target::choose(self.target.as_deref())?;
-        let (version, moment) = (version()?, commit_moment()?);
-        let binary = build(&target, moment)?;
+        let (version, timestamp) = (version()?, commit_timestamp()?);
+        let binary = build(&target, timestamp)?;
         let bytes = fs::read(&binary).with_context(|| format!("{} is not there", binary.display()))?;
         let executable = Executable::read(&bytes)?;
         println!("{}: {:.1} MB, {executable}", binary.display(), bytes.len() as f64 / 1e6);
@@ -58,8 +58,8 @@ impl Dist {
         }
         let name = format!("roadmap-{version}-{}", target.triple);
         let metadata = third_party::metadata(&target.triple)?;
-        let materials = sbom::of_binary(&metadata, &bytes, moment)?;
-        let packed = archive::pack(&name, &contents(bytes, &metadata)?, moment)?;
+        let materials = sbom::for_binary(&metadata, &bytes, timestamp)?;
+        let packed = archive::pack(&name, &contents(bytes, &metadata)?, timestamp)?;
         // Not `dist`, which is where cargo puts what it builds by the profile of that name.
         let folder = root().join("target/distribution");
         fs::create_dir_all(&folder)?;
@@ -81,7 +81,7 @@ fn contents(binary: Vec<u8>, metadata: &Metadata) -> anyhow::Result<Vec<Entry>> 
         Entry { name: "roadmap".to_owned(), mode: 0o755, bytes: binary },
         Entry { name: "THIRD-PARTY.txt".to_owned(), mode: 0o644, bytes: third_party::notices(metadata)?.into() },
     ];
-    for (path, name) in BESIDE {
+    for (path, name) in BUNDLED_FILES {
         let bytes = fs::read(root().join(path)).with_context(|| format!("{path} is not there"))?;
         contents.push(Entry { name: name.to_owned(), mode: 0o644, bytes });
     }
@@ -89,13 +89,13 @@ fn contents(binary: Vec<u8>, metadata: &Metadata) -> anyhow::Result<Vec<Entry>> 
 }
 
 /// Builds the binary and returns where it is.
-fn build(target: &Target, moment: u64) -> anyhow::Result<PathBuf> {
+fn build(target: &Target, timestamp: u64) -> anyhow::Result<PathBuf> {
     let mut command = Command::new(env!("CARGO"));
     command.args(["build", "--locked", "--profile", "dist", "--package", "roadmap-server", "--bin", "roadmap"]);
     command.args(["--target", &target.triple]).current_dir(root());
     let name = format!("cargo build --profile dist --target {}", target.triple);
     eprintln!("$ {name}");
-    command.env("RUSTFLAGS", remapped()).env("SOURCE_DATE_EPOCH", moment.to_string());
+    command.env("RUSTFLAGS", remapped()).env("SOURCE_DATE_EPOCH", timestamp.to_string());
     finish(&mut command, &name)?;
     Ok(root().join("target").join(&target.triple).join("dist/roadmap"))
 }
@@ -120,7 +120,7 @@ pub(crate) fn version() -> anyhow::Result<String> {
 }
 
 /// When the commit was made, in seconds since 1970: the time of everything in the archive.
-fn commit_moment() -> anyhow::Result<u64> {
+fn commit_timestamp() -> anyhow::Result<u64> {
     let printed =
         output(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root()), "git log -1 --format=%ct")?;
     String::from_utf8_lossy(&printed).trim().parse().context("git tells no time of the last commit")
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn what_is_packed_beside_the_binary_exists() {
-        for (path, _) in BESIDE {
+        for (path, _) in BUNDLED_FILES {
             assert!(root().join(path).is_file(), "{path}");
         }
     }

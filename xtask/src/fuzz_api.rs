@@ -55,7 +55,7 @@ impl FuzzApi {
         let binary = service()?;
         for store in [Store::Sqlite, Store::Postgres] {
             if self.store.is_none_or(|only| only == store) {
-                let cases = self.try_on(store, &binary, &programs)?;
+                let cases = self.run_on(store, &binary, &programs)?;
                 println!("{store:?}: {cases} cases, nothing found");
             }
         }
@@ -63,7 +63,7 @@ impl FuzzApi {
     }
 
     /// Runs all phases and all checks on one store. Returns the number of cases.
-    fn try_on(&self, store: Store, binary: &Path, programs: &Path) -> anyhow::Result<u64> {
+    fn run_on(&self, store: Store, binary: &Path, programs: &Path) -> anyhow::Result<u64> {
         let server = (store == Store::Postgres).then(Server::find).transpose()?;
         let database = server.as_ref().map(|server| postgres::Database::empty(&server.url));
         let service = Service::start(binary, database.as_ref().map(|database| database.url.as_str()))?;
@@ -79,7 +79,7 @@ impl FuzzApi {
         command.arg("run").arg(format!("{}/api/external/openapi.json", service.url));
         command.arg("--header").arg(format!("X-Api-Key: {}", service.key));
         command.args(["--checks", "all", "--phases", "examples,coverage,fuzzing,stateful"]);
-        command.args(["--max-examples", &self.of_each_operation().to_string()]);
+        command.args(["--max-examples", &self.cases_per_operation().to_string()]);
         command.args(["--no-color", "--report", "json", "--report-json-path"]).arg(&report);
         if let Some(minutes) = self.minutes {
             command.args(["--max-time", &(minutes * 60).to_string()]);
@@ -100,11 +100,11 @@ impl FuzzApi {
 
     /// How many values are made by chance for each operation, so that all cases are enough together.
     /// Whether they were is counted at the end.
-    fn of_each_operation(&self) -> u64 {
+    fn cases_per_operation(&self) -> u64 {
         /// Cases that come of one more for each, at least: one for each operation. How many come of calls
         /// that use what others answered differs much.
-        const OF_ONE_MORE: u64 = 14;
-        self.cases.div_ceil(OF_ONE_MORE)
+        const SECONDARY_CASES: u64 = 14;
+        self.cases.div_ceil(SECONDARY_CASES)
     }
 }
 

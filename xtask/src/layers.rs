@@ -9,7 +9,7 @@ use crate::run::metadata;
 
 /// What each crate of ours may name as a normal or build dependency. A crate that is not here, or a
 /// dependency that is not in its list, is a decision to be made on purpose.
-const MAY: [(&str, &[&str]); 9] = [
+const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 9] = [
     (
         "roadmap-domain",
         &[
@@ -228,7 +228,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
 }
 
 fn problems(metadata: &Value) -> Vec<String> {
-    let may: BTreeMap<&str, &[&str]> = MAY.into_iter().collect();
+    let may: BTreeMap<&str, &[&str]> = ALLOWED_DEPENDENCIES.into_iter().collect();
     let mut problems = Vec::new();
     for package in list(metadata, "packages") {
         let name = text(package, "name");

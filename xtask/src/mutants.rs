@@ -245,25 +245,25 @@ enum Summary {
 
 /// What became of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum MutantStatus {
     /// A test failed.
-    Noticed,
+    Caught,
     /// The tests did not end in time, which is noticed, too.
-    Hung,
+    TimedOut,
     /// All tests passed.
     Missed,
     /// It cannot be built, or could not in time: the tests did not see it.
-    Unbuilt,
+    Unviable,
 }
 
 impl Outcome {
-    fn fate(&self) -> Fate {
+    fn status(&self) -> MutantStatus {
         let tested = self.phase_results.iter().any(|result| result.phase == "Test");
         match self.summary {
-            Summary::MissedMutant => Fate::Missed,
-            Summary::Timeout if tested => Fate::Hung,
-            Summary::Timeout | Summary::Unviable => Fate::Unbuilt,
-            Summary::CaughtMutant | Summary::Success | Summary::Failure => Fate::Noticed,
+            Summary::MissedMutant => MutantStatus::Missed,
+            Summary::Timeout if tested => MutantStatus::TimedOut,
+            Summary::Timeout | Summary::Unviable => MutantStatus::Unviable,
+            Summary::CaughtMutant | Summary::Success | Summary::Failure => MutantStatus::Caught,
         }
     }
 }
@@ -274,17 +274,17 @@ impl Outcomes {
         serde_json::from_slice(&text).with_context(|| format!("{} has another form", file.display()))
     }
 
-    fn all(&self, fate: Fate) -> impl Iterator<Item = &Mutant> {
+    fn all(&self, status: MutantStatus) -> impl Iterator<Item = &Mutant> {
         self.outcomes.iter().filter_map(move |outcome| match &outcome.scenario {
-            Scenario::Mutant(mutant) if outcome.fate() == fate => Some(mutant),
+            Scenario::Mutant(mutant) if outcome.status() == status => Some(mutant),
             Scenario::Mutant(_) | Scenario::Baseline => None,
         })
     }
 
     /// How many were noticed, and of how many that were built.
     fn share(&self) -> (usize, usize) {
-        let noticed = self.all(Fate::Noticed).count() + self.all(Fate::Hung).count();
-        (noticed, noticed + self.all(Fate::Missed).count())
+        let noticed = self.all(MutantStatus::Caught).count() + self.all(MutantStatus::TimedOut).count();
+        (noticed, noticed + self.all(MutantStatus::Missed).count())
     }
 }
 
@@ -294,12 +294,12 @@ fn report(found: &[(Crate, Outcomes)]) -> anyhow::Result<()> {
     for (one, outcomes) in found {
         let (noticed, of) = outcomes.share();
         let percent = if of == 0 { 100.0 } else { 100.0 * noticed as f64 / of as f64 };
-        let unbuilt = outcomes.all(Fate::Unbuilt).count();
-        let hung = outcomes.all(Fate::Hung).count();
+        let unbuilt = outcomes.all(MutantStatus::Unviable).count();
+        let timed_out = outcomes.all(MutantStatus::TimedOut).count();
         println!(
-            "{one}: {noticed} of {of} noticed ({percent:.1} %), {hung} of them by a limit of time; {unbuilt} could not be built"
+            "{one}: {noticed} of {of} noticed ({percent:.1} %), {timed_out} of them by a limit of time; {unbuilt} could not be built"
         );
-        for missed in outcomes.all(Fate::Missed) {
+        for missed in outcomes.all(MutantStatus::Missed) {
             let is_critical = CRITICAL.iter().any(|file| missed.file == Path::new(file));
             println!("  missed{}: {}", if is_critical { ", CRITICAL" } else { "" }, missed.name);
             critical.extend(is_critical.then_some(missed.name.as_str()));
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missed_in_a_critical_file_fails() {
+    fn a_missed_mutant_in_a_critical_file_fails() {
         let missed = |file| report(&[(Crate::Domain, outcomes(file, &["MissedMutant"]))]);
         assert!(missed("crates/domain/src/policy/ranking.rs").is_ok());
         assert_eq!(

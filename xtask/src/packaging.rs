@@ -14,7 +14,7 @@ use std::process::Command;
 
 use anyhow::{Context, bail, ensure};
 
-use crate::run::{has, root};
+use crate::run::{has_program, root};
 use compose::Compose;
 use dockerfile::Dockerfile;
 use image::Image;
@@ -114,7 +114,7 @@ impl Project {
 
 /// By systemd's own check, where it is there.
 fn verify_unit(unit: &str) -> anyhow::Result<()> {
-    if !has("systemd-analyze") {
+    if !has_program("systemd-analyze") {
         eprintln!("systemd-analyze is not there: systemd itself has not looked at packaging/roadmap.service.");
         return Ok(());
     }
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_without_documentation_is_told() {
+    fn a_setting_without_documentation_is_reported() {
         let mut project = Project::read().unwrap();
         project.files = vec![
             ("Dockerfile".to_owned(), "ENV ROADMAP_LISTEN=x".to_owned()),

@@ -36,23 +36,23 @@ impl Release {
         let repository = Repository::at(&root());
         let plan = Plan::make(&repository, &self.version, today())?;
         let commit = repository.head()?;
-        let proven = ci::was_green(&commit);
+        let proven = ci::has_passed(&commit);
         if self.dry_run {
-            println!("{}", plan.told(proven, &commit));
+            println!("{}", plan.instructions(proven, &commit));
             return Ok(());
         }
         if proven {
             eprintln!("cargo xtask ci was good for this very commit, {commit}");
         } else {
             ci::run()?;
-            ensure!(ci::was_green(&commit), "cargo xtask ci was good, and something has changed meanwhile");
+            ensure!(ci::has_passed(&commit), "cargo xtask ci was good, and something has changed meanwhile");
         }
         plan.write(&repository)?;
         lock()?;
         repository.commit(&CHANGED, &plan.message())?;
         // From here on nothing is left of a release that fails.
         let built = Dist::default().run().inspect_err(|_| {
-            if let Err(error) = repository.back_to(&commit) {
+            if let Err(error) = repository.reset_to(&commit) {
                 eprintln!("the commit of the release could not be taken back: {error:#}");
             }
         })?;
@@ -111,7 +111,7 @@ impl Plan {
     }
 
     /// What would be done.
-    fn told(&self, proven: bool, commit: &str) -> String {
+    fn instructions(&self, proven: bool, commit: &str) -> String {
         let ci = if proven {
             format!("take the good run of `cargo xtask ci` for commit {commit}")
         } else {
@@ -144,11 +144,11 @@ fn lock() -> anyhow::Result<()> {
 
 /// The day that goes into the list of changes, which is not a matter of the service's clock.
 fn today() -> time::Date {
-    OffsetDateTime::from(moment()).date()
+    OffsetDateTime::from(now()).date()
 }
 
 #[expect(clippy::disallowed_methods, reason = "the day of a release is the day on which it is made")]
-fn moment() -> std::time::SystemTime {
+fn now() -> std::time::SystemTime {
     std::time::SystemTime::now()
 }
 
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn telling_changes_neither_tree_nor_tags() {
+    fn a_dry_run_changes_neither_tree_nor_tags() {
         let folder = tempfile::tempdir().unwrap();
         let repository = repository(folder.path());
         let state = || {
@@ -239,7 +239,7 @@ mod tests {
             (CHANGED.map(read), git(&["status", "--porcelain"]), git(&["tag", "--list"]), repository.head().unwrap())
         };
         let before = state();
-        let told = plan(&repository, "0.2.0").unwrap().told(false, "abc");
+        let instructions = plan(&repository, "0.2.0").unwrap().instructions(false, "abc");
         assert_eq!(state(), before);
         for step in [
             "Would release version 0.2.0, after 0.1.0",
@@ -249,9 +249,9 @@ mod tests {
             "5. run `cargo xtask dist`",
             "annotated tag v0.2.0",
         ] {
-            assert!(told.contains(step), "{step}: {told}");
+            assert!(instructions.contains(step), "{step}: {instructions}");
         }
-        assert!(plan(&repository, "0.2.0").unwrap().told(true, "abc").contains("1. take the good run of"));
+        assert!(plan(&repository, "0.2.0").unwrap().instructions(true, "abc").contains("1. take the good run of"));
     }
 
     #[test]
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_is_taken_back_without_harm_to_what_came_meanwhile() {
+    fn a_commit_is_undone_without_harm_to_later_changes() {
         let folder = tempfile::tempdir().unwrap();
         let repository = repository(folder.path());
         let before = repository.head().unwrap();
@@ -283,7 +283,7 @@ mod tests {
         plan.write(&repository).unwrap();
         repository.commit(&CHANGED, &plan.message()).unwrap();
         fs::write(folder.path().join("meanwhile.txt"), "kept").unwrap();
-        repository.back_to(&before).unwrap();
+        repository.reset_to(&before).unwrap();
         assert_eq!(repository.head().unwrap(), before);
         assert_eq!(fs::read_to_string(folder.path().join("Cargo.toml")).unwrap(), MANIFEST);
         assert_eq!(fs::read_to_string(folder.path().join("meanwhile.txt")).unwrap(), "kept");

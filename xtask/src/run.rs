@@ -69,15 +69,15 @@ pub(crate) fn output(command: &mut Command, name: &str) -> anyhow::Result<Vec<u8
 }
 
 /// Whether a program can be started.
-pub(crate) fn has(program: &str) -> bool {
+pub(crate) fn has_program(program: &str) -> bool {
     Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
 /// Sees to a program: when it is not there, as [`install`] does.
-pub(crate) fn need(program: &str, package: &str, instead: &str) -> anyhow::Result<()> {
-    if !has(program) {
+pub(crate) fn require_program(program: &str, package: &str, instead: &str) -> anyhow::Result<()> {
+    if !has_program(program) {
         install(package, instead)?;
-        ensure!(has(program), "{package} was installed and {program} is not on the PATH");
+        ensure!(has_program(program), "{package} was installed and {program} is not on the PATH");
     }
     Ok(())
 }
@@ -85,7 +85,7 @@ pub(crate) fn need(program: &str, package: &str, instead: &str) -> anyhow::Resul
 /// Installs a package of the distribution's, where that can be done. Otherwise fails with what the
 /// maintainer can do instead.
 pub(crate) fn install(package: &str, instead: &str) -> anyhow::Result<()> {
-    if !has("apt-get") {
+    if !has_program("apt-get") {
         bail!("{package} is needed and not there: {instead}");
     }
     eprintln!("{package} is not installed; installing it with apt-get");

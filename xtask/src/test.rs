@@ -3,7 +3,7 @@
 use roadmap_testkit::postgres::SERVER_VARIABLE;
 
 use crate::postgres;
-use crate::run::{cargo, need};
+use crate::run::{cargo, require_program};
 
 /// How many tests run at the same time for each processor: most of what they do is waiting, for processes, limits and disks.
 const TESTS_PER_PROCESSOR: usize = 2;
@@ -19,7 +19,7 @@ pub(crate) struct Test {
 impl Test {
     pub(crate) fn run(&self) -> anyhow::Result<()> {
         // The demo prints calls of curl, and a test makes them as they are printed.
-        need("curl", "curl", "install it with the system's package manager")?;
+        require_program("curl", "curl", "install it with the system's package manager")?;
         let server = postgres::Server::find()?;
         let threads = std::thread::available_parallelism()?.get() * TESTS_PER_PROCESSOR;
         // Arguments may say otherwise.

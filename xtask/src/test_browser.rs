@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::Context;
 
-use crate::run::{finish, has, install, root, service};
+use crate::run::{finish, has_program, install, root, service};
 
 /// What the browser is called, by its packagers.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -15,7 +15,7 @@ const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "g
 /// Builds the service and opens what must not run.
 pub(crate) fn run() -> anyhow::Result<()> {
     for program in ["node", "npm"] {
-        anyhow::ensure!(has(program), "the browser tests need Node.js with npm; install it and run again");
+        anyhow::ensure!(has_program(program), "the browser tests need Node.js with npm; install it and run again");
     }
     let browser = browser()?;
     let (source, folder) = (root().join("tests/browser"), root().join("target/browser"));

@@ -1,11 +1,15 @@
 //! `cargo xtask test-proxies`: attacks through the proxies that people put in front of the service.
 
-use crate::run::{cargo, need};
+use crate::run::{cargo, require_program};
 
 /// Runs the tests that `cargo xtask test` leaves out because they need these programs.
 pub(crate) fn run() -> anyhow::Result<()> {
     for (program, package) in [("nginx", "nginx-light"), ("haproxy", "haproxy")] {
-        need(program, package, "install it with the system's package manager, and see that it is on the PATH")?;
+        require_program(
+            program,
+            package,
+            "install it with the system's package manager, and see that it is on the PATH",
+        )?;
     }
     // Of the whole workspace: what all tests are built of serves these, too.
     cargo(

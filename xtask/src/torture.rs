@@ -9,12 +9,12 @@ use crate::run::cargo;
 const TESTS: [&str; 8] = [
     "attachments::a_killed_process",
     "faults::",
-    "histories::",
+    "linearizability::",
     "mail::a_killed_worker",
     "mail::a_mail_server_that_is_away",
-    "mail::a_worker_that_is_told_to_stop",
+    "mail::a_stopped_worker",
     "mail::workers_apart",
-    "outages::interleaved_calls",
+    "outages::interleaved_requests",
 ];
 
 /// The long tier of what the tests do quickly: kills, resets, lost answers, full disks, histories.

@@ -59,7 +59,7 @@ impl Storage {
             Backend::Folder(folder) => files(folder.path()).iter().filter(|file| file.contains('#')).count(),
             Backend::Prefix(prefix) => {
                 let (server, prefix) = (server().await, prefix.clone());
-                tokio::task::spawn_blocking(move || server.unfinished(&prefix)).await.unwrap()
+                tokio::task::spawn_blocking(move || server.unfinished_uploads(&prefix)).await.unwrap()
             }
         }
     }

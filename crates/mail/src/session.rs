@@ -243,8 +243,8 @@ mod tests {
     async fn error_of(response: &'static str) -> Error {
         let sink = Sink::start();
         sink.script(move |step| match step {
-            Step::To(_) => Reply::Say(response),
-            _ => Reply::Usual,
+            Step::To(_) => Reply::Custom(response),
+            _ => Reply::Default,
         });
         let options = SmtpOptions::parse(&sink.url(), "hello@acme.example").unwrap();
         let mut connection = Server::new(&options).unwrap().connect(&mut ()).await.unwrap();

@@ -152,7 +152,7 @@ async fn a_rejection_is_classified_by_step_and_code() {
                 Step::Data => "data",
                 Step::Message(_) => "message",
             };
-            if name == step { Reply::Say(answer) } else { Reply::Usual }
+            if name == step { Reply::Custom(answer) } else { Reply::Default }
         });
         // A connection that is kept has the early steps behind it.
         let fresh = if matches!(step, "connect" | "hello") { self::mailer(&sink.url()) } else { mailer.clone() };
@@ -163,7 +163,7 @@ async fn a_rejection_is_classified_by_step_and_code() {
         assert!(reason.chars().count() <= 500 && !reason.contains(char::is_control), "{reason}");
     }
     assert_eq!(sink.count(), 0);
-    sink.script(|_| Reply::Usual);
+    sink.script(|_| Reply::Default);
     mailer.send(&ann()).await.unwrap();
     assert_eq!(sink.count(), 1);
 }
@@ -172,8 +172,8 @@ async fn a_rejection_is_classified_by_step_and_code() {
 async fn a_rejected_recipient_does_not_affect_other_mail() {
     let sink = Sink::start();
     sink.script(|step| match step {
-        Step::To("gone@example.com") => Reply::Say("550 5.1.1 No such user"),
-        _ => Reply::Usual,
+        Step::To("gone@example.com") => Reply::Custom("550 5.1.1 No such user"),
+        _ => Reply::Default,
     });
     let mailer = mailer(&sink.url());
     for _ in 0..3 {
@@ -192,7 +192,7 @@ async fn a_silent_server_times_out() {
         sink.script(move |step| match step {
             Step::To(_) if is_recipient => Reply::Stall(Duration::from_secs(60)),
             Step::Message(_) if !is_recipient => Reply::Stall(Duration::from_secs(60)),
-            _ => Reply::Usual,
+            _ => Reply::Default,
         });
         let begun = Instant::now();
         let (became, reason) = kind_and_reason(mailer.send(&ann()).await);
@@ -200,7 +200,7 @@ async fn a_silent_server_times_out() {
         assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     }
     // What was left in the middle of a dialog does not answer for the next mail.
-    sink.script(|_| Reply::Usual);
+    sink.script(|_| Reply::Default);
     mailer.send(&to("next@example.com")).await.unwrap();
     assert!(sink.received().iter().any(|mail| mail.to == ["next@example.com"]));
 }
@@ -212,12 +212,12 @@ async fn a_lost_connection_is_transient() {
     for (keep, count) in [(false, 0), (true, 1)] {
         sink.script(move |step| match step {
             Step::Message(_) => Reply::HangUp { keep },
-            _ => Reply::Usual,
+            _ => Reply::Default,
         });
         assert_eq!(kind_and_reason(mailer.send(&ann()).await).0, "later");
         assert_eq!(sink.count(), count);
     }
-    sink.script(|_| Reply::Usual);
+    sink.script(|_| Reply::Default);
     mailer.send(&ann()).await.unwrap();
 }
 
@@ -244,7 +244,7 @@ async fn a_restarted_server_is_reconnected() {
 async fn a_wrong_password_is_transient_with_the_servers_message() {
     let login = Some(("ann@acme".to_owned(), "s3:cret".to_owned()));
     for mechanisms in ["PLAIN", "LOGIN"] {
-        let sink = Sink::with(Setup { login: login.clone(), mechanisms, ..Setup::default() });
+        let sink = Sink::with_setup(Setup { login: login.clone(), mechanisms, ..Setup::default() });
         mailer(&with_login(&sink, "ann%40acme:s3%3Acret")).send(&ann()).await.unwrap();
         let (became, reason) = kind_and_reason(mailer(&with_login(&sink, "ann%40acme:wr0ng")).send(&ann()).await);
         assert!(became == "later" && reason.contains("535") && reason.contains("Wrong user or password"), "{reason}");
@@ -260,7 +260,7 @@ async fn a_non_ascii_address_needs_smtputf8() {
     let utf8 = Sink::start();
     mailer(&utf8.url()).send(&to("jürgen@example.com")).await.unwrap();
     assert_eq!(utf8.received()[0].to, ["jürgen@example.com"]);
-    let ascii = Sink::with(Setup { is_ascii_only: true, ..Setup::default() });
+    let ascii = Sink::with_setup(Setup { is_ascii_only: true, ..Setup::default() });
     let (became, reason) = kind_and_reason(mailer(&ascii.url()).send(&to("jürgen@example.com")).await);
     assert!(matches!(became, "never" | "no mailbox"), "{became}: {reason}");
     mailer(&ascii.url()).send(&ann()).await.unwrap();
@@ -269,7 +269,7 @@ async fn a_non_ascii_address_needs_smtputf8() {
 #[tokio::test]
 async fn a_transcript_has_everything_but_the_password() {
     let login = Some(("ann".to_owned(), "s3cretpass".to_owned()));
-    let sink = Sink::with(Setup { login, ..Setup::default() });
+    let sink = Sink::with_setup(Setup { login, ..Setup::default() });
     let address = EmailAddress::parse("email", "ann@example.com").unwrap();
     let told = mailer(&with_login(&sink, "ann:s3cretpass")).send_test_mail(&address).await;
     assert_eq!(told.outcome, Ok(()), "{told:#?}");
@@ -288,8 +288,8 @@ async fn a_transcript_has_everything_but_the_password() {
     assert!(!format!("{wrong:?}").contains("wr0ngpass"), "{wrong:?}");
 
     sink.script(|step| match step {
-        Step::To(_) => Reply::Say("550 5.1.1 No such user"),
-        _ => Reply::Usual,
+        Step::To(_) => Reply::Custom("550 5.1.1 No such user"),
+        _ => Reply::Default,
     });
     let refused = mailer(&with_login(&sink, "ann:s3cretpass")).send_test_mail(&address).await;
     assert!(refused.outcome.is_err_and(|why| why.contains("5.1.1 No such user")));
@@ -304,7 +304,7 @@ fn encrypted(folder: &tempfile::TempDir, is_implicit: bool) -> (Sink, String) {
     let file = folder.path().join("ca.pem");
     std::fs::write(&file, issued.cert.pem()).unwrap();
     let certificate = Some((issued.cert.der().to_vec(), issued.signing_key.serialize_der()));
-    (Sink::with(Setup { certificate, is_implicit, ..Setup::default() }), file.display().to_string())
+    (Sink::with_setup(Setup { certificate, is_implicit, ..Setup::default() }), file.display().to_string())
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ const INSPECT: &str = "
            ]) WITH ORDINALITY AS asked (name, place) JOIN pg_settings USING (name) ORDER BY place) AS settings";
 
 #[derive(QueryableByName)]
-struct Inspected {
+struct SessionProperties {
     #[diesel(sql_type = Text)]
     role: String,
     #[diesel(sql_type = Bool)]
@@ -39,15 +39,15 @@ struct Inspected {
 
 /// Returns whether the server waits for its disk. Fails when a connection of the pool is not what the service relies on: a pooler in between may
 /// have dropped the settings, or an operator given the role too much.
-pub(crate) async fn connection(pool: &Pool, options: &PostgresOptions) -> Result<bool, StoreError> {
-    let session = Session::reading(pool, NO_WORKSPACE).await?;
+pub(crate) async fn verify_connection(pool: &Pool, options: &PostgresOptions) -> Result<bool, StoreError> {
+    let session = Session::autocommit(pool, NO_WORKSPACE).await?;
     let inspect = diesel::sql_query(INSPECT);
-    let inspected: Inspected = session.run(inspect.get_result(&mut session.connection()?)).await?;
+    let inspected: SessionProperties = session.run(inspect.get_result(&mut session.connection()?)).await?;
     verify(&inspected, options).map_err(|problem| StoreError::Fatal(problem.into()))
 }
 
-fn verify(inspected: &Inspected, options: &PostgresOptions) -> Result<bool, String> {
-    let Inspected { role, above_rules, owner, open, settings } = inspected;
+fn verify(inspected: &SessionProperties, options: &PostgresOptions) -> Result<bool, String> {
+    let SessionProperties { role, above_rules, owner, open, settings } = inspected;
     let refused = Err;
     if *role != options.role {
         return refused(format!("the connection works under the role {role}, and was asked to under {}", options.role));
@@ -91,7 +91,7 @@ mod tests {
     fn a_connection_that_is_not_as_asked_is_refused() {
         let options = PostgresOptions::new("postgres://localhost/roadmap");
         let settings = ["2000", "1500", "2000", "roadmap", "on", "read committed", "off"];
-        let inspected = |setting: usize, value: &str| Inspected {
+        let inspected = |setting: usize, value: &str| SessionProperties {
             role: "roadmap_service".to_owned(),
             above_rules: false,
             owner: false,

@@ -18,29 +18,34 @@ const EPOCH: i64 = 946_684_800_000;
 /// A moment in a `timestamptz` column: milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, AsExpression, FromSqlRow)]
 #[diesel(sql_type = Timestamptz)]
-pub(crate) struct Moment(i64);
+pub(crate) struct TimestampColumn(i64);
 
-impl Moment {
+impl TimestampColumn {
     /// The moment of a row. What PostgreSQL can keep reaches farther than what the model can.
-    pub(crate) fn read(self, table: &'static str, column: &'static str, row: Uuid) -> Result<Timestamp, StoreError> {
+    pub(crate) fn into_timestamp(
+        self,
+        table: &'static str,
+        column: &'static str,
+        row: Uuid,
+    ) -> Result<Timestamp, StoreError> {
         Timestamp::from_millis(self.0).ok_or_else(|| inconsistent(table, column, row))
     }
 }
 
-impl From<Timestamp> for Moment {
+impl From<Timestamp> for TimestampColumn {
     fn from(at: Timestamp) -> Self {
         Self(at.millis())
     }
 }
 
-impl FromSql<Timestamptz, Pg> for Moment {
+impl FromSql<Timestamptz, Pg> for TimestampColumn {
     fn from_sql(value: PgValue<'_>) -> deserialize::Result<Self> {
         let PgTimestamp(micros) = FromSql::<Timestamptz, Pg>::from_sql(value)?;
         Ok(Self(micros.div_euclid(1_000).saturating_add(EPOCH)))
     }
 }
 
-impl ToSql<Timestamptz, Pg> for Moment {
+impl ToSql<Timestamptz, Pg> for TimestampColumn {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
         let micros = (self.0 - EPOCH).checked_mul(1_000).ok_or("a moment is out of PostgreSQL's range")?;
         ToSql::<Timestamptz, Pg>::to_sql(&PgTimestamp(micros), &mut out.reborrow())
@@ -48,13 +53,13 @@ impl ToSql<Timestamptz, Pg> for Moment {
 }
 
 /// The moment of a column that may be empty.
-pub(crate) fn optional_moment(
-    moment: Option<Moment>,
+pub(crate) fn optional_timestamp(
+    timestamp: Option<TimestampColumn>,
     table: &'static str,
     column: &'static str,
     row: Uuid,
 ) -> Result<Option<Timestamp>, StoreError> {
-    moment.map(|moment| moment.read(table, column, row)).transpose()
+    timestamp.map(|timestamp| timestamp.into_timestamp(table, column, row)).transpose()
 }
 
 #[cfg(test)]
@@ -67,8 +72,8 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_that_the_model_cannot_hold_is_named_with_its_row() {
-        let error = Moment(i64::MAX).read("votes", "created_at", Uuid::nil()).unwrap_err();
+    fn a_timestamp_that_the_model_cannot_hold_is_named_with_its_row() {
+        let error = TimestampColumn(i64::MAX).into_timestamp("votes", "created_at", Uuid::nil()).unwrap_err();
         assert_eq!(
             error.to_string(),
             "stored data is inconsistent: votes.created_at of row 00000000-0000-0000-0000-000000000000"

@@ -26,12 +26,12 @@ use crate::errors::ConnectError;
 pub(crate) const APPLICATION_NAME: &str = "roadmap";
 
 /// A connection, and what is known of its session.
-pub(crate) struct Link {
+pub(crate) struct PooledConnection {
     pub(crate) connection: AsyncPgConnection,
     /// The workspace that it has named for row-level security.
     pub(crate) workspace: Option<Uuid>,
     /// Whether it has prepared the statements about operation keys.
-    pub(crate) knows_keys: bool,
+    pub(crate) key_statements_prepared: bool,
 }
 
 /// Makes connections to one database.
@@ -45,7 +45,7 @@ pub(crate) struct Connector {
 impl Connector {
     /// Connections of the service: under its role and its time limits.
     pub(crate) fn new(options: &PostgresOptions) -> Result<Self, ConnectError> {
-        let mut connector = Self::of_login(&options.url)?;
+        let mut connector = Self::for_login(&options.url)?;
         let given = connector.config.get_options().map(ToOwned::to_owned).unwrap_or_default();
         let millis = |limit: Duration| limit.as_millis();
         connector.config.options(format!(
@@ -58,41 +58,41 @@ impl Connector {
             // A unit is never idle for longer than it takes to send the next statement.
             millis(options.statement_timeout),
         ));
-        connector.give_up_after(options.connection_wait);
+        connector.set_connect_timeout(options.connection_wait);
         Ok(connector)
     }
 
     /// Takes no longer than this to connect. Of several hosts each gets its share of the time, so that a
     /// silent one leaves some to the next.
-    pub(crate) fn give_up_after(&mut self, wait: Duration) {
+    pub(crate) fn set_connect_timeout(&mut self, wait: Duration) {
         let hosts = u32::try_from(self.config.get_hosts().len()).unwrap_or(1).max(1);
         self.config.connect_timeout(wait / hosts);
     }
 
     /// Connections of the login itself under the service's time limits, for a look at the database.
-    pub(crate) fn for_looking(options: &PostgresOptions) -> Result<Self, ConnectError> {
-        let mut connector = Self::of_login(&options.url)?;
+    pub(crate) fn for_inspection(options: &PostgresOptions) -> Result<Self, ConnectError> {
+        let mut connector = Self::for_login(&options.url)?;
         let given = connector.config.get_options().map(ToOwned::to_owned).unwrap_or_default();
         let (statement, lock) = (options.statement_timeout.as_millis(), options.lock_timeout().as_millis());
         connector.config.options(format!("{given} -c statement_timeout={statement} -c lock_timeout={lock}"));
-        connector.give_up_after(options.connection_wait);
+        connector.set_connect_timeout(options.connection_wait);
         Ok(connector)
     }
 
     /// Connections of the login itself, without time limits: for migrations.
-    pub(crate) fn of_login(url: &str) -> Result<Self, ConnectError> {
-        let Target { mut config, encrypted, roots } = Target::parse(url)?;
-        let encrypted = encrypted.unwrap_or_else(|| !is_here(&config));
+    pub(crate) fn for_login(url: &str) -> Result<Self, ConnectError> {
+        let ParsedUrl { mut config, encrypted, roots } = ParsedUrl::parse(url)?;
+        let encrypted = encrypted.unwrap_or_else(|| !is_local(&config));
         config.ssl_mode(if encrypted { SslMode::Require } else { SslMode::Disable });
         config.application_name(APPLICATION_NAME);
         // A peer that is gone without a word is noticed before anybody asks it something.
         config.keepalives_idle(Duration::from_secs(10));
-        let tls = encrypted.then(|| trust(roots.as_deref().map(Path::new))).transpose()?;
+        let tls = encrypted.then(|| tls_config(roots.as_deref().map(Path::new))).transpose()?;
         Ok(Self { config, tls, runtime: None })
     }
 
     /// Connections that are driven by `runtime` instead of by whoever opens them.
-    pub(crate) fn on(self, runtime: Handle) -> Self {
+    pub(crate) fn on_runtime(self, runtime: Handle) -> Self {
         Self { runtime: Some(runtime), ..self }
     }
 
@@ -111,24 +111,24 @@ impl Connector {
 }
 
 impl Manager for Connector {
-    type Type = Link;
+    type Type = PooledConnection;
     type Error = ConnectError;
 
-    async fn create(&self) -> Result<Link, ConnectError> {
+    async fn create(&self) -> Result<PooledConnection, ConnectError> {
         let connection = match &self.runtime {
             None => self.connect().await?,
             Some(runtime) => {
                 let connector = self.clone();
                 let connecting = runtime.spawn(async move { connector.connect().await });
-                connecting.await.map_err(|ended| ConnectError::Refused(format!("was not tried: {ended}")))??
+                connecting.await.map_err(|ended| ConnectError::UrlRejected(format!("was not tried: {ended}")))??
             }
         };
-        Ok(Link { connection, workspace: None, knows_keys: false })
+        Ok(PooledConnection { connection, workspace: None, key_statements_prepared: false })
     }
 
-    async fn recycle(&self, link: &mut Link, _: &Metrics) -> RecycleResult<ConnectError> {
+    async fn recycle(&self, pooled: &mut PooledConnection, _: &Metrics) -> RecycleResult<ConnectError> {
         // No question to the server: whether it has hung up is known here.
-        if link.connection.is_broken() {
+        if pooled.connection.is_broken() {
             return Err(RecycleError::message("the connection has ended"));
         }
         Ok(())
@@ -136,7 +136,7 @@ impl Manager for Connector {
 }
 
 /// A URL, parsed.
-struct Target {
+struct ParsedUrl {
     config: Config,
     /// Whether the URL asks for encryption; `None` when it does not say.
     encrypted: Option<bool>,
@@ -144,18 +144,18 @@ struct Target {
     roots: Option<String>,
 }
 
-impl Target {
+impl ParsedUrl {
     /// Takes `sslmode` and `sslrootcert` out of the URL, and leaves the rest to the library. Encryption
     /// here always comes with a look at the server's certificate and name, so that `require` means what
     /// `verify-full` means elsewhere.
     ///
     /// No error shows anything that may be part of a password.
     fn parse(url: &str) -> Result<Self, ConnectError> {
-        Self::parse_any(url)
-            .map_err(|error| if is_ambiguous(url) { ConnectError::Refused(AMBIGUOUS.to_owned()) } else { error })
+        Self::parse_unchecked(url)
+            .map_err(|error| if is_ambiguous(url) { ConnectError::UrlRejected(AMBIGUOUS.to_owned()) } else { error })
     }
 
-    fn parse_any(url: &str) -> Result<Self, ConnectError> {
+    fn parse_unchecked(url: &str) -> Result<Self, ConnectError> {
         // To the library, the login ends at the first `@`, whatever comes before it: a `?` of a password
         // begins no parameters.
         let (login, place) = url.split_once('@').map_or((None, url), |(login, place)| (Some(login), place));
@@ -167,7 +167,7 @@ impl Target {
                 ("sslmode", "disable") => encrypted = Some(false),
                 ("sslmode", "require" | "verify-full") => encrypted = Some(true),
                 ("sslmode", other) => {
-                    return Err(ConnectError::Refused(format!(
+                    return Err(ConnectError::UrlRejected(format!(
                         "has sslmode={other}; it may be `disable`, or `require` or `verify-full`, which both verify \
                          the server's certificate"
                     )));
@@ -181,7 +181,7 @@ impl Target {
         let config: Config = format!("{login}{address}{query}").parse().map_err(ConnectError::Url)?;
         // No such name is looked up: it would tell a name server what may be a password.
         if config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(name) if name.contains('@'))) {
-            return Err(ConnectError::Refused(AMBIGUOUS.to_owned()));
+            return Err(ConnectError::UrlRejected(AMBIGUOUS.to_owned()));
         }
         Ok(Self { config, encrypted, roots })
     }
@@ -199,7 +199,7 @@ fn is_ambiguous(url: &str) -> bool {
 }
 
 /// Whether the server is on this machine: a socket, or a loopback address.
-fn is_here(config: &Config) -> bool {
+fn is_local(config: &Config) -> bool {
     config.get_hosts().iter().all(|host| match host {
         Host::Unix(_) => true,
         Host::Tcp(name) => {
@@ -209,7 +209,7 @@ fn is_here(config: &Config) -> bool {
 }
 
 /// Trusts the certificates of a file, or those that the system trusts.
-fn trust(file: Option<&Path>) -> Result<MakeRustlsConnect, ConnectError> {
+fn tls_config(file: Option<&Path>) -> Result<MakeRustlsConnect, ConnectError> {
     let mut roots = RootCertStore::empty();
     let certificates = match file {
         Some(file) => CertificateDer::pem_file_iter(file)
@@ -231,21 +231,21 @@ fn trust(file: Option<&Path>) -> Result<MakeRustlsConnect, ConnectError> {
 }
 
 /// What is encoded in a URL that is shown: all but what names of users, hosts and databases have.
-const SHOWN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const ENCODE_SET: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The URL without its password, for people to read: made of its parts as they are understood. When they
 /// cannot be told apart for sure, it is `postgres://…`.
 #[must_use]
 pub fn redacted(url: &str) -> String {
-    shown(url).unwrap_or_else(|| "postgres://…".to_owned())
+    redact(url).unwrap_or_else(|| "postgres://…".to_owned())
 }
 
-fn shown(url: &str) -> Option<String> {
+fn redact(url: &str) -> Option<String> {
     if is_ambiguous(url) {
         return None;
     }
-    let Target { config, .. } = Target::parse(url).ok()?;
-    let encoded = |part: &str| utf8_percent_encode(part, SHOWN).to_string();
+    let ParsedUrl { config, .. } = ParsedUrl::parse(url).ok()?;
+    let encoded = |part: &str| utf8_percent_encode(part, ENCODE_SET).to_string();
     let login = match config.get_user() {
         // Then it is a password, too, or a whole address.
         Some(user) if user.contains([':', '/', '?', '=', '&', '#', ' ']) => return None,
@@ -301,8 +301,8 @@ mod tests {
     #[test]
     fn several_hosts_share_the_time_that_there_is_to_connect() {
         for (hosts, seconds) in [("a", 12), ("a,b", 6), ("a,b,c", 4)] {
-            let mut connector = Connector::of_login(&format!("postgres://{hosts}/roadmap?sslmode=disable")).unwrap();
-            connector.give_up_after(Duration::from_secs(12));
+            let mut connector = Connector::for_login(&format!("postgres://{hosts}/roadmap?sslmode=disable")).unwrap();
+            connector.set_connect_timeout(Duration::from_secs(12));
             assert_eq!(connector.config.get_connect_timeout(), Some(&Duration::from_secs(seconds)), "{hosts}");
         }
     }
@@ -310,22 +310,22 @@ mod tests {
     #[tokio::test]
     async fn a_connection_that_the_server_has_ended_is_not_used_again() {
         let server = roadmap_testkit::postgres::server();
-        let connector = Connector::of_login(&server).unwrap();
-        let mut link = connector.create().await.unwrap();
-        assert!(connector.recycle(&mut link, &Metrics::default()).await.is_ok());
+        let connector = Connector::for_login(&server).unwrap();
+        let mut pooled = connector.create().await.unwrap();
+        assert!(connector.recycle(&mut pooled, &Metrics::default()).await.is_ok());
         let end = diesel::sql_query("SELECT pg_terminate_backend(pg_backend_pid())");
-        assert!(end.execute(&mut link.connection).await.is_err());
+        assert!(end.execute(&mut pooled.connection).await.is_err());
         let broken = async {
-            while !link.connection.is_broken() {
+            while !pooled.connection.is_broken() {
                 tokio::task::yield_now().await;
             }
         };
         tokio::time::timeout(Duration::from_secs(30), broken).await.unwrap();
-        assert!(connector.recycle(&mut link, &Metrics::default()).await.is_err());
+        assert!(connector.recycle(&mut pooled, &Metrics::default()).await.is_err());
     }
 
     #[test]
-    fn other_machines_are_spoken_to_in_secret() {
+    fn remote_servers_are_connected_with_tls() {
         for (url, encrypted) in [
             ("postgres://localhost/roadmap", false),
             ("postgres://127.0.0.1/roadmap", false),
@@ -407,7 +407,7 @@ mod tests {
     #[test]
     fn a_url_that_cannot_be_used_is_refused_without_its_password() {
         let chain = |url: &str| {
-            let error = Connector::of_login(url).err().unwrap();
+            let error = Connector::for_login(url).err().unwrap();
             let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
             causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
         };
@@ -439,12 +439,12 @@ mod tests {
             ("postgres://ann:s3?sslmode=disable@db.example.com/roadmap", true),
             ("postgres://db.example.com/roadmap?ssl%6Dode=dis%61ble", false),
         ] {
-            let connector = Connector::of_login(url).unwrap();
+            let connector = Connector::for_login(url).unwrap();
             assert_eq!(connector.tls.is_some(), encrypted, "{url}");
         }
-        let error = Connector::of_login("postgres://db.example.com/roadmap?sslrootcert=%2Fno%20where").err().unwrap();
+        let error = Connector::for_login("postgres://db.example.com/roadmap?sslrootcert=%2Fno%20where").err().unwrap();
         assert!(matches!(error, ConnectError::Certificates(_)), "{error}");
-        let config = Connector::of_login("postgres://ann:s3?c%2Fret@localhost/roadmap").unwrap().config;
+        let config = Connector::for_login("postgres://ann:s3?c%2Fret@localhost/roadmap").unwrap().config;
         assert_eq!(config.get_password(), Some("s3?c/ret".as_bytes()));
     }
 }

@@ -14,7 +14,7 @@ pub enum ConnectError {
     Url(#[source] tokio_postgres::Error),
     /// The URL asks for something that this client does not do.
     #[error("the database URL {0}")]
-    Refused(String),
+    UrlRejected(String),
     /// The certificates to trust cannot be read.
     #[error("the certificates to trust cannot be read")]
     Certificates(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -30,7 +30,7 @@ impl From<ConnectError> for StoreError {
     fn from(error: ConnectError) -> Self {
         match error {
             ConnectError::Unreachable(_) | ConnectError::Setup(_) => Self::Unavailable(error.into()),
-            ConnectError::Url(_) | ConnectError::Refused(_) | ConnectError::Certificates(_) => {
+            ConnectError::Url(_) | ConnectError::UrlRejected(_) | ConnectError::Certificates(_) => {
                 Self::Fatal(error.into())
             }
         }
@@ -61,7 +61,7 @@ pub(crate) fn store_error(error: DieselError, took: Duration, lock_timeout: Dura
             let message = information.message();
             if message.starts_with("deadlock detected") {
                 StoreError::Transient(error.into())
-            } else if is_passing(message) || took >= lock_timeout {
+            } else if is_temporary(message) || took >= lock_timeout {
                 StoreError::Unavailable(error.into())
             } else {
                 StoreError::Fatal(error.into())
@@ -73,7 +73,7 @@ pub(crate) fn store_error(error: DieselError, took: Duration, lock_timeout: Dura
 
 /// Whether the failure of a `COMMIT`, or of a statement that was sent just before it, is the server's word that the
 /// transaction was undone. Whatever else happens then, the transaction may be durable.
-pub(crate) fn is_refusal(error: &DieselError) -> bool {
+pub(crate) fn is_definite_rollback(error: &DieselError) -> bool {
     match error {
         DieselError::DatabaseError(DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::UnableToSendCommand, _) => {
             false
@@ -85,7 +85,7 @@ pub(crate) fn is_refusal(error: &DieselError) -> bool {
 }
 
 /// Whether the message tells of the server's state and not of the statement.
-fn is_passing(message: &str) -> bool {
+fn is_temporary(message: &str) -> bool {
     [
         "canceling statement due to",
         "terminating connection due to",
@@ -99,7 +99,7 @@ fn is_passing(message: &str) -> bool {
         "out of shared memory",
     ]
     .iter()
-    .any(|passing| message.contains(passing))
+    .any(|temporary| message.contains(temporary))
 }
 
 /// A value of a row that is not what was once written.
@@ -111,7 +111,7 @@ pub(crate) fn inconsistent(table: &'static str, column: &'static str, row: impl 
 mod tests {
     use super::*;
 
-    fn sorted(kind: DatabaseErrorKind, message: &str, took: u64) -> &'static str {
+    fn classified(kind: DatabaseErrorKind, message: &str, took: u64) -> &'static str {
         let error = DieselError::DatabaseError(kind, Box::new(message.to_owned()));
         match store_error(error, Duration::from_millis(took), Duration::from_secs(1)) {
             StoreError::Unavailable(_) => "unavailable",
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_server_s_own_word_is_a_refusal_to_commit() {
+    fn only_an_error_from_the_server_is_a_definite_rollback() {
         use DatabaseErrorKind::{
             ClosedConnection, ForeignKeyViolation, SerializationFailure, UnableToSendCommand, Unknown,
         };
@@ -137,12 +137,12 @@ mod tests {
             (UnableToSendCommand, "connection closed", false),
         ] {
             assert_eq!(
-                is_refusal(&DieselError::DatabaseError(kind, Box::new(message.to_owned()))),
+                is_definite_rollback(&DieselError::DatabaseError(kind, Box::new(message.to_owned()))),
                 refused,
                 "{message}"
             );
         }
-        assert!(!is_refusal(&DieselError::BrokenTransactionManager));
+        assert!(!is_definite_rollback(&DieselError::BrokenTransactionManager));
     }
 
     #[test]
@@ -168,12 +168,12 @@ mod tests {
             (UniqueViolation, "duplicate key", 1, "transient"),
             (ForeignKeyViolation, "violates foreign key", 1, "fatal"),
         ] {
-            assert_eq!(sorted(kind, message, took), expected, "{message}");
+            assert_eq!(classified(kind, message, took), expected, "{message}");
         }
     }
 
     /// How the failure of a statement is sorted that took no time: by kind and message alone.
-    fn said(error: DieselError) -> (String, StoreError) {
+    fn classified_by_message(error: DieselError) -> (String, StoreError) {
         let text = error.to_string();
         (text, store_error(error, Duration::ZERO, Duration::from_secs(3_600)))
     }
@@ -181,7 +181,7 @@ mod tests {
     /// Whether the server itself, by way of tokio-postgres and diesel-async, says what is looked for. An update of these that
     /// words it otherwise fails here.
     #[tokio::test]
-    async fn what_postgres_says_of_its_state_is_known() {
+    async fn temporary_errors_of_postgres_are_known() {
         use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection};
 
         const LOCK: &str = "SELECT pg_advisory_lock(4711, 1)";
@@ -191,15 +191,15 @@ mod tests {
         let (mut one, mut two) = (connect().await, connect().await);
 
         one.batch_execute("SET statement_timeout = '10ms'").await.unwrap();
-        let (text, sorted) = said(one.batch_execute("SELECT pg_sleep(60)").await.unwrap_err());
+        let (text, classified) = classified_by_message(one.batch_execute("SELECT pg_sleep(60)").await.unwrap_err());
         assert_eq!(text, "canceling statement due to statement timeout");
-        assert!(matches!(sorted, StoreError::Unavailable(_)), "{sorted:?}");
+        assert!(matches!(classified, StoreError::Unavailable(_)), "{classified:?}");
 
         one.batch_execute("SET statement_timeout = 0; SET lock_timeout = '10ms'").await.unwrap();
         two.batch_execute(LOCK).await.unwrap();
-        let (text, sorted) = said(one.batch_execute(LOCK).await.unwrap_err());
+        let (text, classified) = classified_by_message(one.batch_execute(LOCK).await.unwrap_err());
         assert_eq!(text, "canceling statement due to lock timeout");
-        assert!(matches!(sorted, StoreError::Unavailable(_)), "{sorted:?}");
+        assert!(matches!(classified, StoreError::Unavailable(_)), "{classified:?}");
 
         // Each waits for what the other one has.
         for connection in [&mut one, &mut two] {
@@ -218,12 +218,12 @@ mod tests {
                 outcome
             },
         );
-        let (text, sorted) = said(waits.and(also).unwrap_err());
+        let (text, classified) = classified_by_message(waits.and(also).unwrap_err());
         assert_eq!(text, "deadlock detected");
-        assert!(matches!(sorted, StoreError::Transient(_)), "{sorted:?}");
+        assert!(matches!(classified, StoreError::Transient(_)), "{classified:?}");
 
         let ended = one.batch_execute("SELECT pg_terminate_backend(pg_backend_pid())").await.unwrap_err();
-        let (text, sorted) = said(ended);
-        assert!(matches!(sorted, StoreError::Unavailable(_)), "{text}: {sorted:?}");
+        let (text, classified) = classified_by_message(ended);
+        assert!(matches!(classified, StoreError::Unavailable(_)), "{text}: {classified:?}");
     }
 }

@@ -41,19 +41,19 @@ use tokio::runtime::Handle;
 
 pub use connection::redacted;
 pub use errors::ConnectError;
-pub use migrate::{pending, revert_all, run as migrate, server_time};
+pub use migrate::{pending_migrations, revert_all, run as migrate, server_time};
 pub use roles::{RoleProblem, RoleProblems, role_problems};
 
 use crate::connection::Connector;
 use crate::pool::Pool;
-use crate::reads::Shared;
+use crate::reads::SingleFlight;
 use crate::session::Session;
 
 /// How many connections there are for what is neither a unit of work nor a list.
-const ASIDE: usize = 2;
+const AUXILIARY_CONNECTIONS: usize = 2;
 
 /// How many there are for mail, at most: a worker without mail uses one.
-const MAIL: usize = 4;
+const MAIL_CONNECTIONS: usize = 4;
 
 /// One connection of so many that read is added for searches.
 const READERS_PER_SEARCH: usize = 4;
@@ -95,7 +95,7 @@ impl PostgresOptions {
 
     /// How long an answer is waited for here. Longer than the server works on a statement, so that
     /// only a server that is silent is given up on.
-    fn answer_wait(&self) -> Duration {
+    fn response_timeout(&self) -> Duration {
         self.statement_timeout + Duration::from_millis(500)
     }
 }
@@ -106,7 +106,7 @@ pub struct PostgresStore {
     /// What units of work take their connections from.
     units: Pool,
     /// A few connections for what must not wait for them: who is calling, and whether the server is there.
-    aside: Pool,
+    auxiliary: Pool,
     /// What workers take theirs from, so that mail never keeps a call waiting.
     mail: Pool,
     connector: Connector,
@@ -124,12 +124,12 @@ impl PostgresStore {
     /// The database cannot be reached, or the role could see or change more than it may.
     pub async fn open(options: &PostgresOptions) -> Result<Self, StoreError> {
         let connector = Connector::new(options)?;
-        let driven = connector.clone().on(Handle::current());
+        let driven = connector.clone().on_runtime(Handle::current());
         let units = Pool::new(driven.clone(), options.pool_size, options)?;
-        let aside = Pool::new(driven.clone(), ASIDE, options)?;
-        let mail = Pool::new(driven, MAIL, options)?;
-        let durable = check::connection(&aside, options).await?;
-        Ok(Self { units, aside, mail, connector, options: Arc::new(options.clone()), durable })
+        let auxiliary = Pool::new(driven.clone(), AUXILIARY_CONNECTIONS, options)?;
+        let mail = Pool::new(driven, MAIL_CONNECTIONS, options)?;
+        let durable = check::verify_connection(&auxiliary, options).await?;
+        Ok(Self { units, auxiliary, mail, connector, options: Arc::new(options.clone()), durable })
     }
 
     /// Whether a crash of the server's machine loses nothing that was acknowledged (`fsync`).
@@ -151,17 +151,17 @@ impl PostgresStore {
     }
 
     async fn session(&self, workspace: WorkspaceId) -> Result<Session, StoreError> {
-        Session::reading(&self.aside, workspace).await
+        Session::autocommit(&self.auxiliary, workspace).await
     }
 
     async fn mail_session(&self, workspace: WorkspaceId) -> Result<Session, StoreError> {
-        Session::reading(&self.mail, workspace).await
+        Session::autocommit(&self.mail, workspace).await
     }
 }
 
 impl Connections for PostgresStore {
     fn pools(&self) -> Vec<PoolUse> {
-        vec![self.units.stands("write"), self.aside.stands("aside"), self.mail.stands("mail")]
+        vec![self.units.status("write"), self.auxiliary.status("auxiliary"), self.mail.status("mail")]
     }
 }
 
@@ -173,17 +173,17 @@ pub struct PostgresReader {
     /// costs, and those that wait are faster in turns than all at once (ADR 23).
     searches: Pool,
     /// What clients ask most often, and all alike.
-    tracks: Arc<Shared<Vec<Track>>>,
+    tracks: Arc<SingleFlight<Vec<Track>>>,
 }
 
 impl Connections for PostgresReader {
     fn pools(&self) -> Vec<PoolUse> {
-        vec![self.pool.stands("read"), self.searches.stands("search")]
+        vec![self.pool.status("read"), self.searches.status("search")]
     }
 }
 
 impl PostgresReader {
     async fn session(&self, workspace: WorkspaceId) -> Result<Session, StoreError> {
-        Session::reading(&self.pool, workspace).await
+        Session::autocommit(&self.pool, workspace).await
     }
 }

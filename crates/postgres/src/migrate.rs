@@ -16,7 +16,7 @@ use roadmap_domain::model::timestamp::Timestamp;
 use uuid::Uuid;
 
 use crate::PostgresOptions;
-use crate::codec::Moment;
+use crate::codec::TimestampColumn;
 use crate::connection::Connector;
 use crate::errors::store_error;
 use crate::roles;
@@ -36,10 +36,10 @@ const LOCK: i64 = 0x0072_6f61_646d_6170;
 /// # Errors
 /// The database cannot be reached, the login may not change the schema, or a migration fails.
 pub async fn run(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
-    let mut connection = locked(options).await?;
+    let mut connection = connect_with_lock(options).await?;
     // Before anything else: nothing is half done when an administrator is needed.
-    roles::ensure(&mut connection, &options.role).await?;
-    let done = if missing(&mut connection).await?.is_empty() {
+    roles::ensure_role(&mut connection, &options.role).await?;
+    let done = if missing_migrations(&mut connection).await?.is_empty() {
         Vec::new()
     } else {
         let migrated;
@@ -52,7 +52,7 @@ pub async fn run(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
     if !done.is_empty() || !is_granted(&mut connection, &options.role).await? {
         grant(&mut connection, &options.role).await?;
     }
-    secure(&mut connection, options.row_security).await?;
+    set_row_security(&mut connection, options.row_security).await?;
     Ok(done)
 }
 
@@ -61,14 +61,14 @@ pub async fn run(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
 ///
 /// # Errors
 /// The database cannot be reached, or does not answer in time.
-pub async fn pending(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
-    look(options, async |connection| missing(connection).await).await
+pub async fn pending_migrations(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
+    inspect(options, async |connection| missing_migrations(connection).await).await
 }
 
 #[derive(QueryableByName)]
-struct Clock {
+struct ServerClock {
     #[diesel(sql_type = Timestamptz)]
-    clock: Moment,
+    clock: TimestampColumn,
 }
 
 /// The time on the server, by the login itself.
@@ -76,23 +76,23 @@ struct Clock {
 /// # Errors
 /// The database cannot be reached, or does not answer in time.
 pub async fn server_time(options: &PostgresOptions) -> Result<Timestamp, StoreError> {
-    look(options, async |connection| {
+    inspect(options, async |connection| {
         let clock = diesel::sql_query("SELECT clock_timestamp() AS clock");
-        let clock: Clock = clock.get_result(connection).await.map_err(fatal)?;
-        clock.clock.read("", "clock_timestamp", Uuid::nil())
+        let clock: ServerClock = clock.get_result(connection).await.map_err(map_error)?;
+        clock.clock.into_timestamp("", "clock_timestamp", Uuid::nil())
     })
     .await
 }
 
 /// Asks the database something by the login itself. It waits for no migration, and for nothing else longer
 /// than the service's time limits.
-pub(crate) async fn look<T>(
+pub(crate) async fn inspect<T>(
     options: &PostgresOptions,
     ask: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    let connector = Connector::for_looking(options)?;
+    let connector = Connector::for_inspection(options)?;
     // Two statements at most. The server ends them before, unless it is silent.
-    let limit = options.connection_wait + options.answer_wait() * 2;
+    let limit = options.connection_wait + options.response_timeout() * 2;
     let asked = async { ask(&mut connector.connect().await?).await };
     tokio::time::timeout(limit, asked).await.unwrap_or_else(|_| {
         Err(StoreError::Unavailable(format!("the database server did not answer within {limit:?}").into()))
@@ -104,14 +104,14 @@ pub(crate) async fn look<T>(
 /// # Errors
 /// The database cannot be reached, or a migration cannot be undone.
 pub async fn revert_all(options: &PostgresOptions) -> Result<(), StoreError> {
-    let connection = locked(options).await?;
+    let connection = connect_with_lock(options).await?;
     migrate(connection, |harness| harness.revert_all_migrations(MIGRATIONS).map(|_| ())).await?.1
 }
 
 /// A connection of the login that holds the lock, until it is dropped.
-async fn locked(options: &PostgresOptions) -> Result<AsyncPgConnection, StoreError> {
-    let mut connection = Connector::of_login(&options.url)?.connect().await?;
-    connection.batch_execute(&format!("SELECT pg_advisory_lock({LOCK})")).await.map_err(fatal)?;
+async fn connect_with_lock(options: &PostgresOptions) -> Result<AsyncPgConnection, StoreError> {
+    let mut connection = Connector::for_login(&options.url)?.connect().await?;
+    connection.batch_execute(&format!("SELECT pg_advisory_lock({LOCK})")).await.map_err(map_error)?;
     Ok(connection)
 }
 
@@ -130,7 +130,7 @@ async fn migrate<T: Send + 'static>(
     worked.await.map_err(|panic| StoreError::Fatal(panic.into()))
 }
 
-pub(crate) fn fatal(error: DieselError) -> StoreError {
+pub(crate) fn map_error(error: DieselError) -> StoreError {
     // None of these statements takes long, but for those that wait for a lock, and then the message tells.
     store_error(error, Duration::ZERO, Duration::MAX)
 }
@@ -142,20 +142,20 @@ struct Version {
 }
 
 #[derive(QueryableByName)]
-struct Answer {
+struct BoolRow {
     #[diesel(sql_type = Bool)]
     answer: bool,
 }
 
 /// As the library would tell, without its creating a table to tell from.
-async fn missing(connection: &mut AsyncPgConnection) -> Result<Vec<String>, StoreError> {
+async fn missing_migrations(connection: &mut AsyncPgConnection) -> Result<Vec<String>, StoreError> {
     let is_new = "SELECT to_regclass('__diesel_schema_migrations') IS NULL AS answer";
-    let is_new: Answer = diesel::sql_query(is_new).get_result(connection).await.map_err(fatal)?;
+    let is_new: BoolRow = diesel::sql_query(is_new).get_result(connection).await.map_err(map_error)?;
     let applied: Vec<Version> = if is_new.answer {
         Vec::new()
     } else {
         let applied = "SELECT version::text AS version FROM __diesel_schema_migrations";
-        diesel::sql_query(applied).load(connection).await.map_err(fatal)?
+        diesel::sql_query(applied).load(connection).await.map_err(map_error)?
     };
     let applied: BTreeSet<String> = applied.into_iter().map(|row| row.version).collect();
     let known: Vec<Box<dyn Migration<Pg>>> = MIGRATIONS.migrations().map_err(StoreError::Fatal)?;
@@ -169,26 +169,26 @@ async fn is_granted(connection: &mut AsyncPgConnection, role: &str) -> Result<bo
                                      AND NOT has_table_privilege(oid, 'workspaces', 'INSERT, UPDATE, DELETE')
                                      FROM pg_roles WHERE rolname = $1), false) AS answer";
     let granted = diesel::sql_query(granted).bind::<Text, _>(role);
-    let granted: Answer = granted.get_result(connection).await.map_err(fatal)?;
+    let granted: BoolRow = granted.get_result(connection).await.map_err(map_error)?;
     Ok(granted.answer)
 }
 
 /// Switches row-level security on or off, on the tables that are not as they should be.
-async fn secure(connection: &mut AsyncPgConnection, on: bool) -> Result<(), StoreError> {
+async fn set_row_security(connection: &mut AsyncPgConnection, on: bool) -> Result<(), StoreError> {
     let (wrong, action) = if on { ("NOT relrowsecurity", "ENABLE") } else { ("relrowsecurity", "DISABLE") };
     let switch = format!(
         "DO $$
          DECLARE
-             walled regclass;
+             secured regclass;
          BEGIN
-             FOR walled IN SELECT polrelid FROM pg_policy JOIN pg_class ON pg_class.oid = polrelid
+             FOR secured IN SELECT polrelid FROM pg_policy JOIN pg_class ON pg_class.oid = polrelid
                  WHERE relnamespace = current_schema()::regnamespace AND {wrong}
              LOOP
-                 EXECUTE format('ALTER TABLE %s {action} ROW LEVEL SECURITY', walled);
+                 EXECUTE format('ALTER TABLE %s {action} ROW LEVEL SECURITY', secured);
              END LOOP;
          END $$"
     );
-    connection.batch_execute(&switch).await.map_err(fatal)
+    connection.batch_execute(&switch).await.map_err(map_error)
 }
 
 /// Gives the role what the service needs: to read and change rows. Workspaces are created by the login itself

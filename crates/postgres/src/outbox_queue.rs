@@ -24,7 +24,7 @@ use roadmap_domain::ports::{Directory, OutboxQueue};
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::codec::{Moment, optional_moment};
+use crate::codec::{TimestampColumn, optional_timestamp};
 use crate::errors::inconsistent;
 use crate::schema::outbox;
 use crate::session::NO_WORKSPACE;
@@ -32,7 +32,7 @@ use crate::statement::statement;
 
 statement! {
     /// The workspaces that have mail to be sent.
-    WorkspacesWithMail { now: Moment => Timestamptz } -> SqlUuid,
+    WorkspacesWithMail { now: TimestampColumn => Timestamptz } -> SqlUuid,
     "SELECT id FROM workspaces_with_mail({now})"
 }
 
@@ -69,10 +69,10 @@ statement! {
     /// Takes out the mails that have been due for longest, and deletes those that are not wanted.
     Lease {
         workspace: Uuid => SqlUuid,
-        now: Moment => Timestamptz,
-        until: Moment => Timestamptz,
+        now: TimestampColumn => Timestamptz,
+        until: TimestampColumn => Timestamptz,
         most: i64 => BigInt,
-        hour: Moment => Timestamptz,
+        hour: TimestampColumn => Timestamptz,
     } -> ((SqlUuid, SqlUuid, Nullable<Integer>, Text, SqlUuid, BigInt, Text, Text, Text, Text, BigInt), Bool),
     "WITH due AS MATERIALIZED (
          SELECT comment_id, customer_id FROM outbox WHERE workspace_id = {workspace} AND due_at <= {now}
@@ -121,8 +121,8 @@ statement! {
     /// and finds nothing: a digest is never shared. Of each comment, no more is read than a digest can need.
     LeaseDigests {
         workspace: Uuid => SqlUuid,
-        now: Moment => Timestamptz,
-        until: Moment => Timestamptz,
+        now: TimestampColumn => Timestamptz,
+        until: TimestampColumn => Timestamptz,
         most: i64 => BigInt,
         entries: i64 => BigInt,
     } -> (SqlUuid, Timestamptz, BigInt, Integer, SqlUuid, Text, Text, Text, BigInt, Text, Text),
@@ -173,19 +173,19 @@ statement! {
 }
 
 /// What a comment in a digest is made of, as it is read.
-type DigestRow = (Uuid, Moment, i64, i32, Uuid, String, String, String, i64, String, String);
+type DigestRow = (Uuid, TimestampColumn, i64, i32, Uuid, String, String, String, i64, String, String);
 
 statement! {
     /// Says what became of a digest, unless its lease is over.
     SettleDigest {
         workspace: Uuid => SqlUuid,
         customer: Uuid => SqlUuid,
-        at: Moment => Timestamptz,
-        leased_until: Moment => Timestamptz,
-        due_at: Option<Moment> => Nullable<Timestamptz>,
-        sent_at: Option<Moment> => Nullable<Timestamptz>,
+        at: TimestampColumn => Timestamptz,
+        leased_until: TimestampColumn => Timestamptz,
+        due_at: Option<TimestampColumn> => Nullable<Timestamptz>,
+        sent_at: Option<TimestampColumn> => Nullable<Timestamptz>,
         failure: Option<String> => Nullable<Text>,
-        now: Moment => Timestamptz,
+        now: TimestampColumn => Timestamptz,
         stop_mail: bool => Bool,
     } -> Bool,
     "WITH settled AS (
@@ -207,9 +207,9 @@ statement! {
     ReturnDigest {
         workspace: Uuid => SqlUuid,
         customer: Uuid => SqlUuid,
-        at: Moment => Timestamptz,
-        leased_until: Moment => Timestamptz,
-        due_at: Moment => Timestamptz,
+        at: TimestampColumn => Timestamptz,
+        leased_until: TimestampColumn => Timestamptz,
+        due_at: TimestampColumn => Timestamptz,
     } -> Untyped,
     "UPDATE outbox SET leased_until = NULL, due_at = {due_at}, attempts = attempts - 1
      WHERE workspace_id = {workspace} AND customer_id = {customer} AND digest_at = {at}
@@ -222,8 +222,8 @@ statement! {
         workspace: Uuid => SqlUuid,
         comment: Uuid => SqlUuid,
         customer: Uuid => SqlUuid,
-        leased_until: Moment => Timestamptz,
-        digest_at: Moment => Timestamptz,
+        leased_until: TimestampColumn => Timestamptz,
+        digest_at: TimestampColumn => Timestamptz,
     } -> Untyped,
     "UPDATE outbox SET leased_until = NULL, due_at = {digest_at}, digest_at = {digest_at}, attempts = attempts - 1
      WHERE workspace_id = {workspace} AND comment_id = {comment} AND customer_id = {customer}
@@ -236,11 +236,11 @@ statement! {
         workspace: Uuid => SqlUuid,
         comment: Uuid => SqlUuid,
         customer: Uuid => SqlUuid,
-        leased_until: Moment => Timestamptz,
-        due_at: Option<Moment> => Nullable<Timestamptz>,
-        sent_at: Option<Moment> => Nullable<Timestamptz>,
+        leased_until: TimestampColumn => Timestamptz,
+        due_at: Option<TimestampColumn> => Nullable<Timestamptz>,
+        sent_at: Option<TimestampColumn> => Nullable<Timestamptz>,
         failure: Option<String> => Nullable<Text>,
-        now: Moment => Timestamptz,
+        now: TimestampColumn => Timestamptz,
         stop_mail: bool => Bool,
     } -> Bool,
     "WITH settled AS (
@@ -263,8 +263,8 @@ statement! {
         workspace: Uuid => SqlUuid,
         comment: Uuid => SqlUuid,
         customer: Uuid => SqlUuid,
-        leased_until: Moment => Timestamptz,
-        now: Moment => Timestamptz,
+        leased_until: TimestampColumn => Timestamptz,
+        now: TimestampColumn => Timestamptz,
     } -> Untyped,
     "UPDATE outbox SET leased_until = NULL, due_at = {now}, attempts = attempts - 1
      WHERE workspace_id = {workspace} AND comment_id = {comment} AND customer_id = {customer}
@@ -287,13 +287,13 @@ statement! {
 
 statement! {
     /// How much mail there is of all workspaces.
-    Depth { now: Moment => Timestamptz } -> (BigInt, BigInt, BigInt, BigInt, BigInt, Nullable<Timestamptz>),
+    Depth { now: TimestampColumn => Timestamptz } -> (BigInt, BigInt, BigInt, BigInt, BigInt, Nullable<Timestamptz>),
     "SELECT due, leased, postponed, dead, audiences, oldest_due FROM mail_depth({now})"
 }
 
 statement! {
     /// Makes mail due that has failed before.
-    Retry { workspace: Uuid => SqlUuid, dead: bool => Bool, now: Moment => Timestamptz } -> Untyped,
+    Retry { workspace: Uuid => SqlUuid, dead: bool => Bool, now: TimestampColumn => Timestamptz } -> Untyped,
     "UPDATE outbox SET attempts = CASE WHEN due_at IS NULL THEN 0 ELSE attempts END, due_at = {now}
      WHERE workspace_id = {workspace} AND failure IS NOT NULL AND leased_until IS NULL AND sent_at IS NULL
        AND (due_at IS NOT NULL OR {dead})"
@@ -301,7 +301,7 @@ statement! {
 
 statement! {
     /// Deletes a workspace's mails that were sent longest ago.
-    ForgetSent { workspace: Uuid => SqlUuid, before: Moment => Timestamptz, most: i64 => BigInt } -> Untyped,
+    PurgeSent { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> Untyped,
     "DELETE FROM outbox WHERE workspace_id = {workspace} AND (comment_id, customer_id) IN (
          SELECT comment_id, customer_id FROM outbox WHERE workspace_id = {workspace} AND sent_at < {before}
          LIMIT {most}
@@ -310,7 +310,7 @@ statement! {
 
 statement! {
     /// Stops all mail to a customer.
-    StopAll { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, now: Moment => Timestamptz } -> Bool,
+    StopAll { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, now: TimestampColumn => Timestamptz } -> Bool,
     "WITH dropped AS (
          DELETE FROM outbox WHERE workspace_id = {workspace} AND customer_id = {customer} AND sent_at IS NULL
      ), stopped AS (
@@ -404,7 +404,7 @@ impl OutboxQueue for PostgresStore {
         for row in rows {
             let (customer, at, mails, tries, comment, email, product_name, subdomain, tag_number, title, beginning) =
                 row;
-            let at = at.read("outbox", "digest_at", comment)?;
+            let at = at.into_timestamp("outbox", "digest_at", comment)?;
             let entry = DigestEntry { tag_number, title: Title::stored(title), beginning };
             match digests.last_mut() {
                 Some(digest) if digest.id.first.customer.uuid() == customer && digest.id.at == at => {
@@ -437,8 +437,9 @@ impl OutboxQueue for PostgresStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let session = self.mail_session(workspace).await?;
-        let (workspace, leased_until, now) = (workspace.uuid(), Moment::from(leased_until), Moment::from(now));
-        let (customer, at) = (digest.first.customer.uuid(), Moment::from(digest.at));
+        let (workspace, leased_until, now) =
+            (workspace.uuid(), TimestampColumn::from(leased_until), TimestampColumn::from(now));
+        let (customer, at) = (digest.first.customer.uuid(), TimestampColumn::from(digest.at));
         let (due_at, sent_at, failure, stop_mail) = match outcome {
             MailOutcome::Sent => (None, Some(now), None, false),
             MailOutcome::Postponed { until, reason } => (Some((*until).into()), None, Some(reason.clone()), false),
@@ -461,7 +462,8 @@ impl OutboxQueue for PostgresStore {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let session = self.mail_session(workspace).await?;
-        let (workspace, leased_until, now) = (workspace.uuid(), Moment::from(leased_until), Moment::from(now));
+        let (workspace, leased_until, now) =
+            (workspace.uuid(), TimestampColumn::from(leased_until), TimestampColumn::from(now));
         let (comment, customer) = (mail.comment.uuid(), mail.customer.uuid());
         let (due_at, sent_at, failure, stop_mail) = match outcome {
             MailOutcome::Sent => (None, Some(now), None, false),
@@ -481,10 +483,10 @@ impl OutboxQueue for PostgresStore {
     }
 
     async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError> {
-        type FailureRow = (Uuid, Uuid, i32, Option<Moment>, String);
+        type FailureRow = (Uuid, Uuid, i32, Option<TimestampColumn>, String);
         let session = self.mail_session(workspace).await?;
         let status = Status { workspace: workspace.uuid() };
-        let counts: (i64, i64, Option<Moment>, i64, i64) =
+        let counts: (i64, i64, Option<TimestampColumn>, i64, i64) =
             session.run(status.get_result(&mut session.connection()?)).await?;
         let latest = outbox::table
             .filter(outbox::workspace_id.eq(workspace.uuid()))
@@ -503,7 +505,7 @@ impl OutboxQueue for PostgresStore {
             Ok(MailFailure {
                 id: MailId { comment: CommentId::new(comment), customer: CustomerId::new(customer) },
                 attempts: attempts.unsigned_abs(),
-                next: optional_moment(next, "outbox", "due_at", comment)?,
+                next: optional_timestamp(next, "outbox", "due_at", comment)?,
                 reason,
             })
         };
@@ -512,7 +514,7 @@ impl OutboxQueue for PostgresStore {
             workspace,
             waiting: waiting.unsigned_abs(),
             audiences: audiences.unsigned_abs(),
-            oldest: optional_moment(oldest, "outbox", "created_at", workspace.uuid())?,
+            oldest: optional_timestamp(oldest, "outbox", "created_at", workspace.uuid())?,
             sent: sent.unsigned_abs(),
             dead: dead.unsigned_abs(),
             failures: latest.into_iter().map(failure).collect::<Result<_, StoreError>>()?,
@@ -522,7 +524,7 @@ impl OutboxQueue for PostgresStore {
     async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError> {
         let session = self.mail_session(NO_WORKSPACE).await?;
         let depth = Depth { now: now.into() };
-        let counts: (i64, i64, i64, i64, i64, Option<Moment>) =
+        let counts: (i64, i64, i64, i64, i64, Option<TimestampColumn>) =
             session.run(depth.get_result(&mut session.connection()?)).await?;
         let (due, leased, postponed, dead, audiences, oldest_due) = counts;
         Ok(OutboxDepth {
@@ -531,7 +533,7 @@ impl OutboxQueue for PostgresStore {
             postponed: postponed.unsigned_abs(),
             dead: dead.unsigned_abs(),
             audiences: audiences.unsigned_abs(),
-            oldest_due: optional_moment(oldest_due, "outbox", "due_at", Uuid::nil())?,
+            oldest_due: optional_timestamp(oldest_due, "outbox", "due_at", Uuid::nil())?,
         })
     }
 
@@ -550,7 +552,7 @@ impl OutboxQueue for PostgresStore {
                 break;
             }
             let session = self.mail_session(workspace.id).await?;
-            let forget = ForgetSent { workspace: workspace.id.uuid(), before: before.into(), most };
+            let forget = PurgeSent { workspace: workspace.id.uuid(), before: before.into(), most };
             forgotten += session.run(forget.execute(&mut session.connection()?)).await? as u64;
         }
         Ok(forgotten)

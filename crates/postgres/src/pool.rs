@@ -16,7 +16,7 @@ pub(crate) struct Pool {
     connections: managed::Pool<Connector>,
     wait: Duration,
     /// How long the answer to a statement is waited for.
-    pub(crate) answer_wait: Duration,
+    pub(crate) response_timeout: Duration,
     /// How long the server waits for a lock.
     pub(crate) lock_timeout: Duration,
 }
@@ -27,13 +27,13 @@ impl Pool {
         Ok(Self {
             connections: builder.build().map_err(|error| StoreError::Fatal(error.into()))?,
             wait: options.connection_wait,
-            answer_wait: options.answer_wait(),
+            response_timeout: options.response_timeout(),
             lock_timeout: options.lock_timeout(),
         })
     }
 
     /// How it stands, under this name.
-    pub(crate) fn stands(&self, name: &'static str) -> PoolUse {
+    pub(crate) fn status(&self, name: &'static str) -> PoolUse {
         let status = self.connections.status();
         let in_use = status.size.saturating_sub(status.available);
         PoolUse { name, limit: status.max_size, open: status.size, in_use, waiting: status.waiting }

@@ -4,6 +4,6 @@ mod directory;
 mod housekeeping;
 mod roadmap;
 mod search;
-mod shared;
+mod single_flight;
 
-pub(crate) use shared::Shared;
+pub(crate) use single_flight::SingleFlight;

@@ -10,7 +10,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use roadmap_domain::error::StoreError;
 
 use crate::PostgresOptions;
-use crate::migrate::{fatal, look};
+use crate::migrate::{inspect, map_error};
 
 /// Something about the roles that an administrator should change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,8 +35,8 @@ pub struct RoleProblems {
 /// # Errors
 /// The database cannot be reached, or does not answer in time.
 pub async fn role_problems(options: &PostgresOptions) -> Result<RoleProblems, StoreError> {
-    look(options, async |connection| {
-        let setup = Setup::of(connection, &options.role).await?;
+    inspect(options, async |connection| {
+        let setup = RoleSetup::load(connection, &options.role).await?;
         let missing = setup.problem(&options.role).filter(|_| !setup.may_create);
         Ok(RoleProblems { missing, excess: excess(connection, &options.role).await? })
     })
@@ -48,35 +48,35 @@ const MEMBERSHIP: &str =
     "CASE WHEN current_setting('server_version_num')::integer >= 160000 THEN 'SET' ELSE 'MEMBER' END";
 
 #[derive(QueryableByName)]
-struct Setup {
+struct RoleSetup {
     /// The login, as SQL writes it.
     #[diesel(sql_type = Text)]
     login: String,
     #[diesel(sql_type = Bool)]
     may_create: bool,
     #[diesel(sql_type = Bool)]
-    is_there: bool,
+    role_exists: bool,
     #[diesel(sql_type = Bool)]
     is_member: bool,
 }
 
-impl Setup {
-    async fn of(connection: &mut AsyncPgConnection, role: &str) -> Result<Self, StoreError> {
+impl RoleSetup {
+    async fn load(connection: &mut AsyncPgConnection, role: &str) -> Result<Self, StoreError> {
         let setup = format!(
             "SELECT quote_ident(rolname) AS login, rolsuper OR rolcreaterole AS may_create,
-                    EXISTS (SELECT FROM pg_roles WHERE rolname = $1) AS is_there,
+                    EXISTS (SELECT FROM pg_roles WHERE rolname = $1) AS role_exists,
                     coalesce((SELECT pg_has_role(role.oid, {MEMBERSHIP}) FROM pg_roles AS role
                               WHERE rolname = $1), false) AS is_member
              FROM pg_roles WHERE rolname = current_user"
         );
-        diesel::sql_query(setup).bind::<Text, _>(role).get_result(connection).await.map_err(fatal)
+        diesel::sql_query(setup).bind::<Text, _>(role).get_result(connection).await.map_err(map_error)
     }
 
     fn problem(&self, role: &str) -> Option<RoleProblem> {
         let login = &self.login;
         let grant = format!("GRANT {role} TO {login};");
         match self {
-            Self { is_there: false, .. } => Some(RoleProblem {
+            Self { role_exists: false, .. } => Some(RoleProblem {
                 found: format!("there is no role {role}"),
                 fix: format!("CREATE ROLE {role} NOLOGIN; {grant}"),
             }),
@@ -92,8 +92,8 @@ impl Setup {
 ///
 /// Roles belong to all databases of a server, so that the lock of this one does not keep others from
 /// doing the same: who comes second finds it done.
-pub(crate) async fn ensure(connection: &mut AsyncPgConnection, role: &str) -> Result<(), StoreError> {
-    let setup = Setup::of(connection, role).await?;
+pub(crate) async fn ensure_role(connection: &mut AsyncPgConnection, role: &str) -> Result<(), StoreError> {
+    let setup = RoleSetup::load(connection, role).await?;
     let Some(RoleProblem { found, fix }) = setup.problem(role) else { return Ok(()) };
     let login = &setup.login;
     let refused = |why: String| StoreError::Fatal(format!("{found}, and {why}. An administrator runs: {fix}").into());
@@ -201,6 +201,7 @@ impl Power {
 }
 
 async fn excess(connection: &mut AsyncPgConnection, role: &str) -> Result<Vec<RoleProblem>, StoreError> {
-    let powers: Vec<Power> = diesel::sql_query(POWERS).bind::<Text, _>(role).load(connection).await.map_err(fatal)?;
+    let powers: Vec<Power> =
+        diesel::sql_query(POWERS).bind::<Text, _>(role).load(connection).await.map_err(map_error)?;
     Ok(powers.iter().filter_map(Power::problem).collect())
 }

@@ -12,7 +12,7 @@ use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::{Lane, Placement, Track};
 use uuid::Uuid;
 
-use crate::codec::{Moment, optional_moment};
+use crate::codec::{TimestampColumn, optional_timestamp};
 use crate::schema::{api_keys, feature_requests, lanes, tracks, vote_tallies};
 
 /// Requests with their tally, their track and its lane.
@@ -60,7 +60,7 @@ pub(crate) struct SummaryRow {
     track: String,
     lane: Option<String>,
     pub(crate) votes_count: i64,
-    created_at: Moment,
+    created_at: TimestampColumn,
 }
 
 impl TryFrom<SummaryRow> for RequestSummary {
@@ -73,7 +73,7 @@ impl TryFrom<SummaryRow> for RequestSummary {
             title: Title::stored(row.title),
             placement: Placement { track: Name::stored(row.track), status: row.lane.map(Name::stored) },
             votes_count: row.votes_count,
-            created_at: row.created_at.read("feature_requests", "created_at", row.id)?,
+            created_at: row.created_at.into_timestamp("feature_requests", "created_at", row.id)?,
         })
     }
 }
@@ -132,23 +132,23 @@ pub(crate) struct ApiKeyRow {
     last_four: String,
     can_read: bool,
     can_write: bool,
-    created_at: Moment,
-    expires_at: Option<Moment>,
-    revoked_at: Option<Moment>,
-    last_used_at: Option<Moment>,
+    created_at: TimestampColumn,
+    expires_at: Option<TimestampColumn>,
+    revoked_at: Option<TimestampColumn>,
+    last_used_at: Option<TimestampColumn>,
 }
 
 impl TryFrom<ApiKeyRow> for ApiKey {
     type Error = StoreError;
 
     fn try_from(row: ApiKeyRow) -> Result<Self, StoreError> {
-        let optional = |moment, column| optional_moment(moment, "api_keys", column, row.id);
+        let optional = |timestamp, column| optional_timestamp(timestamp, "api_keys", column, row.id);
         Ok(Self {
             id: ApiKeyId::new(row.id),
             name: Name::stored(row.name),
             last_four: row.last_four,
             scopes: Scopes { read: row.can_read, write: row.can_write },
-            created_at: row.created_at.read("api_keys", "created_at", row.id)?,
+            created_at: row.created_at.into_timestamp("api_keys", "created_at", row.id)?,
             expires_at: optional(row.expires_at, "expires_at")?,
             revoked_at: optional(row.revoked_at, "revoked_at")?,
             last_used_at: optional(row.last_used_at, "last_used_at")?,

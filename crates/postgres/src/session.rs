@@ -17,7 +17,7 @@ use roadmap_domain::model::id::WorkspaceId;
 use uuid::Uuid;
 
 use crate::connection::Connector;
-use crate::errors::{is_refusal, store_error};
+use crate::errors::{is_definite_rollback, store_error};
 use crate::pool::Pool;
 
 /// For what is asked before the workspace is known: no workspace's rows are seen.
@@ -29,7 +29,7 @@ const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
 /// What is sent ahead of the first statement, in the same round trip.
 #[derive(Default)]
-struct Opening {
+struct Preamble {
     /// Names the workspace. Not part of the transaction: undoing that would undo the name.
     name: Option<String>,
     /// Whether to begin the transaction.
@@ -40,25 +40,25 @@ struct Opening {
 /// the middle of something: then it is closed, and the server undoes what was begun.
 pub(crate) struct Session {
     /// Only absent after [`Drop`] has taken it.
-    link: Option<Object<Connector>>,
+    pooled: Option<Object<Connector>>,
     workspace: Uuid,
     /// What is sent ahead of the first statement, in the same round trip.
-    opening: Mutex<Opening>,
+    preamble: Mutex<Preamble>,
     /// Whether the session is in a state that the next call must not find it in.
-    unsettled: AtomicBool,
+    is_dirty: AtomicBool,
     /// Whether there is a transaction, which must be ended.
     in_transaction: bool,
     /// Whether a statement of the transaction has failed, so that the server has given it up.
     failed: AtomicBool,
     /// Whether the server did not answer in time: nothing more is asked of it.
-    silent: AtomicBool,
-    answer_wait: Duration,
+    timed_out: AtomicBool,
+    response_timeout: Duration,
     lock_timeout: Duration,
 }
 
 impl Session {
     /// A session for single statements.
-    pub(crate) async fn reading(pool: &Pool, workspace: WorkspaceId) -> Result<Self, StoreError> {
+    pub(crate) async fn autocommit(pool: &Pool, workspace: WorkspaceId) -> Result<Self, StoreError> {
         Self::open(pool, workspace.uuid(), false).await
     }
 
@@ -68,28 +68,28 @@ impl Session {
     }
 
     async fn open(pool: &Pool, workspace: Uuid, in_transaction: bool) -> Result<Self, StoreError> {
-        let mut link = pool.get().await?;
+        let mut pooled = pool.get().await?;
         // The session names its workspace for row-level security, unless that is the one of the last
         // call on this connection. What the server thinks is only known again when it has answered.
         let name =
-            (link.workspace.take() != Some(workspace)).then(|| format!("SET roadmap.workspace_id = '{workspace}'"));
+            (pooled.workspace.take() != Some(workspace)).then(|| format!("SET roadmap.workspace_id = '{workspace}'"));
         Ok(Self {
-            link: Some(link),
+            pooled: Some(pooled),
             workspace,
             in_transaction,
-            opening: Mutex::new(Opening { name, begin: in_transaction }),
-            unsettled: AtomicBool::new(false),
+            preamble: Mutex::new(Preamble { name, begin: in_transaction }),
+            is_dirty: AtomicBool::new(false),
             failed: AtomicBool::new(false),
-            silent: AtomicBool::new(false),
-            answer_wait: pool.answer_wait,
+            timed_out: AtomicBool::new(false),
+            response_timeout: pool.response_timeout,
             lock_timeout: pool.lock_timeout,
         })
     }
 
     /// The connection, to build statements on that [`Self::run`] runs.
     pub(crate) fn connection(&self) -> Result<&AsyncPgConnection, StoreError> {
-        let link = self.link.as_ref().ok_or_else(|| StoreError::Fatal("the session is over".into()))?;
-        Ok(&link.connection)
+        let pooled = self.pooled.as_ref().ok_or_else(|| StoreError::Fatal("the session is over".into()))?;
+        Ok(&pooled.connection)
     }
 
     /// Runs a statement. The first one has the opening in front of it: both are sent before either
@@ -98,10 +98,10 @@ impl Session {
         &self,
         statement: impl Future<Output = QueryResult<T>> + Send,
     ) -> Result<T, StoreError> {
-        if self.silent.load(Ordering::SeqCst) {
+        if self.timed_out.load(Ordering::SeqCst) {
             return Err(StoreError::Unavailable("the server has stopped answering".into()));
         }
-        let Opening { name, begin } = std::mem::take(&mut *self.opening());
+        let Preamble { name, begin } = std::mem::take(&mut *self.preamble());
         let connection = self.connection()?;
         let send = |statement: Option<String>| async move {
             match statement {
@@ -113,23 +113,23 @@ impl Session {
         let begin = begin.then(|| BEGIN.to_owned());
         let opened = join(send(name), send(begin)).map(|(named, begun)| named.and(begun));
         let began = Instant::now();
-        self.unsettled.store(true, Ordering::SeqCst);
-        let outcome = match tokio::time::timeout(self.answer_wait, join(opened, statement)).await {
+        self.is_dirty.store(true, Ordering::SeqCst);
+        let outcome = match tokio::time::timeout(self.response_timeout, join(opened, statement)).await {
             Err(elapsed) => {
-                self.silent.store(true, Ordering::SeqCst);
+                self.timed_out.store(true, Ordering::SeqCst);
                 return Err(StoreError::Unavailable(elapsed.into()));
             }
             Ok((Err(error), _)) => Err(error),
             Ok((Ok(()), outcome)) => {
-                self.unsettled.store(self.in_transaction, Ordering::SeqCst);
+                self.is_dirty.store(self.in_transaction, Ordering::SeqCst);
                 outcome
             }
         };
-        outcome.map_err(|error| self.failed(error, began.elapsed()))
+        outcome.map_err(|error| self.record_failure(error, began.elapsed()))
     }
 
     /// Takes note of a statement that failed after this time: the server has given the transaction up.
-    pub(crate) fn failed(&self, error: diesel::result::Error, took: Duration) -> StoreError {
+    pub(crate) fn record_failure(&self, error: diesel::result::Error, took: Duration) -> StoreError {
         self.failed.store(true, Ordering::SeqCst);
         store_error(error, took, self.lock_timeout)
     }
@@ -146,8 +146,8 @@ impl Session {
 
     /// Whether the connection has committed a last statement before, and so knows what a unit with an
     /// operation key always sends.
-    pub(crate) fn knows_keys(&self) -> bool {
-        self.link.as_ref().is_some_and(|link| link.knows_keys)
+    pub(crate) fn key_statements_prepared(&self) -> bool {
+        self.pooled.as_ref().is_some_and(|pooled| pooled.key_statements_prepared)
     }
 
     /// As [`Self::run`], for a statement that may find nothing.
@@ -159,14 +159,14 @@ impl Session {
     }
 
     /// Whether anything was sent yet.
-    fn is_open(&self) -> bool {
-        let opening = self.opening();
-        opening.name.is_none() && !opening.begin
+    fn has_sent_preamble(&self) -> bool {
+        let preamble = self.preamble();
+        preamble.name.is_none() && !preamble.begin
     }
 
-    fn opening(&self) -> MutexGuard<'_, Opening> {
+    fn preamble(&self) -> MutexGuard<'_, Preamble> {
         // Nothing panics while it holds the lock.
-        self.opening.lock().unwrap_or_else(PoisonError::into_inner)
+        self.preamble.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes the transaction durable, together with what a last statement does.
@@ -179,11 +179,11 @@ impl Session {
             return Err(StoreError::Fatal("a unit was to be committed in which a statement had failed".into()));
         }
         let has_last = last.is_some();
-        if !has_last && !self.is_open() {
+        if !has_last && !self.has_sent_preamble() {
             return Ok(());
         }
         let (mut first, mut second) = (self.connection()?, self.connection()?);
-        let at_once = self.knows_keys();
+        let at_once = self.key_statements_prepared();
         let sent = AtomicBool::new(false);
         let statements = async {
             let commit = async {
@@ -210,51 +210,51 @@ impl Session {
         let is_sent = sent.load(Ordering::SeqCst);
         match outcome {
             Ok(Ok(())) => {}
-            Ok(Err(error)) if is_sent && !is_refusal(&error) => {
+            Ok(Err(error)) if is_sent && !is_definite_rollback(&error) => {
                 return Err(StoreError::OutcomeUnknown(error.into()));
             }
-            Ok(Err(error)) => return Err(self.failed(error, began.elapsed())),
+            Ok(Err(error)) => return Err(self.record_failure(error, began.elapsed())),
             Err(StoreError::Unavailable(cause)) if is_sent => return Err(StoreError::OutcomeUnknown(cause)),
             Err(error) => return Err(error),
         }
-        self.settle();
-        if has_last && let Some(link) = &mut self.link {
-            link.knows_keys = true;
+        self.mark_ended();
+        if has_last && let Some(pooled) = &mut self.pooled {
+            pooled.key_statements_prepared = true;
         }
         Ok(())
     }
 
     /// Undoes the transaction.
     pub(crate) async fn roll_back(self) -> Result<(), StoreError> {
-        self.end("ROLLBACK").await
+        self.end_transaction("ROLLBACK").await
     }
 
     /// When this fails, dropping the session closes the connection, which undoes the transaction too.
-    async fn end(mut self, statement: &str) -> Result<(), StoreError> {
-        if !self.is_open() {
+    async fn end_transaction(mut self, statement: &str) -> Result<(), StoreError> {
+        if !self.has_sent_preamble() {
             return Ok(());
         }
         let mut connection = self.connection()?;
         self.run(connection.batch_execute(statement)).await?;
-        self.settle();
+        self.mark_ended();
         Ok(())
     }
 
     /// Takes note that the transaction has ended.
-    fn settle(&mut self) {
-        self.unsettled = AtomicBool::new(false);
+    fn mark_ended(&mut self) {
+        self.is_dirty = AtomicBool::new(false);
         self.in_transaction = false;
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        let Some(mut link) = self.link.take() else { return };
-        if *self.unsettled.get_mut() {
+        let Some(mut pooled) = self.pooled.take() else { return };
+        if *self.is_dirty.get_mut() {
             // Given back, it would keep its locks, or answer the next call with this one's answer.
-            drop(Object::take(link));
-        } else if self.opening().name.is_none() {
-            link.workspace = Some(self.workspace);
+            drop(Object::take(pooled));
+        } else if self.preamble().name.is_none() {
+            pooled.workspace = Some(self.workspace);
         }
     }
 }
@@ -281,13 +281,13 @@ mod tests {
         let separator = if database.url.contains('?') { '&' } else { '?' };
         let option = "options=-c%20default_transaction_isolation%3Dserializable";
         let options = PostgresOptions::new(format!("{}{separator}{option}", database.url));
-        let pool = Pool::new(Connector::of_login(&options.url).unwrap(), 1, &options).unwrap();
+        let pool = Pool::new(Connector::for_login(&options.url).unwrap(), 1, &options).unwrap();
         let level = async |session: Session| {
             let show = diesel::sql_query("SELECT current_setting('transaction_isolation') AS level");
             let level: Level = session.run(show.get_result(&mut session.connection().unwrap())).await.unwrap();
             level.level
         };
-        assert_eq!(level(Session::reading(&pool, NO_WORKSPACE).await.unwrap()).await, "serializable");
+        assert_eq!(level(Session::autocommit(&pool, NO_WORKSPACE).await.unwrap()).await, "serializable");
         assert_eq!(level(Session::transaction(&pool, Uuid::nil()).await.unwrap()).await, "read committed");
     }
 }

@@ -21,31 +21,31 @@ use roadmap_domain::ports::{Begun, Ended, Store, UnitOfWork};
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::codec::Moment;
+use crate::codec::TimestampColumn;
 use crate::errors::inconsistent;
 use crate::session::Session;
 use crate::statement::statement;
 
 statement! {
     /// Waits until nobody else has the lock, and takes it until the transaction ends.
-    Lock { number: i64 => BigInt } -> (),
+    LockKey { number: i64 => BigInt } -> (),
     "SELECT pg_advisory_xact_lock({number})"
 }
 
 statement! {
     /// The answer that was saved under a key.
-    LookUp { workspace: Uuid => SqlUuid, key: String => Text } -> (Integer, Binary),
+    FindSavedResponse { workspace: Uuid => SqlUuid, key: String => Text } -> (Integer, Binary),
     "SELECT status, body FROM operations WHERE workspace_id = {workspace} AND operation_key = {key}"
 }
 
 statement! {
     /// Saves an answer under a key.
-    Save {
+    SaveResponse {
         workspace: Uuid => SqlUuid,
         key: String => Text,
         status: i32 => Integer,
         body: Vec<u8> => Binary,
-        at: Moment => Timestamptz,
+        at: TimestampColumn => Timestamptz,
     } -> (),
     "INSERT INTO operations (workspace_id, operation_key, status, body, created_at)
      VALUES ({workspace}, {key}, {status}, {body}, {at})"
@@ -56,17 +56,17 @@ pub(crate) struct PostgresUnit {
     session: Session,
     pub(crate) workspace: Uuid,
     key: Option<OperationKey>,
-    claim: Mutex<Claim>,
+    claim: Mutex<KeyClaim>,
 }
 
 /// What is known of the unit's operation key.
-enum Claim {
+enum KeyClaim {
     /// Nothing yet.
-    Due,
+    Pending,
     /// Nobody has answered under it, and nobody will before the unit ends. Or there is no key.
     Held,
     /// It was used before.
-    Answered(SavedReply),
+    Replay(SavedReply),
     /// Another process has it.
     Busy,
 }
@@ -81,9 +81,9 @@ impl PostgresUnit {
         &self,
         statement: impl Future<Output = QueryResult<T>> + Send,
     ) -> Result<T, StoreError> {
-        let due = matches!(*self.claim(), Claim::Due);
+        let is_pending = matches!(*self.claim(), KeyClaim::Pending);
         match &self.key {
-            Some(key) if due => self.run_first(key, statement).await,
+            Some(key) if is_pending => self.run_first(key, statement).await,
             _ => self.session.run(statement).await,
         }
     }
@@ -104,10 +104,10 @@ impl PostgresUnit {
         let (mut locking, mut looking) = (self.connection()?, self.connection()?);
         // Whoever holds the lock is alone with the key. The look comes after the wait for it, so that
         // it sees the answer of a unit that was waited for.
-        let lock = Lock { number: lock_of(self.workspace, key) };
+        let lock = LockKey { number: lock_number(self.workspace, key) };
         let lock = lock.execute(&mut locking);
-        let look = self.look_up(key).get_result(&mut looking).map(OptionalExtension::optional);
-        let at_once = self.session.knows_keys();
+        let look = self.find_saved_response(key).get_result(&mut looking).map(OptionalExtension::optional);
+        let at_once = self.session.key_statements_prepared();
         let began = Instant::now();
         let outcomes = async {
             // What the connection does not know yet is sent twice, to be read and to be run, and what
@@ -116,40 +116,40 @@ impl PostgresUnit {
         };
         let (locked, saved, outcome) = self.session.run(outcomes).await?;
         if let Err(error) = locked {
-            let failure = self.session.failed(error, began.elapsed());
+            let failure = self.session.record_failure(error, began.elapsed());
             if matches!(failure, StoreError::Unavailable(_)) && began.elapsed() >= self.session.lock_timeout() {
-                *self.claim() = Claim::Busy;
+                *self.claim() = KeyClaim::Busy;
             }
             return Err(failure);
         }
-        match saved.map_err(|error| self.session.failed(error, began.elapsed()))? {
-            None => *self.claim() = Claim::Held,
+        match saved.map_err(|error| self.session.record_failure(error, began.elapsed()))? {
+            None => *self.claim() = KeyClaim::Held,
             Some(saved) => {
-                *self.claim() = Claim::Answered(reply(saved, key)?);
+                *self.claim() = KeyClaim::Replay(saved_response(saved, key)?);
                 return Err(StoreError::Transient("the operation key was used before".into()));
             }
         }
-        outcome.map_err(|error| self.session.failed(error, began.elapsed()))
+        outcome.map_err(|error| self.session.record_failure(error, began.elapsed()))
     }
 
-    fn look_up(&self, key: &OperationKey) -> LookUp {
-        LookUp { workspace: self.workspace, key: key.as_str().to_owned() }
+    fn find_saved_response(&self, key: &OperationKey) -> FindSavedResponse {
+        FindSavedResponse { workspace: self.workspace, key: key.as_str().to_owned() }
     }
 
-    fn claim(&self) -> MutexGuard<'_, Claim> {
+    fn claim(&self) -> MutexGuard<'_, KeyClaim> {
         // Nothing panics while it holds the lock.
         self.claim.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn reply((status, body): (i32, Vec<u8>), key: &OperationKey) -> Result<SavedReply, StoreError> {
+fn saved_response((status, body): (i32, Vec<u8>), key: &OperationKey) -> Result<SavedReply, StoreError> {
     let status = u16::try_from(status).map_err(|_| inconsistent("operations", "status", key.as_str()))?;
     Ok(SavedReply { status, body })
 }
 
 /// The number of the lock that stands for a key: half of the name-based UUID (RFC 9562 section 5.5)
 /// of the key in its workspace. Two keys that share a number wait for each other for nothing.
-fn lock_of(workspace: Uuid, key: &OperationKey) -> i64 {
+fn lock_number(workspace: Uuid, key: &OperationKey) -> i64 {
     let (upper, _) = Uuid::new_v5(&workspace, key.as_str().as_bytes()).as_u64_pair();
     upper.cast_signed()
 }
@@ -159,7 +159,7 @@ impl Store for PostgresStore {
     async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<Begun, StoreError> {
         let workspace = workspace.uuid();
         let session = Session::transaction(&self.units, workspace).await?;
-        let claim = Mutex::new(if key.is_some() { Claim::Due } else { Claim::Held });
+        let claim = Mutex::new(if key.is_some() { KeyClaim::Pending } else { KeyClaim::Held });
         Ok(Begun::Open(Box::new(PostgresUnit { session, workspace, key, claim })))
     }
 }
@@ -168,14 +168,14 @@ impl Store for PostgresStore {
 impl UnitOfWork for PostgresUnit {
     async fn commit(mut self: Box<Self>, saved: Option<&SavedReply>, at: Timestamp) -> Result<Ended, StoreError> {
         // A command that asked for nothing has not claimed its key either.
-        let due = matches!(*self.claim(), Claim::Due);
-        if due && let Err(error) = self.run(ready(Ok(()))).await {
+        let is_pending = matches!(*self.claim(), KeyClaim::Pending);
+        if is_pending && let Err(error) = self.run(ready(Ok(()))).await {
             return match self.rollback().await? {
                 Ended::AsTold => Err(error),
                 ended => Ok(ended),
             };
         }
-        let record = self.key.take().zip(saved).map(|(key, reply)| Save {
+        let record = self.key.take().zip(saved).map(|(key, reply)| SaveResponse {
             workspace: self.workspace,
             key: key.as_str().to_owned(),
             status: i32::from(reply.status),
@@ -187,21 +187,21 @@ impl UnitOfWork for PostgresUnit {
     }
 
     async fn rollback(self: Box<Self>) -> Result<Ended, StoreError> {
-        let claim = std::mem::replace(&mut *self.claim(), Claim::Held);
+        let claim = std::mem::replace(&mut *self.claim(), KeyClaim::Held);
         let ended = match (claim, &self.key) {
-            (Claim::Answered(reply), _) => Ended::Answered(reply),
-            (Claim::Busy, _) => Ended::Busy,
-            (Claim::Due, Some(_)) if self.session.has_failed() => {
+            (KeyClaim::Replay(reply), _) => Ended::Answered(reply),
+            (KeyClaim::Busy, _) => Ended::Busy,
+            (KeyClaim::Pending, Some(_)) if self.session.has_failed() => {
                 let problem = "the server gave the unit up before it told whether the operation key was used";
                 return Err(StoreError::Unavailable(problem.into()));
             }
-            (Claim::Due, Some(key)) => {
+            (KeyClaim::Pending, Some(key)) => {
                 // Nothing was asked yet, so that there is nothing but the answer to look for.
-                let look = self.look_up(key);
+                let look = self.find_saved_response(key);
                 let saved = self.session.run_optional(look.get_result(&mut self.connection()?)).await?;
-                saved.map(|saved| reply(saved, key)).transpose()?.map_or(Ended::AsTold, Ended::Answered)
+                saved.map(|saved| saved_response(saved, key)).transpose()?.map_or(Ended::AsTold, Ended::Answered)
             }
-            (Claim::Due | Claim::Held, _) => Ended::AsTold,
+            (KeyClaim::Pending | KeyClaim::Held, _) => Ended::AsTold,
         };
         // A key that seemed to be busy may have been a server that is away: one that can still undo the
         // unit is there.
@@ -221,8 +221,8 @@ mod tests {
     #[test]
     fn a_key_has_a_lock_of_its_own_in_each_workspace() {
         let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
-        assert_eq!(lock_of(one, &key("k")), lock_of(one, &key("k")));
-        assert_ne!(lock_of(one, &key("k")), lock_of(one, &key("K")));
-        assert_ne!(lock_of(one, &key("k")), lock_of(other, &key("k")));
+        assert_eq!(lock_number(one, &key("k")), lock_number(one, &key("k")));
+        assert_ne!(lock_number(one, &key("k")), lock_number(one, &key("K")));
+        assert_ne!(lock_number(one, &key("k")), lock_number(other, &key("k")));
     }
 }

@@ -15,7 +15,7 @@ use roadmap_domain::ports::UsageStore;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
-use crate::codec::{Moment, optional_moment};
+use crate::codec::{TimestampColumn, optional_timestamp};
 use crate::connection::Connector;
 use crate::pool::Pool;
 use crate::schema::workspace_usage;
@@ -28,7 +28,7 @@ const COUNT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Bytes of records and of files, and when rows were counted.
 type UsageColumns = (BigInt, BigInt, Nullable<Timestamptz>);
-type UsageRow = (i64, i64, Option<Moment>);
+type UsageRow = (i64, i64, Option<TimestampColumn>);
 
 statement! {
     /// Adds to a workspace's total and returns it.
@@ -84,10 +84,10 @@ statement! {
         workspace: Uuid => SqlUuid,
         records: i64 => BigInt,
         files: i64 => BigInt,
-        now: Moment => Timestamptz,
+        now: TimestampColumn => Timestamptz,
         records_before: i64 => BigInt,
         files_before: i64 => BigInt,
-        counted_before: Option<Moment> => Nullable<Timestamptz>,
+        counted_before: Option<TimestampColumn> => Nullable<Timestamptz>,
     } -> UsageColumns,
     "INSERT INTO workspace_usage (workspace_id, record_bytes, file_bytes, counted_at)
      VALUES ({workspace}, {records}, {files}, {now})
@@ -127,7 +127,7 @@ impl UsageStore for PostgresStore {
             now: now.into(),
             records_before: before.usage.records,
             files_before: before.usage.files,
-            counted_before: before.counted_at.map(Moment::from),
+            counted_before: before.counted_at.map(TimestampColumn::from),
         };
         let row: Option<UsageRow> = session.run_optional(replace.get_result(&mut session.connection()?)).await?;
         drop(session);
@@ -142,8 +142,8 @@ impl PostgresStore {
     /// Counts over a connection of its own with a time limit of its own, which is closed afterwards.
     async fn count_usage(&self, workspace: WorkspaceId) -> Result<(i64, i64), StoreError> {
         let options = PostgresOptions { statement_timeout: COUNT_TIMEOUT, ..(*self.options).clone() };
-        let pool = Pool::new(Connector::new(&options)?.on(Handle::current()), 1, &options)?;
-        let session = Session::reading(&pool, workspace).await?;
+        let pool = Pool::new(Connector::new(&options)?.on_runtime(Handle::current()), 1, &options)?;
+        let session = Session::autocommit(&pool, workspace).await?;
         let count = CountUsage {
             workspace: workspace.uuid(),
             row_bytes: ROW_BYTES.cast_signed(),
@@ -154,6 +154,6 @@ impl PostgresStore {
 }
 
 fn stored((records, files, counted_at): UsageRow, workspace: WorkspaceId) -> Result<StoredUsage, StoreError> {
-    let counted_at = optional_moment(counted_at, "workspace_usage", "counted_at", workspace.uuid())?;
+    let counted_at = optional_timestamp(counted_at, "workspace_usage", "counted_at", workspace.uuid())?;
     Ok(StoredUsage { usage: Usage { records, files }, counted_at })
 }

@@ -15,7 +15,8 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::{Begun, Connections, Directory, Ended, Health, Insertion, OutboxQueue, PoolUse, Store};
 use roadmap_postgres::{
-    PostgresOptions, PostgresStore, RoleProblem, RoleProblems, migrate, pending, revert_all, role_problems, server_time,
+    PostgresOptions, PostgresStore, RoleProblem, RoleProblems, migrate, pending_migrations, revert_all, role_problems,
+    server_time,
 };
 use roadmap_testkit::harness::{Probe, Subject};
 use roadmap_testkit::postgres::{self, Cluster, Database, Durability};
@@ -100,7 +101,7 @@ fn schema(database: &Database) -> Vec<String> {
 async fn migrations_go_up_down_and_up_to_the_same_schema() {
     let database = Database::empty(&postgres::server());
     let options = PostgresOptions::new(&database.url);
-    assert!(!pending(&options).await.unwrap().is_empty());
+    assert!(!pending_migrations(&options).await.unwrap().is_empty());
     assert!(!migrate(&options).await.unwrap().is_empty());
     // What has nothing to do writes nothing: not even rights that are there already.
     let written = || {
@@ -108,7 +109,7 @@ async fn migrations_go_up_down_and_up_to_the_same_schema() {
             .rows("SELECT oid::text, xmin::text FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY oid")
     };
     let before = written();
-    assert_eq!((pending(&options).await.unwrap(), migrate(&options).await.unwrap()), (vec![], vec![]));
+    assert_eq!((pending_migrations(&options).await.unwrap(), migrate(&options).await.unwrap()), (vec![], vec![]));
     assert_eq!(written(), before);
     let first = schema(&database);
     for part in
@@ -149,7 +150,7 @@ async fn every_foreign_key_has_an_index_to_be_checked_by() {
 }
 
 #[tokio::test]
-async fn every_table_of_a_workspace_is_keyed_and_walled_by_it() {
+async fn every_table_of_a_workspace_is_keyed_and_secured_by_it() {
     let template = template().await;
     let list = |query: &str| -> Vec<String> { template.rows(query).into_iter().flatten().flatten().collect() };
     let tables = list(
@@ -229,11 +230,11 @@ async fn an_ordinary_login_migrates_and_serves_under_a_role_that_owns_nothing() 
     // Neither the login itself nor an administrator may be what statements run as.
     for (role, message) in [(tenant.login.as_str(), "owns tables"), ("postgres", "permission denied")] {
         let options = PostgresOptions { role: role.to_owned(), ..tenant.options.clone() };
-        assert!(told(PostgresStore::open(&options).await).contains(message), "{role}");
+        assert!(error_message(PostgresStore::open(&options).await).contains(message), "{role}");
     }
     let database = tenant.database.as_ref().unwrap();
     let as_superuser = PostgresOptions { role: "postgres".to_owned(), ..PostgresOptions::new(&database.url) };
-    assert!(told(PostgresStore::open(&as_superuser).await).contains("superuser"));
+    assert!(error_message(PostgresStore::open(&as_superuser).await).contains("superuser"));
     // An owner that is named as the role by mistake keeps its rights.
     let mistaken = PostgresOptions { role: tenant.login.clone(), ..tenant.options.clone() };
     migrate(&mistaken).await.unwrap();
@@ -299,7 +300,7 @@ async fn workspaces_are_created_by_the_login_and_only_read_by_the_role() {
     let problem = format!(
         "the store failed: the login {member} may not create workspaces; use the one that owns the tables in database_url"
     );
-    assert!(told(refused).starts_with(&problem));
+    assert!(error_message(refused).starts_with(&problem));
     assert_eq!(database.rows("SELECT subdomain FROM workspaces"), [[Some("acme".to_owned())]]);
 
     // Rights that an earlier version has given are taken away.
@@ -309,7 +310,7 @@ async fn workspaces_are_created_by_the_login_and_only_read_by_the_role() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_login_could_do_besides_is_told_with_the_sql_against_it() {
+async fn excess_privileges_are_reported_with_the_sql_against_them() {
     let tenant = Tenant::new("mighty", "CREATEROLE CREATEDB");
     tenant.make_role();
     let (login, role) = (&tenant.login, &tenant.role);
@@ -367,7 +368,7 @@ async fn databases_of_one_server_that_are_migrated_at_once_share_the_role() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_login_that_may_not_create_the_role_is_told_who_can() {
+async fn a_login_that_may_not_create_the_role_gets_the_sql_for_an_administrator() {
     let tenant = Tenant::new("modest", "NOCREATEROLE");
     let (login, role) = (&tenant.login, &tenant.role);
     let database = tenant.database.as_ref().unwrap();
@@ -380,7 +381,7 @@ async fn a_login_that_may_not_create_the_role_is_told_who_can() {
         let expected = format!(
             "the store failed: {found}, and the login {login} may not change that. An administrator runs: {fix}"
         );
-        assert!(told(migrate(&tenant.options).await).starts_with(&expected), "{expected}");
+        assert!(error_message(migrate(&tenant.options).await).starts_with(&expected), "{expected}");
         // Nothing was begun.
         assert_eq!(database.rows("SELECT to_regclass('workspaces')"), [[None::<String>]]);
         assert_eq!(role_problems(&tenant.options).await.unwrap().missing, Some(RoleProblem { found, fix }));
@@ -409,13 +410,13 @@ async fn a_member_of_the_role_serves_what_another_login_has_migrated() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_writes_reads_and_searches_by_as_many_connections_as_it_is_told() {
+async fn it_writes_reads_and_searches_with_the_configured_connections() {
     let database = template().await.copy();
     let options = PostgresOptions { pool_size: 3, ..PostgresOptions::new(&database.url) };
     let store = PostgresStore::open(&options).await.unwrap();
     let pool = |name, limit, open| PoolUse { name, limit, open, in_use: 0, waiting: 0 };
     // One was needed for the look at how connections are set up.
-    assert_eq!(store.pools(), [pool("write", 3, 0), pool("aside", 2, 1), pool("mail", 4, 0)]);
+    assert_eq!(store.pools(), [pool("write", 3, 0), pool("auxiliary", 2, 1), pool("mail", 4, 0)]);
     for (connections, searches) in [(1, 1), (4, 1), (9, 2)] {
         let reader = store.reader(connections).unwrap();
         assert_eq!(reader.pools(), [pool("read", connections, 0), pool("search", searches, 0)]);
@@ -423,15 +424,15 @@ async fn it_writes_reads_and_searches_by_as_many_connections_as_it_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_server_says_of_itself_is_passed_on() {
+async fn server_time_and_durability_are_reported() {
     let database = template().await.copy();
     let options = PostgresOptions::new(&database.url);
     let says = |query| database.rows(query)[0][0].clone().unwrap();
     let clock = || says("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint").parse::<i64>().unwrap();
     let before = clock();
-    let told = server_time(&options).await.unwrap().millis();
+    let reported = server_time(&options).await.unwrap().millis();
     // One is rounded where the other is cut off.
-    assert!((before - 1..=clock() + 1).contains(&told), "{before} {told}");
+    assert!((before - 1..=clock() + 1).contains(&reported), "{before} {reported}");
     assert_eq!(PostgresStore::open(&options).await.unwrap().is_durable(), says("SHOW fsync") == "on");
     let cluster = Cluster::start(Durability::Full).unwrap();
     migrate(&PostgresOptions::new(cluster.url())).await.unwrap();
@@ -439,7 +440,7 @@ async fn what_the_server_says_of_itself_is_passed_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_is_well_for_as_long_as_its_database_answers() {
+async fn it_is_healthy_while_its_database_responds() {
     let database = template().await.copy();
     let store = PostgresStore::open(&PostgresOptions::new(&database.url)).await.unwrap();
     store.check().await.unwrap();
@@ -449,7 +450,7 @@ async fn it_is_well_for_as_long_as_its_database_answers() {
 
 /// A worker's runtime that does nothing for a while does not stop the connections that it shares with others.
 #[test]
-fn shared_connections_are_driven_by_the_runtime_that_has_opened_the_store() {
+fn shared_connections_run_on_the_runtime_that_has_opened_the_store() {
     let own = tokio::runtime::Runtime::new().unwrap();
     let database = own.block_on(async { template().await.copy() });
     let store = own.block_on(PostgresStore::open(&PostgresOptions::new(&database.url))).unwrap();
@@ -557,7 +558,7 @@ async fn a_key_that_another_process_holds_for_too_long_is_busy_and_a_wait_that_w
 
 /// On the first use of a connection, where the answer's insert is sent twice and COMMIT could overtake it.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_cannot_be_kept_undoes_its_unit() {
+async fn a_response_that_cannot_be_saved_rolls_back_its_unit() {
     let database = template().await.copy();
     database.execute("ALTER TABLE operations ADD CHECK (status <> 299)");
     let store = PostgresStore::open(&PostgresOptions::new(&database.url)).await.unwrap();
@@ -576,7 +577,7 @@ async fn an_answer_that_cannot_be_kept_undoes_its_unit() {
 }
 
 /// The whole chain of an error.
-fn told<T>(outcome: Result<T, StoreError>) -> String {
+fn error_message<T>(outcome: Result<T, StoreError>) -> String {
     let error = outcome.err().expect("an error");
     let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
@@ -593,14 +594,14 @@ async fn row_security_is_switched_by_its_setting_and_looked_at_before_serving() 
     migrate(&off).await.unwrap();
     assert_eq!(count(), "0");
     assert!(PostgresStore::open(&off).await.is_ok());
-    assert!(told(PostgresStore::open(&on).await).contains("row-level security is off"));
+    assert!(error_message(PostgresStore::open(&on).await).contains("row-level security is off"));
     migrate(&on).await.unwrap();
     assert_eq!(count(), secured);
     assert!(PostgresStore::open(&on).await.is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_encrypted_server_is_believed_by_its_certificate_and_name_alone() {
+async fn an_encrypted_server_is_trusted_by_its_certificate_and_name_alone() {
     let issued = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let other = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -628,7 +629,7 @@ async fn an_encrypted_server_is_believed_by_its_certificate_and_name_alone() {
         (at("localhost", &format!("sslmode=verify-full&sslrootcert={foreign}")), "certificate"),
         (at("127.0.0.1", &format!("sslmode=require&sslrootcert={trusted}")), "certificate"),
     ] {
-        let message = told(PostgresStore::open(&options).await.map(|_| ()));
+        let message = error_message(PostgresStore::open(&options).await.map(|_| ()));
         assert!(message.contains(problem), "{}: {message}", options.url);
     }
     // Without a word about it, a server on this machine is spoken to in the clear.

@@ -168,7 +168,7 @@ pub(crate) fn unpack(archive: &File, target: &UnpackTarget<'_>) -> anyhow::Resul
         length == manifest.database_bytes && sha256 == manifest.database_sha256,
         "its database is not as it was written"
     );
-    let faults = roadmap_sqlite::faults(&database)?;
+    let faults = roadmap_sqlite::integrity_errors(&database)?;
     ensure!(faults.is_empty(), "its database is damaged: {}", faults.join("; "));
     let files = roadmap_sqlite::stored_files(&database)?;
 

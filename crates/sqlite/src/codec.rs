@@ -31,16 +31,21 @@ impl ToSql<Binary, Sqlite> for Id {
 }
 
 /// The moment of a column of milliseconds.
-pub(crate) fn moment(millis: i64, table: &'static str, column: &'static str, row: Id) -> Result<Timestamp, StoreError> {
+pub(crate) fn timestamp(
+    millis: i64,
+    table: &'static str,
+    column: &'static str,
+    row: Id,
+) -> Result<Timestamp, StoreError> {
     Timestamp::from_millis(millis).ok_or_else(|| inconsistent(table, column, row.0))
 }
 
 /// The moment of a column of milliseconds that may be empty.
-pub(crate) fn optional_moment(
+pub(crate) fn optional_timestamp(
     millis: Option<i64>,
     table: &'static str,
     column: &'static str,
     row: Id,
 ) -> Result<Option<Timestamp>, StoreError> {
-    millis.map(|millis| moment(millis, table, column, row)).transpose()
+    millis.map(|millis| timestamp(millis, table, column, row)).transpose()
 }

@@ -7,7 +7,7 @@ use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 
-use crate::errors::{SqlError, is_passing};
+use crate::errors::{SqlError, is_temporary};
 
 /// Makes connections to one file.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ impl Connector {
     }
 
     /// A connection that may write.
-    pub(crate) fn writing(&self) -> Result<SqliteConnection, SqlError> {
+    pub(crate) fn open_writer(&self) -> Result<SqliteConnection, SqlError> {
         let mut connection = self.connect()?;
         // The log is folded back after some 4,000 pages, so that few commits pay for it.
         connection.batch_execute("PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;")?;
@@ -30,23 +30,23 @@ impl Connector {
     }
 
     /// A connection that cannot write, whatever it is asked.
-    pub(crate) fn reading(&self) -> Result<SqliteConnection, SqlError> {
+    pub(crate) fn open_reader(&self) -> Result<SqliteConnection, SqlError> {
         let mut connection = self.connect()?;
         connection.batch_execute("PRAGMA query_only = ON;")?;
         Ok(connection)
     }
 
     /// A connection to a file that is there, for what is neither a unit of work nor a list.
-    pub(crate) fn existing(&self) -> Result<SqliteConnection, SqlError> {
-        self.patient(&self.url_with("mode=rw"))
+    pub(crate) fn open_existing(&self) -> Result<SqliteConnection, SqlError> {
+        self.open_with_busy_timeout(&self.url_with("mode=rw"))
     }
 
     /// A connection to a file that is there and is left as it is.
-    pub(crate) fn looking(&self) -> Result<SqliteConnection, SqlError> {
-        self.patient(&self.url_with("mode=ro"))
+    pub(crate) fn open_existing_read_only(&self) -> Result<SqliteConnection, SqlError> {
+        self.open_with_busy_timeout(&self.url_with("mode=ro"))
     }
 
-    fn patient(&self, url: &str) -> Result<SqliteConnection, SqlError> {
+    fn open_with_busy_timeout(&self, url: &str) -> Result<SqliteConnection, SqlError> {
         let mut connection = SqliteConnection::establish(url)?;
         connection.batch_execute(&format!("PRAGMA busy_timeout = {};", self.busy_timeout.as_millis()))?;
         Ok(connection)
@@ -55,7 +55,7 @@ impl Connector {
     fn connect(&self) -> Result<SqliteConnection, SqlError> {
         let mut connection = SqliteConnection::establish(&self.url())?;
         connection.batch_execute(&format!("PRAGMA busy_timeout = {};", self.busy_timeout.as_millis()))?;
-        self.log_ahead(&mut connection)?;
+        self.enable_wal(&mut connection)?;
         connection.batch_execute(
             "PRAGMA synchronous = FULL;
              PRAGMA foreign_keys = ON;
@@ -68,13 +68,13 @@ impl Connector {
 
     /// Switches to the write-ahead log. SQLite does not wait for its busy timeout here when several
     /// processes open a new file at once, so that the waiting is done by hand.
-    fn log_ahead(&self, connection: &mut SqliteConnection) -> Result<(), SqlError> {
+    fn enable_wal(&self, connection: &mut SqliteConnection) -> Result<(), SqlError> {
         const PAUSE: Duration = Duration::from_millis(10);
         let mut left = self.busy_timeout;
         loop {
             let outcome = connection.batch_execute("PRAGMA journal_mode = WAL;");
             match left.checked_sub(PAUSE) {
-                Some(rest) if outcome.as_ref().is_err_and(is_passing) => left = rest,
+                Some(rest) if outcome.as_ref().is_err_and(is_temporary) => left = rest,
                 _ => return Ok(outcome?),
             }
             std::thread::sleep(PAUSE);
@@ -125,11 +125,11 @@ mod tests {
     }
 
     #[test]
-    fn connections_are_durable_and_those_that_read_cannot_write() {
+    fn connections_are_durable_and_readers_cannot_write() {
         let (folder, connector) = connector(Duration::from_millis(1_234));
         let common = ["journal_mode=wal", "synchronous=2", "foreign_keys=1", "trusted_schema=0", "busy_timeout=1234"];
-        assert_eq!(set(&mut connector.writing().unwrap()), [&common[..], &["query_only=0"]].concat());
-        let mut reading = connector.reading().unwrap();
+        assert_eq!(set(&mut connector.open_writer().unwrap()), [&common[..], &["query_only=0"]].concat());
+        let mut reading = connector.open_reader().unwrap();
         assert_eq!(set(&mut reading), [&common[..], &["query_only=1"]].concat());
         assert!(reading.batch_execute("CREATE TABLE t (n)").is_err());
         assert!(folder.path().join("a ?b#c%41\u{e9}&.db").is_file());
@@ -138,12 +138,12 @@ mod tests {
     #[test]
     fn who_looks_at_a_file_creates_none_and_leaves_it_as_it_is() {
         let (folder, connector) = connector(Duration::from_millis(1_234));
-        assert!(connector.existing().is_err() && connector.looking().is_err());
+        assert!(connector.open_existing().is_err() && connector.open_existing_read_only().is_err());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-        drop(connector.writing().unwrap());
-        let mut existing = connector.existing().unwrap();
+        drop(connector.open_writer().unwrap());
+        let mut existing = connector.open_existing().unwrap();
         existing.batch_execute("CREATE TABLE t (n)").unwrap();
-        let mut looking = connector.looking().unwrap();
+        let mut looking = connector.open_existing_read_only().unwrap();
         assert!(looking.batch_execute("SELECT n FROM t").is_ok());
         assert!(looking.batch_execute("INSERT INTO t VALUES (1)").is_err());
         for connection in [&mut existing, &mut looking] {
@@ -157,13 +157,13 @@ mod tests {
         let patient = Connector { busy_timeout: Duration::from_secs(20), ..impatient.clone() };
         let mut elsewhere = SqliteConnection::establish(&impatient.url()).unwrap();
         elsewhere.batch_execute("CREATE TABLE t (n); BEGIN IMMEDIATE").unwrap();
-        let error = impatient.writing().map(|_| ()).unwrap_err();
-        assert!(matches!(error, SqlError::Query(ref error) if is_passing(error)), "{error:?}");
+        let error = impatient.open_writer().map(|_| ()).unwrap_err();
+        assert!(matches!(error, SqlError::Query(ref error) if is_temporary(error)), "{error:?}");
         let (began, begun) = mpsc::channel();
         std::thread::scope(|scope| {
             let opened = scope.spawn(|| {
                 began.send(()).unwrap();
-                patient.writing().map(|_| ())
+                patient.open_writer().map(|_| ())
             });
             begun.recv().unwrap();
             // So that it has to wait: were it slower, it would find the file free.

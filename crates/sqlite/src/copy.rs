@@ -12,14 +12,14 @@ use roadmap_domain::model::attachment::{BlobKey, Checksum};
 
 use crate::SqliteOptions;
 use crate::connection::Connector;
-use crate::errors::{SqlError, inconsistent, is_passing};
+use crate::errors::{SqlError, inconsistent, is_temporary};
 use crate::schema::attachments;
 
 /// How many faults are told of a damaged file.
-const FAULTS: usize = 10;
+const MAX_INTEGRITY_ERRORS: usize = 10;
 
 /// How long whoever looks at a file waits for one that is about to write to it.
-const PATIENCE: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A file that a row tells about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,14 +40,14 @@ pub fn copy_to(options: &SqliteOptions, target: &Path) -> Result<(), StoreError>
     let Some(target) = target.to_str() else {
         return Err(StoreError::Fatal("the path of a copy must be text".into()));
     };
-    let mut connection = Connector::new(&options.path, options.write_wait).existing()?;
+    let mut connection = Connector::new(&options.path, options.write_wait).open_existing()?;
     let copied = diesel::sql_query("VACUUM INTO ?").bind::<Text, _>(target).execute(&mut connection);
     copied.map_err(SqlError::from)?;
     Ok(())
 }
 
 #[derive(QueryableByName)]
-struct Fault {
+struct IntegrityError {
     #[diesel(sql_type = Text)]
     fault: String,
 }
@@ -57,16 +57,16 @@ struct Fault {
 ///
 /// # Errors
 /// It cannot be read at all.
-pub fn faults(path: &Path) -> Result<Vec<String>, StoreError> {
-    let mut connection = Connector::new(path, PATIENCE).looking()?;
-    let structure = format!("SELECT integrity_check AS fault FROM pragma_integrity_check LIMIT {FAULTS}");
+pub fn integrity_errors(path: &Path) -> Result<Vec<String>, StoreError> {
+    let mut connection = Connector::new(path, BUSY_TIMEOUT).open_existing_read_only()?;
+    let structure = format!("SELECT integrity_check AS fault FROM pragma_integrity_check LIMIT {MAX_INTEGRITY_ERRORS}");
     let references = format!(
         "SELECT 'a row of ' || \"table\" || ' refers to none of ' || parent AS fault FROM pragma_foreign_key_check
-         LIMIT {FAULTS}"
+         LIMIT {MAX_INTEGRITY_ERRORS}"
     );
     let mut faults: Vec<String> = Vec::new();
     for question in [structure, references] {
-        let found: Vec<Fault> = diesel::sql_query(question).load(&mut connection).map_err(SqlError::from)?;
+        let found: Vec<IntegrityError> = diesel::sql_query(question).load(&mut connection).map_err(SqlError::from)?;
         faults.extend(found.into_iter().map(|row| row.fault).filter(|fault| fault != "ok"));
     }
     Ok(faults)
@@ -77,7 +77,7 @@ pub fn faults(path: &Path) -> Result<Vec<String>, StoreError> {
 /// # Errors
 /// It cannot be read.
 pub fn stored_files(path: &Path) -> Result<Vec<StoredFile>, StoreError> {
-    let mut connection = Connector::new(path, PATIENCE).looking()?;
+    let mut connection = Connector::new(path, BUSY_TIMEOUT).open_existing_read_only()?;
     let rows: Vec<(String, i64, Vec<u8>)> = attachments::table
         .order(attachments::key)
         .select((attachments::key, attachments::byte_size, attachments::checksum))
@@ -96,7 +96,7 @@ pub fn stored_files(path: &Path) -> Result<Vec<StoredFile>, StoreError> {
 }
 
 /// Keeps everybody else from a file until it is dropped.
-pub struct Claim {
+pub struct ExclusiveLock {
     _connection: SqliteConnection,
 }
 
@@ -106,17 +106,17 @@ pub struct Claim {
 ///
 /// # Errors
 /// The file cannot be opened.
-pub fn claim(path: &Path) -> Result<Option<Claim>, StoreError> {
-    let url = Connector::new(path, PATIENCE).url_with("mode=rw");
+pub fn lock_exclusively(path: &Path) -> Result<Option<ExclusiveLock>, StoreError> {
+    let url = Connector::new(path, BUSY_TIMEOUT).url_with("mode=rw");
     let mut connection = SqliteConnection::establish(&url).map_err(SqlError::from)?;
     // Leaving the write-ahead log is for whoever is alone with the file: each connection to a file with
     // such a log holds a lock for as long as it is open.
-    let claimed = connection
+    let locked = connection
         .batch_execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE; COMMIT");
-    match claimed {
-        Err(error) if is_passing(&error) => Ok(None),
+    match locked {
+        Err(error) if is_temporary(&error) => Ok(None),
         // What is no database is nobody's.
-        _ => Ok(Some(Claim { _connection: connection })),
+        _ => Ok(Some(ExclusiveLock { _connection: connection })),
     }
 }
 
@@ -171,9 +171,9 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_file_has_no_faults_and_a_damaged_one_is_told_of_but_not_at_length() {
+    fn a_sound_file_has_no_integrity_errors_and_a_damaged_one_a_few() {
         let (_folder, options) = database();
-        assert_eq!(faults(&options.path).unwrap(), Vec::<String>::new());
+        assert_eq!(integrity_errors(&options.path).unwrap(), Vec::<String>::new());
         let keys: String = (0..12)
             .map(|n| {
                 format!(
@@ -183,20 +183,23 @@ mod tests {
             })
             .collect();
         run(&options.path, &format!("PRAGMA foreign_keys = OFF; {keys}"));
-        assert_eq!(faults(&options.path).unwrap(), ["a row of api_keys refers to none of workspaces"; FAULTS]);
+        assert_eq!(
+            integrity_errors(&options.path).unwrap(),
+            ["a row of api_keys refers to none of workspaces"; MAX_INTEGRITY_ERRORS]
+        );
         run(
             &options.path,
             "DELETE FROM api_keys; PRAGMA writable_schema = ON;
              UPDATE sqlite_schema SET sql = replace(sql, 'subdomain TEXT NOT NULL UNIQUE', 'subdomain INTEGER NOT NULL UNIQUE')
              WHERE name = 'workspaces'",
         );
-        assert_eq!(faults(&options.path).unwrap(), ["non-INTEGER value in workspaces.subdomain"]);
+        assert_eq!(integrity_errors(&options.path).unwrap(), ["non-INTEGER value in workspaces.subdomain"]);
         std::fs::write(&options.path, "no database at all").unwrap();
-        assert!(faults(&options.path).is_err());
+        assert!(integrity_errors(&options.path).is_err());
     }
 
     #[test]
-    fn files_are_told_in_the_order_of_their_keys_and_none_that_cannot_be() {
+    fn files_are_listed_in_the_order_of_their_keys_and_no_invalid_one() {
         let (_folder, options) = database();
         run(&options.path, &file(FILES[1], &key(FILES[1]), 0, &"00".repeat(16)));
         run(&options.path, &file(FILES[0], &key(FILES[0]), 7, &"0a".repeat(16)));
@@ -226,19 +229,19 @@ mod tests {
     #[test]
     fn a_file_is_claimed_by_whoever_is_alone_with_it_and_has_all_that_was_written() {
         let (folder, options) = database();
-        let service = Connector::new(&options.path, Duration::from_millis(50)).writing().unwrap();
-        assert!(claim(&options.path).unwrap().is_none());
+        let service = Connector::new(&options.path, Duration::from_millis(50)).open_writer().unwrap();
+        assert!(lock_exclusively(&options.path).unwrap().is_none());
         drop(service);
-        let claimed = claim(&options.path).unwrap();
-        assert!(claimed.is_some());
+        let locked = lock_exclusively(&options.path).unwrap();
+        assert!(locked.is_some());
         assert!(!folder.path().join("roadmap.db-wal").exists(), "the log is part of the file");
         assert!(connection(&options.path).batch_execute("SELECT 1 FROM workspaces").is_err());
-        drop(claimed);
+        drop(locked);
         run(&options.path, "SELECT 1 FROM workspaces");
 
         let other = folder.path().join("other.db");
-        assert!(claim(&other).is_err());
+        assert!(lock_exclusively(&other).is_err());
         std::fs::write(&other, "no database at all").unwrap();
-        assert!(claim(&other).unwrap().is_some());
+        assert!(lock_exclusively(&other).unwrap().is_some());
     }
 }

@@ -19,7 +19,7 @@ impl From<SqlError> for StoreError {
     fn from(error: SqlError) -> Self {
         match error {
             SqlError::Store(error) => error,
-            SqlError::Query(error) if is_passing(&error) => Self::Unavailable(error.into()),
+            SqlError::Query(error) if is_temporary(&error) => Self::Unavailable(error.into()),
             SqlError::Query(error) => Self::Fatal(error.into()),
             SqlError::Connection(error) => Self::Unavailable(error.into()),
         }
@@ -29,7 +29,7 @@ impl From<SqlError> for StoreError {
 /// Whether the statement failed because of the machine's state and not because of itself. Diesel
 /// keeps SQLite's message and drops its code; these are the messages of `sqlite3_errstr`, which are
 /// constants of the library and never translated.
-pub(crate) fn is_passing(error: &DieselError) -> bool {
+pub(crate) fn is_temporary(error: &DieselError) -> bool {
     let DieselError::DatabaseError(kind, information) = error else {
         return matches!(error, DieselError::BrokenTransactionManager);
     };
@@ -37,12 +37,12 @@ pub(crate) fn is_passing(error: &DieselError) -> bool {
     matches!(kind, DatabaseErrorKind::ReadOnlyTransaction)
         || ["is locked", "disk is full", "disk I/O error", "unable to open database file", "readonly database"]
             .iter()
-            .any(|passing| message.contains(passing))
+            .any(|temporary| message.contains(temporary))
 }
 
 /// Whether a `COMMIT` that failed like this may be durable all the same: the log may have it when its sync fails, and is
 /// read when the database is opened after a crash. A disk that is full has not taken the end of the transaction.
-pub(crate) fn is_doubtful(error: &SqlError) -> bool {
+pub(crate) fn is_outcome_unknown(error: &SqlError) -> bool {
     match error {
         SqlError::Query(DieselError::DatabaseError(_, information)) => information.message().contains("disk I/O error"),
         _ => false,
@@ -63,7 +63,7 @@ mod tests {
     /// Whether SQLite itself says that it is its own state. An update of `libsqlite3-sys` or diesel that words it otherwise
     /// fails here.
     #[test]
-    fn what_libsqlite3_sys_says_of_its_state_is_known() {
+    fn temporary_errors_of_libsqlite3_sys_are_known() {
         let (_folder, options) = fixtures::database();
         let fails = |setup: &str, statement: &str| {
             let mut connection = fixtures::connection(&options.path);
@@ -86,11 +86,11 @@ mod tests {
             (unopened, "unable to open database file"),
         ] {
             assert!(error.to_string().starts_with(says), "{error}");
-            assert!(is_passing(&error), "{error}");
+            assert!(is_temporary(&error), "{error}");
         }
         // A statement that is wrong stays wrong.
         for statement in ["SELECT * FROM nowhere", "SELEC", "INSERT INTO workspaces (id) VALUES ('x')"] {
-            assert!(!is_passing(&fails("", statement)), "{statement}");
+            assert!(!is_temporary(&fails("", statement)), "{statement}");
         }
     }
 }

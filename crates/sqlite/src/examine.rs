@@ -18,7 +18,7 @@ use crate::errors::SqlError;
 use crate::migrate::MIGRATIONS;
 
 /// How long the file's writers are waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(QueryableByName)]
 struct Version {
@@ -26,13 +26,13 @@ struct Version {
     version: String,
 }
 
-/// The versions of the migrations that the file still lacks. Unlike [`crate::pending`], this leaves a file
+/// The versions of the migrations that the file still lacks. Unlike [`crate::pending_migrations`], this leaves a file
 /// that has none as it is.
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn missing(path: &Path) -> Result<Vec<String>, StoreError> {
-    let mut connection = Connector::new(path, PATIENCE).looking()?;
+pub fn missing_migrations(path: &Path) -> Result<Vec<String>, StoreError> {
+    let mut connection = Connector::new(path, BUSY_TIMEOUT).open_existing_read_only()?;
     let table = "SELECT name AS version FROM sqlite_schema WHERE name = '__diesel_schema_migrations'";
     let tables: Vec<Version> = diesel::sql_query(table).load(&mut connection).map_err(SqlError::from)?;
     let applied: Vec<Version> = if tables.is_empty() {
@@ -51,13 +51,13 @@ pub fn missing(path: &Path) -> Result<Vec<String>, StoreError> {
 ///
 /// # Errors
 /// Nobody may write to the file now.
-pub fn try_to_write(options: &SqliteOptions) -> Result<(), StoreError> {
-    let mut connection = Connector::new(&options.path, options.write_wait).existing()?;
+pub fn check_writable(options: &SqliteOptions) -> Result<(), StoreError> {
+    let mut connection = Connector::new(&options.path, options.write_wait).open_existing()?;
     Ok(connection.batch_execute("BEGIN IMMEDIATE; ROLLBACK").map_err(SqlError::from)?)
 }
 
 #[derive(QueryableByName)]
-struct Newest {
+struct NewestRow {
     #[diesel(sql_type = Nullable<BigInt>)]
     newest: Option<i64>,
 }
@@ -66,8 +66,8 @@ struct Newest {
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn newest_moment(path: &Path) -> Result<Option<Timestamp>, StoreError> {
-    let mut connection = Connector::new(path, PATIENCE).looking()?;
+pub fn newest_timestamp(path: &Path) -> Result<Option<Timestamp>, StoreError> {
+    let mut connection = Connector::new(path, BUSY_TIMEOUT).open_existing_read_only()?;
     let newest = "SELECT max(at) AS newest FROM (
                       SELECT max(created_at) AS at FROM workspaces
                       UNION ALL SELECT max(created_at) FROM feature_requests
@@ -76,7 +76,7 @@ pub fn newest_moment(path: &Path) -> Result<Option<Timestamp>, StoreError> {
                       UNION ALL SELECT max(created_at) FROM changelogs
                       UNION ALL SELECT max(created_at) FROM operations
                   )";
-    let row: Newest = diesel::sql_query(newest).get_result(&mut connection).map_err(SqlError::from)?;
+    let row: NewestRow = diesel::sql_query(newest).get_result(&mut connection).map_err(SqlError::from)?;
     Ok(row.newest.and_then(Timestamp::from_millis))
 }
 
@@ -84,43 +84,43 @@ pub fn newest_moment(path: &Path) -> Result<Option<Timestamp>, StoreError> {
 mod tests {
     use super::*;
     use crate::fixtures::{connection, database, place, run};
-    use crate::migrate::{pending, run as migrate};
+    use crate::migrate::{pending_migrations, run as migrate};
 
     #[test]
-    fn what_a_file_lacks_is_told_and_the_file_left_as_it_is() {
+    fn missing_migrations_are_listed_and_the_file_left_as_it_is() {
         let (_folder, options) = place();
-        assert!(missing(&options.path).is_err());
+        assert!(missing_migrations(&options.path).is_err());
         std::fs::write(&options.path, "").unwrap();
-        let all = missing(&options.path).unwrap();
+        let all = missing_migrations(&options.path).unwrap();
         assert_eq!(std::fs::read(&options.path).unwrap(), b"");
-        assert_eq!(all, pending(&options).unwrap());
+        assert_eq!(all, pending_migrations(&options).unwrap());
         assert!(all.len() > 1);
         migrate(&options).unwrap();
-        assert_eq!(missing(&options.path).unwrap(), Vec::<String>::new());
+        assert_eq!(missing_migrations(&options.path).unwrap(), Vec::<String>::new());
         run(&options.path, &format!("DELETE FROM __diesel_schema_migrations WHERE version = '{}'", all[1]));
-        assert_eq!(missing(&options.path).unwrap(), all[1..2]);
+        assert_eq!(missing_migrations(&options.path).unwrap(), all[1..2]);
     }
 
     #[test]
-    fn who_may_write_is_tried_without_writing() {
+    fn write_access_is_checked_without_writing() {
         let (_folder, mut options) = place();
         options.write_wait = Duration::from_millis(50);
-        assert!(try_to_write(&options).is_err());
+        assert!(check_writable(&options).is_err());
         assert!(!options.path.exists());
         migrate(&options).unwrap();
-        try_to_write(&options).unwrap();
+        check_writable(&options).unwrap();
         let mut elsewhere = connection(&options.path);
         elsewhere.batch_execute("BEGIN IMMEDIATE").unwrap();
-        assert!(matches!(try_to_write(&options), Err(StoreError::Unavailable(_))));
+        assert!(matches!(check_writable(&options), Err(StoreError::Unavailable(_))));
     }
 
     #[test]
-    fn the_newest_moment_is_that_of_the_latest_row() {
+    fn the_newest_timestamp_is_that_of_the_latest_row() {
         let (_folder, options) = database();
-        assert_eq!(newest_moment(&options.path).unwrap(), None);
+        assert_eq!(newest_timestamp(&options.path).unwrap(), None);
         run(&options.path, "INSERT INTO workspaces VALUES (1, x'01', 'acme', 5000)");
-        assert_eq!(newest_moment(&options.path).unwrap(), Timestamp::from_millis(5_000));
+        assert_eq!(newest_timestamp(&options.path).unwrap(), Timestamp::from_millis(5_000));
         run(&options.path, "INSERT INTO operations VALUES (x'01', 'key', 200, x'', 7000)");
-        assert_eq!(newest_moment(&options.path).unwrap(), Timestamp::from_millis(7_000));
+        assert_eq!(newest_timestamp(&options.path).unwrap(), Timestamp::from_millis(7_000));
     }
 }

@@ -35,9 +35,9 @@ use diesel::SqliteConnection;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::ports::{Connections, PoolUse};
 
-pub use copy::{Claim, StoredFile, claim, copy_to, faults, stored_files};
-pub use examine::{missing, newest_moment, try_to_write};
-pub use migrate::{pending, revert_all, run as migrate};
+pub use copy::{ExclusiveLock, StoredFile, copy_to, integrity_errors, lock_exclusively, stored_files};
+pub use examine::{check_writable, missing_migrations, newest_timestamp};
+pub use migrate::{pending_migrations, revert_all, run as migrate};
 
 use crate::connection::Connector;
 use crate::errors::SqlError;

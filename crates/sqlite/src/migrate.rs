@@ -48,7 +48,7 @@ impl From<DieselError> for Failed {
 ///
 /// # Errors
 /// The file cannot be opened.
-pub fn pending(options: &SqliteOptions) -> Result<Vec<String>, StoreError> {
+pub fn pending_migrations(options: &SqliteOptions) -> Result<Vec<String>, StoreError> {
     let pending = connect(options)?.pending_migrations(MIGRATIONS).map_err(StoreError::Fatal)?;
     Ok(pending.iter().map(|migration| migration.name().version().to_string()).collect())
 }
@@ -62,5 +62,5 @@ pub fn revert_all(options: &SqliteOptions) -> Result<(), StoreError> {
 }
 
 fn connect(options: &SqliteOptions) -> Result<SqliteConnection, StoreError> {
-    Ok(Connector::new(&options.path, options.write_wait).writing()?)
+    Ok(Connector::new(&options.path, options.write_wait).open_writer()?)
 }

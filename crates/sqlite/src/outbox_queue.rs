@@ -28,14 +28,14 @@ use roadmap_domain::ports::OutboxQueue;
 use uuid::Uuid;
 
 use crate::SqliteStore;
-use crate::codec::{Id, moment, optional_moment};
+use crate::codec::{Id, optional_timestamp, timestamp};
 use crate::errors::{SqlError, inconsistent};
 use crate::schema::{customers, outbox, outbox_audiences, votes, workspaces};
 use crate::statement::statement;
 
 statement! {
     /// Deletes the mails that were sent longest ago.
-    ForgetSent { before: i64 => BigInt, limit: i64 => BigInt }
+    PurgeSent { before: i64 => BigInt, limit: i64 => BigInt }
     "DELETE FROM outbox WHERE (workspace_id, comment_id, customer_id) IN
      (SELECT workspace_id, comment_id, customer_id FROM outbox WHERE sent_at < ? LIMIT ?)"
 }
@@ -511,7 +511,7 @@ impl OutboxQueue for SqliteStore {
             Ok(MailFailure {
                 id: MailId { comment: CommentId::new(comment.0), customer: CustomerId::new(customer.0) },
                 attempts: attempts.unsigned_abs(),
-                next: optional_moment(next, "outbox", "due_at", comment)?,
+                next: optional_timestamp(next, "outbox", "due_at", comment)?,
                 reason,
             })
         };
@@ -519,7 +519,7 @@ impl OutboxQueue for SqliteStore {
             workspace,
             waiting: waiting.unsigned_abs(),
             audiences: audiences.unsigned_abs(),
-            oldest: oldest.map(|at| moment(at, "outbox", "created_at", id)).transpose()?,
+            oldest: oldest.map(|at| timestamp(at, "outbox", "created_at", id)).transpose()?,
             sent: sent.unsigned_abs(),
             dead: dead.unsigned_abs(),
             failures: failures.into_iter().map(failure).collect::<Result<_, StoreError>>()?,
@@ -541,7 +541,7 @@ impl OutboxQueue for SqliteStore {
             postponed: postponed.unsigned_abs(),
             dead: dead.unsigned_abs(),
             audiences: audiences.unsigned_abs(),
-            oldest_due: optional_moment(oldest_due, "outbox", "due_at", Id(Uuid::nil()))?,
+            oldest_due: optional_timestamp(oldest_due, "outbox", "due_at", Id(Uuid::nil()))?,
         })
     }
 
@@ -573,7 +573,7 @@ impl OutboxQueue for SqliteStore {
     }
 
     async fn forget_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        let forget = ForgetSent { before: before.millis(), limit: i64::from(limit) };
+        let forget = PurgeSent { before: before.millis(), limit: i64::from(limit) };
         self.write(move |connection| Ok(forget.execute(connection)? as u64)).await
     }
 

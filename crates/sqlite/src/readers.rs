@@ -22,7 +22,8 @@ pub(crate) struct Readers {
 
 impl Readers {
     pub(crate) fn open(connector: &Connector, count: usize, wait: Duration) -> Result<Self, StoreError> {
-        let connections = (0..count.max(1)).map(|_| connector.reading().map(Some)).collect::<Result<Vec<_>, _>>()?;
+        let connections =
+            (0..count.max(1)).map(|_| connector.open_reader().map(Some)).collect::<Result<Vec<_>, _>>()?;
         Ok(Self { pool: Pool::from(connections), connector: connector.clone(), wait })
     }
 
@@ -53,7 +54,7 @@ impl Readers {
             // Taken out of the pool, so that a panic drops it: a transaction may be open on it.
             let mut connection = match pooled.take() {
                 Some(connection) => connection,
-                None => connector.reading()?,
+                None => connector.open_reader()?,
             };
             let outcome = work(&mut connection);
             *pooled = Some(connection);
@@ -117,7 +118,7 @@ pub(crate) mod tests {
     fn readers(wait: Duration) -> (tempfile::TempDir, Readers) {
         let folder = tempfile::tempdir().unwrap();
         let connector = Connector::new(&folder.path().join("test.db"), wait);
-        connector.writing().unwrap().batch_execute("CREATE TABLE entries (id INTEGER)").unwrap();
+        connector.open_writer().unwrap().batch_execute("CREATE TABLE entries (id INTEGER)").unwrap();
         let readers = Readers::open(&connector, 1, wait).unwrap();
         (folder, readers)
     }

@@ -11,7 +11,7 @@ use roadmap_domain::model::member::Author;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::{Lane, Placement, Track};
 
-use crate::codec::{Id, moment, optional_moment};
+use crate::codec::{Id, optional_timestamp, timestamp};
 use crate::errors::SqlError;
 use crate::schema::{api_keys, feature_requests, lanes, members, tracks, vote_tallies};
 
@@ -66,7 +66,7 @@ impl TryFrom<SummaryRow> for RequestSummary {
             title: Title::stored(row.title),
             placement: Placement { track: Name::stored(row.track), status: row.lane.map(Name::stored) },
             votes_count: row.votes_count,
-            created_at: moment(row.created_at, "feature_requests", "created_at", row.id)?,
+            created_at: timestamp(row.created_at, "feature_requests", "created_at", row.id)?,
         })
     }
 }
@@ -168,13 +168,13 @@ impl TryFrom<ApiKeyRow> for ApiKey {
     type Error = StoreError;
 
     fn try_from(row: ApiKeyRow) -> Result<Self, StoreError> {
-        let optional = |millis, column| optional_moment(millis, "api_keys", column, row.id);
+        let optional = |millis, column| optional_timestamp(millis, "api_keys", column, row.id);
         Ok(Self {
             id: ApiKeyId::new(row.id.0),
             name: Name::stored(row.name),
             last_four: row.last_four,
             scopes: Scopes { read: row.can_read, write: row.can_write },
-            created_at: moment(row.created_at, "api_keys", "created_at", row.id)?,
+            created_at: timestamp(row.created_at, "api_keys", "created_at", row.id)?,
             expires_at: optional(row.expires_at, "expires_at")?,
             revoked_at: optional(row.revoked_at, "revoked_at")?,
             last_used_at: optional(row.last_used_at, "last_used_at")?,

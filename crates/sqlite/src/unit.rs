@@ -31,14 +31,14 @@ impl SqliteUnit {
         work: impl FnOnce(&mut SqliteConnection, Id) -> Result<T, SqlError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let workspace = self.workspace;
-        let guard = self.guard.take().ok_or_else(lost)?;
+        let guard = self.guard.take().ok_or_else(lost_unit_error)?;
         let (guard, outcome) = guard.run(move |connection| work(connection, workspace)).await?;
         self.guard = Some(guard);
         outcome
     }
 }
 
-fn lost() -> StoreError {
+fn lost_unit_error() -> StoreError {
     StoreError::Fatal("the unit was lost in a failed statement".into())
 }
 
@@ -50,7 +50,7 @@ impl Store for SqliteStore {
         // Whoever has the guard is alone with the database: a key that is not there now stays free
         // until the unit ends, so that claiming it takes no write.
         let claim = move |connection: &mut SqliteConnection| match asked {
-            Some(key) => saved_reply(connection, id, &key),
+            Some(key) => find_saved_response(connection, id, &key),
             None => Ok(None),
         };
         let (guard, saved) = self.writer.begin(claim).await?;
@@ -68,7 +68,7 @@ impl Store for SqliteStore {
     }
 }
 
-fn saved_reply(
+fn find_saved_response(
     connection: &mut SqliteConnection,
     workspace: Id,
     key: &OperationKey,
@@ -87,7 +87,7 @@ fn saved_reply(
 #[async_trait]
 impl UnitOfWork for SqliteUnit {
     async fn commit(mut self: Box<Self>, saved: Option<&SavedReply>, at: Timestamp) -> Result<Ended, StoreError> {
-        let guard = self.guard.take().ok_or_else(lost)?;
+        let guard = self.guard.take().ok_or_else(lost_unit_error)?;
         let workspace = self.workspace;
         let record = self.key.take().zip(saved.cloned());
         let record = move |connection: &mut SqliteConnection| {
@@ -109,7 +109,7 @@ impl UnitOfWork for SqliteUnit {
     }
 
     async fn rollback(mut self: Box<Self>) -> Result<Ended, StoreError> {
-        let guard = self.guard.take().ok_or_else(lost)?;
+        let guard = self.guard.take().ok_or_else(lost_unit_error)?;
         self.writer.roll_back(guard).await?;
         Ok(Ended::AsTold)
     }

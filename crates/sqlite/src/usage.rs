@@ -11,7 +11,7 @@ use roadmap_domain::policy::storage::{ROW_BYTES, TERM_COPIES};
 use roadmap_domain::ports::UsageStore;
 
 use crate::SqliteStore;
-use crate::codec::{Id, optional_moment};
+use crate::codec::{Id, optional_timestamp};
 use crate::schema::workspace_usage;
 use crate::statement::statement;
 
@@ -131,6 +131,6 @@ impl UsageStore for SqliteStore {
 }
 
 fn stored((records, files, counted_at): UsageRow, workspace: Id) -> Result<StoredUsage, StoreError> {
-    let counted_at = optional_moment(counted_at, "workspace_usage", "counted_at", workspace)?;
+    let counted_at = optional_timestamp(counted_at, "workspace_usage", "counted_at", workspace)?;
     Ok(StoredUsage { usage: Usage { records, files }, counted_at })
 }

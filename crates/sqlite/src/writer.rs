@@ -23,7 +23,7 @@ use roadmap_domain::ports::PoolUse;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
 use crate::connection::Connector;
-use crate::errors::{SqlError, is_doubtful};
+use crate::errors::{SqlError, is_outcome_unknown};
 use environment::Environment;
 #[cfg(test)]
 use environment::PlantedFault;
@@ -329,7 +329,9 @@ impl<E: Environment> WriterState<E> {
         let outcome = self.connection().and_then(|connection| Ok(connection.batch_execute("COMMIT")?));
         match outcome {
             Ok(()) => self.notify_group(CommitState::Committed),
-            Err(error) if is_doubtful(&error) => self.discard_connection(CommitState::Unknown(error.to_string())),
+            Err(error) if is_outcome_unknown(&error) => {
+                self.discard_connection(CommitState::Unknown(error.to_string()))
+            }
             Err(error) => self.discard_connection(CommitState::Failed(error.to_string())),
         }
     }
@@ -378,14 +380,14 @@ mod tests {
             let connector = Connector::new(&folder.path().join("test.db"), LIMIT);
             let schema =
                 "CREATE TABLE entries (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES entries (id), body BLOB)";
-            connector.writing().unwrap().batch_execute(schema).unwrap();
+            connector.open_writer().unwrap().batch_execute(schema).unwrap();
             Self { writer: Writer::open(connector.clone(), LIMIT).unwrap(), connector, folder }
         }
 
         /// Rows that another connection sees.
         fn durable(&self) -> i64 {
             let count = diesel::sql_query("SELECT count(*) AS count FROM entries");
-            count.get_result::<Count>(&mut self.connector.reading().unwrap()).unwrap().count
+            count.get_result::<Count>(&mut self.connector.open_reader().unwrap()).unwrap().count
         }
 
         /// A unit in which these statements were run.
@@ -399,7 +401,7 @@ mod tests {
         }
 
         /// A unit that waits in line, with these statements to run when it is its turn.
-        async fn in_line(&self, sql: &'static str) -> JoinHandle<WriteGuard> {
+        async fn waiting_unit(&self, sql: &'static str) -> JoinHandle<WriteGuard> {
             let (writer, before) = (self.writer.clone(), self.writer.waiting.load(Ordering::SeqCst));
             let waiting = tokio::spawn(async move { writer.begin(run(sql)).await.unwrap().0 });
             self.until(|| self.writer.waiting.load(Ordering::SeqCst) > before).await;
@@ -407,14 +409,17 @@ mod tests {
         }
 
         /// A unit that has ended in a transaction with the one that is returned, which goes on.
-        async fn shared(&self) -> (JoinHandle<Result<(), StoreError>>, WriteGuard) {
-            self.shared_after(INSERT).await
+        async fn shared_transaction(&self) -> (JoinHandle<Result<(), StoreError>>, WriteGuard) {
+            self.shared_transaction_after(INSERT).await
         }
 
         /// As [`Self::shared`], with what the first unit does.
-        async fn shared_after(&self, sql: &'static str) -> (JoinHandle<Result<(), StoreError>>, WriteGuard) {
+        async fn shared_transaction_after(
+            &self,
+            sql: &'static str,
+        ) -> (JoinHandle<Result<(), StoreError>>, WriteGuard) {
             let first = self.unit(sql).await;
-            let waiting = self.in_line(INSERT).await;
+            let waiting = self.waiting_unit(INSERT).await;
             let first = self.commit(first);
             (first, waiting.await.unwrap())
         }
@@ -459,7 +464,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn units_share_a_commit_and_none_is_done_before_it() {
         let fixture = Fixture::new();
-        let (first, second) = fixture.shared().await;
+        let (first, second) = fixture.shared_transaction().await;
         assert_eq!(fixture.durable(), 0);
         assert!(!first.is_finished());
         fixture.commit(second).await.unwrap().unwrap();
@@ -468,13 +473,13 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_unit_that_is_undone_or_dropped_takes_no_other_with_it() {
+    async fn a_unit_that_is_rolled_back_or_dropped_takes_no_other_with_it() {
         let fixture = Fixture::new();
-        let (first, second) = fixture.shared().await;
+        let (first, second) = fixture.shared_transaction().await;
         fixture.writer.roll_back(second).await.unwrap();
         first.await.unwrap().unwrap();
         assert_eq!(fixture.durable(), 1);
-        let (third, dropped) = fixture.shared().await;
+        let (third, dropped) = fixture.shared_transaction().await;
         drop(dropped);
         third.await.unwrap().unwrap();
         assert_eq!(fixture.durable(), 2);
@@ -484,7 +489,7 @@ mod tests {
     async fn a_unit_that_is_dropped_leaves_the_file_to_other_processes() {
         let fixture = Fixture::new();
         let impatient = Connector::new(&fixture.folder.path().join("test.db"), Duration::from_millis(20));
-        let mut elsewhere = impatient.writing().unwrap();
+        let mut elsewhere = impatient.open_writer().unwrap();
         let guard = fixture.unit(INSERT).await;
         assert!(elsewhere.batch_execute(INSERT).is_err());
         drop(guard);
@@ -507,9 +512,9 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn when_a_commit_is_refused_all_of_its_units_are_told_and_the_next_one_works() {
+    async fn when_a_commit_fails_all_of_its_units_fail_and_the_next_one_works() {
         let fixture = Fixture::new();
-        let (first, mut second) = fixture.shared().await;
+        let (first, mut second) = fixture.shared_transaction().await;
         second.connection().batch_execute(ORPHAN).unwrap();
         let second = fixture.commit(second).await.unwrap();
         assert!(matches!(second, Err(StoreError::Unavailable(_))), "{second:?}");
@@ -522,9 +527,9 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_unit_that_is_undone_is_told_when_what_it_has_seen_was_not_kept() {
+    async fn a_unit_that_is_rolled_back_fails_when_what_it_has_read_was_not_committed() {
         let fixture = Fixture::new();
-        let (first, second) = fixture.shared_after(ORPHAN).await;
+        let (first, second) = fixture.shared_transaction_after(ORPHAN).await;
         let undone = fixture.writer.roll_back(second).await;
         assert!(matches!(undone, Err(StoreError::Unavailable(_))), "{undone:?}");
         assert!(matches!(first.await.unwrap(), Err(StoreError::Unavailable(_))));
@@ -535,7 +540,7 @@ mod tests {
     async fn when_a_transaction_is_lost_its_other_units_may_run_again() {
         for keep in [true, false] {
             let fixture = Fixture::new();
-            let (first, mut second) = fixture.shared().await;
+            let (first, mut second) = fixture.shared_transaction().await;
             // As SQLite itself does after some failures.
             second.connection().batch_execute("ROLLBACK").unwrap();
             if keep {
@@ -555,7 +560,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_full_disk_is_told_and_writing_goes_on_when_there_is_room() {
+    async fn a_full_disk_is_reported_and_writing_goes_on_when_there_is_room() {
         let fixture = Fixture::new();
         let full = "PRAGMA max_page_count = 1; INSERT INTO entries (body) VALUES (zeroblob(1000000))";
         let refused = fixture.writer.begin(run(full)).await.map(|_| ());
@@ -567,7 +572,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn nobody_waits_for_a_turn_longer_than_allowed() {
+    async fn nobody_waits_for_the_writer_longer_than_allowed() {
         let mut fixture = Fixture::new();
         fixture.writer.wait = Duration::from_millis(20);
         let _held = fixture.unit(INSERT).await;
@@ -662,7 +667,7 @@ mod tests {
     fn a_unit_that_outlives_its_runtime_is_rolled_back() {
         let fixture = Fixture::new();
         let mut elsewhere =
-            Connector::new(&fixture.folder.path().join("test.db"), Duration::from_millis(20)).writing().unwrap();
+            Connector::new(&fixture.folder.path().join("test.db"), Duration::from_millis(20)).open_writer().unwrap();
         let runtime = || tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         let ended = runtime();
         let guard = ended.block_on(fixture.unit(INSERT));

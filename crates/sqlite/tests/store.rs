@@ -15,7 +15,7 @@ use roadmap_domain::model::id::{MemberId, WorkspaceId};
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::ports::{Connections, PoolUse};
 use roadmap_domain::usecase::search_requests::SearchRequests;
-use roadmap_sqlite::{SqliteOptions, SqliteStore, migrate, pending, revert_all};
+use roadmap_sqlite::{SqliteOptions, SqliteStore, migrate, pending_migrations, revert_all};
 use roadmap_testkit::harness::{Harness, Probe, Subject, draft};
 use uuid::Uuid;
 
@@ -101,9 +101,9 @@ fn schema(options: &SqliteOptions) -> Vec<SchemaEntry> {
 fn migrations_go_up_down_and_up_to_the_same_schema() {
     let folder = tempfile::tempdir().unwrap();
     let options = SqliteOptions::new(folder.path().join("roadmap.db"));
-    assert!(!pending(&options).unwrap().is_empty());
+    assert!(!pending_migrations(&options).unwrap().is_empty());
     assert!(!migrate(&options).unwrap().is_empty());
-    assert_eq!((pending(&options).unwrap(), migrate(&options).unwrap()), (vec![], vec![]));
+    assert_eq!((pending_migrations(&options).unwrap(), migrate(&options).unwrap()), (vec![], vec![]));
     let first = schema(&options);
     assert!(first.iter().any(|entry| entry.name == "feature_requests"), "{first:?}");
     revert_all(&options).unwrap();
@@ -129,7 +129,7 @@ fn processes_that_start_at_once_migrate_once() {
 }
 
 #[tokio::test]
-async fn it_reads_by_as_many_connections_as_it_is_told_and_writes_by_one() {
+async fn it_reads_with_the_configured_connections_and_writes_with_one() {
     let folder = tempfile::tempdir().unwrap();
     let options = SqliteOptions { readers: 3, ..SqliteOptions::new(folder.path().join("roadmap.db")) };
     migrate(&options).unwrap();

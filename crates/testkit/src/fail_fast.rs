@@ -11,7 +11,7 @@ pub const VARIABLE: &str = "TEST_FAIL_FAST";
 static FAILED: AtomicBool = AtomicBool::new(false);
 
 /// To be called where what a test has needed is dropped: tells the others when the test is failing.
-pub fn tell() {
+pub fn record_failure() {
     if std::thread::panicking() {
         FAILED.store(true, Ordering::SeqCst);
     }

@@ -10,22 +10,22 @@ use roadmap_domain::ports::{Clock, GatePass, Ids, OperationGate, RetryPause};
 use uuid::Uuid;
 
 /// A clock that stands until it is moved.
-pub struct SetClock(AtomicI64);
+pub struct ManualClock(AtomicI64);
 
-impl Default for SetClock {
+impl Default for ManualClock {
     fn default() -> Self {
         Self(AtomicI64::new(1_780_000_000_000))
     }
 }
 
-impl SetClock {
+impl ManualClock {
     /// Moves the clock.
     pub fn advance(&self, span: time::Duration) {
         self.0.fetch_add(i64::try_from(span.whole_milliseconds()).unwrap(), Ordering::SeqCst);
     }
 }
 
-impl Clock for SetClock {
+impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(self.0.load(Ordering::SeqCst)).unwrap()
     }
@@ -33,9 +33,9 @@ impl Clock for SetClock {
 
 /// UUIDs of version 7 with a counter where others have chance.
 #[derive(Default)]
-pub struct CountedIds(AtomicU64);
+pub struct SequentialIds(AtomicU64);
 
-impl Ids for CountedIds {
+impl Ids for SequentialIds {
     fn next(&self, at: Timestamp) -> Uuid {
         let count = u128::from(self.0.fetch_add(1, Ordering::SeqCst));
         let millis = u128::from(at.millis().unsigned_abs()) << 80;

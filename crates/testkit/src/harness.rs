@@ -27,7 +27,7 @@ use roadmap_domain::usecase::move_request::MoveRequest;
 use roadmap_domain::usecase::post_comment::PostComment;
 use roadmap_domain::usecase::search_requests::SearchRequests;
 
-use crate::fakes::{CountedIds, NoPause, OpenGate, SetClock};
+use crate::fakes::{ManualClock, NoPause, OpenGate, SequentialIds};
 
 /// A fresh, empty store.
 pub struct Subject {
@@ -71,16 +71,16 @@ pub struct Harness {
     /// Runs commands on it.
     pub executor: Executor,
     /// The time it is.
-    pub clock: Arc<SetClock>,
-    ids: Arc<CountedIds>,
+    pub clock: Arc<ManualClock>,
+    ids: Arc<SequentialIds>,
 }
 
 impl Harness {
     /// Puts the domain around a store.
     #[must_use]
     pub fn new(subject: Subject) -> Self {
-        let clock = Arc::new(SetClock::default());
-        let ids = Arc::new(CountedIds::default());
+        let clock = Arc::new(ManualClock::default());
+        let ids = Arc::new(SequentialIds::default());
         let executor =
             Executor::new(subject.store.clone(), Arc::new(OpenGate), Arc::new(NoPause), clock.clone(), ids.clone());
         Self { subject, executor, clock, ids }
@@ -135,7 +135,7 @@ impl Harness {
     }
 
     /// What a search finds: titles, best first.
-    pub async fn found(&self, workspace: WorkspaceId, query: &str) -> Vec<String> {
+    pub async fn search(&self, workspace: WorkspaceId, query: &str) -> Vec<String> {
         let query = SearchQuery::parse("query", query).unwrap();
         let search = SearchRequests::new(self.subject.search.clone());
         let found = search.run(workspace, &query, 15).await.expect("a search");

@@ -22,7 +22,7 @@ const PREFIX: &str = "roadmap_test_";
 const FOLDER: &str = "roadmap-postgres-";
 
 /// How long a server may take to start.
-const PATIENCE: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The server that [`SERVER_VARIABLE`] names.
 ///
@@ -63,11 +63,11 @@ impl Database {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::SeqCst);
         if number == 0 {
-            sweep(server);
+            delete_old_databases(server);
         }
         let name = format!("{PREFIX}{}_{number}", std::process::id());
         execute(server, &format!("CREATE DATABASE {name} TEMPLATE {template}")).expect("a database");
-        Self { server: server.to_owned(), url: at(server, &name), name }
+        Self { server: server.to_owned(), url: database_url(server, &name), name }
     }
 
     /// Runs statements as a superuser, to whom row-level security does not apply.
@@ -90,14 +90,14 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        fail_fast::tell();
+        fail_fast::record_failure();
         // A server that is gone has no databases.
         let _ = execute(&self.server, &format!("DROP DATABASE {} WITH (FORCE)", self.name));
     }
 }
 
 /// Deletes the databases of processes that have ended.
-fn sweep(server: &str) {
+fn delete_old_databases(server: &str) {
     let all = execute(server, "SELECT datname FROM pg_database").expect("the databases");
     for name in all.into_iter().flatten().flatten() {
         let process = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_')).map(|(process, _)| process);
@@ -109,7 +109,7 @@ fn sweep(server: &str) {
 }
 
 /// The URL of another database of the same server.
-fn at(server: &str, name: &str) -> String {
+fn database_url(server: &str, name: &str) -> String {
     let (scheme, rest) = server.split_once("://").expect("a URL");
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let query = path.split_once('?').map_or(String::new(), |(_, query)| format!("?{query}"));
@@ -196,7 +196,7 @@ pub struct Cluster {
 
 /// A folder in memory, where there is one with enough room for a server: making and dropping a database is many times faster
 /// than on a disk.
-fn memory() -> Option<&'static Path> {
+fn memory_folder() -> Option<&'static Path> {
     const ENOUGH: u64 = 4 << 30;
     let folder = Path::new("/dev/shm");
     let room = rustix::fs::statvfs(folder).ok()?;
@@ -204,7 +204,7 @@ fn memory() -> Option<&'static Path> {
 }
 
 /// Removes the folders of processes that were killed before they could.
-fn sweep_folders(parent: &Path) {
+fn delete_old_folders(parent: &Path) {
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let maker = name.strip_prefix(FOLDER).and_then(|rest| rest.split('-').next()?.parse().ok());
@@ -221,9 +221,9 @@ impl Cluster {
     /// There are no server binaries, or they fail; in one sentence.
     pub fn start(durability: Durability) -> Result<Self, String> {
         let binaries = binaries().ok_or("there are no PostgreSQL server binaries on this machine")?;
-        let memory = (durability == Durability::None).then(memory).flatten();
+        let memory = (durability == Durability::None).then(memory_folder).flatten();
         // What is left behind there takes memory until the machine is started anew.
-        memory.into_iter().for_each(sweep_folders);
+        memory.into_iter().for_each(delete_old_folders);
         let folder = memory.map_or_else(std::env::temp_dir, Path::to_path_buf);
         let name = format!("{FOLDER}{}-", std::process::id());
         let folder = tempfile::Builder::new().prefix(&name).tempdir_in(folder).map_err(|error| error.to_string())?;
@@ -242,7 +242,7 @@ impl Cluster {
         if !made.status.success() {
             return Err(format!("initdb failed: {}", String::from_utf8_lossy(&made.stderr)));
         }
-        cluster.start_again()?;
+        cluster.restart()?;
         Ok(cluster)
     }
 
@@ -250,7 +250,7 @@ impl Cluster {
     ///
     /// # Errors
     /// It does not; with its log.
-    pub fn start_again(&mut self) -> Result<(), String> {
+    pub fn restart(&mut self) -> Result<(), String> {
         let folder = self.folder.path();
         let log = std::fs::OpenOptions::new().create(true).append(true).open(folder.join("server.log"));
         let log = log.map_err(|error| error.to_string())?;
@@ -272,7 +272,7 @@ impl Cluster {
         self.running = Some(server.spawn().map_err(|error| format!("postgres: {error}"))?);
         let began = Instant::now();
         while execute(&self.url(), "SELECT 1").is_err() {
-            if began.elapsed() > PATIENCE {
+            if began.elapsed() > START_TIMEOUT {
                 let log = std::fs::read_to_string(self.folder.path().join("server.log")).unwrap_or_default();
                 return Err(format!("the PostgreSQL server does not answer: {log}"));
             }
@@ -298,7 +298,7 @@ impl Cluster {
         }
         self.has_certificate = true;
         self.kill();
-        self.start_again()
+        self.restart()
     }
 
     /// Kills the server's first process, as `kill -9` does. Its children end by themselves; their
@@ -309,7 +309,7 @@ impl Cluster {
         let _ = server.kill();
         let _ = server.wait();
         let began = Instant::now();
-        while children.iter().any(|child| is_running(*child)) && began.elapsed() < PATIENCE {
+        while children.iter().any(|child| is_running(*child)) && began.elapsed() < START_TIMEOUT {
             std::thread::sleep(Duration::from_millis(5));
         }
         let _ = std::fs::remove_file(self.folder.path().join("data/postmaster.pid"));
@@ -329,7 +329,7 @@ impl Cluster {
 
     /// The server's first process.
     #[must_use]
-    pub fn process(&self) -> Option<u32> {
+    pub fn process_id(&self) -> Option<u32> {
         self.running.as_ref().map(Child::id)
     }
 

@@ -27,7 +27,7 @@ struct State {
     mode: Mode,
     /// The next connection that sends `COMMIT` is reset when the server has answered it, and the answer is lost. Then
     /// this is the mode.
-    cut_commit: Option<Mode>,
+    drop_commit_response: Option<Mode>,
     /// Connections of an older epoch are reset.
     epoch: u64,
 }
@@ -45,10 +45,10 @@ impl Proxy {
     /// # Panics
     /// When it cannot listen. Not to be called from asynchronous code.
     #[must_use]
-    pub fn to(upstream: u16) -> Self {
+    pub fn start(upstream: u16) -> Self {
         let listener = listen(0).expect("a free port");
         let port = listener.local_addr().expect("an address").port();
-        let (state, watched) = watch::channel(State { mode: Mode::Pass, cut_commit: None, epoch: 0 });
+        let (state, watched) = watch::channel(State { mode: Mode::Pass, drop_commit_response: None, epoch: 0 });
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.expect("a runtime");
         runtime.spawn(serve(listener, port, upstream, state.clone(), watched));
@@ -83,20 +83,20 @@ impl Proxy {
 
     /// Passes the next `COMMIT` on and loses its answer: the connection is reset instead, as all others are, and new
     /// ones are served.
-    pub fn cut_commit(&self) {
-        self.state.send_modify(|state| state.cut_commit = Some(Mode::Pass));
+    pub fn drop_commit_response(&self) {
+        self.state.send_modify(|state| state.drop_commit_response = Some(Mode::Pass));
     }
 
-    /// As [`Self::cut_commit`], and then nobody listens.
-    pub fn cut_commit_and_refuse(&self) {
-        self.state.send_modify(|state| state.cut_commit = Some(Mode::Refuse));
+    /// As [`Self::drop_commit_response`], and then nobody listens.
+    pub fn drop_commit_response_and_refuse(&self) {
+        self.state.send_modify(|state| state.drop_commit_response = Some(Mode::Refuse));
     }
 }
 
 impl State {
     /// All connections are reset.
     fn next_epoch(&mut self, mode: Mode) {
-        *self = Self { mode, cut_commit: None, epoch: self.epoch + 1 };
+        *self = Self { mode, drop_commit_response: None, epoch: self.epoch + 1 };
     }
 }
 
@@ -162,14 +162,14 @@ async fn forward(
         let was_cut = {
             // Armed by a `COMMIT` while one is to be cut: from then on the server's answers are lost.
             let on_request = |bytes: &[u8]| {
-                if state.borrow().cut_commit.is_some() && contains_commit(bytes) {
+                if state.borrow().drop_commit_response.is_some() && contains_commit(bytes) {
                     committing.store(true, Ordering::SeqCst);
                 }
                 true
             };
             let on_answer = |bytes: &[u8]| {
                 if committing.load(Ordering::SeqCst) && contains_commit(bytes) {
-                    control.send_modify(|state| state.next_epoch(state.cut_commit.unwrap_or(Mode::Pass)));
+                    control.send_modify(|state| state.next_epoch(state.drop_commit_response.unwrap_or(Mode::Pass)));
                 }
                 !committing.load(Ordering::SeqCst)
             };

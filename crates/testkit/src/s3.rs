@@ -16,7 +16,7 @@ const REQUIREMENT: &str = "moto[server,s3]==5.2.5";
 const BUCKET: &str = "roadmap-test";
 
 /// How long a server may take to start, and to answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Tells the port that the system chose. Ends with its standard input, that is with the test's
 /// process, however that ends.
@@ -60,7 +60,7 @@ impl Server {
         let (sender, receiver) = mpsc::channel();
         // Reading cannot be given up on, waiting for who reads can.
         std::thread::spawn(move || sender.send(output.lines().next()));
-        let line = receiver.recv_timeout(PATIENCE);
+        let line = receiver.recv_timeout(START_TIMEOUT);
         let mut server = Self { process, port: 0 };
         let Ok(Some(Ok(port))) = line else { panic!("moto's server does not start") };
         server.port = port.parse().expect("a port");
@@ -101,7 +101,7 @@ impl Server {
     /// # Panics
     /// When the server does not tell.
     #[must_use]
-    pub fn unfinished(&self, prefix: &str) -> usize {
+    pub fn unfinished_uploads(&self, prefix: &str) -> usize {
         let (status, answer) = self.request("GET", &format!("/{BUCKET}?uploads"), &[]);
         assert_eq!(status, 200, "{answer}");
         answer.matches(&format!("<Key>{prefix}/")).count()
@@ -110,7 +110,7 @@ impl Server {
     /// One request without credentials, which moto does not ask for.
     fn request(&self, method: &str, target: &str, body: &[u8]) -> (u16, String) {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).expect("moto listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
+        stream.set_read_timeout(Some(START_TIMEOUT)).expect("a limit");
         let length = body.len();
         let head = format!(
             "{method} {target} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"

@@ -46,9 +46,9 @@ pub enum Step<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// What a server in good health would do.
-    Usual,
+    Default,
     /// This is answered, as in `550 5.1.1 No such user`. With 4xx or 5xx it is a refusal.
-    Say(&'static str),
+    Custom(&'static str),
     /// Nothing is answered for this long, and then as usual.
     Stall(Duration),
     /// The connection is closed without an answer. A message that had arrived is kept or not.
@@ -102,12 +102,12 @@ impl Sink {
     /// A server on a free port of the loopback interface that takes all mail.
     #[must_use]
     pub fn start() -> Self {
-        Self::with(Setup::default())
+        Self::with_setup(Setup::default())
     }
 
     /// A server that is set up otherwise.
     #[must_use]
-    pub fn with(setup: Setup) -> Self {
+    pub fn with_setup(setup: Setup) -> Self {
         let tls = setup.certificate.clone().map(|(certificate, key)| {
             let key = PrivateKeyDer::Pkcs8(key.into());
             let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -117,7 +117,7 @@ impl Sink {
         });
         let state = State {
             received: Vec::new(),
-            script: Arc::new(|_| Reply::Usual),
+            script: Arc::new(|_| Reply::Default),
             streams: HashMap::new(),
             connections: 0,
             is_stopped: false,
@@ -174,7 +174,7 @@ impl Sink {
     /// Refuses connections, and cuts those that there are.
     pub fn stop(&self) {
         let acceptor = self.acceptor();
-        self.shut(acceptor);
+        self.close(acceptor);
     }
 
     /// Listens again, on the same port, after [`Self::stop`].
@@ -201,7 +201,7 @@ impl Sink {
         self.acceptor.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn shut(&self, mut acceptor: MutexGuard<'_, Option<JoinHandle<()>>>) {
+    fn close(&self, mut acceptor: MutexGuard<'_, Option<JoinHandle<()>>>) {
         {
             let mut state = self.shared.state();
             state.is_stopped = true;
@@ -222,7 +222,7 @@ impl Sink {
 impl Drop for Sink {
     fn drop(&mut self) {
         let acceptor = self.acceptor();
-        self.shut(acceptor);
+        self.close(acceptor);
     }
 }
 
@@ -263,21 +263,21 @@ fn accept(listener: TcpListener, shared: Arc<Shared>) -> JoinHandle<()> {
 }
 
 /// A stream, encrypted or not.
-trait Line: Read + Write {}
-impl<T: Read + Write> Line for T {}
+trait DuplexStream: Read + Write {}
+impl<T: Read + Write> DuplexStream for T {}
 
 struct Session<'a> {
     shared: &'a Shared,
     /// What TLS is put onto.
     tcp: &'a TcpStream,
-    line: BufReader<Box<dyn Line>>,
+    line: BufReader<Box<dyn DuplexStream>>,
     is_encrypted: bool,
     is_logged_in: bool,
     mail: Option<Received>,
 }
 
 /// Whether the connection goes on.
-type Goes = Result<bool>;
+type ContinueResult = Result<bool>;
 
 impl<'a> Session<'a> {
     fn new(shared: &'a Shared, tcp: &'a TcpStream) -> Result<Self> {
@@ -291,45 +291,45 @@ impl<'a> Session<'a> {
             mail: None,
         };
         if shared.setup.is_implicit {
-            session.encrypt()?;
+            session.start_tls()?;
         }
         Ok(session)
     }
 
     fn serve(&mut self) -> Result<()> {
-        let mut goes = self.answer(&Step::Connect, "220 sink.example ESMTP")? != Went::Away;
+        let mut goes = self.respond(&Step::Connect, "220 sink.example ESMTP")? != StepOutcome::Closed;
         while goes {
-            let Some(line) = self.read()? else { return Ok(()) };
+            let Some(line) = self.read_line()? else { return Ok(()) };
             goes = self.command(&line)?;
         }
         Ok(())
     }
 
-    fn command(&mut self, line: &str) -> Goes {
+    fn command(&mut self, line: &str) -> ContinueResult {
         let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
         match verb.to_ascii_uppercase().as_str() {
             "EHLO" | "HELO" => {
                 self.mail = None;
                 let answer = self.greeting();
-                Ok(self.answer(&Step::Hello(rest), &answer)? != Went::Away)
+                Ok(self.respond(&Step::Hello(rest), &answer)? != StepOutcome::Closed)
             }
             "STARTTLS" if self.shared.tls.is_some() && !self.is_encrypted => {
-                self.say("220 2.0.0 Go ahead")?;
-                self.encrypt()?;
+                self.send_line("220 2.0.0 Go ahead")?;
+                self.start_tls()?;
                 Ok(true)
             }
             "AUTH" if self.shared.setup.login.is_some() => self.login(rest),
-            "MAIL" if !self.is_logged_in => self.say("530 5.7.0 Authentication required"),
+            "MAIL" if !self.is_logged_in => self.send_line("530 5.7.0 Authentication required"),
             "MAIL" => self.mail(rest),
             "RCPT" => self.recipient(rest),
             "DATA" => self.data(),
             "RSET" => {
                 self.mail = None;
-                self.say("250 2.0.0 Reset")
+                self.send_line("250 2.0.0 Reset")
             }
-            "NOOP" => self.say("250 2.0.0 Still here"),
-            "QUIT" => self.say("221 2.0.0 Goodbye").map(|_| false),
-            _ => self.say("502 5.5.1 No such command"),
+            "NOOP" => self.send_line("250 2.0.0 Still here"),
+            "QUIT" => self.send_line("221 2.0.0 Goodbye").map(|_| false),
+            _ => self.send_line("502 5.5.1 No such command"),
         }
     }
 
@@ -352,7 +352,7 @@ impl<'a> Session<'a> {
         greeting
     }
 
-    fn login(&mut self, how: &str) -> Goes {
+    fn login(&mut self, how: &str) -> ContinueResult {
         let (user, password) = self.shared.setup.login.clone().unwrap_or_default();
         let (mechanism, first) = how.split_once(' ').unwrap_or((how, ""));
         let is_right = match mechanism.to_ascii_uppercase().as_str() {
@@ -365,61 +365,61 @@ impl<'a> Session<'a> {
                 let secret = self.challenge("334 UGFzc3dvcmQ6")?;
                 name == Some(base64(user.as_bytes())) && secret == Some(base64(password.as_bytes()))
             }
-            _ => return self.say("504 5.5.4 No such mechanism"),
+            _ => return self.send_line("504 5.5.4 No such mechanism"),
         };
         let usual = if is_right { "235 2.7.0 Welcome" } else { "535 5.7.8 Wrong user or password" };
-        let went = self.answer(&Step::Login, usual)?;
-        self.is_logged_in = is_right && went == Went::On;
-        Ok(went != Went::Away)
+        let went = self.respond(&Step::Login, usual)?;
+        self.is_logged_in = is_right && went == StepOutcome::Accepted;
+        Ok(went != StepOutcome::Closed)
     }
 
     fn challenge(&mut self, challenge: &str) -> Result<Option<String>> {
-        self.say(challenge)?;
-        self.read()
+        self.send_line(challenge)?;
+        self.read_line()
     }
 
-    fn mail(&mut self, rest: &str) -> Goes {
-        let Some(from) = address(rest) else { return self.say("501 5.5.4 MAIL FROM:<address>") };
+    fn mail(&mut self, rest: &str) -> ContinueResult {
+        let Some(from) = address(rest) else { return self.send_line("501 5.5.4 MAIL FROM:<address>") };
         if self.mail.is_some() {
-            return self.say("503 5.5.1 There is a mail already");
+            return self.send_line("503 5.5.1 There is a mail already");
         }
         if self.shared.setup.is_ascii_only && !rest.is_ascii() {
-            return self.say("553 5.6.7 Not in ASCII");
+            return self.send_line("553 5.6.7 Not in ASCII");
         }
-        let goes = self.answer(&Step::From(&from), "250 2.1.0 Sender accepted")?;
-        if goes == Went::On {
+        let goes = self.respond(&Step::From(&from), "250 2.1.0 Sender accepted")?;
+        if goes == StepOutcome::Accepted {
             self.mail = Some(Received { from, to: Vec::new(), data: Vec::new() });
         }
-        Ok(goes != Went::Away)
+        Ok(goes != StepOutcome::Closed)
     }
 
-    fn recipient(&mut self, rest: &str) -> Goes {
-        let Some(to) = address(rest) else { return self.say("501 5.1.3 RCPT TO:<address>") };
+    fn recipient(&mut self, rest: &str) -> ContinueResult {
+        let Some(to) = address(rest) else { return self.send_line("501 5.1.3 RCPT TO:<address>") };
         if self.mail.is_none() {
-            return self.say("503 5.5.1 MAIL comes first");
+            return self.send_line("503 5.5.1 MAIL comes first");
         }
-        let goes = self.answer(&Step::To(&to), "250 2.1.5 Recipient accepted")?;
-        if let (Went::On, Some(mail)) = (goes, &mut self.mail) {
+        let goes = self.respond(&Step::To(&to), "250 2.1.5 Recipient accepted")?;
+        if let (StepOutcome::Accepted, Some(mail)) = (goes, &mut self.mail) {
             mail.to.push(to);
         }
-        Ok(goes != Went::Away)
+        Ok(goes != StepOutcome::Closed)
     }
 
-    fn data(&mut self) -> Goes {
+    fn data(&mut self) -> ContinueResult {
         if self.mail.as_ref().is_none_or(|mail| mail.to.is_empty()) {
-            return self.say("503 5.5.1 RCPT comes first");
+            return self.send_line("503 5.5.1 RCPT comes first");
         }
-        match self.answer(&Step::Data, "354 Go ahead")? {
-            Went::On => {}
-            goes => return Ok(goes != Went::Away),
+        match self.respond(&Step::Data, "354 Go ahead")? {
+            StepOutcome::Accepted => {}
+            goes => return Ok(goes != StepOutcome::Closed),
         }
         let data = self.message()?;
         let Some(mut mail) = self.mail.take() else { return Ok(false) };
         mail.data = data;
-        let reply = self.reply(&Step::Message(&mail));
+        let reply = self.scripted_reply(&Step::Message(&mail));
         let (answer, is_kept) = match reply {
-            Reply::Usual => (Some("250 2.0.0 Taken"), true),
-            Reply::Say(line) => (Some(line), !is_refusal(line)),
+            Reply::Default => (Some("250 2.0.0 Taken"), true),
+            Reply::Custom(line) => (Some(line), !is_error_reply(line)),
             Reply::Stall(time) => {
                 self.stall(time)?;
                 (Some("250 2.0.0 Taken"), true)
@@ -431,7 +431,7 @@ impl<'a> Session<'a> {
             self.shared.state().received.push(mail);
             self.shared.changed.notify_all();
         }
-        answer.map_or(Ok(false), |answer| self.say(answer))
+        answer.map_or(Ok(false), |answer| self.send_line(answer))
     }
 
     /// The lines up to the one with only a dot.
@@ -453,26 +453,26 @@ impl<'a> Session<'a> {
     }
 
     /// Answers what the script wants, else what is usual.
-    fn answer(&mut self, step: &Step<'_>, usual: &str) -> Result<Went> {
-        match self.reply(step) {
-            Reply::Usual => self.say(usual)?,
-            Reply::Say(line) => {
-                self.say(line)?;
-                if is_refusal(line) {
-                    return Ok(Went::Refused);
+    fn respond(&mut self, step: &Step<'_>, usual: &str) -> Result<StepOutcome> {
+        match self.scripted_reply(step) {
+            Reply::Default => self.send_line(usual)?,
+            Reply::Custom(line) => {
+                self.send_line(line)?;
+                if is_error_reply(line) {
+                    return Ok(StepOutcome::Rejected);
                 }
                 true
             }
             Reply::Stall(time) => {
                 self.stall(time)?;
-                self.say(usual)?
+                self.send_line(usual)?
             }
-            Reply::HangUp { .. } => return Ok(Went::Away),
+            Reply::HangUp { .. } => return Ok(StepOutcome::Closed),
         };
-        Ok(if is_refusal(usual) { Went::Refused } else { Went::On })
+        Ok(if is_error_reply(usual) { StepOutcome::Rejected } else { StepOutcome::Accepted })
     }
 
-    fn reply(&self, step: &Step<'_>) -> Reply {
+    fn scripted_reply(&self, step: &Step<'_>) -> Reply {
         // Not under the lock: a script may ask the sink.
         let script = Arc::clone(&self.shared.state().script);
         script(step)
@@ -486,7 +486,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn say(&mut self, line: &str) -> Goes {
+    fn send_line(&mut self, line: &str) -> ContinueResult {
         let stream = self.line.get_mut();
         stream.write_all(format!("{line}\r\n").as_bytes())?;
         stream.flush()?;
@@ -494,7 +494,7 @@ impl<'a> Session<'a> {
     }
 
     /// A line without its end; `None` when the client has gone.
-    fn read(&mut self) -> Result<Option<String>> {
+    fn read_line(&mut self) -> Result<Option<String>> {
         let mut line = String::new();
         if self.line.read_line(&mut line)? == 0 {
             return Ok(None);
@@ -502,7 +502,7 @@ impl<'a> Session<'a> {
         Ok(Some(line.trim_end_matches(['\r', '\n']).to_owned()))
     }
 
-    fn encrypt(&mut self) -> Result<()> {
+    fn start_tls(&mut self) -> Result<()> {
         let config = self.shared.tls.clone().ok_or_else(|| Error::other("there is no certificate"))?;
         let session = ServerConnection::new(config).map_err(Error::other)?;
         self.line = BufReader::new(Box::new(StreamOwned::new(session, self.tcp.try_clone()?)));
@@ -513,16 +513,16 @@ impl<'a> Session<'a> {
 
 /// What became of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Went {
+enum StepOutcome {
     /// It was accepted.
-    On,
+    Accepted,
     /// It was refused, and the connection goes on.
-    Refused,
+    Rejected,
     /// The connection is over.
-    Away,
+    Closed,
 }
 
-fn is_refusal(line: &str) -> bool {
+fn is_error_reply(line: &str) -> bool {
     line.starts_with(['4', '5'])
 }
 

@@ -143,7 +143,7 @@ fn counted(all: Vec<BTreeMap<u16, u64>>) -> String {
 }
 
 /// A stranger's connection, from another address than the neighbour's.
-async fn stranger(port: u16) -> std::io::Result<TcpStream> {
+async fn connect_without_key(port: u16) -> std::io::Result<TcpStream> {
     let socket = TcpSocket::new_v4()?;
     socket.bind(SocketAddr::from((Ipv4Addr::new(127, 0, 0, 66), 0)))?;
     socket.connect(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await
@@ -154,7 +154,7 @@ async fn trickle(port: u16, time: Duration) -> String {
     let end = Instant::now() + time;
     let head = format!("POST /unsubscribe/abc.def HTTP/1.1\r\nHost: {HOST}\r\nContent-Length: 1000000\r\n\r\n");
     let one = async |_: usize| {
-        let Ok(mut stream) = stranger(port).await else { return false };
+        let Ok(mut stream) = connect_without_key(port).await else { return false };
         if stream.write_all(head.as_bytes()).await.is_err() {
             return false;
         }
@@ -254,7 +254,7 @@ async fn endless_forms(attacker: Attacker, port: u16, time: Duration) -> String 
                 "POST /api/external/v2/attachments HTTP/1.1\r\nHost: {HOST}\r\nX-Api-Key: {key}\r\n\
                  Content-Type: multipart/form-data; boundary=limit\r\nTransfer-Encoding: chunked\r\n\r\n"
             );
-            let Ok(mut stream) = stranger(port).await else { break };
+            let Ok(mut stream) = connect_without_key(port).await else { break };
             forms += 1;
             if stream.write_all(head.as_bytes()).await.is_err() {
                 continue;
@@ -286,7 +286,7 @@ async fn subdomains(attacker: Attacker, port: u16, time: Duration) -> String {
         let mut got = BTreeMap::<u16, u64>::new();
         let mut round = 0_usize;
         while Instant::now() < end {
-            let Ok(mut stream) = stranger(port).await else { break };
+            let Ok(mut stream) = connect_without_key(port).await else { break };
             while Instant::now() < end {
                 round += 1;
                 let key = if round.is_multiple_of(2) { Some(&attacker.revoked) } else { attacker.keys.first() };

@@ -111,7 +111,7 @@ impl Service {
         let (child, _) = self.running.as_ref().context("the service is not running")?;
         let of_service = ticks(child.id(), 2)?;
         let mut of_server = 0;
-        if let Some(server) = self.cluster.as_ref().and_then(Cluster::process) {
+        if let Some(server) = self.cluster.as_ref().and_then(Cluster::process_id) {
             // Of its first process also what children that have ended had used.
             of_server += ticks(server, 4)?;
             let children = std::fs::read_to_string(format!("/proc/{server}/task/{server}/children"))?;

@@ -14,26 +14,26 @@ pub(super) struct Entry {
 }
 
 /// Packs files into one folder: sorted by name, all of one moment (seconds since 1970) and of the owner 0.
-pub(super) fn pack(folder: &str, entries: &[Entry], moment: u64) -> anyhow::Result<Vec<u8>> {
+pub(super) fn pack(folder: &str, entries: &[Entry], timestamp: u64) -> anyhow::Result<Vec<u8>> {
     let mut sorted: Vec<&Entry> = entries.iter().collect();
     sorted.sort_by(|one, other| one.name.cmp(&other.name));
     // Neither a name nor a time stands in the head of the compressed stream.
     let mut archive = Builder::new(GzBuilder::new().write(Vec::new(), Compression::best()));
-    let mut head = header(EntryType::Directory, 0o755, 0, moment);
+    let mut head = header(EntryType::Directory, 0o755, 0, timestamp);
     archive.append_data(&mut head, format!("{folder}/"), std::io::empty())?;
     for entry in sorted {
-        let mut head = header(EntryType::Regular, entry.mode, entry.bytes.len() as u64, moment);
+        let mut head = header(EntryType::Regular, entry.mode, entry.bytes.len() as u64, timestamp);
         archive.append_data(&mut head, format!("{folder}/{}", entry.name), entry.bytes.as_slice())?;
     }
     Ok(archive.into_inner()?.finish()?)
 }
 
-fn header(kind: EntryType, mode: u32, size: u64, moment: u64) -> Header {
+fn header(kind: EntryType, mode: u32, size: u64, timestamp: u64) -> Header {
     let mut header = Header::new_gnu();
     header.set_entry_type(kind);
     header.set_mode(mode);
     header.set_size(size);
-    header.set_mtime(moment);
+    header.set_mtime(timestamp);
     header.set_uid(0);
     header.set_gid(0);
     header
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_packed_comes_out_with_mode_moment_and_nobody_s_owner() {
+    fn packed_files_come_out_with_mode_timestamp_and_no_owner() {
         let packed = pack("x-1.0", &[entry("b", 0o644, "two"), entry("a", 0o755, "one")], 1_000).unwrap();
         let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(packed.as_slice()));
         let mut found = Vec::new();

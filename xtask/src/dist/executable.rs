@@ -65,10 +65,10 @@ mod tests {
     }
 
     #[test]
-    fn needs_are_told_in_words() {
-        let told = |is_static, glibc| Executable { is_static, glibc }.to_string();
-        assert_eq!(told(true, None), "static: it needs no libraries");
-        assert_eq!(told(false, Some(vec![2, 34])), "not static: it needs glibc 2.34 or newer");
+    fn requirements_are_described_in_words() {
+        let description = |is_static, glibc| Executable { is_static, glibc }.to_string();
+        assert_eq!(description(true, None), "static: it needs no libraries");
+        assert_eq!(description(false, Some(vec![2, 34])), "not static: it needs glibc 2.34 or newer");
     }
 
     #[test]

@@ -25,8 +25,8 @@ use crate::run::root;
 const BINARY: &str = "roadmap-server";
 
 /// The bill of a binary that is made of these crates.
-pub(super) fn of_binary(metadata: &Metadata, binary: &[u8], moment: u64) -> anyhow::Result<Vec<u8>> {
-    let bom = bill(metadata, &lock_checksums()?, binary, moment)?;
+pub(super) fn for_binary(metadata: &Metadata, binary: &[u8], timestamp: u64) -> anyhow::Result<Vec<u8>> {
+    let bom = bill(metadata, &lock_checksums()?, binary, timestamp)?;
     let validation = bom.validate_version(SpecVersion::V1_5);
     ensure!(validation.passed(), "the bill of materials is not CycloneDX 1.5: {validation:?}");
     let mut written = Vec::new();
@@ -39,9 +39,9 @@ fn bill(
     metadata: &Metadata,
     checksums: &BTreeMap<(String, String), String>,
     binary: &[u8],
-    moment: u64,
+    timestamp: u64,
 ) -> anyhow::Result<Bom> {
-    let made_at = OffsetDateTime::from_unix_timestamp(i64::try_from(moment)?)?.format(&Rfc3339)?;
+    let made_at = OffsetDateTime::from_unix_timestamp(i64::try_from(timestamp)?)?.format(&Rfc3339)?;
     let program = metadata.packages.iter().find(|package| package.name == BINARY);
     let program = program.with_context(|| format!("{BINARY} is none of the crates"))?;
     let mut root = Component::new(Classification::Application, "roadmap", &program.version, Some(reference(program)));
@@ -141,12 +141,12 @@ mod tests {
     /// The bill of this project, for a binary that is not there.
     fn written() -> (Value, Vec<u8>) {
         let metadata = third_party::metadata("x86_64-unknown-linux-musl").unwrap();
-        let bytes = of_binary(&metadata, b"abc", 1_000).unwrap();
+        let bytes = for_binary(&metadata, b"abc", 1_000).unwrap();
         (serde_json::from_slice(&bytes).unwrap(), bytes)
     }
 
     #[test]
-    fn the_bill_of_this_project_is_valid_and_tells_each_crate_that_is_linked() {
+    fn the_sbom_of_this_project_is_valid_and_lists_each_linked_crate() {
         let (bill, bytes) = written();
         let read = Bom::parse_from_json(bytes.as_slice()).unwrap();
         assert!(read.validate_version(SpecVersion::V1_5).passed());
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_binary_has_the_same_bill_on_every_machine() {
+    fn the_same_binary_has_the_same_sbom_on_every_machine() {
         let (one, other) = (written().1, written().1);
         assert_eq!(one, other);
         let text = String::from_utf8(one).unwrap();

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context;
 
-use crate::run::{need, output, root};
+use crate::run::{output, require_program, root};
 
 /// A target of the compiler's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Target {
         }
         let needs_musl_gcc = self.is_static() && self.triple != self.host;
         if needs_musl_gcc {
-            need("musl-gcc", "musl-tools", "it has musl-gcc, which compiles the parts in C")?;
+            require_program("musl-gcc", "musl-tools", "it has musl-gcc, which compiles the parts in C")?;
         }
         Ok(())
     }

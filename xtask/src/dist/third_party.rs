@@ -52,12 +52,12 @@ pub(super) struct Node {
     /// The crate.
     pub(super) id: String,
     /// What it needs.
-    pub(super) deps: Vec<Needed>,
+    pub(super) deps: Vec<ResolvedDependency>,
 }
 
 /// A crate that another one needs.
 #[derive(Deserialize)]
-pub(super) struct Needed {
+pub(super) struct ResolvedDependency {
     /// The crate.
     pub(super) pkg: String,
 }
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_crates_share_is_told_once() {
+    fn a_text_that_crates_share_is_listed_once() {
         let folder = tempfile::tempdir().unwrap();
         let packages = [("a", "same\r\n"), ("b", "other"), ("c", "same\n")]
             .map(|(name, notice)| package(folder.path(), name, notice));

@@ -51,7 +51,7 @@ impl Repository {
     }
 
     /// Takes back the commits after this one, and their files. What has changed besides stays.
-    pub(super) fn back_to(&self, commit: &str) -> anyhow::Result<()> {
+    pub(super) fn reset_to(&self, commit: &str) -> anyhow::Result<()> {
         self.git(&["reset", "--quiet", "--keep", commit]).map(drop)
     }
 }

@@ -12,7 +12,7 @@ use roadmap_domain::ports::Directory;
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::codec::Moment;
+use crate::codec::TimestampColumn;
 use crate::errors::inconsistent;
 use crate::rows::{ApiKeyRow, api_key_columns};
 use crate::schema::{api_keys, workspaces};
@@ -33,12 +33,12 @@ impl Directory for PostgresStore {
 
     async fn record_use(&self, credential: &Credential, at: Timestamp) -> Result<(), StoreError> {
         let session = self.session(credential.workspace.id).await?;
-        let stale = Moment::from(at.plus(-USE_PRECISION));
+        let stale = TimestampColumn::from(at.plus(-USE_PRECISION));
         let record = diesel::update(api_keys::table)
             .filter(api_keys::workspace_id.eq(credential.workspace.id.uuid()))
             .filter(api_keys::id.eq(credential.key.id.uuid()))
             .filter(api_keys::last_used_at.is_null().or(api_keys::last_used_at.le(stale)))
-            .set(api_keys::last_used_at.eq(Moment::from(at)));
+            .set(api_keys::last_used_at.eq(TimestampColumn::from(at)));
         session.run(record.execute(&mut session.connection()?)).await?;
         Ok(())
     }

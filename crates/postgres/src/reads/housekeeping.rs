@@ -14,14 +14,14 @@ use roadmap_domain::ports::{Directory, Health, Housekeeping};
 use uuid::Uuid;
 
 use crate::PostgresStore;
-use crate::codec::Moment;
+use crate::codec::TimestampColumn;
 use crate::schema::attachments;
 use crate::session::{NO_WORKSPACE, Session};
 use crate::statement::statement;
 
 statement! {
     /// Deletes a workspace's oldest saved answers from before a moment.
-    ForgetOperations { workspace: Uuid => SqlUuid, before: Moment => Timestamptz, most: i64 => BigInt } -> BigInt,
+    PurgeOperationKeys { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> BigInt,
     "DELETE FROM operations WHERE workspace_id = {workspace} AND operation_key IN (
          SELECT operation_key FROM operations WHERE workspace_id = {workspace} AND created_at < {before}
          ORDER BY created_at LIMIT {most}
@@ -30,7 +30,7 @@ statement! {
 
 statement! {
     /// Locks the oldest files of a workspace from before a moment that are no changelog's cover.
-    LockUnusedAttachments { workspace: Uuid => SqlUuid, before: Moment => Timestamptz, most: i64 => BigInt } -> SqlUuid,
+    LockUnusedAttachments { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> SqlUuid,
     "SELECT id FROM attachments WHERE workspace_id = {workspace} AND created_at < {before} AND NOT EXISTS (
          SELECT FROM changelogs WHERE changelogs.workspace_id = {workspace} AND cover_attachment_id = attachments.id
      ) ORDER BY created_at LIMIT {most} FOR UPDATE SKIP LOCKED"
@@ -48,18 +48,18 @@ statement! {
 impl Housekeeping for PostgresStore {
     /// Workspace by workspace: no session sees the rows of two.
     async fn forget_operations(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        let mut forgotten = 0;
+        let mut purged = 0;
         for workspace in self.workspaces().await? {
-            let most = i64::from(limit).saturating_sub(forgotten);
+            let most = i64::from(limit).saturating_sub(purged);
             if most == 0 {
                 break;
             }
             let session = self.session(workspace.id).await?;
-            let forget = ForgetOperations { workspace: workspace.id.uuid(), before: before.into(), most };
-            let deleted = session.run(forget.execute(&mut session.connection()?)).await?;
-            forgotten = forgotten.saturating_add(i64::try_from(deleted).unwrap_or(i64::MAX));
+            let purge = PurgeOperationKeys { workspace: workspace.id.uuid(), before: before.into(), most };
+            let deleted = session.run(purge.execute(&mut session.connection()?)).await?;
+            purged = purged.saturating_add(i64::try_from(deleted).unwrap_or(i64::MAX));
         }
-        Ok(forgotten.unsigned_abs())
+        Ok(purged.unsigned_abs())
     }
 
     async fn blobs_without_rows(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError> {
@@ -89,7 +89,7 @@ impl Housekeeping for PostgresStore {
         before: Timestamp,
         limit: u32,
     ) -> Result<Vec<UnusedAttachment>, StoreError> {
-        let session = Session::transaction(&self.aside, workspace.uuid()).await?;
+        let session = Session::transaction(&self.auxiliary, workspace.uuid()).await?;
         let id = workspace.uuid();
         let lock = LockUnusedAttachments { workspace: id, before: before.into(), most: i64::from(limit) };
         let ids: Vec<Uuid> = session.run(lock.load(&mut session.connection()?)).await?;

@@ -22,7 +22,7 @@ use roadmap_domain::ports::RoadmapReader;
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::codec::{Moment, optional_moment};
+use crate::codec::{TimestampColumn, optional_timestamp};
 use crate::errors::inconsistent;
 use crate::rows::{SummaryColumns, SummaryRow, TrackRow, mapped_tracks};
 use crate::schema::{attachments, lanes, members, settings, tracks};
@@ -105,8 +105,8 @@ statement! {
 }
 
 type ChangelogColumns = (SqlUuid, Text, Text, Nullable<Timestamptz>, Timestamptz, Nullable<SqlUuid>, Nullable<Text>);
-type ChangelogRow = (Uuid, String, String, Option<Moment>, Moment, Option<Uuid>, Option<String>);
-type AttachmentRow = (String, String, i64, Vec<u8>, String, String, Option<i64>, Option<i64>, Moment);
+type ChangelogRow = (Uuid, String, String, Option<TimestampColumn>, TimestampColumn, Option<Uuid>, Option<String>);
+type AttachmentRow = (String, String, i64, Vec<u8>, String, String, Option<i64>, Option<i64>, TimestampColumn);
 
 /// A page that lies beyond what a number can say is empty, and so is this one.
 const BEYOND: i64 = i64::MAX;
@@ -193,7 +193,7 @@ impl RoadmapReader for PostgresReader {
             limit: page.limit(),
             offset: page.offset().unwrap_or(BEYOND),
         };
-        type Row = (Uuid, Option<String>, String, Moment);
+        type Row = (Uuid, Option<String>, String, TimestampColumn);
         let rows: Vec<(i64, Option<Row>)> = session.run(voters.load(&mut session.connection()?)).await?;
         if rows.is_empty() {
             return Ok(None);
@@ -203,7 +203,7 @@ impl RoadmapReader for PostgresReader {
                 id: CustomerId::new(id),
                 name: name.map(Name::stored),
                 email: EmailAddress::stored(email),
-                voted_at: voted_at.read("votes", "created_at", id)?,
+                voted_at: voted_at.into_timestamp("votes", "created_at", id)?,
             })
         };
         listing(rows, page, voter).map(Some)
@@ -223,8 +223,8 @@ impl RoadmapReader for PostgresReader {
                     attachment: AttachmentId::new(attachment),
                     filename: Filename::stored(filename),
                 }),
-                published_at: optional_moment(published_at, "changelogs", "published_at", id)?,
-                created_at: created_at.read("changelogs", "created_at", id)?,
+                published_at: optional_timestamp(published_at, "changelogs", "published_at", id)?,
+                created_at: created_at.into_timestamp("changelogs", "created_at", id)?,
             })
         })
     }
@@ -260,7 +260,7 @@ impl RoadmapReader for PostgresReader {
             key: BlobKey::parse(&key).ok_or_else(|| broken("key"))?,
             service_name,
             dimensions: Dimensions::stored(width, height),
-            created_at: created_at.read("attachments", "created_at", id.uuid())?,
+            created_at: created_at.into_timestamp("attachments", "created_at", id.uuid())?,
         }))
     }
 
@@ -270,14 +270,15 @@ impl RoadmapReader for PostgresReader {
             .filter(members::workspace_id.eq(workspace.uuid()))
             .order((members::created_at, members::id))
             .select((members::id, members::email, members::name, members::created_at));
-        let rows: Vec<(Uuid, String, String, Moment)> = session.run(members.load(&mut session.connection()?)).await?;
+        let rows: Vec<(Uuid, String, String, TimestampColumn)> =
+            session.run(members.load(&mut session.connection()?)).await?;
         rows.into_iter()
             .map(|(id, email, name, created_at)| {
                 Ok(Member {
                     id: MemberId::new(id),
                     email: EmailAddress::stored(email),
                     name: Name::stored(name),
-                    created_at: created_at.read("members", "created_at", id)?,
+                    created_at: created_at.into_timestamp("members", "created_at", id)?,
                 })
             })
             .collect()

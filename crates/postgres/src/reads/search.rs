@@ -27,15 +27,15 @@ use crate::writes::{any_place, title_place};
 
 /// How many candidates are enough to pick the best fifteen of. Also how many of those whose title
 /// matches.
-const ENOUGH: i64 = 60;
+const CANDIDATE_LIMIT: i64 = 60;
 
 /// How many rows are looked at: from the most voted down, in the last step of votes, and from the newest back.
 #[expect(clippy::cast_possible_wrap, reason = "a small constant")]
-const LOOKED_AT: i64 = ROWS_LOOKED_AT as i64;
+const SCAN_LIMIT: i64 = ROWS_LOOKED_AT as i64;
 
 /// How many of them are looked at before it is known whether the rest is worthwhile.
 #[expect(clippy::cast_possible_wrap, reason = "a small constant")]
-const FIRST_LOOKED_AT: i64 = FIRST_ROWS as i64;
+const FIRST_SCAN_LIMIT: i64 = FIRST_ROWS as i64;
 
 /// The first step of votes that stands for more than one count.
 const FIRST_WIDE_TIER: i32 = 16;
@@ -61,19 +61,19 @@ statement! {
         from_tier: i32 => Integer,
         from_number: i64 => BigInt,
         to_tier: i32 => Integer,
-        looked_at: i64 => BigInt,
+        scan_limit: i64 => BigInt,
         enough: i64 => BigInt,
     } -> (SqlUuid, BigInt, BigInt, Integer, Text, Text, Text),
     "SELECT request_id, tag_number, votes_count, tier, title, tags, description
-     FROM search_walk({workspace}, {query}::tsquery, {from_tier}, {from_number}, {to_tier}, {looked_at}, {enough})"
+     FROM search_walk({workspace}, {query}::tsquery, {from_tier}, {from_number}, {to_tier}, {scan_limit}, {enough})"
 }
 
 statement! {
     /// The newest matches among so many of the newest requests.
-    NewestMatches { workspace: Uuid => SqlUuid, query: String => Text, looked_at: i64 => BigInt, enough: i64 => BigInt }
+    NewestMatches { workspace: Uuid => SqlUuid, query: String => Text, scan_limit: i64 => BigInt, enough: i64 => BigInt }
         -> (SqlUuid, BigInt, BigInt, Integer, Text, Text, Text),
     "SELECT request_id, tag_number, votes_count, tier, title, tags, description
-     FROM search_newest({workspace}, {query}::tsquery, {looked_at}, {enough})"
+     FROM search_newest({workspace}, {query}::tsquery, {scan_limit}, {enough})"
 }
 
 statement! {
@@ -105,15 +105,15 @@ enum Fields {
 enum Walk {
     Allowed,
     /// One has looked at as many rows as a search may, and found too few.
-    UsedUp,
+    Exhausted,
 }
 
 #[async_trait]
 impl TextSearch for PostgresReader {
     async fn candidates(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Vec<Candidate>, StoreError> {
-        let session = Session::reading(&self.searches, workspace).await?;
+        let session = Session::autocommit(&self.searches, workspace).await?;
         let (mut candidates, walk) = most_voted(&session, workspace, query, Fields::Any, Walk::Allowed).await?;
-        if candidates.len() >= usize::try_from(ENOUGH).unwrap_or(usize::MAX) {
+        if candidates.len() >= usize::try_from(CANDIDATE_LIMIT).unwrap_or(usize::MAX) {
             // Some with a matching title may have too few votes to be among them.
             let known: Vec<RequestId> = candidates.iter().map(|candidate| candidate.request).collect();
             let (titled, _) = most_voted(&session, workspace, query, Fields::Title, walk).await?;
@@ -123,7 +123,7 @@ impl TextSearch for PostgresReader {
     }
 
     async fn similar_words(&self, workspace: WorkspaceId, word: &str) -> Result<Vec<String>, StoreError> {
-        let session = Session::reading(&self.searches, workspace).await?;
+        let session = Session::autocommit(&self.searches, workspace).await?;
         let similar = SimilarWords { workspace: workspace.uuid(), word: word.to_owned(), most: SIMILAR_WORDS };
         session.run(similar.load(&mut session.connection()?)).await
     }
@@ -153,7 +153,7 @@ async fn most_voted(
     mut walk: Walk,
 ) -> Result<(Vec<Candidate>, Walk), StoreError> {
     let terms = match_terms(workspace, query, fields);
-    let matches = Matches { workspace: workspace.uuid(), query: terms.clone(), enough: ENOUGH };
+    let matches = Matches { workspace: workspace.uuid(), query: terms.clone(), enough: CANDIDATE_LIMIT };
     let rows: Vec<Option<CandidateRow>> = session.run(matches.load(&mut session.connection()?)).await?;
     let rows: Option<Vec<CandidateRow>> = rows.into_iter().collect();
     let rows = match rows {
@@ -161,10 +161,10 @@ async fn most_voted(
         None => {
             let mut rows = match walk {
                 Walk::Allowed => walk_down(session, workspace, terms.clone()).await?,
-                Walk::UsedUp => Vec::new(),
+                Walk::Exhausted => Vec::new(),
             };
-            if !are_enough(&rows) {
-                walk = Walk::UsedUp;
+            if !has_enough(&rows) {
+                walk = Walk::Exhausted;
                 add_newest(session, workspace, terms, &mut rows).await?;
             }
             rows
@@ -173,8 +173,8 @@ async fn most_voted(
     Ok((rows.into_iter().filter_map(|row| candidate(row, query, fields)).collect(), walk))
 }
 
-fn are_enough(rows: &[CandidateRow]) -> bool {
-    rows.len() >= usize::try_from(ENOUGH).unwrap_or(usize::MAX)
+fn has_enough(rows: &[CandidateRow]) -> bool {
+    rows.len() >= usize::try_from(CANDIDATE_LIMIT).unwrap_or(usize::MAX)
 }
 
 /// Adds the newest matches, and when these are few, too, any matches.
@@ -192,10 +192,10 @@ async fn add_newest(
         }
     };
     let workspace = workspace.uuid();
-    let newest = NewestMatches { workspace, query: query.clone(), looked_at: LOOKED_AT, enough: ENOUGH };
+    let newest = NewestMatches { workspace, query: query.clone(), scan_limit: SCAN_LIMIT, enough: CANDIDATE_LIMIT };
     add(rows, session.run(newest.load(&mut session.connection()?)).await?);
-    if !are_enough(rows) {
-        let any = AnyMatches { workspace, query, enough: ENOUGH };
+    if !has_enough(rows) {
+        let any = AnyMatches { workspace, query, enough: CANDIDATE_LIMIT };
         add(rows, session.run(any.load(&mut session.connection()?)).await?);
     }
     Ok(())
@@ -237,28 +237,28 @@ async fn walk_down(session: &Session, workspace: WorkspaceId, query: String) -> 
         from_tier: i32::MAX,
         from_number: i64::MAX,
         to_tier: 0,
-        looked_at: FIRST_LOOKED_AT,
-        enough: ENOUGH,
+        scan_limit: FIRST_SCAN_LIMIT,
+        enough: CANDIDATE_LIMIT,
     };
     let mut rows: Vec<CandidateRow> = session.run(walk.clone().load(&mut session.connection()?)).await?;
-    if !are_enough(&rows) {
+    if !has_enough(&rows) {
         if !is_worthwhile(rows.len()) {
             return Ok(rows);
         }
-        walk.looked_at = LOOKED_AT;
+        walk.scan_limit = SCAN_LIMIT;
         rows = session.run(walk.clone().load(&mut session.connection()?)).await?;
     }
     if let Some((_, number, _, tier, ..)) = rows.last()
         && *tier >= FIRST_WIDE_TIER
-        && are_enough(&rows)
+        && has_enough(&rows)
     {
         (walk.from_tier, walk.from_number, walk.to_tier) = (*tier, *number, *tier);
-        (walk.looked_at, walk.enough) = (LOOKED_AT, LOOKED_AT);
+        (walk.scan_limit, walk.enough) = (SCAN_LIMIT, SCAN_LIMIT);
         let rest: Vec<CandidateRow> = session.run(walk.load(&mut session.connection()?)).await?;
         rows.extend(rest);
     }
     rows.sort_by_key(|(_, number, votes_count, ..)| std::cmp::Reverse((*votes_count, *number)));
-    rows.truncate(usize::try_from(ENOUGH).unwrap_or(usize::MAX));
+    rows.truncate(usize::try_from(CANDIDATE_LIMIT).unwrap_or(usize::MAX));
     Ok(rows)
 }
 

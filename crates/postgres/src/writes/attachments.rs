@@ -9,7 +9,7 @@ use roadmap_domain::model::changelog::CoverImage;
 use roadmap_domain::model::id::AttachmentId;
 use roadmap_domain::ports::AttachmentWrites;
 
-use crate::codec::Moment;
+use crate::codec::TimestampColumn;
 use crate::schema::attachments;
 use crate::unit::PostgresUnit;
 
@@ -27,7 +27,7 @@ impl AttachmentWrites for PostgresUnit {
             attachments::service_name.eq(attachment.service_name.as_str()),
             attachments::width.eq(attachment.dimensions.map(|size| i64::from(size.width))),
             attachments::height.eq(attachment.dimensions.map(|size| i64::from(size.height))),
-            attachments::created_at.eq(Moment::from(attachment.created_at)),
+            attachments::created_at.eq(TimestampColumn::from(attachment.created_at)),
         ));
         self.run(insert.execute(&mut self.connection()?)).await?;
         Ok(())

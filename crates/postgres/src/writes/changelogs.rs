@@ -7,7 +7,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::changelog::Changelog;
 use roadmap_domain::ports::ChangelogWrites;
 
-use crate::codec::Moment;
+use crate::codec::TimestampColumn;
 use crate::schema::changelogs;
 use crate::unit::PostgresUnit;
 
@@ -20,8 +20,8 @@ impl ChangelogWrites for PostgresUnit {
             changelogs::title.eq(changelog.title.as_str()),
             changelogs::content.eq(changelog.content.as_str()),
             changelogs::cover_attachment_id.eq(changelog.cover.as_ref().map(|cover| cover.attachment.uuid())),
-            changelogs::published_at.eq(changelog.published_at.map(Moment::from)),
-            changelogs::created_at.eq(Moment::from(changelog.created_at)),
+            changelogs::published_at.eq(changelog.published_at.map(TimestampColumn::from)),
+            changelogs::created_at.eq(TimestampColumn::from(changelog.created_at)),
         ));
         self.run(insert.execute(&mut self.connection()?)).await?;
         Ok(())

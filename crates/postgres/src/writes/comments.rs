@@ -9,7 +9,7 @@ use roadmap_domain::model::feature_request::RequestSummary;
 use roadmap_domain::ports::CommentWrites;
 use uuid::Uuid;
 
-use crate::codec::Moment;
+use crate::codec::TimestampColumn;
 use crate::rows::{SummaryColumns, SummaryRow};
 use crate::statement::{author, statement};
 use crate::unit::PostgresUnit;
@@ -24,7 +24,7 @@ statement! {
         number: Option<i64> => Nullable<BigInt>,
         author: Option<String> => Nullable<Text>,
         content: String => Text,
-        at: Moment => Timestamptz,
+        at: TimestampColumn => Timestamptz,
     } -> SummaryColumns,
     concat!("WITH request AS MATERIALIZED (
          SELECT feature_requests.id, feature_requests.tag_number, title, tracks.name AS track, lanes.name AS lane,

@@ -10,7 +10,7 @@ use roadmap_domain::policy::mail_limits::MailDay;
 use roadmap_domain::ports::Outbox;
 use uuid::Uuid;
 
-use crate::codec::Moment;
+use crate::codec::TimestampColumn;
 use crate::statement::statement;
 use crate::unit::PostgresUnit;
 
@@ -20,7 +20,7 @@ statement! {
         workspace: Uuid => SqlUuid,
         request: Uuid => SqlUuid,
         comment: Uuid => SqlUuid,
-        at: Moment => Timestamptz,
+        at: TimestampColumn => Timestamptz,
         at_once: i64 => BigInt,
     } -> Untyped,
     "WITH audience AS MATERIALIZED (
@@ -44,9 +44,9 @@ statement! {
     CountMails {
         workspace: Uuid => SqlUuid,
         request: Uuid => SqlUuid,
-        at: Moment => Timestamptz,
-        hour: Moment => Timestamptz,
-        since: Moment => Timestamptz,
+        at: TimestampColumn => Timestamptz,
+        hour: TimestampColumn => Timestamptz,
+        since: TimestampColumn => Timestamptz,
         most: i64 => BigInt,
     } -> BigInt,
     "WITH audience AS MATERIALIZED (

@@ -14,7 +14,7 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Workspace;
 use roadmap_domain::ports::{Insertion, Provisioning};
 
-use crate::codec::Moment;
+use crate::codec::TimestampColumn;
 use crate::rows::{ApiKeyRow, api_key_columns};
 use crate::schema::{api_keys, members, settings, workspaces};
 use crate::unit::PostgresUnit;
@@ -60,7 +60,7 @@ impl Provisioning for PostgresUnit {
             .values((
                 workspaces::id.eq(self.workspace),
                 workspaces::subdomain.eq(workspace.subdomain.as_str()),
-                workspaces::created_at.eq(Moment::from(at)),
+                workspaces::created_at.eq(TimestampColumn::from(at)),
             ))
             .on_conflict(workspaces::subdomain)
             .do_nothing();
@@ -86,7 +86,7 @@ impl Provisioning for PostgresUnit {
                 members::email.eq(member.email.as_str()),
                 members::email_folded.eq(member.email.folded().as_str()),
                 members::name.eq(member.name.as_str()),
-                members::created_at.eq(Moment::from(member.created_at)),
+                members::created_at.eq(TimestampColumn::from(member.created_at)),
             ))
             .on_conflict((members::workspace_id, members::email_folded))
             .do_nothing();
@@ -102,9 +102,9 @@ impl Provisioning for PostgresUnit {
             api_keys::last_four.eq(key.last_four.as_str()),
             api_keys::can_read.eq(key.scopes.read),
             api_keys::can_write.eq(key.scopes.write),
-            api_keys::created_at.eq(Moment::from(key.created_at)),
-            api_keys::expires_at.eq(key.expires_at.map(Moment::from)),
-            api_keys::revoked_at.eq(key.revoked_at.map(Moment::from)),
+            api_keys::created_at.eq(TimestampColumn::from(key.created_at)),
+            api_keys::expires_at.eq(key.expires_at.map(TimestampColumn::from)),
+            api_keys::revoked_at.eq(key.revoked_at.map(TimestampColumn::from)),
         ));
         self.run(insert.execute(&mut self.connection()?)).await?;
         Ok(())
@@ -129,8 +129,8 @@ impl Provisioning for PostgresUnit {
             .filter(api_keys::workspace_id.eq(self.workspace))
             .filter(api_keys::id.eq(key.uuid()))
             .set((
-                api_keys::expires_at.eq(expires_at.map(Moment::from)),
-                api_keys::revoked_at.eq(revoked_at.map(Moment::from)),
+                api_keys::expires_at.eq(expires_at.map(TimestampColumn::from)),
+                api_keys::revoked_at.eq(revoked_at.map(TimestampColumn::from)),
             ));
         self.run(end.execute(&mut self.connection()?)).await?;
         Ok(())

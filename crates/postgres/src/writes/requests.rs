@@ -13,7 +13,7 @@ use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::RequestWrites;
 use uuid::Uuid;
 
-use crate::codec::Moment;
+use crate::codec::TimestampColumn;
 use crate::rows::{SummaryColumns, SummaryRow, placed_requests, summary_columns};
 use crate::schema::feature_requests;
 use crate::statement::statement;
@@ -30,7 +30,7 @@ statement! {
         description_text: String => Text,
         track: Uuid => SqlUuid,
         private: bool => Bool,
-        at: Moment => Timestamptz,
+        at: TimestampColumn => Timestamptz,
         tags: Vec<String> => Array<Text>,
         customer: Option<Uuid> => Nullable<SqlUuid>,
         email: Option<String> => Nullable<Text>,

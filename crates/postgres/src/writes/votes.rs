@@ -9,7 +9,7 @@ use roadmap_domain::model::vote::{NewVote, VoteCast, VoteOutcome};
 use roadmap_domain::ports::VoteWrites;
 use uuid::Uuid;
 
-use crate::codec::Moment;
+use crate::codec::TimestampColumn;
 use crate::rows::{SummaryColumns, SummaryRow};
 use crate::statement::{author, statement};
 use crate::unit::PostgresUnit;
@@ -23,7 +23,7 @@ statement! {
         workspace: Uuid => SqlUuid,
         request: Option<Uuid> => Nullable<SqlUuid>,
         number: Option<i64> => Nullable<BigInt>,
-        at: Moment => Timestamptz,
+        at: TimestampColumn => Timestamptz,
         customer: Option<Uuid> => Nullable<SqlUuid>,
         email: Option<String> => Nullable<Text>,
         email_folded: Option<String> => Nullable<Text>,

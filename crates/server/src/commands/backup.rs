@@ -113,7 +113,7 @@ fn backup(settings: &Settings, database: &Path, target: &Path, force: bool) -> a
     let made_at = SystemClock.now().to_string();
     roadmap_sqlite::copy_to(&wiring::sqlite_options(settings, database), &copy)
         .context("the database cannot be copied")?;
-    let faults = roadmap_sqlite::faults(&copy)?;
+    let faults = roadmap_sqlite::integrity_errors(&copy)?;
     ensure!(faults.is_empty(), "the database is damaged: {}", faults.join("; "));
     // Whatever this copy tells about was stored before it was made, and stays.
     let files = roadmap_sqlite::stored_files(&copy)?;
@@ -146,7 +146,7 @@ fn restore(settings: &Settings, from: &Path, database: &Path, force: bool) -> an
     let archive = File::open(from).context("it cannot be opened")?;
     let claim = if database.exists() {
         ensure!(force, "there is a database already, {}; --force replaces it", database.display());
-        let claim = roadmap_sqlite::claim(database)?;
+        let claim = roadmap_sqlite::lock_exclusively(database)?;
         Some(claim.with_context(|| format!("the database {} is in use; stop the service first", database.display()))?)
     } else {
         None

@@ -40,7 +40,8 @@ async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
     }
     let options = wiring::sqlite_options(settings, file);
     let restore = "`roadmap restore` puts a backup in its place; the message may tell more";
-    let examined = roadmap_sqlite::faults(file).and_then(|faults| Ok((faults, roadmap_sqlite::missing(file)?)));
+    let examined = roadmap_sqlite::integrity_errors(file)
+        .and_then(|faults| Ok((faults, roadmap_sqlite::missing_migrations(file)?)));
     let (faults, missing) = match examined {
         Ok(examined) => examined,
         Err(error) => {
@@ -51,7 +52,7 @@ async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
         return vec![Finding::problem("database", format!("{shown} is damaged: {}", faults.join("; ")), restore)];
     }
     let mut findings = Vec::new();
-    findings.push(match roadmap_sqlite::try_to_write(&options) {
+    findings.push(match roadmap_sqlite::check_writable(&options) {
         Ok(()) => Finding::ok("database", format!("{shown} is sound and can be written")),
         Err(error) => Finding::problem(
             "database",
@@ -70,7 +71,7 @@ async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
         }
         Err(error) => findings.push(Finding::problem("database", chain(error), restore)),
     }
-    findings.push(match roadmap_sqlite::newest_moment(file) {
+    findings.push(match roadmap_sqlite::newest_timestamp(file) {
         Ok(newest) => check_newest_row(newest, SystemClock.now()),
         Err(error) => Finding::problem("clock", chain(error), restore),
     });
@@ -91,7 +92,7 @@ async fn check_server(settings: &Settings, url: &str) -> Vec<Finding> {
     };
     let after = SystemClock.now();
     let mut findings = vec![Finding::ok("database", format!("{database} answers"))];
-    let is_migrated = match roadmap_postgres::pending(&options).await {
+    let is_migrated = match roadmap_postgres::pending_migrations(&options).await {
         Ok(missing) => {
             findings.push(schema(&missing));
             missing.is_empty()

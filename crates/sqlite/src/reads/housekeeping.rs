@@ -18,7 +18,7 @@ use crate::statement::statement;
 
 statement! {
     /// Deletes the oldest saved answers from before a moment, of all workspaces.
-    ForgetOperations { before: i64 => BigInt, limit: i64 => BigInt }
+    PurgeOperationKeys { before: i64 => BigInt, limit: i64 => BigInt }
     "DELETE FROM operations WHERE rowid IN
      (SELECT rowid FROM operations WHERE created_at < ? ORDER BY created_at LIMIT ?)"
 }
@@ -37,8 +37,8 @@ statement! {
 #[async_trait]
 impl Housekeeping for SqliteStore {
     async fn forget_operations(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        let forget = ForgetOperations { before: before.millis(), limit: i64::from(limit) };
-        self.write(move |connection| Ok(forget.execute(connection)? as u64)).await
+        let purge = PurgeOperationKeys { before: before.millis(), limit: i64::from(limit) };
+        self.write(move |connection| Ok(purge.execute(connection)? as u64)).await
     }
 
     async fn blobs_without_rows(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError> {
@@ -92,7 +92,7 @@ mod tests {
     use std::time::Duration;
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn it_is_well_for_as_long_as_it_answers() {
+    async fn it_is_healthy_while_it_responds() {
         let (_folder, options) = place();
         let options = SqliteOptions { readers: 1, read_wait: Duration::from_millis(20), ..options };
         let store = SqliteStore::open(&options).unwrap();

@@ -22,7 +22,7 @@ use roadmap_domain::model::vote::Voter;
 use roadmap_domain::ports::RoadmapReader;
 
 use crate::SqliteStore;
-use crate::codec::{Id, moment, optional_moment};
+use crate::codec::{Id, optional_timestamp, timestamp};
 use crate::errors::inconsistent;
 use crate::rows::{SummaryRow, TrackRow, find_summary, mapped_tracks, placed_requests, summary_columns};
 use crate::schema::{attachments, changelogs, customers, feature_requests, lanes, members, settings, tracks, votes};
@@ -167,7 +167,7 @@ impl RoadmapReader for SqliteStore {
                 id: CustomerId::new(id.0),
                 name: name.map(Name::stored),
                 email: EmailAddress::stored(email),
-                voted_at: moment(voted_at, "votes", "created_at", id)?,
+                voted_at: timestamp(voted_at, "votes", "created_at", id)?,
             })
         };
         rows.map(|rows| listing(rows, page, voter)).transpose()
@@ -211,8 +211,8 @@ impl RoadmapReader for SqliteStore {
                     attachment: AttachmentId::new(attachment.0),
                     filename: Filename::stored(filename),
                 }),
-                published_at: optional_moment(published_at, "changelogs", "published_at", id)?,
-                created_at: moment(created_at, "changelogs", "created_at", id)?,
+                published_at: optional_timestamp(published_at, "changelogs", "published_at", id)?,
+                created_at: timestamp(created_at, "changelogs", "created_at", id)?,
             })
         })
     }
@@ -254,7 +254,7 @@ impl RoadmapReader for SqliteStore {
             key: BlobKey::parse(&key).ok_or_else(|| broken("key"))?,
             service_name,
             dimensions: Dimensions::stored(width, height),
-            created_at: moment(created_at, "attachments", "created_at", row_id)?,
+            created_at: timestamp(created_at, "attachments", "created_at", row_id)?,
         }))
     }
 
@@ -276,7 +276,7 @@ impl RoadmapReader for SqliteStore {
                     id: MemberId::new(id.0),
                     email: EmailAddress::stored(email),
                     name: Name::stored(name),
-                    created_at: moment(created_at, "members", "created_at", id)?,
+                    created_at: timestamp(created_at, "members", "created_at", id)?,
                 })
             })
             .collect()

@@ -36,13 +36,13 @@ use crate::statement::statement;
 
 /// How many candidates are enough to pick the best fifteen of. Also how many of those whose title
 /// matches.
-const ENOUGH: usize = 60;
+const CANDIDATE_LIMIT: usize = 60;
 
 /// How many similar words are looked at.
 const SIMILAR_WORDS: usize = 50;
 
 /// How many words with the same trigram are looked at.
-const WORDS_OF_A_TRIGRAM: usize = 500;
+const WORDS_PER_TRIGRAM: usize = 500;
 
 statement! {
     /// The most voted of the requests that the index knows to match, and how many it knows, up to a
@@ -112,7 +112,7 @@ enum Fields {
 enum Walk {
     Allowed,
     /// One has looked at as many rows as a search may, and found too few.
-    UsedUp,
+    Exhausted,
 }
 
 /// When a search ends, found or not.
@@ -125,7 +125,7 @@ struct Deadline {
 /// A search that took too long.
 #[derive(Debug, thiserror::Error)]
 #[error("the search took longer than {} ms", .0.as_millis())]
-struct TooSlow(Duration);
+struct DeadlineExceeded(Duration);
 
 impl Deadline {
     fn new(limit: Duration) -> Self {
@@ -133,12 +133,12 @@ impl Deadline {
     }
 
     fn check(&self) -> Result<(), SqlError> {
-        if self.began.elapsed() < self.limit { Ok(()) } else { Err(too_slow(self.limit).into()) }
+        if self.began.elapsed() < self.limit { Ok(()) } else { Err(deadline_exceeded(self.limit).into()) }
     }
 }
 
-fn too_slow(limit: Duration) -> StoreError {
-    StoreError::Unavailable(TooSlow(limit).into())
+fn deadline_exceeded(limit: Duration) -> StoreError {
+    StoreError::Unavailable(DeadlineExceeded(limit).into())
 }
 
 impl SqliteStore {
@@ -154,7 +154,7 @@ impl SqliteStore {
             work(connection, deadline)
         });
         // The wait for a connection has a limit of its own.
-        tokio::time::timeout(limit + self.readers.wait(), work).await.unwrap_or_else(|_| Err(too_slow(limit)))
+        tokio::time::timeout(limit + self.readers.wait(), work).await.unwrap_or_else(|_| Err(deadline_exceeded(limit)))
     }
 }
 
@@ -221,10 +221,10 @@ fn similar_words(
                 .filter(search_trigrams::word.lt(format!("{beginning}{{")))
                 .order(search_trigrams::word)
                 .select(search_trigrams::word)
-                .limit(WORDS_OF_A_TRIGRAM as i64)
+                .limit(WORDS_PER_TRIGRAM as i64)
                 .load::<String>(connection)?;
             rows += words.len();
-            if words.len() < WORDS_OF_A_TRIGRAM {
+            if words.len() < WORDS_PER_TRIGRAM {
                 break;
             }
         }
@@ -250,9 +250,16 @@ fn candidates(
         .select(tag_counters::last_tag_number)
         .first(connection)
         .optional()?;
-    let mut search = Search { connection, workspace, query, few: few(requests.unwrap_or(0)), deadline, looked_at: 0 };
+    let mut search = Search {
+        connection,
+        workspace,
+        query,
+        index_scan_limit: index_scan_limit(requests.unwrap_or(0)),
+        deadline,
+        rows_scanned: 0,
+    };
     let (mut candidates, walk) = search.most_voted(Fields::Any, Walk::Allowed)?;
-    if candidates.len() >= ENOUGH {
+    if candidates.len() >= CANDIDATE_LIMIT {
         // Some with a matching title may have too few votes to be among them.
         let (titled, _) = search.most_voted(Fields::Title, walk)?;
         add(&mut candidates, titled);
@@ -272,52 +279,57 @@ struct Search<'a> {
     workspace: Id,
     query: &'a SearchQuery,
     /// Up to how many matches the index is asked for.
-    few: i64,
+    index_scan_limit: i64,
     deadline: Deadline,
     /// Rows that walks have looked at.
-    looked_at: usize,
+    rows_scanned: usize,
 }
 
 impl Search<'_> {
     /// The most voted requests in whose `fields` every word of the query matches, and whether another walk is
     /// allowed.
     fn most_voted(&mut self, fields: Fields, walk: Walk) -> Result<(Vec<Candidate>, Walk), SqlError> {
-        let (workspace, few) = (self.workspace, self.few);
+        let (workspace, index_scan_limit) = (self.workspace, self.index_scan_limit);
         self.deadline.check()?;
         // Whole words alone tell a common query from others at the least cost: the index need not put
         // the lists of all words together that only begin like the last one.
         let whole_words = match_terms(self.query, fields, false);
-        if are_more_than(self.connection, workspace, whole_words.clone(), few)? {
-            return self.of_many(fields, walk, whole_words);
+        if has_more_matches_than(self.connection, workspace, whole_words.clone(), index_scan_limit)? {
+            return self.search_common_terms(fields, walk, whole_words);
         }
         self.deadline.check()?;
         let terms = match_terms(self.query, fields, true);
-        match by_index(self.connection, workspace, terms.clone(), few)? {
+        match matches_by_index(self.connection, workspace, terms.clone(), index_scan_limit)? {
             Some(matches) => Ok((self.load(&matches)?, walk)),
-            None => self.of_many(fields, walk, terms),
+            None => self.search_common_terms(fields, walk, terms),
         }
     }
 
     /// The most voted of many matches, or the newest, if those are not found within the budget.
-    fn of_many(&mut self, fields: Fields, walk: Walk, terms: String) -> Result<(Vec<Candidate>, Walk), SqlError> {
+    fn search_common_terms(
+        &mut self,
+        fields: Fields,
+        walk: Walk,
+        terms: String,
+    ) -> Result<(Vec<Candidate>, Walk), SqlError> {
         let mut candidates = match walk {
-            Walk::Allowed => self.by_votes(fields)?,
-            Walk::UsedUp => Vec::new(),
+            Walk::Allowed => self.walk_by_votes(fields)?,
+            Walk::Exhausted => Vec::new(),
         };
-        if candidates.len() >= ENOUGH {
+        if candidates.len() >= CANDIDATE_LIMIT {
             return Ok((candidates, walk));
         }
         self.deadline.check()?;
         let workspace = self.workspace;
-        let newest = NewestMatches { terms, workspace, again: workspace, enough: ENOUGH as i64 };
+        let newest = NewestMatches { terms, workspace, again: workspace, enough: CANDIDATE_LIMIT as i64 };
         let newest: Vec<Match> = newest.load(self.connection)?;
         let newest: Vec<(i64, i64)> = newest.into_iter().map(|row| (row.row_number, row.votes_count)).collect();
         add(&mut candidates, self.load(&newest)?);
-        Ok((candidates, Walk::UsedUp))
+        Ok((candidates, Walk::Exhausted))
     }
 
     /// The most voted matches, by walking down the votes until there are enough or the budget is used up.
-    fn by_votes(&mut self, fields: Fields) -> Result<Vec<Candidate>, SqlError> {
+    fn walk_by_votes(&mut self, fields: Fields) -> Result<Vec<Candidate>, SqlError> {
         let walk = vote_tallies::table
             .inner_join(search_documents::table.on(search_documents::row_number.eq(vote_tallies::row_number)))
             .filter(vote_tallies::workspace_id.eq(self.workspace))
@@ -331,15 +343,15 @@ impl Search<'_> {
                 search_documents::description,
             ))
             .limit(ROWS_LOOKED_AT as i64);
-        let mut candidates = Vec::with_capacity(ENOUGH);
+        let mut candidates = Vec::with_capacity(CANDIDATE_LIMIT);
         for (rows_before, row) in walk.load_iter::<CandidateRow, DefaultLoadingMode>(self.connection)?.enumerate() {
             if rows_before == FIRST_ROWS && !is_worthwhile(candidates.len()) {
                 break;
             }
-            self.looked_at += 1;
+            self.rows_scanned += 1;
             self.deadline.check()?;
             candidates.extend(candidate(row?, self.query, fields));
-            if candidates.len() >= ENOUGH {
+            if candidates.len() >= CANDIDATE_LIMIT {
                 break;
             }
         }
@@ -368,29 +380,40 @@ impl Search<'_> {
 }
 
 /// Up to how many matches the index is the cheaper way. Reading all of `m` matches costs about as
-/// much as `m`; walking down the votes until [`ENOUGH`] of `n` requests match costs about
-/// `3 · ENOUGH · n / m`. They meet at the root of `3 · ENOUGH · n`.
-fn few(requests: i64) -> i64 {
-    i64::try_from((3 * ENOUGH as u64 * requests.unsigned_abs()).isqrt().max(1_000)).unwrap_or(i64::MAX)
+/// much as `m`; walking down the votes until [`CANDIDATE_LIMIT`] of `n` requests match costs about
+/// `3 · CANDIDATE_LIMIT · n / m`. They meet at the root of `3 · CANDIDATE_LIMIT · n`.
+fn index_scan_limit(requests: i64) -> i64 {
+    i64::try_from((3 * CANDIDATE_LIMIT as u64 * requests.unsigned_abs()).isqrt().max(1_000)).unwrap_or(i64::MAX)
 }
 
-/// Whether the index knows more than `few` matches.
-fn are_more_than(connection: &mut SqliteConnection, workspace: Id, terms: String, few: i64) -> Result<bool, SqlError> {
-    let counted = CountMatches { terms, workspace, again: workspace, most: few + 1 };
-    let counted: Count = counted.get_result(connection)?;
-    Ok(counted.count > few)
-}
-
-/// The most voted matches by the index; `None` when there are more than `few`.
-fn by_index(
+/// Whether the index knows more than `index_scan_limit` matches.
+fn has_more_matches_than(
     connection: &mut SqliteConnection,
     workspace: Id,
     terms: String,
-    few: i64,
+    index_scan_limit: i64,
+) -> Result<bool, SqlError> {
+    let counted = CountMatches { terms, workspace, again: workspace, most: index_scan_limit + 1 };
+    let counted: Count = counted.get_result(connection)?;
+    Ok(counted.count > index_scan_limit)
+}
+
+/// The most voted matches by the index; `None` when there are more than `index_scan_limit`.
+fn matches_by_index(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    terms: String,
+    index_scan_limit: i64,
 ) -> Result<Option<Vec<(i64, i64)>>, SqlError> {
-    let asked = MatchesByVotes { terms, workspace, again: workspace, most: few + 1, enough: ENOUGH as i64 };
+    let asked = MatchesByVotes {
+        terms,
+        workspace,
+        again: workspace,
+        most: index_scan_limit + 1,
+        enough: CANDIDATE_LIMIT as i64,
+    };
     let matches: Vec<Match> = asked.load(connection)?;
-    if matches.first().is_some_and(|first| first.matches > few) {
+    if matches.first().is_some_and(|first| first.matches > index_scan_limit) {
         return Ok(None);
     }
     Ok(Some(matches.into_iter().map(|row| (row.row_number, row.votes_count)).collect()))
@@ -445,7 +468,7 @@ mod tests {
 
     #[test]
     fn the_index_is_asked_for_fewer_matches_than_walking_down_the_votes_would_look_at() {
-        assert_eq!([0, 5_555, 5_600, 100_000].map(few), [1_000, 1_000, 1_003, 4_242]);
+        assert_eq!([0, 5_555, 5_600, 100_000].map(index_scan_limit), [1_000, 1_000, 1_003, 4_242]);
     }
 
     #[test]
@@ -459,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn the_index_tells_few_matches_by_votes_and_more_than_that_not_at_all() {
+    fn the_index_returns_few_matches_by_votes_and_none_above_the_limit() {
         let (_folder, options) = database();
         let mut connection = fixtures::connection(&options.path);
         let rows = "PRAGMA foreign_keys = OFF;
@@ -472,9 +495,14 @@ mod tests {
         connection.batch_execute(rows).unwrap();
         let workspace = Id(Uuid::from_u128(1));
         let terms = || match_terms(&SearchQuery::parse("query", "widgets").unwrap(), Fields::Any, false);
-        for (few, matches) in [(2, None), (3, Some(vec![(4_294_967_298, 7), (4_294_967_299, 5), (4_294_967_297, 5)]))] {
-            assert_eq!(are_more_than(&mut connection, workspace, terms(), few).unwrap(), matches.is_none());
-            assert_eq!(by_index(&mut connection, workspace, terms(), few).unwrap(), matches);
+        for (index_scan_limit, matches) in
+            [(2, None), (3, Some(vec![(4_294_967_298, 7), (4_294_967_299, 5), (4_294_967_297, 5)]))]
+        {
+            assert_eq!(
+                has_more_matches_than(&mut connection, workspace, terms(), index_scan_limit).unwrap(),
+                matches.is_none()
+            );
+            assert_eq!(matches_by_index(&mut connection, workspace, terms(), index_scan_limit).unwrap(), matches);
         }
     }
 
@@ -484,7 +512,7 @@ mod tests {
 
     /// So many requests with a vote each and the word `widget`, and as many newer ones without votes and with the
     /// word `gadget`. These, and one in a hundred of the others, have the word `gizmo`.
-    fn old_and_young(connection: &mut SqliteConnection, count: usize) {
+    fn old_and_new_requests(connection: &mut SqliteConnection, count: usize) {
         let rows = format!(
             "PRAGMA foreign_keys = OFF;
              INSERT INTO workspaces VALUES (1, unhex(printf('%032x', 1)), 'acme', 0);
@@ -507,20 +535,26 @@ mod tests {
     fn a_search_looks_at_no_more_rows_than_its_budget() {
         let (_folder, options) = database();
         let mut connection = fixtures::connection(&options.path);
-        old_and_young(&mut connection, 5_000);
-        for (word, looked_at) in [("widget", ENOUGH), ("gadget", FIRST_ROWS), ("gizmo", ROWS_LOOKED_AT)] {
+        old_and_new_requests(&mut connection, 5_000);
+        for (word, rows_scanned) in [("widget", CANDIDATE_LIMIT), ("gadget", FIRST_ROWS), ("gizmo", ROWS_LOOKED_AT)] {
             let query = SearchQuery::parse("query", word).unwrap();
             let workspace = Id(Uuid::from_u128(1));
             let (connection, query) = (&mut connection, &query);
-            let mut search =
-                Search { connection, workspace, query, few: few(10_000), deadline: no_deadline(), looked_at: 0 };
+            let mut search = Search {
+                connection,
+                workspace,
+                query,
+                index_scan_limit: index_scan_limit(10_000),
+                deadline: no_deadline(),
+                rows_scanned: 0,
+            };
             let (found, walk) = search.most_voted(Fields::Any, Walk::Allowed).unwrap();
             let voted = if word == "gizmo" { ROWS_LOOKED_AT / 100 } else { 0 };
-            assert_eq!((found.len(), search.looked_at), (voted + ENOUGH, looked_at), "{word}");
+            assert_eq!((found.len(), search.rows_scanned), (voted + CANDIDATE_LIMIT, rows_scanned), "{word}");
             // The titles, too: not walked again when that was in vain.
             let (titled, _) = search.most_voted(Fields::Title, walk).unwrap();
             let walks = if word == "widget" { 2 } else { 1 };
-            assert_eq!((titled.len(), search.looked_at), (ENOUGH, walks * looked_at), "{word}");
+            assert_eq!((titled.len(), search.rows_scanned), (CANDIDATE_LIMIT, walks * rows_scanned), "{word}");
         }
     }
 
@@ -528,17 +562,18 @@ mod tests {
     fn a_search_ends_at_its_deadline_between_rows() {
         let (_folder, options) = database();
         let mut connection = fixtures::connection(&options.path);
-        old_and_young(&mut connection, 1_100);
+        old_and_new_requests(&mut connection, 1_100);
         let (workspace, passed) = (Id(Uuid::from_u128(1)), Deadline::new(Duration::ZERO));
         let query = SearchQuery::parse("query", "gadget").unwrap();
         let connection = &mut connection;
-        let mut search = Search { connection, workspace, query: &query, few: 1_000, deadline: passed, looked_at: 0 };
-        let error = StoreError::from(search.by_votes(Fields::Any).unwrap_err());
+        let mut search =
+            Search { connection, workspace, query: &query, index_scan_limit: 1_000, deadline: passed, rows_scanned: 0 };
+        let error = StoreError::from(search.walk_by_votes(Fields::Any).unwrap_err());
         assert_eq!(
             ErrorChain::new(&error).to_string(),
             "Service is temporarily unavailable: the search took longer than 0 ms"
         );
-        assert_eq!(search.looked_at, 1);
+        assert_eq!(search.rows_scanned, 1);
         assert!(similar_words(connection, workspace, "gadgte", passed).is_err());
     }
 
@@ -558,6 +593,6 @@ mod tests {
         let (similar, rows) = similar_words(&mut connection, Id(Uuid::from_u128(1)), "setings", no_deadline()).unwrap();
         assert!(similar.iter().any(|word| word == "settings"), "{similar:?}");
         // 8 trigrams, each looked up three times at most. They have 20,000 words.
-        assert!(rows <= 8 * 3 * WORDS_OF_A_TRIGRAM && rows > WORDS_OF_A_TRIGRAM, "{rows}");
+        assert!(rows <= 8 * 3 * WORDS_PER_TRIGRAM && rows > WORDS_PER_TRIGRAM, "{rows}");
     }
 }

@@ -62,7 +62,7 @@ impl Environment for Connector {
     type Connection = SqliteConnection;
 
     fn connect(&self) -> Result<SqliteConnection, SqlError> {
-        self.writing()
+        self.open_writer()
     }
 
     fn run_blocking<T: Send + 'static>(

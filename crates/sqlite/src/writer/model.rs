@@ -67,7 +67,7 @@ enum Fault {
     EndFails,
     CommitFails,
     /// The disk fails behind the commit: it may be durable, and is.
-    CommitIsDoubtful,
+    CommitOutcomeUnknown,
 }
 
 const FAULTS: [Fault; 8] = [
@@ -78,7 +78,7 @@ const FAULTS: [Fault; 8] = [
     Fault::InsertPanics,
     Fault::EndFails,
     Fault::CommitFails,
-    Fault::CommitIsDoubtful,
+    Fault::CommitOutcomeUnknown,
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -140,7 +140,7 @@ struct Inner {
     queue: Vec<usize>,
     current: usize,
     in_job: bool,
-    armed: Option<Fault>,
+    armed_fault: Option<Fault>,
     others_run_during_commit: bool,
     cancellations: usize,
     faults: usize,
@@ -214,7 +214,7 @@ const BLOCKING_THREADS: &str = "the database is used on blocking threads only";
 const LOST_COMMIT: &str = "a commit is reported before it is durable";
 const UNDURABLE_READ: &str = "a unit has seen what is not durable, and no error is reported";
 const ASYNC_THREAD: &str = "the database is used on an async thread";
-const OUTSIDE: &str = "a statement runs outside of its unit";
+const OUTSIDE_UNIT: &str = "a statement runs outside of its unit";
 
 impl World {
     fn new(planted: Option<PlantedFault>) -> Self {
@@ -226,7 +226,7 @@ impl World {
             queue: vec![],
             current: 0,
             in_job: true,
-            armed: None,
+            armed_fault: None,
             others_run_during_commit: false,
             cancellations: 0,
             faults: 0,
@@ -258,7 +258,7 @@ impl World {
             }),
             Action::Run { owner, fault, others_run_during_commit } => {
                 let job = self.with(|inner| {
-                    inner.armed = fault;
+                    inner.armed_fault = fault;
                     inner.others_run_during_commit = others_run_during_commit;
                     inner.current = owner;
                     inner.in_job = true;
@@ -267,7 +267,7 @@ impl World {
                 });
                 // As on a thread of its own: a panic goes no further.
                 let _ = catch_unwind(AssertUnwindSafe(job.run));
-                self.with(|inner| (inner.armed, inner.in_job) = (None, false));
+                self.with(|inner| (inner.armed_fault, inner.in_job) = (None, false));
             }
         }
     }
@@ -346,7 +346,7 @@ impl Environment for World {
     fn connect(&self) -> Result<Connection, SqlError> {
         self.with(|inner| {
             inner.check_thread();
-            if inner.strikes(Fault::ConnectFails) {
+            if inner.triggers(Fault::ConnectFails) {
                 return Err(ConnectionError::BadConnection("planted".into()).into());
             }
             inner.database.connections += 1;
@@ -430,11 +430,11 @@ impl Inner {
     }
 
     /// Whether the fault that was armed strikes here.
-    fn strikes(&mut self, fault: Fault) -> bool {
-        if self.armed != Some(fault) {
+    fn triggers(&mut self, fault: Fault) -> bool {
+        if self.armed_fault != Some(fault) {
             return false;
         }
-        self.armed = None;
+        self.armed_fault = None;
         self.faults += 1;
         let owner = self.current;
         self.tasks[owner].progress.faults.push(fault);
@@ -451,7 +451,7 @@ impl Inner {
     fn execute(&mut self, sql: &str) -> QueryResult<()> {
         self.check_thread();
         match sql {
-            "BEGIN IMMEDIATE" if self.strikes(Fault::BeginFails) => Err(refused("database is locked")),
+            "BEGIN IMMEDIATE" if self.triggers(Fault::BeginFails) => Err(refused("database is locked")),
             "BEGIN IMMEDIATE" if self.database.transaction.is_some() => {
                 Err(refused("cannot start a transaction within a transaction"))
             }
@@ -462,14 +462,14 @@ impl Inner {
             "SAVEPOINT unit" => {
                 let Some(transaction) = &mut self.database.transaction else { return Err(refused("no transaction")) };
                 if transaction.savepoint.replace(transaction.rows.len()).is_some() {
-                    self.violations.insert(OUTSIDE);
+                    self.violations.insert(OUTSIDE_UNIT);
                 }
                 let owner = self.current;
                 self.tasks[owner].progress.transaction = self.database.ended.len();
                 Ok(())
             }
             "RELEASE unit" | "ROLLBACK TO unit; RELEASE unit" => {
-                if self.strikes(Fault::EndFails) {
+                if self.triggers(Fault::EndFails) {
                     return Err(refused("disk I/O error"));
                 }
                 let (rows, savepoint) = self.savepoint()?;
@@ -480,34 +480,34 @@ impl Inner {
                 Ok(())
             }
             "COMMIT" => {
-                if self.strikes(Fault::CommitFails) {
+                if self.triggers(Fault::CommitFails) {
                     return Err(refused("database or disk is full"));
                 }
-                let is_doubtful = self.strikes(Fault::CommitIsDoubtful);
+                let is_outcome_unknown = self.triggers(Fault::CommitOutcomeUnknown);
                 let Some(transaction) = self.database.transaction.take() else { return Err(refused("no transaction")) };
                 if transaction.savepoint.is_some() {
-                    self.violations.insert(OUTSIDE);
+                    self.violations.insert(OUTSIDE_UNIT);
                 }
                 self.database.durable.extend(&transaction.rows);
                 self.database.ended.push((transaction.rows, true));
-                if is_doubtful { Err(refused("disk I/O error")) } else { Ok(()) }
+                if is_outcome_unknown { Err(refused("disk I/O error")) } else { Ok(()) }
             }
             insert => self.insert(insert.strip_prefix("INSERT ").unwrap().parse().unwrap()),
         }
     }
 
     fn insert(&mut self, unit: usize) -> QueryResult<()> {
-        if self.strikes(Fault::InsertFails) {
+        if self.triggers(Fault::InsertFails) {
             return Err(refused("constraint failed"));
         }
-        if self.strikes(Fault::InsertRollsBack) {
+        if self.triggers(Fault::InsertRollsBack) {
             self.database.roll_back();
             return Err(refused("database or disk is full"));
         }
         let (rows, _) = match self.savepoint() {
             Ok(savepoint) => savepoint,
             Err(error) => {
-                self.violations.insert(OUTSIDE);
+                self.violations.insert(OUTSIDE_UNIT);
                 return Err(error);
             }
         };
@@ -530,7 +530,7 @@ impl SimpleConnection for Connection {
         if sql == "COMMIT" && self.0.with(|inner| inner.others_run_during_commit) {
             self.0.preempt();
         }
-        if sql.starts_with("INSERT") && self.0.with(|inner| inner.strikes(Fault::InsertPanics)) {
+        if sql.starts_with("INSERT") && self.0.with(|inner| inner.triggers(Fault::InsertPanics)) {
             // Without a message on the terminal, which there would be thousands of.
             resume_unwind(Box::new("planted"));
         }
@@ -673,7 +673,7 @@ impl Model for Plan {
             let faults = if summary.faults < self.faults { &FAULTS[..] } else { &[] };
             for fault in std::iter::once(None).chain(faults.iter().copied().map(Some)) {
                 actions.push(Action::Run { owner, fault, others_run_during_commit: false });
-                if matches!(fault, None | Some(Fault::CommitFails | Fault::CommitIsDoubtful)) {
+                if matches!(fault, None | Some(Fault::CommitFails | Fault::CommitOutcomeUnknown)) {
                     actions.push(Action::Run { owner, fault, others_run_during_commit: true });
                 }
             }
@@ -715,7 +715,7 @@ impl Model for Plan {
             }),
             Property::<Self>::always(BLOCKING_THREADS, |_, state| !state.summary.violations.contains(ASYNC_THREAD)),
             Property::<Self>::always("statements run inside of their unit", |_, state| {
-                !state.summary.violations.contains(OUTSIDE)
+                !state.summary.violations.contains(OUTSIDE_UNIT)
             }),
             Property::<Self>::always("one connection at most", |_, state| state.summary.database.connections <= 1),
         ];
@@ -752,7 +752,7 @@ impl Summary {
 }
 
 /// Tries all orders and returns the properties that do not hold, each with a way there.
-fn broken(plan: &Plan) -> Vec<(&'static str, Vec<Action>)> {
+fn violated_properties(plan: &Plan) -> Vec<(&'static str, Vec<Action>)> {
     let checker = plan.clone().checker().threads(2).spawn_bfs().join();
     println!("{plan:?}: {} states, {} steps deep", checker.unique_state_count(), checker.max_depth());
     let properties = plan.properties().into_iter().filter_map(|property| {
@@ -770,7 +770,7 @@ fn broken(plan: &Plan) -> Vec<(&'static str, Vec<Action>)> {
 fn two_units_with_statements_keep_all_properties_in_all_orders() {
     for units in [[End::Commit, End::Commit], [End::Commit, End::RollBack], [End::Commit, End::Drop]] {
         let plan = Plan { units: units.into(), statements: true, cancellations: 2, faults: 2, planted: None };
-        assert_eq!(broken(&plan), vec![]);
+        assert_eq!(violated_properties(&plan), vec![]);
     }
 }
 
@@ -779,7 +779,7 @@ fn three_units_keep_all_properties_in_all_orders() {
     for (third, cancellations, faults) in [(End::RollBack, 1, 1), (End::Commit, 3, 0), (End::Drop, 0, 2)] {
         let units = vec![End::Commit, End::Commit, third];
         let plan = Plan { units, statements: false, cancellations, faults, planted: None };
-        assert_eq!(broken(&plan), vec![]);
+        assert_eq!(violated_properties(&plan), vec![]);
     }
 }
 
@@ -787,7 +787,7 @@ fn three_units_keep_all_properties_in_all_orders() {
 fn four_units_keep_all_properties_in_all_orders() {
     let units = vec![End::Commit, End::Commit, End::Commit, End::Commit];
     let plan = Plan { units, statements: false, cancellations: 0, faults: 0, planted: None };
-    assert_eq!(broken(&plan), vec![]);
+    assert_eq!(violated_properties(&plan), vec![]);
 }
 
 /// The properties that are broken with this fault in the writer.
@@ -799,7 +799,7 @@ fn with_fault(planted: PlantedFault) -> Vec<&'static str> {
         faults: 1,
         planted: Some(planted),
     };
-    broken(&plan).into_iter().map(|(name, _)| name).collect()
+    violated_properties(&plan).into_iter().map(|(name, _)| name).collect()
 }
 
 #[test]

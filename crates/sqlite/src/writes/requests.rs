@@ -134,11 +134,12 @@ fn insert(connection: &mut SqliteConnection, workspace: Id, request: &NewRequest
 fn row_number(connection: &mut SqliteConnection, workspace: Id, tag_number: i64) -> Result<i64, SqlError> {
     let number: i64 =
         workspaces::table.filter(workspaces::id.eq(workspace)).select(workspaces::number).first(connection)?;
-    composed(number, tag_number).ok_or_else(|| inconsistent("tag_counters", "last_tag_number", workspace.0).into())
+    compose_row_number(number, tag_number)
+        .ok_or_else(|| inconsistent("tag_counters", "last_tag_number", workspace.0).into())
 }
 
 /// A row number of these halves, if they fit.
-fn composed(upper: i64, lower: i64) -> Option<i64> {
+fn compose_row_number(upper: i64, lower: i64) -> Option<i64> {
     let (upper, lower) = (i32::try_from(upper).ok()?, u32::try_from(lower).ok()?);
     Some((i64::from(upper) << u32::BITS) + i64::from(lower))
 }
@@ -197,7 +198,7 @@ mod tests {
             (1, 4_294_967_296, None),
             (1, -1, None),
         ] {
-            assert_eq!(composed(upper, lower), whole, "{upper} {lower}");
+            assert_eq!(compose_row_number(upper, lower), whole, "{upper} {lower}");
         }
     }
 }

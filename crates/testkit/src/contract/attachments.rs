@@ -54,7 +54,7 @@ async fn stored(harness: &Harness, workspace: WorkspaceId, number: u128) -> Atta
 }
 
 /// Each field, with and without what is optional; not from another workspace.
-pub async fn a_file_is_told_as_it_was_stored(harness: Harness) {
+pub async fn a_file_is_returned_as_it_was_stored(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let reader = &harness.subject.reader;
     for number in [1, 2] {

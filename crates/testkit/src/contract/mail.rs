@@ -91,7 +91,7 @@ pub async fn concurrent_workers_share_the_mails(harness: Harness) {
 }
 
 /// After a worker's death its mail is taken by the next, and what the first still says is void.
-pub async fn a_lease_that_is_over_is_nobody_s(harness: Harness) {
+pub async fn an_expired_lease_is_void(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 1).await;
     let frozen = lease(&harness, workspace, 1).await;
     harness.clock.advance(MINUTE);
@@ -157,7 +157,7 @@ pub async fn dead_mail_can_be_retried(harness: Harness) {
 }
 
 /// A big audience is written out piece by piece: everybody of the comment's moment, once.
-pub async fn a_big_audience_is_written_out_in_batches(harness: Harness) {
+pub async fn a_big_audience_is_expanded_in_batches(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 120).await;
     let queue = &harness.subject.queue;
     assert_eq!(harness.count("outbox", workspace).await, 0);
@@ -505,7 +505,7 @@ pub async fn mail_is_counted_over_all_workspaces(harness: Harness) {
 }
 
 /// Sent mails are forgotten after a while, others never.
-pub async fn sent_mails_are_forgotten(harness: Harness) {
+pub async fn sent_mails_are_purged(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 4).await;
     let mails = lease(&harness, workspace, 3).await;
     for mail in &mails[..2] {

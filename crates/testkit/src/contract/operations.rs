@@ -62,7 +62,7 @@ pub async fn a_dropped_run_frees_its_key_at_once(harness: Harness) {
 }
 
 /// A call that gives up while it waits is as if it had never been.
-pub async fn an_abandoned_waiter_holds_nothing(harness: Harness) {
+pub async fn an_abandoned_waiter_holds_no_lock(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let harness = Arc::new(harness);
     let (reached, holding, waiting) = (Arc::new(Notify::new()), Arc::clone(&harness), Arc::clone(&harness));
@@ -129,7 +129,7 @@ pub async fn replies_come_back_byte_for_byte(harness: Harness) {
 }
 
 /// What is older than the retention goes, a batch at a time, and its keys run anew.
-pub async fn old_replies_are_forgotten_in_batches(harness: Harness) {
+pub async fn expired_responses_are_purged_in_batches(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     for key in ["a", "b", "c"] {
         harness.run(workspace, key, &create("x"), "old").await.unwrap();

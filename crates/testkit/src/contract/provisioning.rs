@@ -168,7 +168,7 @@ pub async fn a_key_s_use_is_recorded_once_a_minute(harness: Harness) {
 }
 
 /// Revoking ends a key at once, rotating after the overlap.
-pub async fn keys_end_as_told(harness: Harness) {
+pub async fn keys_expire_and_are_revoked_as_asked(harness: Harness) {
     let acme = harness.workspace("acme").await;
     let bolt = harness.workspace("bolt").await;
     issue(&harness, acme, 'a', None).await;

@@ -76,14 +76,14 @@ pub async fn the_status_follows_the_track(harness: Harness) {
 }
 
 /// A unit that fails leaves no request, no customer, no words and no gap in the numbers.
-pub async fn an_undone_request_leaves_nothing(harness: Harness) {
+pub async fn a_rolled_back_request_leaves_nothing(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let failing = Failing(CreateRequest::new(Ok(draft("Quokka mode", &["animals"], "Wombat"))));
     assert!(harness.executor.apply(workspace, &failing).await.is_err());
     for table in ["feature_requests", "feature_request_tags", "vote_tallies", "search_documents", "search_words"] {
         assert_eq!(harness.count(table, workspace).await, 0, "{table}");
     }
-    assert_eq!(harness.found(workspace, "quokka").await, Vec::<String>::new());
+    assert_eq!(harness.search(workspace, "quokka").await, Vec::<String>::new());
     assert_eq!(harness.request(workspace, "Dark mode").await.tag_number, 1);
 }
 
@@ -103,7 +103,7 @@ pub async fn comments_go_to_subscribed_voters_once(harness: Harness) {
 }
 
 /// Mail and comment are both there or both not.
-pub async fn an_undone_comment_sends_nothing(harness: Harness) {
+pub async fn a_rolled_back_comment_sends_nothing(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
     harness

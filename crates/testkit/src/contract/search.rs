@@ -45,7 +45,7 @@ pub async fn words_are_found_wherever_they_stand(harness: Harness) {
         ("", &[]),
         ("   ", &[]),
     ] {
-        assert_eq!(harness.found(workspace, query).await, found, "{query:?}");
+        assert_eq!(harness.search(workspace, query).await, found, "{query:?}");
     }
 }
 
@@ -54,7 +54,7 @@ pub async fn a_request_without_words_is_no_trouble(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.create(workspace, draft("!!!", &["?"], "…")).await;
     assert_eq!(harness.count("search_words", workspace).await, 0);
-    assert_eq!(harness.found(workspace, "!!!").await, Vec::<String>::new());
+    assert_eq!(harness.search(workspace, "!!!").await, Vec::<String>::new());
 }
 
 /// Title over tags over description, each lifted by votes, the newer first among equals.
@@ -65,17 +65,17 @@ pub async fn better_and_more_wanted_matches_come_first(harness: Harness) {
     harness.create(workspace, draft("Export in the title", &[], "")).await;
     harness.create(workspace, draft("Export in a newer title", &[], "")).await;
     let by_relevance = ["Export in a newer title", "Export in the title", "In the tags", "In the description"];
-    assert_eq!(harness.found(workspace, "export").await, by_relevance);
+    assert_eq!(harness.search(workspace, "export").await, by_relevance);
     // 0.75 · (1 + ln 17) = 2.87 is more than the 2 of one tag, less than the 4 of a title.
     for voter in 0..16 {
         harness.vote(workspace, &described, &format!("voter{voter}@example.com")).await;
     }
     let by_rank = ["Export in a newer title", "Export in the title", "In the description", "In the tags"];
-    assert_eq!(harness.found(workspace, "export").await, by_rank);
+    assert_eq!(harness.search(workspace, "export").await, by_rank);
 }
 
 /// Only when nothing matches as typed.
-pub async fn typing_errors_are_mended(harness: Harness) {
+pub async fn typing_errors_are_corrected(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.create(workspace, draft("Dark mode", &["appearance"], "A schedule would be perfect")).await;
     harness.create(workspace, draft("Dart library", &[], "")).await;
@@ -92,7 +92,7 @@ pub async fn typing_errors_are_mended(harness: Harness) {
         ("xylophone", &[]),
         ("dark xylophone", &[]),
     ] {
-        assert_eq!(harness.found(workspace, query).await, found, "{query:?}");
+        assert_eq!(harness.search(workspace, query).await, found, "{query:?}");
     }
 }
 
@@ -129,14 +129,14 @@ pub async fn no_syntax_leaks_through(harness: Harness) {
         "dark\u{200b}mode",
         "\u{202e}dark",
     ] {
-        let found = harness.found(workspace, query).await;
+        let found = harness.search(workspace, query).await;
         assert!(found.is_empty() || found == ["Dark mode or not"], "{query:?}: {found:?}");
     }
     for query in ["\"*\"", "()", "***", "\"\"", "--", "%", "' OR 1=1 --", "\u{1f600}", "a".repeat(1_000).as_str()] {
-        harness.found(workspace, query).await;
+        harness.search(workspace, query).await;
     }
-    assert_eq!(harness.found(workspace, "dark* -mode").await, ["Dark mode or not"]);
-    assert_eq!(harness.found(workspace, "not").await, ["Dark mode or not"]);
+    assert_eq!(harness.search(workspace, "dark* -mode").await, ["Dark mode or not"]);
+    assert_eq!(harness.search(workspace, "not").await, ["Dark mode or not"]);
 }
 
 /// Neither as typed nor as mended, and not by way of their words.
@@ -145,7 +145,7 @@ pub async fn private_requests_are_never_found(harness: Harness) {
     let private =
         harness.create(workspace, RequestDraft { private: true, ..draft("Quokka", &["wombat"], "numbat") }).await;
     for query in ["quokka", "wombat", "numbat", "quoka", "q"] {
-        assert_eq!(harness.found(workspace, query).await, Vec::<String>::new(), "{query}");
+        assert_eq!(harness.search(workspace, query).await, Vec::<String>::new(), "{query}");
     }
     assert_eq!(harness.subject.search.found(workspace, &[private.id]).await.unwrap(), vec![]);
     for table in ["search_documents", "search_words"] {
@@ -206,7 +206,7 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
     let candidates = harness.subject.search.candidates(workspace, &query).await.unwrap();
     assert!(candidates.len() <= 500, "{}", candidates.len());
     assert_eq!(candidates.iter().find(|candidate| candidate.votes_count == 5).unwrap().tag_number, 3);
-    let found = harness.found(workspace, "widget").await;
+    let found = harness.search(workspace, "widget").await;
     assert_eq!(found.len(), 15);
     // 4 for the title; 0.5 · (1 + ln(1 + votes)) for the description: 1.40, 1.30, 1.19.
     assert_eq!(found[..4], ["A widget in the title", "Request 2", "Request 900", "Request 41"]);
@@ -215,10 +215,10 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
     // More than are ranked have nearly as many votes: the one with the most is not left out for being older.
     let many = (1_440..=1_500).flat_map(|number| votes(number, if number == 1_440 { 17 } else { 16 })).collect();
     harness.executor.apply(workspace, &Many(many)).await.unwrap();
-    let found = harness.found(workspace, "widget").await;
+    let found = harness.search(workspace, "widget").await;
     assert_eq!(found[..3], ["A widget in the title", "Request 1439", "Request 1499"]);
     // One of the words rare: few matches again.
-    assert_eq!(harness.found(workspace, "widget 1234").await, ["Request 1234"]);
+    assert_eq!(harness.search(workspace, "widget 1234").await, ["Request 1234"]);
 }
 
 /// A word that very many requests have, all of them new and with few votes: no more rows are looked at than the
@@ -247,12 +247,12 @@ pub async fn young_common_words_are_found_within_the_budget(harness: Harness) {
     numbers.sort_unstable();
     let newest = old + 1_041..=old + 1_100;
     assert_eq!(numbers, std::iter::once(old + 7).chain(newest).collect::<Vec<_>>());
-    let found = harness.found(workspace, "gadget").await;
+    let found = harness.search(workspace, "gadget").await;
     assert_eq!((found.len(), &found[..3]), (15, &["Young 7", "Young 1100", "Young 1099"].map(str::to_owned)[..]));
     // A word that is neither among the most voted nor among the newest is found all the same.
     let drafts = (1..=2_000).map(|number| draft(&format!("Newest {number}"), &[], "everyone has a doodad"));
     let creations = drafts.map(|draft| CreateRequest::new(Ok(draft))).collect();
     harness.executor.apply(workspace, &Many(creations)).await.unwrap();
-    assert_eq!(harness.found(workspace, "gadget").await[0], "Young 7");
-    assert_eq!(harness.found(workspace, "gadget").await.len(), 15);
+    assert_eq!(harness.search(workspace, "gadget").await[0], "Young 7");
+    assert_eq!(harness.search(workspace, "gadget").await.len(), 15);
 }

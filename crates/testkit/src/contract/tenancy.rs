@@ -19,7 +19,7 @@ pub async fn nothing_is_seen_from_another_workspace(harness: Harness) {
         assert_eq!(reader.voters(bolt, &reference, PageRequest::default()).await.unwrap(), None);
     }
     for query in ["dark", "quokka", "wombat", "drak", "quoka"] {
-        assert_eq!(harness.found(bolt, query).await, Vec::<String>::new(), "{query}");
+        assert_eq!(harness.search(bolt, query).await, Vec::<String>::new(), "{query}");
     }
     assert_eq!(harness.subject.search.similar_words(bolt, "quoka").await.unwrap(), Vec::<String>::new());
     assert_eq!(harness.subject.search.found(bolt, &[request.id]).await.unwrap(), vec![]);
@@ -29,8 +29,8 @@ pub async fn nothing_is_seen_from_another_workspace(harness: Harness) {
     // The other workspace's own request has the same number and is another one.
     let own = harness.request(bolt, "Dark mode").await;
     assert_eq!((own.tag_number, own.votes_count), (request.tag_number, 0));
-    assert_eq!(harness.found(bolt, "dark").await, ["Dark mode"]);
-    assert_eq!(harness.found(bolt, "quokka").await, Vec::<String>::new());
+    assert_eq!(harness.search(bolt, "dark").await, ["Dark mode"]);
+    assert_eq!(harness.search(bolt, "quokka").await, Vec::<String>::new());
 }
 
 /// A foreign id is an unknown id.

@@ -73,7 +73,7 @@ pub async fn names_are_filled_but_not_overwritten(harness: Harness) {
 }
 
 /// "A private note is attached on every call", with or without a customer.
-pub async fn every_call_leaves_its_note(harness: Harness) {
+pub async fn every_request_leaves_its_note(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
     for (customer, outcome) in [

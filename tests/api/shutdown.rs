@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::app::{App, eventually};
 
 #[test]
-fn readiness_ends_first_and_calls_are_taken_until_the_delay_is_over() {
+fn readiness_ends_first_and_requests_are_served_until_the_delay_is_over() {
     let mut app = App::with(&[], &[("ROADMAP_SHUTDOWN_DELAY", "4s")]);
     assert_eq!(app.acme.get("/readyz").status, 200);
     let told = Instant::now();

@@ -11,23 +11,23 @@ use std::sync::Mutex;
 use serde_json::json;
 use stateright::semantics::{ConsistencyTester, LinearizabilityTester, SequentialSpec};
 
-use crate::app::{Answer, App, Client, eventually};
-use crate::effort::{Chance, rounds};
+use crate::app::{App, Client, Response, eventually};
+use crate::effort::{SeededRng, rounds};
 
 /// Clients that call at the same time.
 const CLIENTS: u64 = 3;
 
 /// Calls of each, and of each of the two that come after a kill. More clients or calls take the checker
 /// too long where it must try all orders to say no.
-const CALLS: u64 = 5;
-const CALLS_AFTER_A_KILL: u64 = 2;
+const OPERATIONS: u64 = 5;
+const OPERATIONS_AFTER_A_KILL: u64 = 2;
 
 /// Every so many histories there is a kill in one.
 const KILL_EVERY: u64 = 25;
 
 /// What a client asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Call {
+enum Operation {
     /// Vote for the request, perhaps under an operation key.
     Vote { customer: u64, key: Option<u64> },
     /// How many voters are there?
@@ -36,37 +36,37 @@ enum Call {
 
 /// What it is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Told {
+enum Reply {
     Voted { registered: bool, already: bool, votes: i64, replayed: bool },
     Counted(i64),
 }
 
 /// The clerk: the contract's rules for votes (4.7) and operation keys (4.10), one call at a time.
 #[derive(Debug, Clone, Default)]
-struct Clerk {
+struct ReferenceModel {
     voters: BTreeSet<u64>,
-    answers: BTreeMap<u64, Told>,
+    responses: BTreeMap<u64, Reply>,
 }
 
-impl SequentialSpec for Clerk {
-    type Op = Call;
-    type Ret = Told;
+impl SequentialSpec for ReferenceModel {
+    type Op = Operation;
+    type Ret = Reply;
 
-    fn invoke(&mut self, call: &Call) -> Told {
-        let Call::Vote { customer, key } = call else { return Told::Counted(self.votes()) };
-        if let Some(Told::Voted { registered, already, votes, .. }) = key.and_then(|key| self.answers.get(&key)) {
-            return Told::Voted { registered: *registered, already: *already, votes: *votes, replayed: true };
+    fn invoke(&mut self, operation: &Operation) -> Reply {
+        let Operation::Vote { customer, key } = operation else { return Reply::Counted(self.votes()) };
+        if let Some(Reply::Voted { registered, already, votes, .. }) = key.and_then(|key| self.responses.get(&key)) {
+            return Reply::Voted { registered: *registered, already: *already, votes: *votes, replayed: true };
         }
         let registered = self.voters.insert(*customer);
-        let told = Told::Voted { registered, already: !registered, votes: self.votes(), replayed: false };
+        let reply = Reply::Voted { registered, already: !registered, votes: self.votes(), replayed: false };
         if let Some(key) = key {
-            self.answers.insert(*key, told.clone());
+            self.responses.insert(*key, reply.clone());
         }
-        told
+        reply
     }
 }
 
-impl Clerk {
+impl ReferenceModel {
     fn votes(&self) -> i64 {
         i64::try_from(self.voters.len()).expect("few")
     }
@@ -75,16 +75,16 @@ impl Clerk {
 /// What happened, in the order in which it did: a call that was sent, or the answer that came.
 #[derive(Debug, Clone)]
 enum Event {
-    Sent(u64, Call),
-    Answered(u64, Told),
+    Invoked(u64, Operation),
+    Returned(u64, Reply),
 }
 
 fn is_linearizable(history: &[Event]) -> bool {
-    let mut tester = LinearizabilityTester::new(Clerk::default());
+    let mut tester = LinearizabilityTester::new(ReferenceModel::default());
     for event in history {
         let noted = match event.clone() {
-            Event::Sent(client, call) => tester.on_invoke(client, call).map(|_| ()),
-            Event::Answered(client, told) => tester.on_return(client, told).map(|_| ()),
+            Event::Invoked(client, operation) => tester.on_invoke(client, operation).map(|_| ()),
+            Event::Returned(client, reply) => tester.on_return(client, reply).map(|_| ()),
         };
         noted.expect("clients that do one thing at a time");
     }
@@ -93,22 +93,22 @@ fn is_linearizable(history: &[Event]) -> bool {
 
 /// The same history as a service would have caused it that has lost a vote, or counted one twice, at
 /// some moment in its first half: what is counted from then on is off by one.
-fn spoiled(history: &[Event], chance: &mut Chance) -> Vec<Event> {
-    let from = usize::try_from(chance.below(history.len() as u64 / 2)).expect("few");
-    let change = if chance.below(2) == 0 { 1 } else { -1 };
+fn corrupted(history: &[Event], rng: &mut SeededRng) -> Vec<Event> {
+    let from = usize::try_from(rng.below(history.len() as u64 / 2)).expect("few");
+    let change = if rng.below(2) == 0 { 1 } else { -1 };
     let mut asked = BTreeMap::new();
     let mut changed_answers = BTreeSet::new();
-    let mut spoil = |index: usize, event: &Event| {
+    let mut corrupt = |index: usize, event: &Event| {
         let mut event = event.clone();
         match &mut event {
-            Event::Sent(client, call) => {
-                asked.insert(*client, call.clone());
+            Event::Invoked(client, operation) => {
+                asked.insert(*client, operation.clone());
             }
-            Event::Answered(_, Told::Counted(votes)) if index >= from => *votes += change,
-            Event::Answered(_, Told::Counted(_)) => {}
-            Event::Answered(client, Told::Voted { votes, replayed, .. }) => {
+            Event::Returned(_, Reply::Counted(votes)) if index >= from => *votes += change,
+            Event::Returned(_, Reply::Counted(_)) => {}
+            Event::Returned(client, Reply::Voted { votes, replayed, .. }) => {
                 let key = match asked.get(client) {
-                    Some(Call::Vote { key: Some(key), .. }) => Some(*key),
+                    Some(Operation::Vote { key: Some(key), .. }) => Some(*key),
                     _ => None,
                 };
                 // A replay says again what was said first.
@@ -122,86 +122,86 @@ fn spoiled(history: &[Event], chance: &mut Chance) -> Vec<Event> {
         }
         event
     };
-    history.iter().enumerate().map(|(index, event)| spoil(index, event)).collect()
+    history.iter().enumerate().map(|(index, event)| corrupt(index, event)).collect()
 }
 
 /// One history's request, customers and keys.
-struct Scene {
+struct Scenario {
     number: u64,
     request: String,
 }
 
-impl Scene {
+impl Scenario {
     fn new(client: &Client, number: u64) -> Self {
         let request = client.feature_request(&format!("History {number}"));
         Self { number, request: request["id"].as_str().expect("an id").to_owned() }
     }
 
     /// Makes a call and notes it. Returns whether there was an answer.
-    fn call(&self, client: &Client, name: u64, call: &Call, history: &Mutex<Vec<Event>>) -> bool {
+    fn perform(&self, client: &Client, name: u64, operation: &Operation, history: &Mutex<Vec<Event>>) -> bool {
         let path = format!("/api/external/v1/feature_requests/{}", self.request);
         // Noted before it is sent and after it is answered: what really happened lies in between.
-        history.lock().unwrap().push(Event::Sent(name, call.clone()));
-        let answer = match call {
-            Call::Count => client.call("GET", &format!("{path}/voters?page_size=1"), &[], None),
-            Call::Vote { customer, key } => {
+        history.lock().unwrap().push(Event::Invoked(name, operation.clone()));
+        let response = match operation {
+            Operation::Count => client.request("GET", &format!("{path}/voters?page_size=1"), &[], None),
+            Operation::Vote { customer, key } => {
                 let body = json!({
                     "customer": { "email": format!("customer{customer}@history{}.example", self.number) },
                     "operation_key": key.map(|key| format!("history {} key {key}", self.number)),
                 });
                 let headers = [("Content-Type", "application/json")];
-                client.call("POST", &format!("{path}/upvotes"), &headers, Some(body.to_string().as_bytes()))
+                client.request("POST", &format!("{path}/upvotes"), &headers, Some(body.to_string().as_bytes()))
             }
         };
-        let Ok(answer) = answer else { return false };
-        history.lock().unwrap().push(Event::Answered(name, told(call, &answer)));
+        let Ok(response) = response else { return false };
+        history.lock().unwrap().push(Event::Returned(name, reply(operation, &response)));
         true
     }
 }
 
-fn told(call: &Call, answer: &Answer) -> Told {
-    let body = answer.json();
-    match call {
-        Call::Count => {
-            assert_eq!(answer.status, 200, "{body}");
-            Told::Counted(body["total_count"].as_i64().expect("a count"))
+fn reply(operation: &Operation, response: &Response) -> Reply {
+    let body = response.json();
+    match operation {
+        Operation::Count => {
+            assert_eq!(response.status, 200, "{body}");
+            Reply::Counted(body["total_count"].as_i64().expect("a count"))
         }
-        Call::Vote { .. } => {
-            assert_eq!(answer.status, 201, "{body}");
-            Told::Voted {
+        Operation::Vote { .. } => {
+            assert_eq!(response.status, 201, "{body}");
+            Reply::Voted {
                 registered: body["vote_registered"].as_bool().expect("a boolean"),
                 already: body["already_voted"].as_bool().expect("a boolean"),
                 votes: body["feature_request"]["votes_count"].as_i64().expect("a count"),
-                replayed: answer.header("Idempotent-Replayed") == Some("true"),
+                replayed: response.header("Idempotent-Replayed") == Some("true"),
             }
         }
     }
 }
 
 /// Calls of few customers with few keys, so that they meet.
-fn calls(count: u64, chance: &mut Chance) -> Vec<Call> {
-    let any = |chance: &mut Chance| match chance.below(5) {
-        0 => Call::Count,
-        1 => Call::Vote { customer: chance.below(4), key: None },
-        _ => Call::Vote { customer: chance.below(4), key: Some(chance.below(5)) },
+fn random_operations(count: u64, rng: &mut SeededRng) -> Vec<Operation> {
+    let any = |rng: &mut SeededRng| match rng.below(5) {
+        0 => Operation::Count,
+        1 => Operation::Vote { customer: rng.below(4), key: None },
+        _ => Operation::Vote { customer: rng.below(4), key: Some(rng.below(5)) },
     };
-    (0..count).map(|_| any(chance)).collect()
+    (0..count).map(|_| any(rng)).collect()
 }
 
 /// What one history was, with a kill in its middle or without.
-fn happen(app: &mut App, number: u64, kill: bool, chance: &mut Chance) -> Vec<Event> {
-    let scene = Scene::new(&app.acme, number);
+fn record_history(app: &mut App, number: u64, kill: bool, rng: &mut SeededRng) -> Vec<Event> {
+    let scenario = Scenario::new(&app.acme, number);
     let history = Mutex::new(Vec::new());
-    let plans: Vec<Vec<Call>> = (0..CLIENTS).map(|_| calls(CALLS, chance)).collect();
-    let before_the_kill = usize::try_from(chance.below(2 * CLIENTS * CALLS)).expect("few");
+    let plans: Vec<Vec<Operation>> = (0..CLIENTS).map(|_| random_operations(OPERATIONS, rng)).collect();
+    let before_the_kill = usize::try_from(rng.below(2 * CLIENTS * OPERATIONS)).expect("few");
     let client = app.acme.clone();
     std::thread::scope(|scope| {
         let clients: Vec<_> = (0..CLIENTS)
             .zip(&plans)
             .map(|(name, plan)| {
-                let (scene, client, history) = (&scene, &client, &history);
+                let (scenario, client, history) = (&scenario, &client, &history);
                 // Whoever gets no answer does not go on: its call stays open.
-                scope.spawn(move || plan.iter().all(|call| scene.call(client, name, call, history)))
+                scope.spawn(move || plan.iter().all(|operation| scenario.perform(client, name, operation, history)))
             })
             .collect();
         if kill {
@@ -212,13 +212,16 @@ fn happen(app: &mut App, number: u64, kill: bool, chance: &mut Chance) -> Vec<Ev
         }
     });
     if kill {
-        app.start_again();
-        let plans: Vec<Vec<Call>> = (0..2).map(|_| calls(CALLS_AFTER_A_KILL, chance)).collect();
+        app.restart();
+        let plans: Vec<Vec<Operation>> = (0..2).map(|_| random_operations(OPERATIONS_AFTER_A_KILL, rng)).collect();
         std::thread::scope(|scope| {
             for (name, plan) in (CLIENTS..).zip(&plans) {
-                let (scene, client, history) = (&scene, &app.acme, &history);
+                let (scenario, client, history) = (&scenario, &app.acme, &history);
                 scope.spawn(move || {
-                    assert!(plan.iter().all(|call| scene.call(client, name, call, history)), "no answer");
+                    assert!(
+                        plan.iter().all(|operation| scenario.perform(client, name, operation, history)),
+                        "no answer"
+                    );
                 });
             }
         });
@@ -227,20 +230,20 @@ fn happen(app: &mut App, number: u64, kill: bool, chance: &mut Chance) -> Vec<Ev
 }
 
 #[test]
-fn every_history_is_one_of_calls_that_were_served_one_after_the_other() {
-    let mut chance = Chance::seeded();
+fn every_history_is_linearizable() {
+    let mut rng = SeededRng::from_env();
     let mut app = App::start();
     let (mut kills, mut open, mut found) = (0, 0, 0);
     let histories = rounds(400, 2_500);
     for number in 0..histories {
         let kill = number % KILL_EVERY == KILL_EVERY - 1;
-        let history = happen(&mut app, number, kill, &mut chance);
+        let history = record_history(&mut app, number, kill, &mut rng);
         assert!(is_linearizable(&history), "history {number} has no order: {history:#?}");
         kills += u64::from(kill);
-        let sent = history.iter().filter(|event| matches!(event, Event::Sent(..))).count();
+        let sent = history.iter().filter(|event| matches!(event, Event::Invoked(..))).count();
         open += 2 * sent - history.len();
         // The checker must be able to say no.
-        found += u64::from(!is_linearizable(&spoiled(&history, &mut chance)));
+        found += u64::from(!is_linearizable(&corrupted(&history, &mut rng)));
     }
     println!(
         "{histories} histories, {kills} kills that left {open} calls open; {found} of {histories} planted faults found"
