@@ -201,7 +201,7 @@ fn a_good_key_is_served_while_its_address_tries_thousands() {
                     let mut tried = 0_u32;
                     while !is_over.load(Ordering::SeqCst) {
                         // With a right checksum, so that it has to be looked up.
-                        let key = KeyText::of_random(&format!("{thread:0>21}{tried:0>22}")).expect("a key");
+                        let key = KeyText::from_random(&format!("{thread:0>21}{tried:0>22}")).expect("a key");
                         let host =
                             if tried.is_multiple_of(2) { "acme".to_owned() } else { format!("w{thread}x{tried}") };
                         let status = app.client(&host, key.reveal()).get_tracks().status;

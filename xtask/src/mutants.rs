@@ -106,7 +106,7 @@ const CRITICAL: [&str; 16] = [
     "crates/domain/src/model/operation_key.rs",
     "crates/domain/src/model/pagination.rs",
     "crates/domain/src/policy/idempotency.rs",
-    "crates/domain/src/policy/reference.rs",
+    "crates/domain/src/policy/signed_reference.rs",
     "crates/domain/src/usecase/authenticate.rs",
     "crates/domain/src/usecase/executor.rs",
     "crates/postgres/src/reads/directory.rs",
@@ -357,10 +357,11 @@ mod tests {
         let missed = |file| report(&[(Crate::Domain, outcomes(file, &["MissedMutant"]))]);
         assert!(missed("crates/domain/src/policy/ranking.rs").is_ok());
         assert_eq!(
-            missed("crates/domain/src/policy/reference.rs").unwrap_err().to_string(),
-            "no test notices what must not go unnoticed:\n  crates/domain/src/policy/reference.rs: replace x"
+            missed("crates/domain/src/policy/signed_reference.rs").unwrap_err().to_string(),
+            "no test notices what must not go unnoticed:\n  crates/domain/src/policy/signed_reference.rs: replace x"
         );
-        let caught = report(&[(Crate::Domain, outcomes("crates/domain/src/policy/reference.rs", &["CaughtMutant"]))]);
+        let caught =
+            report(&[(Crate::Domain, outcomes("crates/domain/src/policy/signed_reference.rs", &["CaughtMutant"]))]);
         assert!(caught.is_ok());
     }
 

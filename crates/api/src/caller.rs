@@ -9,7 +9,7 @@ use roadmap_domain::error::{ErrorChain, RoadmapError};
 use roadmap_domain::model::api_key::Credential;
 use roadmap_domain::model::base_url::HostTarget;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
-use roadmap_domain::policy::reference::Purpose;
+use roadmap_domain::policy::signed_reference::Purpose;
 use roadmap_domain::usecase::authenticate::{NotRecognised, Recognised, Rejection};
 use uuid::Uuid;
 
@@ -83,7 +83,7 @@ async fn identify(state: &web::Data<State>, request: &ServiceRequest) -> Result<
         Err(error @ NotRecognised::Failed(_)) => return Err(RoadmapError::from(error).into()),
     };
     record_workspace_in_span(&recognised.credential.workspace);
-    if recognised.use_is_stale {
+    if recognised.needs_last_use_update {
         let (authenticate, credential) = (state.authenticate.clone(), recognised.credential.clone());
         state.detached.spawn(async move {
             if let Err(error) = authenticate.record_use(&credential).await {
@@ -107,7 +107,7 @@ fn record_workspace_in_span(workspace: &Workspace) {
 
 /// The subdomain that a host stands for.
 fn subdomain_of_host(state: &State, host: Option<&str>) -> Option<Subdomain> {
-    match state.base_url.workspace_of(host?) {
+    match state.base_url.resolve_host(host?) {
         HostTarget::Workspace(subdomain) => Some(subdomain),
         HostTarget::Service => state.default_workspace.clone(),
         HostTarget::Unknown => None,
@@ -143,7 +143,7 @@ mod tests {
 
     use super::*;
     use actix_web::test::TestRequest;
-    use roadmap_domain::policy::reference::{References, Secret};
+    use roadmap_domain::policy::signed_reference::{ReferenceSigner, Secret};
     use roadmap_domain::ports::mocks::MockDirectory;
 
     use crate::middleware;
@@ -176,9 +176,9 @@ mod tests {
         let junk: Vec<String> = (0..200).map(|length| "A".repeat(length)).collect();
         assert_eq!(lookups("acme.localhost", &junk).await, 0);
         // As the fixture signs them, for a workspace that there is not.
-        let secret = Secret::parse("secret", &"s".repeat(Secret::MIN)).unwrap();
+        let secret = Secret::parse("secret", &"s".repeat(Secret::MIN_LENGTH)).unwrap();
         let workspace = roadmap_domain::model::id::WorkspaceId::new(Uuid::from_u128(1));
-        let signed = References::new(secret, Vec::new()).sign(Purpose::Blob, workspace, Uuid::from_u128(2));
+        let signed = ReferenceSigner::new(secret, Vec::new()).sign(Purpose::Blob, workspace, Uuid::from_u128(2));
         assert_eq!(lookups("acme.localhost", std::slice::from_ref(&signed)).await, 3);
         assert_eq!(lookups("elsewhere.example", &[signed]).await, 0);
     }

@@ -5,7 +5,7 @@ use std::error::Error;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CONTENT_RANGE, RETRY_AFTER};
 use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
-use roadmap_domain::error::{Budget, ErrorChain, Invalid, OverBudget, RoadmapError, StoreError};
+use roadmap_domain::error::{Budget, ErrorChain, FieldError, OverBudget, RoadmapError, StoreError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -99,9 +99,9 @@ impl ApiError {
             Self::Domain(error) => {
                 let status = match error {
                     RoadmapError::Unauthenticated => StatusCode::UNAUTHORIZED,
-                    RoadmapError::OutOfScope => StatusCode::FORBIDDEN,
-                    RoadmapError::Missing(_) => StatusCode::NOT_FOUND,
-                    RoadmapError::Invalid(Invalid { .. }) | RoadmapError::Taken { .. } => {
+                    RoadmapError::InsufficientScope => StatusCode::FORBIDDEN,
+                    RoadmapError::NotFound(_) => StatusCode::NOT_FOUND,
+                    RoadmapError::Invalid(FieldError { .. }) | RoadmapError::Taken { .. } => {
                         StatusCode::UNPROCESSABLE_ENTITY
                     }
                     RoadmapError::OverBudget(OverBudget {
@@ -235,9 +235,14 @@ mod tests {
     async fn every_error_has_one_status_and_one_message() {
         for (error, status, message, retry) in [
             (RoadmapError::Unauthenticated.into(), 401, "Could not authenticate, invalid API Key", false),
-            (RoadmapError::OutOfScope.into(), 403, "API Key does not have the required scope", false),
-            (RoadmapError::Missing(Resource::Track).into(), 404, "Track does not exist.", false),
-            (Invalid::missing("email").into(), 422, "param is missing or the value is empty or invalid: email", false),
+            (RoadmapError::InsufficientScope.into(), 403, "API Key does not have the required scope", false),
+            (RoadmapError::NotFound(Resource::Track).into(), 404, "Track does not exist.", false),
+            (
+                FieldError::missing("email").into(),
+                422,
+                "param is missing or the value is empty or invalid: email",
+                false,
+            ),
             (
                 OverBudget { budget: Budget::StoredRecords, limit: 1 << 20 }.into(),
                 507,

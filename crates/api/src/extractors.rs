@@ -10,9 +10,9 @@ use actix_web::dev::Payload;
 use actix_web::http::header::{ACCEPT, Accept, CONTENT_ENCODING, CONTENT_TYPE, Header};
 use actix_web::web;
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
-use roadmap_domain::error::{Parsed, RoadmapError};
+use roadmap_domain::error::{RoadmapError, Validated};
 use roadmap_domain::model::api_key::{Credential, Scope};
-use roadmap_domain::model::feature_request::RequestRef;
+use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::operation_key::OperationKey;
 use serde::de::DeserializeOwned;
@@ -73,14 +73,14 @@ impl WriteRequest {
     ///
     /// # Errors
     /// A field of another JSON type.
-    pub fn body<B: DeserializeOwned>(self) -> Parsed<B> {
+    pub fn body<B: DeserializeOwned>(self) -> Validated<B> {
         fields::body(self.body)
     }
 
     /// Who is calling, the operation key, the body, and what the body takes of the process's memory.
     pub(crate) fn into_parts(
         self,
-    ) -> (WorkspaceId, Parsed<Option<OperationKey>>, Map<String, Value>, MemoryReservation) {
+    ) -> (WorkspaceId, Validated<Option<OperationKey>>, Map<String, Value>, MemoryReservation) {
         (self.workspace, fields::operation_key(&self.body), self.body, self.memory)
     }
 }
@@ -122,24 +122,24 @@ impl FromRequest for WriteRequest {
 }
 
 /// The request that the path names. Bytes that are no text name none.
-pub fn feature_request_ref(request: &HttpRequest) -> RequestRef {
+pub fn feature_request_ref(request: &HttpRequest) -> FeatureRequestRef {
     let segment = request.match_info().get("id").unwrap_or_default();
     match percent_encoding::percent_decode_str(segment).decode_utf8() {
-        Ok(segment) => RequestRef::parse(&segment),
-        Err(_) => RequestRef::Nothing,
+        Ok(segment) => FeatureRequestRef::parse(&segment),
+        Err(_) => FeatureRequestRef::Unresolvable,
     }
 }
 
 fn authenticated_caller(request: &HttpRequest) -> Result<(Credential, Links), ApiError> {
     let credential = request.extensions().get::<Credential>().cloned().ok_or(RoadmapError::Unauthenticated)?;
     let state = request.app_data::<web::Data<State>>().ok_or(RoadmapError::Unauthenticated)?;
-    let base = state.base_url.of_workspace(&credential.workspace.subdomain);
+    let base = state.base_url.workspace_url(&credential.workspace.subdomain);
     let links = Links::new(base, credential.workspace.id, state.references.clone());
     Ok((credential, links))
 }
 
 fn require_scope(credential: &Credential, scope: Scope) -> Result<(), ApiError> {
-    if credential.key.scopes.allow(scope) { Ok(()) } else { Err(RoadmapError::OutOfScope.into()) }
+    if credential.key.scopes.allows(scope) { Ok(()) } else { Err(RoadmapError::InsufficientScope.into()) }
 }
 
 /// Whether the client takes `application/json`: the most specific range that covers it decides

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use percent_encoding::percent_decode_str;
-use roadmap_domain::error::{Invalid, Parsed, Problem};
+use roadmap_domain::error::{FieldError, FieldProblem, Validated};
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_domain::model::pagination::PageRequest;
 use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeserializer};
@@ -51,7 +51,7 @@ pub fn double_option<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 ///
 /// # Errors
 /// A field of another JSON type, by its own name.
-pub fn body<B: DeserializeOwned>(body: Map<String, Value>) -> Parsed<B> {
+pub fn body<B: DeserializeOwned>(body: Map<String, Value>) -> Validated<B> {
     serde_path_to_error::deserialize(JsonInput(Value::Object(body))).map_err(|error| {
         let innermost = error.path().iter().rev().find_map(|segment| match segment {
             Segment::Map { key } => Some(key.as_str()),
@@ -64,7 +64,7 @@ pub fn body<B: DeserializeOwned>(body: Map<String, Value>) -> Parsed<B> {
             Some(expected) => expected,
             None => "valid".to_owned(),
         };
-        Invalid { field, problem: Problem::WrongType { expected } }
+        FieldError { field, problem: FieldProblem::WrongType { expected } }
     })
 }
 
@@ -152,11 +152,13 @@ impl<'de> IntoDeserializer<'de, TypeMismatch> for JsonInput {
 ///
 /// # Errors
 /// Another type than a string, or longer than a key may be.
-pub fn operation_key(body: &Map<String, Value>) -> Parsed<Option<OperationKey>> {
+pub fn operation_key(body: &Map<String, Value>) -> Validated<Option<OperationKey>> {
     match body.get(OperationKey::FIELD) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(raw)) => OperationKey::parse(raw),
-        Some(_) => Err(Invalid::new(OperationKey::FIELD, Problem::WrongType { expected: "a string".to_owned() })),
+        Some(_) => {
+            Err(FieldError::new(OperationKey::FIELD, FieldProblem::WrongType { expected: "a string".to_owned() }))
+        }
     }
 }
 
@@ -180,11 +182,11 @@ impl Query {
     ///
     /// # Errors
     /// Bytes that are no UTF-8, by the parameter's name.
-    pub fn get(&self, name: &str) -> Parsed<Option<&str>> {
+    pub fn get(&self, name: &str) -> Validated<Option<&str>> {
         match self.0.iter().rev().find(|(sent, _)| sent == name) {
             None => Ok(None),
             Some((_, Some(value))) => Ok(Some(value)),
-            Some((_, None)) => Err(Invalid::new(name, Problem::Malformed { expected: "valid UTF-8" })),
+            Some((_, None)) => Err(FieldError::new(name, FieldProblem::Malformed { expected: "valid UTF-8" })),
         }
     }
 
@@ -192,7 +194,7 @@ impl Query {
     ///
     /// # Errors
     /// A parameter that is no integer of at least 1.
-    pub fn page(&self) -> Parsed<PageRequest> {
+    pub fn page(&self) -> Validated<PageRequest> {
         PageRequest::parse(self.get("page")?, self.get("page_size")?)
     }
 }
@@ -221,7 +223,7 @@ mod tests {
         email: Option<String>,
     }
 
-    fn read(value: Value) -> Parsed<Sample> {
+    fn read(value: Value) -> Validated<Sample> {
         let Value::Object(map) = value else { panic!("an object") };
         body(map)
     }
@@ -357,10 +359,10 @@ mod tests {
             let good = fits("name", Value::is_string) && fits("flag", Value::is_boolean) && fits("list", list) && fits("inner", inner);
             match body::<Sample>(sent.clone()) {
                 Ok(_) => prop_assert!(good, "{:?}", sent),
-                Err(Invalid { field, problem }) => {
+                Err(FieldError { field, problem }) => {
                     prop_assert!(!good, "{:?}", sent);
                     prop_assert!(["name", "flag", "list", "inner", "email"].contains(&field.as_str()), "{} of {:?}", field, sent);
-                    prop_assert!(matches!(problem, Problem::WrongType { .. }), "{:?}", problem);
+                    prop_assert!(matches!(problem, FieldProblem::WrongType { .. }), "{:?}", problem);
                 }
             }
         }

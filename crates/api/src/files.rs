@@ -15,9 +15,9 @@ use actix_web::web::{self, Bytes};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use futures_util::stream;
 use roadmap_domain::error::{ErrorChain, StoreError};
-use roadmap_domain::model::attachment::{Attachment, Served};
+use roadmap_domain::model::attachment::{Attachment, ContentHeaders};
 use roadmap_domain::model::id::AttachmentId;
-use roadmap_domain::policy::reference::Purpose;
+use roadmap_domain::policy::signed_reference::Purpose;
 use roadmap_domain::ports::Chunks;
 
 use crate::caller;
@@ -38,7 +38,7 @@ const SECURITY_HEADERS: [(HeaderName, &str); 3] = [
 /// `GET /blobs/<signed id>/<name>`
 pub(crate) async fn blob(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let (attachment, links) = resolve_attachment(&state, &request, Purpose::Blob).await?;
-    let served = Served::of(&attachment.media_type, &attachment.filename);
+    let content_headers = ContentHeaders::new(&attachment.media_type, &attachment.filename);
     let location = match state.blobs.link(attachment.key, LINK_LIFETIME).await? {
         Some(url) => url,
         None => {
@@ -46,23 +46,23 @@ pub(crate) async fn blob(state: web::Data<State>, request: HttpRequest) -> Resul
             links.file(attachment.id, &attachment.filename, until)
         }
     };
-    Ok(response_with_security_headers(StatusCode::FOUND, &served).insert_header((LOCATION, location)).finish())
+    Ok(response_with_security_headers(StatusCode::FOUND, &content_headers).insert_header((LOCATION, location)).finish())
 }
 
 /// `GET /files/<token>/<name>`
 pub(crate) async fn file(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let (attachment, _) = resolve_attachment(&state, &request, Purpose::File).await?;
     let tag = EntityTag::new_strong(attachment.checksum.to_string());
-    let served = Served::of(&attachment.media_type, &attachment.filename);
-    let mut response = response_with_security_headers(StatusCode::OK, &served);
+    let content_headers = ContentHeaders::new(&attachment.media_type, &attachment.filename);
+    let mut response = response_with_security_headers(StatusCode::OK, &content_headers);
     response.insert_header((ETAG, tag.clone())).insert_header((ACCEPT_RANGES, "bytes"));
     if is_not_modified(&request, &tag) {
         return Ok(response.status(StatusCode::NOT_MODIFIED).finish());
     }
     let range = requested_range(&request, &tag, attachment.byte_size)?;
     let chunks = state.blobs.read(attachment.key, range.clone()).await?.ok_or(ApiError::NotFound)?;
-    response.content_type(served.content_type.as_str());
-    response.insert_header((CONTENT_DISPOSITION, served.disposition()));
+    response.content_type(content_headers.content_type.as_str());
+    response.insert_header((CONTENT_DISPOSITION, content_headers.content_disposition()));
     let length = match range {
         Some(Range { start, end }) => {
             let content_range = format!("bytes {start}-{}/{}", end.saturating_sub(1), attachment.byte_size);
@@ -82,17 +82,17 @@ async fn resolve_attachment(
 ) -> Result<(Attachment, Links), ApiError> {
     let (workspace, id) = caller::resolve_reference(state, request, purpose).await?;
     let attachment = state.reader.attachment(workspace.id, AttachmentId::new(id)).await?.ok_or(ApiError::NotFound)?;
-    let base = state.base_url.of_workspace(&workspace.subdomain);
+    let base = state.base_url.workspace_url(&workspace.subdomain);
     Ok((attachment, Links::new(base, workspace.id, state.references.clone())))
 }
 
-fn response_with_security_headers(status: StatusCode, served: &Served) -> HttpResponseBuilder {
+fn response_with_security_headers(status: StatusCode, content_headers: &ContentHeaders) -> HttpResponseBuilder {
     let mut response = HttpResponseBuilder::new(status);
     for header in SECURITY_HEADERS {
         response.insert_header(header);
     }
     // Images are shown on pages of the customer's own. Browsers look at this on the way through a redirect, too.
-    let policy = if served.inline { "cross-origin" } else { "same-origin" };
+    let policy = if content_headers.inline { "cross-origin" } else { "same-origin" };
     response.insert_header((CROSS_ORIGIN_RESOURCE_POLICY, policy));
     response
 }

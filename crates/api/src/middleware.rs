@@ -140,7 +140,7 @@ pub(crate) mod tests {
     use actix_web::{App, ResponseError, test};
     use roadmap_domain::model::base_url::BaseUrl;
     use roadmap_domain::model::timestamp::Timestamp;
-    use roadmap_domain::policy::reference::{References, Secret};
+    use roadmap_domain::policy::signed_reference::{ReferenceSigner, Secret};
     use roadmap_domain::ports::mocks::{
         MockBlobs, MockClock, MockDirectory, MockHealth, MockIds, MockOperationGate, MockOutboxQueue, MockRetryPause,
         MockRoadmapReader, MockStore, MockTextSearch,
@@ -171,7 +171,7 @@ pub(crate) mod tests {
         let gate = Arc::new(MockOperationGate::new());
         let pause = Arc::new(MockRetryPause::new());
         let executor = Executor::new(Arc::new(MockStore::new()), gate, pause, clock.clone(), ids.clone());
-        let secret = Secret::parse("secret", &"s".repeat(Secret::MIN)).unwrap();
+        let secret = Secret::parse("secret", &"s".repeat(Secret::MIN_LENGTH)).unwrap();
         web::Data::new(State {
             executor: executor.clone(),
             reader: Arc::new(MockRoadmapReader::new()),
@@ -180,7 +180,7 @@ pub(crate) mod tests {
             upload: UploadAttachment::new(Arc::new(MockBlobs::new()), executor.clone(), clock.clone(), ids.clone()),
             blobs: Arc::new(MockBlobs::new()),
             queue: Arc::new(MockOutboxQueue::new()),
-            references: Arc::new(References::new(secret, Vec::new())),
+            references: Arc::new(ReferenceSigner::new(secret, Vec::new())),
             directory: Arc::new(MockDirectory::new()),
             authenticate: Authenticate::new(Arc::new(MockDirectory::new()), clock.clone()),
             limits: Arc::new(RateLimits::disabled()),

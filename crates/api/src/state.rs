@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::Subdomain;
-use roadmap_domain::policy::reference::References;
+use roadmap_domain::policy::signed_reference::ReferenceSigner;
 use roadmap_domain::ports::{Blobs, Clock, Directory, Health, Ids, OutboxQueue, RoadmapReader};
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::executor::Executor;
@@ -37,7 +37,7 @@ pub struct State {
     /// How many mails a workspace may make in a day.
     pub mails_per_day: Option<u64>,
     /// Signs references.
-    pub references: Arc<References>,
+    pub references: Arc<ReferenceSigner>,
     /// Knows workspaces by their names.
     pub directory: Arc<dyn Directory>,
     /// Recognises callers.

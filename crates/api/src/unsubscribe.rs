@@ -5,9 +5,9 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_SECURITY_POLICY, ContentType, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
 use actix_web::web;
 use actix_web::{HttpRequest, HttpResponse};
-use roadmap_domain::model::id::{CustomerId, RequestId, WorkspaceId, parse_uuid};
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId, parse_uuid};
 use roadmap_domain::model::mail::Unsubscription;
-use roadmap_domain::policy::reference::Purpose;
+use roadmap_domain::policy::signed_reference::Purpose;
 
 use crate::body;
 use crate::caller;
@@ -78,9 +78,9 @@ async fn subscriber(state: &State, request: &HttpRequest) -> Result<(WorkspaceId
 
 /// The request that the mail was about. It needs no signature: nobody can end any mail but that of
 /// the token's owner.
-fn feature_request_in_query(request: &HttpRequest) -> Option<RequestId> {
+fn feature_request_in_query(request: &HttpRequest) -> Option<FeatureRequestId> {
     let query = Query::parse(request.query_string());
-    query.get(REQUEST).ok().flatten().and_then(|raw| parse_uuid(REQUEST, raw).ok()).map(RequestId::new)
+    query.get(REQUEST).ok().flatten().and_then(|raw| parse_uuid(REQUEST, raw).ok()).map(FeatureRequestId::new)
 }
 
 fn page(title: &str, content: &str) -> HttpResponse {

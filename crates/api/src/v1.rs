@@ -11,8 +11,8 @@ pub(crate) mod voters;
 pub(crate) mod votes;
 
 use actix_web::{HttpResponse, web};
-use roadmap_domain::error::{Invalid, Parsed, RoadmapError};
-use roadmap_domain::model::operation_key::{OperationKey, SavedReply};
+use roadmap_domain::error::{FieldError, RoadmapError, Validated};
+use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::usecase::executor::Operation;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -53,9 +53,9 @@ pub(crate) struct ReferenceNoteBody {
 pub(crate) async fn execute_operation<B: DeserializeOwned, T: Send + 'static, O: Operation + 'static>(
     state: &web::Data<State>,
     input: WriteRequest,
-    parse: impl FnOnce(B) -> Parsed<T> + Send + 'static,
-    operation: impl Fn(Parsed<T>) -> O + Clone + Send + 'static,
-    render: impl Fn(O::Reply) -> SavedReply + Clone + Send + Sync + 'static,
+    parse: impl FnOnce(B) -> Validated<T> + Send + 'static,
+    operation: impl Fn(Validated<T>) -> O + Clone + Send + 'static,
+    render: impl Fn(O::Reply) -> SavedResponse + Clone + Send + Sync + 'static,
 ) -> Result<HttpResponse, ApiError> {
     let (workspace, key, body, memory) = input.into_parts();
     let run = |key: Option<OperationKey>, operation: O| {
@@ -83,6 +83,6 @@ pub(crate) async fn execute_operation<B: DeserializeOwned, T: Send + 'static, O:
 }
 
 /// Replaces the input of a command that runs only to find its saved response or a missing record.
-fn unread_body() -> Invalid {
-    Invalid::missing("body")
+fn unread_body() -> FieldError {
+    FieldError::missing("body")
 }

@@ -14,7 +14,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{ContentType, HeaderName};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use roadmap_domain::error::ErrorChain;
-use roadmap_domain::model::operation_key::SavedReply;
+use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::usecase::executor::Answer;
 use serde::Serialize;
 
@@ -29,14 +29,14 @@ pub(crate) fn ok<T: Serialize>(body: &T) -> HttpResponse {
 }
 
 /// An answer as it is saved.
-pub(crate) fn saved_response<T: Serialize>(status: StatusCode, body: &T) -> SavedReply {
+pub(crate) fn saved_response<T: Serialize>(status: StatusCode, body: &T) -> SavedResponse {
     // The shapes are plain structs: writing them to memory cannot fail. Should one ever, the answer
     // is an error and not half a body.
     match serde_json::to_vec(body) {
-        Ok(body) => SavedReply { status: status.as_u16(), body },
+        Ok(body) => SavedResponse { status: status.as_u16(), body },
         Err(error) => {
             tracing::error!(error = %ErrorChain::new(&error), "an answer could not be written");
-            SavedReply { status: 500, body: br#"{"error":"Something went wrong"}"#.to_vec() }
+            SavedResponse { status: 500, body: br#"{"error":"Something went wrong"}"#.to_vec() }
         }
     }
 }

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use object_store::local::LocalFileSystem;
 use object_store::{GetResultPayload, MultipartUpload, ObjectStoreExt, PutPayloadMut};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::attachment::{BlobKey, Served};
+use roadmap_domain::model::attachment::{BlobKey, ContentHeaders};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{BlobListing, BlobUpload, Blobs, Chunks, StoredBlob};
 use tokio::runtime::Handle;
@@ -56,7 +56,7 @@ impl Blobs for LocalBlobs {
         "local"
     }
 
-    async fn create(&self, key: BlobKey, _served: &Served) -> Result<Box<dyn BlobUpload>, StoreError> {
+    async fn create(&self, key: BlobKey, _content_headers: &ContentHeaders) -> Result<Box<dyn BlobUpload>, StoreError> {
         let (files, root, path) = (Arc::clone(&self.files), Arc::clone(&self.root), path_of(key));
         let runtime = Handle::current();
         let upload = blocking(move || {

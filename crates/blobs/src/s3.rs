@@ -26,7 +26,7 @@ use object_store::{
     ObjectStore, ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutPayloadMut, RetryConfig,
 };
 use roadmap_domain::error::{ErrorChain, StoreError};
-use roadmap_domain::model::attachment::{BlobKey, Served};
+use roadmap_domain::model::attachment::{BlobKey, ContentHeaders};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{BlobListing, BlobUpload, Blobs, Chunks, StoredBlob};
 use tokio::runtime::Handle;
@@ -143,11 +143,11 @@ impl Blobs for S3Blobs {
         "s3"
     }
 
-    async fn create(&self, key: BlobKey, served: &Served) -> Result<Box<dyn BlobUpload>, StoreError> {
+    async fn create(&self, key: BlobKey, content_headers: &ContentHeaders) -> Result<Box<dyn BlobUpload>, StoreError> {
         // The port's links say nothing about how a file is served, so that the object has to.
         let attributes = Attributes::from_iter([
-            (Attribute::ContentType, served.content_type.clone()),
-            (Attribute::ContentDisposition, served.disposition()),
+            (Attribute::ContentType, content_headers.content_type.clone()),
+            (Attribute::ContentDisposition, content_headers.content_disposition()),
         ]);
         Ok(Box::new(S3Upload {
             store: Arc::clone(&self.store),

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant, SystemTime};
 use bytes::Bytes;
 use roadmap_blobs::{LocalBlobs, S3Blobs};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::attachment::{BlobKey, Filename, Served};
+use roadmap_domain::model::attachment::{BlobKey, ContentHeaders, Filename};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{BlobUpload, Blobs};
 use roadmap_testkit::s3::{Server, environment};
@@ -86,7 +86,7 @@ impl Storage {
     }
 
     async fn begin(&self, key: BlobKey) -> Box<dyn BlobUpload> {
-        self.blobs.create(key, &served()).await.unwrap()
+        self.blobs.create(key, &content_headers()).await.unwrap()
     }
 
     async fn read(&self, key: BlobKey, range: Option<Range<u64>>) -> Option<Vec<u8>> {
@@ -122,8 +122,8 @@ async fn server() -> &'static Server {
     tokio::task::spawn_blocking(Server::shared).await.unwrap()
 }
 
-fn served() -> Served {
-    Served { content_type: "image/png".to_owned(), inline: true, filename: Filename::cleaned("über uns.png") }
+fn content_headers() -> ContentHeaders {
+    ContentHeaders { content_type: "image/png".to_owned(), inline: true, filename: Filename::sanitize("über uns.png") }
 }
 
 fn key(workspace: u32, attachment: u32) -> BlobKey {
@@ -361,7 +361,7 @@ async fn a_folder_has_no_links_and_is_created_on_open() {
     let deep = folder.path().join("a/b");
     let blobs = LocalBlobs::open(&deep).unwrap();
     assert_eq!(blobs.service_name(), "local");
-    let upload = blobs.create(key(1, 1), &served()).await.unwrap();
+    let upload = blobs.create(key(1, 1), &content_headers()).await.unwrap();
     upload.finish().await.unwrap();
     assert_eq!(std::fs::read(deep.join(key(1, 1).to_string())).unwrap(), b"");
     assert_eq!(blobs.link(key(1, 1), Duration::from_secs(60)).await.unwrap(), None);
@@ -377,11 +377,11 @@ async fn a_folder_that_cannot_be_used_is_unavailable() {
 
     let blobs = LocalBlobs::open(folder.path()).unwrap();
     std::fs::write(folder.path().join(key(1, 1).workspace.to_string()), "in the way").unwrap();
-    assert!(is_unavailable(&blobs.create(key(1, 1), &served()).await));
+    assert!(is_unavailable(&blobs.create(key(1, 1), &content_headers()).await));
     assert!(is_unavailable(&blobs.read(key(1, 1), None).await));
 
     // Cut off under a reader.
-    let mut upload = blobs.create(key(2, 1), &served()).await.unwrap();
+    let mut upload = blobs.create(key(2, 1), &content_headers()).await.unwrap();
     upload.write(Bytes::from(content(MIB))).await.unwrap();
     upload.finish().await.unwrap();
     let mut chunks = blobs.read(key(2, 1), None).await.unwrap().unwrap();
@@ -462,7 +462,7 @@ async fn a_nonexistent_bucket_is_not_a_missing_blob() {
     assert!(is_fatal(&blobs.read(key(1, 1), None).await));
     assert!(is_fatal(&blobs.delete(key(1, 1)).await));
     assert!(is_fatal(&blobs.list().next().await));
-    assert!(is_fatal(&blobs.create(key(1, 1), &served()).await.unwrap().finish().await));
+    assert!(is_fatal(&blobs.create(key(1, 1), &content_headers()).await.unwrap().finish().await));
 }
 
 #[tokio::test]
@@ -474,7 +474,7 @@ async fn an_unresponsive_s3_is_unavailable_in_time() {
         let blobs = S3Blobs::open("s3://bucket", environment(&format!("http://{address}"))).unwrap();
         let began = Instant::now();
         let upload = async {
-            let mut upload = blobs.create(key(1, 1), &served()).await?;
+            let mut upload = blobs.create(key(1, 1), &content_headers()).await?;
             upload.write(Bytes::from_static(b"content")).await?;
             upload.finish().await
         };
@@ -554,7 +554,7 @@ async fn an_s3_error_in_a_200_is_unavailable() {
     // object_store keeps the type of this error to itself, so that its text is looked at: an update that words it otherwise
     // fails here.
     let blobs = S3Blobs::open("s3://bucket", environment(&s3_with_late_errors())).unwrap();
-    let mut upload = blobs.create(key(1, 1), &served()).await.unwrap();
+    let mut upload = blobs.create(key(1, 1), &content_headers()).await.unwrap();
     let large = Bytes::from(vec![0; 6 * 1024 * 1024]);
     let mut outcome = upload.write(large).await;
     if outcome.is_ok() {

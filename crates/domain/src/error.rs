@@ -1,8 +1,8 @@
 //! What can go wrong, in the words of the domain.
 //!
-//! The `Display` texts of [`RoadmapError`] and [`Invalid`] are the messages that
+//! The `Display` texts of [`RoadmapError`] and [`FieldError`] are the messages that
 //! clients and operators read. Those of one field's own stand beside its rule
-//! ([`Problem::Refused`]), all others here and nowhere else. Each `Display`
+//! ([`FieldProblem::Custom`]), all others here and nowhere else. Each `Display`
 //! speaks for its own level only: the cause of a [`StoreError`] is its `source`.
 
 use std::error::Error;
@@ -10,7 +10,7 @@ use std::error::Error;
 use thiserror::Error;
 
 /// The outcome of parsing one piece of input.
-pub type Parsed<T> = Result<T, Invalid>;
+pub type Validated<T> = Result<T, FieldError>;
 
 /// The cause behind a store failure, as the adapter saw it.
 pub type Cause = Box<dyn Error + Send + Sync>;
@@ -24,13 +24,13 @@ pub enum RoadmapError {
     Unauthenticated,
     /// The key is good, but not for this.
     #[error("API Key does not have the required scope")]
-    OutOfScope,
+    InsufficientScope,
     /// A record that the request names does not exist in this workspace.
     #[error("{} does not exist.", .0.name())]
-    Missing(Resource),
+    NotFound(Resource),
     /// A field that cannot be accepted.
     #[error(transparent)]
-    Invalid(#[from] Invalid),
+    Invalid(#[from] FieldError),
     /// A name that must be unique in its scope is in use.
     #[error("{what} is already taken")]
     Taken {
@@ -47,7 +47,7 @@ pub enum RoadmapError {
     #[error("search_unavailable")]
     SearchUnavailable(#[source] StoreError),
     /// A write was on its way when the store went away: it happened or it did not.
-    #[error("{}", outcome_unknown(*.has_key))]
+    #[error("{}", outcome_unknown_message(*.has_key))]
     OutcomeUnknown {
         /// Whether the request had an operation key, so that sending it again is safe.
         has_key: bool,
@@ -59,7 +59,7 @@ pub enum RoadmapError {
     Store(#[from] StoreError),
 }
 
-fn outcome_unknown(has_key: bool) -> &'static str {
+fn outcome_unknown_message(has_key: bool) -> &'static str {
     if has_key {
         "The outcome is unknown, send the request again with the same operation_key"
     } else {
@@ -122,7 +122,7 @@ impl Budget {
 
 /// A budget that is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("{}", .budget.sentence(*.limit))]
+#[error("{}", .budget.message(*.limit))]
 pub struct OverBudget {
     /// Which one.
     pub budget: Budget,
@@ -131,17 +131,17 @@ pub struct OverBudget {
 }
 
 impl Budget {
-    fn sentence(self, limit: u64) -> String {
+    fn message(self, limit: u64) -> String {
         match self {
-            Self::StoredRecords => format!("Storage for records is used up, the workspace has {}", size(limit)),
-            Self::StoredFiles => format!("Storage for files is used up, the workspace has {}", size(limit)),
+            Self::StoredRecords => format!("Storage for records is used up, the workspace has {}", format_bytes(limit)),
+            Self::StoredFiles => format!("Storage for files is used up, the workspace has {}", format_bytes(limit)),
             Self::MailsPerDay => format!("Mails of the day are used up, the workspace has {limit}"),
         }
     }
 }
 
 /// A number of bytes in the largest unit that it is a whole number of, up to megabytes.
-fn size(bytes: u64) -> String {
+fn format_bytes(bytes: u64) -> String {
     match bytes {
         _ if bytes.is_multiple_of(1 << 20) => format!("{} MB", bytes >> 20),
         _ if bytes.is_multiple_of(1 << 10) => format!("{} KB", bytes >> 10),
@@ -208,51 +208,51 @@ impl Resource {
 
 /// A field and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Invalid {
+pub struct FieldError {
     /// The field's own name, without the objects around it.
     pub field: String,
     /// What is wrong.
-    pub problem: Problem,
+    pub problem: FieldProblem,
 }
 
-impl Invalid {
+impl FieldError {
     /// `field` has `problem`.
     #[must_use]
-    pub fn new(field: &str, problem: Problem) -> Self {
+    pub fn new(field: &str, problem: FieldProblem) -> Self {
         Self { field: field.to_owned(), problem }
     }
 
     /// `field` is absent, null or blank.
     #[must_use]
     pub fn missing(field: &str) -> Self {
-        Self::new(field, Problem::Missing)
+        Self::new(field, FieldProblem::Missing)
     }
 }
 
-impl Error for Invalid {}
+impl Error for FieldError {}
 
-impl std::fmt::Display for Invalid {
+impl std::fmt::Display for FieldError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let field = &self.field;
         match &self.problem {
-            Problem::Missing => write!(f, "param is missing or the value is empty or invalid: {field}"),
-            Problem::WrongType { expected } => write!(f, "{field} must be {expected}"),
-            Problem::TooLong { max } => write!(f, "{field} must be at most {max} characters long"),
-            Problem::TooMany { max } => write!(f, "{field} must have at most {max} items"),
-            Problem::TooMuchMarkup { growth } => write!(
+            FieldProblem::Missing => write!(f, "param is missing or the value is empty or invalid: {field}"),
+            FieldProblem::WrongType { expected } => write!(f, "{field} must be {expected}"),
+            FieldProblem::TooLong { max } => write!(f, "{field} must be at most {max} characters long"),
+            FieldProblem::TooMany { max } => write!(f, "{field} must have at most {max} items"),
+            FieldProblem::TooMuchMarkup { growth } => write!(
                 f,
                 "{field} has too much markup, it must not become more than {growth} times as long when it is cleaned"
             ),
-            Problem::ContainsNul => write!(f, "{field} must not contain the NUL character"),
-            Problem::Malformed { expected } => write!(f, "{field} is not {expected}"),
-            Problem::Refused { sentence } => f.write_str(sentence),
+            FieldProblem::ContainsNul => write!(f, "{field} must not contain the NUL character"),
+            FieldProblem::Malformed { expected } => write!(f, "{field} is not {expected}"),
+            FieldProblem::Custom { message } => f.write_str(message),
         }
     }
 }
 
 /// What can be wrong with a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Problem {
+pub enum FieldProblem {
     /// Absent, null or blank where a value is required.
     Missing,
     /// Another JSON type than the contract's.
@@ -283,9 +283,9 @@ pub enum Problem {
         expected: &'static str,
     },
     /// A case with a sentence of its own in the contract.
-    Refused {
+    Custom {
         /// The whole message.
-        sentence: &'static str,
+        message: &'static str,
     },
 }
 
@@ -294,11 +294,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_the_contract_s() {
+    fn messages_match_the_contract() {
         assert_eq!(RoadmapError::Unauthenticated.to_string(), "Could not authenticate, invalid API Key");
-        assert_eq!(RoadmapError::Missing(Resource::FeatureRequest).to_string(), "FeatureRequest does not exist.");
-        assert_eq!(RoadmapError::Missing(Resource::Track).to_string(), "Track does not exist.");
-        assert_eq!(Invalid::missing("email").to_string(), "param is missing or the value is empty or invalid: email");
+        assert_eq!(RoadmapError::NotFound(Resource::FeatureRequest).to_string(), "FeatureRequest does not exist.");
+        assert_eq!(RoadmapError::NotFound(Resource::Track).to_string(), "Track does not exist.");
+        assert_eq!(
+            FieldError::missing("email").to_string(),
+            "param is missing or the value is empty or invalid: email"
+        );
     }
 
     #[test]
@@ -307,18 +310,21 @@ mod tests {
         assert_eq!(ErrorChain::new(&error).to_string(), "search_unavailable: the store failed: no such table");
         let twice = StoreError::Fatal(Box::new(StoreError::Fatal("gone".into())));
         assert_eq!(ErrorChain::new(&twice).to_string(), "the store failed: gone");
-        assert_eq!(ErrorChain::new(&RoadmapError::OutOfScope).to_string(), RoadmapError::OutOfScope.to_string());
+        assert_eq!(
+            ErrorChain::new(&RoadmapError::InsufficientScope).to_string(),
+            RoadmapError::InsufficientScope.to_string()
+        );
     }
 
     #[test]
-    fn a_budget_that_is_used_up_says_which_and_how_much_there_is() {
-        for (budget, limit, sentence) in [
+    fn an_exhausted_budget_names_itself_and_its_limit() {
+        for (budget, limit, message) in [
             (Budget::StoredRecords, 2 << 30, "Storage for records is used up, the workspace has 2048 MB"),
             (Budget::StoredRecords, 1536 << 10, "Storage for records is used up, the workspace has 1536 KB"),
             (Budget::StoredFiles, 10 << 30, "Storage for files is used up, the workspace has 10240 MB"),
             (Budget::MailsPerDay, 10_000, "Mails of the day are used up, the workspace has 10000"),
         ] {
-            assert_eq!(RoadmapError::from(OverBudget { budget, limit }).to_string(), sentence);
+            assert_eq!(RoadmapError::from(OverBudget { budget, limit }).to_string(), message);
         }
     }
 

@@ -19,4 +19,4 @@ pub mod policy;
 pub mod ports;
 pub mod usecase;
 
-pub use error::{Invalid, Parsed, Problem, Resource, RoadmapError, StoreError};
+pub use error::{FieldError, FieldProblem, Resource, RoadmapError, StoreError, Validated};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lettre::Message;
 use lettre::message::Mailbox;
-use roadmap_domain::model::mail::{DigestNotification, NotSent, Notification};
+use roadmap_domain::model::mail::{DigestNotification, Notification, SendError};
 use tokio::sync::Semaphore;
 
 use crate::comment::{CommentCache, CommentParts};
@@ -47,7 +47,7 @@ impl Composer {
     }
 
     /// Writes the mail that tells of a comment.
-    pub(crate) async fn notification(&self, notification: &Notification) -> Result<Message, NotSent> {
+    pub(crate) async fn notification(&self, notification: &Notification) -> Result<Message, SendError> {
         let notification = notification.clone();
         self.compose(move |shared| {
             shared.comments.with_parts(notification.id.comment, &notification.comment, |parts| {
@@ -58,16 +58,16 @@ impl Composer {
     }
 
     /// Writes the mail that tells of several comments.
-    pub(crate) async fn digest(&self, digest: &DigestNotification) -> Result<Message, NotSent> {
+    pub(crate) async fn digest(&self, digest: &DigestNotification) -> Result<Message, SendError> {
         let digest = digest.clone();
         self.compose(move |shared| message::digest(&digest, &shared.sender)).await
     }
 
     async fn compose(
         &self,
-        write: impl FnOnce(&Shared) -> Result<Message, NotSent> + Send + 'static,
-    ) -> Result<Message, NotSent> {
-        let transient = |reason: String| NotSent::Later { reason };
+        write: impl FnOnce(&Shared) -> Result<Message, SendError> + Send + 'static,
+    ) -> Result<Message, SendError> {
+        let transient = |reason: String| SendError::Transient { reason };
         let _writer =
             self.0.writers.acquire().await.map_err(|closed| transient(format!("no mail is written: {closed}")))?;
         let shared = self.0.clone();

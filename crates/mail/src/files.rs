@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use roadmap_domain::model::mail::{DigestNotification, NotSent, Notification};
+use roadmap_domain::model::mail::{DigestNotification, Notification, SendError};
 use roadmap_domain::ports::Mailer;
 use tempfile::NamedTempFile;
 
@@ -41,20 +41,20 @@ impl FileMailer {
 
 #[async_trait]
 impl Mailer for FileMailer {
-    async fn send(&self, notification: &Notification) -> Result<(), NotSent> {
+    async fn send(&self, notification: &Notification) -> Result<(), SendError> {
         self.write(self.composer.notification(notification).await?, format!("{}.eml", notification.id)).await
     }
 
-    async fn send_digest(&self, digest: &DigestNotification) -> Result<(), NotSent> {
+    async fn send_digest(&self, digest: &DigestNotification) -> Result<(), SendError> {
         self.write(self.composer.digest(digest).await?, format!("{}.eml", digest.id)).await
     }
 }
 
 impl FileMailer {
-    async fn write(&self, message: lettre::Message, name: String) -> Result<(), NotSent> {
+    async fn write(&self, message: lettre::Message, name: String) -> Result<(), SendError> {
         let folder = self.folder.clone();
         let written = tokio::task::spawn_blocking(move || write(&folder, &name, &message.formatted())).await;
-        let transient = |reason: String| NotSent::Later { reason };
+        let transient = |reason: String| SendError::Transient { reason };
         let written = written.map_err(|panic| transient(format!("the mail could not be written: {panic}")))?;
         written.map_err(|error| transient(format!("the mail cannot be written to {}: {error}", self.folder.display())))
     }
@@ -90,10 +90,10 @@ mod tests {
                 customer: CustomerId::new(Uuid::from_u128(number)),
             },
             to: EmailAddress::parse("email", "ann@example.com").unwrap(),
-            product_name: Name::stored("Acme".to_owned()),
-            title: Title::stored("Dark mode".to_owned()),
+            product_name: Name::from_stored("Acme".to_owned()),
+            title: Title::from_stored("Dark mode".to_owned()),
             request_url: String::new(),
-            comment: Arc::new(CleanHtml::stored("Soon".to_owned())),
+            comment: Arc::new(CleanHtml::from_stored("Soon".to_owned())),
             unsubscribe_url: "https://acme.example/unsubscribe/token".to_owned(),
         }
     }
@@ -120,7 +120,7 @@ mod tests {
         let sender = Sender { mailbox: sender("hello@acme.example").unwrap(), service_name: "Acme".to_owned() };
         let mailer = FileMailer { folder: folder.path().to_owned(), composer: Composer::with_cache(sender, comments) };
         // As deep as it may be stored, or deeper.
-        let comment = Arc::new(CleanHtml::stored("<ul><li>".repeat(12_500)));
+        let comment = Arc::new(CleanHtml::from_stored("<ul><li>".repeat(12_500)));
         let before = processor_time();
         let mails = (0..VOTERS as u128).map(|number| {
             let (mailer, mail) =
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(names, [1, 2].map(|number| format!("{}.eml", sample_notification(number).id)));
         std::fs::remove_dir_all(&inside).unwrap();
         let gone = mailer.send(&sample_notification(1)).await.unwrap_err();
-        assert!(matches!(gone, NotSent::Later { .. }), "{gone:?}");
+        assert!(matches!(gone, SendError::Transient { .. }), "{gone:?}");
         assert!(matches!(FileMailer::new(&inside, "nobody").err(), Some(MailSettingError::Sender(_))));
     }
 }

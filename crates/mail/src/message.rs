@@ -7,8 +7,8 @@ use lettre::address::Envelope;
 use lettre::message::header::{From, Header, HeaderName, HeaderValue, Subject};
 use lettre::message::{Mailbox, MultiPart};
 use lettre::{Address, Message};
-use roadmap_domain::model::mail::{DigestNotification, DigestNotificationEntry, NotSent, Notification};
-use roadmap_domain::model::text::truncated;
+use roadmap_domain::model::mail::{DigestNotification, DigestNotificationEntry, Notification, SendError};
+use roadmap_domain::model::text::truncate;
 
 use crate::comment::{CommentParts, extract_text};
 use crate::composer::Sender;
@@ -62,7 +62,7 @@ struct Entry<'a> {
 impl<'a> Entry<'a> {
     fn new(entry: &'a DigestNotificationEntry) -> Self {
         let (text, is_cut) = extract_text(&entry.beginning, 4 * MAX_EXCERPT_LENGTH);
-        let mut beginning = truncated(&text, MAX_EXCERPT_LENGTH).to_owned();
+        let mut beginning = truncate(&text, MAX_EXCERPT_LENGTH).to_owned();
         if is_cut || beginning.len() < text.len() {
             beginning.push('…');
         }
@@ -112,7 +112,7 @@ pub(crate) fn notification(
     notification: &Notification,
     comment: &CommentParts,
     sender: &Sender,
-) -> Result<Message, NotSent> {
+) -> Result<Message, SendError> {
     let text = Text { notification, comment }.render().map_err(|error| compose_error(&error))?;
     let html = Html { notification, comment }.render().map_err(|error| compose_error(&error))?;
     let head = HeaderFields {
@@ -126,7 +126,7 @@ pub(crate) fn notification(
 }
 
 /// The mail that tells of several comments.
-pub(crate) fn digest(digest: &DigestNotification, sender: &Sender) -> Result<Message, NotSent> {
+pub(crate) fn digest(digest: &DigestNotification, sender: &Sender) -> Result<Message, SendError> {
     let entries: Vec<Entry<'_>> = digest.entries.iter().map(Entry::new).collect();
     let comments = digest.more.saturating_add(entries.len() as u64);
     let text = DigestText { digest, comments, entries: &entries }.render().map_err(|error| compose_error(&error))?;
@@ -150,11 +150,11 @@ struct HeaderFields<'a> {
     unsubscribe_url: &'a str,
 }
 
-fn compose(head: &HeaderFields<'_>, text: String, html: String, sender: &Sender) -> Result<Message, NotSent> {
+fn compose(head: &HeaderFields<'_>, text: String, html: String, sender: &Sender) -> Result<Message, SendError> {
     let from = &sender.mailbox;
     let host = head.unsubscribe_url.split('/').nth(2).unwrap_or("localhost");
     let host = host.split(':').next().unwrap_or(host);
-    let to: Address = head.to.parse().map_err(|error| NotSent::Never {
+    let to: Address = head.to.parse().map_err(|error| SendError::Permanent {
         reason: format!("the address cannot be written to: {error}"),
         no_such_mailbox: true,
     })?;
@@ -176,7 +176,7 @@ fn compose(head: &HeaderFields<'_>, text: String, html: String, sender: &Sender)
 }
 
 /// A mail by which an operator sees whether mail arrives.
-pub(crate) fn test(to: Mailbox, from: &Mailbox) -> Result<Message, NotSent> {
+pub(crate) fn test(to: Mailbox, from: &Mailbox) -> Result<Message, SendError> {
     Message::builder()
         .message_id(None)
         .date_now()
@@ -188,8 +188,8 @@ pub(crate) fn test(to: Mailbox, from: &Mailbox) -> Result<Message, NotSent> {
         .map_err(|error| compose_error(&error))
 }
 
-fn compose_error(error: &dyn std::error::Error) -> NotSent {
-    NotSent::Never { reason: format!("the mail cannot be written: {error}"), no_such_mailbox: false }
+fn compose_error(error: &dyn std::error::Error) -> SendError {
+    SendError::Permanent { reason: format!("the mail cannot be written: {error}"), no_such_mailbox: false }
 }
 
 /// What may stand in a header: one line, without characters that do not show or that turn what
@@ -288,10 +288,10 @@ mod tests {
                 customer: CustomerId::new(Uuid::from_u128(0xcc)),
             },
             to: EmailAddress::parse("email", to).unwrap(),
-            product_name: Name::stored("Acme".to_owned()),
-            title: Title::stored(title.to_owned()),
+            product_name: Name::from_stored("Acme".to_owned()),
+            title: Title::from_stored(title.to_owned()),
             request_url: "https://acme.roadmap.example.com:8443/feature_requests/7-dark-mode".to_owned(),
-            comment: Arc::new(CleanHtml::stored(comment.to_owned())),
+            comment: Arc::new(CleanHtml::from_stored(comment.to_owned())),
             unsubscribe_url: "https://acme.roadmap.example.com:8443/unsubscribe/token?request=id".to_owned(),
         }
     }
@@ -354,7 +354,7 @@ mod tests {
         ] {
             assert_eq!(display_name(product, "Roadmap"), name, "{product:?}");
             let sample = Notification {
-                product_name: Name::stored(product.to_owned()),
+                product_name: Name::from_stored(product.to_owned()),
                 ..sample_notification("Dark mode", "Soon", "ann@example.com")
             };
             let written = formatted_mail(&sample, "hello@acme.example");
@@ -363,7 +363,7 @@ mod tests {
             assert_eq!(from, [format!("From: \"{name}\" <hello@acme.example>")]);
         }
         let sample = Notification {
-            product_name: Name::stored("Müller und Söhne".to_owned()),
+            product_name: Name::from_stored("Müller und Söhne".to_owned()),
             ..sample_notification("Dark mode", "Soon", "ann@example.com")
         };
         let written = formatted_mail(&sample, "hello@acme.example");
@@ -374,7 +374,7 @@ mod tests {
     #[test]
     fn a_digest_lists_the_beginnings_of_its_comments() {
         let entry = |number: u32, beginning: &str| DigestNotificationEntry {
-            title: Title::stored(format!("<b>Request</b> {number}")),
+            title: Title::from_stored(format!("<b>Request</b> {number}")),
             request_url: format!("https://acme.example/feature_requests/{number}"),
             beginning: beginning.to_owned(),
         };

@@ -12,7 +12,7 @@ use lettre::transport::smtp::extension::{ClientId, Extension, MailBodyParameter,
 use lettre::transport::smtp::response::Response;
 use lettre::transport::smtp::{Error, response};
 use roadmap_domain::error::ErrorChain;
-use roadmap_domain::model::mail::NotSent;
+use roadmap_domain::model::mail::SendError;
 use tokio::net::TcpStream;
 
 use crate::options::{MailSettingError, Security, SmtpOptions};
@@ -65,7 +65,7 @@ impl Server {
 
     /// A connection that mail can be sent on. Whatever fails here may work later: it has nothing to
     /// do with any mail.
-    pub(crate) async fn connect(&self, transcript: &mut dyn TranscriptSink) -> Result<AsyncSmtpConnection, NotSent> {
+    pub(crate) async fn connect(&self, transcript: &mut dyn TranscriptSink) -> Result<AsyncSmtpConnection, SendError> {
         let SmtpOptions { host, port, security, login, .. } = &self.options;
         transcript.record(format!("connecting to {host}:{port}"));
         let implicit = (*security == Security::Implicit).then(|| self.tls.clone());
@@ -108,14 +108,14 @@ impl Server {
 impl Server {
     /// The connection below. A mail is written in several pieces: each must go out at once, instead of
     /// waiting for the server to acknowledge the one before.
-    async fn connect_tcp(&self) -> Result<TcpStream, NotSent> {
+    async fn connect_tcp(&self) -> Result<TcpStream, SendError> {
         let SmtpOptions { host, port, .. } = &self.options;
         let reached = async {
             let stream = TcpStream::connect((host.as_str(), *port)).await?;
             stream.set_nodelay(true)?;
             Ok(stream)
         };
-        reached.await.map_err(|error: std::io::Error| NotSent::Later {
+        reached.await.map_err(|error: std::io::Error| SendError::Transient {
             reason: bounded_line(&format!("at connecting: {error}")),
         })
     }
@@ -126,7 +126,7 @@ pub(crate) async fn send_message(
     connection: &mut AsyncSmtpConnection,
     message: &Message,
     transcript: &mut dyn TranscriptSink,
-) -> Result<(), NotSent> {
+) -> Result<(), SendError> {
     let mut parameters = Vec::new();
     let bytes = message.formatted();
     let envelope = message.envelope();
@@ -134,7 +134,7 @@ pub(crate) async fn send_message(
         if !connection.server_info().supports_feature(Extension::SmtpUtfEight) {
             // Another mail server would reach the mailbox.
             let reason = "the address is not in ASCII, and the mail server takes no other (SMTPUTF8)".to_owned();
-            return Err(NotSent::Never { reason, no_such_mailbox: false });
+            return Err(SendError::Permanent { reason, no_such_mailbox: false });
         }
         parameters.push(MailParameter::SmtpUtfEight);
     }
@@ -181,17 +181,17 @@ fn response_text(response: &Response) -> String {
 }
 
 /// A failure that has nothing to do with the mail.
-fn transient_error(step: &str, error: &Error) -> NotSent {
-    NotSent::Later { reason: reason(step, error) }
+fn transient_error(step: &str, error: &Error) -> SendError {
+    SendError::Transient { reason: reason(step, error) }
 }
 
 /// A failure at a step that is about this mail: 5xx is for ever.
-fn rejection_error(step: &str, error: &Error) -> NotSent {
+fn rejection_error(step: &str, error: &Error) -> SendError {
     let reason = reason(step, error);
     if !error.is_permanent() || requires_operator_action(error.status()) {
-        return NotSent::Later { reason };
+        return SendError::Transient { reason };
     }
-    NotSent::Never { no_such_mailbox: is_no_such_mailbox(error), reason }
+    SendError::Permanent { no_such_mailbox: is_no_such_mailbox(error), reason }
 }
 
 /// Codes by which a server wants a login or encryption first (RFC 4954 section 6, RFC 3207 section
@@ -227,8 +227,8 @@ fn bounded_line(text: &str) -> String {
 }
 
 /// Whom a mail of an operator's goes to.
-pub(crate) fn mailbox(address: &str) -> Result<Mailbox, NotSent> {
-    address.parse().map(|address| Mailbox::new(None, address)).map_err(|error| NotSent::Never {
+pub(crate) fn mailbox(address: &str) -> Result<Mailbox, SendError> {
+    address.parse().map(|address| Mailbox::new(None, address)).map_err(|error| SendError::Permanent {
         reason: format!("the address cannot be written to: {error}"),
         no_such_mailbox: true,
     })

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use deadpool::managed::{Manager, Metrics, Pool, PoolError, RecycleError, RecycleResult};
 use lettre::transport::smtp::client::AsyncSmtpConnection;
-use roadmap_domain::model::mail::{DigestNotification, NotSent, Notification};
+use roadmap_domain::model::mail::{DigestNotification, Notification, SendError};
 use roadmap_domain::ports::Mailer;
 use roadmap_domain::usecase::deliver_mail::SENDS;
 
@@ -44,17 +44,17 @@ impl SmtpMailer {
         Ok(Self { server, connections, composer: Composer::new(sender), timeout: options.timeout })
     }
 
-    async fn send_message(&self, message: lettre::Message) -> Result<(), NotSent> {
+    async fn send_message(&self, message: lettre::Message) -> Result<(), SendError> {
         match tokio::time::timeout(self.timeout, self.send_pooled(&message)).await {
             Ok(handed_over) => handed_over,
-            Err(_) => Err(NotSent::Later { reason: timeout_reason(self.timeout) }),
+            Err(_) => Err(SendError::Transient { reason: timeout_reason(self.timeout) }),
         }
     }
 
-    async fn send_pooled(&self, message: &lettre::Message) -> Result<(), NotSent> {
+    async fn send_pooled(&self, message: &lettre::Message) -> Result<(), SendError> {
         let mut pooled = self.connections.get().await.map_err(|error| match error {
-            PoolError::Backend(not_sent) => not_sent,
-            other => NotSent::Later { reason: format!("no connection to the mail server: {other:?}") },
+            PoolError::Backend(error) => error,
+            other => SendError::Transient { reason: format!("no connection to the mail server: {other:?}") },
         })?;
         pooled.is_in_use = true;
         session::send_message(&mut pooled.connection, message, &mut ()).await?;
@@ -65,11 +65,11 @@ impl SmtpMailer {
 
 #[async_trait]
 impl Mailer for SmtpMailer {
-    async fn send(&self, notification: &Notification) -> Result<(), NotSent> {
+    async fn send(&self, notification: &Notification) -> Result<(), SendError> {
         self.send_message(self.composer.notification(notification).await?).await
     }
 
-    async fn send_digest(&self, digest: &DigestNotification) -> Result<(), NotSent> {
+    async fn send_digest(&self, digest: &DigestNotification) -> Result<(), SendError> {
         self.send_message(self.composer.digest(digest).await?).await
     }
 }
@@ -90,13 +90,13 @@ struct PooledConnection {
 
 impl Manager for Connector {
     type Type = PooledConnection;
-    type Error = NotSent;
+    type Error = SendError;
 
-    async fn create(&self) -> Result<PooledConnection, NotSent> {
+    async fn create(&self) -> Result<PooledConnection, SendError> {
         Ok(PooledConnection { connection: self.0.connect(&mut ()).await?, is_in_use: false })
     }
 
-    async fn recycle(&self, pooled: &mut PooledConnection, metrics: &Metrics) -> RecycleResult<NotSent> {
+    async fn recycle(&self, pooled: &mut PooledConnection, metrics: &Metrics) -> RecycleResult<SendError> {
         let idle = metrics.last_used();
         if pooled.is_in_use || pooled.connection.has_broken() || idle > MAX_IDLE {
             return Err(RecycleError::message("it is not to be used again"));

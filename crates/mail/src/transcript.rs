@@ -1,7 +1,7 @@
 //! A mail sent aloud: what `roadmap mail test` shows.
 
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::mail::NotSent;
+use roadmap_domain::model::mail::SendError;
 
 use crate::message;
 use crate::session::{self, TranscriptSink};
@@ -22,7 +22,7 @@ impl SmtpMailer {
         let mut lines = Vec::new();
         let outcome = match tokio::time::timeout(self.timeout, self.send_with_transcript(to, &mut lines)).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(NotSent::Later { reason } | NotSent::Never { reason, .. })) => Err(reason),
+            Ok(Err(SendError::Transient { reason } | SendError::Permanent { reason, .. })) => Err(reason),
             Err(_) => Err(timeout_reason(self.timeout)),
         };
         SmtpTranscript { lines, outcome }
@@ -38,7 +38,7 @@ impl SmtpMailer {
                 let _ = tokio::time::timeout(self.timeout, connection.quit()).await;
                 Ok(())
             }
-            Ok(Err(NotSent::Later { reason } | NotSent::Never { reason, .. })) => Err(reason),
+            Ok(Err(SendError::Transient { reason } | SendError::Permanent { reason, .. })) => Err(reason),
             Err(_) => Err(timeout_reason(self.timeout)),
         };
         SmtpTranscript { lines, outcome }
@@ -48,7 +48,7 @@ impl SmtpMailer {
         &self,
         to: &EmailAddress,
         transcript: &mut dyn TranscriptSink,
-    ) -> Result<(), NotSent> {
+    ) -> Result<(), SendError> {
         let message = message::test(session::mailbox(to.as_str())?, &self.composer.sender().mailbox)?;
         let mut connection = self.server.connect(transcript).await?;
         session::send_message(&mut connection, &message, transcript).await?;

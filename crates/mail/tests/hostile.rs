@@ -141,8 +141,8 @@ async fn assert_no_injected_headers(mut dice: Dice) {
                 customer: CustomerId::new(Uuid::from_u128(7)),
             },
             to: EmailAddress::parse("email", "ann@example.com").unwrap(),
-            product_name: Name::stored(product.clone()),
-            title: Title::stored(title.clone()),
+            product_name: Name::from_stored(product.clone()),
+            title: Title::from_stored(title.clone()),
             request_url: "https://acme.example/feature_requests/7".to_owned(),
             // Stored HTML has been cleaned, and has no NUL.
             comment: Arc::new(

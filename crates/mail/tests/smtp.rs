@@ -10,7 +10,7 @@ use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, CustomerId};
-use roadmap_domain::model::mail::{MailId, NotSent, Notification};
+use roadmap_domain::model::mail::{MailId, Notification, SendError};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::Mailer;
 use roadmap_mail::{SmtpMailer, SmtpOptions};
@@ -47,12 +47,12 @@ fn with_login(sink: &Sink, login: &str) -> String {
 }
 
 /// Whether it is for later, and whether there is no such mailbox; and why.
-fn kind_and_reason(outcome: Result<(), NotSent>) -> (&'static str, String) {
+fn kind_and_reason(outcome: Result<(), SendError>) -> (&'static str, String) {
     match outcome {
         Ok(()) => ("sent", String::new()),
-        Err(NotSent::Later { reason }) => ("later", reason),
-        Err(NotSent::Never { reason, no_such_mailbox: false }) => ("never", reason),
-        Err(NotSent::Never { reason, no_such_mailbox: true }) => ("no mailbox", reason),
+        Err(SendError::Transient { reason }) => ("later", reason),
+        Err(SendError::Permanent { reason, no_such_mailbox: false }) => ("never", reason),
+        Err(SendError::Permanent { reason, no_such_mailbox: true }) => ("no mailbox", reason),
     }
 }
 

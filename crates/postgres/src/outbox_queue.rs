@@ -12,7 +12,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{CommentId, CustomerId, RequestId, WorkspaceId};
+use roadmap_domain::model::id::{CommentId, CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::mail::{
     DigestEntry, DigestId, LeasedDigest, LeasedMail, LeasedMails, MailFailure, MailId, MailOutcome, MailStatus,
     OutboxDepth, UnreadableMail, Unsubscription,
@@ -85,7 +85,7 @@ statement! {
                   AND sent.customer_id = due.customer_id AND sent.sent_at >= {hour} AND sent.digest_at IS NULL)
                 + (SELECT count(*) FROM outbox held WHERE held.workspace_id = {workspace}
                     AND held.customer_id = due.customer_id AND held.leased_until > {now} AND held.digest_at IS NULL)
-                AS recent,
+                AS recent_count,
                 mail_stopped_at IS NULL AND coalesce(subscribed, false) AS is_wanted
          FROM due
          JOIN comments ON comments.workspace_id = {workspace} AND comments.id = due.comment_id
@@ -106,7 +106,7 @@ statement! {
          RETURNING outbox.comment_id, outbox.customer_id, attempts
      )
      SELECT mail.comment_id, mail.customer_id, attempts, email, request_id, tag_number, title, content, product_name,
-            subdomain, recent, is_wanted
+            subdomain, recent_count, is_wanted
      FROM mail
      LEFT JOIN leased ON leased.comment_id = mail.comment_id AND leased.customer_id = mail.customer_id
      JOIN settings ON settings.workspace_id = {workspace}
@@ -405,7 +405,7 @@ impl OutboxQueue for PostgresStore {
             let (customer, at, mails, tries, comment, email, product_name, subdomain, tag_number, title, beginning) =
                 row;
             let at = at.into_timestamp("outbox", "digest_at", comment)?;
-            let entry = DigestEntry { tag_number, title: Title::stored(title), beginning };
+            let entry = DigestEntry { tag_number, title: Title::from_stored(title), beginning };
             match digests.last_mut() {
                 Some(digest) if digest.id.first.customer.uuid() == customer && digest.id.at == at => {
                     digest.entries.push(entry);
@@ -417,9 +417,9 @@ impl OutboxQueue for PostgresStore {
                     },
                     leased_until: until,
                     attempt: NonZeroU32::new(tries.unsigned_abs()).unwrap_or(NonZeroU32::MIN),
-                    to: EmailAddress::stored(email),
-                    product_name: Name::stored(product_name),
-                    subdomain: Subdomain::stored(subdomain),
+                    to: EmailAddress::from_stored(email),
+                    product_name: Name::from_stored(product_name),
+                    subdomain: Subdomain::from_stored(subdomain),
                     entries: vec![entry],
                     mails: mails.unsigned_abs(),
                 }),
@@ -444,7 +444,7 @@ impl OutboxQueue for PostgresStore {
             MailOutcome::Sent => (None, Some(now), None, false),
             MailOutcome::Postponed { until, reason } => (Some((*until).into()), None, Some(reason.clone()), false),
             MailOutcome::Dead { reason, no_such_mailbox } => (None, None, Some(reason.clone()), *no_such_mailbox),
-            MailOutcome::Returned | MailOutcome::Held { .. } => {
+            MailOutcome::Released | MailOutcome::Held { .. } => {
                 let put_back = ReturnDigest { workspace, customer, at, leased_until, due_at: now };
                 return Ok(session.run(put_back.execute(&mut session.connection()?)).await? > 0);
             }
@@ -469,7 +469,7 @@ impl OutboxQueue for PostgresStore {
             MailOutcome::Sent => (None, Some(now), None, false),
             MailOutcome::Postponed { until, reason } => (Some((*until).into()), None, Some(reason.clone()), false),
             MailOutcome::Dead { reason, no_such_mailbox } => (None, None, Some(reason.clone()), *no_such_mailbox),
-            MailOutcome::Returned => {
+            MailOutcome::Released => {
                 let put_back = Return { workspace, comment, customer, leased_until, now };
                 return Ok(session.run(put_back.execute(&mut session.connection()?)).await? > 0);
             }
@@ -505,7 +505,7 @@ impl OutboxQueue for PostgresStore {
             Ok(MailFailure {
                 id: MailId { comment: CommentId::new(comment), customer: CustomerId::new(customer) },
                 attempts: attempts.unsigned_abs(),
-                next: optional_timestamp(next, "outbox", "due_at", comment)?,
+                next_attempt_at: optional_timestamp(next, "outbox", "due_at", comment)?,
                 reason,
             })
         };
@@ -587,20 +587,20 @@ fn leased(
     leased_until: Timestamp,
     comments: &mut HashMap<CommentId, Arc<CleanHtml>>,
 ) -> Result<LeasedMail, StoreError> {
-    let (_, _, attempts, email, request, tag_number, title, content, product_name, subdomain, recent) = row;
+    let (_, _, attempts, email, request, tag_number, title, content, product_name, subdomain, recent_count) = row;
     let attempt = attempts.and_then(|attempts| u32::try_from(attempts).ok()).and_then(NonZeroU32::new);
-    let comment = comments.entry(id.comment).or_insert_with(|| Arc::new(CleanHtml::stored(content)));
+    let comment = comments.entry(id.comment).or_insert_with(|| Arc::new(CleanHtml::from_stored(content)));
     Ok(LeasedMail {
         id,
         leased_until,
         attempt: attempt.ok_or_else(|| inconsistent("outbox", "attempts", id))?,
-        to: EmailAddress::stored(email),
-        request: RequestId::new(request),
+        to: EmailAddress::from_stored(email),
+        request: FeatureRequestId::new(request),
         tag_number,
-        title: Title::stored(title),
+        title: Title::from_stored(title),
         comment: comment.clone(),
-        product_name: Name::stored(product_name),
-        subdomain: Subdomain::stored(subdomain),
-        recent: u32::try_from(recent).unwrap_or(u32::MAX),
+        product_name: Name::from_stored(product_name),
+        subdomain: Subdomain::from_stored(subdomain),
+        recent_count: u32::try_from(recent_count).unwrap_or(u32::MAX),
     })
 }

@@ -6,8 +6,8 @@ use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, Nulla
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::api_key::{ApiKey, Scopes};
-use roadmap_domain::model::feature_request::{RequestSummary, Title};
-use roadmap_domain::model::id::{ApiKeyId, LaneId, RequestId, TrackId};
+use roadmap_domain::model::feature_request::{FeatureRequestSummary, Title};
+use roadmap_domain::model::id::{ApiKeyId, FeatureRequestId, LaneId, TrackId};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::{Lane, Placement, Track};
 use uuid::Uuid;
@@ -63,15 +63,15 @@ pub(crate) struct SummaryRow {
     created_at: TimestampColumn,
 }
 
-impl TryFrom<SummaryRow> for RequestSummary {
+impl TryFrom<SummaryRow> for FeatureRequestSummary {
     type Error = StoreError;
 
     fn try_from(row: SummaryRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: RequestId::new(row.id),
+            id: FeatureRequestId::new(row.id),
             tag_number: row.tag_number,
-            title: Title::stored(row.title),
-            placement: Placement { track: Name::stored(row.track), status: row.lane.map(Name::stored) },
+            title: Title::from_stored(row.title),
+            placement: Placement { track: Name::from_stored(row.track), status: row.lane.map(Name::from_stored) },
             votes_count: row.votes_count,
             created_at: row.created_at.into_timestamp("feature_requests", "created_at", row.id)?,
         })
@@ -102,8 +102,8 @@ impl From<TrackRow> for Track {
         let lane = row.lane_id.zip(row.lane_name);
         Self {
             id: TrackId::new(row.id),
-            name: Name::stored(row.name),
-            lane: lane.map(|(id, name)| Lane { id: LaneId::new(id), name: Name::stored(name) }),
+            name: Name::from_stored(row.name),
+            lane: lane.map(|(id, name)| Lane { id: LaneId::new(id), name: Name::from_stored(name) }),
         }
     }
 }
@@ -145,7 +145,7 @@ impl TryFrom<ApiKeyRow> for ApiKey {
         let optional = |timestamp, column| optional_timestamp(timestamp, "api_keys", column, row.id);
         Ok(Self {
             id: ApiKeyId::new(row.id),
-            name: Name::stored(row.name),
+            name: Name::from_stored(row.name),
             last_four: row.last_four,
             scopes: Scopes { read: row.can_read, write: row.can_write },
             created_at: row.created_at.into_timestamp("api_keys", "created_at", row.id)?,

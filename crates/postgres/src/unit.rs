@@ -15,7 +15,7 @@ use futures_util::FutureExt;
 use futures_util::future::{join3, ready};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
-use roadmap_domain::model::operation_key::{OperationKey, SavedReply};
+use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Begun, Ended, Store, UnitOfWork};
 use uuid::Uuid;
@@ -66,7 +66,7 @@ enum KeyClaim {
     /// Nobody has answered under it, and nobody will before the unit ends. Or there is no key.
     Held,
     /// It was used before.
-    Replay(SavedReply),
+    Replay(SavedResponse),
     /// Another process has it.
     Busy,
 }
@@ -142,9 +142,9 @@ impl PostgresUnit {
     }
 }
 
-fn saved_response((status, body): (i32, Vec<u8>), key: &OperationKey) -> Result<SavedReply, StoreError> {
+fn saved_response((status, body): (i32, Vec<u8>), key: &OperationKey) -> Result<SavedResponse, StoreError> {
     let status = u16::try_from(status).map_err(|_| inconsistent("operations", "status", key.as_str()))?;
-    Ok(SavedReply { status, body })
+    Ok(SavedResponse { status, body })
 }
 
 /// The number of the lock that stands for a key: half of the name-based UUID (RFC 9562 section 5.5)
@@ -166,7 +166,7 @@ impl Store for PostgresStore {
 
 #[async_trait]
 impl UnitOfWork for PostgresUnit {
-    async fn commit(mut self: Box<Self>, saved: Option<&SavedReply>, at: Timestamp) -> Result<Ended, StoreError> {
+    async fn commit(mut self: Box<Self>, saved: Option<&SavedResponse>, at: Timestamp) -> Result<Ended, StoreError> {
         // A command that asked for nothing has not claimed its key either.
         let is_pending = matches!(*self.claim(), KeyClaim::Pending);
         if is_pending && let Err(error) = self.run(ready(Ok(()))).await {

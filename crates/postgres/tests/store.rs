@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
-use roadmap_domain::model::operation_key::{OperationKey, SavedReply};
+use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::setting::Setting;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
@@ -571,7 +571,7 @@ async fn a_response_that_cannot_be_saved_rolls_back_its_unit() {
     let setting = Setting::parse("Acme", "https://acme.example").unwrap();
     let now = Timestamp::from_millis(0).unwrap();
     assert_eq!(unit.insert_workspace(&workspace, &setting, now).await.unwrap(), Insertion::Inserted);
-    let reply = SavedReply { status: 299, body: Vec::new() };
+    let reply = SavedResponse { status: 299, body: Vec::new() };
     assert!(unit.commit(Some(&reply), now).await.is_err());
     assert_eq!(database.rows("SELECT subdomain FROM workspaces"), Vec::<Vec<_>>::new());
 }

@@ -141,7 +141,7 @@ async fn find_workspace(application: &Application, raw: &str) -> anyhow::Result<
     let subdomain = Subdomain::parse("--workspace", raw)?;
     let found = application.directory.workspace(&subdomain).await?;
     found
-        .ok_or(RoadmapError::Missing(Resource::Workspace))
+        .ok_or(RoadmapError::NotFound(Resource::Workspace))
         .with_context(|| format!("no workspace `{subdomain}`; `roadmap workspace list` shows those there are"))
 }
 

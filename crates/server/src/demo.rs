@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use async_trait::async_trait;
-use roadmap_domain::error::{Invalid, Parsed, RoadmapError};
+use roadmap_domain::error::{FieldError, RoadmapError, Validated};
 use roadmap_domain::model::api_key::Scopes;
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::changelog::ChangelogDraft;
 use roadmap_domain::model::comment::CommentDraft;
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::{Description, RequestRef, Tag, Title};
+use roadmap_domain::model::feature_request::{Description, FeatureRequestRef, Tag, Title};
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::setting::Setting;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::Track;
-use roadmap_domain::model::vote::Ballot;
+use roadmap_domain::model::vote::VoteDraft;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::ports::{Ids, UnitOfWork};
 use roadmap_domain::usecase::add_member::AddMember;
@@ -46,7 +46,7 @@ const KEY_LIFETIME: Duration = Duration::hours(24);
 /// The demo's workspace.
 pub(crate) fn subdomain() -> Subdomain {
     #[expect(clippy::expect_used, reason = "a constant, which a test reads too")]
-    Subdomain::of_label("demo").expect("a label")
+    Subdomain::from_label("demo").expect("a label")
 }
 
 /// Fills the workspace unless it is there, replaces the key of the last start, and returns what to try.
@@ -136,7 +136,7 @@ fn usage_text(base_url: &BaseUrl, key: &str, planned: Option<&Track>) -> String 
         ("Changelogs", get("/changelogs?page_size=2")),
         ("Settings", get("/setting")),
     ];
-    let mut text = format!("\n\nDemo workspace: {}\nAPI key: {key}\n\nTry:\n", base_url.of_workspace(&subdomain()));
+    let mut text = format!("\n\nDemo workspace: {}\nAPI key: {key}\n\nTry:\n", base_url.workspace_url(&subdomain()));
     for (title, call) in calls {
         text += &format!("\n# {title}\n{call}\n");
     }
@@ -246,27 +246,27 @@ impl FillDemo {
             title: Title::parse("title", &request.title)?,
             description: Description::parse("description", &request.description)?,
             tags: Tag::parse_list("tags", &request.tags)?,
-            track: Some(track.ok_or_else(|| Invalid::missing("track"))?.id),
+            track: Some(track.ok_or_else(|| FieldError::missing("track"))?.id),
             private: request.private,
             customer: Some(self.customer(request.author)?),
             note: None,
         };
         let created = CreateRequest::new(Ok(draft)).perform(&at(request.days_ago), work).await?;
-        let reference = RequestRef::Id(created.request.id);
+        let reference = FeatureRequestRef::Id(created.request.id);
         for voter in 1..request.votes {
             // Seven has no factor in common with ninety: no customer comes twice.
             let customer = self.customer((request.author + voter * 7) % self.data.customers.len().max(1))?;
             let days = request.days_ago - spread(voter, request.votes, request.days_ago);
-            let ballot = Ballot::of(Some(customer), None);
-            CastVote { request: reference, ballot }.perform(&at(days), work).await?;
+            let draft = VoteDraft::new(Some(customer), None);
+            CastVote { request: reference, draft }.perform(&at(days), work).await?;
         }
         for note in &request.notes {
             let author = self.member(note.author)?;
-            let ballot = Ballot::of(
+            let draft = VoteDraft::new(
                 Some(self.customer(note.customer)?),
                 Some(NoteDraft::parse(Some(&note.body), Some(author))?),
             );
-            CastVote { request: reference, ballot }.perform(&at(request.days_ago - note.days_after), work).await?;
+            CastVote { request: reference, draft }.perform(&at(request.days_ago - note.days_after), work).await?;
         }
         for comment in &request.comments {
             let draft = CommentDraft::parse(Some(&comment.content), Some(self.member(comment.author)?), false);
@@ -276,13 +276,13 @@ impl FillDemo {
         Ok(())
     }
 
-    fn customer(&self, index: usize) -> Parsed<CustomerDraft> {
-        let person = self.data.customers.get(index).ok_or_else(|| Invalid::missing("customer"))?;
+    fn customer(&self, index: usize) -> Validated<CustomerDraft> {
+        let person = self.data.customers.get(index).ok_or_else(|| FieldError::missing("customer"))?;
         CustomerDraft::parse(Some(&person.email), Some(&person.name))
     }
 
-    fn member(&self, index: usize) -> Parsed<&str> {
-        self.data.members.get(index).map(|member| member.email.as_str()).ok_or_else(|| Invalid::missing("author"))
+    fn member(&self, index: usize) -> Validated<&str> {
+        self.data.members.get(index).map(|member| member.email.as_str()).ok_or_else(|| FieldError::missing("author"))
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
-use roadmap_domain::policy::reference::{References, Secret};
+use roadmap_domain::policy::signed_reference::{ReferenceSigner, Secret};
 use roadmap_domain::ports::Random;
 use tempfile::NamedTempFile;
 
@@ -59,7 +59,7 @@ pub(crate) fn has_guessable_previous(settings: &Settings) -> bool {
 }
 
 /// What signs references.
-pub(crate) fn references(settings: &Settings) -> anyhow::Result<References> {
+pub(crate) fn references(settings: &Settings) -> anyhow::Result<ReferenceSigner> {
     let current = match (&settings.secret, &settings.database) {
         (Some(secret), _) => secret.clone(),
         // Processes that share a database must share the secret, and may not share a folder.
@@ -69,7 +69,7 @@ pub(crate) fn references(settings: &Settings) -> anyhow::Result<References> {
         ),
         (None, Database::File(_)) => load_or_create(&settings.data_dir)?,
     };
-    Ok(References::new(current, settings.previous_secrets.clone()))
+    Ok(ReferenceSigner::new(current, settings.previous_secrets.clone()))
 }
 
 /// The secret of the folder's file, which is made when it is not there.

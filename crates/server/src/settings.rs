@@ -15,7 +15,7 @@ use roadmap_api::forwarding::{HeaderFamily, Proxies};
 use roadmap_api::limits::{Rate, Rates};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::Subdomain;
-use roadmap_domain::policy::reference::Secret;
+use roadmap_domain::policy::signed_reference::Secret;
 use roadmap_domain::policy::storage::StorageLimits;
 use roadmap_mail::SmtpOptions;
 use serde::{Deserialize, Serialize};
@@ -649,7 +649,7 @@ fn unused_uploads(raw: &str) -> anyhow::Result<Option<Duration>> {
 
 fn retention(raw: &str) -> anyhow::Result<Duration> {
     let retention = duration("the setting operation_retention", raw)?;
-    if retention < roadmap_domain::policy::idempotency::SHORTEST_RETENTION {
+    if retention < roadmap_domain::policy::idempotency::MIN_RETENTION {
         bail!("the setting operation_retention is `{raw}`; clients rely on at least 24h");
     }
     Ok(retention)

@@ -13,7 +13,7 @@ use roadmap_api::observer::Observer;
 use roadmap_blobs::{LocalBlobs, S3Blobs};
 use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::base_url::BaseUrl;
-use roadmap_domain::policy::reference::References;
+use roadmap_domain::policy::signed_reference::ReferenceSigner;
 use roadmap_domain::ports::{
     Blobs, Clock, Connections, Directory, Health, Housekeeping, Ids, Mailer, OutboxQueue, RoadmapReader, Store,
     TextSearch, UsageStore,
@@ -68,7 +68,7 @@ pub(crate) struct HttpDependencies<'a> {
     /// Where files are.
     pub(crate) blobs: &'a Arc<dyn Blobs>,
     /// Signs references.
-    pub(crate) references: &'a Arc<References>,
+    pub(crate) references: &'a Arc<ReferenceSigner>,
     /// Is told of calls.
     pub(crate) observer: Arc<dyn Observer>,
     /// Where work goes on when its caller is gone.
@@ -235,7 +235,7 @@ impl Application {
         &self,
         settings: &Settings,
         base_url: &BaseUrl,
-        references: Arc<References>,
+        references: Arc<ReferenceSigner>,
     ) -> anyhow::Result<DeliverMail> {
         let mailer: Arc<dyn Mailer> = match &settings.mail {
             Mail::Folder(folder, from) => {

@@ -16,7 +16,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{CommentId, CustomerId, RequestId, WorkspaceId};
+use roadmap_domain::model::id::{CommentId, CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::mail::{
     DigestEntry, DigestId, LeasedDigest, LeasedMail, LeasedMails, MailFailure, MailId, MailOutcome, MailStatus,
     OutboxDepth, UnreadableMail, Unsubscription,
@@ -164,7 +164,7 @@ fn digest(customer: Id, at: i64, rows: Vec<DigestRow>, mails: u64, until: Timest
     let attempts = rows.iter().map(|row| row.1.unsigned_abs()).max().unwrap_or(1);
     let entry = |(.., tag_number, title, beginning): DigestRow| DigestEntry {
         tag_number,
-        title: Title::stored(title),
+        title: Title::from_stored(title),
         beginning,
     };
     Some(LeasedDigest {
@@ -174,9 +174,9 @@ fn digest(customer: Id, at: i64, rows: Vec<DigestRow>, mails: u64, until: Timest
         },
         leased_until: until,
         attempt: NonZeroU32::new(attempts).unwrap_or(NonZeroU32::MIN),
-        to: EmailAddress::stored(email),
-        product_name: Name::stored(product_name),
-        subdomain: Subdomain::stored(subdomain),
+        to: EmailAddress::from_stored(email),
+        product_name: Name::from_stored(product_name),
+        subdomain: Subdomain::from_stored(subdomain),
         entries: rows.into_iter().map(entry).collect(),
         mails,
     })
@@ -288,7 +288,7 @@ macro_rules! settle_rows {
                     outbox::attempts.eq(outbox::attempts - 1),
                 ))
                 .execute($connection)?,
-            MailOutcome::Returned => update($rows)
+            MailOutcome::Released => update($rows)
                 .set((no_lease, outbox::due_at.eq($now), outbox::attempts.eq(outbox::attempts - 1)))
                 .execute($connection)?,
         };
@@ -511,7 +511,7 @@ impl OutboxQueue for SqliteStore {
             Ok(MailFailure {
                 id: MailId { comment: CommentId::new(comment.0), customer: CustomerId::new(customer.0) },
                 attempts: attempts.unsigned_abs(),
-                next: optional_timestamp(next, "outbox", "due_at", comment)?,
+                next_attempt_at: optional_timestamp(next, "outbox", "due_at", comment)?,
                 reason,
             })
         };
@@ -630,20 +630,20 @@ fn leased(
     leased_until: Timestamp,
     comments: &mut HashMap<CommentId, Arc<CleanHtml>>,
 ) -> Result<LeasedMail, StoreError> {
-    let (_, _, attempts, email, request, tag_number, title, content, product_name, subdomain, recent) = row;
+    let (_, _, attempts, email, request, tag_number, title, content, product_name, subdomain, recent_count) = row;
     let attempt = u32::try_from(attempts.saturating_add(1)).ok().and_then(NonZeroU32::new);
-    let comment = comments.entry(id.comment).or_insert_with(|| Arc::new(CleanHtml::stored(content)));
+    let comment = comments.entry(id.comment).or_insert_with(|| Arc::new(CleanHtml::from_stored(content)));
     Ok(LeasedMail {
         id,
         leased_until,
         attempt: attempt.ok_or_else(|| inconsistent("outbox", "attempts", id))?,
-        to: EmailAddress::stored(email),
-        request: RequestId::new(request.0),
+        to: EmailAddress::from_stored(email),
+        request: FeatureRequestId::new(request.0),
         tag_number,
-        title: Title::stored(title),
+        title: Title::from_stored(title),
         comment: comment.clone(),
-        product_name: Name::stored(product_name),
-        subdomain: Subdomain::stored(subdomain),
-        recent: u32::try_from(recent).unwrap_or(u32::MAX),
+        product_name: Name::from_stored(product_name),
+        subdomain: Subdomain::from_stored(subdomain),
+        recent_count: u32::try_from(recent_count).unwrap_or(u32::MAX),
     })
 }

@@ -5,8 +5,8 @@ use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, Nulla
 use diesel::{OptionalExtension, Queryable, RunQueryDsl, SqliteConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::api_key::{ApiKey, Scopes};
-use roadmap_domain::model::feature_request::{RequestRef, RequestSummary, Title};
-use roadmap_domain::model::id::{ApiKeyId, LaneId, RequestId, TrackId};
+use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, Title};
+use roadmap_domain::model::id::{ApiKeyId, FeatureRequestId, LaneId, TrackId};
 use roadmap_domain::model::member::Author;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::{Lane, Placement, Track};
@@ -56,15 +56,15 @@ pub(crate) struct SummaryRow {
     created_at: i64,
 }
 
-impl TryFrom<SummaryRow> for RequestSummary {
+impl TryFrom<SummaryRow> for FeatureRequestSummary {
     type Error = StoreError;
 
     fn try_from(row: SummaryRow) -> Result<Self, StoreError> {
         Ok(Self {
-            id: RequestId::new(row.id.0),
+            id: FeatureRequestId::new(row.id.0),
             tag_number: row.tag_number,
-            title: Title::stored(row.title),
-            placement: Placement { track: Name::stored(row.track), status: row.lane.map(Name::stored) },
+            title: Title::from_stored(row.title),
+            placement: Placement { track: Name::from_stored(row.track), status: row.lane.map(Name::from_stored) },
             votes_count: row.votes_count,
             created_at: timestamp(row.created_at, "feature_requests", "created_at", row.id)?,
         })
@@ -75,15 +75,17 @@ impl TryFrom<SummaryRow> for RequestSummary {
 pub(crate) fn find_summary(
     connection: &mut SqliteConnection,
     workspace: Id,
-    request: &RequestRef,
+    request: &FeatureRequestRef,
 ) -> Result<Option<SummaryRow>, SqlError> {
     let requests = placed_requests().select(summary_columns()).filter(feature_requests::workspace_id.eq(workspace));
     Ok(match *request {
-        RequestRef::Id(id) => requests.filter(feature_requests::id.eq(Id(id.uuid()))).first(connection).optional()?,
-        RequestRef::Number(number) => {
+        FeatureRequestRef::Id(id) => {
+            requests.filter(feature_requests::id.eq(Id(id.uuid()))).first(connection).optional()?
+        }
+        FeatureRequestRef::Number(number) => {
             requests.filter(feature_requests::tag_number.eq(number)).first(connection).optional()?
         }
-        RequestRef::Nothing => None,
+        FeatureRequestRef::Unresolvable => None,
     })
 }
 
@@ -128,8 +130,8 @@ impl From<TrackRow> for Track {
         let lane = row.lane_id.zip(row.lane_name);
         Self {
             id: TrackId::new(row.id.0),
-            name: Name::stored(row.name),
-            lane: lane.map(|(id, name)| Lane { id: LaneId::new(id.0), name: Name::stored(name) }),
+            name: Name::from_stored(row.name),
+            lane: lane.map(|(id, name)| Lane { id: LaneId::new(id.0), name: Name::from_stored(name) }),
         }
     }
 }
@@ -171,7 +173,7 @@ impl TryFrom<ApiKeyRow> for ApiKey {
         let optional = |millis, column| optional_timestamp(millis, "api_keys", column, row.id);
         Ok(Self {
             id: ApiKeyId::new(row.id.0),
-            name: Name::stored(row.name),
+            name: Name::from_stored(row.name),
             last_four: row.last_four,
             scopes: Scopes { read: row.can_read, write: row.can_write },
             created_at: timestamp(row.created_at, "api_keys", "created_at", row.id)?,

@@ -5,7 +5,7 @@ use diesel::SqliteConnection;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
-use roadmap_domain::model::operation_key::{OperationKey, SavedReply};
+use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Begun, Ended, Store, UnitOfWork};
 
@@ -72,7 +72,7 @@ fn find_saved_response(
     connection: &mut SqliteConnection,
     workspace: Id,
     key: &OperationKey,
-) -> Result<Option<SavedReply>, SqlError> {
+) -> Result<Option<SavedResponse>, SqlError> {
     let saved: Option<(i32, Vec<u8>)> = operations::table
         .filter(operations::workspace_id.eq(workspace))
         .filter(operations::operation_key.eq(key.as_str()))
@@ -81,17 +81,17 @@ fn find_saved_response(
         .optional()?;
     let Some((status, body)) = saved else { return Ok(None) };
     let status = u16::try_from(status).map_err(|_| inconsistent("operations", "status", key.as_str()))?;
-    Ok(Some(SavedReply { status, body }))
+    Ok(Some(SavedResponse { status, body }))
 }
 
 #[async_trait]
 impl UnitOfWork for SqliteUnit {
-    async fn commit(mut self: Box<Self>, saved: Option<&SavedReply>, at: Timestamp) -> Result<Ended, StoreError> {
+    async fn commit(mut self: Box<Self>, saved: Option<&SavedResponse>, at: Timestamp) -> Result<Ended, StoreError> {
         let guard = self.guard.take().ok_or_else(lost_unit_error)?;
         let workspace = self.workspace;
         let record = self.key.take().zip(saved.cloned());
         let record = move |connection: &mut SqliteConnection| {
-            if let Some((key, SavedReply { status, body })) = record {
+            if let Some((key, SavedResponse { status, body })) = record {
                 diesel::insert_into(operations::table)
                     .values((
                         operations::workspace_id.eq(workspace),

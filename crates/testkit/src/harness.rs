@@ -7,14 +7,14 @@ use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::comment::CommentDraft;
 use roadmap_domain::model::customer::CustomerDraft;
-use roadmap_domain::model::feature_request::{Description, RequestRef, RequestSummary, Tag, Title};
+use roadmap_domain::model::feature_request::{Description, FeatureRequestRef, FeatureRequestSummary, Tag, Title};
 use roadmap_domain::model::id::{MemberId, TrackId, WorkspaceId};
 use roadmap_domain::model::note::NoteDraft;
-use roadmap_domain::model::operation_key::{OperationKey, SavedReply};
+use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::model::setting::Setting;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::model::vote::{Ballot, VoteCast};
+use roadmap_domain::model::vote::{VoteCast, VoteDraft};
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::{
     Clock, Directory, Housekeeping, Ids, OutboxQueue, RoadmapReader, Store, TextSearch, UnitOfWork, UsageStore,
@@ -103,7 +103,7 @@ impl Harness {
     /// It is not.
     pub async fn try_workspace(&self, subdomain: &str) -> Result<Workspace, RoadmapError> {
         let operation = CreateWorkspace {
-            subdomain: Subdomain::of_label(subdomain).unwrap(),
+            subdomain: Subdomain::from_label(subdomain).unwrap(),
             setting: Setting::parse("Acme", "https://acme.example").unwrap(),
         };
         let id = WorkspaceId::new(self.ids.next(self.clock.now()));
@@ -111,26 +111,26 @@ impl Harness {
     }
 
     /// A new request with this title.
-    pub async fn request(&self, workspace: WorkspaceId, title: &str) -> RequestSummary {
+    pub async fn request(&self, workspace: WorkspaceId, title: &str) -> FeatureRequestSummary {
         self.create(workspace, draft(title, &[], "")).await
     }
 
     /// A new request.
-    pub async fn create(&self, workspace: WorkspaceId, draft: RequestDraft) -> RequestSummary {
+    pub async fn create(&self, workspace: WorkspaceId, draft: RequestDraft) -> FeatureRequestSummary {
         let created = self.executor.apply(workspace, &CreateRequest::new(Ok(draft))).await;
         created.expect("a request").request
     }
 
     /// The request of this number.
-    pub async fn find(&self, workspace: WorkspaceId, number: i64) -> RequestSummary {
+    pub async fn find(&self, workspace: WorkspaceId, number: i64) -> FeatureRequestSummary {
         let repeat =
-            MoveRequest { request: RequestRef::Number(number), track: Ok(self.track(workspace, "Inbox").await) };
+            MoveRequest { request: FeatureRequestRef::Number(number), track: Ok(self.track(workspace, "Inbox").await) };
         self.executor.apply(workspace, &repeat).await.expect("the request")
     }
 
     /// A vote of a customer for a request.
-    pub async fn vote(&self, workspace: WorkspaceId, request: &RequestSummary, email: &str) -> VoteCast {
-        let operation = vote(RequestRef::Id(request.id), Some((email, None)), None);
+    pub async fn vote(&self, workspace: WorkspaceId, request: &FeatureRequestSummary, email: &str) -> VoteCast {
+        let operation = vote(FeatureRequestRef::Id(request.id), Some((email, None)), None);
         self.executor.apply(workspace, &operation).await.expect("a vote")
     }
 
@@ -176,8 +176,8 @@ pub fn operation_key(raw: &str) -> OperationKey {
 
 /// A success with this body.
 #[must_use]
-pub fn reply(body: &str) -> SavedReply {
-    SavedReply { status: 201, body: body.as_bytes().to_vec() }
+pub fn reply(body: &str) -> SavedResponse {
+    SavedResponse { status: 201, body: body.as_bytes().to_vec() }
 }
 
 /// A public request by nobody.
@@ -197,15 +197,15 @@ pub fn draft(title: &str, tags: &[&str], description: &str) -> RequestDraft {
 
 /// A vote by a customer (address and name), with or without a note.
 #[must_use]
-pub fn vote(request: RequestRef, customer: Option<(&str, Option<&str>)>, note: Option<&str>) -> CastVote {
+pub fn vote(request: FeatureRequestRef, customer: Option<(&str, Option<&str>)>, note: Option<&str>) -> CastVote {
     let customer = customer.map(|(email, name)| CustomerDraft::parse(Some(email), name).unwrap());
     let note = note.map(|body| NoteDraft::parse(Some(body), None).unwrap());
-    CastVote { request, ballot: Ballot::of(customer, note) }
+    CastVote { request, draft: VoteDraft::new(customer, note) }
 }
 
 /// A comment.
 #[must_use]
-pub fn comment(request: RequestRef, content: &str, notify_all_voters: bool) -> PostComment {
+pub fn comment(request: FeatureRequestRef, content: &str, notify_all_voters: bool) -> PostComment {
     PostComment { request, draft: CommentDraft::parse(Some(content), None, notify_all_voters), mails_per_day: None }
 }
 

@@ -45,11 +45,11 @@ fn caller(workspace: u128, key: u128) -> Credential {
     Credential {
         workspace: Workspace {
             id: WorkspaceId::new(Uuid::from_u128(workspace)),
-            subdomain: Subdomain::of_label("acme").unwrap(),
+            subdomain: Subdomain::from_label("acme").unwrap(),
         },
         key: ApiKey {
             id: ApiKeyId::new(Uuid::from_u128(key)),
-            name: Name::stored("ci".to_owned()),
+            name: Name::from_stored("ci".to_owned()),
             last_four: "abcd".to_owned(),
             scopes: Scopes::ALL,
             created_at: at,

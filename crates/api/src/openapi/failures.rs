@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use actix_web::ResponseError;
 use actix_web::http::StatusCode;
-use roadmap_domain::error::{Budget, Invalid, OverBudget, Resource, RoadmapError, StoreError};
+use roadmap_domain::error::{Budget, FieldError, OverBudget, Resource, RoadmapError, StoreError};
 use roadmap_domain::usecase::upload_attachment;
 use serde_json::{Map, Value, json};
 use utoipa::IntoResponses;
@@ -34,7 +34,7 @@ fn failure(name: &'static str, when: &'static str, errors: &[ApiError]) -> Failu
 
 fn all_failures() -> Vec<Failure> {
     let domain = |error: RoadmapError| -> ApiError { error.into() };
-    let missing = |resource| domain(RoadmapError::Missing(resource));
+    let missing = |resource| domain(RoadmapError::NotFound(resource));
     let over = |budget, limit| domain(OverBudget { budget, limit }.into());
     let store = || StoreError::Unavailable("".into());
     vec![
@@ -58,7 +58,7 @@ fn all_failures() -> Vec<Failure> {
             "Host or key are wrong: missing, unknown, of another workspace, revoked or expired.",
             &[domain(RoadmapError::Unauthenticated)],
         ),
-        failure("OutOfScope", "The key may not do this.", &[domain(RoadmapError::OutOfScope)]),
+        failure("OutOfScope", "The key may not do this.", &[domain(RoadmapError::InsufficientScope)]),
         failure("UnknownRequest", "There is no such feature request.", &[missing(Resource::FeatureRequest)]),
         failure("UnknownTrack", "There is no such track.", &[missing(Resource::Track)]),
         failure(
@@ -79,7 +79,7 @@ fn all_failures() -> Vec<Failure> {
         failure(
             "Invalid",
             "A field or parameter cannot be accepted. The message names it.",
-            &[Invalid::missing("title").into()],
+            &[FieldError::missing("title").into()],
         ),
         failure("NoFile", "The part `file` is missing, or larger than 50 MB.", &[upload_attachment::refused().into()]),
         failure(

@@ -118,7 +118,7 @@ pub(crate) fn tags() -> Array {
     ArrayBuilder::new()
         .schema_type(SchemaType::from_iter([Type::Array, Type::Null]))
         .items(line_schema(Tag::MAX))
-        .max_items(Some(Tag::MOST))
+        .max_items(Some(Tag::MAX_COUNT))
         .description(Some("Words to find it by. Repeated ones count once, whatever their case."))
         .build()
 }
@@ -222,7 +222,7 @@ parameters! {
         let words = string(NO_NUL, "").max_length(Some(SearchQuery::MAX)).description(None::<String>).build();
         let what = format!(
             "The words to look for, {} of them at most; the last may be unfinished. Blank finds nothing.",
-            SearchQuery::MOST_WORDS
+            SearchQuery::MAX_WORDS
         );
         let most = format!("Most results. More than {MAX_PER_PAGE} are lowered to {MAX_PER_PAGE}.");
         vec![

@@ -1,10 +1,10 @@
 //! `GET` and `POST /changelogs`, contract section 4.9.
 
 use actix_web::{HttpResponse, web};
-use roadmap_domain::error::{Invalid, Parsed};
+use roadmap_domain::error::{FieldError, Validated};
 use roadmap_domain::model::changelog::ChangelogDraft;
 use roadmap_domain::model::id::AttachmentId;
-use roadmap_domain::policy::reference::Purpose;
+use roadmap_domain::policy::signed_reference::Purpose;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -78,8 +78,8 @@ pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Resu
     execute_operation(&state, input, |body| draft(body, referred), |draft| CreateChangelog { draft }, render).await
 }
 
-fn draft(body: Body, referred: impl FnOnce(&str) -> Option<AttachmentId>) -> Parsed<ChangelogDraft> {
-    let Object(changelog) = body.changelog.ok_or_else(|| Invalid::missing("changelog"))?;
+fn draft(body: Body, referred: impl FnOnce(&str) -> Option<AttachmentId>) -> Validated<ChangelogDraft> {
+    let Object(changelog) = body.changelog.ok_or_else(|| FieldError::missing("changelog"))?;
     ChangelogDraft::parse(
         changelog.title.as_deref(),
         changelog.content.as_deref(),

@@ -1,7 +1,7 @@
 //! `POST /feature_requests/{id}/comments`: posts a public comment, contract section 4.8.
 
 use actix_web::{HttpRequest, HttpResponse, web};
-use roadmap_domain::error::{Invalid, Parsed};
+use roadmap_domain::error::{FieldError, Validated};
 use roadmap_domain::model::comment::CommentDraft;
 use roadmap_domain::usecase::post_comment::PostComment;
 use serde::Deserialize;
@@ -70,9 +70,9 @@ pub(crate) async fn create(
     execute_operation(&state, input, draft, operation, render).await
 }
 
-fn draft(body: Body) -> Parsed<CommentDraft> {
+fn draft(body: Body) -> Validated<CommentDraft> {
     // A body without `comment` lacks the content as much as one with an empty `comment`.
-    let Object(comment) = body.comment.ok_or_else(|| Invalid::missing("content"))?;
+    let Object(comment) = body.comment.ok_or_else(|| FieldError::missing("content"))?;
     let notify = body.notify_all_voters.unwrap_or(false);
     CommentDraft::parse(comment.content.as_deref(), body.author_email.as_deref(), notify)
 }

@@ -1,12 +1,12 @@
 //! `GET` and `POST /feature_requests`: search and creation, contract sections 4.5 and 4.9.
 
 use actix_web::{HttpResponse, web};
-use roadmap_domain::error::{Invalid, Parsed};
+use roadmap_domain::error::{FieldError, Validated};
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::feature_request::{Description, Tag, Title};
 use roadmap_domain::model::id::{TrackId, parse_uuid};
 use roadmap_domain::model::note::NoteDraft;
-use roadmap_domain::model::pagination::count;
+use roadmap_domain::model::pagination::parse_count;
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::usecase::create_request::{CreateRequest, RequestDraft};
 use roadmap_domain::usecase::search_requests::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
@@ -67,7 +67,7 @@ struct FeatureRequestBody {
 )]
 pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
     let query = SearchQuery::parse("query", input.query.get("query")?.unwrap_or_default())?;
-    let per_page = count("per_page", input.query.get("per_page")?, DEFAULT_PER_PAGE, MAX_PER_PAGE)?;
+    let per_page = parse_count("per_page", input.query.get("per_page")?, DEFAULT_PER_PAGE, MAX_PER_PAGE)?;
     let limit = usize::try_from(per_page).unwrap_or(usize::MAX);
     let found = state.search.run(input.workspace, &query, limit).await?;
     Ok(wire::ok(&wire::feature_request::found(&found, &input.links)))
@@ -121,8 +121,8 @@ pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Resu
     execute_operation(&state, input, draft, CreateRequest::new, render).await
 }
 
-fn draft(body: Body) -> Parsed<RequestDraft> {
-    let Object(request) = body.feature_request.ok_or_else(|| Invalid::missing("feature_request"))?;
+fn draft(body: Body) -> Validated<RequestDraft> {
+    let Object(request) = body.feature_request.ok_or_else(|| FieldError::missing("feature_request"))?;
     let track = request.track_id.as_deref().filter(|raw| !raw.trim().is_empty());
     Ok(RequestDraft {
         title: Title::parse("title", request.title.as_deref().unwrap_or_default())?,
@@ -136,12 +136,12 @@ fn draft(body: Body) -> Parsed<RequestDraft> {
 }
 
 /// The customer of a body, if it has one.
-pub(crate) fn customer(body: Option<Object<CustomerBody>>) -> Parsed<Option<CustomerDraft>> {
+pub(crate) fn customer(body: Option<Object<CustomerBody>>) -> Validated<Option<CustomerDraft>> {
     body.map(|Object(CustomerBody { email, name })| CustomerDraft::parse(email.as_deref(), name.as_deref())).transpose()
 }
 
 /// The note of a body, if it has one.
-pub(crate) fn note(body: Option<Object<ReferenceNoteBody>>) -> Parsed<Option<NoteDraft>> {
+pub(crate) fn note(body: Option<Object<ReferenceNoteBody>>) -> Validated<Option<NoteDraft>> {
     body.map(|Object(ReferenceNoteBody { body, author_email })| {
         NoteDraft::parse(body.as_deref(), author_email.as_deref())
     })

@@ -1,7 +1,7 @@
 //! `GET`, `PATCH` and `PUT /setting`, contract sections 4.2 and 4.3.
 
 use actix_web::{HttpResponse, web};
-use roadmap_domain::error::{Invalid, Parsed, Resource, RoadmapError};
+use roadmap_domain::error::{FieldError, Resource, RoadmapError, Validated};
 use roadmap_domain::model::setting::SettingChange;
 use roadmap_domain::usecase::update_setting::UpdateSetting;
 use serde::Deserialize;
@@ -43,7 +43,7 @@ struct SettingBody {
 )]
 pub(crate) async fn show(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
     let setting = state.reader.setting(input.workspace).await?;
-    let setting = setting.ok_or(RoadmapError::Missing(Resource::Workspace))?;
+    let setting = setting.ok_or(RoadmapError::NotFound(Resource::Workspace))?;
     Ok(wire::ok(&wire::setting::shown(&setting)))
 }
 
@@ -82,8 +82,8 @@ pub(crate) async fn replace(state: web::Data<State>, input: WriteRequest) -> Res
     update(state, input).await
 }
 
-fn change(body: Body) -> Parsed<SettingChange> {
-    let Object(setting) = body.setting.ok_or_else(|| Invalid::missing("setting"))?;
+fn change(body: Body) -> Validated<SettingChange> {
+    let Object(setting) = body.setting.ok_or_else(|| FieldError::missing("setting"))?;
     let product_name = setting.product_name.as_ref().map(Option::as_deref);
     let website_url = setting.website_url.as_ref().map(Option::as_deref);
     SettingChange::parse(product_name, website_url)

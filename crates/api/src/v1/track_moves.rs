@@ -1,7 +1,7 @@
 //! `PATCH /feature_requests/{id}/track`: moves a request to a track, contract section 4.9.
 
 use actix_web::{HttpRequest, HttpResponse, web};
-use roadmap_domain::error::Parsed;
+use roadmap_domain::error::Validated;
 use roadmap_domain::model::id::{TrackId, parse_uuid};
 use roadmap_domain::usecase::move_request::MoveRequest;
 use serde::Deserialize;
@@ -49,6 +49,6 @@ pub(crate) async fn update(
     execute_operation(&state, input, track, operation, render).await
 }
 
-fn track(body: Body) -> Parsed<TrackId> {
+fn track(body: Body) -> Validated<TrackId> {
     parse_uuid("track_id", body.track_id.as_deref().unwrap_or_default()).map(TrackId::new)
 }

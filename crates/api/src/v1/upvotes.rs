@@ -1,8 +1,8 @@
 //! `POST /feature_requests/{id}/upvotes`: adds a voter and a note, contract section 4.7.
 
 use actix_web::{HttpRequest, HttpResponse, web};
-use roadmap_domain::error::Parsed;
-use roadmap_domain::model::vote::Ballot;
+use roadmap_domain::error::Validated;
+use roadmap_domain::model::vote::VoteDraft;
 use roadmap_domain::usecase::cast_vote::CastVote;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -57,11 +57,11 @@ pub(crate) async fn create(
 ) -> Result<HttpResponse, ApiError> {
     let links = input.links.clone();
     let request = feature_request_ref(&request);
-    let operation = move |ballot| CastVote { request, ballot };
+    let operation = move |draft| CastVote { request, draft };
     let render = move |cast| wire::feature_request::vote_cast(&cast, &links);
-    execute_operation(&state, input, ballot, operation, render).await
+    execute_operation(&state, input, draft, operation, render).await
 }
 
-fn ballot(body: Body) -> Parsed<Ballot> {
-    Ballot::of(customer(body.customer)?, note(body.reference_note)?)
+fn draft(body: Body) -> Validated<VoteDraft> {
+    VoteDraft::new(customer(body.customer)?, note(body.reference_note)?)
 }

@@ -34,7 +34,7 @@ pub(crate) async fn index(
     // Whether the record exists comes before the fields.
     let listed = *page.as_ref().unwrap_or(&PageRequest::default());
     let voters = state.reader.voters(input.workspace, &feature_request_ref(&request), listed).await?;
-    let voters = voters.ok_or(RoadmapError::Missing(Resource::FeatureRequest))?;
+    let voters = voters.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
     page?;
     Ok(wire::ok(&wire::voter::listed(&voters)))
 }

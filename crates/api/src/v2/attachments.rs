@@ -134,7 +134,7 @@ fn file_description(field: &Field) -> FileDescription {
     let extended = extended.and_then(|name| String::from_utf8(name).ok());
     let plain = disposition.and_then(|disposition| disposition.get_filename()).map(str::to_owned);
     FileDescription {
-        filename: Filename::cleaned(&extended.or(plain).unwrap_or_default()),
+        filename: Filename::sanitize(&extended.or(plain).unwrap_or_default()),
         media_type: field.content_type().map(|mime| mime.essence_str().to_owned()),
     }
 }

@@ -2,7 +2,7 @@
 
 use actix_web::http::StatusCode;
 use roadmap_domain::model::changelog::Changelog;
-use roadmap_domain::model::operation_key::SavedReply;
+use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::model::pagination::Listing;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -82,6 +82,6 @@ pub(crate) fn listed<'a>(changelogs: &'a Listing<Changelog>, links: &Links) -> i
     Page { changelogs: items, envelope: changelogs.into() }
 }
 
-pub(crate) fn created(changelog: &Changelog, links: &Links) -> SavedReply {
+pub(crate) fn created(changelog: &Changelog, links: &Links) -> SavedResponse {
     saved_response(StatusCode::CREATED, &Created { changelog: fields(changelog, links) })
 }

@@ -1,7 +1,7 @@
 //! A comment that was posted, contract section 4.8.
 
 use actix_web::http::StatusCode;
-use roadmap_domain::model::operation_key::SavedReply;
+use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::usecase::post_comment::CommentPosted;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -29,7 +29,7 @@ pub(crate) struct Comment<'a> {
     created_at: String,
 }
 
-pub(crate) fn posted(posted: &CommentPosted, links: &Links) -> SavedReply {
+pub(crate) fn posted(posted: &CommentPosted, links: &Links) -> SavedResponse {
     let comment = Comment {
         id: posted.comment.id.to_string(),
         content: posted.comment.content.as_str(),

@@ -1,8 +1,8 @@
 //! The three shapes of a feature request, contract section 2.2.
 
 use actix_web::http::StatusCode;
-use roadmap_domain::model::feature_request::{FoundRequest, RequestSummary, excerpt};
-use roadmap_domain::model::operation_key::SavedReply;
+use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest, excerpt};
+use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::vote::VoteCast;
@@ -98,7 +98,7 @@ pub(crate) struct Cast {
     already_voted: bool,
 }
 
-pub(crate) fn summary(request: &RequestSummary, links: &Links) -> Summary {
+pub(crate) fn summary(request: &FeatureRequestSummary, links: &Links) -> Summary {
     let slug = request.slug();
     Summary {
         id: request.id.to_string(),
@@ -112,20 +112,21 @@ pub(crate) fn summary(request: &RequestSummary, links: &Links) -> Summary {
     }
 }
 
-pub(crate) fn voted(votes: &Listing<RequestSummary>, links: &Links) -> impl Serialize + use<> {
-    let voted = |request: &RequestSummary| Voted { summary: summary(request, links), tag_number: request.tag_number };
+pub(crate) fn voted(votes: &Listing<FeatureRequestSummary>, links: &Links) -> impl Serialize + use<> {
+    let voted =
+        |request: &FeatureRequestSummary| Voted { summary: summary(request, links), tag_number: request.tag_number };
     Page { feature_requests: votes.items.iter().map(voted).collect(), envelope: votes.into() }
 }
 
-pub(crate) fn found<'a>(found: &'a [FoundRequest], links: &Links) -> impl Serialize + use<'a> {
-    let item = |found: &'a FoundRequest| Found {
+pub(crate) fn found<'a>(found: &'a [FoundFeatureRequest], links: &Links) -> impl Serialize + use<'a> {
+    let item = |found: &'a FoundFeatureRequest| Found {
         summary: summary(&found.summary, links),
         description: excerpt(&found.description),
     };
     Results { feature_requests: found.iter().map(item).collect() }
 }
 
-pub(crate) fn vote_cast(cast: &VoteCast, links: &Links) -> SavedReply {
+pub(crate) fn vote_cast(cast: &VoteCast, links: &Links) -> SavedResponse {
     let body = Cast {
         feature_request: summary(&cast.request, links),
         vote_registered: cast.vote_registered(),
@@ -134,6 +135,6 @@ pub(crate) fn vote_cast(cast: &VoteCast, links: &Links) -> SavedReply {
     saved_response(StatusCode::CREATED, &body)
 }
 
-pub(crate) fn moved(request: &RequestSummary, links: &Links) -> SavedReply {
+pub(crate) fn moved(request: &FeatureRequestSummary, links: &Links) -> SavedResponse {
     saved_response(StatusCode::OK, &Moved { feature_request: summary(request, links) })
 }

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use roadmap_domain::model::attachment::Filename;
 use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::policy::reference::{Purpose, References};
+use roadmap_domain::policy::signed_reference::{Purpose, ReferenceSigner};
 
 /// Makes URLs from the configured base and the stored subdomain, never from what a client sent.
 #[derive(Debug, Clone)]
 pub struct Links {
     base: String,
     workspace: WorkspaceId,
-    references: Arc<References>,
+    references: Arc<ReferenceSigner>,
 }
 
 impl Links {
     /// Links below the workspace's base.
-    pub(crate) fn new(base: String, workspace: WorkspaceId, references: Arc<References>) -> Self {
+    pub(crate) fn new(base: String, workspace: WorkspaceId, references: Arc<ReferenceSigner>) -> Self {
         Self { base, workspace, references }
     }
 
@@ -43,13 +43,13 @@ impl Links {
 
     /// A file, for ever.
     pub(crate) fn blob(&self, file: AttachmentId, filename: &Filename) -> String {
-        format!("{}/blobs/{}/{}", self.base, self.signed_id(file), filename.encoded())
+        format!("{}/blobs/{}/{}", self.base, self.signed_id(file), filename.percent_encoded())
     }
 
     /// The bytes of a file, for a while.
     pub(crate) fn file(&self, file: AttachmentId, filename: &Filename, until: Timestamp) -> String {
-        let token = self.references.sign_until(Purpose::File, self.workspace, file.uuid(), until);
-        format!("{}/files/{token}/{}", self.base, filename.encoded())
+        let token = self.references.sign_with_expiry(Purpose::File, self.workspace, file.uuid(), until);
+        format!("{}/files/{token}/{}", self.base, filename.percent_encoded())
     }
 
     /// A reference by which the workspace uses a file.

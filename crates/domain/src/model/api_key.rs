@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::error::{Invalid, Parsed, Problem};
+use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::id::ApiKeyId;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
@@ -24,7 +24,7 @@ const CHECKSUM_CHARACTERS: usize = 6;
 impl KeyText {
     /// The key with these random characters. `None` unless they are 43 of base62.
     #[must_use]
-    pub fn of_random(characters: &str) -> Option<Self> {
+    pub fn from_random(characters: &str) -> Option<Self> {
         let fits = characters.len() == RANDOM_CHARACTERS && characters.bytes().all(|byte| byte.is_ascii_alphanumeric());
         fits.then(|| {
             let body = format!("{PREFIX}{characters}");
@@ -37,7 +37,7 @@ impl KeyText {
     pub fn parse(raw: &str) -> Option<Self> {
         let body = raw.get(..raw.len().checked_sub(CHECKSUM_CHARACTERS)?)?;
         let characters = body.strip_prefix(PREFIX)?;
-        Self::of_random(characters).filter(|key| key.0 == raw)
+        Self::from_random(characters).filter(|key| key.0 == raw)
     }
 
     /// The key itself, for the one time it is shown.
@@ -90,7 +90,7 @@ impl Scopes {
     ///
     /// # Errors
     /// A name that is neither `read` nor `write`.
-    pub fn parse(field: &str, names: &[String]) -> Parsed<Self> {
+    pub fn parse(field: &str, names: &[String]) -> Validated<Self> {
         if names.is_empty() {
             return Ok(Self::ALL);
         }
@@ -99,7 +99,7 @@ impl Scopes {
             match name.as_str() {
                 "read" => scopes.read = true,
                 "write" => scopes.write = true,
-                _ => return Err(Invalid::new(field, Problem::Malformed { expected: "one of read, write" })),
+                _ => return Err(FieldError::new(field, FieldProblem::Malformed { expected: "one of read, write" })),
             }
         }
         Ok(scopes)
@@ -107,7 +107,7 @@ impl Scopes {
 
     /// Whether a call that needs `scope` may go on.
     #[must_use]
-    pub fn allow(self, scope: Scope) -> bool {
+    pub fn allows(self, scope: Scope) -> bool {
         match scope {
             Scope::Read => self.read,
             Scope::Write => self.write,
@@ -158,19 +158,19 @@ pub struct ApiKey {
 impl ApiKey {
     /// Whether the key works at `now`. At the very moment of its expiry it no longer does.
     #[must_use]
-    pub fn works_at(&self, now: Timestamp) -> bool {
+    pub fn is_valid_at(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none_or(|at| now < at) && self.expires_at.is_none_or(|at| now < at)
     }
 
     /// Whether its last use has not been written down for a minute.
     #[must_use]
-    pub fn use_is_stale(&self, now: Timestamp) -> bool {
-        self.last_used_at.is_none_or(|at| at.plus(USE_PRECISION) <= now)
+    pub fn needs_last_use_update(&self, now: Timestamp) -> bool {
+        self.last_used_at.is_none_or(|at| at.plus(LAST_USE_PRECISION) <= now)
     }
 }
 
 /// How precisely the last use of a key is known: it is written at most this often.
-pub const USE_PRECISION: time::Duration = time::Duration::MINUTE;
+pub const LAST_USE_PRECISION: time::Duration = time::Duration::MINUTE;
 
 /// A key together with the workspace that it opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -187,7 +187,7 @@ mod tests {
     use uuid::Uuid;
 
     fn key() -> KeyText {
-        KeyText::of_random(&"aB3".repeat(15)[..43]).unwrap()
+        KeyText::from_random(&"aB3".repeat(15)[..43]).unwrap()
     }
 
     #[test]
@@ -200,18 +200,18 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_made_of_43_characters_of_base62_and_of_nothing_else() {
+    fn a_key_has_exactly_43_base62_characters() {
         for characters in
             ["", &"a".repeat(42), &"a".repeat(44), &format!("{}-", "a".repeat(42)), &format!("{}ü", "a".repeat(41))]
         {
-            assert_eq!(KeyText::of_random(characters), None, "{characters}");
+            assert_eq!(KeyText::from_random(characters), None, "{characters}");
         }
     }
 
     #[test]
     fn the_digest_is_sha_256_of_the_whole_key() {
         // Checksum and digest as another implementation computes them.
-        let key = KeyText::of_random(&"a".repeat(43)).unwrap();
+        let key = KeyText::from_random(&"a".repeat(43)).unwrap();
         let digest: String = key.digest().0.iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(
             (key.reveal(), digest.as_str()),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn any_single_wrong_character_is_noticed() {
+    fn the_checksum_detects_any_single_wrong_character() {
         let text = key().reveal().to_owned();
         for at in 0..text.len() {
             let mut wrong = text.clone().into_bytes();
@@ -241,11 +241,11 @@ mod tests {
     }
 
     #[test]
-    fn a_key_stops_at_the_very_moment() {
+    fn a_key_expires_exactly_at_its_timestamp() {
         let at = |millis| Timestamp::from_millis(millis).unwrap();
         let mut key = ApiKey {
             id: ApiKeyId::new(Uuid::from_u128(1)),
-            name: Name::stored("ci".to_owned()),
+            name: Name::from_stored("ci".to_owned()),
             last_four: "abcd".to_owned(),
             scopes: Scopes::ALL,
             created_at: at(0),
@@ -253,19 +253,19 @@ mod tests {
             revoked_at: None,
             last_used_at: None,
         };
-        assert!(key.works_at(at(999)));
-        assert!(!key.works_at(at(1_000)));
+        assert!(key.is_valid_at(at(999)));
+        assert!(!key.is_valid_at(at(1_000)));
         key.revoked_at = Some(at(500));
-        assert!(key.works_at(at(499)));
-        assert!(!key.works_at(at(500)));
+        assert!(key.is_valid_at(at(499)));
+        assert!(!key.is_valid_at(at(500)));
     }
 
     #[test]
-    fn use_is_written_once_a_minute() {
+    fn last_use_is_recorded_once_a_minute() {
         let at = |millis| Timestamp::from_millis(millis).unwrap();
         let used = |last_used_at| ApiKey {
             id: ApiKeyId::new(Uuid::from_u128(1)),
-            name: Name::stored("ci".to_owned()),
+            name: Name::from_stored("ci".to_owned()),
             last_four: "abcd".to_owned(),
             scopes: Scopes::ALL,
             created_at: at(0),
@@ -273,17 +273,17 @@ mod tests {
             revoked_at: None,
             last_used_at,
         };
-        assert!(used(None).use_is_stale(at(0)));
-        assert!(!used(Some(at(0))).use_is_stale(at(59_999)));
-        assert!(used(Some(at(0))).use_is_stale(at(60_000)));
+        assert!(used(None).needs_last_use_update(at(0)));
+        assert!(!used(Some(at(0))).needs_last_use_update(at(59_999)));
+        assert!(used(Some(at(0))).needs_last_use_update(at(60_000)));
     }
 
     #[test]
     fn scopes_limit_what_a_key_allows() {
         let read = Scopes::parse("scope", &["read".to_owned()]).unwrap();
-        assert!(read.allow(Scope::Read) && !read.allow(Scope::Write));
+        assert!(read.allows(Scope::Read) && !read.allows(Scope::Write));
         let write = Scopes::parse("scope", &["write".to_owned()]).unwrap();
-        assert!(!write.allow(Scope::Read) && write.allow(Scope::Write));
+        assert!(!write.allows(Scope::Read) && write.allows(Scope::Write));
         assert_eq!(Scopes::parse("scope", &[]).unwrap(), Scopes::ALL);
         assert_eq!(Scopes::ALL.names(), ["read", "write"]);
         assert_eq!(

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::model::id::{AttachmentId, WorkspaceId, hyphenated};
+use crate::model::id::{AttachmentId, WorkspaceId, parse_hyphenated_uuid};
 use crate::model::media_type::MediaType;
 use crate::model::timestamp::Timestamp;
 
@@ -46,7 +46,7 @@ pub struct Dimensions {
 impl Dimensions {
     /// Takes back what was stored in two columns.
     #[must_use]
-    pub fn stored(width: Option<i64>, height: Option<i64>) -> Option<Self> {
+    pub fn from_stored(width: Option<i64>, height: Option<i64>) -> Option<Self> {
         Some(Self { width: u32::try_from(width?).ok()?, height: u32::try_from(height?).ok()? })
     }
 }
@@ -77,8 +77,8 @@ impl BlobKey {
     pub fn parse(raw: &str) -> Option<Self> {
         let (workspace, attachment) = raw.split_once('/')?;
         let key = Self {
-            workspace: WorkspaceId::new(hyphenated(workspace)?),
-            attachment: AttachmentId::new(hyphenated(attachment)?),
+            workspace: WorkspaceId::new(parse_hyphenated_uuid(workspace)?),
+            attachment: AttachmentId::new(parse_hyphenated_uuid(attachment)?),
         };
         (key.to_string() == raw).then_some(key)
     }
@@ -102,7 +102,7 @@ pub struct UnusedAttachment {
 
 /// What is told about a file to whoever opens it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Served {
+pub struct ContentHeaders {
     /// `Content-Type`. One that a browser would run is not among them.
     pub content_type: String,
     /// Whether it may be shown in place; else it is offered to be saved.
@@ -111,19 +111,19 @@ pub struct Served {
     pub filename: Filename,
 }
 
-impl Served {
+impl ContentHeaders {
     /// How a file of this type is served: raster images in place, everything else to be saved, and
     /// what can run scripts as mere bytes.
     #[must_use]
-    pub fn of(media_type: &MediaType, filename: &Filename) -> Self {
+    pub fn new(media_type: &MediaType, filename: &Filename) -> Self {
         let content_type = if media_type.is_passive() { media_type.as_str() } else { "application/octet-stream" };
-        Self { content_type: content_type.to_owned(), inline: media_type.is_shown(), filename: filename.clone() }
+        Self { content_type: content_type.to_owned(), inline: media_type.is_inline(), filename: filename.clone() }
     }
 
     /// The value of `Content-Disposition` (RFC 6266), with the name in ASCII for old clients and in
     /// full (RFC 8187) when it has other characters.
     #[must_use]
-    pub fn disposition(&self) -> String {
+    pub fn content_disposition(&self) -> String {
         let kind = if self.inline { "inline" } else { "attachment" };
         let name = self.filename.as_str();
         let plain = |character: char| character.is_ascii_graphic() && !matches!(character, '"' | '\\' | '%');
@@ -131,7 +131,7 @@ impl Served {
         if ascii == name {
             format!("{kind}; filename=\"{ascii}\"")
         } else {
-            format!("{kind}; filename=\"{ascii}\"; filename*=UTF-8''{}", self.filename.encoded())
+            format!("{kind}; filename=\"{ascii}\"; filename*=UTF-8''{}", self.filename.percent_encoded())
         }
     }
 }
@@ -150,17 +150,17 @@ impl Filename {
 
     /// Makes a name of what a client calls a file. The ending survives a cut.
     #[must_use]
-    pub fn cleaned(raw: &str) -> Self {
+    pub fn sanitize(raw: &str) -> Self {
         let last = raw.rsplit(['/', '\\']).next().unwrap_or_default();
         let kept: String = last.chars().filter(|character| !is_unsafe(*character)).collect();
         let kept = kept.trim_matches(|character: char| character.is_whitespace() || character == '.');
         // A name that began with dots keeps its ending, and nothing else of them.
-        Self(if kept.is_empty() { "file".to_owned() } else { shortened(kept) })
+        Self(if kept.is_empty() { "file".to_owned() } else { truncate_filename(kept) })
     }
 
     /// Takes back what was cleaned when it was stored.
     #[must_use]
-    pub fn stored(name: String) -> Self {
+    pub fn from_stored(name: String) -> Self {
         Self(name)
     }
 
@@ -172,7 +172,7 @@ impl Filename {
 
     /// The name as a segment of a URL's path.
     #[must_use]
-    pub fn encoded(&self) -> String {
+    pub fn percent_encoded(&self) -> String {
         utf8_percent_encode(&self.0, RESERVED).to_string()
     }
 }
@@ -189,7 +189,7 @@ fn is_unsafe(character: char) -> bool {
 }
 
 /// At most [`Filename::MAX`] bytes, cut before the ending, if that is a short one.
-fn shortened(name: &str) -> String {
+fn truncate_filename(name: &str) -> String {
     if name.len() <= Filename::MAX {
         return name.to_owned();
     }
@@ -209,16 +209,16 @@ mod tests {
     use uuid::Uuid;
 
     #[test]
-    fn a_size_in_pixels_is_taken_back_whole_or_not_at_all() {
-        assert_eq!(Dimensions::stored(Some(640), Some(480)), Some(Dimensions { width: 640, height: 480 }));
+    fn dimensions_are_restored_completely_or_not_at_all() {
+        assert_eq!(Dimensions::from_stored(Some(640), Some(480)), Some(Dimensions { width: 640, height: 480 }));
         for (width, height) in [(None, Some(480)), (Some(640), None), (Some(-1), Some(480)), (Some(640), Some(1 << 32))]
         {
-            assert_eq!(Dimensions::stored(width, height), None, "{width:?} x {height:?}");
+            assert_eq!(Dimensions::from_stored(width, height), None, "{width:?} x {height:?}");
         }
     }
 
     #[test]
-    fn a_name_loses_its_path_and_what_does_not_show() {
+    fn a_filename_loses_its_path_and_invisible_characters() {
         for (raw, name) in [
             ("report.pdf", "report.pdf"),
             ("C:\\Users\\ann\\report.pdf", "report.pdf"),
@@ -236,25 +236,26 @@ mod tests {
             ("a\u{200b}\u{feff}b", "ab"),
             ("name.", "name"),
         ] {
-            assert_eq!(Filename::cleaned(raw).as_str(), name, "{raw:?}");
+            assert_eq!(Filename::sanitize(raw).as_str(), name, "{raw:?}");
         }
     }
 
     #[test]
-    fn a_long_name_is_cut_before_its_ending_and_between_characters() {
-        let name = Filename::cleaned(&format!("{}.jpeg", "ü".repeat(200)));
+    fn a_long_filename_keeps_its_extension_and_whole_characters() {
+        let name = Filename::sanitize(&format!("{}.jpeg", "ü".repeat(200)));
         assert!(name.as_str().len() <= 255 && name.as_str().ends_with("ü.jpeg"), "{name:?}");
         assert_eq!(name.as_str().len(), 255);
-        let without = Filename::cleaned(&"a".repeat(300));
+        let without = Filename::sanitize(&"a".repeat(300));
         assert_eq!(without.as_str(), "a".repeat(255));
-        let long_ending = Filename::cleaned(&format!("a.{}", "b".repeat(300)));
+        let long_ending = Filename::sanitize(&format!("a.{}", "b".repeat(300)));
         assert_eq!(long_ending.as_str().len(), 255);
     }
 
     #[test]
-    fn a_disposition_has_one_name_that_nothing_breaks_out_of() {
+    fn nothing_can_be_injected_into_a_content_disposition() {
         let disposition = |name: &str, inline| {
-            Served { content_type: String::new(), inline, filename: Filename::cleaned(name) }.disposition()
+            ContentHeaders { content_type: String::new(), inline, filename: Filename::sanitize(name) }
+                .content_disposition()
         };
         assert_eq!(disposition("a b.png", true), "inline; filename=\"a b.png\"");
         assert_eq!(
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_read_as_it_is_written_and_in_no_other_way() {
+    fn a_blob_key_is_parsed_only_in_its_canonical_form() {
         let key = BlobKey {
             workspace: WorkspaceId::new(Uuid::from_u128(1)),
             attachment: AttachmentId::new(Uuid::from_u128(0xab)),
@@ -287,8 +288,8 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_cut_behind_a_dot_does_not_end_with_it() {
-        let name = Filename::cleaned(&format!("{}.{}", "a".repeat(254), "b".repeat(300)));
+    fn a_filename_truncated_after_a_dot_does_not_end_with_it() {
+        let name = Filename::sanitize(&format!("{}.{}", "a".repeat(254), "b".repeat(300)));
         assert_eq!(name.as_str(), "a".repeat(254));
     }
 
@@ -332,7 +333,7 @@ mod tests {
     }
 
     /// What turns the direction of text (Unicode standard annex 9, table 4 and section 2).
-    fn turns(character: char) -> bool {
+    fn is_bidi_control(character: char) -> bool {
         matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     }
 
@@ -340,25 +341,25 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
         #[test]
-        fn a_name_made_of_harm_is_harmless_and_cleaned_for_good(raw in hostile_name()) {
-            let name = Filename::cleaned(&raw);
+        fn a_hostile_filename_is_safe_after_one_sanitization(raw in hostile_name()) {
+            let name = Filename::sanitize(&raw);
             prop_assert!((1..=255).contains(&name.as_str().len()));
             prop_assert!(!name.as_str().contains(['/', '\\']), "{:?}", name);
-            prop_assert!(!name.as_str().chars().any(|character| character.is_control() || turns(character)), "{:?}", name);
+            prop_assert!(!name.as_str().chars().any(|character| character.is_control() || is_bidi_control(character)), "{:?}", name);
             prop_assert!(!name.as_str().starts_with(['.', ' ']) && !name.as_str().ends_with(['.', ' ']), "{:?}", name);
-            prop_assert_eq!(&Filename::cleaned(name.as_str()), &name);
+            prop_assert_eq!(&Filename::sanitize(name.as_str()), &name);
         }
     }
 
     proptest! {
         #[test]
-        fn whatever_a_file_is_called_its_name_can_be_sent_and_saved(raw in "\\PC{0,300}|(?s).{0,300}") {
-            let name = Filename::cleaned(&raw);
+        fn any_filename_can_be_sent_and_saved(raw in "\\PC{0,300}|(?s).{0,300}") {
+            let name = Filename::sanitize(&raw);
             prop_assert!((1..=255).contains(&name.as_str().len()));
             let broken = name.as_str().contains(['/', '\\', '\0', '\r', '\n', '\u{202e}']);
             prop_assert!(!broken, "{:?}", name);
-            prop_assert_eq!(&Filename::cleaned(name.as_str()), &name);
-            let disposition = Served { content_type: String::new(), inline: false, filename: name }.disposition();
+            prop_assert_eq!(&Filename::sanitize(name.as_str()), &name);
+            let disposition = ContentHeaders { content_type: String::new(), inline: false, filename: name }.content_disposition();
             prop_assert!(disposition.bytes().all(|byte| (0x20..0x7f).contains(&byte)));
             prop_assert_eq!(disposition.matches('"').count(), 2);
         }

@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::error::{Invalid, Parsed, Problem};
+use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::workspace::Subdomain;
 
 /// The address of the whole service, e.g. `https://roadmap.example.com`. Workspace `acme` lives at
@@ -20,9 +20,9 @@ impl BaseUrl {
     ///
     /// # Errors
     /// Anything else.
-    pub fn parse(field: &str, raw: &str) -> Parsed<Self> {
+    pub fn parse(field: &str, raw: &str) -> Validated<Self> {
         let expected = "a URL such as https://roadmap.example.com (http or https, a host name, no path)";
-        let malformed = || Invalid::new(field, Problem::Malformed { expected });
+        let malformed = || FieldError::new(field, FieldProblem::Malformed { expected });
         let url = Url::parse(raw.trim()).map_err(|_| malformed())?;
         let bare = matches!(url.scheme(), "http" | "https")
             && matches!(url.path(), "" | "/")
@@ -42,7 +42,7 @@ impl BaseUrl {
 
     /// The address of a workspace, without a slash at its end.
     #[must_use]
-    pub fn of_workspace(&self, subdomain: &Subdomain) -> String {
+    pub fn workspace_url(&self, subdomain: &Subdomain) -> String {
         let Self { scheme, host, port } = self;
         match port {
             Some(port) => format!("{scheme}://{subdomain}.{host}:{port}"),
@@ -65,7 +65,7 @@ impl BaseUrl {
     /// Which workspace a `Host` header value (RFC 9112 section 3.2) addresses. The port does not
     /// count, nor does case, nor one dot at the end.
     #[must_use]
-    pub fn workspace_of(&self, host: &str) -> HostTarget {
+    pub fn resolve_host(&self, host: &str) -> HostTarget {
         let name = match host.rsplit_once(':') {
             Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
             _ => host,
@@ -76,7 +76,7 @@ impl BaseUrl {
         }
         name.strip_suffix(&self.host)
             .and_then(|rest| rest.strip_suffix('.'))
-            .and_then(Subdomain::of_label)
+            .and_then(Subdomain::from_label)
             .map_or(HostTarget::Unknown, HostTarget::Workspace)
     }
 }
@@ -111,19 +111,19 @@ mod tests {
     }
 
     fn acme() -> Subdomain {
-        Subdomain::of_label("acme").unwrap()
+        Subdomain::from_label("acme").unwrap()
     }
 
     #[test]
-    fn https_is_told_from_http() {
+    fn https_is_distinguished_from_http() {
         assert!(base("HTTPS://Roadmap.example.com:8443").is_https());
         assert!(!base("http://https.example.com").is_https());
     }
 
     #[test]
-    fn a_workspace_lives_below_the_base() {
-        assert_eq!(base("https://roadmap.example.com/").of_workspace(&acme()), "https://acme.roadmap.example.com");
-        assert_eq!(base("http://LOCALHOST:8080").of_workspace(&acme()), "http://acme.localhost:8080");
+    fn a_workspace_is_a_subdomain_of_the_base() {
+        assert_eq!(base("https://roadmap.example.com/").workspace_url(&acme()), "https://acme.roadmap.example.com");
+        assert_eq!(base("http://LOCALHOST:8080").workspace_url(&acme()), "http://acme.localhost:8080");
         assert_eq!(base("http://localhost:80").to_string(), "http://localhost");
         assert_eq!(base("https://Roadmap.Example.com:8443").host(), "roadmap.example.com");
     }
@@ -137,10 +137,10 @@ mod tests {
             "acme.roadmap.example.com.",
             "acme.roadmap.example.com.:1",
         ] {
-            assert_eq!(base.workspace_of(host), HostTarget::Workspace(acme()), "{host}");
+            assert_eq!(base.resolve_host(host), HostTarget::Workspace(acme()), "{host}");
         }
         for host in ["roadmap.example.com", "roadmap.example.com:80", "ROADMAP.example.com."] {
-            assert_eq!(base.workspace_of(host), HostTarget::Service, "{host}");
+            assert_eq!(base.resolve_host(host), HostTarget::Service, "{host}");
         }
         for host in [
             "",
@@ -155,7 +155,7 @@ mod tests {
             "acme.roadmap.example.com..",
             "acme .roadmap.example.com",
         ] {
-            assert_eq!(base.workspace_of(host), HostTarget::Unknown, "{host}");
+            assert_eq!(base.resolve_host(host), HostTarget::Unknown, "{host}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Changelogs: what the product team has to tell, contract section 2.8.
 
-use crate::error::{Invalid, Parsed, Problem};
+use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::attachment::Filename;
 use crate::model::feature_request::Title;
 use crate::model::html::CleanHtml;
@@ -21,7 +21,7 @@ pub struct ChangelogDraft {
 }
 
 impl ChangelogDraft {
-    /// Checks the fields of a changelog. `referred` finds the file that a signed reference is to.
+    /// Checks the fields of a changelog. `resolve_reference` finds the file that a signed reference is to.
     ///
     /// # Errors
     /// A title or content that is missing or too long; a reference to nothing.
@@ -30,20 +30,20 @@ impl ChangelogDraft {
         content: Option<&str>,
         cover_image_signed_id: Option<&str>,
         publish: bool,
-        referred: impl FnOnce(&str) -> Option<AttachmentId>,
-    ) -> Parsed<Self> {
+        resolve_reference: impl FnOnce(&str) -> Option<AttachmentId>,
+    ) -> Validated<Self> {
         let title = Title::parse("title", title.unwrap_or_default())?;
         let content = CleanHtml::parse("content", content.unwrap_or_default())?;
         let reference = cover_image_signed_id.map(str::trim).filter(|reference| !reference.is_empty());
-        let cover = reference.map(|reference| referred(reference).ok_or_else(invalid_cover)).transpose()?;
+        let cover = reference.map(|reference| resolve_reference(reference).ok_or_else(invalid_cover)).transpose()?;
         Ok(Self { title, content, cover, publish })
     }
 }
 
 /// A cover image that is forged, another workspace's, or gone.
 #[must_use]
-pub fn invalid_cover() -> Invalid {
-    Invalid::new("cover_image_signed_id", Problem::Refused { sentence: "Cover image is invalid" })
+pub fn invalid_cover() -> FieldError {
+    FieldError::new("cover_image_signed_id", FieldProblem::Custom { message: "Cover image is invalid" })
 }
 
 /// The file that is the cover of a changelog.
@@ -86,10 +86,10 @@ mod tests {
     use uuid::Uuid;
 
     #[test]
-    fn a_reference_to_no_file_is_refused() {
+    fn a_reference_to_no_file_is_rejected() {
         let file = AttachmentId::new(Uuid::from_u128(1));
-        let referred = |reference: &str| (reference == "signed").then_some(file);
-        let draft = |cover| ChangelogDraft::parse(Some("1.2"), Some("<p>New</p>"), cover, false, referred);
+        let resolve_reference = |reference: &str| (reference == "signed").then_some(file);
+        let draft = |cover| ChangelogDraft::parse(Some("1.2"), Some("<p>New</p>"), cover, false, resolve_reference);
         assert_eq!(draft(Some("forged")).unwrap_err().to_string(), "Cover image is invalid");
         assert_eq!(draft(Some("signed")).unwrap().cover, Some(file));
         assert_eq!(draft(None).unwrap().cover, None);

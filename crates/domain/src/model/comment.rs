@@ -1,7 +1,7 @@
 //! Public comments on a feature request, contract section 2.6.
 
-use crate::error::Parsed;
-use crate::model::feature_request::RequestRef;
+use crate::error::Validated;
+use crate::model::feature_request::FeatureRequestRef;
 use crate::model::html::CleanHtml;
 use crate::model::id::CommentId;
 use crate::model::member::Author;
@@ -23,7 +23,7 @@ impl CommentDraft {
     ///
     /// # Errors
     /// `content` without text or too long, an `author_email` too long.
-    pub fn parse(content: Option<&str>, author_email: Option<&str>, notify_all_voters: bool) -> Parsed<Self> {
+    pub fn parse(content: Option<&str>, author_email: Option<&str>, notify_all_voters: bool) -> Validated<Self> {
         Ok(Self {
             content: CleanHtml::parse("content", content.unwrap_or_default())?,
             author: Author::parse("author_email", author_email)?,
@@ -38,7 +38,7 @@ pub struct NewComment {
     /// Identity.
     pub id: CommentId,
     /// The request it is on.
-    pub request: RequestRef,
+    pub request: FeatureRequestRef,
     /// The comment.
     pub content: CleanHtml,
     /// Whom it is by.

@@ -1,6 +1,6 @@
 //! Customers of the workspace's company: the people who vote. Contract section 2.4.
 
-use crate::error::Parsed;
+use crate::error::Validated;
 use crate::model::email_address::EmailAddress;
 use crate::model::id::CustomerId;
 use crate::model::text::{self, Name};
@@ -19,15 +19,15 @@ impl CustomerDraft {
     ///
     /// # Errors
     /// An `email` that is missing or no address, a `name` that is too long.
-    pub fn parse(email: Option<&str>, name: Option<&str>) -> Parsed<Self> {
+    pub fn parse(email: Option<&str>, name: Option<&str>) -> Validated<Self> {
         let email = EmailAddress::parse("email", email.unwrap_or_default())?;
-        let name = text::optional_line("name", name.unwrap_or_default(), Name::MAX)?.map(Name::stored);
+        let name = text::parse_optional_line("name", name.unwrap_or_default(), Name::MAX)?.map(Name::from_stored);
         Ok(Self { email, name })
     }
 
     /// The customer to be found by address, or to be stored under `id`.
     #[must_use]
-    pub fn or_new(&self, id: CustomerId) -> NewCustomer {
+    pub fn to_new_customer(&self, id: CustomerId) -> NewCustomer {
         NewCustomer { id, email: self.email.clone(), name: self.name.clone() }
     }
 }

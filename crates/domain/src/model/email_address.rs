@@ -1,6 +1,6 @@
 //! E-mail addresses, kept as written and matched without regard to case.
 
-use crate::error::{Invalid, Parsed, Problem};
+use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::text;
 
 /// A well-formed e-mail address of at most 254 characters (RFC 5321 section 4.5.3.1.3).
@@ -22,19 +22,19 @@ impl EmailAddress {
     ///
     /// # Errors
     /// Blank, too long, with a NUL character, or not of the form `local@domain`.
-    pub fn parse(field: &str, raw: &str) -> Parsed<Self> {
-        let written = text::line(field, raw, Self::MAX)?;
+    pub fn parse(field: &str, raw: &str) -> Validated<Self> {
+        let written = text::parse_line(field, raw, Self::MAX)?;
         let options = email_address::Options::default().without_display_text().without_domain_literal();
         if email_address::EmailAddress::parse_with_options(&written, options).is_err() {
-            return Err(Invalid::new(field, Problem::Malformed { expected: "a valid e-mail address" }));
+            return Err(FieldError::new(field, FieldProblem::Malformed { expected: "a valid e-mail address" }));
         }
-        Ok(Self { folded: FoldedEmail::of(&written), written })
+        Ok(Self { folded: FoldedEmail::fold(&written), written })
     }
 
     /// Takes back what was checked when it was stored.
     #[must_use]
-    pub fn stored(written: String) -> Self {
-        Self { folded: FoldedEmail::of(&written), written }
+    pub fn from_stored(written: String) -> Self {
+        Self { folded: FoldedEmail::fold(&written), written }
     }
 
     /// The address as it was written.
@@ -59,7 +59,7 @@ impl PartialEq for EmailAddress {
 impl Eq for EmailAddress {}
 
 impl FoldedEmail {
-    fn of(written: &str) -> Self {
+    fn fold(written: &str) -> Self {
         Self(written.to_lowercase())
     }
 
@@ -69,8 +69,8 @@ impl FoldedEmail {
     ///
     /// # Errors
     /// Too long or with a NUL character.
-    pub fn of_author(field: &str, raw: &str) -> Parsed<Option<Self>> {
-        Ok(text::optional_line(field, raw, EmailAddress::MAX)?.map(|written| Self::of(&written)))
+    pub fn parse_author(field: &str, raw: &str) -> Validated<Option<Self>> {
+        Ok(text::parse_optional_line(field, raw, EmailAddress::MAX)?.map(|written| Self::fold(&written)))
     }
 
     /// The folded text.
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_by_name() {
+    fn an_invalid_address_is_rejected_with_the_field_name() {
         for raw in ["ann", "ann@", "@example.com", "a b@example.com", "Ann <ann@example.com>", "a@b@c", "a@[127.0.0.1]"]
         {
             assert_eq!(
@@ -105,7 +105,7 @@ mod tests {
                 "{raw}"
             );
         }
-        assert_eq!(EmailAddress::parse("email", " ").unwrap_err(), Invalid::missing("email"));
+        assert_eq!(EmailAddress::parse("email", " ").unwrap_err(), FieldError::missing("email"));
         let long = format!("a@{}.example", "b".repeat(250));
         assert_eq!(
             EmailAddress::parse("email", &long).unwrap_err().to_string(),
@@ -114,9 +114,9 @@ mod tests {
     }
 
     #[test]
-    fn an_author_only_has_to_be_comparable() {
-        assert_eq!(FoldedEmail::of_author("author_email", "Nobody").unwrap().unwrap().as_str(), "nobody");
-        assert_eq!(FoldedEmail::of_author("author_email", " ").unwrap(), None);
-        assert!(FoldedEmail::of_author("author_email", "a\0").is_err());
+    fn an_author_address_need_not_be_valid() {
+        assert_eq!(FoldedEmail::parse_author("author_email", "Nobody").unwrap().unwrap().as_str(), "nobody");
+        assert_eq!(FoldedEmail::parse_author("author_email", " ").unwrap(), None);
+        assert!(FoldedEmail::parse_author("author_email", "a\0").is_err());
     }
 }

@@ -1,12 +1,12 @@
 //! Feature requests, contract section 2.2.
 
-use crate::error::{Invalid, Parsed, Problem};
+use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::customer::NewCustomer;
 use crate::model::html::CleanHtml;
-use crate::model::id::{RequestId, TrackId, hyphenated};
+use crate::model::id::{FeatureRequestId, TrackId, parse_hyphenated_uuid};
 use crate::model::search::SearchDocument;
 use crate::model::slug;
-use crate::model::text::{line_type, truncated};
+use crate::model::text::{line_type, truncate};
 use crate::model::timestamp::Timestamp;
 use crate::model::track::Placement;
 
@@ -22,15 +22,15 @@ line_type! {
 
 impl Tag {
     /// Most tags of one request.
-    pub const MOST: usize = 20;
+    pub const MAX_COUNT: usize = 20;
 
     /// Checks a list of tags. A tag that differs from an earlier one only in case is left out.
     ///
     /// # Errors
-    /// More than [`Self::MOST`] tags, or a tag that is blank or too long.
-    pub fn parse_list(field: &str, raw: &[String]) -> Parsed<Vec<Self>> {
-        if raw.len() > Self::MOST {
-            return Err(Invalid::new(field, Problem::TooMany { max: Self::MOST }));
+    /// More than [`Self::MAX_COUNT`] tags, or a tag that is blank or too long.
+    pub fn parse_list(field: &str, raw: &[String]) -> Validated<Vec<Self>> {
+        if raw.len() > Self::MAX_COUNT {
+            return Err(FieldError::new(field, FieldProblem::TooMany { max: Self::MAX_COUNT }));
         }
         let mut tags: Vec<Self> = Vec::with_capacity(raw.len());
         for raw in raw {
@@ -54,13 +54,13 @@ impl Description {
     /// Most characters of a description.
     pub const MAX: usize = 20_000;
     /// Most characters of an excerpt, contract section 8.
-    pub const EXCERPT: usize = 500;
+    pub const EXCERPT_MAX: usize = 500;
 
     /// Cleans a description, which may be empty.
     ///
     /// # Errors
     /// Too long or with a NUL character.
-    pub fn parse(field: &str, raw: &str) -> Parsed<Self> {
+    pub fn parse(field: &str, raw: &str) -> Validated<Self> {
         let html = CleanHtml::parse_optional(field, raw.trim(), Self::MAX)?;
         Ok(Self { text: html.to_text(), html })
     }
@@ -81,38 +81,38 @@ impl Description {
 /// The start of a description's text: at most 500 Unicode characters.
 #[must_use]
 pub fn excerpt(text: &str) -> &str {
-    truncated(text, Description::EXCERPT)
+    truncate(text, Description::EXCERPT_MAX)
 }
 
 /// How a client names a feature request: by UUID or by slug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RequestRef {
+pub enum FeatureRequestRef {
     /// By identity.
-    Id(RequestId),
+    Id(FeatureRequestId),
     /// By the number at the start of a slug.
     Number(i64),
     /// Neither a UUID nor a slug: names no request.
-    Nothing,
+    Unresolvable,
 }
 
-impl RequestRef {
+impl FeatureRequestRef {
     /// Reads a path segment. What is neither UUID nor slug is no error here: it names a request
     /// that does not exist.
     #[must_use]
     pub fn parse(segment: &str) -> Self {
-        match (hyphenated(segment), slug::tag_number_of(segment)) {
-            (Some(id), _) => Self::Id(RequestId::new(id)),
+        match (parse_hyphenated_uuid(segment), slug::parse_tag_number(segment)) {
+            (Some(id), _) => Self::Id(FeatureRequestId::new(id)),
             (None, Some(number)) => Self::Number(number),
-            (None, None) => Self::Nothing,
+            (None, None) => Self::Unresolvable,
         }
     }
 }
 
 /// A request about to be stored. Its tag number is drawn by the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewRequest {
+pub struct NewFeatureRequest {
     /// Identity.
-    pub id: RequestId,
+    pub id: FeatureRequestId,
     /// Title.
     pub title: Title,
     /// Description.
@@ -133,9 +133,9 @@ pub struct NewRequest {
 
 /// What every shape of a feature request is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequestSummary {
+pub struct FeatureRequestSummary {
     /// Identity.
-    pub id: RequestId,
+    pub id: FeatureRequestId,
     /// Number in the workspace, from 1.
     pub tag_number: i64,
     /// Title.
@@ -148,7 +148,7 @@ pub struct RequestSummary {
     pub created_at: Timestamp,
 }
 
-impl RequestSummary {
+impl FeatureRequestSummary {
     /// The slug, from number and title.
     #[must_use]
     pub fn slug(&self) -> String {
@@ -158,9 +158,9 @@ impl RequestSummary {
 
 /// A request that search found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundRequest {
+pub struct FoundFeatureRequest {
     /// The request.
-    pub summary: RequestSummary,
+    pub summary: FeatureRequestSummary,
     /// Its description as plain text, whole.
     pub description: String,
 }
@@ -173,23 +173,26 @@ mod tests {
     use uuid::Uuid;
 
     #[test]
-    fn a_reference_is_a_uuid_or_a_slug_or_nothing() {
+    fn a_reference_is_a_uuid_or_a_slug_or_unresolvable() {
         let id = "01890a5d-ac96-774b-bcce-b302099a8057";
-        assert_eq!(RequestRef::parse(id), RequestRef::Id(RequestId::new(hyphenated(id).unwrap())));
-        assert_eq!(RequestRef::parse("12-dark-mode"), RequestRef::Number(12));
+        assert_eq!(
+            FeatureRequestRef::parse(id),
+            FeatureRequestRef::Id(FeatureRequestId::new(parse_hyphenated_uuid(id).unwrap()))
+        );
+        assert_eq!(FeatureRequestRef::parse("12-dark-mode"), FeatureRequestRef::Number(12));
         // 36 characters that start with digits and a dash, yet no UUID: a slug.
-        assert_eq!(RequestRef::parse("12-a-title-of-thirty-six-characters-"), RequestRef::Number(12));
+        assert_eq!(FeatureRequestRef::parse("12-a-title-of-thirty-six-characters-"), FeatureRequestRef::Number(12));
         for other in ["", "dark-mode", "..", "%00", "-1"] {
-            assert_eq!(RequestRef::parse(other), RequestRef::Nothing, "{other}");
+            assert_eq!(FeatureRequestRef::parse(other), FeatureRequestRef::Unresolvable, "{other}");
         }
     }
 
     #[test]
-    fn tags_are_cut_and_not_repeated() {
+    fn tags_are_trimmed_and_deduplicated() {
         let raw = [" Mobile ".to_owned(), "mobile".to_owned(), "API".to_owned()];
         let tags: Vec<String> = Tag::parse_list("tags", &raw).unwrap().iter().map(ToString::to_string).collect();
         assert_eq!(tags, ["Mobile", "API"]);
-        assert_eq!(Tag::parse_list("tags", &[" ".to_owned()]).unwrap_err(), Invalid::missing("tags"));
+        assert_eq!(Tag::parse_list("tags", &[" ".to_owned()]).unwrap_err(), FieldError::missing("tags"));
         let most: Vec<String> = (1..=20).map(|number| format!("tag {number}")).collect();
         assert_eq!(Tag::parse_list("tags", &most).unwrap().len(), 20);
         assert_eq!(
@@ -225,34 +228,34 @@ mod tests {
         fn a_reference_is_read_back_from_an_id_in_either_case(id in any::<u128>()) {
             let id = Uuid::from_u128(id);
             for written in [id.to_string(), id.to_string().to_uppercase()] {
-                prop_assert_eq!(RequestRef::parse(&written), RequestRef::Id(RequestId::new(id)));
+                prop_assert_eq!(FeatureRequestRef::parse(&written), FeatureRequestRef::Id(FeatureRequestId::new(id)));
             }
             for written in [id.simple().to_string(), id.braced().to_string(), id.urn().to_string(), format!("{id}-")] {
-                prop_assert!(!matches!(RequestRef::parse(&written), RequestRef::Id(_)), "{}", written);
+                prop_assert!(!matches!(FeatureRequestRef::parse(&written), FeatureRequestRef::Id(_)), "{}", written);
             }
         }
 
         #[test]
-        fn a_slug_of_any_title_leads_back_to_its_request(number in 1..=i64::MAX, raw in "\\PC{1,200}|[0-9 -]{1,60}") {
+        fn a_slug_of_any_title_resolves_to_its_request(number in 1..=i64::MAX, raw in "\\PC{1,200}|[0-9 -]{1,60}") {
             let Ok(title) = Title::parse("title", &raw) else { return Ok(()) };
             let slug = slug::slug(number, &title);
             prop_assert!(slug.split('-').all(|word| !word.is_empty()), "{}", slug);
             let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
             prop_assert!(slug.bytes().all(plain), "{}", slug);
             // A number of eight digits and words of digits can be a UUID by chance, which comes first.
-            prop_assume!(hyphenated(&slug).is_none());
-            prop_assert_eq!(RequestRef::parse(&slug), RequestRef::Number(number));
+            prop_assume!(parse_hyphenated_uuid(&slug).is_none());
+            prop_assert_eq!(FeatureRequestRef::parse(&slug), FeatureRequestRef::Number(number));
         }
 
         #[test]
-        fn whatever_stands_in_a_path_is_read(segment in "(?s).{0,60}|[0-9a-f-]{36}|[0-9]{1,25}-?.{0,9}") {
-            match RequestRef::parse(&segment) {
-                RequestRef::Id(id) => prop_assert_eq!(id.to_string(), segment.to_lowercase()),
-                RequestRef::Number(number) => {
+        fn any_path_segment_is_parsed(segment in "(?s).{0,60}|[0-9a-f-]{36}|[0-9]{1,25}-?.{0,9}") {
+            match FeatureRequestRef::parse(&segment) {
+                FeatureRequestRef::Id(id) => prop_assert_eq!(id.to_string(), segment.to_lowercase()),
+                FeatureRequestRef::Number(number) => {
                     let digits = segment.split('-').next().unwrap_or_default().trim_start_matches('0');
                     prop_assert_eq!(number.to_string().replacen('0', "", usize::from(number == 0)), digits);
                 }
-                RequestRef::Nothing => {}
+                FeatureRequestRef::Unresolvable => {}
             }
         }
     }

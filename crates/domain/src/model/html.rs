@@ -1,6 +1,6 @@
 //! HTML from clients, cleaned on the way in.
 
-mod cost;
+mod parse_cost;
 mod repetition;
 
 use std::collections::HashSet;
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use ammonia::Builder;
 
-use crate::error::{Invalid, Parsed, Problem};
+use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::text;
 
 /// HTML that holds nothing but harmless elements: what is stored is safe to show.
@@ -19,7 +19,7 @@ use crate::model::text;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CleanHtml(String);
 
-const ELEMENTS: [&str; 24] = [
+const ALLOWED_ELEMENTS: [&str; 24] = [
     "a",
     "b",
     "blockquote",
@@ -49,7 +49,7 @@ const ELEMENTS: [&str; 24] = [
 static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let mut cleaner = Builder::empty();
     cleaner
-        .tags(HashSet::from(ELEMENTS))
+        .tags(HashSet::from(ALLOWED_ELEMENTS))
         .clean_content_tags(HashSet::from(["script", "style"]))
         .tag_attributes([("a", HashSet::from(["href"]))].into())
         .url_schemes(HashSet::from(["http", "https", "mailto"]))
@@ -60,7 +60,8 @@ static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
 });
 
 /// The tags behind which a line of the text ends.
-const LINE_ENDS: [&str; 9] = ["<br>", "</p>", "</li>", "</h1>", "</h2>", "</h3>", "</h4>", "</blockquote>", "</pre>"];
+const LINE_BREAK_TAGS: [&str; 9] =
+    ["<br>", "</p>", "</li>", "</h1>", "</h2>", "</h3>", "</h4>", "</blockquote>", "</pre>"];
 
 impl CleanHtml {
     /// Most characters of a note, a comment or a changelog, before cleaning.
@@ -70,10 +71,10 @@ impl CleanHtml {
     ///
     /// # Errors
     /// No text left after cleaning, too long, with a NUL character, or with too much markup.
-    pub fn parse(field: &str, raw: &str) -> Parsed<Self> {
+    pub fn parse(field: &str, raw: &str) -> Validated<Self> {
         let clean = Self::parse_optional(field, raw, Self::MAX)?;
         if clean.to_text().trim().is_empty() {
-            return Err(Invalid::missing(field));
+            return Err(FieldError::missing(field));
         }
         Ok(clean)
     }
@@ -82,21 +83,21 @@ impl CleanHtml {
     ///
     /// # Errors
     /// Too long, with a NUL character, or with so much markup that cleaning makes it too long.
-    pub fn parse_optional(field: &str, raw: &str, max: usize) -> Parsed<Self> {
-        text::bounded(field, raw, max)?;
+    pub fn parse_optional(field: &str, raw: &str, max: usize) -> Validated<Self> {
+        text::validate_text(field, raw, max)?;
         if is_plain(raw) {
             return Ok(Self(raw.to_owned()));
         }
-        let clean = settled(raw);
-        if clean.len() > longest_outcome(raw) {
-            return Err(Invalid::new(field, Problem::TooMuchMarkup { growth: GROWTH }));
+        let clean = clean_until_stable(raw);
+        if clean.len() > max_output_bytes(raw) {
+            return Err(FieldError::new(field, FieldProblem::TooMuchMarkup { growth: MAX_GROWTH }));
         }
         Ok(Self(clean))
     }
 
     /// Takes back what was cleaned when it was stored.
     #[must_use]
-    pub fn stored(html: String) -> Self {
+    pub fn from_stored(html: String) -> Self {
         Self(html)
     }
 
@@ -118,13 +119,13 @@ impl CleanHtml {
         while let Some((before, tag_and_more)) = rest.split_once('<').map(|(before, _)| rest.split_at(before.len())) {
             let (tag, behind) = tag_and_more.split_at(tag_length(tag_and_more));
             text.push_str(before);
-            if LINE_ENDS.contains(&tag) {
+            if LINE_BREAK_TAGS.contains(&tag) {
                 text.push('\n');
             }
             rest = behind;
         }
         text.push_str(rest);
-        decoded(&text).trim_end().to_owned()
+        decode_references(&text).trim_end().to_owned()
     }
 }
 
@@ -139,37 +140,37 @@ fn tag_length(html: &str) -> usize {
 }
 
 /// Rounds in which cleaning must come to an end.
-const ROUNDS: usize = 4;
+const MAX_PASSES: usize = 4;
 
 /// How many elements the parser may make beside those that are written: some tenths of a second's work.
-const REPETITIONS: usize = 250_000;
+const MAX_REPEATED_ELEMENTS: usize = 250_000;
 
 /// How many times as long as what was sent the outcome may be. References (`&amp;`) and links (`<a>`) need most.
-const GROWTH: usize = 2;
+const MAX_GROWTH: usize = 2;
 
 /// How many bytes the outcome may have however short what was sent is: a link alone becomes four times as long.
-const SHORT: usize = 4_096;
+const MIN_OUTPUT_LIMIT: usize = 4_096;
 
-fn longest_outcome(raw: &str) -> usize {
-    (GROWTH * raw.len()).max(SHORT)
+fn max_output_bytes(raw: &str) -> usize {
+    (MAX_GROWTH * raw.len()).max(MIN_OUTPUT_LIMIT)
 }
 
 /// Cleans until nothing changes any more: where an element was taken out, others can come to stand in places in which no
 /// parser leaves them, such as a `<p>` in a `<p>`. What does not settle or grows beyond reason is text.
-fn settled(raw: &str) -> String {
-    until_settled(raw).unwrap_or_else(|| cleaned(&ammonia::clean_text(&raw.replace('\r', "\n"))))
+fn clean_until_stable(raw: &str) -> String {
+    try_clean_until_stable(raw).unwrap_or_else(|| sanitize(&ammonia::clean_text(&raw.replace('\r', "\n"))))
 }
 
-fn until_settled(raw: &str) -> Option<String> {
-    if repetition::bound(raw) > REPETITIONS || cost::is_too_high(raw) {
+fn try_clean_until_stable(raw: &str) -> Option<String> {
+    if repetition::max_repeated_elements(raw) > MAX_REPEATED_ELEMENTS || parse_cost::exceeds_limit(raw) {
         return None;
     }
-    let mut html = cleaned(raw);
-    for _ in 0..ROUNDS {
-        if html.len() > longest_outcome(raw) || cost::is_too_high(&html) {
+    let mut html = sanitize(raw);
+    for _ in 0..MAX_PASSES {
+        if html.len() > max_output_bytes(raw) || parse_cost::exceeds_limit(&html) {
             return None;
         }
-        let again = cleaned(&html);
+        let again = sanitize(&html);
         if again == html {
             return Some(html);
         }
@@ -178,7 +179,7 @@ fn until_settled(raw: &str) -> Option<String> {
     None
 }
 
-fn cleaned(html: &str) -> String {
+fn sanitize(html: &str) -> String {
     // A byte order mark that came to stand at the start would be lost when it is read again.
     CLEANER.clean(html).to_string().trim_start_matches('\u{feff}').to_owned()
 }
@@ -192,7 +193,7 @@ fn is_plain(raw: &str) -> bool {
 }
 
 /// The serialiser writes exactly these four references in text (HTML standard, 13.3).
-fn decoded(html: &str) -> String {
+fn decode_references(html: &str) -> String {
     html.replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", "\u{a0}").replace("&amp;", "&")
 }
 
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn active_content_goes() {
+    fn active_content_is_removed() {
         for (raw, left) in [
             ("<script>alert(1)</script>hi", "hi"),
             ("<style>p{}</style>hi", "hi"),
@@ -244,20 +245,20 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_behind_removed_markup_goes_with_it() {
+    fn a_byte_order_mark_after_removed_markup_is_removed() {
         assert_eq!(clean("</script>\u{feff}hi"), "hi");
         assert_eq!(clean("a\u{feff}<b>hi</b>"), "a\u{feff}<b>hi</b>");
     }
 
     #[test]
-    fn what_was_taken_out_leaves_nothing_in_a_wrong_place() {
+    fn cleaning_leaves_no_misplaced_elements() {
         let html = clean("<p><select><p>hi</select>");
         assert_eq!(clean(&html), html);
         assert!(html.contains("hi"), "{html}");
     }
 
     #[test]
-    fn markup_that_would_grow_without_measure_is_text() {
+    fn markup_that_would_grow_too_much_is_escaped() {
         // Each paragraph would repeat all elements that are open.
         let open: String = (0..100).map(|n| format!("<b a={n}>")).collect();
         let raw = format!("<p>{open}{}", "<p>x".repeat(200));
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_hostile_markup_costs_no_more_than_honest_text() {
+    fn the_longest_hostile_markup_costs_no_more_than_plain_text() {
         let open: String = (0..3_000).map(|n| format!("<b a={n}>")).collect();
         let raw = format!("<p>{open}{}{}", "<p>x".repeat(9_000), "and some text ".repeat(2_000));
         let html = clean(&raw);
@@ -350,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nested_too_deeply_is_text() {
+    fn markup_nested_too_deeply_is_escaped() {
         let raw = format!("{}{}", "<ul><li>".repeat(300), "some text ".repeat(500));
         assert_eq!(clean(&raw), raw.replace('<', "&lt;").replace('>', "&gt;"));
         // The text would be too long.
@@ -360,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cleaning_makes_too_long_is_refused_by_its_name() {
+    fn too_long_output_is_rejected_with_the_field_name() {
         for (raw, refused) in [
             ("<a>x".repeat(25_000), true),
             ("&".repeat(100_000), true),
@@ -385,7 +386,7 @@ mod tests {
     #[test]
     fn required_html_needs_text() {
         for raw in ["", "  ", "<p> </p>", "<br>", "<script>x</script>", "<p>&nbsp;</p>", "<img src=x>"] {
-            assert_eq!(CleanHtml::parse("content", raw).unwrap_err(), Invalid::missing("content"), "{raw}");
+            assert_eq!(CleanHtml::parse("content", raw).unwrap_err(), FieldError::missing("content"), "{raw}");
         }
         assert!(CleanHtml::parse("content", "<p>x</p>").is_ok());
     }
@@ -495,7 +496,7 @@ mod tests {
     /// Whether a tag is one that is allowed, with the attributes that are.
     fn is_allowed(tag: &str) -> bool {
         let name = tag.strip_prefix('/').unwrap_or(tag);
-        let Some(attributes) = name.strip_prefix("a ") else { return ELEMENTS.contains(&name) && tag != "a" };
+        let Some(attributes) = name.strip_prefix("a ") else { return ALLOWED_ELEMENTS.contains(&name) && tag != "a" };
         let Some(target) = attributes.strip_suffix("rel=\"nofollow noopener\"") else { return false };
         let target = target.strip_prefix("href=\"").and_then(|rest| rest.strip_suffix("\" "));
         attributes == "rel=\"nofollow noopener\""
@@ -506,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn the_test_s_own_reader_knows_what_is_allowed() {
+    fn the_test_parser_recognizes_allowed_tags() {
         for tag in ["p", "/p", "a rel=\"nofollow noopener\"", "/a", "a href=\"https://x\" rel=\"nofollow noopener\""] {
             assert!(is_allowed(tag), "{tag}");
         }
@@ -522,7 +523,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
         #[test]
-        fn nothing_but_harmless_elements_is_left_of_hostile_markup(raw in hostile_markup()) {
+        fn hostile_markup_is_reduced_to_allowed_elements(raw in hostile_markup()) {
             let once = clean(&raw);
             for tag in tags(&once) {
                 prop_assert!(is_allowed(&tag), "<{}> in {}", tag, once);
@@ -531,7 +532,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_too_long_is_refused_whatever_would_be_left(raw in hostile_markup(), max in 0_usize..60) {
+        fn too_long_input_is_rejected_before_cleaning(raw in hostile_markup(), max in 0_usize..60) {
             let outcome = CleanHtml::parse_optional("content", &raw, max);
             prop_assert_eq!(outcome.is_err(), raw.chars().count() > max);
         }

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use crate::error::{Invalid, Parsed, Problem};
+use crate::error::{FieldError, FieldProblem, Validated};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
@@ -42,7 +42,7 @@ ids! {
     /// Identity of a customer.
     CustomerId,
     /// Identity of a feature request.
-    RequestId,
+    FeatureRequestId,
     /// Identity of a track.
     TrackId,
     /// Identity of a lane.
@@ -60,18 +60,19 @@ ids! {
 /// Reads a UUID in its hyphenated form, in either case.
 ///
 /// # Errors
-/// [`Problem::Missing`] when blank, [`Problem::Malformed`] when it is something else.
-pub fn parse_uuid(field: &str, raw: &str) -> Parsed<Uuid> {
+/// [`FieldProblem::Missing`] when blank, [`FieldProblem::Malformed`] when it is something else.
+pub fn parse_uuid(field: &str, raw: &str) -> Validated<Uuid> {
     let raw = raw.trim();
     if raw.is_empty() {
-        return Err(Invalid::missing(field));
+        return Err(FieldError::missing(field));
     }
-    hyphenated(raw).ok_or_else(|| Invalid::new(field, Problem::Malformed { expected: "a valid UUID" }))
+    parse_hyphenated_uuid(raw)
+        .ok_or_else(|| FieldError::new(field, FieldProblem::Malformed { expected: "a valid UUID" }))
 }
 
 /// Only the 36-character form counts as a UUID: the forms in braces, as URN and without hyphens
 /// are no identities of this interface.
-pub(crate) fn hyphenated(raw: &str) -> Option<Uuid> {
+pub(crate) fn parse_hyphenated_uuid(raw: &str) -> Option<Uuid> {
     if raw.len() == 36 { Uuid::try_parse(raw).ok() } else { None }
 }
 
@@ -87,6 +88,6 @@ mod tests {
         for raw in ["x", "01890a5dac96774bbcceb302099a8057", "{01890a5d-ac96-774b-bcce-b302099a8057}"] {
             assert_eq!(parse_uuid("track_id", raw).unwrap_err().to_string(), "track_id is not a valid UUID");
         }
-        assert_eq!(parse_uuid("track_id", "  ").unwrap_err(), Invalid::missing("track_id"));
+        assert_eq!(parse_uuid("track_id", "  ").unwrap_err(), FieldError::missing("track_id"));
     }
 }

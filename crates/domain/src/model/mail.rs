@@ -7,7 +7,7 @@ use crate::error::StoreError;
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::Title;
 use crate::model::html::CleanHtml;
-use crate::model::id::{CommentId, CustomerId, RequestId, WorkspaceId};
+use crate::model::id::{CommentId, CustomerId, FeatureRequestId, WorkspaceId};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::workspace::Subdomain;
@@ -41,7 +41,7 @@ pub struct LeasedMail {
     /// Whom it is for.
     pub to: EmailAddress,
     /// The request that was commented on.
-    pub request: RequestId,
+    pub request: FeatureRequestId,
     /// Its number.
     pub tag_number: i64,
     /// Its title.
@@ -53,7 +53,7 @@ pub struct LeasedMail {
     /// The workspace's subdomain.
     pub subdomain: Subdomain,
     /// How many mails by themselves the recipient has got since the hour began, those included that are leased by now.
-    pub recent: u32,
+    pub recent_count: u32,
 }
 
 /// What a worker has leased at once, of one workspace.
@@ -176,14 +176,14 @@ pub struct DigestNotificationEntry {
 
 /// Why a mail was not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotSent {
+pub enum SendError {
     /// It may work later: the server is away, or has said so (4xx).
-    Later {
+    Transient {
         /// What happened, in the server's words where it had any.
         reason: String,
     },
     /// It will never work: the server has refused it (5xx), or it cannot be written.
-    Never {
+    Permanent {
         /// What happened.
         reason: String,
         /// Whether there is no such mailbox, so that no other mail will arrive there either.
@@ -216,14 +216,14 @@ pub enum MailOutcome {
         until: Timestamp,
     },
     /// It was not tried: it is as it was before it was taken out.
-    Returned,
+    Released,
 }
 
 /// What a voter no longer wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unsubscription {
     /// Mail about one request.
-    Request(RequestId),
+    Request(FeatureRequestId),
     /// Any mail of the workspace, also about requests voted for later.
     Everything,
 }
@@ -272,7 +272,7 @@ pub struct MailFailure {
     /// How often it was tried.
     pub attempts: u32,
     /// When it is tried again; never, when it is dead.
-    pub next: Option<Timestamp>,
+    pub next_attempt_at: Option<Timestamp>,
     /// What happened.
     pub reason: String,
 }

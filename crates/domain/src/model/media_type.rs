@@ -3,26 +3,26 @@
 use crate::model::attachment::Dimensions;
 
 /// How much of the beginning of a file tells what it is.
-pub const SNIFFED: usize = 4_096;
+pub const SNIFF_BYTES: usize = 4_096;
 
 /// A media type (RFC 6838) without parameters, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MediaType(String);
 
 impl MediaType {
-    /// The type of a file by its first bytes (at least [`SNIFFED`] of them, or all). What the client
+    /// The type of a file by its first bytes (at least [`SNIFF_BYTES`] of them, or all). What the client
     /// says counts only where they tell nothing.
     #[must_use]
-    pub fn of(head: &[u8], said: Option<&str>) -> Self {
+    pub fn detect(head: &[u8], declared: Option<&str>) -> Self {
         if let Some(known) = infer::get(head) {
             return Self(known.mime_type().to_owned());
         }
-        let said = said.and_then(Self::parse);
-        if markup(head) {
+        let declared = declared.and_then(Self::parse);
+        if looks_like_markup(head) {
             // The types that are markup tell more than the bytes do; any other is wrong.
-            return said.filter(Self::is_markup).unwrap_or_else(|| Self("text/html".to_owned()));
+            return declared.filter(Self::is_markup).unwrap_or_else(|| Self("text/html".to_owned()));
         }
-        said.filter(|said| !said.is_shown()).unwrap_or_else(|| Self("application/octet-stream".to_owned()))
+        declared.filter(|declared| !declared.is_inline()).unwrap_or_else(|| Self("application/octet-stream".to_owned()))
     }
 
     /// Reads `type/subtype`; parameters are dropped. `None` for anything else.
@@ -40,7 +40,7 @@ impl MediaType {
 
     /// Takes back what was stored.
     #[must_use]
-    pub fn stored(text: String) -> Self {
+    pub fn from_stored(text: String) -> Self {
         Self(text)
     }
 
@@ -52,7 +52,7 @@ impl MediaType {
 
     /// Whether files of this type are shown in place: raster images, which run nothing.
     #[must_use]
-    pub fn is_shown(&self) -> bool {
+    pub fn is_inline(&self) -> bool {
         matches!(self.as_str(), "image/png" | "image/jpeg" | "image/gif" | "image/webp")
     }
 
@@ -102,7 +102,7 @@ pub fn dimensions(media_type: &MediaType, head: &[u8]) -> Option<Dimensions> {
 }
 
 /// Whether text begins like markup: what browsers that sniff would take for HTML or XML.
-fn markup(head: &[u8]) -> bool {
+fn looks_like_markup(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let wide = |bytes: &[u8]| bytes.starts_with(b"<\0") || bytes.starts_with(b"\0<");
     match head {
@@ -118,8 +118,8 @@ mod tests {
     const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x06\0\0\0";
 
     #[test]
-    fn bytes_count_and_words_only_where_they_tell_nothing() {
-        for (head, said, is) in [
+    fn content_overrides_the_declared_media_type() {
+        for (head, declared, is) in [
             (PNG, Some("text/html"), "image/png"),
             (b"\xff\xd8\xff\xe0\0\x10JFIF", None, "image/jpeg"),
             (b"GIF89a\x01\0\x01\0", None, "image/gif"),
@@ -138,15 +138,20 @@ mod tests {
             (b"a,b\n1,2", Some("a/b\r\nX: y"), "application/octet-stream"),
             (b"", None, "application/octet-stream"),
         ] {
-            assert_eq!(MediaType::of(head, said).as_str(), is, "{said:?} {}", String::from_utf8_lossy(head));
+            assert_eq!(
+                MediaType::detect(head, declared).as_str(),
+                is,
+                "{declared:?} {}",
+                String::from_utf8_lossy(head)
+            );
         }
     }
 
     #[test]
-    fn only_raster_images_are_shown_and_only_passive_types_are_named() {
-        let of = |text: &str| MediaType::stored(text.to_owned());
+    fn only_raster_images_are_inline_and_only_passive_types_keep_their_name() {
+        let of = |text: &str| MediaType::from_stored(text.to_owned());
         for shown in ["image/png", "image/jpeg", "image/gif", "image/webp"] {
-            assert!(of(shown).is_shown() && of(shown).is_passive(), "{shown}");
+            assert!(of(shown).is_inline() && of(shown).is_passive(), "{shown}");
         }
         for passive in [
             "text/plain",
@@ -158,7 +163,7 @@ mod tests {
             "application/vnd.oasis.opendocument.text",
             "image/bmp",
         ] {
-            assert!(!of(passive).is_shown() && of(passive).is_passive(), "{passive}");
+            assert!(!of(passive).is_inline() && of(passive).is_passive(), "{passive}");
         }
         for active in [
             "text/html",
@@ -176,15 +181,15 @@ mod tests {
             "text/css",
             "application/x-shockwave-flash",
         ] {
-            assert!(!of(active).is_shown() && !of(active).is_passive(), "{active}");
+            assert!(!of(active).is_inline() && !of(active).is_passive(), "{active}");
         }
     }
 
     #[test]
     fn the_size_of_an_image_is_read_from_its_head() {
-        let png = MediaType::of(PNG, None);
+        let png = MediaType::detect(PNG, None);
         assert_eq!(dimensions(&png, PNG), Some(Dimensions { width: 640, height: 480 }));
         assert_eq!(dimensions(&png, PNG.get(..12).unwrap()), None);
-        assert_eq!(dimensions(&MediaType::stored("text/plain".to_owned()), PNG), None);
+        assert_eq!(dimensions(&MediaType::from_stored("text/plain".to_owned()), PNG), None);
     }
 }

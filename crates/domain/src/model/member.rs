@@ -1,6 +1,6 @@
 //! Team members: the people notes and comments are attributed to.
 
-use crate::error::Parsed;
+use crate::error::Validated;
 use crate::model::email_address::{EmailAddress, FoldedEmail};
 use crate::model::id::MemberId;
 use crate::model::text::Name;
@@ -37,8 +37,8 @@ impl Author {
     ///
     /// # Errors
     /// It is too long, or no line of text.
-    pub fn parse(field: &str, raw: Option<&str>) -> Parsed<Self> {
-        let named = FoldedEmail::of_author(field, raw.unwrap_or_default())?;
+    pub fn parse(field: &str, raw: Option<&str>) -> Validated<Self> {
+        let named = FoldedEmail::parse_author(field, raw.unwrap_or_default())?;
         Ok(named.map_or(Self::Oldest, Self::Named))
     }
 
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_member_stands_in_for_nobody() {
+    fn the_oldest_member_is_the_default_author() {
         for (named, address) in [
             (Some("Bob@team.example"), Some("bob@team.example")),
             (Some("Nobody"), Some("nobody")),

@@ -1,6 +1,6 @@
 //! Private notes of the team on a feature request, contract section 2.5. Never shown to customers.
 
-use crate::error::Parsed;
+use crate::error::Validated;
 use crate::model::html::CleanHtml;
 use crate::model::id::NoteId;
 use crate::model::member::Author;
@@ -19,7 +19,7 @@ impl NoteDraft {
     ///
     /// # Errors
     /// A `body` without text or too long, an `author_email` too long.
-    pub fn parse(body: Option<&str>, author_email: Option<&str>) -> Parsed<Self> {
+    pub fn parse(body: Option<&str>, author_email: Option<&str>) -> Validated<Self> {
         Ok(Self {
             body: CleanHtml::parse("body", body.unwrap_or_default())?,
             author: Author::parse("author_email", author_email)?,
@@ -28,7 +28,7 @@ impl NoteDraft {
 
     /// The note as it is stored.
     #[must_use]
-    pub fn to_store(&self, id: NoteId) -> NewNote {
+    pub fn to_new_note(&self, id: NoteId) -> NewNote {
         NewNote { id, body: self.body.clone(), author: self.author.clone() }
     }
 }

@@ -1,6 +1,6 @@
 //! Retry tokens of clients, contract section 4.10.
 
-use crate::error::{Invalid, Parsed, Problem};
+use crate::error::{FieldError, FieldProblem, Validated};
 
 /// A client-chosen string of 1 to 255 characters under which a write happens at most once in its
 /// workspace. Compared byte for byte: nothing is cut, folded or normalised.
@@ -18,15 +18,15 @@ impl OperationKey {
     ///
     /// # Errors
     /// Longer than [`Self::MAX`] or with a NUL character.
-    pub fn parse(raw: &str) -> Parsed<Option<Self>> {
+    pub fn parse(raw: &str) -> Validated<Option<Self>> {
         if raw.chars().all(char::is_whitespace) {
             return Ok(None);
         }
         if raw.contains('\0') {
-            return Err(Invalid::new(Self::FIELD, Problem::ContainsNul));
+            return Err(FieldError::new(Self::FIELD, FieldProblem::ContainsNul));
         }
         if raw.chars().count() > Self::MAX {
-            return Err(Invalid::new(Self::FIELD, Problem::TooLong { max: Self::MAX }));
+            return Err(FieldError::new(Self::FIELD, FieldProblem::TooLong { max: Self::MAX }));
         }
         Ok(Some(Self(raw.to_owned())))
     }
@@ -41,7 +41,7 @@ impl OperationKey {
 /// An answer as it went out the first time: kept as bytes, so that a replay is the same to the
 /// last one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SavedReply {
+pub struct SavedResponse {
     /// HTTP status.
     pub status: u16,
     /// Body, exactly.
@@ -60,14 +60,14 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_taken_as_it_is() {
+    fn an_operation_key_is_not_normalized() {
         for raw in [" a ", "A", "é", "e\u{301}", "\u{200b}", &"k".repeat(255), &"ü".repeat(255)] {
             assert_eq!(OperationKey::parse(raw).unwrap().unwrap().as_str(), raw);
         }
     }
 
     #[test]
-    fn a_long_key_is_refused_not_cut() {
+    fn a_long_key_is_rejected_not_truncated() {
         assert_eq!(
             OperationKey::parse(&"k".repeat(256)).unwrap_err().to_string(),
             "operation_key must be at most 255 characters long"

@@ -1,6 +1,6 @@
 //! Pages of lists, contract sections 2.9 and 4.11.
 
-use crate::error::{Invalid, Parsed, Problem};
+use crate::error::{FieldError, FieldProblem, Validated};
 
 /// Which page is asked for, and how large it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,10 +22,10 @@ impl PageRequest {
     ///
     /// # Errors
     /// Not an integer, or below 1.
-    pub fn parse(page: Option<&str>, size: Option<&str>) -> Parsed<Self> {
+    pub fn parse(page: Option<&str>, size: Option<&str>) -> Validated<Self> {
         Ok(Self {
-            page: count("page", page, 1, Self::MAX_PAGE)?,
-            size: count("page_size", size, Self::DEFAULT_SIZE, Self::MAX_SIZE)?,
+            page: parse_count("page", page, 1, Self::MAX_PAGE)?,
+            size: parse_count("page_size", size, Self::DEFAULT_SIZE, Self::MAX_SIZE)?,
         })
     }
 
@@ -65,9 +65,10 @@ impl Default for PageRequest {
 ///
 /// # Errors
 /// Not an integer, or below 1.
-pub fn count(field: &str, raw: Option<&str>, default: u64, max: u64) -> Parsed<u64> {
+pub fn parse_count(field: &str, raw: Option<&str>, default: u64, max: u64) -> Validated<u64> {
     let Some(raw) = raw else { return Ok(default) };
-    let malformed = || Invalid::new(field, Problem::WrongType { expected: "an integer of at least 1".to_owned() });
+    let malformed =
+        || FieldError::new(field, FieldProblem::WrongType { expected: "an integer of at least 1".to_owned() });
     if raw.is_empty() || !raw.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(malformed());
     }
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_positive_integer_is_refused_by_name() {
+    fn an_invalid_page_number_is_rejected_with_the_field_name() {
         for raw in ["0", "-1", "1.5", "", " 1", "+1", "٣", "1e3", "x", "0x1", "00"] {
             assert_eq!(
                 PageRequest::parse(Some(raw), None).unwrap_err().to_string(),
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_beyond_all_integers_has_no_offset_rather_than_a_wrapped_one() {
+    fn a_huge_page_has_no_offset_instead_of_a_wrapped_one() {
         for raw in ["9223372036854775807", "18446744073709551616", "1".repeat(40).as_str()] {
             let page = PageRequest::parse(Some(raw), None).unwrap();
             assert_eq!((page.page(), page.offset()), (i64::MAX.unsigned_abs(), None), "{raw}");

@@ -10,13 +10,13 @@ use std::sync::LazyLock;
 use deunicode::deunicode;
 use rust_stemmers::{Algorithm, Stemmer};
 
-use crate::error::Parsed;
+use crate::error::Validated;
 use crate::model::text;
 
 static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
 
 /// Longest word that is told apart, in ASCII characters. The rest of a longer one does not count.
-const LONGEST_WORD: usize = 40;
+const MAX_WORD_LENGTH: usize = 40;
 
 /// A word in the two forms that are searched for: as written, and its stem. Both are lower-case
 /// ASCII letters and digits, nothing else: safe in any index's query language.
@@ -48,16 +48,16 @@ impl Word {
 /// The words of a text: accents dropped, other scripts transliterated, split at everything that is
 /// no letter or digit. An apostrophe does not split: `don't` is `dont`.
 pub fn words(text: &str) -> Vec<Word> {
-    split(&folded(text)).map(Word::new).collect()
+    split_words(&fold_to_ascii(text)).map(Word::new).collect()
 }
 
 /// The text in ASCII, without apostrophes.
-fn folded(text: &str) -> Cow<'_, str> {
+fn fold_to_ascii(text: &str) -> Cow<'_, str> {
     let ascii: Cow<'_, str> = if text.is_ascii() { text.into() } else { deunicode(text).into() };
     if ascii.contains('\'') { ascii.replace('\'', "").into() } else { ascii }
 }
 
-fn split(folded: &str) -> impl Iterator<Item = &str> {
+fn split_words(folded: &str) -> impl Iterator<Item = &str> {
     folded.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
 }
 
@@ -91,10 +91,14 @@ impl SearchDocument {
 
     /// The terms of these fields.
     #[must_use]
-    pub fn of<'a>(title: &str, tags: impl IntoIterator<Item = &'a str>, description: &str) -> Self {
+    pub fn new<'a>(title: &str, tags: impl IntoIterator<Item = &'a str>, description: &str) -> Self {
         let tags: String = tags.into_iter().flat_map(|tag| [tag, " "]).collect();
         let mut terms = Terms::default();
-        Self { title: terms.of_field(title), tags: terms.of_field(&tags), description: terms.of_field(description) }
+        Self {
+            title: terms.index_field(title),
+            tags: terms.index_field(&tags),
+            description: terms.index_field(description),
+        }
     }
 
     /// The document with nothing but its title.
@@ -111,7 +115,7 @@ impl SearchDocument {
         let mut seen = HashSet::new();
         let mut words: Vec<&str> = [&self.title, &self.tags, &self.description]
             .into_iter()
-            .flat_map(|field| pairs(field).map(|(_, surface)| surface))
+            .flat_map(|field| term_pairs(field).map(|(_, surface)| surface))
             .filter(|word| word.len() <= Self::MAX_VOCABULARY_WORD && seen.insert(*word))
             .take(Self::MAX_VOCABULARY)
             .collect();
@@ -125,14 +129,14 @@ impl SearchDocument {
 struct Terms {
     /// The words so far, with their stems.
     stems: HashMap<String, String>,
-    written: usize,
+    word_count: usize,
 }
 
 impl Terms {
-    fn of_field(&mut self, text: &str) -> String {
+    fn index_field(&mut self, text: &str) -> String {
         let mut terms = String::new();
-        for raw in split(&folded(text)) {
-            if self.written >= SearchDocument::MAX_WORDS {
+        for raw in split_words(&fold_to_ascii(text)) {
+            if self.word_count >= SearchDocument::MAX_WORDS {
                 break;
             }
             let surface = surface(raw);
@@ -144,7 +148,7 @@ impl Terms {
             }
             if let Some(stem) = self.stems.get(&surface) {
                 terms.extend([" ", stem, "/", &surface]);
-                self.written += 1;
+                self.word_count += 1;
             }
         }
         terms
@@ -154,12 +158,12 @@ impl Terms {
 /// A word in lower case, cut to the length that counts.
 fn surface(word: &str) -> String {
     let mut surface = word.to_ascii_lowercase();
-    surface.truncate(LONGEST_WORD);
+    surface.truncate(MAX_WORD_LENGTH);
     surface
 }
 
 /// The ` stem/surface` pairs of a field.
-pub(crate) fn pairs(field: &str) -> impl Iterator<Item = (&str, &str)> {
+pub(crate) fn term_pairs(field: &str) -> impl Iterator<Item = (&str, &str)> {
     field.split(' ').filter_map(|pair| pair.split_once('/'))
 }
 
@@ -167,9 +171,9 @@ pub(crate) fn pairs(field: &str) -> impl Iterator<Item = (&str, &str)> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryWord {
     /// Any of these matches.
-    pub any_of: Vec<Word>,
+    pub alternatives: Vec<Word>,
     /// Whether a word that only starts like this one matches too.
-    pub as_prefix: bool,
+    pub matches_prefix: bool,
 }
 
 /// A query: every word of it must match somewhere.
@@ -182,22 +186,22 @@ impl SearchQuery {
     /// Most characters of a query.
     pub const MAX: usize = 1_000;
     /// Most words that are looked for; further ones do not count.
-    pub const MOST_WORDS: usize = 16;
+    pub const MAX_WORDS: usize = 16;
 
     /// Reads what a person typed. The last word is perhaps not finished, so that it matches as a
     /// prefix too. A query without any letter or digit has no words.
     ///
     /// # Errors
     /// Too long, or with a NUL character.
-    pub fn parse(field: &str, raw: &str) -> Parsed<Self> {
-        text::bounded(field, raw, Self::MAX)?;
+    pub fn parse(field: &str, raw: &str) -> Validated<Self> {
+        text::validate_text(field, raw, Self::MAX)?;
         let mut words: Vec<QueryWord> = words(raw)
             .into_iter()
-            .take(Self::MOST_WORDS)
-            .map(|word| QueryWord { any_of: vec![word], as_prefix: false })
+            .take(Self::MAX_WORDS)
+            .map(|word| QueryWord { alternatives: vec![word], matches_prefix: false })
             .collect();
         if let Some(last) = words.last_mut() {
-            last.as_prefix = true;
+            last.matches_prefix = true;
         }
         Ok(Self { words })
     }
@@ -205,12 +209,12 @@ impl SearchQuery {
     /// A query in which each word may be any of some similar ones. `None` when for one word there
     /// are none: then nothing can match.
     #[must_use]
-    pub fn of_similar(similar: Vec<Vec<String>>) -> Option<Self> {
+    pub fn from_alternatives(similar: Vec<Vec<String>>) -> Option<Self> {
         let words = similar
             .into_iter()
             .map(|words| {
-                let any_of: Vec<Word> = words.iter().map(|word| Word::new(word)).collect();
-                (!any_of.is_empty()).then_some(QueryWord { any_of, as_prefix: false })
+                let alternatives: Vec<Word> = words.iter().map(|word| Word::new(word)).collect();
+                (!alternatives.is_empty()).then_some(QueryWord { alternatives, matches_prefix: false })
             })
             .collect::<Option<_>>()?;
         Some(Self { words })
@@ -251,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_document_holds_pairs_and_a_vocabulary() {
-        let document = SearchDocument::of("Dark modes", ["UI", "night-shift"], "Modes, dark.");
+        let document = SearchDocument::new("Dark modes", ["UI", "night-shift"], "Modes, dark.");
         assert_eq!(document.title, " dark/dark mode/modes");
         assert_eq!(document.tags, " ui/ui night/night shift/shift");
         assert_eq!(document.vocabulary(), ["dark", "modes", "night", "shift", "ui"]);
@@ -269,32 +273,32 @@ mod tests {
     #[test]
     fn a_record_adds_500_distinct_words_at_most_title_and_tags_first() {
         let tag = different_words(100, 5, 6);
-        let document = SearchDocument::of("Dark mode", [tag.trim()], &different_words(1_000, 3_000, 6));
+        let document = SearchDocument::new("Dark mode", [tag.trim()], &different_words(1_000, 3_000, 6));
         assert_eq!(document.title, " dark/dark mode/mode");
-        assert_eq!(pairs(&document.tags).count(), 5);
+        assert_eq!(term_pairs(&document.tags).count(), 5);
         // 2 and 5 words came first.
-        let indexed: Vec<&str> = pairs(&document.description).map(|(_, surface)| surface).collect();
+        let indexed: Vec<&str> = term_pairs(&document.description).map(|(_, surface)| surface).collect();
         assert_eq!(indexed, different_words(1_000, 493, 6).split_whitespace().collect::<Vec<_>>());
     }
 
     #[test]
-    fn words_that_are_known_still_count_when_no_new_one_does() {
+    fn known_words_still_count_at_the_limit() {
         let text = format!("{}dark dark", different_words(1_000, 600, 6));
-        let document = SearchDocument::of("Dark", [], &text);
-        let dark = pairs(&document.description).filter(|(_, surface)| *surface == "dark").count();
-        assert_eq!((dark, pairs(&document.description).count()), (2, 501));
+        let document = SearchDocument::new("Dark", [], &text);
+        let dark = term_pairs(&document.description).filter(|(_, surface)| *surface == "dark").count();
+        assert_eq!((dark, term_pairs(&document.description).count()), (2, 501));
     }
 
     #[test]
     fn a_record_adds_4000_words_at_most_repetitions_included() {
-        let document = SearchDocument::of("a b", [], &"a ".repeat(10_000));
-        assert_eq!(pairs(&document.description).count(), 3_998);
+        let document = SearchDocument::new("a b", [], &"a ".repeat(10_000));
+        assert_eq!(term_pairs(&document.description).count(), 3_998);
     }
 
     #[test]
-    fn typing_errors_are_corrected_to_the_first_200_words_of_a_record_that_are_not_long() {
+    fn the_vocabulary_is_the_first_200_short_words() {
         let long = "a".repeat(25);
-        let document = SearchDocument::of(&long, ["zebra"], &different_words(1_000, 300, 24));
+        let document = SearchDocument::new(&long, ["zebra"], &different_words(1_000, 300, 24));
         let mut expected = different_words(1_000, 199, 24);
         expected.push_str("zebra");
         assert_eq!(document.vocabulary(), expected.split(' ').collect::<Vec<_>>());
@@ -303,7 +307,7 @@ mod tests {
     #[test]
     fn only_the_last_word_is_a_prefix() {
         let query = SearchQuery::parse("query", "dark mod").unwrap();
-        let prefixes: Vec<bool> = query.words().iter().map(|word| word.as_prefix).collect();
+        let prefixes: Vec<bool> = query.words().iter().map(|word| word.matches_prefix).collect();
         assert_eq!(prefixes, [false, true]);
         assert!(SearchQuery::parse("query", " - ").unwrap().words().is_empty());
     }
@@ -323,7 +327,7 @@ mod tests {
         fn terms_are_letters_and_digits_whatever_is_typed(text in any::<String>()) {
             for word in words(&text) {
                 for form in [word.surface(), word.stem()] {
-                    prop_assert!(!form.is_empty() && form.len() <= LONGEST_WORD);
+                    prop_assert!(!form.is_empty() && form.len() <= MAX_WORD_LENGTH);
                     prop_assert!(form.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()), "{form}");
                 }
             }

@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::error::{Invalid, Parsed, Problem};
+use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::text::{self, Name};
 
 /// The website of a company: an absolute `http` or `https` URL with a host. Never fetched.
@@ -17,14 +17,14 @@ impl WebsiteUrl {
     ///
     /// # Errors
     /// Anything that is no such URL: `Website URL is invalid`.
-    pub fn parse(raw: &str) -> Parsed<Self> {
-        let invalid = || Invalid::new("website_url", Problem::Refused { sentence: "Website URL is invalid" });
+    pub fn parse(raw: &str) -> Validated<Self> {
+        let invalid = || FieldError::new("website_url", FieldProblem::Custom { message: "Website URL is invalid" });
         let written = raw.trim();
-        text::bounded("website_url", written, Self::MAX).map_err(|_| invalid())?;
+        text::validate_text("website_url", written, Self::MAX).map_err(|_| invalid())?;
         // The parser mends what the contract refuses: `http:example.com`, inner white space.
         let lower = written.to_ascii_lowercase();
         let absolute = lower.starts_with("http://") || lower.starts_with("https://");
-        let hides = |c: char| c.is_whitespace() || c.is_control() || c == '\\' || turns_text(c);
+        let hides = |c: char| c.is_whitespace() || c.is_control() || c == '\\' || is_bidi_control(c);
         if !absolute || written.chars().any(hides) {
             return Err(invalid());
         }
@@ -43,7 +43,7 @@ impl WebsiteUrl {
 
     /// Takes back what was checked when it was stored.
     #[must_use]
-    pub fn stored(url: String) -> Self {
+    pub fn from_stored(url: String) -> Self {
         Self(url)
     }
 
@@ -56,7 +56,7 @@ impl WebsiteUrl {
 
 /// Whether a character turns the direction of the text around it, and so lets a URL look like another one (the
 /// `Bidi_Control` of Unicode).
-fn turns_text(c: char) -> bool {
+fn is_bidi_control(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
@@ -74,13 +74,13 @@ impl Setting {
     ///
     /// # Errors
     /// A blank or long product name, an invalid URL.
-    pub fn parse(product_name: &str, website_url: &str) -> Parsed<Self> {
+    pub fn parse(product_name: &str, website_url: &str) -> Validated<Self> {
         Ok(Self { product_name: parse_product_name(product_name)?, website_url: WebsiteUrl::parse(website_url)? })
     }
 
     /// The settings after a change: what the change leaves out stays.
     #[must_use]
-    pub fn with(self, change: &SettingChange) -> Self {
+    pub fn with_change(self, change: &SettingChange) -> Self {
         Self {
             product_name: change.product_name.clone().unwrap_or(self.product_name),
             website_url: change.website_url.clone().unwrap_or(self.website_url),
@@ -102,7 +102,7 @@ impl SettingChange {
     ///
     /// # Errors
     /// As [`Setting::parse`], for each that was sent.
-    pub fn parse(product_name: Option<Option<&str>>, website_url: Option<Option<&str>>) -> Parsed<Self> {
+    pub fn parse(product_name: Option<Option<&str>>, website_url: Option<Option<&str>>) -> Validated<Self> {
         Ok(Self {
             product_name: product_name.map(|raw| parse_product_name(raw.unwrap_or_default())).transpose()?,
             website_url: website_url.map(|raw| WebsiteUrl::parse(raw.unwrap_or_default())).transpose()?,
@@ -110,10 +110,10 @@ impl SettingChange {
     }
 }
 
-fn parse_product_name(raw: &str) -> Parsed<Name> {
+fn parse_product_name(raw: &str) -> Validated<Name> {
     if raw.trim().is_empty() {
-        let sentence = "Product name can't be blank";
-        return Err(Invalid::new("product_name", Problem::Refused { sentence }));
+        let message = "Product name can't be blank";
+        return Err(FieldError::new("product_name", FieldProblem::Custom { message }));
     }
     Name::parse("product_name", raw)
 }
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_that_turn_the_direction_of_text_are_invalid() {
+    fn bidi_control_characters_are_invalid() {
         let turning = ['\u{61c}', '\u{200e}', '\u{200f}'];
         for turn in turning.into_iter().chain('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}') {
             for url in [
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn an_at_sign_behind_the_host_is_no_user_info() {
+    fn an_at_sign_after_the_host_is_not_user_info() {
         for url in [
             "https://example.com/@acme",
             "https://example.com?mail=a@b.example",
@@ -207,11 +207,11 @@ mod tests {
     }
 
     #[test]
-    fn a_change_leaves_the_rest_alone() {
+    fn a_change_keeps_the_other_settings() {
         let setting = Setting::parse("Acme", "https://acme.example").unwrap();
         let change = SettingChange::parse(Some(Some("Acme 2")), None).unwrap();
-        assert_eq!(setting.clone().with(&change), Setting::parse("Acme 2", "https://acme.example").unwrap());
-        assert_eq!(setting.clone().with(&SettingChange::default()), setting);
+        assert_eq!(setting.clone().with_change(&change), Setting::parse("Acme 2", "https://acme.example").unwrap());
+        assert_eq!(setting.clone().with_change(&SettingChange::default()), setting);
     }
 
     #[test]

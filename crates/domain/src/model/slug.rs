@@ -20,7 +20,7 @@ pub fn slug(tag_number: i64, title: &Title) -> String {
 /// The number that a slug starts with. The words after it are not looked at, so that a link with
 /// an old title still leads to its request.
 #[must_use]
-pub fn tag_number_of(slug: &str) -> Option<i64> {
+pub fn parse_tag_number(slug: &str) -> Option<i64> {
     let digits = slug.split_once('-').map_or(slug, |(digits, _)| digits);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -63,14 +63,14 @@ mod tests {
             ("٧", None),
             ("99999999999999999999-x", None),
         ] {
-            assert_eq!(tag_number_of(text), number, "{text}");
+            assert_eq!(parse_tag_number(text), number, "{text}");
         }
     }
 
     #[test]
     fn a_slug_leads_back_to_its_number() {
         for title in ["Dark mode", "123 go", "!!!", "-5"] {
-            assert_eq!(tag_number_of(&slug(42, &Title::parse("title", title).unwrap())), Some(42));
+            assert_eq!(parse_tag_number(&slug(42, &Title::parse("title", title).unwrap())), Some(42));
         }
     }
 }

@@ -1,18 +1,18 @@
 //! Bounded text: the checks that every text field shares.
 
-use crate::error::{Invalid, Parsed, Problem};
+use crate::error::{FieldError, FieldProblem, Validated};
 
 /// Checks text that may be empty: no NUL, at most `max` Unicode characters.
 ///
 /// # Errors
-/// [`Problem::ContainsNul`], [`Problem::TooLong`].
-pub fn bounded(field: &str, raw: &str, max: usize) -> Parsed<()> {
+/// [`FieldProblem::ContainsNul`], [`FieldProblem::TooLong`].
+pub fn validate_text(field: &str, raw: &str, max: usize) -> Validated<()> {
     if raw.contains('\0') {
-        return Err(Invalid::new(field, Problem::ContainsNul));
+        return Err(FieldError::new(field, FieldProblem::ContainsNul));
     }
     // Bytes bound characters from above, so that most text is not counted.
     if raw.len() > max && raw.chars().count() > max {
-        return Err(Invalid::new(field, Problem::TooLong { max }));
+        return Err(FieldError::new(field, FieldProblem::TooLong { max }));
     }
     Ok(())
 }
@@ -20,24 +20,24 @@ pub fn bounded(field: &str, raw: &str, max: usize) -> Parsed<()> {
 /// A required line of text, without the white space around it.
 ///
 /// # Errors
-/// [`Problem::Missing`] when blank, else as [`bounded`].
-pub fn line(field: &str, raw: &str, max: usize) -> Parsed<String> {
-    optional_line(field, raw, max)?.ok_or_else(|| Invalid::missing(field))
+/// [`FieldProblem::Missing`] when blank, else as [`validate_text`].
+pub fn parse_line(field: &str, raw: &str, max: usize) -> Validated<String> {
+    parse_optional_line(field, raw, max)?.ok_or_else(|| FieldError::missing(field))
 }
 
 /// A line of text that may be blank, which then counts as absent.
 ///
 /// # Errors
-/// As [`bounded`].
-pub fn optional_line(field: &str, raw: &str, max: usize) -> Parsed<Option<String>> {
+/// As [`validate_text`].
+pub fn parse_optional_line(field: &str, raw: &str, max: usize) -> Validated<Option<String>> {
     let trimmed = raw.trim();
-    bounded(field, trimmed, max)?;
+    validate_text(field, trimmed, max)?;
     Ok((!trimmed.is_empty()).then(|| trimmed.to_owned()))
 }
 
 /// The first `max` Unicode characters.
 #[must_use]
-pub fn truncated(text: &str, max: usize) -> &str {
+pub fn truncate(text: &str, max: usize) -> &str {
     match text.char_indices().nth(max) {
         Some((end, _)) => text.get(..end).unwrap_or(text),
         None => text,
@@ -59,13 +59,13 @@ macro_rules! line_type {
             ///
             /// # Errors
             /// Blank, too long, or with a NUL character.
-            pub fn parse(field: &str, raw: &str) -> $crate::error::Parsed<Self> {
-                $crate::model::text::line(field, raw, Self::MAX).map(Self)
+            pub fn parse(field: &str, raw: &str) -> $crate::error::Validated<Self> {
+                $crate::model::text::parse_line(field, raw, Self::MAX).map(Self)
             }
 
             /// Takes back what was checked when it was stored.
             #[must_use]
-            pub fn stored(text: String) -> Self {
+            pub fn from_stored(text: String) -> Self {
                 Self(text)
             }
 
@@ -95,31 +95,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_space_around_a_line_is_cut() {
-        assert_eq!(line("title", "  Dark mode\t\n", 200).unwrap(), "Dark mode");
-        assert_eq!(optional_line("name", " \u{2003} ", 200).unwrap(), None);
+    fn a_line_is_trimmed() {
+        assert_eq!(parse_line("title", "  Dark mode\t\n", 200).unwrap(), "Dark mode");
+        assert_eq!(parse_optional_line("name", " \u{2003} ", 200).unwrap(), None);
     }
 
     #[test]
     fn limits_count_characters_not_bytes() {
-        assert!(line("title", &"ü".repeat(200), 200).is_ok());
+        assert!(parse_line("title", &"ü".repeat(200), 200).is_ok());
         assert_eq!(
-            line("title", &"ü".repeat(201), 200).unwrap_err().to_string(),
+            parse_line("title", &"ü".repeat(201), 200).unwrap_err().to_string(),
             "title must be at most 200 characters long"
         );
     }
 
     #[test]
-    fn nul_is_refused_wherever_it_stands() {
+    fn nul_is_rejected_anywhere() {
         for raw in ["a\0b", "\0", "ab\0"] {
-            assert_eq!(line("title", raw, 200).unwrap_err().to_string(), "title must not contain the NUL character");
+            assert_eq!(
+                parse_line("title", raw, 200).unwrap_err().to_string(),
+                "title must not contain the NUL character"
+            );
         }
     }
 
     #[test]
     fn truncation_never_splits_a_character() {
-        assert_eq!(truncated("añb😀c", 4), "añb😀");
-        assert_eq!(truncated("añb", 3), "añb");
-        assert_eq!(truncated("", 3), "");
+        assert_eq!(truncate("añb😀c", 4), "añb😀");
+        assert_eq!(truncate("añb", 3), "añb");
+        assert_eq!(truncate("", 3), "");
     }
 }

@@ -11,9 +11,9 @@ pub struct Timestamp(OffsetDateTime);
 impl Timestamp {
     /// The moment, cut to whole milliseconds.
     #[must_use]
-    pub fn new(moment: OffsetDateTime) -> Self {
-        let moment = moment.to_offset(UtcOffset::UTC);
-        Self(moment.replace_millisecond(moment.millisecond()).unwrap_or(moment))
+    pub fn new(timestamp: OffsetDateTime) -> Self {
+        let timestamp = timestamp.to_offset(UtcOffset::UTC);
+        Self(timestamp.replace_millisecond(timestamp.millisecond()).unwrap_or(timestamp))
     }
 
     /// Milliseconds since 1970-01-01T00:00:00Z. `None` when out of range.
@@ -51,9 +51,9 @@ mod tests {
 
     #[test]
     fn shows_rfc_3339_with_milliseconds_in_utc() {
-        let moment = Timestamp::new(datetime!(2026-03-01 10:30:00.123_999 +1));
-        assert_eq!(moment.to_string(), "2026-03-01T09:30:00.123Z");
-        assert_eq!(Timestamp::from_millis(moment.millis()), Some(moment));
+        let timestamp = Timestamp::new(datetime!(2026-03-01 10:30:00.123_999 +1));
+        assert_eq!(timestamp.to_string(), "2026-03-01T09:30:00.123Z");
+        assert_eq!(Timestamp::from_millis(timestamp.millis()), Some(timestamp));
         assert_eq!(Timestamp::from_millis(-1).unwrap().to_string(), "1969-12-31T23:59:59.999Z");
     }
 

@@ -42,7 +42,7 @@ pub struct Placement {
 
 /// A lane of a new workspace, and a track that maps to it or to none.
 #[derive(Debug, Clone, Copy)]
-pub struct StartingTrack {
+pub struct DefaultTrack {
     /// The track's name.
     pub track: &'static str,
     /// The name of its lane.
@@ -50,16 +50,16 @@ pub struct StartingTrack {
 }
 
 /// Lanes of a new workspace, in their order.
-pub const STARTING_LANES: [&str; 4] = ["Under consideration", "Planned", "In progress", "Done"];
+pub const DEFAULT_LANES: [&str; 4] = ["Under consideration", "Planned", "In progress", "Done"];
 
 /// Tracks of a new workspace, in their order. The first is where new requests go.
-pub const STARTING_TRACKS: [StartingTrack; 6] = [
-    StartingTrack { track: "Inbox", lane: None },
-    StartingTrack { track: "Under consideration", lane: Some("Under consideration") },
-    StartingTrack { track: "Planned", lane: Some("Planned") },
-    StartingTrack { track: "In progress", lane: Some("In progress") },
-    StartingTrack { track: "Done", lane: Some("Done") },
-    StartingTrack { track: "Declined", lane: None },
+pub const DEFAULT_TRACKS: [DefaultTrack; 6] = [
+    DefaultTrack { track: "Inbox", lane: None },
+    DefaultTrack { track: "Under consideration", lane: Some("Under consideration") },
+    DefaultTrack { track: "Planned", lane: Some("Planned") },
+    DefaultTrack { track: "In progress", lane: Some("In progress") },
+    DefaultTrack { track: "Done", lane: Some("Done") },
+    DefaultTrack { track: "Declined", lane: None },
 ];
 
 #[cfg(test)]
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_status_of_a_track_is_its_lane_s_name_or_none() {
-        let name = |text: &str| Name::stored(text.to_owned());
+        let name = |text: &str| Name::from_stored(text.to_owned());
         let lane = Lane { id: LaneId::new(Uuid::from_u128(1)), name: name("Planned") };
         let mut track = Track { id: TrackId::new(Uuid::from_u128(2)), name: name("Next quarter"), lane: Some(lane) };
         assert_eq!(track.status(), Some(&name("Planned")));
@@ -78,10 +78,10 @@ mod tests {
     }
 
     #[test]
-    fn every_starting_track_maps_to_a_starting_lane_or_none() {
-        assert_eq!(STARTING_TRACKS[0].track, "Inbox");
-        for StartingTrack { track, lane } in STARTING_TRACKS {
-            assert!(lane.is_none_or(|lane| STARTING_LANES.contains(&lane)), "{track}");
+    fn every_default_track_maps_to_a_default_lane_or_none() {
+        assert_eq!(DEFAULT_TRACKS[0].track, "Inbox");
+        for DefaultTrack { track, lane } in DEFAULT_TRACKS {
+            assert!(lane.is_none_or(|lane| DEFAULT_LANES.contains(&lane)), "{track}");
         }
     }
 }

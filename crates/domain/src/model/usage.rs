@@ -14,13 +14,13 @@ pub struct Usage {
 impl Usage {
     /// Bytes of rows.
     #[must_use]
-    pub fn of_records(records: u64) -> Self {
+    pub fn from_records(records: u64) -> Self {
         Self { records: i64::try_from(records).unwrap_or(i64::MAX), files: 0 }
     }
 
     /// Bytes of files.
     #[must_use]
-    pub fn of_files(files: u64) -> Self {
+    pub fn from_files(files: u64) -> Self {
         Self { records: 0, files: i64::try_from(files).unwrap_or(i64::MAX) }
     }
 

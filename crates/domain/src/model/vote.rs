@@ -1,9 +1,9 @@
 //! Votes of customers for feature requests, contract sections 3 and 4.7.
 
-use crate::error::{Invalid, Parsed};
+use crate::error::{FieldError, Validated};
 use crate::model::customer::{CustomerDraft, NewCustomer};
 use crate::model::email_address::EmailAddress;
-use crate::model::feature_request::{RequestRef, RequestSummary};
+use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use crate::model::id::CustomerId;
 use crate::model::note::{NewNote, NoteDraft};
 use crate::model::text::Name;
@@ -11,21 +11,21 @@ use crate::model::timestamp::Timestamp;
 
 /// A vote as a call describes it: who votes, and what the team wants to remember of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ballot {
+pub struct VoteDraft {
     /// The customer; none when only a note is to be added.
     pub customer: Option<CustomerDraft>,
     /// The private note.
     pub note: Option<NoteDraft>,
 }
 
-impl Ballot {
+impl VoteDraft {
     /// Puts a ballot together: customer and note are each optional, one of them is required.
     ///
     /// # Errors
     /// Neither is given.
-    pub fn of(customer: Option<CustomerDraft>, note: Option<NoteDraft>) -> Parsed<Self> {
+    pub fn new(customer: Option<CustomerDraft>, note: Option<NoteDraft>) -> Validated<Self> {
         if customer.is_none() && note.is_none() {
-            return Err(Invalid::missing("reference_note"));
+            return Err(FieldError::missing("reference_note"));
         }
         Ok(Self { customer, note })
     }
@@ -35,7 +35,7 @@ impl Ballot {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewVote {
     /// The request.
-    pub request: RequestRef,
+    pub request: FeatureRequestRef,
     /// The voter.
     pub customer: Option<NewCustomer>,
     /// The note.
@@ -61,7 +61,7 @@ pub struct VoteCast {
     /// What became of the vote.
     pub outcome: VoteOutcome,
     /// The request, with the count after this vote.
-    pub request: RequestSummary,
+    pub request: FeatureRequestSummary,
 }
 
 impl VoteCast {
@@ -96,15 +96,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ballot_needs_a_voter_or_a_note() {
-        assert_eq!(Ballot::of(None, None).unwrap_err(), Invalid::missing("reference_note"));
-        assert!(Ballot::of(CustomerDraft::parse(Some("a@example.com"), None).ok(), None).is_ok());
-        assert!(Ballot::of(None, NoteDraft::parse(Some("why"), None).ok()).is_ok());
+    fn a_vote_draft_needs_a_voter_or_a_note() {
+        assert_eq!(VoteDraft::new(None, None).unwrap_err(), FieldError::missing("reference_note"));
+        assert!(VoteDraft::new(CustomerDraft::parse(Some("a@example.com"), None).ok(), None).is_ok());
+        assert!(VoteDraft::new(None, NoteDraft::parse(Some("why"), None).ok()).is_ok());
     }
 
     #[test]
     fn each_part_needs_its_own_field() {
-        assert_eq!(CustomerDraft::parse(None, Some("Ann")).unwrap_err(), Invalid::missing("email"));
-        assert_eq!(NoteDraft::parse(None, Some("a@example.com")).unwrap_err(), Invalid::missing("body"));
+        assert_eq!(CustomerDraft::parse(None, Some("Ann")).unwrap_err(), FieldError::missing("email"));
+        assert_eq!(NoteDraft::parse(None, Some("a@example.com")).unwrap_err(), FieldError::missing("body"));
     }
 }

@@ -1,6 +1,6 @@
 //! Workspaces: one per customer company, addressed by subdomain.
 
-use crate::error::{Invalid, Parsed, Problem};
+use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::id::WorkspaceId;
 
 /// The label under which a workspace is addressed: a DNS label (RFC 1123 section 2.1) in lower case.
@@ -12,17 +12,17 @@ impl Subdomain {
     ///
     /// # Errors
     /// Blank, or not such a label.
-    pub fn parse(field: &str, raw: &str) -> Parsed<Self> {
+    pub fn parse(field: &str, raw: &str) -> Validated<Self> {
         if raw.trim().is_empty() {
-            return Err(Invalid::missing(field));
+            return Err(FieldError::missing(field));
         }
         let expected = "a host name label: 1 to 63 letters, digits and inner hyphens";
-        Self::of_label(raw).ok_or_else(|| Invalid::new(field, Problem::Malformed { expected }))
+        Self::from_label(raw).ok_or_else(|| FieldError::new(field, FieldProblem::Malformed { expected }))
     }
 
     /// The label as a subdomain, if it can be one.
     #[must_use]
-    pub fn of_label(raw: &str) -> Option<Self> {
+    pub fn from_label(raw: &str) -> Option<Self> {
         let fits = (1..=63).contains(&raw.len())
             && raw.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
             && !raw.starts_with('-')
@@ -32,7 +32,7 @@ impl Subdomain {
 
     /// Takes back what was checked when it was stored.
     #[must_use]
-    pub fn stored(label: String) -> Self {
+    pub fn from_stored(label: String) -> Self {
         Self(label)
     }
 
@@ -65,11 +65,11 @@ mod tests {
     #[test]
     fn a_subdomain_is_a_dns_label() {
         for (raw, label) in [("acme", "acme"), ("ACME-2", "acme-2"), ("7", "7"), (&"a".repeat(63), &"a".repeat(63))] {
-            assert_eq!(Subdomain::of_label(raw).unwrap().as_str(), label);
+            assert_eq!(Subdomain::from_label(raw).unwrap().as_str(), label);
         }
         for raw in ["-a", "a-", "a.b", "a b", "ä", "a_b", &"a".repeat(64), ""] {
-            assert_eq!(Subdomain::of_label(raw), None, "{raw}");
+            assert_eq!(Subdomain::from_label(raw), None, "{raw}");
         }
-        assert_eq!(Subdomain::parse("subdomain", " ").unwrap_err(), Invalid::missing("subdomain"));
+        assert_eq!(Subdomain::parse("subdomain", " ").unwrap_err(), FieldError::missing("subdomain"));
     }
 }

@@ -1,21 +1,21 @@
 //! Which answers are saved under an operation key, and for how long. Contract section 4.10.
 
-use crate::model::operation_key::SavedReply;
+use crate::model::operation_key::SavedResponse;
 use crate::model::timestamp::Timestamp;
 
 /// Only successes are saved: a failed call can be corrected and sent again with its key.
 #[must_use]
-pub fn is_saved(reply: &SavedReply) -> bool {
-    (200..300).contains(&reply.status)
+pub fn should_save(response: &SavedResponse) -> bool {
+    (200..300).contains(&response.status)
 }
 
 /// The shortest time for which answers are kept: a client that retries for a day is safe.
-pub const SHORTEST_RETENTION: time::Duration = time::Duration::DAY;
+pub const MIN_RETENTION: time::Duration = time::Duration::DAY;
 
 /// The moment before which saved answers are forgotten.
 #[must_use]
-pub fn forgotten_before(now: Timestamp, retention: time::Duration) -> Timestamp {
-    now.plus(-retention.max(SHORTEST_RETENTION))
+pub fn purge_cutoff(now: Timestamp, retention: time::Duration) -> Timestamp {
+    now.plus(-retention.max(MIN_RETENTION))
 }
 
 #[cfg(test)]
@@ -24,7 +24,7 @@ mod tests {
 
     #[test]
     fn only_successes_are_saved() {
-        let saved = |status| is_saved(&SavedReply { status, body: vec![] });
+        let saved = |status| should_save(&SavedResponse { status, body: vec![] });
         assert!(saved(200) && saved(201) && saved(299));
         for status in [199, 300, 401, 404, 409, 422, 500, 503] {
             assert!(!saved(status), "{status}");
@@ -32,9 +32,9 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_kept_for_a_day_at_least() {
+    fn saved_responses_are_kept_for_at_least_a_day() {
         let now = Timestamp::from_millis(1_000_000_000_000).unwrap();
-        assert_eq!(forgotten_before(now, time::Duration::days(30)), now.plus(-time::Duration::days(30)));
-        assert_eq!(forgotten_before(now, time::Duration::HOUR), now.plus(-time::Duration::DAY));
+        assert_eq!(purge_cutoff(now, time::Duration::days(30)), now.plus(-time::Duration::days(30)));
+        assert_eq!(purge_cutoff(now, time::Duration::HOUR), now.plus(-time::Duration::DAY));
     }
 }

@@ -4,36 +4,38 @@ use std::num::NonZeroU32;
 
 use time::Duration;
 
-use crate::model::mail::{MailId, MailOutcome, NotSent};
+use crate::model::mail::{MailId, MailOutcome, SendError};
 use crate::model::timestamp::Timestamp;
 
 /// How often a mail is tried.
-pub const TRIES: u32 = 10;
+pub const MAX_ATTEMPTS: u32 = 10;
 
-/// The wait behind the first try; each further one is three times as long, up to [`LONGEST`]. The
+/// The wait behind the first try; each further one is three times as long, up to [`MAX_DELAY`]. The
 /// nine waits between ten tries come to 25 hours, so that a mail outlives a mail server that is
 /// away for a day.
-const FIRST: Duration = Duration::seconds(30);
+const INITIAL_DELAY: Duration = Duration::seconds(30);
 
-const LONGEST: Duration = Duration::hours(8);
+const MAX_DELAY: Duration = Duration::hours(8);
 
 /// What becomes of a mail that was not sent at its `attempt`-th try.
 #[must_use]
-pub fn outcome(mail: MailId, attempt: NonZeroU32, not_sent: NotSent, now: Timestamp) -> MailOutcome {
-    match not_sent {
-        NotSent::Never { reason, no_such_mailbox } => MailOutcome::Dead { reason, no_such_mailbox },
-        NotSent::Later { reason } if attempt.get() >= TRIES => {
+pub fn outcome_after_failure(mail: MailId, attempt: NonZeroU32, error: SendError, now: Timestamp) -> MailOutcome {
+    match error {
+        SendError::Permanent { reason, no_such_mailbox } => MailOutcome::Dead { reason, no_such_mailbox },
+        SendError::Transient { reason } if attempt.get() >= MAX_ATTEMPTS => {
             MailOutcome::Dead { reason: format!("given up after {attempt} tries: {reason}"), no_such_mailbox: false }
         }
-        NotSent::Later { reason } => MailOutcome::Postponed { until: now.plus(wait(mail, attempt)), reason },
+        SendError::Transient { reason } => {
+            MailOutcome::Postponed { until: now.plus(retry_delay(mail, attempt)), reason }
+        }
     }
 }
 
 /// The wait behind a try: up to a fifth longer than the rule, by the mail's own identity, so that
 /// mails that failed together do not come back together.
-fn wait(mail: MailId, attempt: NonZeroU32) -> Duration {
+fn retry_delay(mail: MailId, attempt: NonZeroU32) -> Duration {
     let steps = attempt.get().saturating_sub(1);
-    let rule = FIRST.saturating_mul(3_i32.saturating_pow(steps)).min(LONGEST);
+    let rule = INITIAL_DELAY.saturating_mul(3_i32.saturating_pow(steps)).min(MAX_DELAY);
     let chance = (mail.customer.uuid().as_u128() ^ mail.comment.uuid().as_u128()) % 1_000;
     let share = f64::from(u32::try_from(chance).unwrap_or(0)) / 1_000.0;
     rule + rule * (share / 5.0)
@@ -54,43 +56,43 @@ mod tests {
         NonZeroU32::new(number).unwrap()
     }
 
-    fn later() -> NotSent {
-        NotSent::Later { reason: "450 busy".to_owned() }
+    fn transient() -> SendError {
+        SendError::Transient { reason: "450 busy".to_owned() }
     }
 
     #[test]
-    fn waits_grow_from_less_than_a_minute_to_a_day_and_more() {
+    fn retry_delays_grow_from_under_a_minute_to_over_a_day_in_total() {
         for number in [0, 1, 500, 999, u128::MAX] {
             let mut whole = Duration::ZERO;
-            for try_number in 1..TRIES {
+            for try_number in 1..MAX_ATTEMPTS {
                 let MailOutcome::Postponed { until, reason } =
-                    outcome(mail(number), attempt(try_number), later(), now())
+                    outcome_after_failure(mail(number), attempt(try_number), transient(), now())
                 else {
                     panic!("try {try_number} is the last")
                 };
                 let waited = Duration::milliseconds(until.millis() - now().millis());
                 assert_eq!(reason, "450 busy");
                 assert!(try_number > 1 || waited <= Duration::MINUTE, "{waited}");
-                assert!(waited <= LONGEST * 1.2, "{waited}");
+                assert!(waited <= MAX_DELAY * 1.2, "{waited}");
                 whole += waited;
             }
             assert!(whole >= Duration::hours(24) && whole <= Duration::hours(31), "{whole}");
         }
-        assert_ne!(wait(mail(1), attempt(1)), wait(mail(2), attempt(1)));
+        assert_ne!(retry_delay(mail(1), attempt(1)), retry_delay(mail(2), attempt(1)));
     }
 
     #[test]
-    fn the_last_try_is_the_last() {
+    fn the_last_attempt_is_final() {
         let dead = MailOutcome::Dead { reason: "given up after 10 tries: 450 busy".to_owned(), no_such_mailbox: false };
-        assert_eq!(outcome(mail(1), attempt(10), later(), now()), dead);
+        assert_eq!(outcome_after_failure(mail(1), attempt(10), transient(), now()), dead);
         let dead = MailOutcome::Dead { reason: "given up after 11 tries: 450 busy".to_owned(), no_such_mailbox: false };
-        assert_eq!(outcome(mail(1), attempt(11), later(), now()), dead);
+        assert_eq!(outcome_after_failure(mail(1), attempt(11), transient(), now()), dead);
     }
 
     #[test]
-    fn what_never_works_is_dead_at_once() {
-        let never = NotSent::Never { reason: "550 5.1.1 who?".to_owned(), no_such_mailbox: true };
+    fn a_permanent_error_is_dead_at_once() {
+        let permanent = SendError::Permanent { reason: "550 5.1.1 who?".to_owned(), no_such_mailbox: true };
         let dead = MailOutcome::Dead { reason: "550 5.1.1 who?".to_owned(), no_such_mailbox: true };
-        assert_eq!(outcome(mail(1), attempt(1), never, now()), dead);
+        assert_eq!(outcome_after_failure(mail(1), attempt(1), permanent, now()), dead);
     }
 }

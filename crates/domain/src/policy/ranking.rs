@@ -1,22 +1,22 @@
 //! The order of search results, contract section 4.5: by relevance and votes.
 
-use crate::model::id::RequestId;
-use crate::model::search::{QueryWord, SearchDocument, SearchQuery, pairs};
+use crate::model::id::FeatureRequestId;
+use crate::model::search::{QueryWord, SearchDocument, SearchQuery, term_pairs};
 
 /// Weights of a match by field. The steps are wider than what repetition can add: one match in the
 /// title outweighs any number in the tags, one in the tags any number in the description.
-const TITLE: f64 = 8.0;
-const TAGS: f64 = 4.0;
-const DESCRIPTION: f64 = 1.0;
+const TITLE_WEIGHT: f64 = 8.0;
+const TAGS_WEIGHT: f64 = 4.0;
+const DESCRIPTION_WEIGHT: f64 = 1.0;
 
 /// What a word counts that only starts like the one searched for.
-const PREFIX_ONLY: f64 = 0.5;
+const PREFIX_MATCH_WEIGHT: f64 = 0.5;
 
 /// A request that matches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     /// The request.
-    pub request: RequestId,
+    pub request: FeatureRequestId,
     /// Its number: the newer of two requests has the higher one.
     pub tag_number: i64,
     /// Its votes.
@@ -29,31 +29,34 @@ pub struct Candidate {
 /// `n / (n + 1)`, `n` being how often the word is there. `None` when a word is nowhere.
 #[must_use]
 pub fn relevance(query: &SearchQuery, document: &SearchDocument) -> Option<f64> {
-    let fields = [(TITLE, &document.title), (TAGS, &document.tags), (DESCRIPTION, &document.description)];
+    let fields =
+        [(TITLE_WEIGHT, &document.title), (TAGS_WEIGHT, &document.tags), (DESCRIPTION_WEIGHT, &document.description)];
     let mut sum = 0.0;
     for word in query.words() {
-        let of_word: f64 = fields
+        let word_score: f64 = fields
             .iter()
             .map(|(weight, field)| {
                 let n = frequency(word, field);
                 weight * n / (n + 1.0)
             })
             .sum();
-        if of_word == 0.0 {
+        if word_score == 0.0 {
             return None;
         }
-        sum += of_word;
+        sum += word_score;
     }
     Some(sum)
 }
 
 fn frequency(word: &QueryWord, field: &str) -> f64 {
-    pairs(field)
+    term_pairs(field)
         .map(|(stem, surface)| {
-            if word.any_of.iter().any(|wanted| wanted.stem() == stem || wanted.surface() == surface) {
+            if word.alternatives.iter().any(|wanted| wanted.stem() == stem || wanted.surface() == surface) {
                 1.0
-            } else if word.as_prefix && word.any_of.iter().any(|wanted| surface.starts_with(wanted.surface())) {
-                PREFIX_ONLY
+            } else if word.matches_prefix
+                && word.alternatives.iter().any(|wanted| surface.starts_with(wanted.surface()))
+            {
+                PREFIX_MATCH_WEIGHT
             } else {
                 0.0
             }
@@ -63,7 +66,7 @@ fn frequency(word: &QueryWord, field: &str) -> f64 {
 
 /// Relevance times `1 + ln(1 + votes)`.
 #[must_use]
-pub fn rank(relevance: f64, votes_count: i64) -> f64 {
+pub fn score(relevance: f64, votes_count: i64) -> f64 {
     // Votes far beyond 2^52 would lose precision; there are not that many people.
     #[expect(clippy::cast_precision_loss)]
     let votes = votes_count.max(0) as f64;
@@ -72,9 +75,11 @@ pub fn rank(relevance: f64, votes_count: i64) -> f64 {
 
 /// The best `limit` candidates, best first; the newer first of two that are equal.
 #[must_use]
-pub fn best(candidates: Vec<Candidate>, limit: usize) -> Vec<RequestId> {
-    let mut ranked: Vec<(f64, Candidate)> =
-        candidates.into_iter().map(|candidate| (rank(candidate.relevance, candidate.votes_count), candidate)).collect();
+pub fn top_candidates(candidates: Vec<Candidate>, limit: usize) -> Vec<FeatureRequestId> {
+    let mut ranked: Vec<(f64, Candidate)> = candidates
+        .into_iter()
+        .map(|candidate| (score(candidate.relevance, candidate.votes_count), candidate))
+        .collect();
     ranked.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(other.tag_number.cmp(&one.tag_number)));
     ranked.into_iter().take(limit).map(|(_, candidate)| candidate.request).collect()
 }
@@ -91,7 +96,7 @@ mod tests {
     }
 
     fn candidate(number: u128, votes_count: i64, title: &str, tags: &[&str], description: &str) -> Known {
-        let document = SearchDocument::of(title, tags.iter().copied(), description);
+        let document = SearchDocument::new(title, tags.iter().copied(), description);
         Known { number, votes_count, document }
     }
 
@@ -99,13 +104,13 @@ mod tests {
         let query = SearchQuery::parse("query", query).unwrap();
         let candidates = known.into_iter().filter_map(|Known { number, votes_count, document }| {
             Some(Candidate {
-                request: RequestId::new(Uuid::from_u128(number)),
+                request: FeatureRequestId::new(Uuid::from_u128(number)),
                 tag_number: i64::try_from(number).unwrap(),
                 votes_count,
                 relevance: relevance(&query, &document)?,
             })
         });
-        best(candidates.collect(), 15).iter().map(|id| id.uuid().as_u128()).collect()
+        top_candidates(candidates.collect(), 15).iter().map(|id| id.uuid().as_u128()).collect()
     }
 
     #[test]
@@ -123,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_counts_in_another_of_its_forms_and_no_other_word_does() {
+    fn inflections_match_and_other_words_do_not() {
         let candidates = vec![candidate(1, 0, "Exports", &[], ""), candidate(2, 0, "Reports", &[], "")];
         assert_eq!(order("exporting", candidates), [1]);
     }
@@ -132,8 +137,8 @@ mod tests {
     fn votes_lift_a_match() {
         let candidates = vec![candidate(1, 0, "Dark mode", &[], ""), candidate(2, 3, "Dark mode", &[], "")];
         assert_eq!(order("dark", candidates), [2, 1]);
-        assert!((rank(2.0, 0) - 2.0).abs() < f64::EPSILON);
-        assert!((rank(2.0, 9) - 2.0 * (1.0 + 10f64.ln())).abs() < 1e-12);
+        assert!((score(2.0, 0) - 2.0).abs() < f64::EPSILON);
+        assert!((score(2.0, 9) - 2.0 * (1.0 + 10f64.ln())).abs() < 1e-12);
     }
 
     #[test]

@@ -3,14 +3,14 @@
 /// Rows that a search looks at, from the most voted request down. When they have too few matches, it takes the
 /// newest matches instead ([`crate::ports::TextSearch::candidates`]). Independent words need about
 /// `60 * requests / matches` of them, and a word is only searched for like this when it has many matches.
-pub const ROWS_LOOKED_AT: usize = 2_000;
+pub const MAX_SCANNED_ROWS: usize = 2_000;
 
 /// After so many of these rows it is checked whether the rest is worth looking at.
-pub const FIRST_ROWS: usize = 400;
+pub const PROBE_ROWS: usize = 400;
 
-/// Whether a walk with so many matches among its [`FIRST_ROWS`] goes on. With fewer than a quarter of what would
-/// lead to 60 matches in [`ROWS_LOOKED_AT`], the matches are not among the most voted.
+/// Whether a walk with so many matches among its [`PROBE_ROWS`] goes on. With fewer than a quarter of what would
+/// lead to 60 matches in [`MAX_SCANNED_ROWS`], the matches are not among the most voted.
 #[must_use]
-pub fn is_worthwhile(first_matches: usize) -> bool {
+pub fn should_continue_scan(first_matches: usize) -> bool {
     first_matches >= 3
 }

@@ -3,7 +3,7 @@
 use strsim::osa_distance;
 
 /// Most words that one mistyped word is tried as.
-const MOST: usize = 3;
+const MAX_CORRECTIONS: usize = 3;
 
 /// The three-character pieces of a word, two spaces before it and one behind it: words that differ
 /// in one letter share most of them.
@@ -20,7 +20,7 @@ pub fn trigrams(word: &str) -> Vec<String> {
 /// missing, extra, wrong or swapped. One letter in a word of up to five, two in a longer one; a
 /// word of up to two letters is taken as it is.
 #[must_use]
-pub fn meant(typed: &str, known: Vec<String>) -> Vec<String> {
+pub fn corrections(typed: &str, known: Vec<String>) -> Vec<String> {
     let tolerated = match typed.chars().count() {
         0..=2 => 0,
         3..=5 => 1,
@@ -32,7 +32,7 @@ pub fn meant(typed: &str, known: Vec<String>) -> Vec<String> {
         .filter(|(distance, _)| *distance <= tolerated)
         .collect();
     near.sort();
-    near.into_iter().take(MOST).map(|(_, word)| word).collect()
+    near.into_iter().take(MAX_CORRECTIONS).map(|(_, word)| word).collect()
 }
 
 #[cfg(test)]
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_of_the_fingers_are_forgiven() {
+    fn typos_are_corrected() {
         for (typed, word) in [
             ("drak", "dark"),
             ("mod", "mode"),
@@ -53,20 +53,20 @@ mod tests {
             ("notifcaiton", "notification"),
             ("dark", "dark"),
         ] {
-            assert_eq!(meant(typed, known()).first().map(String::as_str), Some(word), "{typed}");
+            assert_eq!(corrections(typed, known()).first().map(String::as_str), Some(word), "{typed}");
         }
-        assert_eq!(meant("exprot", known()), ["export", "exports"]);
+        assert_eq!(corrections("exprot", known()), ["export", "exports"]);
     }
 
     #[test]
-    fn other_words_are_other_words() {
+    fn unrelated_words_are_no_corrections() {
         for typed in ["desk", "ap", "xyz", "sea", ""] {
-            assert_eq!(meant(typed, known()), Vec::<String>::new(), "{typed}");
+            assert_eq!(corrections(typed, known()), Vec::<String>::new(), "{typed}");
         }
     }
 
     #[test]
-    fn trigrams_mark_where_a_word_begins_and_ends() {
+    fn trigrams_mark_the_start_and_end_of_a_word() {
         assert_eq!(trigrams("api"), ["  a", " ap", "api", "pi "]);
         assert_eq!(trigrams("a"), ["  a", " a "]);
     }

@@ -12,7 +12,7 @@ use crate::error::{Budget, OverBudget};
 use crate::model::attachment::Attachment;
 use crate::model::customer::CustomerDraft;
 use crate::model::note::NoteDraft;
-use crate::model::operation_key::{OperationKey, SavedReply};
+use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::search::SearchDocument;
 use crate::model::usage::Usage;
 
@@ -24,54 +24,54 @@ pub const TERM_COPIES: u64 = 3;
 
 /// What a row with these texts counts.
 #[must_use]
-pub fn row(texts: &[&str]) -> u64 {
-    texts.iter().fold(ROW_BYTES, |bytes, text| bytes.saturating_add(length(text)))
+pub fn row_bytes(texts: &[&str]) -> u64 {
+    texts.iter().fold(ROW_BYTES, |bytes, text| bytes.saturating_add(byte_len(text)))
 }
 
 /// What a word of the vocabulary counts. Corrections of typing errors find it by its trigrams: one more
 /// than it has letters, each a row with the word in it.
 #[must_use]
-pub fn word(word: &str) -> u64 {
-    let letters = length(word);
+pub fn word_bytes(word: &str) -> u64 {
+    let letters = byte_len(word);
     (letters + 1).saturating_mul(letters + 25)
 }
 
 /// What a search document counts, with its words.
 #[must_use]
-pub fn search_document(document: &SearchDocument) -> u64 {
-    let terms = [&document.title, &document.tags, &document.description].map(|field| length(field));
-    let words: u64 = document.vocabulary().into_iter().map(word).sum();
+pub fn search_document_bytes(document: &SearchDocument) -> u64 {
+    let terms = [&document.title, &document.tags, &document.description].map(|field| byte_len(field));
+    let words: u64 = document.vocabulary().into_iter().map(word_bytes).sum();
     ROW_BYTES + TERM_COPIES.saturating_mul(terms.iter().sum()) + words
 }
 
 /// What a voter counts: the customer and the vote.
 #[must_use]
-pub fn voter(customer: &CustomerDraft) -> u64 {
+pub fn voter_bytes(customer: &CustomerDraft) -> u64 {
     let name = customer.name.as_ref().map_or("", |name| name.as_str());
-    row(&[customer.email.as_str(), customer.email.folded().as_str(), name]) + ROW_BYTES
+    row_bytes(&[customer.email.as_str(), customer.email.folded().as_str(), name]) + ROW_BYTES
 }
 
 /// What a note counts.
 #[must_use]
-pub fn note(note: &NoteDraft) -> u64 {
-    row(&[note.body.as_str()])
+pub fn note_bytes(note: &NoteDraft) -> u64 {
+    row_bytes(&[note.body.as_str()])
 }
 
 /// What a file counts: its row and its bytes.
 #[must_use]
-pub fn attachment(file: &Attachment) -> Usage {
+pub fn attachment_usage(file: &Attachment) -> Usage {
     let Attachment { filename, media_type, key, service_name, byte_size, .. } = file;
-    let row = row(&[filename.as_str(), media_type.as_str(), &key.to_string(), service_name]);
-    Usage::of_records(row).plus(Usage::of_files(*byte_size))
+    let row = row_bytes(&[filename.as_str(), media_type.as_str(), &key.to_string(), service_name]);
+    Usage::from_records(row).plus(Usage::from_files(*byte_size))
 }
 
 /// What the saved response of an operation key counts.
 #[must_use]
-pub fn saved_response(key: &OperationKey, reply: &SavedReply) -> u64 {
-    row(&[key.as_str()]).saturating_add(reply.body.len() as u64)
+pub fn saved_response_bytes(key: &OperationKey, response: &SavedResponse) -> u64 {
+    row_bytes(&[key.as_str()]).saturating_add(response.body.len() as u64)
 }
 
-fn length(text: &str) -> u64 {
+fn byte_len(text: &str) -> u64 {
     text.len() as u64
 }
 
@@ -91,7 +91,9 @@ impl StorageLimits {
     /// The first budget that it would be over.
     pub fn check(&self, used: Usage, added: Usage) -> Result<(), OverBudget> {
         let fits = |budget, limit: Option<u64>, used: i64, added: i64| match limit {
-            Some(limit) if added > 0 && bytes(used.saturating_add(added)) > limit => Err(OverBudget { budget, limit }),
+            Some(limit) if added > 0 && non_negative(used.saturating_add(added)) > limit => {
+                Err(OverBudget { budget, limit })
+            }
             _ => Ok(()),
         };
         fits(Budget::StoredRecords, self.records, used.records, added.records)?;
@@ -100,18 +102,18 @@ impl StorageLimits {
 
     /// The part of the limit that is used, in percent. `None` without a limit.
     #[must_use]
-    pub fn percent(&self, budget: Budget, used: Usage) -> Option<u64> {
+    pub fn percent_used(&self, budget: Budget, used: Usage) -> Option<u64> {
         let (limit, used) = match budget {
             Budget::StoredRecords => (self.records?, used.records),
             Budget::StoredFiles => (self.files?, used.files),
             Budget::MailsPerDay => return None,
         };
-        Some(bytes(used).saturating_mul(100) / limit.max(1))
+        Some(non_negative(used).saturating_mul(100) / limit.max(1))
     }
 }
 
 /// A count, which is below zero only while estimates and counts are apart.
-fn bytes(count: i64) -> u64 {
+fn non_negative(count: i64) -> u64 {
     u64::try_from(count).unwrap_or(0)
 }
 
@@ -120,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_byte_of_a_budget_can_be_used_and_none_behind_it() {
+    fn the_storage_limit_is_inclusive() {
         let limits = StorageLimits { records: Some(100), files: Some(1_000) };
         let used = Usage { records: 90, files: 999 };
         assert_eq!(limits.check(used, Usage { records: 10, files: 1 }), Ok(()));
@@ -130,29 +132,32 @@ mod tests {
     }
 
     #[test]
-    fn what_adds_nothing_or_has_no_limit_always_fits() {
+    fn adding_nothing_or_without_a_limit_always_fits() {
         let limits = StorageLimits { records: Some(100), files: None };
         let used = Usage { records: 500, files: i64::MAX };
-        for added in [Usage::default(), Usage { records: -1, files: 7 }, Usage::of_files(u64::MAX)] {
+        for added in [Usage::default(), Usage { records: -1, files: 7 }, Usage::from_files(u64::MAX)] {
             assert_eq!(limits.check(used, added), Ok(()), "{added:?}");
         }
         assert_eq!(StorageLimits::default().check(used, Usage { records: 1, files: 1 }), Ok(()));
     }
 
     #[test]
-    fn a_budget_is_used_by_percent() {
+    fn usage_is_reported_in_percent() {
         let limits = StorageLimits { records: Some(200), files: None };
-        let percent = |records| limits.percent(Budget::StoredRecords, Usage { records, files: 0 });
+        let percent = |records| limits.percent_used(Budget::StoredRecords, Usage { records, files: 0 });
         assert_eq!((percent(-5), percent(0), percent(181), percent(400)), (Some(0), Some(0), Some(90), Some(200)));
-        assert_eq!(limits.percent(Budget::StoredFiles, Usage::default()), None);
-        assert_eq!(limits.percent(Budget::MailsPerDay, Usage::default()), None);
+        assert_eq!(limits.percent_used(Budget::StoredFiles, Usage::default()), None);
+        assert_eq!(limits.percent_used(Budget::MailsPerDay, Usage::default()), None);
     }
 
     #[test]
     fn a_long_word_counts_much_more_than_a_short_one() {
-        assert_eq!((row(&["ab", "ü"]), word("a"), word("settings"), word(&"x".repeat(40))), (204, 52, 297, 2_665));
-        let document = SearchDocument::of("Settings", [], "");
+        assert_eq!(
+            (row_bytes(&["ab", "ü"]), word_bytes("a"), word_bytes("settings"), word_bytes(&"x".repeat(40))),
+            (204, 52, 297, 2_665)
+        );
+        let document = SearchDocument::new("Settings", [], "");
         assert_eq!(document.title.len(), " set/settings".len());
-        assert_eq!(search_document(&document), 200 + 3 * 13 + 297);
+        assert_eq!(search_document_bytes(&document), 200 + 3 * 13 + 297);
     }
 }

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use crate::error::StoreError;
-use crate::model::attachment::{BlobKey, Served};
+use crate::model::attachment::{BlobKey, ContentHeaders};
 use crate::model::timestamp::Timestamp;
 
 /// A storage for files.
@@ -19,8 +19,8 @@ pub trait Blobs: Send + Sync {
     /// What clients know the storage by: `local` or `s3`.
     fn service_name(&self) -> &'static str;
 
-    /// Begins to write a blob. `served` is what a storage that serves files itself tells about it.
-    async fn create(&self, key: BlobKey, served: &Served) -> Result<Box<dyn BlobUpload>, StoreError>;
+    /// Begins to write a blob. `content_headers` is what a storage that serves files itself tells about it.
+    async fn create(&self, key: BlobKey, content_headers: &ContentHeaders) -> Result<Box<dyn BlobUpload>, StoreError>;
 
     /// The bytes of a blob, or those of a range that lies within it. `None` when there is no such
     /// blob.

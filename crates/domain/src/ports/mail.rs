@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use crate::error::StoreError;
 use crate::model::id::{CustomerId, WorkspaceId};
 use crate::model::mail::{
-    DigestId, DigestNotification, LeasedDigest, LeasedMails, MailId, MailOutcome, MailStatus, NotSent, Notification,
-    OutboxDepth, Unsubscription,
+    DigestId, DigestNotification, LeasedDigest, LeasedMails, MailId, MailOutcome, MailStatus, Notification,
+    OutboxDepth, SendError, Unsubscription,
 };
 use crate::model::timestamp::Timestamp;
 
@@ -17,10 +17,10 @@ pub trait Mailer: Send + Sync {
     ///
     /// Contract: the mail's `Message-ID` follows from its id alone; nothing that it says can become
     /// a header or a command.
-    async fn send(&self, notification: &Notification) -> Result<(), NotSent>;
+    async fn send(&self, notification: &Notification) -> Result<(), SendError>;
 
     /// Sends one digest, under the same contract.
-    async fn send_digest(&self, digest: &DigestNotification) -> Result<(), NotSent>;
+    async fn send_digest(&self, digest: &DigestNotification) -> Result<(), SendError>;
 }
 
 /// The outbox as workers see it. Several may work on it at once, in several processes.
@@ -36,7 +36,7 @@ pub trait OutboxQueue: Send + Sync {
     async fn expand(&self, workspace: WorkspaceId, limit: u32) -> Result<Option<u64>, StoreError>;
 
     /// Takes out the mails that have waited longest, so that nobody else does until `until`. Mails that are held for a digest
-    /// are none of them. `hour` is when the hour began that [`LeasedMail::recent`](crate::model::mail::LeasedMail::recent)
+    /// are none of them. `hour` is when the hour began that [`LeasedMail::recent_count`](crate::model::mail::LeasedMail::recent_count)
     /// counts.
     ///
     /// Contract: no two workers hold one mail at one time; mail that its recipient does not want

@@ -9,18 +9,18 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::model::api_key::{ApiKey, Credential, KeyDigest};
-use crate::model::attachment::{Attachment, BlobKey, Served, UnusedAttachment};
+use crate::model::attachment::{Attachment, BlobKey, ContentHeaders, UnusedAttachment};
 use crate::model::changelog::{Changelog, CoverImage};
 use crate::model::comment::NewComment;
 use crate::model::email_address::EmailAddress;
-use crate::model::feature_request::{FoundRequest, NewRequest, RequestRef, RequestSummary};
-use crate::model::id::{ApiKeyId, AttachmentId, CommentId, CustomerId, RequestId, TrackId, WorkspaceId};
+use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest, NewFeatureRequest};
+use crate::model::id::{ApiKeyId, AttachmentId, CommentId, CustomerId, FeatureRequestId, TrackId, WorkspaceId};
 use crate::model::mail::{
-    DigestId, DigestNotification, LeasedDigest, LeasedMails, MailId, MailOutcome, MailStatus, NotSent, Notification,
-    OutboxDepth, Unsubscription,
+    DigestId, DigestNotification, LeasedDigest, LeasedMails, MailId, MailOutcome, MailStatus, Notification,
+    OutboxDepth, SendError, Unsubscription,
 };
 use crate::model::member::Member;
-use crate::model::operation_key::{OperationKey, SavedReply};
+use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::pagination::{Listing, PageRequest};
 use crate::model::search::SearchQuery;
 use crate::model::setting::Setting;
@@ -29,7 +29,7 @@ use crate::model::track::{Lane, Track};
 use crate::model::usage::{StoredUsage, Usage};
 use crate::model::vote::{NewVote, VoteCast, Voter};
 use crate::model::workspace::{Subdomain, Workspace};
-use crate::policy::mail_limits::MailDay;
+use crate::policy::mail_limits::MailBudgetWindow;
 use crate::policy::ranking::Candidate;
 use crate::ports::{
     AttachmentWrites, Begun, BlobListing, BlobUpload, Blobs, ChangelogWrites, Chunks, Clock, CommentWrites, Directory,
@@ -86,7 +86,7 @@ mock! {
     impl TextSearch for TextSearch {
         async fn candidates(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Vec<Candidate>, StoreError>;
         async fn similar_words(&self, workspace: WorkspaceId, word: &str) -> Result<Vec<String>, StoreError>;
-        async fn found(&self, workspace: WorkspaceId, requests: &[RequestId]) -> Result<Vec<FoundRequest>, StoreError>;
+        async fn found(&self, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> Result<Vec<FoundFeatureRequest>, StoreError>;
     }
 }
 
@@ -99,8 +99,8 @@ mock! {
         async fn setting(&self, workspace: WorkspaceId) -> Result<Option<Setting>, StoreError>;
         async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError>;
         async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<Lane>, StoreError>;
-        async fn votes_of(&self, workspace: WorkspaceId, customer: &EmailAddress, page: PageRequest) -> Result<Listing<RequestSummary>, StoreError>;
-        async fn voters(&self, workspace: WorkspaceId, request: &RequestRef, page: PageRequest) -> Result<Option<Listing<Voter>>, StoreError>;
+        async fn votes_of(&self, workspace: WorkspaceId, customer: &EmailAddress, page: PageRequest) -> Result<Listing<FeatureRequestSummary>, StoreError>;
+        async fn voters(&self, workspace: WorkspaceId, request: &FeatureRequestRef, page: PageRequest) -> Result<Option<Listing<Voter>>, StoreError>;
         async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError>;
         async fn attachment(&self, workspace: WorkspaceId, id: AttachmentId) -> Result<Option<Attachment>, StoreError>;
         async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError>;
@@ -180,7 +180,7 @@ mock! {
     #[async_trait]
     impl Blobs for Blobs {
         fn service_name(&self) -> &'static str;
-        async fn create(&self, key: BlobKey, served: &Served) -> Result<Box<dyn BlobUpload>, StoreError>;
+        async fn create(&self, key: BlobKey, content_headers: &ContentHeaders) -> Result<Box<dyn BlobUpload>, StoreError>;
         async fn read(&self, key: BlobKey, range: Option<Range<u64>>) -> Result<Option<Box<dyn Chunks>>, StoreError>;
         async fn link(&self, key: BlobKey, life: Duration) -> Result<Option<String>, StoreError>;
         fn list(&self) -> Box<dyn BlobListing>;
@@ -195,8 +195,8 @@ mock! {
 
     #[async_trait]
     impl Mailer for Mailer {
-        async fn send(&self, notification: &Notification) -> Result<(), NotSent>;
-        async fn send_digest(&self, digest: &DigestNotification) -> Result<(), NotSent>;
+        async fn send(&self, notification: &Notification) -> Result<(), SendError>;
+        async fn send_digest(&self, digest: &DigestNotification) -> Result<(), SendError>;
     }
 }
 
@@ -226,15 +226,15 @@ mock! {
 
     #[async_trait]
     impl UnitOfWork for Unit {
-        async fn commit<'a>(self: Box<Self>, saved: Option<&'a SavedReply>, at: Timestamp) -> Result<Ended, StoreError>;
+        async fn commit<'a>(self: Box<Self>, saved: Option<&'a SavedResponse>, at: Timestamp) -> Result<Ended, StoreError>;
         async fn rollback(self: Box<Self>) -> Result<Ended, StoreError>;
     }
 
     #[async_trait]
     impl RequestWrites for Unit {
-        async fn find_request(&mut self, request: &RequestRef) -> Result<Option<RequestSummary>, StoreError>;
-        async fn insert_request(&mut self, request: &NewRequest) -> Result<RequestSummary, StoreError>;
-        async fn place_request(&mut self, request: RequestId, track: TrackId) -> Result<(), StoreError>;
+        async fn find_request(&mut self, request: &FeatureRequestRef) -> Result<Option<FeatureRequestSummary>, StoreError>;
+        async fn insert_request(&mut self, request: &NewFeatureRequest) -> Result<FeatureRequestSummary, StoreError>;
+        async fn place_request(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError>;
     }
 
     #[async_trait]
@@ -244,13 +244,13 @@ mock! {
 
     #[async_trait]
     impl CommentWrites for Unit {
-        async fn insert_comment(&mut self, comment: &NewComment) -> Result<Option<RequestSummary>, StoreError>;
+        async fn insert_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError>;
     }
 
     #[async_trait]
     impl Outbox for Unit {
-        async fn notify_voters(&mut self, request: RequestId, comment: CommentId, at: Timestamp, at_once: u32) -> Result<(), StoreError>;
-        async fn count_mails(&mut self, request: RequestId, at: Timestamp, day: MailDay, limit: u64) -> Result<u64, StoreError>;
+        async fn notify_voters(&mut self, request: FeatureRequestId, comment: CommentId, at: Timestamp, at_once: u32) -> Result<(), StoreError>;
+        async fn count_mails(&mut self, request: FeatureRequestId, at: Timestamp, day: MailBudgetWindow, limit: u64) -> Result<u64, StoreError>;
     }
 
     #[async_trait]

@@ -7,8 +7,8 @@ use crate::model::api_key::{ApiKey, Credential, KeyDigest};
 use crate::model::attachment::{Attachment, BlobKey, UnusedAttachment};
 use crate::model::changelog::Changelog;
 use crate::model::email_address::EmailAddress;
-use crate::model::feature_request::{FoundRequest, RequestRef, RequestSummary};
-use crate::model::id::{AttachmentId, RequestId, WorkspaceId};
+use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest};
+use crate::model::id::{AttachmentId, FeatureRequestId, WorkspaceId};
 use crate::model::member::Member;
 use crate::model::pagination::{Listing, PageRequest};
 use crate::model::search::SearchQuery;
@@ -37,13 +37,13 @@ pub trait RoadmapReader: Send + Sync {
         workspace: WorkspaceId,
         customer: &EmailAddress,
         page: PageRequest,
-    ) -> Result<Listing<RequestSummary>, StoreError>;
+    ) -> Result<Listing<FeatureRequestSummary>, StoreError>;
 
     /// The voters of a request, latest vote first. `None` when there is no such request.
     async fn voters(
         &self,
         workspace: WorkspaceId,
-        request: &RequestRef,
+        request: &FeatureRequestRef,
         page: PageRequest,
     ) -> Result<Option<Listing<Voter>>, StoreError>;
 
@@ -71,7 +71,11 @@ pub trait TextSearch: Send + Sync {
     async fn similar_words(&self, workspace: WorkspaceId, word: &str) -> Result<Vec<String>, StoreError>;
 
     /// These requests, in this order; one that is gone or private is left out.
-    async fn found(&self, workspace: WorkspaceId, requests: &[RequestId]) -> Result<Vec<FoundRequest>, StoreError>;
+    async fn found(
+        &self,
+        workspace: WorkspaceId,
+        requests: &[FeatureRequestId],
+    ) -> Result<Vec<FoundFeatureRequest>, StoreError>;
 }
 
 /// Knows the workspaces and their keys.

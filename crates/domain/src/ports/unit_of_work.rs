@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use crate::error::StoreError;
 use crate::model::id::WorkspaceId;
-use crate::model::operation_key::{OperationKey, SavedReply};
+use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
 use crate::ports::{
     AttachmentWrites, ChangelogWrites, CommentWrites, Outbox, Provisioning, RequestWrites, SettingWrites, TrackWrites,
@@ -16,7 +16,7 @@ pub enum Begun {
     /// It is open.
     Open(Box<dyn UnitOfWork>),
     /// Its operation key was used before: this was the answer. No unit is open.
-    Replay(SavedReply),
+    Replay(SavedResponse),
 }
 
 /// How a unit of work ended.
@@ -25,7 +25,7 @@ pub enum Ended {
     /// As it was told to, and nobody has answered under its operation key before.
     AsTold,
     /// Without any change, because its key was used before: this was the answer.
-    Answered(SavedReply),
+    Answered(SavedResponse),
     /// Without any change, because another unit has the key, and the wait for its end took too long.
     Busy,
 }
@@ -61,7 +61,7 @@ pub trait UnitOfWork:
     /// Contract: when this returns [`Ended::AsTold`], no crash of the process or the machine undoes
     /// it; when it returns anything else, nothing was changed. `saved` is ignored for a unit without
     /// a key.
-    async fn commit(self: Box<Self>, saved: Option<&SavedReply>, at: Timestamp) -> Result<Ended, StoreError>;
+    async fn commit(self: Box<Self>, saved: Option<&SavedResponse>, at: Timestamp) -> Result<Ended, StoreError>;
 
     /// Undoes everything, the claim of the key included, and tells whether the key had an answer.
     async fn rollback(self: Box<Self>) -> Result<Ended, StoreError>;

@@ -8,30 +8,30 @@ use crate::model::api_key::{ApiKey, KeyDigest};
 use crate::model::attachment::Attachment;
 use crate::model::changelog::{Changelog, CoverImage};
 use crate::model::comment::NewComment;
-use crate::model::feature_request::{NewRequest, RequestRef, RequestSummary};
-use crate::model::id::{ApiKeyId, AttachmentId, CommentId, RequestId, TrackId};
+use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest};
+use crate::model::id::{ApiKeyId, AttachmentId, CommentId, FeatureRequestId, TrackId};
 use crate::model::member::Member;
 use crate::model::setting::Setting;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::{Lane, Track};
 use crate::model::vote::{NewVote, VoteCast};
 use crate::model::workspace::Workspace;
-use crate::policy::mail_limits::MailDay;
+use crate::policy::mail_limits::MailBudgetWindow;
 
 /// Feature requests.
 #[async_trait]
 pub trait RequestWrites {
     /// The request, if it exists in this workspace.
-    async fn find_request(&mut self, request: &RequestRef) -> Result<Option<RequestSummary>, StoreError>;
+    async fn find_request(&mut self, request: &FeatureRequestRef) -> Result<Option<FeatureRequestSummary>, StoreError>;
 
     /// Stores a request under the workspace's next tag number, with its author, its tags and what
     /// search finds it by.
     ///
     /// Contract: tag numbers count from 1 in each workspace, without reuse.
-    async fn insert_request(&mut self, request: &NewRequest) -> Result<RequestSummary, StoreError>;
+    async fn insert_request(&mut self, request: &NewFeatureRequest) -> Result<FeatureRequestSummary, StoreError>;
 
     /// Puts a request on a track of this workspace.
-    async fn place_request(&mut self, request: RequestId, track: TrackId) -> Result<(), StoreError>;
+    async fn place_request(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError>;
 }
 
 /// Votes and the notes that come with them.
@@ -53,7 +53,7 @@ pub trait VoteWrites {
 pub trait CommentWrites {
     /// Stores a comment under its [`Author`](crate::model::member::Author). Returns the request it is on; `None` (and does nothing) when there is no
     /// such request.
-    async fn insert_comment(&mut self, comment: &NewComment) -> Result<Option<RequestSummary>, StoreError>;
+    async fn insert_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError>;
 }
 
 /// Mail that is to be sent once the unit has committed.
@@ -65,7 +65,7 @@ pub trait Outbox {
     /// Contract: at most one per voter and comment; none for whom mail was stopped.
     async fn notify_voters(
         &mut self,
-        request: RequestId,
+        request: FeatureRequestId,
         comment: CommentId,
         at: Timestamp,
         at_once: u32,
@@ -77,9 +77,9 @@ pub trait Outbox {
     /// Contract: two units of one workspace and hour do not miss each other's mails.
     async fn count_mails(
         &mut self,
-        request: RequestId,
+        request: FeatureRequestId,
         at: Timestamp,
-        day: MailDay,
+        day: MailBudgetWindow,
         limit: u64,
     ) -> Result<u64, StoreError>;
 }

@@ -25,7 +25,7 @@ impl Operation for AddTrack {
 
     async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Track, RoadmapError> {
         let lane = match &self.lane {
-            Some(name) => Some(work.find_lane(name.as_str()).await?.ok_or(RoadmapError::Missing(Resource::Lane))?),
+            Some(name) => Some(work.find_lane(name.as_str()).await?.ok_or(RoadmapError::NotFound(Resource::Lane))?),
             None => None,
         };
         let track = Track { id: call.new_id(TrackId::new), name: self.name.clone(), lane };

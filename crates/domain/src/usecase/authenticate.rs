@@ -20,7 +20,7 @@ pub struct Recognised {
     /// Workspace and key.
     pub credential: Credential,
     /// Whether this use of the key is to be written down.
-    pub use_is_stale: bool,
+    pub needs_last_use_update: bool,
 }
 
 /// Why a caller is sent away. For operators alone: callers get one answer for all of these.
@@ -101,11 +101,11 @@ impl Authenticate {
         let credential = self.directory.credential(subdomain, &key.digest()).await?;
         let credential = credential.ok_or(rejected(Rejection::Unknown))?;
         let now = self.clock.now();
-        if !credential.key.works_at(now) {
+        if !credential.key.is_valid_at(now) {
             let is_revoked = credential.key.revoked_at.is_some_and(|at| at <= now);
             return Err(rejected(if is_revoked { Rejection::Revoked } else { Rejection::Expired }));
         }
-        Ok(Recognised { use_is_stale: credential.key.use_is_stale(now), credential })
+        Ok(Recognised { needs_last_use_update: credential.key.needs_last_use_update(now), credential })
     }
 
     /// Writes down that the key was used just now.
@@ -131,11 +131,11 @@ mod tests {
     use uuid::Uuid;
 
     fn key() -> KeyText {
-        KeyText::of_random(&"k".repeat(43)).unwrap()
+        KeyText::from_random(&"k".repeat(43)).unwrap()
     }
 
     fn acme() -> Subdomain {
-        Subdomain::of_label("acme").unwrap()
+        Subdomain::from_label("acme").unwrap()
     }
 
     fn credential(expires_at: Option<Timestamp>, revoked_at: Option<Timestamp>) -> Credential {
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn a_working_key_opens_its_workspace() {
         let recognised = recognise(Some(credential(None, None))).unwrap();
-        assert_eq!(recognised, Recognised { credential: credential(None, None), use_is_stale: false });
+        assert_eq!(recognised, Recognised { credential: credential(None, None), needs_last_use_update: false });
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Parsed, Resource, RoadmapError};
-use crate::model::feature_request::RequestRef;
+use crate::error::{Resource, RoadmapError, Validated};
+use crate::model::feature_request::FeatureRequestRef;
 use crate::model::id::{CustomerId, NoteId};
-use crate::model::vote::{Ballot, NewVote, VoteCast};
+use crate::model::vote::{NewVote, VoteCast, VoteDraft};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Call, Operation};
@@ -14,9 +14,9 @@ use crate::usecase::executor::{Call, Operation};
 #[derive(Debug, Clone)]
 pub struct CastVote {
     /// The request.
-    pub request: RequestRef,
+    pub request: FeatureRequestRef,
     /// Who votes and what is noted, or why that could not be read.
-    pub ballot: Parsed<Ballot>,
+    pub draft: Validated<VoteDraft>,
 }
 
 #[async_trait]
@@ -24,9 +24,9 @@ impl Operation for CastVote {
     type Reply = VoteCast;
 
     async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<VoteCast, RoadmapError> {
-        let missing = || RoadmapError::Missing(Resource::FeatureRequest);
-        let ballot = match &self.ballot {
-            Ok(ballot) => ballot,
+        let missing = || RoadmapError::NotFound(Resource::FeatureRequest);
+        let draft = match &self.draft {
+            Ok(draft) => draft,
             Err(invalid) => {
                 work.find_request(&self.request).await?.ok_or_else(missing)?;
                 return Err(invalid.clone().into());
@@ -34,24 +34,24 @@ impl Operation for CastVote {
         };
         let vote = NewVote {
             request: self.request,
-            customer: ballot.customer.as_ref().map(|customer| customer.or_new(call.new_id(CustomerId::new))),
-            note: ballot.note.as_ref().map(|note| note.to_store(call.new_id(NoteId::new))),
+            customer: draft.customer.as_ref().map(|customer| customer.to_new_customer(call.new_id(CustomerId::new))),
+            note: draft.note.as_ref().map(|note| note.to_new_note(call.new_id(NoteId::new))),
             at: call.now,
         };
         work.cast_vote(&vote).await?.ok_or_else(missing)
     }
 
     fn stored_bytes(&self) -> u64 {
-        let Ok(ballot) = &self.ballot else { return 0 };
-        let voter = ballot.customer.as_ref().map_or(0, storage::voter);
-        voter + ballot.note.as_ref().map_or(0, storage::note)
+        let Ok(draft) = &self.draft else { return 0 };
+        let voter = draft.customer.as_ref().map_or(0, storage::voter_bytes);
+        voter + draft.note.as_ref().map_or(0, storage::note_bytes)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::{Invalid, StoreError};
+    use crate::error::{FieldError, StoreError};
     use crate::model::customer::CustomerDraft;
     use crate::model::note::NoteDraft;
     use crate::model::vote::VoteOutcome;
@@ -73,7 +73,7 @@ mod tests {
         note: Option<NoteDraft>,
     ) -> Result<VoteCast, RoadmapError> {
         let ids = NumberedIds::default();
-        let operation = CastVote { request: request(), ballot: Ballot::of(customer, note) };
+        let operation = CastVote { request: request(), draft: VoteDraft::new(customer, note) };
         block_on(operation.perform(&call(&ids), unit))
     }
 
@@ -143,12 +143,12 @@ mod tests {
     fn an_unknown_request_comes_before_bad_fields() {
         let mut unit = MockUnit::new();
         unit.expect_find_request().returning(|_| Ok(None));
-        assert!(matches!(cast(&mut unit, None, None), Err(RoadmapError::Missing(Resource::FeatureRequest))));
+        assert!(matches!(cast(&mut unit, None, None), Err(RoadmapError::NotFound(Resource::FeatureRequest))));
 
         let mut unit = MockUnit::new();
         unit.expect_find_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
         match cast(&mut unit, None, None) {
-            Err(RoadmapError::Invalid(invalid)) => assert_eq!(invalid, Invalid::missing("reference_note")),
+            Err(RoadmapError::Invalid(invalid)) => assert_eq!(invalid, FieldError::missing("reference_note")),
             other => panic!("{other:?}"),
         }
     }
@@ -157,6 +157,6 @@ mod tests {
     fn a_vote_for_nothing_is_an_unknown_request() {
         let mut unit = MockUnit::new();
         unit.expect_cast_vote().returning(|_| Ok(None));
-        assert!(matches!(cast(&mut unit, ann(), note()), Err(RoadmapError::Missing(Resource::FeatureRequest))));
+        assert!(matches!(cast(&mut unit, ann(), note()), Err(RoadmapError::NotFound(Resource::FeatureRequest))));
     }
 }

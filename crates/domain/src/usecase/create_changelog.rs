@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Parsed, RoadmapError};
+use crate::error::{RoadmapError, Validated};
 use crate::model::changelog::{self, Changelog, ChangelogDraft};
 use crate::model::id::ChangelogId;
 use crate::policy::storage;
@@ -13,7 +13,7 @@ use crate::usecase::executor::{Call, Operation};
 #[derive(Debug, Clone)]
 pub struct CreateChangelog {
     /// The changelog, or why it could not be read.
-    pub draft: Parsed<ChangelogDraft>,
+    pub draft: Validated<ChangelogDraft>,
 }
 
 #[async_trait]
@@ -39,7 +39,7 @@ impl Operation for CreateChangelog {
     }
 
     fn stored_bytes(&self) -> u64 {
-        self.draft.as_ref().map_or(0, |draft| storage::row(&[draft.title.as_str(), draft.content.as_str()]))
+        self.draft.as_ref().map_or(0, |draft| storage::row_bytes(&[draft.title.as_str(), draft.content.as_str()]))
     }
 }
 
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_cover_is_a_file_of_the_workspace() {
-        let cover = CoverImage { attachment: file(), filename: Filename::cleaned("cover.png") };
+        let cover = CoverImage { attachment: file(), filename: Filename::sanitize("cover.png") };
         let mut unit = MockUnit::new();
         let found = cover.clone();
         unit.expect_find_cover().withf(|id| *id == file()).return_once(move |_| Ok(Some(found)));

@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Parsed, Resource, RoadmapError, StoreError};
+use crate::error::{Resource, RoadmapError, StoreError, Validated};
 use crate::model::customer::CustomerDraft;
-use crate::model::feature_request::{Description, NewRequest, RequestRef, Tag, Title};
-use crate::model::id::{CustomerId, NoteId, RequestId, TrackId};
+use crate::model::feature_request::{Description, FeatureRequestRef, NewFeatureRequest, Tag, Title};
+use crate::model::id::{CustomerId, FeatureRequestId, NoteId, TrackId};
 use crate::model::note::NoteDraft;
 use crate::model::search::SearchDocument;
 use crate::model::vote::{NewVote, VoteCast, VoteOutcome};
@@ -16,7 +16,7 @@ use crate::usecase::executor::{Call, Operation};
 /// Creates a request.
 #[derive(Debug, Clone)]
 pub struct CreateRequest {
-    draft: Parsed<RequestDraft>,
+    draft: Validated<RequestDraft>,
     search: Option<SearchDocument>,
 }
 
@@ -26,11 +26,11 @@ impl CreateRequest {
     /// Reduces the words for search here, before any unit of work: on SQLite no other unit writes while one is
     /// open.
     #[must_use]
-    pub fn new(draft: Parsed<RequestDraft>) -> Self {
+    pub fn new(draft: Validated<RequestDraft>) -> Self {
         let public = draft.as_ref().ok().filter(|draft| !draft.private);
         let search = public.map(|draft| {
             let tags = draft.tags.iter().map(Tag::as_str);
-            SearchDocument::of(draft.title.as_str(), tags, draft.description.text())
+            SearchDocument::new(draft.title.as_str(), tags, draft.description.text())
         });
         Self { draft, search }
     }
@@ -62,13 +62,13 @@ impl Operation for CreateRequest {
     async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<VoteCast, RoadmapError> {
         let draft = self.draft.as_ref().map_err(Clone::clone)?;
         let track = match draft.track {
-            Some(track) => work.find_track(track).await?.ok_or(RoadmapError::Missing(Resource::Track))?,
-            None => work.first_track().await?.ok_or(RoadmapError::Missing(Resource::Track))?,
+            Some(track) => work.find_track(track).await?.ok_or(RoadmapError::NotFound(Resource::Track))?,
+            None => work.first_track().await?.ok_or(RoadmapError::NotFound(Resource::Track))?,
         };
-        let author = draft.customer.as_ref().map(|customer| customer.or_new(call.new_id(CustomerId::new)));
+        let author = draft.customer.as_ref().map(|customer| customer.to_new_customer(call.new_id(CustomerId::new)));
         let request = work
-            .insert_request(&NewRequest {
-                id: call.new_id(RequestId::new),
+            .insert_request(&NewFeatureRequest {
+                id: call.new_id(FeatureRequestId::new),
                 title: draft.title.clone(),
                 description: draft.description.clone(),
                 tags: draft.tags.clone(),
@@ -82,20 +82,20 @@ impl Operation for CreateRequest {
         if author.is_none() && draft.note.is_none() {
             return Ok(VoteCast { outcome: VoteOutcome::NoVoter, request });
         }
-        let note = draft.note.as_ref().map(|note| note.to_store(call.new_id(NoteId::new)));
-        let vote = NewVote { request: RequestRef::Id(request.id), customer: author, note, at: call.now };
+        let note = draft.note.as_ref().map(|note| note.to_new_note(call.new_id(NoteId::new)));
+        let vote = NewVote { request: FeatureRequestRef::Id(request.id), customer: author, note, at: call.now };
         let cast = work.cast_vote(&vote).await?;
         cast.ok_or_else(|| StoreError::Fatal("a request was gone in the unit that stored it".into()).into())
     }
 
     fn stored_bytes(&self) -> u64 {
         let Ok(draft) = &self.draft else { return 0 };
-        let text = storage::row(&[draft.title.as_str(), draft.description.html(), draft.description.text()]);
+        let text = storage::row_bytes(&[draft.title.as_str(), draft.description.html(), draft.description.text()]);
         let tally = storage::ROW_BYTES;
-        let tags: u64 = draft.tags.iter().map(|tag| storage::row(&[tag.as_str()])).sum();
-        let search = self.search.as_ref().map_or(0, storage::search_document);
-        let author = draft.customer.as_ref().map_or(0, storage::voter);
-        let note = draft.note.as_ref().map_or(0, storage::note);
+        let tags: u64 = draft.tags.iter().map(|tag| storage::row_bytes(&[tag.as_str()])).sum();
+        let search = self.search.as_ref().map_or(0, storage::search_document_bytes);
+        let author = draft.customer.as_ref().map_or(0, storage::voter_bytes);
+        let note = draft.note.as_ref().map_or(0, storage::note_bytes);
         text + tally + tags + search + author + note
     }
 }
@@ -103,7 +103,7 @@ impl Operation for CreateRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Invalid;
+    use crate::error::FieldError;
     use crate::model::member::Author;
     use crate::model::track::Track;
     use crate::ports::mocks::MockUnit;
@@ -127,7 +127,7 @@ mod tests {
         }
     }
 
-    fn create(unit: &mut MockUnit, draft: Parsed<RequestDraft>) -> Result<VoteCast, RoadmapError> {
+    fn create(unit: &mut MockUnit, draft: Validated<RequestDraft>) -> Result<VoteCast, RoadmapError> {
         let ids = NumberedIds::default();
         block_on(CreateRequest::new(draft).perform(&call(&ids), unit))
     }
@@ -161,7 +161,7 @@ mod tests {
         unit.expect_insert_request().withf(|new| new.author.is_some()).returning(|_| Ok(summary("Inbox", None, 0)));
         unit.expect_cast_vote()
             .withf(|vote| {
-                vote.request == RequestRef::Id(summary("Inbox", None, 0).id)
+                vote.request == FeatureRequestRef::Id(summary("Inbox", None, 0).id)
                     && vote.customer.as_ref().is_some_and(|customer| customer.email.as_str() == "ann@example.com")
                     && vote.note.as_ref().is_some_and(|note| note.author == Author::Oldest)
             })
@@ -189,12 +189,12 @@ mod tests {
         let mut unit = MockUnit::new();
         unit.expect_find_track().returning(|_| Ok(None));
         let outcome = create(&mut unit, Ok(RequestDraft { track: Some(track(5).id), ..draft() }));
-        assert!(matches!(outcome, Err(RoadmapError::Missing(Resource::Track))));
+        assert!(matches!(outcome, Err(RoadmapError::NotFound(Resource::Track))));
     }
 
     #[test]
     fn bad_fields_touch_nothing() {
-        let outcome = create(&mut MockUnit::new(), Err(Invalid::missing("title")));
-        assert!(matches!(outcome, Err(RoadmapError::Invalid(invalid)) if invalid == Invalid::missing("title")));
+        let outcome = create(&mut MockUnit::new(), Err(FieldError::missing("title")));
+        assert!(matches!(outcome, Err(RoadmapError::Invalid(invalid)) if invalid == FieldError::missing("title")));
     }
 }

@@ -6,7 +6,7 @@ use crate::error::RoadmapError;
 use crate::model::id::{LaneId, TrackId};
 use crate::model::setting::Setting;
 use crate::model::text::Name;
-use crate::model::track::{Lane, STARTING_LANES, STARTING_TRACKS, Track};
+use crate::model::track::{DEFAULT_LANES, DEFAULT_TRACKS, Lane, Track};
 use crate::model::workspace::{Subdomain, Workspace};
 use crate::ports::{Insertion, UnitOfWork};
 use crate::usecase::executor::{Call, Operation};
@@ -38,16 +38,16 @@ impl Operation for CreateWorkspace {
         taken(work.insert_workspace(&workspace, &self.setting, call.now).await?, || {
             format!("subdomain `{}`", self.subdomain)
         })?;
-        let mut lanes = Vec::with_capacity(STARTING_LANES.len());
-        for name in STARTING_LANES {
-            let lane = Lane { id: call.new_id(LaneId::new), name: Name::stored(name.to_owned()) };
+        let mut lanes = Vec::with_capacity(DEFAULT_LANES.len());
+        for name in DEFAULT_LANES {
+            let lane = Lane { id: call.new_id(LaneId::new), name: Name::from_stored(name.to_owned()) };
             taken(work.insert_lane(&lane).await?, || format!("lane `{name}`"))?;
             lanes.push(lane);
         }
-        let mut tracks = Vec::with_capacity(STARTING_TRACKS.len());
-        for starting in STARTING_TRACKS {
+        let mut tracks = Vec::with_capacity(DEFAULT_TRACKS.len());
+        for starting in DEFAULT_TRACKS {
             let lane = lanes.iter().find(|lane| Some(lane.name.as_str()) == starting.lane).cloned();
-            let name = Name::stored(starting.track.to_owned());
+            let name = Name::from_stored(starting.track.to_owned());
             let track = Track { id: call.new_id(TrackId::new), name, lane };
             taken(work.insert_track(&track).await?, || format!("track `{}`", starting.track))?;
             tracks.push(track);
@@ -74,7 +74,7 @@ mod tests {
 
     fn operation() -> CreateWorkspace {
         CreateWorkspace {
-            subdomain: Subdomain::of_label("acme").unwrap(),
+            subdomain: Subdomain::from_label("acme").unwrap(),
             setting: Setting::parse("Acme", "https://acme.example").unwrap(),
         }
     }

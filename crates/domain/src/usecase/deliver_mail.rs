@@ -16,14 +16,14 @@ use crate::error::{ErrorChain, RoadmapError, StoreError};
 use crate::model::base_url::BaseUrl;
 use crate::model::id::{CustomerId, WorkspaceId};
 use crate::model::mail::{
-    DigestEntry, DigestNotification, DigestNotificationEntry, LeasedDigest, LeasedMail, MailId, MailOutcome, NotSent,
-    Notification, UnreadableMail,
+    DigestEntry, DigestNotification, DigestNotificationEntry, LeasedDigest, LeasedMail, MailId, MailOutcome,
+    Notification, SendError, UnreadableMail,
 };
 use crate::model::slug::slug;
 use crate::model::timestamp::Timestamp;
-use crate::policy::mail_limits::{DIGEST_ENTRIES, end_of_hour, hour_of};
+use crate::policy::mail_limits::{MAX_DIGEST_ENTRIES, end_of_hour, start_of_hour};
 use crate::policy::mail_retry;
-use crate::policy::reference::{Purpose, References};
+use crate::policy::signed_reference::{Purpose, ReferenceSigner};
 use crate::ports::{Clock, Mailer, OutboxQueue};
 use crate::usecase::batches;
 
@@ -96,7 +96,7 @@ pub struct DeliverMail {
     queue: Arc<dyn OutboxQueue>,
     mailer: Arc<dyn Mailer>,
     clock: Arc<dyn Clock>,
-    references: Arc<References>,
+    references: Arc<ReferenceSigner>,
     base_url: BaseUrl,
     longest: Duration,
     per_address: Option<u32>,
@@ -109,7 +109,7 @@ impl DeliverMail {
         queue: Arc<dyn OutboxQueue>,
         mailer: Arc<dyn Mailer>,
         clock: Arc<dyn Clock>,
-        references: Arc<References>,
+        references: Arc<ReferenceSigner>,
         base_url: BaseUrl,
         longest: Duration,
     ) -> Self {
@@ -189,7 +189,7 @@ impl DeliverMail {
         let now = self.clock.now();
         let count = u32::try_from(limit).unwrap_or(u32::MAX);
         let until = now.plus(self.longest * LEASE);
-        let leased = match self.queue.lease(workspace, now, until, count, hour_of(now)).await {
+        let leased = match self.queue.lease(workspace, now, until, count, start_of_hour(now)).await {
             Ok(leased) => leased,
             Err(error) => {
                 tracing::warn!(%workspace, error = %ErrorChain::new(&error), "failed to lease mails");
@@ -204,7 +204,7 @@ impl DeliverMail {
             self.bury(workspace, unreadable).await;
         }
         let mut letters: VecDeque<Letter> = self.hold(workspace, leased.mails, now).await.map(Letter::Mail).collect();
-        let digests = self.queue.lease_digests(workspace, now, until, DIGESTS, DIGEST_ENTRIES).await;
+        let digests = self.queue.lease_digests(workspace, now, until, DIGESTS, MAX_DIGEST_ENTRIES).await;
         let digests = digests.unwrap_or_else(|error| {
             tracing::warn!(%workspace, error = %ErrorChain::new(&error), "failed to lease digests");
             Vec::new()
@@ -223,7 +223,7 @@ impl DeliverMail {
     ) -> impl Iterator<Item = LeasedMail> + use<> {
         let mut counts: BTreeMap<CustomerId, u32> = BTreeMap::new();
         let (kept, held): (Vec<LeasedMail>, Vec<LeasedMail>) = mails.into_iter().partition(|mail| {
-            let count = counts.entry(mail.id.customer).or_insert(mail.recent);
+            let count = counts.entry(mail.id.customer).or_insert(mail.recent_count);
             let fits = self.per_address.is_none_or(|limit| *count < limit);
             *count = count.saturating_add(u32::from(fits));
             fits
@@ -246,7 +246,7 @@ impl DeliverMail {
         match letter {
             Letter::Mail(mail) => {
                 let outcome = if self.is_too_late(mail.leased_until, stop) {
-                    MailOutcome::Returned
+                    MailOutcome::Released
                 } else {
                     let sent = self.mailer.send(&self.notification(workspace, &mail)).await;
                     self.outcome(mail.id, mail.attempt, sent)
@@ -255,7 +255,7 @@ impl DeliverMail {
             }
             Letter::Digest(digest) => {
                 let outcome = if self.is_too_late(digest.leased_until, stop) {
-                    MailOutcome::Returned
+                    MailOutcome::Released
                 } else {
                     let sent = self.mailer.send_digest(&self.digest(workspace, &digest)).await;
                     self.outcome(digest.id.first, digest.attempt, sent)
@@ -268,8 +268,8 @@ impl DeliverMail {
 
     async fn give_back(&self, workspace: WorkspaceId, letter: Letter) -> Done {
         match letter {
-            Letter::Mail(mail) => self.settle(workspace, mail.id, mail.leased_until, &MailOutcome::Returned).await,
-            Letter::Digest(digest) => self.settle_digest(workspace, &digest, &MailOutcome::Returned).await,
+            Letter::Mail(mail) => self.settle(workspace, mail.id, mail.leased_until, &MailOutcome::Released).await,
+            Letter::Digest(digest) => self.settle_digest(workspace, &digest, &MailOutcome::Released).await,
         }
         Done::Returned
     }
@@ -290,21 +290,21 @@ impl DeliverMail {
         stop() || self.clock.now().plus(self.longest * (LEASE / 2)) > leased_until
     }
 
-    fn outcome(&self, mail: MailId, attempt: NonZeroU32, sent: Result<(), NotSent>) -> MailOutcome {
-        let Err(not_sent) = sent else { return MailOutcome::Sent };
-        let outcome = mail_retry::outcome(mail, attempt, not_sent, self.clock.now());
+    fn outcome(&self, mail: MailId, attempt: NonZeroU32, sent: Result<(), SendError>) -> MailOutcome {
+        let Err(send_error) = sent else { return MailOutcome::Sent };
+        let outcome = mail_retry::outcome_after_failure(mail, attempt, send_error, self.clock.now());
         match &outcome {
             MailOutcome::Dead { reason, .. } => tracing::warn!(%mail, attempt, reason, "a mail is given up"),
             MailOutcome::Postponed { until, reason } => {
                 tracing::info!(%mail, attempt, %until, reason, "a mail is tried again");
             }
-            MailOutcome::Sent | MailOutcome::Held { .. } | MailOutcome::Returned => {}
+            MailOutcome::Sent | MailOutcome::Held { .. } | MailOutcome::Released => {}
         }
         outcome
     }
 
     fn digest(&self, workspace: WorkspaceId, digest: &LeasedDigest) -> DigestNotification {
-        let base = self.base_url.of_workspace(&digest.subdomain);
+        let base = self.base_url.workspace_url(&digest.subdomain);
         let token = self.references.sign(Purpose::Unsubscribe, workspace, digest.id.first.customer.uuid());
         let entry = |entry: &DigestEntry| DigestNotificationEntry {
             title: entry.title.clone(),
@@ -322,7 +322,7 @@ impl DeliverMail {
     }
 
     fn notification(&self, workspace: WorkspaceId, mail: &LeasedMail) -> Notification {
-        let base = self.base_url.of_workspace(&mail.subdomain);
+        let base = self.base_url.workspace_url(&mail.subdomain);
         let token = self.references.sign(Purpose::Unsubscribe, workspace, mail.id.customer.uuid());
         Notification {
             id: mail.id,
@@ -351,10 +351,10 @@ mod tests {
     use crate::model::email_address::EmailAddress;
     use crate::model::feature_request::Title;
     use crate::model::html::CleanHtml;
-    use crate::model::id::{CommentId, RequestId};
+    use crate::model::id::{CommentId, FeatureRequestId};
     use crate::model::mail::{DigestId, LeasedMails};
     use crate::model::workspace::Subdomain;
-    use crate::policy::reference::Secret;
+    use crate::policy::signed_reference::Secret;
     use crate::ports::mocks::{MockMailer, MockOutboxQueue};
     use crate::usecase::fixtures::{FixedClock, name, now, workspace};
     use pollster::block_on;
@@ -372,13 +372,13 @@ mod tests {
             leased_until,
             attempt: NonZeroU32::MIN,
             to: EmailAddress::parse("email", &format!("v{number}@example.com")).unwrap(),
-            request: RequestId::new(Uuid::from_u128(0x7)),
+            request: FeatureRequestId::new(Uuid::from_u128(0x7)),
             tag_number: 7,
-            title: Title::stored("Dark mode".to_owned()),
-            comment: Arc::new(CleanHtml::stored("<p>Soon</p>".to_owned())),
+            title: Title::from_stored("Dark mode".to_owned()),
+            comment: Arc::new(CleanHtml::from_stored("<p>Soon</p>".to_owned())),
             product_name: name("Acme"),
-            subdomain: Subdomain::of_label("acme").unwrap(),
-            recent: 0,
+            subdomain: Subdomain::from_label("acme").unwrap(),
+            recent_count: 0,
         }
     }
 
@@ -403,7 +403,7 @@ mod tests {
         queue
             .expect_lease()
             .withf(|_, at, until, limit, hour| {
-                *at == now() && *until == now().plus(LONGEST * 4) && *limit == 40 && *hour == hour_of(now())
+                *at == now() && *until == now().plus(LONGEST * 4) && *limit == 40 && *hour == start_of_hour(now())
             })
             .return_once(move |_, _, _, _, _| Ok(LeasedMails { mails, ..LeasedMails::default() }));
         queue.expect_lease_digests().returning(|_, _, _, _, _| Ok(Vec::new()));
@@ -428,7 +428,7 @@ mod tests {
 
     fn with_clock(queue: MockOutboxQueue, mailer: Arc<dyn Mailer>, clock: Arc<dyn Clock>) -> DeliverMail {
         let secret = Secret::parse("secret", &"s".repeat(32)).unwrap();
-        let references = Arc::new(References::new(secret, Vec::new()));
+        let references = Arc::new(ReferenceSigner::new(secret, Vec::new()));
         let base_url = BaseUrl::parse("base_url", "https://roadmap.example.com").unwrap();
         DeliverMail::new(Arc::new(queue), mailer, clock, references, base_url, LONGEST)
     }
@@ -464,7 +464,7 @@ mod tests {
         let mut mailer = MockMailer::new();
         mailer.expect_send().times(2).returning(|notification| {
             let bad = number(notification.id) == 2;
-            if bad { Err(NotSent::Never { reason: "550".to_owned(), no_such_mailbox: true }) } else { Ok(()) }
+            if bad { Err(SendError::Permanent { reason: "550".to_owned(), no_such_mailbox: true }) } else { Ok(()) }
         });
         run_once(&deliver(queue, mailer));
         let dead = MailOutcome::Dead { reason: "550".to_owned(), no_such_mailbox: true };
@@ -496,7 +496,7 @@ mod tests {
         });
         // `MockMailer` expects no mail.
         run_once(&deliver(queue, MockMailer::new()));
-        assert_eq!(*settled.lock().unwrap(), [(1, MailOutcome::Returned)]);
+        assert_eq!(*settled.lock().unwrap(), [(1, MailOutcome::Released)]);
     }
 
     #[test]
@@ -516,7 +516,7 @@ mod tests {
         let mut settled = settled.lock().unwrap().clone();
         settled.sort_by_key(|(number, _)| *number);
         let expected =
-            (1..=20).map(|number| (number, if number == 1 { MailOutcome::Sent } else { MailOutcome::Returned }));
+            (1..=20).map(|number| (number, if number == 1 { MailOutcome::Sent } else { MailOutcome::Released }));
         assert_eq!(settled, expected.collect::<Vec<_>>());
     }
 
@@ -555,8 +555,8 @@ mod tests {
     #[test]
     fn mails_that_are_too_many_for_an_address_are_held_until_the_hour_is_over() {
         let until = now().plus(LONGEST * 4);
-        let comment = |customer: u128, comment: u128, recent: u32| {
-            let mut mail = LeasedMail { recent, ..leased(customer, until) };
+        let comment = |customer: u128, comment: u128, recent_count: u32| {
+            let mut mail = LeasedMail { recent_count, ..leased(customer, until) };
             mail.id.comment = CommentId::new(Uuid::from_u128(comment));
             mail
         };
@@ -592,21 +592,21 @@ mod tests {
         let until = now().plus(LONGEST * 4);
         let entry = |tag_number: i64| DigestEntry {
             tag_number,
-            title: Title::stored("Dark mode".to_owned()),
+            title: Title::from_stored("Dark mode".to_owned()),
             beginning: "<p>Soon".to_owned(),
         };
         let digest = LeasedDigest {
-            id: DigestId { at: hour_of(now()), first: mail_id(1) },
+            id: DigestId { at: start_of_hour(now()), first: mail_id(1) },
             leased_until: until,
             attempt: NonZeroU32::MIN,
             to: EmailAddress::parse("email", "ann@example.com").unwrap(),
             product_name: name("Acme"),
-            subdomain: Subdomain::of_label("acme").unwrap(),
+            subdomain: Subdomain::from_label("acme").unwrap(),
             entries: vec![entry(7), entry(8)],
             mails: 12,
         };
-        let not_sent = || Err(NotSent::Never { reason: "550".to_owned(), no_such_mailbox: false });
-        for sends in [Ok(()), not_sent()] {
+        let send_error = || Err(SendError::Permanent { reason: "550".to_owned(), no_such_mailbox: false });
+        for sends in [Ok(()), send_error()] {
             let mut queue = MockOutboxQueue::new();
             queue.expect_workspaces_with_mail().returning(|_| Ok(vec![workspace()]));
             queue.expect_expand().returning(|_, _| Ok(None));
@@ -720,7 +720,7 @@ mod tests {
 
     #[async_trait::async_trait]
     impl Mailer for PartlySilent {
-        async fn send(&self, notification: &Notification) -> Result<(), NotSent> {
+        async fn send(&self, notification: &Notification) -> Result<(), SendError> {
             if notification.request_url.contains(&self.silent) {
                 self.hanging.fetch_add(1, Ordering::SeqCst);
                 let over = self.clock.seconds() + LONGEST.whole_seconds();
@@ -732,13 +732,13 @@ mod tests {
                     Poll::Pending
                 })
                 .await;
-                return Err(NotSent::Later { reason: "silent".to_owned() });
+                return Err(SendError::Transient { reason: "silent".to_owned() });
             }
             assert!(self.sent.lock().unwrap().insert(number(notification.id), self.clock.seconds()).is_none());
             Ok(())
         }
 
-        async fn send_digest(&self, _: &DigestNotification) -> Result<(), NotSent> {
+        async fn send_digest(&self, _: &DigestNotification) -> Result<(), SendError> {
             unreachable!("no mail is held")
         }
     }
@@ -771,7 +771,7 @@ mod tests {
             let mut waiting = waiting.lock().unwrap();
             let waiting = waiting.entry(of).or_default();
             let mail = |number| LeasedMail {
-                subdomain: Subdomain::of_label(&format!("w{of}")).unwrap(),
+                subdomain: Subdomain::from_label(&format!("w{of}")).unwrap(),
                 ..leased(number, until)
             };
             match of {

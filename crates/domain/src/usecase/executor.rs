@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::error::{ErrorChain, OverBudget, RoadmapError, StoreError};
 use crate::model::id::WorkspaceId;
-use crate::model::operation_key::{OperationKey, SavedReply};
+use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 use crate::policy::{idempotency, storage};
@@ -64,7 +64,7 @@ pub trait Operation: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// Status and body.
-    pub reply: SavedReply,
+    pub reply: SavedResponse,
     /// Whether the operation key was used before and nothing ran.
     pub replayed: bool,
 }
@@ -82,7 +82,7 @@ pub struct Executor {
 
 enum Settled<T> {
     Ran(T),
-    Replayed(SavedReply),
+    Replayed(SavedResponse),
 }
 
 impl Executor {
@@ -115,13 +115,13 @@ impl Executor {
         workspace: WorkspaceId,
         key: Option<&OperationKey>,
         operation: &O,
-        render: impl Fn(O::Reply) -> SavedReply + Send + Sync,
+        render: impl Fn(O::Reply) -> SavedResponse + Send + Sync,
     ) -> Result<Answer, RoadmapError> {
         let _pass = match key {
             Some(key) => Some(self.gate.enter(workspace, key).await.ok_or(RoadmapError::OperationInProgress)?),
             None => None,
         };
-        let save = |reply: &SavedReply| idempotency::is_saved(reply).then(|| reply.clone());
+        let save = |reply: &SavedResponse| idempotency::should_save(reply).then(|| reply.clone());
         Ok(match self.settle(workspace, key, operation, &render, &save).await? {
             Settled::Ran(reply) => Answer { reply, replayed: false },
             Settled::Replayed(reply) => Answer { reply, replayed: true },
@@ -145,7 +145,7 @@ impl Executor {
         key: Option<&OperationKey>,
         operation: &O,
         render: &(impl Fn(O::Reply) -> T + Send + Sync),
-        save: &(impl Fn(&T) -> Option<SavedReply> + Send + Sync),
+        save: &(impl Fn(&T) -> Option<SavedResponse> + Send + Sync),
     ) -> Result<Settled<T>, RoadmapError> {
         let has_key = key.is_some();
         // What became of an earlier attempt whose commit got no result. Under a key that is no harm: the next attempt
@@ -182,7 +182,7 @@ impl Executor {
         key: Option<&OperationKey>,
         operation: &O,
         render: &(impl Fn(O::Reply) -> T + Send + Sync),
-        save: &(impl Fn(&T) -> Option<SavedReply> + Send + Sync),
+        save: &(impl Fn(&T) -> Option<SavedResponse> + Send + Sync),
     ) -> Result<Settled<T>, RoadmapError> {
         let added = self.added_by(workspace, operation).await?;
         let mut work = match self.store.begin(workspace, key.cloned()).await? {
@@ -204,8 +204,8 @@ impl Executor {
                     Ended::AsTold => {
                         if let Ok(Some(room)) = room {
                             let response =
-                                key.zip(saved.as_ref()).map(|(key, saved)| storage::saved_response(key, saved));
-                            room.keep(Usage::of_records(response.unwrap_or(0)));
+                                key.zip(saved.as_ref()).map(|(key, saved)| storage::saved_response_bytes(key, saved));
+                            room.keep(Usage::from_records(response.unwrap_or(0)));
                         }
                         Ok(Settled::Ran(rendered))
                     }
@@ -235,7 +235,7 @@ impl Executor {
         if bytes > 0 {
             budgets.load(workspace).await?;
         }
-        Ok(Usage::of_records(bytes))
+        Ok(Usage::from_records(bytes))
     }
 
     /// Sets room aside for it. This asks no database: the unit is open.
@@ -249,7 +249,7 @@ mod tests {
     //! The eight rules of contract section 4.10, each under its number.
 
     use super::*;
-    use crate::error::{Budget, Invalid, Resource};
+    use crate::error::{Budget, FieldError, Resource};
     use crate::model::usage::StoredUsage;
     use crate::policy::storage::StorageLimits;
     use crate::ports::mocks::{MockOperationGate, MockRetryPause, MockStore, MockUnit, MockUsageStore};
@@ -284,8 +284,8 @@ mod tests {
         }
     }
 
-    fn created(body: &'static str) -> SavedReply {
-        SavedReply { status: 201, body: body.into() }
+    fn created(body: &'static str) -> SavedResponse {
+        SavedResponse { status: 201, body: body.into() }
     }
 
     fn key(raw: &str) -> OperationKey {
@@ -375,7 +375,7 @@ mod tests {
     }
 
     /// A store whose only unit expects to be committed with `saved`.
-    fn committing(saved: Option<SavedReply>) -> MockStore {
+    fn committing(saved: Option<SavedResponse>) -> MockStore {
         let mut store = MockStore::new();
         store.expect_begin().times(1).return_once(move |_, _| {
             let mut unit = MockUnit::new();
@@ -422,7 +422,7 @@ mod tests {
         [
             Counted::ending(|| Ok("done")),
             Counted::ending(|| Err(StoreError::Transient("the key is not this unit's".into()).into())),
-            Counted::ending(|| Err(Invalid::missing("content").into())),
+            Counted::ending(|| Err(FieldError::missing("content").into())),
         ]
     }
 
@@ -474,7 +474,7 @@ mod tests {
     #[test]
     fn rule_4_a_replay_looks_at_nothing_but_the_key() {
         // The second call would fail, were it looked at.
-        let operation = Counted::ending(|| Err(Invalid::missing("content").into()));
+        let operation = Counted::ending(|| Err(FieldError::missing("content").into()));
         let mut store = MockStore::new();
         store.expect_begin().return_once(|_, _| Ok(Begun::Replay(created("first"))));
         let answer =
@@ -500,8 +500,8 @@ mod tests {
     #[test]
     fn rule_6_a_failed_call_saves_nothing() {
         for end in [
-            (|| Err(RoadmapError::Missing(Resource::FeatureRequest))) as fn() -> Result<&'static str, RoadmapError>,
-            || Err(Invalid::missing("content").into()),
+            (|| Err(RoadmapError::NotFound(Resource::FeatureRequest))) as fn() -> Result<&'static str, RoadmapError>,
+            || Err(FieldError::missing("content").into()),
             || Err(StoreError::Unavailable("disk full".into()).into()),
         ] {
             let operation = Counted::ending(end);
@@ -511,7 +511,7 @@ mod tests {
         }
         // An answer that is no success is not saved either, should a command ever give one.
         let operation = Counted::ending(|| Ok("no"));
-        let refused = |_| SavedReply { status: 422, body: vec![] };
+        let refused = |_| SavedResponse { status: 422, body: vec![] };
         block_on(executor(committing(None), open_gate()).run(workspace(), Some(&key("k")), &operation, refused))
             .unwrap();
     }
@@ -581,7 +581,7 @@ mod tests {
             unit.expect_rollback().return_once(|| Err(StoreError::Unavailable("gone".into())));
             Ok(Begun::Open(Box::new(unit)))
         });
-        let operation = Counted::ending(|| Err(Invalid::missing("content").into()));
+        let operation = Counted::ending(|| Err(FieldError::missing("content").into()));
         let outcome = block_on(executor(store, open_gate()).run(workspace(), Some(&key("k")), &operation, created));
         assert!(matches!(outcome, Err(RoadmapError::Store(StoreError::Unavailable(_)))));
     }
@@ -637,7 +637,7 @@ mod tests {
 
     fn usage() -> MockUsageStore {
         let mut usage = MockUsageStore::new();
-        let stored = StoredUsage { usage: Usage::of_records(900), counted_at: Some(now()) };
+        let stored = StoredUsage { usage: Usage::from_records(900), counted_at: Some(now()) };
         usage.expect_load_usage().times(1).return_once(move |_| Ok(Some(stored)));
         usage
     }
@@ -680,11 +680,11 @@ mod tests {
         // A row of 200 bytes, the key and the body.
         usage
             .expect_add_usage()
-            .withf(|_, added| *added == Usage::of_records(20 + 200 + 1 + 4))
+            .withf(|_, added| *added == Usage::from_records(20 + 200 + 1 + 4))
             .times(1)
             .return_once(|_, _| Ok(StoredUsage::default()));
         let budgets = nearly_used_up(usage);
-        let failing = Adding(100, Counted::ending(|| Err(Invalid::missing("content").into())));
+        let failing = Adding(100, Counted::ending(|| Err(FieldError::missing("content").into())));
         let fails = executor(rolling_back(), open_gate()).with_budgets(budgets.clone());
         assert!(block_on(fails.run(workspace(), Some(&key("k")), &failing, created)).is_err());
         let operation = Adding(20, Counted::ending(|| Ok("done")));
@@ -711,8 +711,8 @@ mod tests {
             unit.expect_rollback().return_once(|| Err(StoreError::Unavailable("gone".into())));
             Ok(Begun::Open(Box::new(unit)))
         });
-        let operation = Counted::ending(|| Err(RoadmapError::Missing(Resource::Track)));
+        let operation = Counted::ending(|| Err(RoadmapError::NotFound(Resource::Track)));
         let outcome = block_on(executor(store, open_gate()).apply(workspace(), &operation));
-        assert!(matches!(outcome, Err(RoadmapError::Missing(Resource::Track))));
+        assert!(matches!(outcome, Err(RoadmapError::NotFound(Resource::Track))));
     }
 }

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use uuid::Uuid;
 
-use crate::model::feature_request::{RequestRef, RequestSummary, Title};
-use crate::model::id::{RequestId, WorkspaceId};
+use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, Title};
+use crate::model::id::{FeatureRequestId, WorkspaceId};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::Placement;
@@ -21,7 +21,7 @@ pub(crate) fn now() -> Timestamp {
 }
 
 pub(crate) fn name(text: &str) -> Name {
-    Name::stored(text.to_owned())
+    Name::from_stored(text.to_owned())
 }
 
 pub(crate) struct FixedClock;
@@ -46,16 +46,16 @@ pub(crate) fn call(ids: &NumberedIds) -> Call<'_> {
     Call::new(workspace(), now(), ids)
 }
 
-pub(crate) fn request() -> RequestRef {
-    RequestRef::Number(7)
+pub(crate) fn request() -> FeatureRequestRef {
+    FeatureRequestRef::Number(7)
 }
 
 /// The request that [`request`] names, on a track with or without a lane.
-pub(crate) fn summary(track: &str, status: Option<&str>, votes_count: i64) -> RequestSummary {
-    RequestSummary {
-        id: RequestId::new(Uuid::from_u128(0x7)),
+pub(crate) fn summary(track: &str, status: Option<&str>, votes_count: i64) -> FeatureRequestSummary {
+    FeatureRequestSummary {
+        id: FeatureRequestId::new(Uuid::from_u128(0x7)),
         tag_number: 7,
-        title: Title::stored("Dark mode".to_owned()),
+        title: Title::from_stored("Dark mode".to_owned()),
         placement: Placement { track: name(track), status: status.map(name) },
         votes_count,
         created_at: now(),

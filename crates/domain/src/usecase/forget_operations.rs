@@ -29,7 +29,7 @@ impl ForgetOperations {
     /// # Errors
     /// Those of the store; what was deleted until then stays deleted.
     pub async fn run(&self) -> Result<u64, RoadmapError> {
-        let before = idempotency::forgotten_before(self.clock.now(), self.retention);
+        let before = idempotency::purge_cutoff(self.clock.now(), self.retention);
         Ok(batches::delete_all(|limit| self.housekeeping.forget_operations(before, limit)).await?)
     }
 }

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Parsed, Resource, RoadmapError};
-use crate::model::feature_request::{RequestRef, RequestSummary};
+use crate::error::{Resource, RoadmapError, Validated};
+use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use crate::model::id::TrackId;
 use crate::model::track::Placement;
 use crate::ports::UnitOfWork;
@@ -13,30 +13,30 @@ use crate::usecase::executor::{Call, Operation};
 #[derive(Debug, Clone)]
 pub struct MoveRequest {
     /// The request.
-    pub request: RequestRef,
+    pub request: FeatureRequestRef,
     /// The track, or why it could not be read.
-    pub track: Parsed<TrackId>,
+    pub track: Validated<TrackId>,
 }
 
 #[async_trait]
 impl Operation for MoveRequest {
-    type Reply = RequestSummary;
+    type Reply = FeatureRequestSummary;
 
-    async fn perform(&self, _: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<RequestSummary, RoadmapError> {
+    async fn perform(&self, _: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<FeatureRequestSummary, RoadmapError> {
         let request = work.find_request(&self.request).await?;
-        let request = request.ok_or(RoadmapError::Missing(Resource::FeatureRequest))?;
+        let request = request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
         let track = self.track.clone()?;
-        let track = work.find_track(track).await?.ok_or(RoadmapError::Missing(Resource::Track))?;
+        let track = work.find_track(track).await?.ok_or(RoadmapError::NotFound(Resource::Track))?;
         work.place_request(request.id, track.id).await?;
         let placement = Placement { status: track.status().cloned(), track: track.name };
-        Ok(RequestSummary { placement, ..request })
+        Ok(FeatureRequestSummary { placement, ..request })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Invalid;
+    use crate::error::FieldError;
     use crate::model::id::LaneId;
     use crate::model::track::{Lane, Track};
     use crate::ports::mocks::MockUnit;
@@ -53,7 +53,7 @@ mod tests {
         Track { id: id(), name: name("Next quarter"), lane }
     }
 
-    fn moved(unit: &mut MockUnit, track: Parsed<TrackId>) -> Result<RequestSummary, RoadmapError> {
+    fn moved(unit: &mut MockUnit, track: Validated<TrackId>) -> Result<FeatureRequestSummary, RoadmapError> {
         let ids = NumberedIds::default();
         block_on(MoveRequest { request: request(), track }.perform(&call(&ids), unit))
     }
@@ -77,17 +77,17 @@ mod tests {
         let mut unit = MockUnit::new();
         unit.expect_find_request().returning(|_| Ok(None));
         assert!(matches!(
-            moved(&mut unit, Err(Invalid::missing("track_id"))),
-            Err(RoadmapError::Missing(Resource::FeatureRequest))
+            moved(&mut unit, Err(FieldError::missing("track_id"))),
+            Err(RoadmapError::NotFound(Resource::FeatureRequest))
         ));
 
         let mut unit = MockUnit::new();
         unit.expect_find_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
-        assert!(matches!(moved(&mut unit, Err(Invalid::missing("track_id"))), Err(RoadmapError::Invalid(_))));
+        assert!(matches!(moved(&mut unit, Err(FieldError::missing("track_id"))), Err(RoadmapError::Invalid(_))));
 
         let mut unit = MockUnit::new();
         unit.expect_find_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
         unit.expect_find_track().returning(|_| Ok(None));
-        assert!(matches!(moved(&mut unit, Ok(id())), Err(RoadmapError::Missing(Resource::Track))));
+        assert!(matches!(moved(&mut unit, Ok(id())), Err(RoadmapError::NotFound(Resource::Track))));
     }
 }

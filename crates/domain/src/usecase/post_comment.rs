@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Parsed, Resource, RoadmapError};
+use crate::error::{Resource, RoadmapError, Validated};
 use crate::model::comment::{Comment, CommentDraft, NewComment};
-use crate::model::feature_request::{RequestRef, RequestSummary};
+use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use crate::model::id::CommentId;
-use crate::policy::mail_limits::{MailDay, check_day};
+use crate::policy::mail_limits::{MailBudgetWindow, check_daily_limit};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Call, Operation};
@@ -19,9 +19,9 @@ const AT_ONCE: u32 = 20;
 #[derive(Debug, Clone)]
 pub struct PostComment {
     /// The request.
-    pub request: RequestRef,
+    pub request: FeatureRequestRef,
     /// The comment, or why it could not be read.
-    pub draft: Parsed<CommentDraft>,
+    pub draft: Validated<CommentDraft>,
     /// How many mails the workspace may make in a day, if there is a limit.
     pub mails_per_day: Option<u64>,
 }
@@ -32,7 +32,7 @@ pub struct CommentPosted {
     /// The comment.
     pub comment: Comment,
     /// The request.
-    pub request: RequestSummary,
+    pub request: FeatureRequestSummary,
 }
 
 #[async_trait]
@@ -40,7 +40,7 @@ impl Operation for PostComment {
     type Reply = CommentPosted;
 
     async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<CommentPosted, RoadmapError> {
-        let missing = || RoadmapError::Missing(Resource::FeatureRequest);
+        let missing = || RoadmapError::NotFound(Resource::FeatureRequest);
         let draft = match &self.draft {
             Ok(draft) => draft,
             Err(invalid) => {
@@ -58,8 +58,8 @@ impl Operation for PostComment {
         let request = work.insert_comment(&comment).await?.ok_or_else(missing)?;
         if draft.notify_all_voters {
             if let Some(limit) = self.mails_per_day {
-                let day = MailDay::until(call.now);
-                check_day(work.count_mails(request.id, call.now, day, limit).await?, limit)?;
+                let day = MailBudgetWindow::ending_at(call.now);
+                check_daily_limit(work.count_mails(request.id, call.now, day, limit).await?, limit)?;
             }
             work.notify_voters(request.id, comment.id, call.now, AT_ONCE).await?;
         }
@@ -68,20 +68,20 @@ impl Operation for PostComment {
     }
 
     fn stored_bytes(&self) -> u64 {
-        self.draft.as_ref().map_or(0, |draft| storage::row(&[draft.content.as_str()]))
+        self.draft.as_ref().map_or(0, |draft| storage::row_bytes(&[draft.content.as_str()]))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::{Budget, Invalid, OverBudget};
+    use crate::error::{Budget, FieldError, OverBudget};
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{NumberedIds, call, now, request, summary};
     use pollster::block_on;
     use uuid::Uuid;
 
-    fn post(unit: &mut MockUnit, draft: Parsed<CommentDraft>) -> Result<CommentPosted, RoadmapError> {
+    fn post(unit: &mut MockUnit, draft: Validated<CommentDraft>) -> Result<CommentPosted, RoadmapError> {
         let ids = NumberedIds::default();
         block_on(PostComment { request: request(), draft, mails_per_day: None }.perform(&call(&ids), unit))
     }
@@ -93,7 +93,8 @@ mod tests {
             unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
             unit.expect_count_mails()
                 .withf(|request, at, day, limit| {
-                    (*request, *at, *limit) == (summary("", None, 0).id, now(), 100) && *day == MailDay::until(now())
+                    (*request, *at, *limit) == (summary("", None, 0).id, now(), 100)
+                        && *day == MailBudgetWindow::ending_at(now())
                 })
                 .times(1)
                 .returning(move |_, _, _, _| Ok(made));
@@ -152,17 +153,17 @@ mod tests {
     fn an_unknown_request_comes_before_bad_fields() {
         let mut unknown = MockUnit::new();
         unknown.expect_find_request().returning(|_| Ok(None));
-        let outcome = post(&mut unknown, Err(Invalid::missing("content")));
-        assert!(matches!(outcome, Err(RoadmapError::Missing(Resource::FeatureRequest))));
+        let outcome = post(&mut unknown, Err(FieldError::missing("content")));
+        assert!(matches!(outcome, Err(RoadmapError::NotFound(Resource::FeatureRequest))));
 
         let mut known = MockUnit::new();
         known.expect_find_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
-        let outcome = post(&mut known, Err(Invalid::missing("content")));
-        assert!(matches!(outcome, Err(RoadmapError::Invalid(invalid)) if invalid == Invalid::missing("content")));
+        let outcome = post(&mut known, Err(FieldError::missing("content")));
+        assert!(matches!(outcome, Err(RoadmapError::Invalid(invalid)) if invalid == FieldError::missing("content")));
 
         let mut gone = MockUnit::new();
         gone.expect_insert_comment().returning(|_| Ok(None));
         let outcome = post(&mut gone, CommentDraft::parse(Some("Soon"), None, true));
-        assert!(matches!(outcome, Err(RoadmapError::Missing(Resource::FeatureRequest))));
+        assert!(matches!(outcome, Err(RoadmapError::NotFound(Resource::FeatureRequest))));
     }
 }

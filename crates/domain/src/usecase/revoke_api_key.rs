@@ -20,7 +20,7 @@ impl Operation for RevokeApiKey {
     type Reply = ApiKey;
 
     async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<ApiKey, RoadmapError> {
-        let key = work.find_api_key(self.id).await?.ok_or(RoadmapError::Missing(Resource::ApiKey))?;
+        let key = work.find_api_key(self.id).await?.ok_or(RoadmapError::NotFound(Resource::ApiKey))?;
         let revoked_at = key.revoked_at.or(Some(call.now));
         work.end_api_key(key.id, key.expires_at, revoked_at).await?;
         Ok(ApiKey { revoked_at, ..key })

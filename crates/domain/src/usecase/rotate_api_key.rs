@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use time::Duration;
 
-use crate::error::{Invalid, Problem, Resource, RoadmapError};
+use crate::error::{FieldError, FieldProblem, Resource, RoadmapError};
 use crate::model::api_key::{ApiKey, KeyText};
 use crate::model::id::ApiKeyId;
 use crate::ports::UnitOfWork;
@@ -30,12 +30,16 @@ impl Operation for RotateApiKey {
 
     async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<ApiKey, RoadmapError> {
         if !(Duration::ZERO..=LONGEST_OVERLAP).contains(&self.overlap) {
-            return Err(Invalid::new("overlap", Problem::WrongType { expected: "between 0s and 7d".to_owned() }).into());
+            return Err(FieldError::new(
+                "overlap",
+                FieldProblem::WrongType { expected: "between 0s and 7d".to_owned() },
+            )
+            .into());
         }
-        let old = work.find_api_key(self.id).await?.ok_or(RoadmapError::Missing(Resource::ApiKey))?;
-        if !old.works_at(call.now) {
-            let sentence = "The API key no longer works; create a new one instead";
-            return Err(Invalid::new("id", Problem::Refused { sentence }).into());
+        let old = work.find_api_key(self.id).await?.ok_or(RoadmapError::NotFound(Resource::ApiKey))?;
+        if !old.is_valid_at(call.now) {
+            let message = "The API key no longer works; create a new one instead";
+            return Err(FieldError::new("id", FieldProblem::Custom { message }).into());
         }
         let end = call.now.plus(self.overlap);
         let expires_at = Some(old.expires_at.map_or(end, |expiry| expiry.min(end)));
@@ -80,7 +84,7 @@ mod tests {
                 .returning(|_, _, _| Ok(()));
             unit.expect_insert_api_key().times(1).returning(|_, _| Ok(()));
         }
-        let replacement = KeyText::of_random(&"x".repeat(43)).unwrap();
+        let replacement = KeyText::from_random(&"x".repeat(43)).unwrap();
         let ids = NumberedIds::default();
         let operation = RotateApiKey { id: ApiKeyId::new(Uuid::from_u128(77)), replacement, overlap };
         block_on(operation.perform(&call(&ids), &mut unit))

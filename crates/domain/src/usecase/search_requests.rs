@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::{RoadmapError, StoreError};
-use crate::model::feature_request::FoundRequest;
+use crate::model::feature_request::FoundFeatureRequest;
 use crate::model::id::WorkspaceId;
 use crate::model::search::{QueryWord, SearchDocument, SearchQuery};
 use crate::policy::{ranking, similarity};
@@ -37,7 +37,7 @@ impl SearchRequests {
         workspace: WorkspaceId,
         query: &SearchQuery,
         limit: usize,
-    ) -> Result<Vec<FoundRequest>, RoadmapError> {
+    ) -> Result<Vec<FoundFeatureRequest>, RoadmapError> {
         self.find(workspace, query, limit).await.map_err(RoadmapError::SearchUnavailable)
     }
 
@@ -46,17 +46,17 @@ impl SearchRequests {
         workspace: WorkspaceId,
         query: &SearchQuery,
         limit: usize,
-    ) -> Result<Vec<FoundRequest>, StoreError> {
+    ) -> Result<Vec<FoundFeatureRequest>, StoreError> {
         if query.words().is_empty() {
             return Ok(Vec::new());
         }
         let candidates = self.search.candidates(workspace, query).await?;
-        let mut best = ranking::best(candidates, limit);
+        let mut best = ranking::top_candidates(candidates, limit);
         if best.is_empty()
             && let Some(meant) = self.meant(workspace, query).await?
         {
             let candidates = self.search.candidates(workspace, &meant).await?;
-            best = ranking::best(candidates, limit);
+            best = ranking::top_candidates(candidates, limit);
         }
         if best.is_empty() { Ok(Vec::new()) } else { self.search.found(workspace, &best).await }
     }
@@ -64,25 +64,25 @@ impl SearchRequests {
     /// The query with each word replaced by the known words that it may have been meant as.
     async fn meant(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Option<SearchQuery>, StoreError> {
         let mut similar = Vec::with_capacity(query.words().len());
-        for word in query.words().iter().flat_map(|QueryWord { any_of, .. }| any_of) {
+        for word in query.words().iter().flat_map(|QueryWord { alternatives, .. }| alternatives) {
             if word.surface().len() > SearchDocument::MAX_VOCABULARY_WORD {
                 return Ok(None);
             }
             let known = self.search.similar_words(workspace, word.surface()).await?;
-            let meant = similarity::meant(word.surface(), known);
+            let meant = similarity::corrections(word.surface(), known);
             if meant.is_empty() {
                 return Ok(None);
             }
             similar.push(meant);
         }
-        Ok(SearchQuery::of_similar(similar))
+        Ok(SearchQuery::from_alternatives(similar))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::id::RequestId;
+    use crate::model::id::FeatureRequestId;
     use crate::policy::ranking::Candidate;
     use crate::ports::mocks::MockTextSearch;
     use crate::usecase::fixtures::{summary, workspace};
@@ -90,16 +90,16 @@ mod tests {
     use uuid::Uuid;
 
     fn candidate(number: u128, relevance: f64) -> Candidate {
-        let request = RequestId::new(Uuid::from_u128(number));
+        let request = FeatureRequestId::new(Uuid::from_u128(number));
         Candidate { request, tag_number: i64::try_from(number).unwrap(), votes_count: 0, relevance }
     }
 
-    fn found(ids: &[RequestId]) -> Vec<FoundRequest> {
+    fn found(ids: &[FeatureRequestId]) -> Vec<FoundFeatureRequest> {
         ids.iter()
             .map(|id| {
                 let mut summary = summary("Inbox", None, 0);
                 summary.id = *id;
-                FoundRequest { summary, description: String::new() }
+                FoundFeatureRequest { summary, description: String::new() }
             })
             .collect()
     }
@@ -129,7 +129,7 @@ mod tests {
     fn a_mistyped_query_is_asked_again_with_what_was_meant() {
         let mut port = MockTextSearch::new();
         port.expect_candidates().times(2).returning(|_, query| {
-            let meant = query.words().iter().all(|word| word.any_of.iter().any(|word| word.surface() != "drak"));
+            let meant = query.words().iter().all(|word| word.alternatives.iter().any(|word| word.surface() != "drak"));
             Ok(if meant { vec![candidate(1, 4.0)] } else { vec![] })
         });
         port.expect_similar_words().returning(|_, word| {

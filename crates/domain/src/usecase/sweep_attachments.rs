@@ -101,7 +101,7 @@ impl SweepAttachments {
         loop {
             let batch = self.housekeeping.delete_unused_attachments(workspace, before, BATCH).await?;
             for file in &batch {
-                self.budgets.record(workspace, Usage::default().minus(Usage::of_files(file.byte_size)));
+                self.budgets.record(workspace, Usage::default().minus(Usage::from_files(file.byte_size)));
                 self.blobs.delete(file.key).await?;
                 deleted += 1;
             }
@@ -148,7 +148,7 @@ mod tests {
 
     fn directory() -> MockDirectory {
         let mut directory = MockDirectory::new();
-        let acme = Workspace { id: workspace(), subdomain: Subdomain::of_label("acme").unwrap() };
+        let acme = Workspace { id: workspace(), subdomain: Subdomain::from_label("acme").unwrap() };
         directory.expect_workspaces().times(1).return_once(|| Ok(vec![acme]));
         directory
     }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Parsed, RoadmapError};
+use crate::error::{RoadmapError, Validated};
 use crate::model::setting::{Setting, SettingChange};
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Call, Operation};
@@ -11,7 +11,7 @@ use crate::usecase::executor::{Call, Operation};
 #[derive(Debug, Clone)]
 pub struct UpdateSetting {
     /// The change, or why it could not be read.
-    pub change: Parsed<SettingChange>,
+    pub change: Validated<SettingChange>,
 }
 
 #[async_trait]
@@ -20,7 +20,7 @@ impl Operation for UpdateSetting {
 
     async fn perform(&self, _: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Setting, RoadmapError> {
         let change = self.change.as_ref().map_err(Clone::clone)?;
-        let setting = work.load_setting().await?.with(change);
+        let setting = work.load_setting().await?.with_change(change);
         work.save_setting(&setting).await?;
         Ok(setting)
     }

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use md5::{Digest, Md5};
 
-use crate::error::{ErrorChain, Invalid, Problem, RoadmapError};
-use crate::model::attachment::{Attachment, BlobKey, Checksum, Filename, MAX_BYTES, Served};
+use crate::error::{ErrorChain, FieldError, FieldProblem, RoadmapError};
+use crate::model::attachment::{Attachment, BlobKey, Checksum, ContentHeaders, Filename, MAX_BYTES};
 use crate::model::id::{AttachmentId, WorkspaceId};
 use crate::model::media_type::{self, MediaType};
 use crate::model::usage::Usage;
@@ -40,8 +40,8 @@ pub struct FileDescription {
 
 /// A file that cannot be taken: there is none, or it is too large.
 #[must_use]
-pub fn refused() -> Invalid {
-    Invalid::new("file", Problem::Refused { sentence: "File is required and must not be larger than 50 MB" })
+pub fn refused() -> FieldError {
+    FieldError::new("file", FieldProblem::Custom { message: "File is required and must not be larger than 50 MB" })
 }
 
 impl UploadAttachment {
@@ -97,11 +97,11 @@ impl UploadAttachment {
     ) -> Result<(Attachment, Option<Reservation>), RoadmapError> {
         let mut pieces = Vec::new();
         let mut intake = Intake::default();
-        while intake.head.len() < media_type::SNIFFED && !intake.ended {
+        while intake.head.len() < media_type::SNIFF_BYTES && !intake.ended {
             pieces.extend(intake.next(source).await?);
         }
-        let media_type = MediaType::of(&intake.head, file.media_type.as_deref());
-        let mut upload = self.blobs.create(key, &Served::of(&media_type, &file.filename)).await?;
+        let media_type = MediaType::detect(&intake.head, file.media_type.as_deref());
+        let mut upload = self.blobs.create(key, &ContentHeaders::new(&media_type, &file.filename)).await?;
         let taken = intake.pour(pieces, source, &mut *upload).await.and_then(|()| {
             let stored = Attachment {
                 id: key.attachment,
@@ -114,7 +114,8 @@ impl UploadAttachment {
                 media_type,
                 created_at: self.clock.now(),
             };
-            let reserve = |budgets: &Arc<StorageBudgets>| budgets.reserve(key.workspace, storage::attachment(&stored));
+            let reserve =
+                |budgets: &Arc<StorageBudgets>| budgets.reserve(key.workspace, storage::attachment_usage(&stored));
             let room = self.budgets.as_ref().map(reserve).transpose()?;
             Ok((stored, room))
         });
@@ -261,10 +262,10 @@ mod tests {
         blobs.expect_service_name().return_const("local");
         blobs
             .expect_create()
-            .withf(move |key, served| {
+            .withf(move |key, content_headers| {
                 key.workspace == workspace()
                     && key.attachment.uuid() == Uuid::from_u128(1)
-                    && served.content_type == type_served
+                    && content_headers.content_type == type_served
             })
             .times(1)
             .returning(move |_, _| Ok(Box::new(Recorded(seen.clone()))));
@@ -305,7 +306,7 @@ mod tests {
         let executor = Executor::new(Arc::new(store), gate, pause, clock.clone(), ids.clone());
         let budgets = Arc::new(StorageBudgets::new(Arc::new(usage), clock.clone(), limits));
         let upload = UploadAttachment::new(Arc::new(blobs), executor, clock, ids).with_budgets(budgets.clone());
-        let file = FileDescription { filename: Filename::cleaned("a.png"), media_type: Some("text/plain".to_owned()) };
+        let file = FileDescription { filename: Filename::sanitize("a.png"), media_type: Some("text/plain".to_owned()) };
         let uploaded = block_on(upload.run(workspace(), file, &mut Pieces(Some(pieces.into_iter()))));
         if limits != StorageLimits::default() {
             block_on(budgets.flush()).unwrap();
@@ -329,7 +330,7 @@ mod tests {
         let seen = Arc::default();
         let mut usage = MockUsageStore::new();
         let row = 200 + "a.png".len() + "text/plain".len() + 2 * 36 + 1 + "local".len();
-        let counted = Usage::of_records(row as u64).plus(Usage::of_files(4_999));
+        let counted = Usage::from_records(row as u64).plus(Usage::from_files(4_999));
         usage
             .expect_add_usage()
             .withf(move |_, added| *added == counted)

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, QueryDsl};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::api_key::{ApiKey, Credential, KeyDigest, USE_PRECISION};
+use roadmap_domain::model::api_key::{ApiKey, Credential, KeyDigest, LAST_USE_PRECISION};
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
@@ -33,7 +33,7 @@ impl Directory for PostgresStore {
 
     async fn record_use(&self, credential: &Credential, at: Timestamp) -> Result<(), StoreError> {
         let session = self.session(credential.workspace.id).await?;
-        let stale = TimestampColumn::from(at.plus(-USE_PRECISION));
+        let stale = TimestampColumn::from(at.plus(-LAST_USE_PRECISION));
         let record = diesel::update(api_keys::table)
             .filter(api_keys::workspace_id.eq(credential.workspace.id.uuid()))
             .filter(api_keys::id.eq(credential.key.id.uuid()))
@@ -55,7 +55,9 @@ impl Directory for PostgresStore {
         let all = workspaces::table.order(workspaces::subdomain).select((workspaces::id, workspaces::subdomain));
         let rows: Vec<(Uuid, String)> = session.run(all.load(&mut session.connection()?)).await?;
         rows.into_iter()
-            .map(|(id, subdomain)| Ok(Workspace { id: WorkspaceId::new(id), subdomain: Subdomain::stored(subdomain) }))
+            .map(|(id, subdomain)| {
+                Ok(Workspace { id: WorkspaceId::new(id), subdomain: Subdomain::from_stored(subdomain) })
+            })
             .collect()
     }
 

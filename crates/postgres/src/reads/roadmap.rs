@@ -8,7 +8,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename};
 use roadmap_domain::model::changelog::{Changelog, CoverImage};
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::{RequestRef, RequestSummary, Title};
+use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, Title};
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{AttachmentId, ChangelogId, CustomerId, LaneId, MemberId, WorkspaceId};
 use roadmap_domain::model::media_type::MediaType;
@@ -136,8 +136,8 @@ impl RoadmapReader for PostgresReader {
             .select((settings::product_name, settings::website_url));
         let row: Option<(String, String)> = session.run_optional(setting.first(&mut session.connection()?)).await?;
         Ok(row.map(|(product_name, website_url)| Setting {
-            product_name: Name::stored(product_name),
-            website_url: WebsiteUrl::stored(website_url),
+            product_name: Name::from_stored(product_name),
+            website_url: WebsiteUrl::from_stored(website_url),
         }))
     }
 
@@ -158,7 +158,7 @@ impl RoadmapReader for PostgresReader {
             .order(lanes::position)
             .select((lanes::id, lanes::name));
         let rows: Vec<(Uuid, String)> = session.run(lanes.load(&mut session.connection()?)).await?;
-        Ok(rows.into_iter().map(|(id, name)| Lane { id: LaneId::new(id), name: Name::stored(name) }).collect())
+        Ok(rows.into_iter().map(|(id, name)| Lane { id: LaneId::new(id), name: Name::from_stored(name) }).collect())
     }
 
     async fn votes_of(
@@ -166,7 +166,7 @@ impl RoadmapReader for PostgresReader {
         workspace: WorkspaceId,
         customer: &EmailAddress,
         page: PageRequest,
-    ) -> Result<Listing<RequestSummary>, StoreError> {
+    ) -> Result<Listing<FeatureRequestSummary>, StoreError> {
         let session = self.session(workspace).await?;
         let votes = VotesOf {
             workspace: workspace.uuid(),
@@ -175,13 +175,13 @@ impl RoadmapReader for PostgresReader {
             offset: page.offset().unwrap_or(BEYOND),
         };
         let rows: Vec<(i64, Option<SummaryRow>)> = session.run(votes.load(&mut session.connection()?)).await?;
-        listing(rows, page, RequestSummary::try_from)
+        listing(rows, page, FeatureRequestSummary::try_from)
     }
 
     async fn voters(
         &self,
         workspace: WorkspaceId,
-        request: &RequestRef,
+        request: &FeatureRequestRef,
         page: PageRequest,
     ) -> Result<Option<Listing<Voter>>, StoreError> {
         let Some((request, number)) = id_or_number(request) else { return Ok(None) };
@@ -201,8 +201,8 @@ impl RoadmapReader for PostgresReader {
         let voter = |(id, name, email, voted_at): Row| {
             Ok(Voter {
                 id: CustomerId::new(id),
-                name: name.map(Name::stored),
-                email: EmailAddress::stored(email),
+                name: name.map(Name::from_stored),
+                email: EmailAddress::from_stored(email),
                 voted_at: voted_at.into_timestamp("votes", "created_at", id)?,
             })
         };
@@ -217,11 +217,11 @@ impl RoadmapReader for PostgresReader {
         listing(rows, page, |(id, title, content, published_at, created_at, cover, filename): ChangelogRow| {
             Ok(Changelog {
                 id: ChangelogId::new(id),
-                title: Title::stored(title),
-                content: CleanHtml::stored(content),
+                title: Title::from_stored(title),
+                content: CleanHtml::from_stored(content),
                 cover: cover.zip(filename).map(|(attachment, filename)| CoverImage {
                     attachment: AttachmentId::new(attachment),
-                    filename: Filename::stored(filename),
+                    filename: Filename::from_stored(filename),
                 }),
                 published_at: optional_timestamp(published_at, "changelogs", "published_at", id)?,
                 created_at: created_at.into_timestamp("changelogs", "created_at", id)?,
@@ -253,13 +253,13 @@ impl RoadmapReader for PostgresReader {
         let broken = |column| inconsistent("attachments", column, id);
         Ok(Some(Attachment {
             id,
-            filename: Filename::stored(filename),
-            media_type: MediaType::stored(content_type),
+            filename: Filename::from_stored(filename),
+            media_type: MediaType::from_stored(content_type),
             byte_size: byte_size.unsigned_abs(),
             checksum: Checksum(checksum.try_into().map_err(|_| broken("checksum"))?),
             key: BlobKey::parse(&key).ok_or_else(|| broken("key"))?,
             service_name,
-            dimensions: Dimensions::stored(width, height),
+            dimensions: Dimensions::from_stored(width, height),
             created_at: created_at.into_timestamp("attachments", "created_at", id.uuid())?,
         }))
     }
@@ -276,8 +276,8 @@ impl RoadmapReader for PostgresReader {
             .map(|(id, email, name, created_at)| {
                 Ok(Member {
                     id: MemberId::new(id),
-                    email: EmailAddress::stored(email),
-                    name: Name::stored(name),
+                    email: EmailAddress::from_stored(email),
+                    name: Name::from_stored(name),
                     created_at: created_at.into_timestamp("members", "created_at", id)?,
                 })
             })

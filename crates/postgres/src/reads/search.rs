@@ -10,11 +10,11 @@ use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel::sql_types::{BigInt, Integer, Nullable, Text, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::feature_request::{FoundRequest, RequestSummary};
-use roadmap_domain::model::id::{RequestId, WorkspaceId};
+use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest};
+use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::search::{QueryWord, SearchDocument, SearchQuery};
 use roadmap_domain::policy::ranking::{Candidate, relevance};
-use roadmap_domain::policy::search_budget::{FIRST_ROWS, ROWS_LOOKED_AT, is_worthwhile};
+use roadmap_domain::policy::search_budget::{MAX_SCANNED_ROWS, PROBE_ROWS, should_continue_scan};
 use roadmap_domain::ports::TextSearch;
 use uuid::Uuid;
 
@@ -31,11 +31,11 @@ const CANDIDATE_LIMIT: i64 = 60;
 
 /// How many rows are looked at: from the most voted down, in the last step of votes, and from the newest back.
 #[expect(clippy::cast_possible_wrap, reason = "a small constant")]
-const SCAN_LIMIT: i64 = ROWS_LOOKED_AT as i64;
+const SCAN_LIMIT: i64 = MAX_SCANNED_ROWS as i64;
 
 /// How many of them are looked at before it is known whether the rest is worthwhile.
 #[expect(clippy::cast_possible_wrap, reason = "a small constant")]
-const FIRST_SCAN_LIMIT: i64 = FIRST_ROWS as i64;
+const FIRST_SCAN_LIMIT: i64 = PROBE_ROWS as i64;
 
 /// The first step of votes that stands for more than one count.
 const FIRST_WIDE_TIER: i32 = 16;
@@ -115,7 +115,7 @@ impl TextSearch for PostgresReader {
         let (mut candidates, walk) = most_voted(&session, workspace, query, Fields::Any, Walk::Allowed).await?;
         if candidates.len() >= usize::try_from(CANDIDATE_LIMIT).unwrap_or(usize::MAX) {
             // Some with a matching title may have too few votes to be among them.
-            let known: Vec<RequestId> = candidates.iter().map(|candidate| candidate.request).collect();
+            let known: Vec<FeatureRequestId> = candidates.iter().map(|candidate| candidate.request).collect();
             let (titled, _) = most_voted(&session, workspace, query, Fields::Title, walk).await?;
             candidates.extend(titled.into_iter().filter(|candidate| !known.contains(&candidate.request)));
         }
@@ -128,7 +128,11 @@ impl TextSearch for PostgresReader {
         session.run(similar.load(&mut session.connection()?)).await
     }
 
-    async fn found(&self, workspace: WorkspaceId, requests: &[RequestId]) -> Result<Vec<FoundRequest>, StoreError> {
+    async fn found(
+        &self,
+        workspace: WorkspaceId,
+        requests: &[FeatureRequestId],
+    ) -> Result<Vec<FoundFeatureRequest>, StoreError> {
         let session = self.session(workspace).await?;
         let ids: Vec<Uuid> = requests.iter().map(|request| request.uuid()).collect();
         let found = placed_requests()
@@ -139,7 +143,9 @@ impl TextSearch for PostgresReader {
         let mut rows: Vec<(SummaryRow, String)> = session.run(found.load(&mut session.connection()?)).await?;
         rows.sort_by_key(|(row, _)| ids.iter().position(|id| *id == row.id));
         rows.into_iter()
-            .map(|(row, description)| Ok(FoundRequest { summary: RequestSummary::try_from(row)?, description }))
+            .map(|(row, description)| {
+                Ok(FoundFeatureRequest { summary: FeatureRequestSummary::try_from(row)?, description })
+            })
             .collect()
     }
 }
@@ -212,11 +218,11 @@ fn match_terms(workspace: WorkspaceId, query: &SearchQuery, fields: Fields) -> S
     let words: Vec<String> = query
         .words()
         .iter()
-        .map(|QueryWord { any_of, as_prefix }| {
+        .map(|QueryWord { alternatives, matches_prefix }| {
             let mut forms: Vec<String> = Vec::new();
-            for word in any_of {
+            for word in alternatives {
                 // The beginning of a word covers the word itself.
-                let prefix = if *as_prefix { ":*" } else { "" };
+                let prefix = if *matches_prefix { ":*" } else { "" };
                 forms.push(format!("'{place}{}'{prefix}", word.surface()));
                 if word.stem() != word.surface() {
                     forms.push(format!("'{place}{}'", word.stem()));
@@ -242,7 +248,7 @@ async fn walk_down(session: &Session, workspace: WorkspaceId, query: String) -> 
     };
     let mut rows: Vec<CandidateRow> = session.run(walk.clone().load(&mut session.connection()?)).await?;
     if !has_enough(&rows) {
-        if !is_worthwhile(rows.len()) {
+        if !should_continue_scan(rows.len()) {
             return Ok(rows);
         }
         walk.scan_limit = SCAN_LIMIT;
@@ -270,7 +276,7 @@ fn candidate(row: CandidateRow, query: &SearchQuery, fields: Fields) -> Option<C
         relevance(query, &document.title_only())?;
     }
     Some(Candidate {
-        request: RequestId::new(request),
+        request: FeatureRequestId::new(request),
         tag_number,
         votes_count,
         relevance: relevance(query, &document)?,

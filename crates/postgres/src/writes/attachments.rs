@@ -41,6 +41,6 @@ impl AttachmentWrites for PostgresUnit {
             .select(attachments::filename)
             .for_key_share();
         let filename: Option<String> = self.run_optional(filename.first(&mut self.connection()?)).await?;
-        Ok(filename.map(|filename| CoverImage { attachment, filename: Filename::stored(filename) }))
+        Ok(filename.map(|filename| CoverImage { attachment, filename: Filename::from_stored(filename) }))
     }
 }

@@ -5,7 +5,7 @@ use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::comment::NewComment;
-use roadmap_domain::model::feature_request::RequestSummary;
+use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::ports::CommentWrites;
 use uuid::Uuid;
 
@@ -45,7 +45,7 @@ statement! {
 
 #[async_trait]
 impl CommentWrites for PostgresUnit {
-    async fn insert_comment(&mut self, comment: &NewComment) -> Result<Option<RequestSummary>, StoreError> {
+    async fn insert_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError> {
         let Some((request, number)) = id_or_number(&comment.request) else { return Ok(None) };
         let insert = InsertComment {
             workspace: self.workspace,
@@ -57,6 +57,6 @@ impl CommentWrites for PostgresUnit {
             at: comment.created_at.into(),
         };
         let row: Option<SummaryRow> = self.run_optional(insert.get_result(&mut self.connection()?)).await?;
-        row.map(RequestSummary::try_from).transpose()
+        row.map(FeatureRequestSummary::try_from).transpose()
     }
 }

@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use diesel::sql_types::{BigInt, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::id::{CommentId, RequestId};
+use roadmap_domain::model::id::{CommentId, FeatureRequestId};
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::policy::mail_limits::MailDay;
+use roadmap_domain::policy::mail_limits::MailBudgetWindow;
 use roadmap_domain::ports::Outbox;
 use uuid::Uuid;
 
@@ -72,9 +72,9 @@ statement! {
 impl Outbox for PostgresUnit {
     async fn count_mails(
         &mut self,
-        request: RequestId,
+        request: FeatureRequestId,
         at: Timestamp,
-        day: MailDay,
+        day: MailBudgetWindow,
         limit: u64,
     ) -> Result<u64, StoreError> {
         let count = CountMails {
@@ -91,7 +91,7 @@ impl Outbox for PostgresUnit {
 
     async fn notify_voters(
         &mut self,
-        request: RequestId,
+        request: FeatureRequestId,
         comment: CommentId,
         at: Timestamp,
         at_once: u32,

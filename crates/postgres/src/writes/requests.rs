@@ -6,8 +6,8 @@ use diesel::sql_types::{Array, Bool, Nullable, Text, Timestamptz, Uuid as SqlUui
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::NewCustomer;
-use roadmap_domain::model::feature_request::{NewRequest, RequestRef, RequestSummary, Tag};
-use roadmap_domain::model::id::{RequestId, TrackId};
+use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest, Tag};
+use roadmap_domain::model::id::{FeatureRequestId, TrackId};
 use roadmap_domain::model::search::SearchDocument;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::RequestWrites;
@@ -88,30 +88,30 @@ statement! {
 
 #[async_trait]
 impl RequestWrites for PostgresUnit {
-    async fn find_request(&mut self, request: &RequestRef) -> Result<Option<RequestSummary>, StoreError> {
+    async fn find_request(&mut self, request: &FeatureRequestRef) -> Result<Option<FeatureRequestSummary>, StoreError> {
         let requests = placed_requests().filter(feature_requests::workspace_id.eq(self.workspace));
         let requests = requests.select(summary_columns());
         let row: Option<SummaryRow> = match *request {
-            RequestRef::Id(id) => {
+            FeatureRequestRef::Id(id) => {
                 let request = requests.filter(feature_requests::id.eq(id.uuid()));
                 self.run_optional(request.first(&mut self.connection()?)).await?
             }
-            RequestRef::Number(number) => {
+            FeatureRequestRef::Number(number) => {
                 let request = requests.filter(feature_requests::tag_number.eq(number));
                 self.run_optional(request.first(&mut self.connection()?)).await?
             }
-            RequestRef::Nothing => None,
+            FeatureRequestRef::Unresolvable => None,
         };
-        row.map(RequestSummary::try_from).transpose()
+        row.map(FeatureRequestSummary::try_from).transpose()
     }
 
-    async fn insert_request(&mut self, request: &NewRequest) -> Result<RequestSummary, StoreError> {
+    async fn insert_request(&mut self, request: &NewFeatureRequest) -> Result<FeatureRequestSummary, StoreError> {
         let insert = InsertRequest::of(self.workspace, request);
         let row: SummaryRow = self.run(insert.get_result(&mut self.connection()?)).await?;
         row.try_into()
     }
 
-    async fn place_request(&mut self, request: RequestId, track: TrackId) -> Result<(), StoreError> {
+    async fn place_request(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError> {
         let place = diesel::update(feature_requests::table)
             .filter(feature_requests::workspace_id.eq(self.workspace))
             .filter(feature_requests::id.eq(request.uuid()))
@@ -122,7 +122,7 @@ impl RequestWrites for PostgresUnit {
 }
 
 impl InsertRequest {
-    fn of(workspace: Uuid, request: &NewRequest) -> Self {
+    fn of(workspace: Uuid, request: &NewFeatureRequest) -> Self {
         let author = request.author.as_ref();
         let search = request.search.as_ref();
         let words = search.map(SearchDocument::vocabulary).unwrap_or_default();

@@ -20,7 +20,7 @@ impl SettingWrites for PostgresUnit {
             // Until the unit ends, no other one may change what this one has read.
             .for_update();
         let (product_name, website_url): (String, String) = self.run(stored.first(&mut self.connection()?)).await?;
-        Ok(Setting { product_name: Name::stored(product_name), website_url: WebsiteUrl::stored(website_url) })
+        Ok(Setting { product_name: Name::from_stored(product_name), website_url: WebsiteUrl::from_stored(website_url) })
     }
 
     async fn save_setting(&mut self, setting: &Setting) -> Result<(), StoreError> {

@@ -36,7 +36,7 @@ impl TrackWrites for PostgresUnit {
             .filter(lanes::name.eq(name))
             .select((lanes::id, lanes::name));
         let row: Option<(Uuid, String)> = self.run_optional(found.first(&mut self.connection()?)).await?;
-        Ok(row.map(|(id, name)| Lane { id: LaneId::new(id), name: Name::stored(name) }))
+        Ok(row.map(|(id, name)| Lane { id: LaneId::new(id), name: Name::from_stored(name) }))
     }
 
     async fn insert_lane(&mut self, lane: &Lane) -> Result<Insertion, StoreError> {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::feature_request::RequestRef;
+use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::vote::{NewVote, VoteCast, VoteOutcome};
 use roadmap_domain::ports::VoteWrites;
 use uuid::Uuid;
@@ -102,10 +102,10 @@ impl VoteWrites for PostgresUnit {
 }
 
 /// How a statement takes the request that a client names; `None` when it names none.
-pub(crate) fn id_or_number(request: &RequestRef) -> Option<(Option<Uuid>, Option<i64>)> {
+pub(crate) fn id_or_number(request: &FeatureRequestRef) -> Option<(Option<Uuid>, Option<i64>)> {
     match *request {
-        RequestRef::Id(id) => Some((Some(id.uuid()), None)),
-        RequestRef::Number(number) => Some((None, Some(number))),
-        RequestRef::Nothing => None,
+        FeatureRequestRef::Id(id) => Some((Some(id.uuid()), None)),
+        FeatureRequestRef::Number(number) => Some((None, Some(number))),
+        FeatureRequestRef::Unresolvable => None,
     }
 }

@@ -1,7 +1,7 @@
 //! `roadmap api-key`
 
 use clap::Subcommand;
-use roadmap_domain::error::{Invalid, RoadmapError};
+use roadmap_domain::error::{FieldError, RoadmapError};
 use roadmap_domain::model::api_key::{ApiKey, KeyText, RANDOM_CHARACTERS, Scopes};
 use roadmap_domain::model::id::{ApiKeyId, parse_uuid};
 use roadmap_domain::model::text::Name;
@@ -123,7 +123,7 @@ impl Issued {
 
 /// A new key that nobody has seen.
 pub(crate) fn generate() -> anyhow::Result<KeyText> {
-    KeyText::of_random(&SystemRandom.base62(RANDOM_CHARACTERS))
+    KeyText::from_random(&SystemRandom.base62(RANDOM_CHARACTERS))
         .ok_or_else(|| anyhow::anyhow!("the random source gave something else than was asked of it"))
 }
 
@@ -168,7 +168,7 @@ impl ApiKeyCommand {
 fn with_flag_name(error: RoadmapError) -> RoadmapError {
     match error {
         RoadmapError::Invalid(invalid) if invalid.field == "overlap" => {
-            Invalid { field: "--overlap".to_owned(), ..invalid }.into()
+            FieldError { field: "--overlap".to_owned(), ..invalid }.into()
         }
         other => other,
     }

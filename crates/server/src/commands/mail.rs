@@ -97,7 +97,7 @@ impl OutputRow {
                 .map(|failure| FailureRow {
                     mail: failure.id.to_string(),
                     attempts: failure.attempts,
-                    next: failure.next.map(|at| at.to_string()),
+                    next: failure.next_attempt_at.map(|at| at.to_string()),
                     reason: failure.reason,
                 })
                 .collect(),

@@ -1,7 +1,7 @@
 //! `roadmap workspace`
 
 use clap::Subcommand;
-use roadmap_domain::error::{Invalid, Resource, RoadmapError};
+use roadmap_domain::error::{FieldError, Resource, RoadmapError};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::setting::Setting;
@@ -65,7 +65,7 @@ impl OutputRow {
         Self {
             id: workspace.id.to_string(),
             subdomain: workspace.subdomain.to_string(),
-            base_url: base_url.of_workspace(&workspace.subdomain),
+            base_url: base_url.workspace_url(&workspace.subdomain),
             product_name: setting.product_name.to_string(),
             website_url: setting.website_url.as_str().to_owned(),
         }
@@ -138,7 +138,7 @@ impl WorkspaceCommand {
                 let mut shown = Vec::new();
                 for workspace in application.directory.workspaces().await? {
                     let setting = application.reader.setting(workspace.id).await?;
-                    let setting = setting.ok_or(RoadmapError::Missing(Resource::Workspace))?;
+                    let setting = setting.ok_or(RoadmapError::NotFound(Resource::Workspace))?;
                     shown.push(OutputRow::new(&workspace, &setting, &base_url));
                 }
                 format.print_many(&shown)
@@ -152,7 +152,7 @@ impl WorkspaceCommand {
 }
 
 /// A field of the settings is a flag here.
-fn with_flag_name(invalid: Invalid) -> anyhow::Error {
+fn with_flag_name(invalid: FieldError) -> anyhow::Error {
     let flag = format!("--{}", invalid.field.replace('_', "-"));
     anyhow::Error::new(invalid).context(flag)
 }

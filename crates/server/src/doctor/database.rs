@@ -205,7 +205,7 @@ async fn nearly_used_up<S: Directory + UsageStore>(
     for workspace in store.workspaces().await? {
         let used = store.load_usage(workspace.id).await?.unwrap_or_default().usage;
         for (budget, setting) in [(Budget::StoredRecords, "storage_records"), (Budget::StoredFiles, "storage_files")] {
-            if let Some(percent) = limits.percent(budget, used).filter(|percent| *percent > NEARLY_USED_UP) {
+            if let Some(percent) = limits.percent_used(budget, used).filter(|percent| *percent > NEARLY_USED_UP) {
                 found.push(format!("{} has used {percent} % of {setting}", workspace.subdomain));
             }
         }

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use bytes::Bytes;
-use roadmap_domain::model::attachment::{BlobKey, Filename, Served};
+use roadmap_domain::model::attachment::{BlobKey, ContentHeaders, Filename};
 use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
 use roadmap_domain::ports::{Blobs, Clock, Ids};
 use uuid::Uuid;
@@ -54,9 +54,10 @@ async fn probe(blobs: &dyn Blobs) -> anyhow::Result<()> {
     // No workspace has this identity, so that no sweep comes across the probe.
     let key = BlobKey { workspace: WorkspaceId::new(Uuid::nil()), attachment };
     let written = Bytes::from_static(b"roadmap doctor");
-    let filename = Filename::cleaned("probe");
-    let served = Served { content_type: "application/octet-stream".to_owned(), inline: false, filename };
-    let mut upload = blobs.create(key, &served).await?;
+    let filename = Filename::sanitize("probe");
+    let content_headers =
+        ContentHeaders { content_type: "application/octet-stream".to_owned(), inline: false, filename };
+    let mut upload = blobs.create(key, &content_headers).await?;
     upload.write(written.clone()).await?;
     upload.finish().await?;
     let read = read(blobs, key).await;

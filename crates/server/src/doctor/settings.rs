@@ -4,7 +4,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 use roadmap_api::forwarding::{HeaderFamily, Proxies};
 use roadmap_domain::model::base_url::BaseUrl;
-use roadmap_domain::policy::reference::Secret;
+use roadmap_domain::policy::signed_reference::Secret;
 
 use super::{Finding, chain};
 use crate::secret;

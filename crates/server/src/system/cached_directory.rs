@@ -261,7 +261,7 @@ mod tests {
     }
 
     fn subdomain(label: &str) -> Subdomain {
-        Subdomain::of_label(label).unwrap()
+        Subdomain::from_label(label).unwrap()
     }
 
     fn workspace(label: &str) -> Workspace {
@@ -284,7 +284,7 @@ mod tests {
         let at = Timestamp::from_millis(0).unwrap();
         let key = ApiKey {
             id: ApiKeyId::new(Uuid::from_u128(number.into())),
-            name: Name::stored("ci".to_owned()),
+            name: Name::from_stored("ci".to_owned()),
             last_four: "abcd".to_owned(),
             scopes: Scopes::ALL,
             created_at: at,

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::api_key::{ApiKey, Credential, KeyDigest, USE_PRECISION};
+use roadmap_domain::model::api_key::{ApiKey, Credential, KeyDigest, LAST_USE_PRECISION};
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
@@ -42,7 +42,7 @@ impl Directory for SqliteStore {
         let workspace = Id(credential.workspace.id.uuid());
         let key = Id(credential.key.id.uuid());
         let record = move |connection: &mut diesel::SqliteConnection| {
-            let stale = at.plus(-USE_PRECISION).millis();
+            let stale = at.plus(-LAST_USE_PRECISION).millis();
             diesel::update(api_keys::table)
                 .filter(api_keys::workspace_id.eq(workspace))
                 .filter(api_keys::id.eq(key))
@@ -81,7 +81,7 @@ impl Directory for SqliteStore {
             .await?;
         rows.into_iter()
             .map(|(id, subdomain)| {
-                Ok(Workspace { id: WorkspaceId::new(id.0), subdomain: Subdomain::stored(subdomain) })
+                Ok(Workspace { id: WorkspaceId::new(id.0), subdomain: Subdomain::from_stored(subdomain) })
             })
             .collect()
     }

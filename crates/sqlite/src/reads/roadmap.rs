@@ -9,7 +9,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename};
 use roadmap_domain::model::changelog::{Changelog, CoverImage};
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::{RequestRef, RequestSummary, Title};
+use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, Title};
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{AttachmentId, ChangelogId, CustomerId, LaneId, MemberId, WorkspaceId};
 use roadmap_domain::model::media_type::MediaType;
@@ -56,8 +56,8 @@ impl RoadmapReader for SqliteStore {
             })
             .await?;
         Ok(row.map(|(product_name, website_url)| Setting {
-            product_name: Name::stored(product_name),
-            website_url: WebsiteUrl::stored(website_url),
+            product_name: Name::from_stored(product_name),
+            website_url: WebsiteUrl::from_stored(website_url),
         }))
     }
 
@@ -87,7 +87,7 @@ impl RoadmapReader for SqliteStore {
                     .load(connection)?)
             })
             .await?;
-        Ok(rows.into_iter().map(|(id, name)| Lane { id: LaneId::new(id.0), name: Name::stored(name) }).collect())
+        Ok(rows.into_iter().map(|(id, name)| Lane { id: LaneId::new(id.0), name: Name::from_stored(name) }).collect())
     }
 
     async fn votes_of(
@@ -95,7 +95,7 @@ impl RoadmapReader for SqliteStore {
         workspace: WorkspaceId,
         customer: &EmailAddress,
         page: PageRequest,
-    ) -> Result<Listing<RequestSummary>, StoreError> {
+    ) -> Result<Listing<FeatureRequestSummary>, StoreError> {
         let workspace = Id(workspace.uuid());
         let email = customer.folded().clone();
         let rows = self
@@ -132,13 +132,13 @@ impl RoadmapReader for SqliteStore {
                 Ok((rows, total))
             })
             .await?;
-        listing(rows, page, RequestSummary::try_from)
+        listing(rows, page, FeatureRequestSummary::try_from)
     }
 
     async fn voters(
         &self,
         workspace: WorkspaceId,
-        request: &RequestRef,
+        request: &FeatureRequestRef,
         page: PageRequest,
     ) -> Result<Option<Listing<Voter>>, StoreError> {
         let workspace = Id(workspace.uuid());
@@ -165,8 +165,8 @@ impl RoadmapReader for SqliteStore {
         let voter = |(id, name, email, voted_at): VoterRow| {
             Ok(Voter {
                 id: CustomerId::new(id.0),
-                name: name.map(Name::stored),
-                email: EmailAddress::stored(email),
+                name: name.map(Name::from_stored),
+                email: EmailAddress::from_stored(email),
                 voted_at: timestamp(voted_at, "votes", "created_at", id)?,
             })
         };
@@ -205,11 +205,11 @@ impl RoadmapReader for SqliteStore {
         listing(rows, page, |(id, title, content, published_at, created_at, cover)| {
             Ok(Changelog {
                 id: ChangelogId::new(id.0),
-                title: Title::stored(title),
-                content: CleanHtml::stored(content),
+                title: Title::from_stored(title),
+                content: CleanHtml::from_stored(content),
                 cover: cover.map(|(attachment, filename)| CoverImage {
                     attachment: AttachmentId::new(attachment.0),
-                    filename: Filename::stored(filename),
+                    filename: Filename::from_stored(filename),
                 }),
                 published_at: optional_timestamp(published_at, "changelogs", "published_at", id)?,
                 created_at: timestamp(created_at, "changelogs", "created_at", id)?,
@@ -247,13 +247,13 @@ impl RoadmapReader for SqliteStore {
         let broken = |column| inconsistent("attachments", column, id);
         Ok(Some(Attachment {
             id,
-            filename: Filename::stored(filename),
-            media_type: MediaType::stored(content_type),
+            filename: Filename::from_stored(filename),
+            media_type: MediaType::from_stored(content_type),
             byte_size: byte_size.unsigned_abs(),
             checksum: Checksum(checksum.try_into().map_err(|_| broken("checksum"))?),
             key: BlobKey::parse(&key).ok_or_else(|| broken("key"))?,
             service_name,
-            dimensions: Dimensions::stored(width, height),
+            dimensions: Dimensions::from_stored(width, height),
             created_at: timestamp(created_at, "attachments", "created_at", row_id)?,
         }))
     }
@@ -274,8 +274,8 @@ impl RoadmapReader for SqliteStore {
             .map(|(id, email, name, created_at)| {
                 Ok(Member {
                     id: MemberId::new(id.0),
-                    email: EmailAddress::stored(email),
-                    name: Name::stored(name),
+                    email: EmailAddress::from_stored(email),
+                    name: Name::from_stored(name),
                     created_at: timestamp(created_at, "members", "created_at", id)?,
                 })
             })

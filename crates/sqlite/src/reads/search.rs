@@ -19,11 +19,11 @@ use diesel::prelude::{ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl,
 use diesel::sql_types::{BigInt, Binary, Text};
 use diesel::{IntoSql, QueryableByName, SqliteConnection};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::feature_request::{FoundRequest, RequestSummary};
-use roadmap_domain::model::id::{RequestId, WorkspaceId};
+use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest};
+use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::search::{QueryWord, SearchDocument, SearchQuery};
 use roadmap_domain::policy::ranking::{Candidate, relevance};
-use roadmap_domain::policy::search_budget::{FIRST_ROWS, ROWS_LOOKED_AT, is_worthwhile};
+use roadmap_domain::policy::search_budget::{MAX_SCANNED_ROWS, PROBE_ROWS, should_continue_scan};
 use roadmap_domain::policy::similarity::trigrams;
 use roadmap_domain::ports::TextSearch;
 
@@ -172,7 +172,11 @@ impl TextSearch for SqliteStore {
         self.search(move |connection, deadline| Ok(similar_words(connection, workspace, &word, deadline)?.0)).await
     }
 
-    async fn found(&self, workspace: WorkspaceId, requests: &[RequestId]) -> Result<Vec<FoundRequest>, StoreError> {
+    async fn found(
+        &self,
+        workspace: WorkspaceId,
+        requests: &[FeatureRequestId],
+    ) -> Result<Vec<FoundFeatureRequest>, StoreError> {
         let workspace = Id(workspace.uuid());
         let requests: Vec<Id> = requests.iter().map(|request| Id(request.uuid())).collect();
         self.readers
@@ -187,7 +191,7 @@ impl TextSearch for SqliteStore {
                         .first(connection)
                         .optional()?;
                     if let Some((row, description)) = row {
-                        found.push(FoundRequest { summary: RequestSummary::try_from(row)?, description });
+                        found.push(FoundFeatureRequest { summary: FeatureRequestSummary::try_from(row)?, description });
                     }
                 }
                 Ok(found)
@@ -269,7 +273,7 @@ fn candidates(
 
 /// Adds the candidates that are not there yet.
 fn add(candidates: &mut Vec<Candidate>, more: Vec<Candidate>) {
-    let known: Vec<RequestId> = candidates.iter().map(|candidate| candidate.request).collect();
+    let known: Vec<FeatureRequestId> = candidates.iter().map(|candidate| candidate.request).collect();
     candidates.extend(more.into_iter().filter(|candidate| !known.contains(&candidate.request)));
 }
 
@@ -342,10 +346,10 @@ impl Search<'_> {
                 search_documents::tags,
                 search_documents::description,
             ))
-            .limit(ROWS_LOOKED_AT as i64);
+            .limit(MAX_SCANNED_ROWS as i64);
         let mut candidates = Vec::with_capacity(CANDIDATE_LIMIT);
         for (rows_before, row) in walk.load_iter::<CandidateRow, DefaultLoadingMode>(self.connection)?.enumerate() {
-            if rows_before == FIRST_ROWS && !is_worthwhile(candidates.len()) {
+            if rows_before == PROBE_ROWS && !should_continue_scan(candidates.len()) {
                 break;
             }
             self.rows_scanned += 1;
@@ -430,9 +434,9 @@ fn match_terms(query: &SearchQuery, fields: Fields, unfinished: bool) -> String 
     let words: Vec<String> = query
         .words()
         .iter()
-        .map(|QueryWord { any_of, as_prefix }| {
-            let prefix = if unfinished && *as_prefix { "*" } else { "" };
-            let forms: Vec<String> = any_of
+        .map(|QueryWord { alternatives, matches_prefix }| {
+            let prefix = if unfinished && *matches_prefix { "*" } else { "" };
+            let forms: Vec<String> = alternatives
                 .iter()
                 .map(|word| format!("{column}\"{}\" OR {column}\"{}\"{prefix}", word.stem(), word.surface()))
                 .collect();
@@ -450,7 +454,7 @@ fn candidate(row: CandidateRow, query: &SearchQuery, fields: Fields) -> Option<C
         relevance(query, &document.title_only())?;
     }
     Some(Candidate {
-        request: RequestId::new(request.0),
+        request: FeatureRequestId::new(request.0),
         // The lower half of the row number.
         tag_number: row_number & 0xffff_ffff,
         votes_count,
@@ -536,7 +540,7 @@ mod tests {
         let (_folder, options) = database();
         let mut connection = fixtures::connection(&options.path);
         old_and_new_requests(&mut connection, 5_000);
-        for (word, rows_scanned) in [("widget", CANDIDATE_LIMIT), ("gadget", FIRST_ROWS), ("gizmo", ROWS_LOOKED_AT)] {
+        for (word, rows_scanned) in [("widget", CANDIDATE_LIMIT), ("gadget", PROBE_ROWS), ("gizmo", MAX_SCANNED_ROWS)] {
             let query = SearchQuery::parse("query", word).unwrap();
             let workspace = Id(Uuid::from_u128(1));
             let (connection, query) = (&mut connection, &query);
@@ -549,7 +553,7 @@ mod tests {
                 rows_scanned: 0,
             };
             let (found, walk) = search.most_voted(Fields::Any, Walk::Allowed).unwrap();
-            let voted = if word == "gizmo" { ROWS_LOOKED_AT / 100 } else { 0 };
+            let voted = if word == "gizmo" { MAX_SCANNED_ROWS / 100 } else { 0 };
             assert_eq!((found.len(), search.rows_scanned), (voted + CANDIDATE_LIMIT, rows_scanned), "{word}");
             // The titles, too: not walked again when that was in vain.
             let (titled, _) = search.most_voted(Fields::Title, walk).unwrap();

@@ -45,7 +45,7 @@ impl AttachmentWrites for SqliteUnit {
                 .select(attachments::filename)
                 .first(connection)
                 .optional()?;
-            Ok(filename.map(|filename| CoverImage { attachment, filename: Filename::stored(filename) }))
+            Ok(filename.map(|filename| CoverImage { attachment, filename: Filename::from_stored(filename) }))
         })
         .await
     }

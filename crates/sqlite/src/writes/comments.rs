@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, RunQueryDsl};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::comment::NewComment;
-use roadmap_domain::model::feature_request::RequestSummary;
+use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::ports::CommentWrites;
 
 use crate::codec::Id;
@@ -14,7 +14,7 @@ use crate::unit::SqliteUnit;
 
 #[async_trait]
 impl CommentWrites for SqliteUnit {
-    async fn insert_comment(&mut self, comment: &NewComment) -> Result<Option<RequestSummary>, StoreError> {
+    async fn insert_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError> {
         let comment = comment.clone();
         let row = self
             .run(move |connection, workspace| {
@@ -32,6 +32,6 @@ impl CommentWrites for SqliteUnit {
                 Ok(Some(request))
             })
             .await?;
-        row.map(RequestSummary::try_from).transpose()
+        row.map(FeatureRequestSummary::try_from).transpose()
     }
 }

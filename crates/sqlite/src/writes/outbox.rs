@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::id::{CommentId, RequestId};
+use roadmap_domain::model::id::{CommentId, FeatureRequestId};
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::policy::mail_limits::MailDay;
+use roadmap_domain::policy::mail_limits::MailBudgetWindow;
 use roadmap_domain::ports::Outbox;
 use uuid::Uuid;
 
@@ -18,9 +18,9 @@ use crate::unit::SqliteUnit;
 impl Outbox for SqliteUnit {
     async fn count_mails(
         &mut self,
-        request: RequestId,
+        request: FeatureRequestId,
         at: Timestamp,
-        day: MailDay,
+        day: MailBudgetWindow,
         limit: u64,
     ) -> Result<u64, StoreError> {
         let (request, at, hour, since) = (Id(request.uuid()), at.millis(), day.hour.millis(), day.since.millis());
@@ -47,7 +47,7 @@ impl Outbox for SqliteUnit {
 
     async fn notify_voters(
         &mut self,
-        request: RequestId,
+        request: FeatureRequestId,
         comment: CommentId,
         at: Timestamp,
         at_once: u32,

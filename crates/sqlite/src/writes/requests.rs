@@ -5,8 +5,8 @@ use diesel::SqliteConnection;
 use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Text};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::feature_request::{NewRequest, RequestRef, RequestSummary};
-use roadmap_domain::model::id::{RequestId, TrackId};
+use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest};
+use roadmap_domain::model::id::{FeatureRequestId, TrackId};
 use roadmap_domain::model::search::SearchDocument;
 use roadmap_domain::policy::similarity::trigrams;
 use roadmap_domain::ports::RequestWrites;
@@ -47,24 +47,24 @@ struct NewWord {
 
 #[async_trait]
 impl RequestWrites for SqliteUnit {
-    async fn find_request(&mut self, request: &RequestRef) -> Result<Option<RequestSummary>, StoreError> {
+    async fn find_request(&mut self, request: &FeatureRequestRef) -> Result<Option<FeatureRequestSummary>, StoreError> {
         let request = *request;
         let row = self.run(move |connection, workspace| find_summary(connection, workspace, &request)).await?;
-        row.map(RequestSummary::try_from).transpose()
+        row.map(FeatureRequestSummary::try_from).transpose()
     }
 
-    async fn insert_request(&mut self, request: &NewRequest) -> Result<RequestSummary, StoreError> {
+    async fn insert_request(&mut self, request: &NewFeatureRequest) -> Result<FeatureRequestSummary, StoreError> {
         let request = request.clone();
         let row = self
             .run(move |connection, workspace| {
                 insert(connection, workspace, &request)?;
-                find_summary(connection, workspace, &RequestRef::Id(request.id))
+                find_summary(connection, workspace, &FeatureRequestRef::Id(request.id))
             })
             .await?;
         row.ok_or_else(|| StoreError::Fatal("a request was gone right after it was stored".into()))?.try_into()
     }
 
-    async fn place_request(&mut self, request: RequestId, track: TrackId) -> Result<(), StoreError> {
+    async fn place_request(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError> {
         self.run(move |connection, workspace| {
             diesel::update(feature_requests::table)
                 .filter(feature_requests::workspace_id.eq(workspace))
@@ -77,7 +77,7 @@ impl RequestWrites for SqliteUnit {
     }
 }
 
-fn insert(connection: &mut SqliteConnection, workspace: Id, request: &NewRequest) -> Result<(), SqlError> {
+fn insert(connection: &mut SqliteConnection, workspace: Id, request: &NewFeatureRequest) -> Result<(), SqlError> {
     let id = Id(request.id.uuid());
     let tag_number: i64 = diesel::insert_into(tag_counters::table)
         .values((tag_counters::workspace_id.eq(workspace), tag_counters::last_tag_number.eq(1)))

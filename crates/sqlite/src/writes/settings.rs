@@ -21,7 +21,7 @@ impl SettingWrites for SqliteUnit {
                     .first(connection)?)
             })
             .await?;
-        Ok(Setting { product_name: Name::stored(product_name), website_url: WebsiteUrl::stored(website_url) })
+        Ok(Setting { product_name: Name::from_stored(product_name), website_url: WebsiteUrl::from_stored(website_url) })
     }
 
     async fn save_setting(&mut self, setting: &Setting) -> Result<(), StoreError> {

@@ -55,7 +55,7 @@ impl TrackWrites for SqliteUnit {
                     .optional()?)
             })
             .await?;
-        Ok(row.map(|(id, name)| Lane { id: LaneId::new(id.0), name: Name::stored(name) }))
+        Ok(row.map(|(id, name)| Lane { id: LaneId::new(id.0), name: Name::from_stored(name) }))
     }
 
     async fn insert_lane(&mut self, lane: &Lane) -> Result<Insertion, StoreError> {

@@ -40,8 +40,8 @@ async fn stored(harness: &Harness, workspace: WorkspaceId, number: u128) -> Atta
     let key = key(workspace, number);
     let attachment = Attachment {
         id: key.attachment,
-        filename: Filename::cleaned("Übersicht.png"),
-        media_type: MediaType::stored("image/png".to_owned()),
+        filename: Filename::sanitize("Übersicht.png"),
+        media_type: MediaType::from_stored("image/png".to_owned()),
         byte_size: 52_428_800,
         checksum: Checksum([7; 16]),
         key,

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use roadmap_domain::error::{Budget, OverBudget, RoadmapError};
 use roadmap_domain::model::comment::CommentDraft;
-use roadmap_domain::model::feature_request::{RequestRef, RequestSummary};
+use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::mail::{LeasedDigest, LeasedMail, MailOutcome, OutboxDepth, Unsubscription};
-use roadmap_domain::policy::mail_limits::{MailDay, end_of_hour, hour_of};
+use roadmap_domain::policy::mail_limits::{MailBudgetWindow, end_of_hour, start_of_hour};
 use roadmap_domain::usecase::post_comment::PostComment;
 use time::Duration;
 
@@ -16,7 +16,7 @@ use crate::harness::{Harness, comment};
 const MINUTE: Duration = Duration::minutes(1);
 
 /// A workspace with a request, voters of it, and a comment that they are told of.
-async fn announced(harness: &Harness, subdomain: &str, voters: usize) -> (WorkspaceId, RequestSummary) {
+async fn announced(harness: &Harness, subdomain: &str, voters: usize) -> (WorkspaceId, FeatureRequestSummary) {
     let workspace = harness.workspace(subdomain).await;
     let request = harness.request(workspace, "Dark mode").await;
     for number in 0..voters {
@@ -26,14 +26,15 @@ async fn announced(harness: &Harness, subdomain: &str, voters: usize) -> (Worksp
     (workspace, request)
 }
 
-async fn announce(harness: &Harness, workspace: WorkspaceId, request: &RequestSummary) {
-    harness.executor.apply(workspace, &comment(RequestRef::Id(request.id), "<p>Soon</p>", true)).await.unwrap();
+async fn announce(harness: &Harness, workspace: WorkspaceId, request: &FeatureRequestSummary) {
+    harness.executor.apply(workspace, &comment(FeatureRequestRef::Id(request.id), "<p>Soon</p>", true)).await.unwrap();
 }
 
 /// Leases for a minute.
 async fn lease(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Vec<LeasedMail> {
     let now = harness.now();
-    let leased = harness.subject.queue.lease(workspace, now, now.plus(MINUTE), limit, hour_of(now)).await.unwrap();
+    let leased =
+        harness.subject.queue.lease(workspace, now, now.plus(MINUTE), limit, start_of_hour(now)).await.unwrap();
     assert!(leased.unreadable.is_empty(), "{leased:?}");
     leased.mails
 }
@@ -81,8 +82,9 @@ pub async fn concurrent_workers_share_the_mails(harness: Harness) {
     let mut workers = tokio::task::JoinSet::new();
     for _ in 0..8 {
         let queue = harness.subject.queue.clone();
-        workers
-            .spawn(async move { queue.lease(workspace, now, now.plus(MINUTE), 10, hour_of(now)).await.unwrap().mails });
+        workers.spawn(async move {
+            queue.lease(workspace, now, now.plus(MINUTE), 10, start_of_hour(now)).await.unwrap().mails
+        });
     }
     let mut mails: Vec<LeasedMail> = workers.join_all().await.into_iter().flatten().collect();
     // Who finds all that is left taken by others at that moment gets fewer.
@@ -98,7 +100,7 @@ pub async fn an_expired_lease_is_void(harness: Harness) {
     let next = lease(&harness, workspace, 1).await;
     assert_eq!((next[0].id, next[0].attempt.get()), (frozen[0].id, 2));
     let dead = MailOutcome::Dead { reason: "thawed".to_owned(), no_such_mailbox: true };
-    for outcome in [MailOutcome::Sent, MailOutcome::Returned, dead] {
+    for outcome in [MailOutcome::Sent, MailOutcome::Released, dead] {
         assert!(!settle(&harness, workspace, &frozen[0], outcome).await);
     }
     assert!(settle(&harness, workspace, &next[0], MailOutcome::Sent).await);
@@ -113,7 +115,7 @@ pub async fn a_postponed_mail_waits(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 1).await;
     let queue = &harness.subject.queue;
     let mail = lease(&harness, workspace, 1).await.remove(0);
-    assert!(settle(&harness, workspace, &mail, MailOutcome::Returned).await);
+    assert!(settle(&harness, workspace, &mail, MailOutcome::Released).await);
     let mail = lease(&harness, workspace, 1).await.remove(0);
     assert_eq!(mail.attempt.get(), 1);
     let until = harness.now().plus(MINUTE * 5);
@@ -123,7 +125,7 @@ pub async fn a_postponed_mail_waits(harness: Harness) {
     let status = queue.status(workspace, 5).await.unwrap();
     assert_eq!((status.waiting, status.dead, status.oldest), (1, 0, Some(harness.now())));
     let failure = &status.failures[0];
-    assert_eq!((failure.id, failure.attempts, failure.next), (mail.id, 1, Some(until)));
+    assert_eq!((failure.id, failure.attempts, failure.next_attempt_at), (mail.id, 1, Some(until)));
     assert_eq!(failure.reason, "450 busy");
     harness.clock.advance(MINUTE * 5);
     assert_eq!(lease(&harness, workspace, 1).await[0].attempt.get(), 2);
@@ -139,7 +141,7 @@ pub async fn dead_mail_can_be_retried(harness: Harness) {
     assert!(settle(&harness, workspace, &mails[1], dead("550 5.1.1 who?", true)).await);
     let status = queue.status(workspace, 1).await.unwrap();
     assert_eq!((status.waiting, status.dead, status.failures.len()), (0, 2, 1));
-    assert_eq!(status.failures[0].next, None);
+    assert_eq!(status.failures[0].next_attempt_at, None);
     harness.clock.advance(MINUTE * 60);
     assert_eq!(queue.retry(workspace, false, harness.now()).await.unwrap(), 0);
     assert_eq!(queue.retry(workspace, true, harness.now()).await.unwrap(), 2);
@@ -192,7 +194,7 @@ pub async fn unsubscribed_voters_get_nothing(harness: Harness) {
     let now = harness.now();
     for mail in &mails {
         harness.vote(workspace, &other, mail.to.as_str()).await;
-        assert!(settle(&harness, workspace, mail, MailOutcome::Returned).await);
+        assert!(settle(&harness, workspace, mail, MailOutcome::Released).await);
     }
     let [all, one, none] = &mails[..] else { panic!("three mails") };
     let unsubscribe = |mail: &LeasedMail, what| queue.unsubscribe(workspace, mail.id.customer, what, now);
@@ -223,7 +225,7 @@ pub async fn an_unwanted_mail_is_not_tried_again(harness: Harness) {
     let queue = &harness.subject.queue;
     let mail = lease(&harness, workspace, 1).await.remove(0);
     queue.unsubscribe(workspace, mail.id.customer, Unsubscription::Request(request.id), harness.now()).await.unwrap();
-    settle(&harness, workspace, &mail, MailOutcome::Returned).await;
+    settle(&harness, workspace, &mail, MailOutcome::Released).await;
     assert_eq!(lease(&harness, workspace, 1).await, []);
     assert_eq!(harness.count("outbox", workspace).await, 0);
 }
@@ -235,7 +237,7 @@ pub async fn a_mail_without_its_vote_is_deleted(harness: Harness) {
     let forget = "DELETE FROM votes WHERE customer_id IN (SELECT id FROM customers WHERE email = 'v1@example.com')";
     harness.subject.probe.execute(forget).await;
     let now = harness.now();
-    let leased = queue.lease(workspace, now, now.plus(MINUTE), 10, hour_of(now)).await.unwrap();
+    let leased = queue.lease(workspace, now, now.plus(MINUTE), 10, start_of_hour(now)).await.unwrap();
     assert_eq!((leased.mails.len(), leased.unreadable.len(), leased.unwanted), (2, 0, 1));
     assert!(!addresses(&leased.mails).contains("v1@example.com"));
     assert_eq!(harness.count("outbox", workspace).await, 2);
@@ -265,7 +267,7 @@ pub async fn a_row_that_cannot_be_read_keeps_no_other_mail(harness: Harness) {
     harness.subject.probe.execute("UPDATE customers SET email = 'nobody' WHERE email = 'v3@example.com'").await;
     harness.subject.probe.execute("UPDATE workspaces SET subdomain = 'not a label'").await;
     let now = harness.now();
-    let leased = queue.lease(workspace, now, now.plus(MINUTE), 10, hour_of(now)).await.unwrap();
+    let leased = queue.lease(workspace, now, now.plus(MINUTE), 10, start_of_hour(now)).await.unwrap();
     let expected = ["nobody", "v0@example.com", "v2@example.com"].map(str::to_owned);
     assert_eq!(addresses(&leased.mails), expected.into());
     assert_eq!(leased.mails[0].subdomain.as_str(), "not a label");
@@ -278,22 +280,22 @@ pub async fn a_row_that_cannot_be_read_keeps_no_other_mail(harness: Harness) {
     assert!(queue.settle(workspace, unreadable.id, unreadable.leased_until, &dead, now).await.unwrap());
     let status = queue.status(workspace, 5).await.unwrap();
     assert_eq!((status.waiting, status.dead), (3, 1));
-    assert_eq!((status.failures[0].id, status.failures[0].next), (unreadable.id, None));
+    assert_eq!((status.failures[0].id, status.failures[0].next_attempt_at), (unreadable.id, None));
     assert_eq!(status.failures[0].reason, "it cannot be read");
 }
 
 /// Every mail says how many its recipient has got since the hour began, or gets at the moment.
 pub async fn mails_to_one_customer_are_counted_by_the_hour(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 2).await;
-    let recent = |mails: &[LeasedMail]| mails.iter().map(|mail| mail.recent).collect::<Vec<_>>();
+    let recent_count = |mails: &[LeasedMail]| mails.iter().map(|mail| mail.recent_count).collect::<Vec<_>>();
     let first = lease(&harness, workspace, 10).await;
-    assert_eq!(recent(&first), [0, 0]);
+    assert_eq!(recent_count(&first), [0, 0]);
     assert!(settle(&harness, workspace, &first[0], MailOutcome::Sent).await);
     // One was sent, the other one is leased; of the next two, none counts yet.
     announce(&harness, workspace, &request).await;
     announce(&harness, workspace, &request).await;
     let next = lease(&harness, workspace, 10).await;
-    assert_eq!(recent(&next), [1, 1, 1, 1]);
+    assert_eq!(recent_count(&next), [1, 1, 1, 1]);
     let later = MailOutcome::Postponed { until: harness.now().plus(MINUTE * 5), reason: "450".to_owned() };
     for mail in &next {
         assert!(settle(&harness, workspace, mail, later.clone()).await);
@@ -302,16 +304,16 @@ pub async fn mails_to_one_customer_are_counted_by_the_hour(harness: Harness) {
     harness.clock.advance(MINUTE * 5);
     let again = lease(&harness, workspace, 10).await;
     let sent = again.iter().filter(|mail| mail.id.customer == first[0].id.customer);
-    assert!(sent.clone().count() == 2 && sent.into_iter().all(|mail| mail.recent == 1), "{again:?}");
+    assert!(sent.clone().count() == 2 && sent.into_iter().all(|mail| mail.recent_count == 1), "{again:?}");
     let unsent = again.iter().filter(|mail| mail.id.customer != first[0].id.customer);
-    assert!(unsent.clone().count() == 3 && unsent.into_iter().all(|mail| mail.recent == 0), "{again:?}");
+    assert!(unsent.clone().count() == 3 && unsent.into_iter().all(|mail| mail.recent_count == 0), "{again:?}");
     // Of an hour that began after that, nothing has been sent. What is leased counts for as long as the lease lasts.
     for mail in &again {
-        assert!(settle(&harness, workspace, mail, MailOutcome::Returned).await);
+        assert!(settle(&harness, workspace, mail, MailOutcome::Released).await);
     }
     let now = harness.now();
     let leased = harness.subject.queue.lease(workspace, now, now.plus(MINUTE), 10, now).await.unwrap();
-    assert_eq!(recent(&leased.mails), [0; 5]);
+    assert_eq!(recent_count(&leased.mails), [0; 5]);
 }
 
 /// Mails that are held for a digest wait for the end of the hour, and then are leased, sent, and counted as one.
@@ -362,7 +364,7 @@ pub async fn held_mails_go_out_as_one_digest(harness: Harness) {
     let settle_digest = async |outcome: MailOutcome, digest: &LeasedDigest| {
         queue.settle_digest(workspace, digest.id, digest.leased_until, &outcome, harness.now()).await.unwrap()
     };
-    assert!(settle_digest(MailOutcome::Returned, digest).await);
+    assert!(settle_digest(MailOutcome::Released, digest).await);
     let again = digests().await;
     assert_eq!((again[0].id, again[0].attempt.get(), again[0].mails), (digest.id, 1, 4));
     let later = MailOutcome::Postponed { until: harness.now().plus(MINUTE * 5), reason: "450 busy".to_owned() };
@@ -378,7 +380,7 @@ pub async fn held_mails_go_out_as_one_digest(harness: Harness) {
     // What went out in a digest counts for nothing in the hour that follows.
     announce(&harness, workspace, &request).await;
     let next = lease(&harness, workspace, 20).await;
-    assert_eq!((next.len(), next[0].id.customer, next[0].recent), (1, one, 0));
+    assert_eq!((next.len(), next[0].id.customer, next[0].recent_count), (1, one, 0));
 }
 
 /// A digest to a mailbox that is not there is dead with all its mails, and ends mail to it.
@@ -415,7 +417,7 @@ pub async fn mails_of_a_day_are_limited(harness: Harness) {
     }
     let post = async |limit: u64| {
         let draft = CommentDraft::parse(Some("<p>Soon</p>"), None, true);
-        let comment = PostComment { request: RequestRef::Id(request.id), draft, mails_per_day: Some(limit) };
+        let comment = PostComment { request: FeatureRequestRef::Id(request.id), draft, mails_per_day: Some(limit) };
         harness.executor.apply(workspace, &comment).await.map(|_| ())
     };
     let over = |limit: u64| OverBudget { budget: Budget::MailsPerDay, limit };
@@ -431,7 +433,7 @@ pub async fn mails_of_a_day_are_limited(harness: Harness) {
     // A comment that is for nobody fits always.
     let quiet = harness.request(workspace, "Light mode").await;
     let draft = CommentDraft::parse(Some("<p>Soon</p>"), None, true);
-    let comment = PostComment { request: RequestRef::Id(quiet.id), draft, mails_per_day: Some(60) };
+    let comment = PostComment { request: FeatureRequestRef::Id(quiet.id), draft, mails_per_day: Some(60) };
     harness.executor.apply(workspace, &comment).await.unwrap();
     assert_eq!(harness.count("mail_hours", other).await, 0);
     // Who has unsubscribed, or has no mailbox, is not counted.
@@ -440,7 +442,7 @@ pub async fn mails_of_a_day_are_limited(harness: Harness) {
     post(80).await.unwrap();
     assert!(refused(post(99).await, 99));
     // Hour by hour the mails of the day before are free again, and forgotten.
-    let day = MailDay::until(harness.now());
+    let day = MailBudgetWindow::ending_at(harness.now());
     harness.clock.advance(Duration::DAY - (Duration::milliseconds(harness.now().millis() - day.hour.millis())));
     assert!(refused(post(99).await, 99));
     harness.clock.advance(Duration::HOUR);
@@ -459,7 +461,7 @@ pub async fn concurrent_comments_share_the_budget_of_a_day(harness: Harness) {
     for _ in 0..16 {
         let executor = harness.executor.clone();
         let draft = CommentDraft::parse(Some("<p>Soon</p>"), None, true);
-        let comment = PostComment { request: RequestRef::Id(request.id), draft, mails_per_day: Some(50) };
+        let comment = PostComment { request: FeatureRequestRef::Id(request.id), draft, mails_per_day: Some(50) };
         comments.spawn(async move { executor.apply(workspace, &comment).await.is_ok() });
     }
     let posted = comments.join_all().await.into_iter().filter(|posted| *posted).count();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use roadmap_domain::error::Invalid;
-use roadmap_domain::model::feature_request::RequestRef;
+use roadmap_domain::error::FieldError;
+use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::policy::idempotency;
 use roadmap_domain::ports::Clock;
 use roadmap_domain::usecase::create_request::CreateRequest;
@@ -99,10 +99,10 @@ pub async fn keys_belong_to_their_workspace(harness: Harness) {
 pub async fn a_key_replays_whatever_the_command(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.run(workspace, "k", &create("Dark mode"), "first").await.unwrap();
-    let nowhere = RequestRef::Number(99);
+    let nowhere = FeatureRequestRef::Number(99);
     for answer in [
         harness.run(workspace, "k", &create("Other"), "second").await,
-        harness.run(workspace, "k", &CreateRequest::new(Err(Invalid::missing("title"))), "fifth").await,
+        harness.run(workspace, "k", &CreateRequest::new(Err(FieldError::missing("title"))), "fifth").await,
         harness.run(workspace, "k", &vote(nowhere, None, Some("note")), "third").await,
         harness.run(workspace, "k", &comment(nowhere, "text", true), "fourth").await,
     ] {
@@ -120,7 +120,7 @@ pub async fn replies_come_back_byte_for_byte(harness: Harness) {
         [&b"{ \"b\":1,\t\"a\" : 1.0 }\r\n"[..], b"", b"\0\xff\xfe", "ü\u{1f600}".as_bytes()].iter().enumerate()
     {
         let key = crate::harness::operation_key(&format!("k{number}"));
-        let render = |_| roadmap_domain::model::operation_key::SavedReply { status: 200, body: body.to_vec() };
+        let render = |_| roadmap_domain::model::operation_key::SavedResponse { status: 200, body: body.to_vec() };
         let first = harness.executor.run(workspace, Some(&key), &create("x"), render).await.unwrap();
         let again = harness.executor.run(workspace, Some(&key), &create("y"), |_| reply("other")).await.unwrap();
         assert_eq!(first.reply, again.reply);
@@ -136,7 +136,7 @@ pub async fn expired_responses_are_purged_in_batches(harness: Harness) {
     }
     harness.clock.advance(time::Duration::days(2));
     harness.run(workspace, "d", &create("x"), "new").await.unwrap();
-    let before = idempotency::forgotten_before(harness.clock.now(), time::Duration::DAY);
+    let before = idempotency::purge_cutoff(harness.clock.now(), time::Duration::DAY);
     let housekeeping = &harness.subject.housekeeping;
     assert_eq!(housekeeping.forget_operations(before, 2).await.unwrap(), 2);
     assert_eq!(housekeeping.forget_operations(before, 2).await.unwrap(), 1);
@@ -163,7 +163,7 @@ pub async fn what_a_unit_reports_done_is_there_for_readers(harness: Harness) {
     }
     voters.join_all().await;
     let voters =
-        harness.subject.reader.voters(workspace, &RequestRef::Id(request.id), Default::default()).await.unwrap();
+        harness.subject.reader.voters(workspace, &FeatureRequestRef::Id(request.id), Default::default()).await.unwrap();
     assert_eq!(voters.expect("the request").total, 24);
     assert_eq!(harness.count("votes", workspace).await, 24);
 }

@@ -23,11 +23,11 @@ fn name(text: &str) -> Name {
 }
 
 fn key(letter: char) -> KeyText {
-    KeyText::of_random(&String::from(letter).repeat(43)).unwrap()
+    KeyText::from_random(&String::from(letter).repeat(43)).unwrap()
 }
 
 fn subdomain(label: &str) -> Subdomain {
-    Subdomain::of_label(label).unwrap()
+    Subdomain::from_label(label).unwrap()
 }
 
 async fn issue(harness: &Harness, workspace: WorkspaceId, letter: char, expires_in: Option<Duration>) {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use roadmap_domain::model::changelog::ChangelogDraft;
-use roadmap_domain::model::feature_request::RequestRef;
-use roadmap_domain::model::id::RequestId;
+use roadmap_domain::model::feature_request::FeatureRequestRef;
+use roadmap_domain::model::id::FeatureRequestId;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::Clock;
@@ -42,11 +42,11 @@ pub async fn a_request_is_found_by_id_and_by_number(harness: Harness) {
     assert_eq!(created.created_at, harness.clock.now());
     assert_eq!((created.votes_count, created.placement.track.as_str()), (0, "Inbox"));
     for (reference, is_there) in [
-        (RequestRef::Id(created.id), true),
-        (RequestRef::Number(1), true),
-        (RequestRef::Number(2), false),
-        (RequestRef::Id(RequestId::new(uuid::Uuid::from_u128(1))), false),
-        (RequestRef::Nothing, false),
+        (FeatureRequestRef::Id(created.id), true),
+        (FeatureRequestRef::Number(1), true),
+        (FeatureRequestRef::Number(2), false),
+        (FeatureRequestRef::Id(FeatureRequestId::new(uuid::Uuid::from_u128(1))), false),
+        (FeatureRequestRef::Unresolvable, false),
     ] {
         let voters = harness.subject.reader.voters(workspace, &reference, PageRequest::default()).await.unwrap();
         assert_eq!(voters.is_some(), is_there, "{reference:?}");
@@ -63,7 +63,7 @@ pub async fn the_status_follows_the_track(harness: Harness) {
         [("Planned", Some("Planned")), ("Declined", None), ("Declined", None), ("Done", Some("Done"))]
     {
         let target = harness.track(workspace, track).await;
-        let operation = MoveRequest { request: RequestRef::Number(1), track: Ok(target) };
+        let operation = MoveRequest { request: FeatureRequestRef::Number(1), track: Ok(target) };
         let moved = harness.executor.apply(workspace, &operation).await.unwrap();
         let email = roadmap_domain::model::email_address::EmailAddress::parse("email", voter).unwrap();
         let listed = harness.subject.reader.votes_of(workspace, &email, PageRequest::default()).await.unwrap();
@@ -96,7 +96,7 @@ pub async fn comments_go_to_subscribed_voters_once(harness: Harness) {
     }
     harness.vote(workspace, &other, "cyd@example.com").await;
     for (notify, messages) in [(false, 0), (true, 2), (true, 4)] {
-        harness.executor.apply(workspace, &comment(RequestRef::Id(wanted.id), "Soon", notify)).await.unwrap();
+        harness.executor.apply(workspace, &comment(FeatureRequestRef::Id(wanted.id), "Soon", notify)).await.unwrap();
         assert_eq!(harness.count("outbox", workspace).await, messages);
     }
     assert_eq!(harness.count("comments", workspace).await, 3);
@@ -108,10 +108,10 @@ pub async fn a_rolled_back_comment_sends_nothing(harness: Harness) {
     let request = harness.request(workspace, "Dark mode").await;
     harness
         .executor
-        .apply(workspace, &vote(RequestRef::Number(1), Some(("ann@example.com", None)), None))
+        .apply(workspace, &vote(FeatureRequestRef::Number(1), Some(("ann@example.com", None)), None))
         .await
         .unwrap();
-    let failing = Failing(comment(RequestRef::Id(request.id), "Soon", true));
+    let failing = Failing(comment(FeatureRequestRef::Id(request.id), "Soon", true));
     assert!(harness.executor.apply(workspace, &failing).await.is_err());
     assert_eq!(harness.count("outbox", workspace).await + harness.count("comments", workspace).await, 0);
 }

@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
-use roadmap_domain::model::feature_request::RequestRef;
+use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::search::SearchQuery;
-use roadmap_domain::policy::search_budget::ROWS_LOOKED_AT;
+use roadmap_domain::policy::search_budget::MAX_SCANNED_ROWS;
 use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::create_request::{CreateRequest, RequestDraft};
 use roadmap_domain::usecase::executor::{Call, Operation};
@@ -198,7 +198,7 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
     harness.executor.apply(workspace, &Many(creations)).await.unwrap();
     let votes = |number, votes: i64| {
         let voter = |voter| format!("voter{voter}@example.com");
-        (0..votes).map(move |of| vote(RequestRef::Number(number), Some((&voter(of), None)), None))
+        (0..votes).map(move |of| vote(FeatureRequestRef::Number(number), Some((&voter(of), None)), None))
     };
     let few = [(3, 5), (901, 4), (42, 3)].into_iter().flat_map(|(number, count)| votes(number, count)).collect();
     harness.executor.apply(workspace, &Many(few)).await.unwrap();
@@ -225,20 +225,20 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
 /// budget says, from the most voted down and from the newest back. The newest are found. A match beyond both is not.
 pub async fn young_common_words_are_found_within_the_budget(harness: Harness) {
     let workspace = harness.workspace("acme").await;
-    let old = i64::try_from(ROWS_LOOKED_AT).unwrap() + 100;
+    let old = i64::try_from(MAX_SCANNED_ROWS).unwrap() + 100;
     let drafts = (1..=old).map(|number| match number {
         1 => draft("The first", &[], "everyone has a gadget"),
         _ => draft(&format!("Old {number}"), &[], "everyone has a widget"),
     });
     let creations = drafts.map(|draft| CreateRequest::new(Ok(draft))).collect();
     harness.executor.apply(workspace, &Many(creations)).await.unwrap();
-    let voted = |number| vote(RequestRef::Number(number), Some(("ann@example.com", None)), None);
+    let voted = |number| vote(FeatureRequestRef::Number(number), Some(("ann@example.com", None)), None);
     harness.executor.apply(workspace, &Many((1..=old).map(voted).collect())).await.unwrap();
     let drafts = (1..=1_100).map(|number| draft(&format!("Young {number}"), &[], "everyone has a gadget"));
     let creations = drafts.map(|draft| CreateRequest::new(Ok(draft))).collect();
     harness.executor.apply(workspace, &Many(creations)).await.unwrap();
     for voter in ["ann@example.com", "bob@example.com"] {
-        let wanted = vote(RequestRef::Number(old + 7), Some((voter, None)), None);
+        let wanted = vote(FeatureRequestRef::Number(old + 7), Some((voter, None)), None);
         harness.executor.apply(workspace, &wanted).await.unwrap();
     }
     let query = SearchQuery::parse("query", "gadget").unwrap();

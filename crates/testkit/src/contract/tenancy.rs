@@ -1,7 +1,7 @@
 //! One workspace never sees or touches another's rows.
 
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::RequestRef;
+use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::usecase::move_request::MoveRequest;
 
@@ -15,7 +15,7 @@ pub async fn nothing_is_seen_from_another_workspace(harness: Harness) {
     let reader = &harness.subject.reader;
     let ann = EmailAddress::parse("email", "ann@example.com").unwrap();
     assert_eq!(reader.votes_of(bolt, &ann, PageRequest::default()).await.unwrap().total, 0);
-    for reference in [RequestRef::Id(request.id), RequestRef::Number(request.tag_number)] {
+    for reference in [FeatureRequestRef::Id(request.id), FeatureRequestRef::Number(request.tag_number)] {
         assert_eq!(reader.voters(bolt, &reference, PageRequest::default()).await.unwrap(), None);
     }
     for query in ["dark", "quokka", "wombat", "drak", "quoka"] {
@@ -38,7 +38,7 @@ pub async fn nothing_is_changed_from_another_workspace(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let request = harness.request(acme, "Dark mode").await;
     harness.request(bolt, "Own").await;
-    let foreign = RequestRef::Id(request.id);
+    let foreign = FeatureRequestRef::Id(request.id);
     let missing = "FeatureRequest does not exist.";
     let voted = harness.executor.apply(bolt, &vote(foreign, Some(("ann@example.com", None)), Some("note"))).await;
     assert_eq!(voted.unwrap_err().to_string(), missing);
@@ -47,7 +47,8 @@ pub async fn nothing_is_changed_from_another_workspace(harness: Harness) {
     let own_track = harness.track(bolt, "Done").await;
     let moved = harness.executor.apply(bolt, &MoveRequest { request: foreign, track: Ok(own_track) }).await;
     assert_eq!(moved.unwrap_err().to_string(), missing);
-    let foreign_track = MoveRequest { request: RequestRef::Number(1), track: Ok(harness.track(acme, "Done").await) };
+    let foreign_track =
+        MoveRequest { request: FeatureRequestRef::Number(1), track: Ok(harness.track(acme, "Done").await) };
     let moved = harness.executor.apply(bolt, &foreign_track).await;
     assert_eq!(moved.unwrap_err().to_string(), "Track does not exist.");
     for table in ["votes", "notes", "comments", "customers"] {

@@ -5,7 +5,7 @@ use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Filename};
 use roadmap_domain::model::changelog::ChangelogDraft;
 use roadmap_domain::model::customer::CustomerDraft;
-use roadmap_domain::model::feature_request::RequestRef;
+use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
 use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::note::NoteDraft;
@@ -22,8 +22,8 @@ use crate::harness::{Harness, comment, draft, operation_key, reply, vote};
 /// Runs a command under a key and returns what it counts.
 async fn run<O: Operation>(harness: &Harness, workspace: WorkspaceId, key: &str, operation: &O) -> Usage {
     harness.run(workspace, key, operation, "a saved response").await.unwrap();
-    let response = storage::saved_response(&operation_key(key), &reply("a saved response"));
-    Usage::of_records(operation.stored_bytes() + response)
+    let response = storage::saved_response_bytes(&operation_key(key), &reply("a saved response"));
+    Usage::from_records(operation.stored_bytes() + response)
 }
 
 async fn recount(harness: &Harness, workspace: WorkspaceId) -> Usage {
@@ -61,7 +61,7 @@ pub async fn a_count_is_what_commands_add(harness: Harness) {
     let mut added = run(&harness, acme, "request", &request("Dark mode", "Ann@Example.com")).await;
     let quiet = CreateRequest::new(Ok(RequestDraft { private: true, ..draft("Quiet", &[], "") }));
     added = added.plus(run(&harness, acme, "private", &quiet).await);
-    let first = RequestRef::Number(1);
+    let first = FeatureRequestRef::Number(1);
     added = added.plus(run(&harness, acme, "vote", &vote(first, Some(("bob@example.com", None)), Some("note"))).await);
     added = added.plus(run(&harness, acme, "note", &vote(first, None, Some("no voter"))).await);
     added = added.plus(run(&harness, acme, "comment", &comment(first, "<p>Öffentlich</p>", false)).await);
@@ -70,8 +70,8 @@ pub async fn a_count_is_what_commands_add(harness: Harness) {
     let key = BlobKey { workspace: acme, attachment: AttachmentId::new(Uuid::from_u128(7)) };
     let file = Attachment {
         id: key.attachment,
-        filename: Filename::cleaned("Übersicht.png"),
-        media_type: MediaType::stored("image/png".to_owned()),
+        filename: Filename::sanitize("Übersicht.png"),
+        media_type: MediaType::from_stored("image/png".to_owned()),
         byte_size: 4_567,
         checksum: Checksum([7; 16]),
         key,
@@ -80,7 +80,7 @@ pub async fn a_count_is_what_commands_add(harness: Harness) {
         created_at: harness.now(),
     };
     harness.executor.apply(acme, &Insert(file.clone())).await.unwrap();
-    added = added.plus(storage::attachment(&file));
+    added = added.plus(storage::attachment_usage(&file));
     assert_eq!(added.files, 4_567);
     assert_eq!(recount(&harness, acme).await, added);
 }
@@ -91,10 +91,10 @@ pub async fn what_is_there_already_is_not_counted_twice(harness: Harness) {
     let added = run(&harness, acme, "1", &request("Dark mode", "ann@example.com")).await;
     let twice = added.plus(run(&harness, acme, "2", &request("Dark mode", "ann@example.com")).await);
     let words: u64 =
-        ["and", "dark", "mode", "others", "some", "spater", "ui", "words"].into_iter().map(storage::word).sum();
+        ["and", "dark", "mode", "others", "some", "spater", "ui", "words"].into_iter().map(storage::word_bytes).sum();
     let customer = CustomerDraft::parse(Some("ann@example.com"), Some("Ünal")).unwrap();
-    let known = words + storage::voter(&customer) - storage::ROW_BYTES;
-    assert_eq!(recount(&harness, acme).await, twice.minus(Usage::of_records(known)));
+    let known = words + storage::voter_bytes(&customer) - storage::ROW_BYTES;
+    assert_eq!(recount(&harness, acme).await, twice.minus(Usage::from_records(known)));
 }
 
 /// A total begins at zero, and what is added by several at once is in it.
@@ -130,9 +130,9 @@ pub async fn a_total_is_never_too_small(harness: Harness) {
         let (executor, store) = (harness.executor.clone(), harness.subject.usage.clone());
         tokio::spawn(async move {
             for _ in 0..10 {
-                let comment = comment(RequestRef::Number(1), "<p>Text</p>", false);
+                let comment = comment(FeatureRequestRef::Number(1), "<p>Text</p>", false);
                 executor.apply(acme, &comment).await.unwrap();
-                store.add_usage(acme, Usage::of_records(comment.stored_bytes())).await.unwrap();
+                store.add_usage(acme, Usage::from_records(comment.stored_bytes())).await.unwrap();
             }
         })
     });

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use roadmap_domain::model::comment::CommentDraft;
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::RequestRef;
+use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::text::Name;
-use roadmap_domain::model::vote::{Ballot, VoteOutcome};
+use roadmap_domain::model::vote::{VoteDraft, VoteOutcome};
 use roadmap_domain::usecase::add_member::AddMember;
 use roadmap_domain::usecase::cast_vote::CastVote;
 use roadmap_domain::usecase::post_comment::PostComment;
@@ -25,7 +25,7 @@ fn email(raw: &str) -> EmailAddress {
 pub async fn a_second_vote_is_not_counted(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
-    let vote = vote(RequestRef::Number(1), Some(("ann@example.com", None)), Some("again"));
+    let vote = vote(FeatureRequestRef::Number(1), Some(("ann@example.com", None)), Some("again"));
     let first = harness.executor.apply(workspace, &vote).await.unwrap();
     assert_eq!((first.outcome, first.request.votes_count), (VoteOutcome::Registered, 1));
     let second = harness.executor.apply(workspace, &vote).await.unwrap();
@@ -44,7 +44,7 @@ pub async fn concurrent_first_votes_make_one_customer(harness: Harness) {
         let harness = Arc::clone(&harness);
         voters.spawn(async move {
             let email = if number % 2 == 0 { "Ann@Example.com" } else { "ann@example.COM" };
-            let vote = vote(RequestRef::Number(1), Some((email, None)), Some("note"));
+            let vote = vote(FeatureRequestRef::Number(1), Some((email, None)), Some("note"));
             harness.executor.apply(workspace, &vote).await.unwrap().outcome
         });
     }
@@ -54,7 +54,7 @@ pub async fn concurrent_first_votes_make_one_customer(harness: Harness) {
         assert_eq!(harness.count(table, workspace).await, rows, "{table}");
     }
     let voters =
-        harness.subject.reader.voters(workspace, &RequestRef::Number(1), PageRequest::default()).await.unwrap();
+        harness.subject.reader.voters(workspace, &FeatureRequestRef::Number(1), PageRequest::default()).await.unwrap();
     assert_eq!(voters.unwrap().total, 1);
 }
 
@@ -63,9 +63,10 @@ pub async fn names_are_filled_but_not_overwritten(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
     for (sent, stored) in [(None, None), (Some("Ann"), Some("Ann")), (Some("Anna"), Some("Ann")), (None, Some("Ann"))] {
-        let vote = vote(RequestRef::Number(1), Some(("ann@example.com", sent)), None);
+        let vote = vote(FeatureRequestRef::Number(1), Some(("ann@example.com", sent)), None);
         harness.executor.apply(workspace, &vote).await.unwrap();
-        let voters = harness.subject.reader.voters(workspace, &RequestRef::Number(1), PageRequest::default()).await;
+        let voters =
+            harness.subject.reader.voters(workspace, &FeatureRequestRef::Number(1), PageRequest::default()).await;
         let voters = voters.unwrap().unwrap();
         assert_eq!(voters.items[0].name.as_ref().map(Name::as_str), stored, "after {sent:?}");
         assert_eq!(voters.items[0].email.as_str(), "ann@example.com");
@@ -82,7 +83,7 @@ pub async fn every_request_leaves_its_note(harness: Harness) {
         (Some(("ann@example.com", None)), VoteOutcome::AlreadyVoted),
         (None, VoteOutcome::NoVoter),
     ] {
-        let vote = vote(RequestRef::Number(1), customer, Some("note"));
+        let vote = vote(FeatureRequestRef::Number(1), customer, Some("note"));
         assert_eq!(harness.executor.apply(workspace, &vote).await.unwrap().outcome, outcome);
     }
     assert_eq!(harness.count("notes", workspace).await, 4);
@@ -91,7 +92,7 @@ pub async fn every_request_leaves_its_note(harness: Harness) {
 /// No request, no customer, no note.
 pub async fn a_vote_for_nothing_does_nothing(harness: Harness) {
     let workspace = harness.workspace("acme").await;
-    for nothing in [RequestRef::Number(1), RequestRef::Nothing] {
+    for nothing in [FeatureRequestRef::Number(1), FeatureRequestRef::Unresolvable] {
         let vote = vote(nothing, Some(("ann@example.com", None)), Some("note"));
         let outcome = harness.executor.apply(workspace, &vote).await;
         assert_eq!(outcome.unwrap_err().to_string(), "FeatureRequest does not exist.");
@@ -103,7 +104,7 @@ pub async fn a_vote_for_nothing_does_nothing(harness: Harness) {
 pub async fn notes_and_comments_fall_back_to_the_oldest_member(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
-    let note = vote(RequestRef::Number(1), None, Some("before there was a team"));
+    let note = vote(FeatureRequestRef::Number(1), None, Some("before there was a team"));
     harness.executor.apply(workspace, &note).await.expect("a note by nobody");
     for member in ["bob@team.example", "ann@team.example"] {
         let name = Name::parse("name", "Member").unwrap();
@@ -114,12 +115,12 @@ pub async fn notes_and_comments_fall_back_to_the_oldest_member(harness: Harness)
     assert_eq!(members[0].email.as_str(), "bob@team.example");
     for named in [None, Some("nobody@team.example"), Some("ANN@team.example")] {
         let note = NoteDraft::parse(Some("note"), named).unwrap();
-        let vote = CastVote { request: RequestRef::Number(1), ballot: Ballot::of(None, Some(note)) };
+        let vote = CastVote { request: FeatureRequestRef::Number(1), draft: VoteDraft::new(None, Some(note)) };
         harness.executor.apply(workspace, &vote).await.unwrap();
         let draft = CommentDraft::parse(Some("comment"), named, false);
         harness
             .executor
-            .apply(workspace, &PostComment { request: RequestRef::Number(1), draft, mails_per_day: None })
+            .apply(workspace, &PostComment { request: FeatureRequestRef::Number(1), draft, mails_per_day: None })
             .await
             .unwrap();
     }
@@ -164,7 +165,8 @@ pub async fn voters_are_listed_latest_first(harness: Harness) {
     let mut listed = Vec::new();
     for page in ["1", "2", "3"] {
         let page = PageRequest::parse(Some(page), Some("2")).unwrap();
-        let voters = harness.subject.reader.voters(workspace, &RequestRef::Number(1), page).await.unwrap().unwrap();
+        let voters =
+            harness.subject.reader.voters(workspace, &FeatureRequestRef::Number(1), page).await.unwrap().unwrap();
         assert_eq!(voters.total, 5);
         listed.extend(voters.items.into_iter().map(|voter| voter.email.as_str().to_owned()));
     }
@@ -185,7 +187,7 @@ pub async fn pages_end_where_the_list_ends(harness: Harness) {
             let reader = &harness.subject.reader;
             let votes = reader.votes_of(workspace, &email("ann@example.com"), page).await.unwrap();
             assert_eq!((votes.items.len(), votes.total), (0, 1));
-            let voters = reader.voters(workspace, &RequestRef::Number(1), page).await.unwrap().unwrap();
+            let voters = reader.voters(workspace, &FeatureRequestRef::Number(1), page).await.unwrap().unwrap();
             assert_eq!((voters.items.len(), voters.total), (0, 1));
             let changelogs = reader.changelogs(workspace, page).await.unwrap();
             assert_eq!((changelogs.items.len(), changelogs.total, changelogs.total_pages()), (0, 0, 1));

@@ -7,25 +7,25 @@
 use std::collections::HashMap;
 
 /// The formatting elements, but for links.
-const FORMATTING: [&str; 13] =
+const FORMATTING_ELEMENTS: [&str; 13] =
     ["b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"];
 
 /// How many elements of the same kind the parser keeps.
-const KEPT: usize = 3;
+const NOAHS_ARK_LIMIT: usize = 3;
 
 /// An upper bound of the elements that the parser would make beside those that are written.
-pub(super) fn bound(html: &str) -> usize {
+pub(super) fn max_repeated_elements(html: &str) -> usize {
     let mut same: HashMap<&str, usize> = HashMap::new();
-    let (mut open, mut tags) = (KEPT, 0_usize);
+    let (mut open, mut tags) = (NOAHS_ARK_LIMIT, 0_usize);
     for rest in html.split('<').skip(1) {
         tags += 1;
         let name = rest.split(|character: char| !character.is_ascii_alphanumeric()).next().unwrap_or_default();
-        if FORMATTING.iter().any(|formatting| name.eq_ignore_ascii_case(formatting)) {
+        if FORMATTING_ELEMENTS.iter().any(|formatting| name.eq_ignore_ascii_case(formatting)) {
             match plain_tag(rest) {
                 Some(tag) => {
                     let seen = same.entry(tag).or_default();
                     *seen += 1;
-                    open += usize::from(*seen <= KEPT);
+                    open += usize::from(*seen <= NOAHS_ARK_LIMIT);
                 }
                 None => open += 1,
             }
@@ -63,16 +63,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn honest_markup_is_far_from_any_limit() {
+    fn normal_markup_is_far_below_the_limit() {
         let text =
             "<p>We <b>really</b> love <a href=\"https://x.example/?a=1\">it</a>, <B>do</B> <i class=\"x\">you</i>?</p>";
-        assert!(bound(&text.repeat(500)) < 100_000, "{}", bound(&text.repeat(500)));
-        assert_eq!(bound("no markup & nothing"), 0);
+        assert!(max_repeated_elements(&text.repeat(500)) < 100_000, "{}", max_repeated_elements(&text.repeat(500)));
+        assert_eq!(max_repeated_elements("no markup & nothing"), 0);
     }
 
     #[test]
-    fn elements_that_differ_count_each() {
-        let differ = |tag: fn(usize) -> String| bound(&(0..100).map(tag).collect::<String>());
+    fn distinct_elements_are_counted_separately() {
+        let differ = |tag: fn(usize) -> String| max_repeated_elements(&(0..100).map(tag).collect::<String>());
         assert_eq!(differ(|n| format!("<b a={n}>")), 103 * 100);
         assert_eq!(differ(|_| "<b>".to_owned()), 6 * 100);
         assert_eq!(differ(|_| "<b a=\"x\" c='y'>".to_owned()), 6 * 100);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_that_end_elsewhere_than_they_seem_to_count_each() {
+    fn tags_with_misleading_ends_are_counted_separately() {
         for tag in [
             "<b a=\">1\">",
             "<b a='>1'>",
@@ -91,7 +91,7 @@ mod tests {
             "<b a=x\"y>",
             "<b",
         ] {
-            assert_eq!(bound(&tag.repeat(100)), 103 * 100, "{tag}");
+            assert_eq!(max_repeated_elements(&tag.repeat(100)), 103 * 100, "{tag}");
         }
     }
 }

@@ -11,7 +11,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::error::{Invalid, Parsed, Problem};
+use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::id::WorkspaceId;
 use crate::model::timestamp::Timestamp;
 
@@ -46,16 +46,19 @@ pub struct Secret(Vec<u8>);
 
 impl Secret {
     /// Fewest characters: those of 128 random bits in base64, and more.
-    pub const MIN: usize = 32;
+    pub const MIN_LENGTH: usize = 32;
 
     /// Checks a secret, naming `field` when it is too short.
     ///
     /// # Errors
-    /// Fewer than [`Secret::MIN`] characters.
-    pub fn parse(field: &str, raw: &str) -> Parsed<Self> {
+    /// Fewer than [`Secret::MIN_LENGTH`] characters.
+    pub fn parse(field: &str, raw: &str) -> Validated<Self> {
         let raw = raw.trim();
-        if raw.len() < Self::MIN {
-            return Err(Invalid::new(field, Problem::Malformed { expected: "a secret of at least 32 characters" }));
+        if raw.len() < Self::MIN_LENGTH {
+            return Err(FieldError::new(
+                field,
+                FieldProblem::Malformed { expected: "a secret of at least 32 characters" },
+            ));
         }
         Ok(Self(raw.as_bytes().to_vec()))
     }
@@ -69,8 +72,8 @@ impl Secret {
     }
 
     /// Tells secrets apart without telling them.
-    fn id(&self) -> [u8; ID] {
-        let mut id = [0; ID];
+    fn key_id(&self) -> [u8; KEY_ID_BYTES] {
+        let mut id = [0; KEY_ID_BYTES];
         let digest = Sha256::new().chain_update(b"roadmap secret id\0").chain_update(&self.0).finalize();
         id.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
         id
@@ -95,22 +98,23 @@ impl std::fmt::Debug for Secret {
 }
 
 /// Bytes of a secret's identity, of a record's, of a moment and of the code.
-const ID: usize = 4;
-const UUID: usize = 16;
-const MOMENT: usize = 8;
-const CODE: usize = 32;
+const KEY_ID_BYTES: usize = 4;
+const UUID_BYTES: usize = 16;
+const TIMESTAMP_BYTES: usize = 8;
+const MAC_BYTES: usize = 32;
 
 /// Bytes of a reference without an end, and of one with.
-const SIZES: [usize; 2] = [ID + UUID + CODE, ID + UUID + MOMENT + CODE];
+const REFERENCE_SIZES: [usize; 2] =
+    [KEY_ID_BYTES + UUID_BYTES + MAC_BYTES, KEY_ID_BYTES + UUID_BYTES + TIMESTAMP_BYTES + MAC_BYTES];
 
 /// Makes references with one secret, and knows those of others that came before it.
 #[derive(Debug, Clone)]
-pub struct References {
+pub struct ReferenceSigner {
     current: Secret,
     previous: Vec<Secret>,
 }
 
-impl References {
+impl ReferenceSigner {
     /// Signs with `current`; what was signed with one of `previous` is still good.
     #[must_use]
     pub fn new(current: Secret, previous: Vec<Secret>) -> Self {
@@ -120,20 +124,20 @@ impl References {
     /// A reference to a record, for ever.
     #[must_use]
     pub fn sign(&self, purpose: Purpose, workspace: WorkspaceId, record: Uuid) -> String {
-        self.signed(purpose, workspace, record.as_bytes())
+        self.sign_record(purpose, workspace, record.as_bytes())
     }
 
     /// A reference to a record that ends.
     #[must_use]
-    pub fn sign_until(&self, purpose: Purpose, workspace: WorkspaceId, record: Uuid, until: Timestamp) -> String {
-        self.signed(purpose, workspace, &[&record.as_bytes()[..], &until.millis().to_be_bytes()].concat())
+    pub fn sign_with_expiry(&self, purpose: Purpose, workspace: WorkspaceId, record: Uuid, until: Timestamp) -> String {
+        self.sign_record(purpose, workspace, &[&record.as_bytes()[..], &until.millis().to_be_bytes()].concat())
     }
 
-    fn signed(&self, purpose: Purpose, workspace: WorkspaceId, record: &[u8]) -> String {
-        let mut reference = self.current.id().to_vec();
+    fn sign_record(&self, purpose: Purpose, workspace: WorkspaceId, record: &[u8]) -> String {
+        let mut reference = self.current.key_id().to_vec();
         reference.extend_from_slice(record);
-        let code = self.current.mac(purpose, workspace, &reference).finalize().into_bytes();
-        reference.extend_from_slice(&code);
+        let mac = self.current.mac(purpose, workspace, &reference).finalize().into_bytes();
+        reference.extend_from_slice(&mac);
         URL_SAFE_NO_PAD.encode(reference)
     }
 
@@ -146,13 +150,13 @@ impl References {
 
     /// The bytes of a reference and the secret that it claims to be signed with.
     fn decode(&self, reference: &str) -> Option<(Vec<u8>, &Secret)> {
-        let lengths = SIZES.map(|size| base64::encoded_len(size, false));
+        let lengths = REFERENCE_SIZES.map(|size| base64::encoded_len(size, false));
         if !lengths.contains(&Some(reference.len())) {
             return None;
         }
         let reference = URL_SAFE_NO_PAD.decode(reference).ok()?;
-        let (id, _) = reference.split_at_checked(ID)?;
-        let secret = std::iter::once(&self.current).chain(&self.previous).find(|secret| secret.id() == id)?;
+        let (id, _) = reference.split_at_checked(KEY_ID_BYTES)?;
+        let secret = std::iter::once(&self.current).chain(&self.previous).find(|secret| secret.key_id() == id)?;
         Some((reference, secret))
     }
 
@@ -161,13 +165,13 @@ impl References {
     #[must_use]
     pub fn verify(&self, purpose: Purpose, workspace: WorkspaceId, reference: &str, now: Timestamp) -> Option<Uuid> {
         let (reference, secret) = self.decode(reference)?;
-        let (signed, code) = reference.split_at_checked(reference.len().checked_sub(CODE)?)?;
-        let (_, record) = signed.split_at_checked(ID)?;
-        secret.mac(purpose, workspace, signed).verify_slice(code).ok()?;
-        let (record, until) = record.split_at_checked(UUID)?;
+        let (signed, mac) = reference.split_at_checked(reference.len().checked_sub(MAC_BYTES)?)?;
+        let (_, record) = signed.split_at_checked(KEY_ID_BYTES)?;
+        secret.mac(purpose, workspace, signed).verify_slice(mac).ok()?;
+        let (record, until) = record.split_at_checked(UUID_BYTES)?;
         match until.len() {
             0 => {}
-            MOMENT => {
+            TIMESTAMP_BYTES => {
                 let until = i64::from_be_bytes(until.try_into().ok()?);
                 if now.millis() > until {
                     return None;
@@ -192,8 +196,8 @@ mod tests {
         Secret::parse("secret", &text.repeat(32)).unwrap()
     }
 
-    fn references() -> References {
-        References::new(secret("a"), Vec::new())
+    fn references() -> ReferenceSigner {
+        ReferenceSigner::new(secret("a"), Vec::new())
     }
 
     fn record() -> Uuid {
@@ -201,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_is_good_for_its_purpose_and_workspace_alone() {
+    fn a_reference_is_valid_only_for_its_purpose_and_workspace() {
         let other = WorkspaceId::new(Uuid::from_u128(2));
         for purpose in PURPOSES {
             let reference = references().sign(purpose, workspace(), record());
@@ -215,10 +219,10 @@ mod tests {
     }
 
     #[test]
-    fn the_form_of_a_reference_is_its_length_alphabet_and_secret() {
+    fn the_form_of_a_reference_is_its_length_alphabet_and_key_id() {
         let well_formed = |reference: &str| references().is_well_formed(reference);
         let forever = references().sign(Purpose::Blob, workspace(), record());
-        let ending = references().sign_until(Purpose::File, workspace(), record(), now());
+        let ending = references().sign_with_expiry(Purpose::File, workspace(), record(), now());
         for reference in [&forever, &ending] {
             assert!(well_formed(reference));
             // The code is not looked at, nor is the end.
@@ -233,17 +237,17 @@ mod tests {
                 &format!("{}+", &reference[..reference.len() - 1]),
                 &format!("{}é", &reference[..reference.len() - 2]),
                 &"A".repeat(reference.len()),
-                &References::new(secret("b"), Vec::new()).sign(Purpose::Blob, workspace(), record()),
+                &ReferenceSigner::new(secret("b"), Vec::new()).sign(Purpose::Blob, workspace(), record()),
             ] {
                 assert!(!well_formed(malformed), "{malformed}");
             }
         }
         assert!(!well_formed("") && !well_formed(&"A".repeat(1 << 20)));
-        assert!(References::new(secret("b"), vec![secret("a")]).is_well_formed(&forever));
+        assert!(ReferenceSigner::new(secret("b"), vec![secret("a")]).is_well_formed(&forever));
     }
 
     #[test]
-    fn no_other_spelling_of_a_reference_is_good() {
+    fn no_other_encoding_of_a_reference_is_valid() {
         let reference = references().sign(Purpose::Blob, workspace(), record());
         let good = |reference: &str| references().verify(Purpose::Blob, workspace(), reference, now()).is_some();
         assert!(good(&reference));
@@ -264,25 +268,25 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_ends_when_it_says() {
+    fn a_reference_expires_at_its_timestamp() {
         let until = now().plus(Duration::minutes(5));
-        let reference = references().sign_until(Purpose::File, workspace(), record(), until);
-        let at = |moment| references().verify(Purpose::File, workspace(), &reference, moment);
+        let reference = references().sign_with_expiry(Purpose::File, workspace(), record(), until);
+        let at = |timestamp| references().verify(Purpose::File, workspace(), &reference, timestamp);
         assert_eq!(at(now()), Some(record()));
         assert_eq!(at(until), Some(record()));
         assert_eq!(at(until.plus(Duration::milliseconds(1))), None);
     }
 
     #[test]
-    fn what_an_older_secret_signed_is_good_as_long_as_that_is_known() {
+    fn references_signed_with_a_previous_secret_are_valid() {
         let reference = references().sign(Purpose::Blob, workspace(), record());
-        let verify = |references: References| references.verify(Purpose::Blob, workspace(), &reference, now());
-        assert_eq!(verify(References::new(secret("b"), vec![secret("c"), secret("a")])), Some(record()));
-        assert_eq!(verify(References::new(secret("b"), vec![secret("c")])), None);
+        let verify = |references: ReferenceSigner| references.verify(Purpose::Blob, workspace(), &reference, now());
+        assert_eq!(verify(ReferenceSigner::new(secret("b"), vec![secret("c"), secret("a")])), Some(record()));
+        assert_eq!(verify(ReferenceSigner::new(secret("b"), vec![secret("c")])), None);
     }
 
     #[test]
-    fn a_secret_of_few_different_characters_can_be_guessed() {
+    fn a_secret_of_few_distinct_characters_is_guessable() {
         for (text, guessable) in [
             ("0123456".repeat(5), true),
             ("01234567".repeat(4), false),
@@ -305,14 +309,14 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
         #[test]
-        fn nothing_made_up_is_good(made_up in "[A-Za-z0-9_-]{0,100}|.{0,80}") {
+        fn a_random_string_is_no_valid_reference(made_up in "[A-Za-z0-9_-]{0,100}|.{0,80}") {
             for purpose in PURPOSES {
                 prop_assert_eq!(references().verify(purpose, workspace(), &made_up, now()), None);
             }
         }
 
         #[test]
-        fn a_reference_that_is_changed_in_any_way_is_none(
+        fn a_modified_reference_is_invalid(
             (record, of, other) in any::<(u128, u128, u128)>(),
             (purpose, wrong) in (0..PURPOSES.len(), 1..PURPOSES.len()),
             ends in any::<bool>(),
@@ -324,7 +328,7 @@ mod tests {
             let (wrong, purpose) = (PURPOSES[(purpose + wrong) % PURPOSES.len()], PURPOSES[purpose]);
             let until = now().plus(Duration::minutes(5));
             let reference = if ends {
-                references().sign_until(purpose, of, record, until)
+                references().sign_with_expiry(purpose, of, record, until)
             } else {
                 references().sign(purpose, of, record)
             };

@@ -13,31 +13,31 @@ use html5ever::tendril::{StrTendril, TendrilSink};
 use html5ever::{Attribute, LocalName, Namespace, ParseOpts, QualName, local_name, ns, parse_fragment};
 
 /// How deep elements may be nested. Browsers stop at 512.
-pub(super) const MOST_NESTED: usize = 256;
+pub(super) const MAX_DEPTH: usize = 256;
 
 /// How many steps through open elements a parser may take: some hundredths of a second.
-const MOST_STEPS: usize = 2_000_000;
+const MAX_STEPS: usize = 2_000_000;
 
 /// How many bytes are parsed between two looks at the cost.
-const PIECE: usize = 512;
+const CHUNK_BYTES: usize = 512;
 
 /// Whether parsing `html` costs more than it may. With few tags it cannot.
-pub(super) fn is_too_high(html: &str) -> bool {
+pub(super) fn exceeds_limit(html: &str) -> bool {
     let tags = html.bytes().filter(|byte| *byte == b'<').count();
-    tags > MOST_NESTED && measure(html).is_none()
+    tags > MAX_DEPTH && count_steps(html).is_none()
 }
 
 /// The steps that a parser takes, unless they are too many.
-fn measure(html: &str) -> Option<usize> {
+fn count_steps(html: &str) -> Option<usize> {
     let counts = Rc::new(Counts::default());
     let div = QualName::new(None, ns!(html), local_name!("div"));
-    let mut parser = parse_fragment(Discarded(counts.clone()), ParseOpts::default(), div, Vec::new(), false);
+    let mut parser = parse_fragment(CountingSink(counts.clone()), ParseOpts::default(), div, Vec::new(), false);
     let mut rest = html;
     while !rest.is_empty() {
-        let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE).max(1));
+        let (piece, behind) = rest.split_at(rest.floor_char_boundary(CHUNK_BYTES).max(1));
         rest = behind;
         parser.process(StrTendril::from_slice(piece));
-        if counts.deepest.get() > MOST_NESTED || counts.steps.get() > MOST_STEPS {
+        if counts.deepest.get() > MAX_DEPTH || counts.steps.get() > MAX_STEPS {
             return None;
         }
     }
@@ -71,7 +71,7 @@ impl Node {
         Self(Rc::new(Element { name, depth: Cell::new(0), contents: RefCell::default() }))
     }
 
-    fn nameless() -> Self {
+    fn unnamed() -> Self {
         Self::new(QualName::new(None, ns!(), local_name!("")))
     }
 }
@@ -91,10 +91,10 @@ impl ElemName for Name<'_> {
 }
 
 /// A tree that is thrown away as it grows.
-struct Discarded(Rc<Counts>);
+struct CountingSink(Rc<Counts>);
 
-impl Discarded {
-    fn place(&self, depth: usize, child: &NodeOrText<Node>) {
+impl CountingSink {
+    fn record_depth(&self, depth: usize, child: &NodeOrText<Node>) {
         if let NodeOrText::AppendNode(child) = child {
             child.0.depth.set(depth);
             self.0.deepest.set(self.0.deepest.get().max(depth));
@@ -102,7 +102,7 @@ impl Discarded {
     }
 }
 
-impl TreeSink for Discarded {
+impl TreeSink for CountingSink {
     type Handle = Node;
     type Output = ();
     type ElemName<'a> = Name<'a>;
@@ -112,7 +112,7 @@ impl TreeSink for Discarded {
     fn parse_error(&self, _: Cow<'static, str>) {}
 
     fn get_document(&self) -> Node {
-        Node::nameless()
+        Node::unnamed()
     }
 
     fn elem_name<'a>(&'a self, target: &'a Node) -> Name<'a> {
@@ -125,15 +125,15 @@ impl TreeSink for Discarded {
     }
 
     fn create_comment(&self, _: StrTendril) -> Node {
-        Node::nameless()
+        Node::unnamed()
     }
 
     fn create_pi(&self, _: StrTendril, _: StrTendril) -> Node {
-        Node::nameless()
+        Node::unnamed()
     }
 
     fn append(&self, parent: &Node, child: NodeOrText<Node>) {
-        self.place(parent.0.depth.get() + 1, &child);
+        self.record_depth(parent.0.depth.get() + 1, &child);
     }
 
     fn append_based_on_parent_node(&self, element: &Node, _: &Node, child: NodeOrText<Node>) {
@@ -144,7 +144,7 @@ impl TreeSink for Discarded {
 
     fn get_template_contents(&self, target: &Node) -> Node {
         let mut contents = target.0.contents.borrow_mut();
-        let contents = contents.get_or_insert_with(Node::nameless);
+        let contents = contents.get_or_insert_with(Node::unnamed);
         contents.0.depth.set(target.0.depth.get() + 1);
         contents.clone()
     }
@@ -157,7 +157,7 @@ impl TreeSink for Discarded {
     fn set_quirks_mode(&self, _: QuirksMode) {}
 
     fn append_before_sibling(&self, sibling: &Node, child: NodeOrText<Node>) {
-        self.place(sibling.0.depth.get(), &child);
+        self.record_depth(sibling.0.depth.get(), &child);
     }
 
     fn add_attrs_if_missing(&self, _: &Node, _: Vec<Attribute>) {}
@@ -172,29 +172,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn honest_markup_costs_a_fraction_of_what_it_may() {
+    fn normal_markup_costs_a_fraction_of_the_limit() {
         let paragraph = "<p>We <b>really</b> love <a href=\"https://x.example/?a=1\">it</a>, <i>do</i> you?</p>";
         let list = "<ul><li>one</li><li>two<ul><li>three</li></ul></li></ul>";
         for honest in [paragraph, list] {
             let html = honest.repeat(100_000 / honest.len());
-            let steps = measure(&html).expect("affordable");
-            assert!(steps < MOST_STEPS / 4, "{steps}");
-            assert!(!is_too_high(&html));
+            let steps = count_steps(&html).expect("affordable");
+            assert!(steps < MAX_STEPS / 4, "{steps}");
+            assert!(!exceeds_limit(&html));
         }
     }
 
     #[test]
-    fn elements_are_nested_up_to_a_bound() {
+    fn nesting_depth_is_bounded() {
         // The first element is one level below the fragment, which is below the document.
         let nested = |levels: usize| format!("{}x{}", "<ul>".repeat(levels), "</ul>".repeat(levels));
-        assert!(!is_too_high(&nested(MOST_NESTED - 10)));
-        assert!(is_too_high(&nested(MOST_NESTED + 10)));
-        assert!(is_too_high(&format!("äöü{}", nested(MOST_NESTED + 10))));
+        assert!(!exceeds_limit(&nested(MAX_DEPTH - 10)));
+        assert!(exceeds_limit(&nested(MAX_DEPTH + 10)));
+        assert!(exceeds_limit(&format!("äöü{}", nested(MAX_DEPTH + 10))));
     }
 
     #[test]
-    fn what_has_few_tags_is_not_even_measured() {
-        assert!(!is_too_high(&"<ul>".repeat(MOST_NESTED)));
-        assert!(!is_too_high(&"no markup & nothing".repeat(5_000)));
+    fn html_with_few_tags_is_not_measured() {
+        assert!(!exceeds_limit(&"<ul>".repeat(MAX_DEPTH)));
+        assert!(!exceeds_limit(&"no markup & nothing".repeat(5_000)));
     }
 }
