@@ -10,7 +10,7 @@ use roadmap_domain::model::api_key::Credential;
 use roadmap_domain::model::base_url::HostTarget;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::policy::signed_reference::Purpose;
-use roadmap_domain::usecase::authenticate::{NotRecognised, Recognised, Rejection};
+use roadmap_domain::usecase::authenticate::{Authenticated, AuthenticationError, Rejection};
 use uuid::Uuid;
 
 use crate::error::ApiError;
@@ -74,13 +74,13 @@ async fn identify(state: &web::Data<State>, request: &ServiceRequest) -> Result<
     let origin = state.proxies.origin(request.headers(), request.peer_addr())?;
     let recognised = match look_up_caller(state, request.headers(), origin.host).await {
         Ok(recognised) => recognised,
-        Err(NotRecognised::Rejected(cause)) => {
+        Err(AuthenticationError::Rejected(cause)) => {
             state.limits.record_failure(origin.address)?;
             tracing::debug!(cause = cause.name(), "a caller was rejected");
             state.observer.authentication_rejected(cause);
             return Err(RoadmapError::Unauthenticated.into());
         }
-        Err(error @ NotRecognised::Failed(_)) => return Err(RoadmapError::from(error).into()),
+        Err(error @ AuthenticationError::Store(_)) => return Err(RoadmapError::from(error).into()),
     };
     record_workspace_in_span(&recognised.credential.workspace);
     if recognised.needs_last_use_update {
@@ -94,10 +94,14 @@ async fn identify(state: &web::Data<State>, request: &ServiceRequest) -> Result<
     Ok(recognised.credential)
 }
 
-async fn look_up_caller(state: &State, headers: &HeaderMap, host: Option<&str>) -> Result<Recognised, NotRecognised> {
-    let subdomain = subdomain_of_host(state, host).ok_or(NotRecognised::Rejected(Rejection::NoWorkspace))?;
-    let key = single_value(headers, &API_KEY).ok_or(NotRecognised::Rejected(Rejection::NoKey))?;
-    state.authenticate.recognise(&subdomain, key).await
+async fn look_up_caller(
+    state: &State,
+    headers: &HeaderMap,
+    host: Option<&str>,
+) -> Result<Authenticated, AuthenticationError> {
+    let subdomain = subdomain_of_host(state, host).ok_or(AuthenticationError::Rejected(Rejection::NoWorkspace))?;
+    let key = single_value(headers, &API_KEY).ok_or(AuthenticationError::Rejected(Rejection::NoKey))?;
+    state.authenticate.verify_key(&subdomain, key).await
 }
 
 /// All that is logged of the call from now on names its workspace.
@@ -144,13 +148,13 @@ mod tests {
     use super::*;
     use actix_web::test::TestRequest;
     use roadmap_domain::policy::signed_reference::{ReferenceSigner, Secret};
-    use roadmap_domain::ports::mocks::MockDirectory;
+    use roadmap_domain::ports::mocks::MockWorkspaceDirectory;
 
     use crate::middleware;
 
     /// How often the workspace is looked up for these references at this host.
     async fn lookups(host: &str, references: &[String]) -> usize {
-        let mut directory = MockDirectory::new();
+        let mut directory = MockWorkspaceDirectory::new();
         let asked = Arc::new(std::sync::atomic::AtomicUsize::new(0));
         directory.expect_workspace().returning({
             let asked = asked.clone();

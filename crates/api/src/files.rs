@@ -39,7 +39,7 @@ const SECURITY_HEADERS: [(HeaderName, &str); 3] = [
 pub(crate) async fn blob(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let (attachment, links) = resolve_attachment(&state, &request, Purpose::Blob).await?;
     let content_headers = ContentHeaders::new(&attachment.media_type, &attachment.filename);
-    let location = match state.blobs.link(attachment.key, LINK_LIFETIME).await? {
+    let location = match state.blobs.presigned_url(attachment.key, LINK_LIFETIME).await? {
         Some(url) => url,
         None => {
             let until = state.clock.now().plus(LINK_LIFETIME.try_into().unwrap_or(time::Duration::ZERO));

@@ -142,13 +142,13 @@ pub(crate) mod tests {
     use roadmap_domain::model::timestamp::Timestamp;
     use roadmap_domain::policy::signed_reference::{ReferenceSigner, Secret};
     use roadmap_domain::ports::mocks::{
-        MockBlobs, MockClock, MockDirectory, MockHealth, MockIds, MockOperationGate, MockOutboxQueue, MockRetryPause,
-        MockRoadmapReader, MockStore, MockTextSearch,
+        MockBlobs, MockClock, MockHealth, MockIdGenerator, MockOperationLocks, MockOutboxQueue, MockRetryPause,
+        MockRoadmapReader, MockStore, MockTextSearch, MockWorkspaceDirectory,
     };
-    use roadmap_domain::ports::{Clock, Ids};
+    use roadmap_domain::ports::{Clock, IdGenerator};
     use roadmap_domain::usecase::authenticate::Authenticate;
     use roadmap_domain::usecase::executor::Executor;
-    use roadmap_domain::usecase::search_requests::SearchRequests;
+    use roadmap_domain::usecase::search_feature_requests::SearchFeatureRequests;
     use roadmap_domain::usecase::upload_attachment::UploadAttachment;
     use uuid::Uuid;
 
@@ -165,24 +165,24 @@ pub(crate) mod tests {
     pub(crate) fn test_state() -> web::Data<State> {
         let mut clock = MockClock::new();
         clock.expect_now().return_const(Timestamp::from_millis(0).unwrap());
-        let mut ids = MockIds::new();
+        let mut ids = MockIdGenerator::new();
         ids.expect_next().return_const(Uuid::from_u128(7));
-        let (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>) = (Arc::new(clock), Arc::new(ids));
-        let gate = Arc::new(MockOperationGate::new());
+        let (clock, ids): (Arc<dyn Clock>, Arc<dyn IdGenerator>) = (Arc::new(clock), Arc::new(ids));
+        let locks = Arc::new(MockOperationLocks::new());
         let pause = Arc::new(MockRetryPause::new());
-        let executor = Executor::new(Arc::new(MockStore::new()), gate, pause, clock.clone(), ids.clone());
+        let executor = Executor::new(Arc::new(MockStore::new()), locks, pause, clock.clone(), ids.clone());
         let secret = Secret::parse("secret", &"s".repeat(Secret::MIN_LENGTH)).unwrap();
         web::Data::new(State {
             executor: executor.clone(),
             reader: Arc::new(MockRoadmapReader::new()),
-            search: SearchRequests::new(Arc::new(MockTextSearch::new())),
+            search: SearchFeatureRequests::new(Arc::new(MockTextSearch::new())),
             health: Arc::new(MockHealth::new()),
             upload: UploadAttachment::new(Arc::new(MockBlobs::new()), executor.clone(), clock.clone(), ids.clone()),
             blobs: Arc::new(MockBlobs::new()),
             queue: Arc::new(MockOutboxQueue::new()),
             references: Arc::new(ReferenceSigner::new(secret, Vec::new())),
-            directory: Arc::new(MockDirectory::new()),
-            authenticate: Authenticate::new(Arc::new(MockDirectory::new()), clock.clone()),
+            directory: Arc::new(MockWorkspaceDirectory::new()),
+            authenticate: Authenticate::new(Arc::new(MockWorkspaceDirectory::new()), clock.clone()),
             limits: Arc::new(RateLimits::disabled()),
             bodies: BodyLimits::new(Duration::from_secs(30), 1024),
             markup: MarkupPool::new(tokio::runtime::Handle::current(), 1),

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::policy::signed_reference::ReferenceSigner;
-use roadmap_domain::ports::{Blobs, Clock, Directory, Health, Ids, OutboxQueue, RoadmapReader};
+use roadmap_domain::ports::{Blobs, Clock, Health, IdGenerator, OutboxQueue, RoadmapReader, WorkspaceDirectory};
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::executor::Executor;
-use roadmap_domain::usecase::search_requests::SearchRequests;
+use roadmap_domain::usecase::search_feature_requests::SearchFeatureRequests;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 
 use crate::body::BodyLimits;
@@ -25,7 +25,7 @@ pub struct State {
     /// Answers lists.
     pub reader: Arc<dyn RoadmapReader>,
     /// Answers searches.
-    pub search: SearchRequests,
+    pub search: SearchFeatureRequests,
     /// Tells whether calls can be answered.
     pub health: Arc<dyn Health>,
     /// Takes in files.
@@ -39,7 +39,7 @@ pub struct State {
     /// Signs references.
     pub references: Arc<ReferenceSigner>,
     /// Knows workspaces by their names.
-    pub directory: Arc<dyn Directory>,
+    pub directory: Arc<dyn WorkspaceDirectory>,
     /// Recognises callers.
     pub authenticate: Authenticate,
     /// Keeps callers within their limits.
@@ -59,7 +59,7 @@ pub struct State {
     /// Where work goes on when its caller is gone.
     pub detached: DetachedTasks,
     /// Gives out request ids.
-    pub ids: Arc<dyn Ids>,
+    pub ids: Arc<dyn IdGenerator>,
     /// Tells the time for them.
     pub clock: Arc<dyn Clock>,
 }

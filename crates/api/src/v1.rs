@@ -55,7 +55,7 @@ pub(crate) async fn execute_operation<B: DeserializeOwned, T: Send + 'static, O:
     input: WriteRequest,
     parse: impl FnOnce(B) -> Validated<T> + Send + 'static,
     operation: impl Fn(Validated<T>) -> O + Clone + Send + 'static,
-    render: impl Fn(O::Reply) -> SavedResponse + Clone + Send + Sync + 'static,
+    render: impl Fn(O::Output) -> SavedResponse + Clone + Send + Sync + 'static,
 ) -> Result<HttpResponse, ApiError> {
     let (workspace, key, body, memory) = input.into_parts();
     let run = |key: Option<OperationKey>, operation: O| {

@@ -15,7 +15,7 @@ use actix_web::http::header::{ContentType, HeaderName};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use roadmap_domain::error::ErrorChain;
 use roadmap_domain::model::operation_key::SavedResponse;
-use roadmap_domain::usecase::executor::Answer;
+use roadmap_domain::usecase::executor::OperationResponse;
 use serde::Serialize;
 
 pub(crate) use links::Links;
@@ -25,7 +25,7 @@ pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-repl
 
 /// A 200 with this body.
 pub(crate) fn ok<T: Serialize>(body: &T) -> HttpResponse {
-    response(Answer { reply: saved_response(StatusCode::OK, body), replayed: false })
+    response(OperationResponse { response: saved_response(StatusCode::OK, body), replayed: false })
 }
 
 /// An answer as it is saved.
@@ -42,12 +42,12 @@ pub(crate) fn saved_response<T: Serialize>(status: StatusCode, body: &T) -> Save
 }
 
 /// An answer, new or from before, as it goes out.
-pub(crate) fn response(answer: Answer) -> HttpResponse {
-    let status = StatusCode::from_u16(answer.reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+pub(crate) fn response(answer: OperationResponse) -> HttpResponse {
+    let status = StatusCode::from_u16(answer.response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = HttpResponseBuilder::new(status);
     response.insert_header(ContentType::json());
     if answer.replayed {
         response.insert_header((REPLAYED, "true"));
     }
-    response.body(answer.reply.body)
+    response.body(answer.response.body)
 }

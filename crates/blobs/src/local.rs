@@ -87,7 +87,7 @@ impl Blobs for LocalBlobs {
         Ok(Some(Box::new(LocalChunks { file: Some(file), next: range })))
     }
 
-    async fn link(&self, _key: BlobKey, _life: Duration) -> Result<Option<String>, StoreError> {
+    async fn presigned_url(&self, _key: BlobKey, _lifetime: Duration) -> Result<Option<String>, StoreError> {
         Ok(None)
     }
 
@@ -102,7 +102,7 @@ impl Blobs for LocalBlobs {
         }
     }
 
-    async fn delete_unfinished(&self, before: Timestamp) -> Result<u64, StoreError> {
+    async fn delete_unfinished_uploads(&self, before: Timestamp) -> Result<u64, StoreError> {
         let mut walk = Walk::new(&self.root);
         blocking(move || {
             let mut deleted = 0;
@@ -123,7 +123,7 @@ impl Blobs for LocalBlobs {
 }
 
 /// A staging file. object_store gives it the name of the blob at the end, and removes it when this
-/// is dropped before. Should the very last step fail, it stays for `delete_unfinished`.
+/// is dropped before. Should the very last step fail, it stays for `delete_unfinished_uploads`.
 struct LocalUpload {
     /// There until it is finished or aborted.
     upload: Option<Box<dyn MultipartUpload>>,

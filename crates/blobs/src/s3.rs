@@ -179,10 +179,10 @@ impl Blobs for S3Blobs {
         Ok(Some(Box::new(ForwardedStream::new(&self.runtime, pieces.map_err(store_error)))))
     }
 
-    async fn link(&self, key: BlobKey, life: Duration) -> Result<Option<String>, StoreError> {
+    async fn presigned_url(&self, key: BlobKey, lifetime: Duration) -> Result<Option<String>, StoreError> {
         let (store, path) = (Arc::clone(&self.store), self.path_of(key));
         run_on(&self.runtime, async move {
-            let url = store.signed_url(Method::GET, &path, life).await.map_err(store_error)?;
+            let url = store.signed_url(Method::GET, &path, lifetime).await.map_err(store_error)?;
             Ok(Some(url.into()))
         })
         .await
@@ -213,7 +213,7 @@ impl Blobs for S3Blobs {
     }
 
     /// Always 0: this is for a lifecycle rule of the bucket.
-    async fn delete_unfinished(&self, _before: Timestamp) -> Result<u64, StoreError> {
+    async fn delete_unfinished_uploads(&self, _before: Timestamp) -> Result<u64, StoreError> {
         Ok(0)
     }
 }

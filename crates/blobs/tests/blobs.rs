@@ -364,7 +364,7 @@ async fn a_folder_has_no_links_and_is_created_on_open() {
     let upload = blobs.create(key(1, 1), &content_headers()).await.unwrap();
     upload.finish().await.unwrap();
     assert_eq!(std::fs::read(deep.join(key(1, 1).to_string())).unwrap(), b"");
-    assert_eq!(blobs.link(key(1, 1), Duration::from_secs(60)).await.unwrap(), None);
+    assert_eq!(blobs.presigned_url(key(1, 1), Duration::from_secs(60)).await.unwrap(), None);
     let again = LocalBlobs::open(&deep).unwrap();
     assert!(again.read(key(1, 1), None).await.unwrap().is_some());
 }
@@ -417,9 +417,12 @@ async fn staging_files_are_removed_when_they_are_old() {
     let mut kept: Vec<PathBuf> = kept.map(age).into();
     kept.push(folder.path().join(young));
 
-    assert_eq!(storage.blobs.delete_unfinished(Timestamp::from_millis(1_000_000_000).unwrap()).await.unwrap(), 0);
-    assert_eq!(storage.blobs.delete_unfinished(before).await.unwrap(), 2);
-    assert_eq!(storage.blobs.delete_unfinished(before).await.unwrap(), 0);
+    assert_eq!(
+        storage.blobs.delete_unfinished_uploads(Timestamp::from_millis(1_000_000_000).unwrap()).await.unwrap(),
+        0
+    );
+    assert_eq!(storage.blobs.delete_unfinished_uploads(before).await.unwrap(), 2);
+    assert_eq!(storage.blobs.delete_unfinished_uploads(before).await.unwrap(), 0);
     let left: BTreeSet<PathBuf> = files(folder.path()).into_iter().map(PathBuf::from).collect();
     assert_eq!(left, kept.into_iter().collect());
 }
@@ -443,7 +446,7 @@ async fn a_link_opens_the_file_without_credentials() {
     for (number, size) in [(1, 10), (2, 6 * MIB)] {
         let content = content(size);
         storage.upload(key(1, number), &content, 100_000).await;
-        let link = storage.blobs.link(key(1, number), Duration::from_secs(60)).await.unwrap().unwrap();
+        let link = storage.blobs.presigned_url(key(1, number), Duration::from_secs(60)).await.unwrap().unwrap();
         assert!(link.contains("X-Amz-Expires=60"), "{link}");
         let answer = reqwest::get(link).await.unwrap();
         assert_eq!(answer.status(), 200);

@@ -7,14 +7,14 @@ use deadpool::managed::{Manager, Metrics, Pool, PoolError, RecycleError, Recycle
 use lettre::transport::smtp::client::AsyncSmtpConnection;
 use roadmap_domain::model::mail::{DigestNotification, Notification, SendError};
 use roadmap_domain::ports::Mailer;
-use roadmap_domain::usecase::deliver_mail::SENDS;
+use roadmap_domain::usecase::deliver_mail::MAX_CONCURRENT_SENDS;
 
 use crate::composer::{Composer, Sender};
 use crate::options::{MailSettingError, SmtpOptions};
 use crate::session::{self, Server};
 
 /// Most connections at a time: a mail that is being sent waits for no other one.
-const MAX_CONNECTIONS: usize = SENDS;
+const MAX_CONNECTIONS: usize = MAX_CONCURRENT_SENDS;
 
 /// How long an idle connection is kept. Servers close theirs after some minutes.
 const MAX_IDLE: Duration = Duration::from_secs(60);

@@ -36,7 +36,7 @@ use std::time::Duration;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::track::Track;
-use roadmap_domain::ports::{Connections, PoolUse};
+use roadmap_domain::ports::{ConnectionPools, PoolStatus};
 use tokio::runtime::Handle;
 
 pub use connection::redacted;
@@ -159,8 +159,8 @@ impl PostgresStore {
     }
 }
 
-impl Connections for PostgresStore {
-    fn pools(&self) -> Vec<PoolUse> {
+impl ConnectionPools for PostgresStore {
+    fn pools(&self) -> Vec<PoolStatus> {
         vec![self.units.status("write"), self.auxiliary.status("auxiliary"), self.mail.status("mail")]
     }
 }
@@ -176,8 +176,8 @@ pub struct PostgresReader {
     tracks: Arc<SingleFlight<Vec<Track>>>,
 }
 
-impl Connections for PostgresReader {
-    fn pools(&self) -> Vec<PoolUse> {
+impl ConnectionPools for PostgresReader {
+    fn pools(&self) -> Vec<PoolStatus> {
         vec![self.pool.status("read"), self.searches.status("search")]
     }
 }

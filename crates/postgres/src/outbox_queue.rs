@@ -20,7 +20,7 @@ use roadmap_domain::model::mail::{
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
-use roadmap_domain::ports::{Directory, OutboxQueue};
+use roadmap_domain::ports::{OutboxQueue, WorkspaceDirectory};
 use uuid::Uuid;
 
 use crate::PostgresStore;
@@ -544,7 +544,7 @@ impl OutboxQueue for PostgresStore {
     }
 
     /// Workspace by workspace: no session sees the rows of two.
-    async fn forget_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    async fn purge_sent_mail(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let mut forgotten: u64 = 0;
         for workspace in self.workspaces().await? {
             let most = u64::from(limit).saturating_sub(forgotten).cast_signed();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use deadpool::managed::{self, Object, PoolError};
 use roadmap_domain::error::StoreError;
 
-use roadmap_domain::ports::PoolUse;
+use roadmap_domain::ports::PoolStatus;
 
 use crate::PostgresOptions;
 use crate::connection::Connector;
@@ -33,10 +33,10 @@ impl Pool {
     }
 
     /// How it stands, under this name.
-    pub(crate) fn status(&self, name: &'static str) -> PoolUse {
+    pub(crate) fn status(&self, name: &'static str) -> PoolStatus {
         let status = self.connections.status();
         let in_use = status.size.saturating_sub(status.available);
-        PoolUse { name, limit: status.max_size, open: status.size, in_use, waiting: status.waiting }
+        PoolStatus { name, limit: status.max_size, open: status.size, in_use, waiting: status.waiting }
     }
 
     /// A connection that nobody else uses.

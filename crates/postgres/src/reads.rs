@@ -1,7 +1,7 @@
 //! What is read outside of units of work, one file per port.
 
 mod directory;
-mod housekeeping;
+mod maintenance;
 mod roadmap;
 mod search;
 mod single_flight;

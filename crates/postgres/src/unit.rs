@@ -17,7 +17,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::{Begun, Ended, Store, UnitOfWork};
+use roadmap_domain::ports::{BeginOutcome, EndOutcome, Store, UnitOfWork};
 use uuid::Uuid;
 
 use crate::PostgresStore;
@@ -156,22 +156,26 @@ fn lock_number(workspace: Uuid, key: &OperationKey) -> i64 {
 
 #[async_trait]
 impl Store for PostgresStore {
-    async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<Begun, StoreError> {
+    async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
         let workspace = workspace.uuid();
         let session = Session::transaction(&self.units, workspace).await?;
         let claim = Mutex::new(if key.is_some() { KeyClaim::Pending } else { KeyClaim::Held });
-        Ok(Begun::Open(Box::new(PostgresUnit { session, workspace, key, claim })))
+        Ok(BeginOutcome::Started(Box::new(PostgresUnit { session, workspace, key, claim })))
     }
 }
 
 #[async_trait]
 impl UnitOfWork for PostgresUnit {
-    async fn commit(mut self: Box<Self>, saved: Option<&SavedResponse>, at: Timestamp) -> Result<Ended, StoreError> {
+    async fn commit(
+        mut self: Box<Self>,
+        saved: Option<&SavedResponse>,
+        at: Timestamp,
+    ) -> Result<EndOutcome, StoreError> {
         // A command that asked for nothing has not claimed its key either.
         let is_pending = matches!(*self.claim(), KeyClaim::Pending);
         if is_pending && let Err(error) = self.run(ready(Ok(()))).await {
             return match self.rollback().await? {
-                Ended::AsTold => Err(error),
+                EndOutcome::Applied => Err(error),
                 ended => Ok(ended),
             };
         }
@@ -183,14 +187,14 @@ impl UnitOfWork for PostgresUnit {
             at: at.into(),
         });
         self.session.commit(record).await?;
-        Ok(Ended::AsTold)
+        Ok(EndOutcome::Applied)
     }
 
-    async fn rollback(self: Box<Self>) -> Result<Ended, StoreError> {
+    async fn rollback(self: Box<Self>) -> Result<EndOutcome, StoreError> {
         let claim = std::mem::replace(&mut *self.claim(), KeyClaim::Held);
         let ended = match (claim, &self.key) {
-            (KeyClaim::Replay(reply), _) => Ended::Answered(reply),
-            (KeyClaim::Busy, _) => Ended::Busy,
+            (KeyClaim::Replay(reply), _) => EndOutcome::Replay(reply),
+            (KeyClaim::Busy, _) => EndOutcome::KeyBusy,
             (KeyClaim::Pending, Some(_)) if self.session.has_failed() => {
                 let problem = "the server gave the unit up before it told whether the operation key was used";
                 return Err(StoreError::Unavailable(problem.into()));
@@ -199,9 +203,12 @@ impl UnitOfWork for PostgresUnit {
                 // Nothing was asked yet, so that there is nothing but the answer to look for.
                 let look = self.find_saved_response(key);
                 let saved = self.session.run_optional(look.get_result(&mut self.connection()?)).await?;
-                saved.map(|saved| saved_response(saved, key)).transpose()?.map_or(Ended::AsTold, Ended::Answered)
+                saved
+                    .map(|saved| saved_response(saved, key))
+                    .transpose()?
+                    .map_or(EndOutcome::Applied, EndOutcome::Replay)
             }
-            (KeyClaim::Pending | KeyClaim::Held, _) => Ended::AsTold,
+            (KeyClaim::Pending | KeyClaim::Held, _) => EndOutcome::Applied,
         };
         // A key that seemed to be busy may have been a server that is away: one that can still undo the
         // unit is there.

@@ -13,7 +13,9 @@ use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::setting::Setting;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
-use roadmap_domain::ports::{Begun, Connections, Directory, Ended, Health, Insertion, OutboxQueue, PoolUse, Store};
+use roadmap_domain::ports::{
+    BeginOutcome, ConnectionPools, EndOutcome, Health, Insertion, OutboxQueue, PoolStatus, Store, WorkspaceDirectory,
+};
 use roadmap_postgres::{
     PostgresOptions, PostgresStore, RoleProblem, RoleProblems, migrate, pending_migrations, revert_all, role_problems,
     server_time,
@@ -46,7 +48,7 @@ async fn fresh() -> Subject {
         reader: reader.clone(),
         search: reader,
         directory: store.clone(),
-        housekeeping: store.clone(),
+        maintenance: store.clone(),
         queue: store.clone(),
         usage: store,
         probe: Arc::new(DatabaseProbe(database.clone())),
@@ -268,8 +270,8 @@ async fn workspaces_are_created_by_the_login_and_only_read_by_the_role() {
         let id = WorkspaceId::new(Uuid::from_u128(id));
         let store = PostgresStore::open(options).await.unwrap();
         let mut unit = match store.begin(id, None).await.unwrap() {
-            Begun::Open(unit) => unit,
-            Begun::Replay(_) => panic!("a replay without a key"),
+            BeginOutcome::Started(unit) => unit,
+            BeginOutcome::Replay(_) => panic!("a replay without a key"),
         };
         let workspace = Workspace { id, subdomain: Subdomain::parse("subdomain", subdomain).unwrap() };
         let setting = Setting::parse("Acme", "https://acme.example").unwrap();
@@ -414,7 +416,7 @@ async fn it_writes_reads_and_searches_with_the_configured_connections() {
     let database = template().await.copy();
     let options = PostgresOptions { pool_size: 3, ..PostgresOptions::new(&database.url) };
     let store = PostgresStore::open(&options).await.unwrap();
-    let pool = |name, limit, open| PoolUse { name, limit, open, in_use: 0, waiting: 0 };
+    let pool = |name, limit, open| PoolStatus { name, limit, open, in_use: 0, waiting: 0 };
     // One was needed for the look at how connections are set up.
     assert_eq!(store.pools(), [pool("write", 3, 0), pool("auxiliary", 2, 1), pool("mail", 4, 0)]);
     for (connections, searches) in [(1, 1), (4, 1), (9, 2)] {
@@ -467,8 +469,8 @@ async fn a_unit_that_has_ended_gives_its_connection_back_and_one_that_is_dropped
     let store = PostgresStore::open(&PostgresOptions::new(&database.url)).await.unwrap();
     let open = || store.pools().iter().find(|pool| pool.name == "write").unwrap().open;
     let begin = async || match store.begin(WorkspaceId::new(Uuid::from_u128(1)), None).await.unwrap() {
-        Begun::Open(unit) => unit,
-        Begun::Replay(_) => panic!("a replay without a key"),
+        BeginOutcome::Started(unit) => unit,
+        BeginOutcome::Replay(_) => panic!("a replay without a key"),
     };
     let mut undone = begin().await;
     assert_eq!(undone.first_track().await.unwrap(), None);
@@ -506,8 +508,8 @@ async fn units_read_what_others_have_committed_whatever_the_database_s_default_i
         let store = PostgresStore::open(&PostgresOptions::new(&database.url)).await.unwrap();
         let id = WorkspaceId::new(Uuid::from_u128(1));
         let mut unit = match store.begin(id, None).await.unwrap() {
-            Begun::Open(unit) => unit,
-            Begun::Replay(_) => panic!("a replay without a key"),
+            BeginOutcome::Started(unit) => unit,
+            BeginOutcome::Replay(_) => panic!("a replay without a key"),
         };
         let workspace = Workspace { id, subdomain: Subdomain::parse("subdomain", "acme").unwrap() };
         let setting = Setting::parse("Acme", "https://acme.example").unwrap();
@@ -527,8 +529,8 @@ async fn a_key_that_another_process_holds_for_too_long_is_busy_and_a_wait_that_w
         let store = PostgresStore::open(options).await.unwrap();
         let key = OperationKey::parse("k").unwrap();
         match store.begin(WorkspaceId::new(Uuid::from_u128(1)), key).await.unwrap() {
-            Begun::Open(unit) => unit,
-            Begun::Replay(_) => panic!("a replay without an answer"),
+            BeginOutcome::Started(unit) => unit,
+            BeginOutcome::Replay(_) => panic!("a replay without an answer"),
         }
     };
     let mut holder = begin(&patient).await;
@@ -536,7 +538,7 @@ async fn a_key_that_another_process_holds_for_too_long_is_busy_and_a_wait_that_w
 
     let mut late = begin(&hasty).await;
     assert!(late.first_track().await.is_err());
-    assert_eq!(late.rollback().await.unwrap(), Ended::Busy);
+    assert_eq!(late.rollback().await.unwrap(), EndOutcome::KeyBusy);
 
     let mut cancelled = begin(&patient).await;
     let cancel = async || {
@@ -564,8 +566,8 @@ async fn a_response_that_cannot_be_saved_rolls_back_its_unit() {
     let store = PostgresStore::open(&PostgresOptions::new(&database.url)).await.unwrap();
     let id = WorkspaceId::new(Uuid::from_u128(1));
     let mut unit = match store.begin(id, OperationKey::parse("k").unwrap()).await.unwrap() {
-        Begun::Open(unit) => unit,
-        Begun::Replay(_) => panic!("a replay without an answer"),
+        BeginOutcome::Started(unit) => unit,
+        BeginOutcome::Replay(_) => panic!("a replay without an answer"),
     };
     let workspace = Workspace { id, subdomain: Subdomain::parse("subdomain", "acme").unwrap() };
     let setting = Setting::parse("Acme", "https://acme.example").unwrap();

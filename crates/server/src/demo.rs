@@ -19,13 +19,13 @@ use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::Track;
 use roadmap_domain::model::vote::VoteDraft;
 use roadmap_domain::model::workspace::Subdomain;
-use roadmap_domain::ports::{Ids, UnitOfWork};
+use roadmap_domain::ports::{IdGenerator, UnitOfWork};
 use roadmap_domain::usecase::add_member::AddMember;
 use roadmap_domain::usecase::cast_vote::CastVote;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
-use roadmap_domain::usecase::create_request::{CreateRequest, RequestDraft};
+use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
 use roadmap_domain::usecase::create_workspace::CreateWorkspace;
-use roadmap_domain::usecase::executor::{Call, Operation};
+use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use roadmap_domain::usecase::issue_api_key::IssueApiKey;
 use roadmap_domain::usecase::post_comment::PostComment;
 use roadmap_domain::usecase::revoke_api_key::RevokeApiKey;
@@ -60,12 +60,12 @@ pub(crate) async fn prepare(application: &Application, base_url: &BaseUrl) -> an
     // It is printed, and stays in the history of a terminal: it is good for as long as somebody tries the demo.
     for old in application.directory.api_keys(workspace).await? {
         if old.name == name && old.revoked_at.is_none() {
-            application.executor.apply(workspace, &RevokeApiKey { id: old.id }).await?;
+            application.executor.run_without_key(workspace, &RevokeApiKey { id: old.id }).await?;
         }
     }
     let key = generate_api_key()?;
     let issue = IssueApiKey { key: key.clone(), name, scopes: Scopes::ALL, expires_in: Some(KEY_LIFETIME) };
-    application.executor.apply(workspace, &issue).await?;
+    application.executor.run_without_key(workspace, &issue).await?;
     let planned =
         application.reader.tracks(workspace).await?.into_iter().find(|track| track.name.as_str() == "Planned");
     Ok(usage_text(base_url, key.reveal(), planned.as_ref()))
@@ -89,7 +89,7 @@ async fn refuse_other_workspaces(application: &Application) -> anyhow::Result<()
 async fn fill(application: &Application) -> anyhow::Result<WorkspaceId> {
     let data: Data = serde_json::from_str(DATA).context("the demo's data cannot be read")?;
     let workspace = WorkspaceId::new(application.ids.next(application.clock.now()));
-    application.executor.apply(workspace, &FillDemo { data, ids: application.ids.clone() }).await?;
+    application.executor.run_without_key(workspace, &FillDemo { data, ids: application.ids.clone() }).await?;
     Ok(workspace)
 }
 
@@ -200,16 +200,17 @@ struct ChangelogData {
 /// that is interrupted leaves nothing.
 struct FillDemo {
     data: Data,
-    ids: Arc<dyn Ids>,
+    ids: Arc<dyn IdGenerator>,
 }
 
 #[async_trait]
 impl Operation for FillDemo {
-    type Reply = ();
+    type Output = ();
 
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
         let data = &self.data;
-        let at = |days: i64| Call::new(call.workspace, call.now.plus(-Duration::days(days)), &*self.ids);
+        let at =
+            |days: i64| OperationContext::new(context.workspace, context.now.plus(-Duration::days(days)), &*self.ids);
         let setting = Setting::parse(&data.product_name, &data.website_url)?;
         let created = CreateWorkspace { subdomain: subdomain(), setting }.perform(&at(600), work).await?;
         for member in &data.members {
@@ -238,11 +239,11 @@ impl FillDemo {
         &self,
         request: &Request,
         tracks: &[Track],
-        at: &(impl Fn(i64) -> Call<'a> + Sync),
+        at: &(impl Fn(i64) -> OperationContext<'a> + Sync),
         work: &mut dyn UnitOfWork,
     ) -> Result<(), RoadmapError> {
         let track = tracks.iter().find(|track| track.name.as_str() == request.track);
-        let draft = RequestDraft {
+        let draft = FeatureRequestDraft {
             title: Title::parse("title", &request.title)?,
             description: Description::parse("description", &request.description)?,
             tags: Tag::parse_list("tags", &request.tags)?,
@@ -251,7 +252,7 @@ impl FillDemo {
             customer: Some(self.customer(request.author)?),
             note: None,
         };
-        let created = CreateRequest::new(Ok(draft)).perform(&at(request.days_ago), work).await?;
+        let created = CreateFeatureRequest::new(Ok(draft)).perform(&at(request.days_ago), work).await?;
         let reference = FeatureRequestRef::Id(created.request.id);
         for voter in 1..request.votes {
             // Seven has no factor in common with ninety: no customer comes twice.

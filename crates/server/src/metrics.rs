@@ -25,7 +25,7 @@ use roadmap_api::observer::{CompletedRequest, Observer};
 use roadmap_domain::error::{Budget, ErrorChain};
 use roadmap_domain::model::mail::OutboxDepth;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::{Clock, Connections, OutboxQueue, PoolUse};
+use roadmap_domain::ports::{Clock, ConnectionPools, OutboxQueue, PoolStatus};
 use roadmap_domain::usecase::authenticate::Rejection;
 
 /// The form of the answer (OpenMetrics 1.0).
@@ -143,7 +143,7 @@ impl Observer for Metrics {
 /// What is looked at when somebody asks.
 pub(crate) struct Sources {
     /// The pools of connections.
-    pub(crate) connections: Vec<Arc<dyn Connections>>,
+    pub(crate) connections: Vec<Arc<dyn ConnectionPools>>,
     /// The outbox.
     pub(crate) queue: Arc<dyn OutboxQueue>,
     /// Work that goes on when its caller is gone.
@@ -171,11 +171,11 @@ impl Sources {
     }
 }
 
-fn register_connections(registry: &mut Registry, pools: impl Iterator<Item = PoolUse>) {
+fn register_connections(registry: &mut Registry, pools: impl Iterator<Item = PoolStatus>) {
     let limits = Family::<PoolLabels, Gauge>::default();
     let connections = Family::<PoolStateLabels, Gauge>::default();
     let waiting = Family::<PoolLabels, Gauge>::default();
-    for PoolUse { name: pool, limit, open, in_use, waiting: waits } in pools {
+    for PoolStatus { name: pool, limit, open, in_use, waiting: waits } in pools {
         limits.get_or_create(&PoolLabels { pool }).inc_by(gauge_value(limit));
         let idle = open.saturating_sub(in_use);
         for (state, connected) in [("in_use", in_use), ("idle", idle)] {

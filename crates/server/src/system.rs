@@ -2,7 +2,7 @@
 
 mod cached_directory;
 mod cached_value;
-mod gate;
+mod operation_locks;
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -12,13 +12,13 @@ use rand::RngExt;
 use rand::distr::{Alphanumeric, SampleString};
 use roadmap_api::limits::Stopwatch;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::{Clock, Ids, Random, RetryPause};
+use roadmap_domain::ports::{Clock, IdGenerator, Random, RetryPause};
 use time::OffsetDateTime;
 use uuid::{Builder, Uuid};
 
 pub(crate) use cached_directory::CachedDirectory;
 pub(crate) use cached_value::CachedHealth;
-pub(crate) use gate::MemoryGate;
+pub(crate) use operation_locks::InMemoryOperationLocks;
 
 /// The system's time.
 pub(crate) struct SystemClock;
@@ -81,7 +81,7 @@ struct LastId {
 /// The lowest 61 of the random bits: adding to them reaches neither version nor variant.
 const COUNTER_BITS: u128 = (1 << 61) - 1;
 
-impl Ids for MonotonicIds {
+impl IdGenerator for MonotonicIds {
     fn next(&self, at: Timestamp) -> Uuid {
         let millis = u64::try_from(at.millis()).unwrap_or(0);
         // Nothing panics while it holds the last id.

@@ -15,14 +15,14 @@ use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::policy::signed_reference::ReferenceSigner;
 use roadmap_domain::ports::{
-    Blobs, Clock, Connections, Directory, Health, Housekeeping, Ids, Mailer, OutboxQueue, RoadmapReader, Store,
-    TextSearch, UsageStore,
+    Blobs, Clock, ConnectionPools, Health, IdGenerator, Mailer, Maintenance, OutboxQueue, RoadmapReader, Store,
+    TextSearch, UsageStore, WorkspaceDirectory,
 };
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::executor::Executor;
-use roadmap_domain::usecase::forget_operations::ForgetOperations;
-use roadmap_domain::usecase::search_requests::SearchRequests;
+use roadmap_domain::usecase::purge_operation_keys::PurgeOperationKeys;
+use roadmap_domain::usecase::search_feature_requests::SearchFeatureRequests;
 use roadmap_domain::usecase::storage_budgets::StorageBudgets;
 use roadmap_domain::usecase::sweep_attachments::SweepAttachments;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
@@ -33,7 +33,7 @@ use roadmap_sqlite::{SqliteOptions, SqliteStore};
 use crate::settings::{Database, Mail, Settings, Storage};
 use crate::shutdown::ShutdownState;
 use crate::system::{
-    CachedDirectory, CachedHealth, JitteredPause, MemoryGate, MonotonicIds, SystemClock, SystemStopwatch,
+    CachedDirectory, CachedHealth, InMemoryOperationLocks, JitteredPause, MonotonicIds, SystemClock, SystemStopwatch,
 };
 
 /// How many bytes of bodies may be read at a time, of all requests of the process.
@@ -46,9 +46,9 @@ pub(crate) struct Application {
     /// Answers lists.
     pub(crate) reader: Arc<dyn RoadmapReader>,
     /// Knows workspaces and keys.
-    pub(crate) directory: Arc<dyn Directory>,
+    pub(crate) directory: Arc<dyn WorkspaceDirectory>,
     /// Gives out identities.
-    pub(crate) ids: Arc<dyn Ids>,
+    pub(crate) ids: Arc<dyn IdGenerator>,
     /// Tells the time.
     pub(crate) clock: Arc<dyn Clock>,
     /// The outbox, as workers and operators see it.
@@ -57,7 +57,7 @@ pub(crate) struct Application {
     pub(crate) budgets: Arc<StorageBudgets>,
     /// What workspaces store.
     pub(crate) usage: Arc<dyn UsageStore>,
-    housekeeping: Arc<dyn Housekeeping>,
+    maintenance: Arc<dyn Maintenance>,
     backend: Backend,
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct HttpRuntime {
     /// One for each worker.
     pub(crate) states: Vec<Arc<State>>,
     /// The connections that they use.
-    pub(crate) connections: Vec<Arc<dyn Connections>>,
+    pub(crate) connections: Vec<Arc<dyn ConnectionPools>>,
 }
 
 /// The store that the settings chose.
@@ -130,17 +130,18 @@ impl Application {
     fn assemble(
         settings: &Settings,
         store: Arc<dyn Store>,
-        directory: Arc<dyn Directory>,
-        housekeeping: Arc<dyn Housekeeping>,
+        directory: Arc<dyn WorkspaceDirectory>,
+        maintenance: Arc<dyn Maintenance>,
         queue: Arc<dyn OutboxQueue>,
         backend: Backend,
     ) -> anyhow::Result<Self> {
-        let (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>) = (Arc::new(SystemClock), Arc::new(MonotonicIds::default()));
-        let gate = Arc::new(MemoryGate::new(settings.operation_wait));
+        let (clock, ids): (Arc<dyn Clock>, Arc<dyn IdGenerator>) =
+            (Arc::new(SystemClock), Arc::new(MonotonicIds::default()));
+        let locks = Arc::new(InMemoryOperationLocks::new(settings.operation_wait));
         let usage = backend.usage();
         let budgets = Arc::new(StorageBudgets::new(usage.clone(), clock.clone(), settings.storage_limits));
         Ok(Self {
-            executor: Executor::new(store, gate, Arc::new(JitteredPause), clock.clone(), ids.clone())
+            executor: Executor::new(store, locks, Arc::new(JitteredPause), clock.clone(), ids.clone())
                 .with_budgets(budgets.clone()),
             reader: backend.read_ports(settings.pool_size)?.lists,
             directory,
@@ -149,7 +150,7 @@ impl Application {
             queue,
             budgets,
             usage,
-            housekeeping,
+            maintenance,
             backend,
         })
     }
@@ -179,7 +180,7 @@ impl Application {
             states.push(Arc::new(State {
                 executor: self.executor.clone(),
                 reader,
-                search: SearchRequests::new(search),
+                search: SearchFeatureRequests::new(search),
                 upload: upload.clone(),
                 blobs: blobs.clone(),
                 queue: self.queue.clone(),
@@ -256,15 +257,15 @@ impl Application {
 
     /// Removes what nobody needs of uploads.
     pub(crate) fn sweep_attachments(&self, settings: &Settings, blobs: Arc<dyn Blobs>) -> SweepAttachments {
-        let (directory, housekeeping, clock) = (self.directory.clone(), self.housekeeping.clone(), self.clock.clone());
+        let (directory, maintenance, clock) = (self.directory.clone(), self.maintenance.clone(), self.clock.clone());
         let unused_after = settings.unused_uploads.map(|time| time.try_into().unwrap_or(time::Duration::MAX));
-        SweepAttachments::new(blobs, directory, housekeeping, clock, self.budgets.clone(), unused_after)
+        SweepAttachments::new(blobs, directory, maintenance, clock, self.budgets.clone(), unused_after)
     }
 
     /// Forgets saved answers that are too old.
-    pub(crate) fn purge_operation_keys(&self, settings: &Settings) -> ForgetOperations {
+    pub(crate) fn purge_operation_keys(&self, settings: &Settings) -> PurgeOperationKeys {
         let retention = time::Duration::try_from(settings.operation_retention).unwrap_or(time::Duration::MAX);
-        ForgetOperations::new(self.housekeeping.clone(), self.clock.clone(), retention)
+        PurgeOperationKeys::new(self.maintenance.clone(), self.clock.clone(), retention)
     }
 }
 
@@ -273,7 +274,7 @@ struct ReadPorts {
     lists: Arc<dyn RoadmapReader>,
     search: Arc<dyn TextSearch>,
     /// The connections, when they are its own.
-    connections: Option<Arc<dyn Connections>>,
+    connections: Option<Arc<dyn ConnectionPools>>,
 }
 
 impl Backend {
@@ -289,7 +290,7 @@ impl Backend {
         }
     }
 
-    fn connections(&self) -> Arc<dyn Connections> {
+    fn connections(&self) -> Arc<dyn ConnectionPools> {
         match self {
             Self::Sqlite(store) => store.clone(),
             Self::Postgres(store) => store.clone(),

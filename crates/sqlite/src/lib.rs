@@ -33,7 +33,7 @@ use std::time::Duration;
 
 use diesel::SqliteConnection;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::ports::{Connections, PoolUse};
+use roadmap_domain::ports::{ConnectionPools, PoolStatus};
 
 pub use copy::{ExclusiveLock, StoredFile, copy_to, integrity_errors, lock_exclusively, stored_files};
 pub use examine::{check_writable, missing_migrations, newest_timestamp};
@@ -81,8 +81,8 @@ pub struct SqliteStore {
     search_time: Duration,
 }
 
-impl Connections for SqliteStore {
-    fn pools(&self) -> Vec<PoolUse> {
+impl ConnectionPools for SqliteStore {
+    fn pools(&self) -> Vec<PoolStatus> {
         vec![self.readers.status(), self.writer.status()]
     }
 }

@@ -572,7 +572,7 @@ impl OutboxQueue for SqliteStore {
         .await
     }
 
-    async fn forget_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    async fn purge_sent_mail(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let forget = PurgeSent { before: before.millis(), limit: i64::from(limit) };
         self.write(move |connection| Ok(forget.execute(connection)? as u64)).await
     }

@@ -6,7 +6,7 @@ use deadpool::unmanaged::Pool;
 use diesel::SqliteConnection;
 use diesel::connection::SimpleConnection;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::ports::PoolUse;
+use roadmap_domain::ports::PoolStatus;
 
 use crate::connection::Connector;
 use crate::errors::SqlError;
@@ -33,10 +33,10 @@ impl Readers {
     }
 
     /// How many connections are in use.
-    pub(crate) fn status(&self) -> PoolUse {
+    pub(crate) fn status(&self) -> PoolStatus {
         let status = self.pool.status();
         let in_use = status.size.saturating_sub(status.available);
-        PoolUse { name: "read", limit: status.max_size, open: status.size, in_use, waiting: status.waiting }
+        PoolStatus { name: "read", limit: status.max_size, open: status.size, in_use, waiting: status.waiting }
     }
 
     /// Runs `work` on a connection, off the async threads. Work that nobody waits for any more
@@ -154,7 +154,7 @@ pub(crate) mod tests {
             let failed = readers.run_in_snapshot(panics).await;
             assert!(matches!(failed, Err(StoreError::Fatal(_))), "{failed:?}");
             assert_eq!(readers.run_in_snapshot(count).await.unwrap(), 0);
-            let idle = PoolUse { name: "read", limit: 1, open: 1, in_use: 0, waiting: 0 };
+            let idle = PoolStatus { name: "read", limit: 1, open: 1, in_use: 0, waiting: 0 };
             assert_eq!(readers.status(), idle);
         }
     }

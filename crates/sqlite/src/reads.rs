@@ -1,6 +1,6 @@
 //! What is read outside of units of work, one file per port.
 
 mod directory;
-mod housekeeping;
+mod maintenance;
 mod roadmap;
 mod search;

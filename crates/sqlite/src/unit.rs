@@ -7,7 +7,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::{Begun, Ended, Store, UnitOfWork};
+use roadmap_domain::ports::{BeginOutcome, EndOutcome, Store, UnitOfWork};
 
 use crate::SqliteStore;
 use crate::codec::Id;
@@ -44,7 +44,7 @@ fn lost_unit_error() -> StoreError {
 
 #[async_trait]
 impl Store for SqliteStore {
-    async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<Begun, StoreError> {
+    async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
         let id = Id(workspace.uuid());
         let asked = key.clone();
         // Whoever has the guard is alone with the database: a key that is not there now stays free
@@ -57,12 +57,17 @@ impl Store for SqliteStore {
         match saved {
             None => {
                 let guard = Some(guard);
-                Ok(Begun::Open(Box::new(SqliteUnit { writer: self.writer.clone(), guard, workspace: id, key })))
+                Ok(BeginOutcome::Started(Box::new(SqliteUnit {
+                    writer: self.writer.clone(),
+                    guard,
+                    workspace: id,
+                    key,
+                })))
             }
             Some(saved) => {
                 // The answer may be one that shares this transaction: it is replayed when it is durable.
                 self.writer.roll_back(guard).await?;
-                Ok(Begun::Replay(saved))
+                Ok(BeginOutcome::Replay(saved))
             }
         }
     }
@@ -86,7 +91,11 @@ fn find_saved_response(
 
 #[async_trait]
 impl UnitOfWork for SqliteUnit {
-    async fn commit(mut self: Box<Self>, saved: Option<&SavedResponse>, at: Timestamp) -> Result<Ended, StoreError> {
+    async fn commit(
+        mut self: Box<Self>,
+        saved: Option<&SavedResponse>,
+        at: Timestamp,
+    ) -> Result<EndOutcome, StoreError> {
         let guard = self.guard.take().ok_or_else(lost_unit_error)?;
         let workspace = self.workspace;
         let record = self.key.take().zip(saved.cloned());
@@ -105,12 +114,12 @@ impl UnitOfWork for SqliteUnit {
             Ok(())
         };
         self.writer.commit(guard, record).await?;
-        Ok(Ended::AsTold)
+        Ok(EndOutcome::Applied)
     }
 
-    async fn rollback(mut self: Box<Self>) -> Result<Ended, StoreError> {
+    async fn rollback(mut self: Box<Self>) -> Result<EndOutcome, StoreError> {
         let guard = self.guard.take().ok_or_else(lost_unit_error)?;
         self.writer.roll_back(guard).await?;
-        Ok(Ended::AsTold)
+        Ok(EndOutcome::Applied)
     }
 }

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use roadmap_domain::error::{ErrorChain, StoreError};
-use roadmap_domain::ports::PoolUse;
+use roadmap_domain::ports::PoolStatus;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
 use crate::connection::Connector;
@@ -79,9 +79,9 @@ impl<E: Environment> Writer<E> {
     }
 
     /// Its use, as of a pool of one.
-    pub(crate) fn status(&self) -> PoolUse {
+    pub(crate) fn status(&self) -> PoolStatus {
         let in_use = usize::from(self.state.try_lock().is_err());
-        PoolUse { name: "write", limit: 1, open: 1, in_use, waiting: self.waiting.load(Ordering::SeqCst) }
+        PoolStatus { name: "write", limit: 1, open: 1, in_use, waiting: self.waiting.load(Ordering::SeqCst) }
     }
 
     /// Waits for the connection, opens a unit on it and does `first` there.

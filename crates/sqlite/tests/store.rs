@@ -13,8 +13,8 @@ use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
 use roadmap_domain::error::ErrorChain;
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
 use roadmap_domain::model::search::SearchQuery;
-use roadmap_domain::ports::{Connections, PoolUse};
-use roadmap_domain::usecase::search_requests::SearchRequests;
+use roadmap_domain::ports::{ConnectionPools, PoolStatus};
+use roadmap_domain::usecase::search_feature_requests::SearchFeatureRequests;
 use roadmap_sqlite::{SqliteOptions, SqliteStore, migrate, pending_migrations, revert_all};
 use roadmap_testkit::harness::{Harness, Probe, Subject, draft};
 use uuid::Uuid;
@@ -35,7 +35,7 @@ fn subject(folder: tempfile::TempDir, options: SqliteOptions) -> Subject {
         reader: store.clone(),
         search: store.clone(),
         directory: store.clone(),
-        housekeeping: store.clone(),
+        maintenance: store.clone(),
         queue: store.clone(),
         usage: store,
         probe: Arc::new(FileProbe(options.path)),
@@ -134,7 +134,7 @@ async fn it_reads_with_the_configured_connections_and_writes_with_one() {
     let options = SqliteOptions { readers: 3, ..SqliteOptions::new(folder.path().join("roadmap.db")) };
     migrate(&options).unwrap();
     let pools = SqliteStore::open(&options).unwrap().pools();
-    let idle = |name, limit| PoolUse { name, limit, open: limit, in_use: 0, waiting: 0 };
+    let idle = |name, limit| PoolStatus { name, limit, open: limit, in_use: 0, waiting: 0 };
     assert_eq!(pools, [idle("read", 3), idle("write", 1)]);
 }
 
@@ -175,7 +175,7 @@ async fn a_write_waits_for_another_process_only_so_long() {
     assert!(matches!(begun, Err(roadmap_domain::StoreError::Unavailable(_))));
     other.batch_execute("ROLLBACK").unwrap();
     let begun = roadmap_domain::ports::Store::begin(&store, workspace, None).await;
-    assert!(matches!(begun, Ok(roadmap_domain::ports::Begun::Open(_))));
+    assert!(matches!(begun, Ok(roadmap_domain::ports::BeginOutcome::Started(_))));
 }
 
 /// What a record of nothing but new words adds to the database file, in bytes.
@@ -222,7 +222,7 @@ async fn a_search_that_takes_too_long_is_unavailable_and_lists_go_on() {
     let workspace = harness.workspace("acme").await;
     harness.create(workspace, draft("Dark mode", &[], "")).await;
     let query = SearchQuery::parse("query", "dark").unwrap();
-    let search = SearchRequests::new(harness.subject.search.clone());
+    let search = SearchFeatureRequests::new(harness.subject.search.clone());
     let error = search.run(workspace, &query, 15).await.unwrap_err();
     assert_eq!(
         ErrorChain::new(&error).to_string(),

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::{Clock, GatePass, Ids, OperationGate, RetryPause};
+use roadmap_domain::ports::{Clock, IdGenerator, OperationLockGuard, OperationLocks, RetryPause};
 use uuid::Uuid;
 
 /// A clock that stands until it is moved.
@@ -35,7 +35,7 @@ impl Clock for ManualClock {
 #[derive(Default)]
 pub struct SequentialIds(AtomicU64);
 
-impl Ids for SequentialIds {
+impl IdGenerator for SequentialIds {
     fn next(&self, at: Timestamp) -> Uuid {
         let count = u128::from(self.0.fetch_add(1, Ordering::SeqCst));
         let millis = u128::from(at.millis().unsigned_abs()) << 80;
@@ -52,11 +52,11 @@ impl RetryPause for NoPause {
 }
 
 /// A gate that lets everybody through: leaves it to the store alone who runs.
-pub struct OpenGate;
+pub struct NoOperationLocks;
 
 #[async_trait]
-impl OperationGate for OpenGate {
-    async fn enter(&self, _: WorkspaceId, _: &OperationKey) -> Option<GatePass> {
+impl OperationLocks for NoOperationLocks {
+    async fn acquire(&self, _: WorkspaceId, _: &OperationKey) -> Option<OperationLockGuard> {
         Some(Box::new(()))
     }
 }

@@ -17,17 +17,18 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::{VoteCast, VoteDraft};
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::{
-    Clock, Directory, Housekeeping, Ids, OutboxQueue, RoadmapReader, Store, TextSearch, UnitOfWork, UsageStore,
+    Clock, IdGenerator, Maintenance, OutboxQueue, RoadmapReader, Store, TextSearch, UnitOfWork, UsageStore,
+    WorkspaceDirectory,
 };
 use roadmap_domain::usecase::cast_vote::CastVote;
-use roadmap_domain::usecase::create_request::{CreateRequest, RequestDraft};
+use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
 use roadmap_domain::usecase::create_workspace::CreateWorkspace;
-use roadmap_domain::usecase::executor::{Answer, Call, Executor, Operation};
-use roadmap_domain::usecase::move_request::MoveRequest;
+use roadmap_domain::usecase::executor::{Executor, Operation, OperationContext, OperationResponse};
+use roadmap_domain::usecase::move_feature_request::MoveFeatureRequest;
 use roadmap_domain::usecase::post_comment::PostComment;
-use roadmap_domain::usecase::search_requests::SearchRequests;
+use roadmap_domain::usecase::search_feature_requests::SearchFeatureRequests;
 
-use crate::fakes::{ManualClock, NoPause, OpenGate, SequentialIds};
+use crate::fakes::{ManualClock, NoOperationLocks, NoPause, SequentialIds};
 
 /// A fresh, empty store.
 pub struct Subject {
@@ -38,9 +39,9 @@ pub struct Subject {
     /// Its search.
     pub search: Arc<dyn TextSearch>,
     /// Its directory.
-    pub directory: Arc<dyn Directory>,
+    pub directory: Arc<dyn WorkspaceDirectory>,
     /// Its housekeeping.
-    pub housekeeping: Arc<dyn Housekeeping>,
+    pub maintenance: Arc<dyn Maintenance>,
     /// Its outbox, as workers see it.
     pub queue: Arc<dyn OutboxQueue>,
     /// What each workspace stores.
@@ -81,8 +82,13 @@ impl Harness {
     pub fn new(subject: Subject) -> Self {
         let clock = Arc::new(ManualClock::default());
         let ids = Arc::new(SequentialIds::default());
-        let executor =
-            Executor::new(subject.store.clone(), Arc::new(OpenGate), Arc::new(NoPause), clock.clone(), ids.clone());
+        let executor = Executor::new(
+            subject.store.clone(),
+            Arc::new(NoOperationLocks),
+            Arc::new(NoPause),
+            clock.clone(),
+            ids.clone(),
+        );
         Self { subject, executor, clock, ids }
     }
 
@@ -107,7 +113,7 @@ impl Harness {
             setting: Setting::parse("Acme", "https://acme.example").unwrap(),
         };
         let id = WorkspaceId::new(self.ids.next(self.clock.now()));
-        Ok(self.executor.apply(id, &operation).await?.workspace)
+        Ok(self.executor.run_without_key(id, &operation).await?.workspace)
     }
 
     /// A new request with this title.
@@ -116,28 +122,30 @@ impl Harness {
     }
 
     /// A new request.
-    pub async fn create(&self, workspace: WorkspaceId, draft: RequestDraft) -> FeatureRequestSummary {
-        let created = self.executor.apply(workspace, &CreateRequest::new(Ok(draft))).await;
+    pub async fn create(&self, workspace: WorkspaceId, draft: FeatureRequestDraft) -> FeatureRequestSummary {
+        let created = self.executor.run_without_key(workspace, &CreateFeatureRequest::new(Ok(draft))).await;
         created.expect("a request").request
     }
 
     /// The request of this number.
     pub async fn find(&self, workspace: WorkspaceId, number: i64) -> FeatureRequestSummary {
-        let repeat =
-            MoveRequest { request: FeatureRequestRef::Number(number), track: Ok(self.track(workspace, "Inbox").await) };
-        self.executor.apply(workspace, &repeat).await.expect("the request")
+        let repeat = MoveFeatureRequest {
+            request: FeatureRequestRef::Number(number),
+            track: Ok(self.track(workspace, "Inbox").await),
+        };
+        self.executor.run_without_key(workspace, &repeat).await.expect("the request")
     }
 
     /// A vote of a customer for a request.
     pub async fn vote(&self, workspace: WorkspaceId, request: &FeatureRequestSummary, email: &str) -> VoteCast {
         let operation = vote(FeatureRequestRef::Id(request.id), Some((email, None)), None);
-        self.executor.apply(workspace, &operation).await.expect("a vote")
+        self.executor.run_without_key(workspace, &operation).await.expect("a vote")
     }
 
     /// What a search finds: titles, best first.
     pub async fn search(&self, workspace: WorkspaceId, query: &str) -> Vec<String> {
         let query = SearchQuery::parse("query", query).unwrap();
-        let search = SearchRequests::new(self.subject.search.clone());
+        let search = SearchFeatureRequests::new(self.subject.search.clone());
         let found = search.run(workspace, &query, 15).await.expect("a search");
         found.into_iter().map(|found| found.summary.title.to_string()).collect()
     }
@@ -152,7 +160,7 @@ impl Harness {
         key: &str,
         operation: &O,
         body: &str,
-    ) -> Result<Answer, RoadmapError> {
+    ) -> Result<OperationResponse, RoadmapError> {
         self.executor.run(workspace, Some(&operation_key(key)), operation, |_| reply(body)).await
     }
 
@@ -182,9 +190,9 @@ pub fn reply(body: &str) -> SavedResponse {
 
 /// A public request by nobody.
 #[must_use]
-pub fn draft(title: &str, tags: &[&str], description: &str) -> RequestDraft {
+pub fn draft(title: &str, tags: &[&str], description: &str) -> FeatureRequestDraft {
     let tags: Vec<String> = tags.iter().map(|tag| (*tag).to_owned()).collect();
-    RequestDraft {
+    FeatureRequestDraft {
         title: Title::parse("title", title).unwrap(),
         description: Description::parse("description", description).unwrap(),
         tags: Tag::parse_list("tags", &tags).unwrap(),
@@ -214,10 +222,10 @@ pub struct Failing<O>(pub O);
 
 #[async_trait]
 impl<O: Operation> Operation for Failing<O> {
-    type Reply = ();
+    type Output = ();
 
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
-        self.0.perform(call, work).await?;
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+        self.0.perform(context, work).await?;
         Err(RoadmapError::Taken { what: "this test's patience".to_owned() })
     }
 }
@@ -227,10 +235,10 @@ pub struct Stalling<O>(pub O, pub Arc<tokio::sync::Notify>);
 
 #[async_trait]
 impl<O: Operation> Operation for Stalling<O> {
-    type Reply = ();
+    type Output = ();
 
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
-        self.0.perform(call, work).await?;
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+        self.0.perform(context, work).await?;
         self.1.notify_one();
         std::future::pending().await
     }

@@ -81,7 +81,11 @@ fn all_failures() -> Vec<Failure> {
             "A field or parameter cannot be accepted. The message names it.",
             &[FieldError::missing("title").into()],
         ),
-        failure("NoFile", "The part `file` is missing, or larger than 50 MB.", &[upload_attachment::refused().into()]),
+        failure(
+            "NoFile",
+            "The part `file` is missing, or larger than 50 MB.",
+            &[upload_attachment::invalid_file().into()],
+        ),
         failure(
             "TooManyCalls",
             "There were too many calls lately: with the key, to the workspace, or from the address without a good key.",

@@ -8,8 +8,8 @@ use roadmap_domain::model::id::{TrackId, parse_uuid};
 use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::pagination::parse_count;
 use roadmap_domain::model::search::SearchQuery;
-use roadmap_domain::usecase::create_request::{CreateRequest, RequestDraft};
-use roadmap_domain::usecase::search_requests::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
+use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
+use roadmap_domain::usecase::search_feature_requests::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -118,13 +118,13 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
 pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Result<HttpResponse, ApiError> {
     let links = input.links.clone();
     let render = move |created| wire::feature_request::vote_cast(&created, &links);
-    execute_operation(&state, input, draft, CreateRequest::new, render).await
+    execute_operation(&state, input, draft, CreateFeatureRequest::new, render).await
 }
 
-fn draft(body: Body) -> Validated<RequestDraft> {
+fn draft(body: Body) -> Validated<FeatureRequestDraft> {
     let Object(request) = body.feature_request.ok_or_else(|| FieldError::missing("feature_request"))?;
     let track = request.track_id.as_deref().filter(|raw| !raw.trim().is_empty());
-    Ok(RequestDraft {
+    Ok(FeatureRequestDraft {
         title: Title::parse("title", request.title.as_deref().unwrap_or_default())?,
         description: Description::parse("description", request.description.as_deref().unwrap_or_default())?,
         tags: Tag::parse_list("tags", &request.tags.unwrap_or_default())?,

@@ -3,7 +3,7 @@
 use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::Validated;
 use roadmap_domain::model::id::{TrackId, parse_uuid};
-use roadmap_domain::usecase::move_request::MoveRequest;
+use roadmap_domain::usecase::move_feature_request::MoveFeatureRequest;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -44,7 +44,7 @@ pub(crate) async fn update(
 ) -> Result<HttpResponse, ApiError> {
     let links = input.links.clone();
     let request = feature_request_ref(&request);
-    let operation = move |track| MoveRequest { request, track };
+    let operation = move |track| MoveFeatureRequest { request, track };
     let render = move |moved| wire::feature_request::moved(&moved, &links);
     execute_operation(&state, input, track, operation, render).await
 }

@@ -27,6 +27,6 @@ use crate::wire;
 pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
     let customer = EmailAddress::parse("email", input.query.get("email")?.unwrap_or_default())?;
     let page = input.query.page()?;
-    let votes = state.reader.votes_of(input.workspace, &customer, page).await?;
+    let votes = state.reader.voted_requests(input.workspace, &customer, page).await?;
     Ok(wire::ok(&wire::feature_request::voted(&votes, &input.links)))
 }

@@ -71,12 +71,12 @@ pub(crate) async fn create(
                 (Ok(()), stored) => stored.and_then(|stored| Ok(stored?)),
             }
         }
-        Ok(None) => Err(upload_attachment::refused().into()),
+        Ok(None) => Err(upload_attachment::invalid_file().into()),
         Err(broken) => Err(broken),
     };
     let uploaded = match uploaded {
         Err(ApiError::MalformedUpload) if body.has_timed_out() => Err(ApiError::BodyTimeout),
-        Err(ApiError::MalformedUpload) if body.is_too_large() => Err(upload_attachment::refused().into()),
+        Err(ApiError::MalformedUpload) if body.is_too_large() => Err(upload_attachment::invalid_file().into()),
         uploaded => uploaded,
     };
     // A form that is malformed or has stopped arriving is not read on.

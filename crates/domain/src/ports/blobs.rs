@@ -26,9 +26,9 @@ pub trait Blobs: Send + Sync {
     /// blob.
     async fn read(&self, key: BlobKey, range: Option<Range<u64>>) -> Result<Option<Box<dyn Chunks>>, StoreError>;
 
-    /// A URL under which the storage itself serves the blob for `life`. `None` when it serves no
+    /// A URL under which the storage itself serves the blob for `lifetime`. `None` when it serves no
     /// files and the service has to.
-    async fn link(&self, key: BlobKey, life: Duration) -> Result<Option<String>, StoreError>;
+    async fn presigned_url(&self, key: BlobKey, lifetime: Duration) -> Result<Option<String>, StoreError>;
 
     /// All blobs. Whatever else lies in the storage is left out.
     fn list(&self) -> Box<dyn BlobListing>;
@@ -37,7 +37,7 @@ pub trait Blobs: Send + Sync {
     async fn delete(&self, key: BlobKey) -> Result<(), StoreError>;
 
     /// Deletes what uploads that began before a moment have left unfinished. Returns how many.
-    async fn delete_unfinished(&self, before: Timestamp) -> Result<u64, StoreError>;
+    async fn delete_unfinished_uploads(&self, before: Timestamp) -> Result<u64, StoreError>;
 }
 
 /// A blob that is being written. Nobody sees it before it is finished; dropping it undoes it, as far

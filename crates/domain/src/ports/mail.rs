@@ -95,7 +95,7 @@ pub trait OutboxQueue: Send + Sync {
     async fn retry(&self, workspace: WorkspaceId, dead: bool, now: Timestamp) -> Result<u64, StoreError>;
 
     /// Forgets mails that were sent before a moment, at most `limit`. Returns how many.
-    async fn forget_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+    async fn purge_sent_mail(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Stops mail to a voter, and drops what waits. Returns whether there is such a voter.
     async fn unsubscribe(

@@ -32,10 +32,10 @@ use crate::model::workspace::{Subdomain, Workspace};
 use crate::policy::mail_limits::MailBudgetWindow;
 use crate::policy::ranking::Candidate;
 use crate::ports::{
-    AttachmentWrites, Begun, BlobListing, BlobUpload, Blobs, ChangelogWrites, Chunks, Clock, CommentWrites, Directory,
-    Ended, GatePass, Health, Housekeeping, Ids, Insertion, Mailer, OperationGate, Outbox, OutboxQueue, Provisioning,
-    Random, RequestWrites, RetryPause, RoadmapReader, SettingWrites, Store, TextSearch, TrackWrites, UnitOfWork,
-    UsageStore, VoteWrites,
+    AttachmentWrites, BeginOutcome, BlobListing, BlobUpload, Blobs, ChangelogWrites, Chunks, Clock, CommentWrites,
+    EndOutcome, FeatureRequestWrites, Health, IdGenerator, Insertion, Mailer, Maintenance, OperationLockGuard,
+    OperationLocks, Outbox, OutboxQueue, Provisioning, Random, RetryPause, RoadmapReader, SettingWrites, Store,
+    TextSearch, TrackWrites, UnitOfWork, UsageStore, VoteWrites, WorkspaceDirectory,
 };
 
 mock! {
@@ -44,7 +44,7 @@ mock! {
 
     #[async_trait]
     impl Store for Store {
-        async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<Begun, StoreError>;
+        async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError>;
     }
 }
 
@@ -69,12 +69,12 @@ mock! {
 }
 
 mock! {
-    /// Double of [`OperationGate`].
-    pub OperationGate {}
+    /// Double of [`OperationLocks`].
+    pub OperationLocks {}
 
     #[async_trait]
-    impl OperationGate for OperationGate {
-        async fn enter(&self, workspace: WorkspaceId, key: &OperationKey) -> Option<GatePass>;
+    impl OperationLocks for OperationLocks {
+        async fn acquire(&self, workspace: WorkspaceId, key: &OperationKey) -> Option<OperationLockGuard>;
     }
 }
 
@@ -86,7 +86,7 @@ mock! {
     impl TextSearch for TextSearch {
         async fn candidates(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Vec<Candidate>, StoreError>;
         async fn similar_words(&self, workspace: WorkspaceId, word: &str) -> Result<Vec<String>, StoreError>;
-        async fn found(&self, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> Result<Vec<FoundFeatureRequest>, StoreError>;
+        async fn load_results(&self, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> Result<Vec<FoundFeatureRequest>, StoreError>;
     }
 }
 
@@ -99,7 +99,7 @@ mock! {
         async fn setting(&self, workspace: WorkspaceId) -> Result<Option<Setting>, StoreError>;
         async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError>;
         async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<Lane>, StoreError>;
-        async fn votes_of(&self, workspace: WorkspaceId, customer: &EmailAddress, page: PageRequest) -> Result<Listing<FeatureRequestSummary>, StoreError>;
+        async fn voted_requests(&self, workspace: WorkspaceId, customer: &EmailAddress, page: PageRequest) -> Result<Listing<FeatureRequestSummary>, StoreError>;
         async fn voters(&self, workspace: WorkspaceId, request: &FeatureRequestRef, page: PageRequest) -> Result<Option<Listing<Voter>>, StoreError>;
         async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError>;
         async fn attachment(&self, workspace: WorkspaceId, id: AttachmentId) -> Result<Option<Attachment>, StoreError>;
@@ -117,10 +117,10 @@ mock! {
 }
 
 mock! {
-    /// Double of [`Ids`].
-    pub Ids {}
+    /// Double of [`IdGenerator`].
+    pub IdGenerator {}
 
-    impl Ids for Ids {
+    impl IdGenerator for IdGenerator {
         fn next(&self, at: Timestamp) -> Uuid;
     }
 }
@@ -135,11 +135,11 @@ mock! {
 }
 
 mock! {
-    /// Double of [`Directory`].
-    pub Directory {}
+    /// Double of [`WorkspaceDirectory`].
+    pub WorkspaceDirectory {}
 
     #[async_trait]
-    impl Directory for Directory {
+    impl WorkspaceDirectory for WorkspaceDirectory {
         async fn credential(&self, subdomain: &Subdomain, digest: &KeyDigest) -> Result<Option<Credential>, StoreError>;
         async fn record_use(&self, credential: &Credential, at: Timestamp) -> Result<(), StoreError>;
         async fn workspace(&self, subdomain: &Subdomain) -> Result<Option<Workspace>, StoreError>;
@@ -150,13 +150,13 @@ mock! {
 }
 
 mock! {
-    /// Double of [`Housekeeping`].
-    pub Housekeeping {}
+    /// Double of [`Maintenance`].
+    pub Maintenance {}
 
     #[async_trait]
-    impl Housekeeping for Housekeeping {
-        async fn forget_operations(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
-        async fn blobs_without_rows(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError>;
+    impl Maintenance for Maintenance {
+        async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+        async fn find_orphaned_blobs(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError>;
         async fn delete_unused_attachments(&self, workspace: WorkspaceId, before: Timestamp, limit: u32) -> Result<Vec<UnusedAttachment>, StoreError>;
     }
 }
@@ -182,10 +182,10 @@ mock! {
         fn service_name(&self) -> &'static str;
         async fn create(&self, key: BlobKey, content_headers: &ContentHeaders) -> Result<Box<dyn BlobUpload>, StoreError>;
         async fn read(&self, key: BlobKey, range: Option<Range<u64>>) -> Result<Option<Box<dyn Chunks>>, StoreError>;
-        async fn link(&self, key: BlobKey, life: Duration) -> Result<Option<String>, StoreError>;
+        async fn presigned_url(&self, key: BlobKey, lifetime: Duration) -> Result<Option<String>, StoreError>;
         fn list(&self) -> Box<dyn BlobListing>;
         async fn delete(&self, key: BlobKey) -> Result<(), StoreError>;
-        async fn delete_unfinished(&self, before: Timestamp) -> Result<u64, StoreError>;
+        async fn delete_unfinished_uploads(&self, before: Timestamp) -> Result<u64, StoreError>;
     }
 }
 
@@ -215,7 +215,7 @@ mock! {
         async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError>;
         async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError>;
         async fn retry(&self, workspace: WorkspaceId, dead: bool, now: Timestamp) -> Result<u64, StoreError>;
-        async fn forget_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+        async fn purge_sent_mail(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
         async fn unsubscribe(&self, workspace: WorkspaceId, customer: CustomerId, what: Unsubscription, now: Timestamp) -> Result<bool, StoreError>;
     }
 }
@@ -226,15 +226,15 @@ mock! {
 
     #[async_trait]
     impl UnitOfWork for Unit {
-        async fn commit<'a>(self: Box<Self>, saved: Option<&'a SavedResponse>, at: Timestamp) -> Result<Ended, StoreError>;
-        async fn rollback(self: Box<Self>) -> Result<Ended, StoreError>;
+        async fn commit<'a>(self: Box<Self>, saved: Option<&'a SavedResponse>, at: Timestamp) -> Result<EndOutcome, StoreError>;
+        async fn rollback(self: Box<Self>) -> Result<EndOutcome, StoreError>;
     }
 
     #[async_trait]
-    impl RequestWrites for Unit {
-        async fn find_request(&mut self, request: &FeatureRequestRef) -> Result<Option<FeatureRequestSummary>, StoreError>;
-        async fn insert_request(&mut self, request: &NewFeatureRequest) -> Result<FeatureRequestSummary, StoreError>;
-        async fn place_request(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError>;
+    impl FeatureRequestWrites for Unit {
+        async fn find_feature_request(&mut self, request: &FeatureRequestRef) -> Result<Option<FeatureRequestSummary>, StoreError>;
+        async fn insert_feature_request(&mut self, request: &NewFeatureRequest) -> Result<FeatureRequestSummary, StoreError>;
+        async fn set_feature_request_track(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError>;
     }
 
     #[async_trait]
@@ -285,6 +285,6 @@ mock! {
         async fn insert_member(&mut self, member: &Member) -> Result<Insertion, StoreError>;
         async fn insert_api_key(&mut self, key: &ApiKey, digest: &KeyDigest) -> Result<(), StoreError>;
         async fn find_api_key(&mut self, key: ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
-        async fn end_api_key(&mut self, key: ApiKeyId, expires_at: Option<Timestamp>, revoked_at: Option<Timestamp>) -> Result<(), StoreError>;
+        async fn update_api_key_validity(&mut self, key: ApiKeyId, expires_at: Option<Timestamp>, revoked_at: Option<Timestamp>) -> Result<(), StoreError>;
     }
 }

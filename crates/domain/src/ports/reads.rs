@@ -32,7 +32,7 @@ pub trait RoadmapReader: Send + Sync {
     async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<Lane>, StoreError>;
 
     /// The requests a customer voted for, newest request first. An unknown customer voted for none.
-    async fn votes_of(
+    async fn voted_requests(
         &self,
         workspace: WorkspaceId,
         customer: &EmailAddress,
@@ -71,7 +71,7 @@ pub trait TextSearch: Send + Sync {
     async fn similar_words(&self, workspace: WorkspaceId, word: &str) -> Result<Vec<String>, StoreError>;
 
     /// These requests, in this order; one that is gone or private is left out.
-    async fn found(
+    async fn load_results(
         &self,
         workspace: WorkspaceId,
         requests: &[FeatureRequestId],
@@ -80,7 +80,7 @@ pub trait TextSearch: Send + Sync {
 
 /// Knows the workspaces and their keys.
 #[async_trait]
-pub trait Directory: Send + Sync {
+pub trait WorkspaceDirectory: Send + Sync {
     /// The key with this digest in the workspace of this subdomain, whether or not it still works.
     async fn credential(&self, subdomain: &Subdomain, digest: &KeyDigest) -> Result<Option<Credential>, StoreError>;
 
@@ -102,12 +102,12 @@ pub trait Directory: Send + Sync {
 
 /// Forgets what is no longer needed.
 #[async_trait]
-pub trait Housekeeping: Send + Sync {
+pub trait Maintenance: Send + Sync {
     /// Deletes up to `limit` saved answers of all workspaces from before a moment. Returns how many.
-    async fn forget_operations(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+    async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Those of these blobs that no attachment's row tells about.
-    async fn blobs_without_rows(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError>;
+    async fn find_orphaned_blobs(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError>;
 
     /// Deletes the rows of up to `limit` files of a workspace that were stored before a moment and are no
     /// changelog's cover. Returns them.

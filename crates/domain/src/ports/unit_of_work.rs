@@ -7,27 +7,27 @@ use crate::model::id::WorkspaceId;
 use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
 use crate::ports::{
-    AttachmentWrites, ChangelogWrites, CommentWrites, Outbox, Provisioning, RequestWrites, SettingWrites, TrackWrites,
-    VoteWrites,
+    AttachmentWrites, ChangelogWrites, CommentWrites, FeatureRequestWrites, Outbox, Provisioning, SettingWrites,
+    TrackWrites, VoteWrites,
 };
 
 /// How a unit of work began.
-pub enum Begun {
+pub enum BeginOutcome {
     /// It is open.
-    Open(Box<dyn UnitOfWork>),
+    Started(Box<dyn UnitOfWork>),
     /// Its operation key was used before: this was the answer. No unit is open.
     Replay(SavedResponse),
 }
 
 /// How a unit of work ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ended {
+pub enum EndOutcome {
     /// As it was told to, and nobody has answered under its operation key before.
-    AsTold,
+    Applied,
     /// Without any change, because its key was used before: this was the answer.
-    Answered(SavedResponse),
+    Replay(SavedResponse),
     /// Without any change, because another unit has the key, and the wait for its end took too long.
-    Busy,
+    KeyBusy,
 }
 
 /// Opens units of work.
@@ -39,13 +39,13 @@ pub trait Store: Send + Sync {
     /// that is not finished is waited for then; when the key turns out to have an answer, or the wait
     /// takes too long, statements fail and the unit's end tells why. A unit sees all that was
     /// committed before it claimed its key.
-    async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<Begun, StoreError>;
+    async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError>;
 }
 
 /// An open unit of work. Dropping it undoes everything, at once.
 #[async_trait]
 pub trait UnitOfWork:
-    RequestWrites
+    FeatureRequestWrites
     + VoteWrites
     + CommentWrites
     + TrackWrites
@@ -58,11 +58,11 @@ pub trait UnitOfWork:
 {
     /// Makes everything durable, together with the answer to be replayed for the unit's key.
     ///
-    /// Contract: when this returns [`Ended::AsTold`], no crash of the process or the machine undoes
+    /// Contract: when this returns [`EndOutcome::Applied`], no crash of the process or the machine undoes
     /// it; when it returns anything else, nothing was changed. `saved` is ignored for a unit without
     /// a key.
-    async fn commit(self: Box<Self>, saved: Option<&SavedResponse>, at: Timestamp) -> Result<Ended, StoreError>;
+    async fn commit(self: Box<Self>, saved: Option<&SavedResponse>, at: Timestamp) -> Result<EndOutcome, StoreError>;
 
     /// Undoes everything, the claim of the key included, and tells whether the key had an answer.
-    async fn rollback(self: Box<Self>) -> Result<Ended, StoreError>;
+    async fn rollback(self: Box<Self>) -> Result<EndOutcome, StoreError>;
 }

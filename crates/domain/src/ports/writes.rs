@@ -20,18 +20,24 @@ use crate::policy::mail_limits::MailBudgetWindow;
 
 /// Feature requests.
 #[async_trait]
-pub trait RequestWrites {
+pub trait FeatureRequestWrites {
     /// The request, if it exists in this workspace.
-    async fn find_request(&mut self, request: &FeatureRequestRef) -> Result<Option<FeatureRequestSummary>, StoreError>;
+    async fn find_feature_request(
+        &mut self,
+        request: &FeatureRequestRef,
+    ) -> Result<Option<FeatureRequestSummary>, StoreError>;
 
     /// Stores a request under the workspace's next tag number, with its author, its tags and what
     /// search finds it by.
     ///
     /// Contract: tag numbers count from 1 in each workspace, without reuse.
-    async fn insert_request(&mut self, request: &NewFeatureRequest) -> Result<FeatureRequestSummary, StoreError>;
+    async fn insert_feature_request(
+        &mut self,
+        request: &NewFeatureRequest,
+    ) -> Result<FeatureRequestSummary, StoreError>;
 
     /// Puts a request on a track of this workspace.
-    async fn place_request(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError>;
+    async fn set_feature_request_track(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError>;
 }
 
 /// Votes and the notes that come with them.
@@ -151,7 +157,7 @@ pub trait Provisioning {
     async fn find_api_key(&mut self, key: ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
 
     /// Sets when the key expires and when it was revoked.
-    async fn end_api_key(
+    async fn update_api_key_validity(
         &mut self,
         key: ApiKeyId,
         expires_at: Option<Timestamp>,

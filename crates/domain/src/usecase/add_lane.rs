@@ -7,8 +7,8 @@ use crate::model::id::LaneId;
 use crate::model::text::Name;
 use crate::model::track::Lane;
 use crate::ports::UnitOfWork;
-use crate::usecase::create_workspace::taken;
-use crate::usecase::executor::{Call, Operation};
+use crate::usecase::create_workspace::ensure_inserted;
+use crate::usecase::executor::{Operation, OperationContext};
 
 /// Adds a lane behind the others.
 #[derive(Debug, Clone)]
@@ -19,11 +19,11 @@ pub struct AddLane {
 
 #[async_trait]
 impl Operation for AddLane {
-    type Reply = Lane;
+    type Output = Lane;
 
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Lane, RoadmapError> {
-        let lane = Lane { id: call.new_id(LaneId::new), name: self.name.clone() };
-        taken(work.insert_lane(&lane).await?, || format!("lane `{}`", self.name))?;
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Lane, RoadmapError> {
+        let lane = Lane { id: context.new_id(LaneId::new), name: self.name.clone() };
+        ensure_inserted(work.insert_lane(&lane).await?, || format!("lane `{}`", self.name))?;
         Ok(lane)
     }
 }

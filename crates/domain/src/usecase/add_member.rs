@@ -8,8 +8,8 @@ use crate::model::id::MemberId;
 use crate::model::member::Member;
 use crate::model::text::Name;
 use crate::ports::UnitOfWork;
-use crate::usecase::create_workspace::taken;
-use crate::usecase::executor::{Call, Operation};
+use crate::usecase::create_workspace::ensure_inserted;
+use crate::usecase::executor::{Operation, OperationContext};
 
 /// Adds a member.
 #[derive(Debug, Clone)]
@@ -22,16 +22,16 @@ pub struct AddMember {
 
 #[async_trait]
 impl Operation for AddMember {
-    type Reply = Member;
+    type Output = Member;
 
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Member, RoadmapError> {
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Member, RoadmapError> {
         let member = Member {
-            id: call.new_id(MemberId::new),
+            id: context.new_id(MemberId::new),
             email: self.email.clone(),
             name: self.name.clone(),
-            created_at: call.now,
+            created_at: context.now,
         };
-        taken(work.insert_member(&member).await?, || format!("e-mail address `{}`", self.email.as_str()))?;
+        ensure_inserted(work.insert_member(&member).await?, || format!("e-mail address `{}`", self.email.as_str()))?;
         Ok(member)
     }
 }

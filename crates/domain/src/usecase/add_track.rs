@@ -7,8 +7,8 @@ use crate::model::id::TrackId;
 use crate::model::text::Name;
 use crate::model::track::Track;
 use crate::ports::UnitOfWork;
-use crate::usecase::create_workspace::taken;
-use crate::usecase::executor::{Call, Operation};
+use crate::usecase::create_workspace::ensure_inserted;
+use crate::usecase::executor::{Operation, OperationContext};
 
 /// Adds a track behind the others.
 #[derive(Debug, Clone)]
@@ -21,15 +21,15 @@ pub struct AddTrack {
 
 #[async_trait]
 impl Operation for AddTrack {
-    type Reply = Track;
+    type Output = Track;
 
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Track, RoadmapError> {
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Track, RoadmapError> {
         let lane = match &self.lane {
             Some(name) => Some(work.find_lane(name.as_str()).await?.ok_or(RoadmapError::NotFound(Resource::Lane))?),
             None => None,
         };
-        let track = Track { id: call.new_id(TrackId::new), name: self.name.clone(), lane };
-        taken(work.insert_track(&track).await?, || format!("track `{}`", self.name))?;
+        let track = Track { id: context.new_id(TrackId::new), name: self.name.clone(), lane };
+        ensure_inserted(work.insert_track(&track).await?, || format!("track `{}`", self.name))?;
         Ok(track)
     }
 }
@@ -38,16 +38,16 @@ impl Operation for AddTrack {
 mod tests {
     use super::*;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, call, name};
+    use crate::usecase::fixtures::{NumberedIds, context, name};
     use pollster::block_on;
 
     #[test]
-    fn a_track_cannot_map_to_a_lane_that_is_not_there() {
+    fn a_track_cannot_map_to_a_missing_lane() {
         let mut unit = MockUnit::new();
         unit.expect_find_lane().withf(|name| name == "Someday").returning(|_| Ok(None));
         let operation = AddTrack { name: name("Ideas"), lane: Some(name("Someday")) };
         let ids = NumberedIds::default();
-        let outcome = block_on(operation.perform(&call(&ids), &mut unit));
+        let outcome = block_on(operation.perform(&context(&ids), &mut unit));
         assert_eq!(outcome.unwrap_err().to_string(), "Lane does not exist.");
     }
 }

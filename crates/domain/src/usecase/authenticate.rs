@@ -5,18 +5,18 @@ use std::sync::Arc;
 use crate::error::{RoadmapError, StoreError};
 use crate::model::api_key::{Credential, KeyText};
 use crate::model::workspace::Subdomain;
-use crate::ports::{Clock, Directory};
+use crate::ports::{Clock, WorkspaceDirectory};
 
 /// Recognises callers.
 #[derive(Clone)]
 pub struct Authenticate {
-    directory: Arc<dyn Directory>,
+    directory: Arc<dyn WorkspaceDirectory>,
     clock: Arc<dyn Clock>,
 }
 
 /// A caller who was recognised.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recognised {
+pub struct Authenticated {
     /// Workspace and key.
     pub credential: Credential,
     /// Whether this use of the key is to be written down.
@@ -61,25 +61,25 @@ impl Rejection {
 
 /// A caller who was not recognised.
 #[derive(Debug)]
-pub enum NotRecognised {
+pub enum AuthenticationError {
     /// Sent away.
     Rejected(Rejection),
     /// Nobody can tell.
-    Failed(StoreError),
+    Store(StoreError),
 }
 
-impl From<StoreError> for NotRecognised {
+impl From<StoreError> for AuthenticationError {
     fn from(error: StoreError) -> Self {
-        Self::Failed(error)
+        Self::Store(error)
     }
 }
 
-impl From<NotRecognised> for RoadmapError {
+impl From<AuthenticationError> for RoadmapError {
     /// One error for all rejections, so that nobody learns which of them it was.
-    fn from(error: NotRecognised) -> Self {
+    fn from(error: AuthenticationError) -> Self {
         match error {
-            NotRecognised::Rejected(_) => Self::Unauthenticated,
-            NotRecognised::Failed(error) => error.into(),
+            AuthenticationError::Rejected(_) => Self::Unauthenticated,
+            AuthenticationError::Store(error) => error.into(),
         }
     }
 }
@@ -87,7 +87,7 @@ impl From<NotRecognised> for RoadmapError {
 impl Authenticate {
     /// Recognises callers by this directory.
     #[must_use]
-    pub fn new(directory: Arc<dyn Directory>, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(directory: Arc<dyn WorkspaceDirectory>, clock: Arc<dyn Clock>) -> Self {
         Self { directory, clock }
     }
 
@@ -95,8 +95,8 @@ impl Authenticate {
     ///
     /// # Errors
     /// Rejected, or those of the store. All rejections are one [`RoadmapError::Unauthenticated`].
-    pub async fn recognise(&self, subdomain: &Subdomain, key: &str) -> Result<Recognised, NotRecognised> {
-        let rejected = NotRecognised::Rejected;
+    pub async fn verify_key(&self, subdomain: &Subdomain, key: &str) -> Result<Authenticated, AuthenticationError> {
+        let rejected = AuthenticationError::Rejected;
         let key = KeyText::parse(key).ok_or(rejected(Rejection::Malformed))?;
         let credential = self.directory.credential(subdomain, &key.digest()).await?;
         let credential = credential.ok_or(rejected(Rejection::Unknown))?;
@@ -105,7 +105,7 @@ impl Authenticate {
             let is_revoked = credential.key.revoked_at.is_some_and(|at| at <= now);
             return Err(rejected(if is_revoked { Rejection::Revoked } else { Rejection::Expired }));
         }
-        Ok(Recognised { needs_last_use_update: credential.key.needs_last_use_update(now), credential })
+        Ok(Authenticated { needs_last_use_update: credential.key.needs_last_use_update(now), credential })
     }
 
     /// Writes down that the key was used just now.
@@ -124,7 +124,7 @@ mod tests {
     use crate::model::id::ApiKeyId;
     use crate::model::timestamp::Timestamp;
     use crate::model::workspace::Workspace;
-    use crate::ports::mocks::MockDirectory;
+    use crate::ports::mocks::MockWorkspaceDirectory;
     use crate::usecase::fixtures::{FixedClock, name, now, workspace};
     use pollster::block_on;
     use time::Duration;
@@ -152,25 +152,25 @@ mod tests {
         Credential { workspace: Workspace { id: workspace(), subdomain: acme() }, key }
     }
 
-    fn recognise(found: Option<Credential>) -> Result<Recognised, NotRecognised> {
-        let mut directory = MockDirectory::new();
+    fn verify(found: Option<Credential>) -> Result<Authenticated, AuthenticationError> {
+        let mut directory = MockWorkspaceDirectory::new();
         directory
             .expect_credential()
             .withf(|subdomain, digest| *subdomain == acme() && *digest == key().digest())
             .times(1)
             .return_once(|_, _| Ok(found));
         let authenticate = Authenticate::new(Arc::new(directory), Arc::new(FixedClock));
-        block_on(authenticate.recognise(&acme(), key().reveal()))
+        block_on(authenticate.verify_key(&acme(), key().reveal()))
     }
 
     #[test]
-    fn a_working_key_opens_its_workspace() {
-        let recognised = recognise(Some(credential(None, None))).unwrap();
-        assert_eq!(recognised, Recognised { credential: credential(None, None), needs_last_use_update: false });
+    fn a_valid_key_authenticates_in_its_workspace() {
+        let authenticated = verify(Some(credential(None, None))).unwrap();
+        assert_eq!(authenticated, Authenticated { credential: credential(None, None), needs_last_use_update: false });
     }
 
     #[test]
-    fn every_other_case_gets_the_same_answer() {
+    fn every_other_case_is_the_same_error() {
         let yesterday = Some(now().plus(-Duration::DAY));
         for (found, cause) in [
             (None, Rejection::Unknown),
@@ -179,19 +179,19 @@ mod tests {
             (Some(credential(None, Some(now()))), Rejection::Revoked),
             (Some(credential(yesterday, yesterday)), Rejection::Revoked),
         ] {
-            let error = recognise(found).unwrap_err();
-            assert!(matches!(error, NotRecognised::Rejected(found) if found == cause), "{error:?}");
+            let error = verify(found).unwrap_err();
+            assert!(matches!(error, AuthenticationError::Rejected(found) if found == cause), "{error:?}");
             assert!(matches!(error.into(), RoadmapError::Unauthenticated));
         }
     }
 
     #[test]
     fn a_mistyped_key_is_refused_without_asking_the_directory() {
-        let authenticate = Authenticate::new(Arc::new(MockDirectory::new()), Arc::new(FixedClock));
+        let authenticate = Authenticate::new(Arc::new(MockWorkspaceDirectory::new()), Arc::new(FixedClock));
         let mistyped = key().reveal().replace("rmk_kk", "rmk_kx");
         for raw in ["", "x", &mistyped] {
-            let error = block_on(authenticate.recognise(&acme(), raw)).unwrap_err();
-            assert!(matches!(error, NotRecognised::Rejected(Rejection::Malformed)), "{error:?}");
+            let error = block_on(authenticate.verify_key(&acme(), raw)).unwrap_err();
+            assert!(matches!(error, AuthenticationError::Rejected(Rejection::Malformed)), "{error:?}");
         }
     }
 }

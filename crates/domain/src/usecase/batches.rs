@@ -9,7 +9,7 @@ const BATCH: u32 = 1_000;
 ///
 /// # Errors
 /// Those of `delete`; what was deleted until then stays deleted.
-pub(crate) async fn delete_all<D: Future<Output = Result<u64, StoreError>>>(
+pub(crate) async fn delete_in_batches<D: Future<Output = Result<u64, StoreError>>>(
     delete: impl Fn(u32) -> D,
 ) -> Result<u64, StoreError> {
     let mut deleted = 0;

@@ -8,7 +8,7 @@ use crate::model::id::{CustomerId, NoteId};
 use crate::model::vote::{NewVote, VoteCast, VoteDraft};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Call, Operation};
+use crate::usecase::executor::{Operation, OperationContext};
 
 /// Casts a vote.
 #[derive(Debug, Clone)]
@@ -21,22 +21,26 @@ pub struct CastVote {
 
 #[async_trait]
 impl Operation for CastVote {
-    type Reply = VoteCast;
+    type Output = VoteCast;
 
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<VoteCast, RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<VoteCast, RoadmapError> {
         let missing = || RoadmapError::NotFound(Resource::FeatureRequest);
         let draft = match &self.draft {
             Ok(draft) => draft,
             Err(invalid) => {
-                work.find_request(&self.request).await?.ok_or_else(missing)?;
+                work.find_feature_request(&self.request).await?.ok_or_else(missing)?;
                 return Err(invalid.clone().into());
             }
         };
         let vote = NewVote {
             request: self.request,
-            customer: draft.customer.as_ref().map(|customer| customer.to_new_customer(call.new_id(CustomerId::new))),
-            note: draft.note.as_ref().map(|note| note.to_new_note(call.new_id(NoteId::new))),
-            at: call.now,
+            customer: draft.customer.as_ref().map(|customer| customer.to_new_customer(context.new_id(CustomerId::new))),
+            note: draft.note.as_ref().map(|note| note.to_new_note(context.new_id(NoteId::new))),
+            at: context.now,
         };
         work.cast_vote(&vote).await?.ok_or_else(missing)
     }
@@ -56,7 +60,7 @@ mod tests {
     use crate::model::note::NoteDraft;
     use crate::model::vote::VoteOutcome;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, call, now, request, summary};
+    use crate::usecase::fixtures::{NumberedIds, context, now, request, summary};
     use pollster::block_on;
 
     fn ann() -> Option<CustomerDraft> {
@@ -74,7 +78,7 @@ mod tests {
     ) -> Result<VoteCast, RoadmapError> {
         let ids = NumberedIds::default();
         let operation = CastVote { request: request(), draft: VoteDraft::new(customer, note) };
-        block_on(operation.perform(&call(&ids), unit))
+        block_on(operation.perform(&context(&ids), unit))
     }
 
     fn outcome(outcome: VoteOutcome) -> Result<Option<VoteCast>, StoreError> {
@@ -82,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_1_a_private_note_is_attached_on_every_call() {
+    fn rule_1_a_private_note_is_attached_on_every_request() {
         for result in [VoteOutcome::Registered, VoteOutcome::AlreadyVoted] {
             let mut unit = MockUnit::new();
             unit.expect_cast_vote()
@@ -142,11 +146,11 @@ mod tests {
     #[test]
     fn an_unknown_request_comes_before_bad_fields() {
         let mut unit = MockUnit::new();
-        unit.expect_find_request().returning(|_| Ok(None));
+        unit.expect_find_feature_request().returning(|_| Ok(None));
         assert!(matches!(cast(&mut unit, None, None), Err(RoadmapError::NotFound(Resource::FeatureRequest))));
 
         let mut unit = MockUnit::new();
-        unit.expect_find_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
+        unit.expect_find_feature_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
         match cast(&mut unit, None, None) {
             Err(RoadmapError::Invalid(invalid)) => assert_eq!(invalid, FieldError::missing("reference_note")),
             other => panic!("{other:?}"),

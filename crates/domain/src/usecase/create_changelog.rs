@@ -7,7 +7,7 @@ use crate::model::changelog::{self, Changelog, ChangelogDraft};
 use crate::model::id::ChangelogId;
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Call, Operation};
+use crate::usecase::executor::{Operation, OperationContext};
 
 /// Creates a changelog, as a draft or public at once.
 #[derive(Debug, Clone)]
@@ -18,21 +18,25 @@ pub struct CreateChangelog {
 
 #[async_trait]
 impl Operation for CreateChangelog {
-    type Reply = Changelog;
+    type Output = Changelog;
 
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Changelog, RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Changelog, RoadmapError> {
         let draft = self.draft.as_ref().map_err(Clone::clone)?;
         let cover = match draft.cover {
             Some(attachment) => Some(work.find_cover(attachment).await?.ok_or_else(changelog::invalid_cover)?),
             None => None,
         };
         let changelog = Changelog {
-            id: call.new_id(ChangelogId::new),
+            id: context.new_id(ChangelogId::new),
             title: draft.title.clone(),
             content: draft.content.clone(),
             cover,
-            published_at: draft.publish.then_some(call.now),
-            created_at: call.now,
+            published_at: draft.publish.then_some(context.now),
+            created_at: context.now,
         };
         work.insert_changelog(&changelog).await?;
         Ok(changelog)
@@ -50,7 +54,7 @@ mod tests {
     use crate::model::changelog::CoverImage;
     use crate::model::id::AttachmentId;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, call, now};
+    use crate::usecase::fixtures::{NumberedIds, context, now};
     use pollster::block_on;
     use uuid::Uuid;
 
@@ -61,11 +65,11 @@ mod tests {
     fn create(cover: Option<&str>, publish: bool, unit: &mut MockUnit) -> Result<Changelog, RoadmapError> {
         let draft = ChangelogDraft::parse(Some("1.2"), Some("<p>New</p>"), cover, publish, |_| Some(file()));
         let ids = NumberedIds::default();
-        block_on(CreateChangelog { draft }.perform(&call(&ids), unit))
+        block_on(CreateChangelog { draft }.perform(&context(&ids), unit))
     }
 
     #[test]
-    fn publishing_is_a_matter_of_the_moment() {
+    fn a_published_changelog_has_its_time_of_publication() {
         for (publish, status, published_at) in [(true, "published", Some(now())), (false, "draft", None)] {
             let mut unit = MockUnit::new();
             unit.expect_insert_changelog().times(1).returning(|_| Ok(()));

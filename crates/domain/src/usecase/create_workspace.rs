@@ -9,7 +9,7 @@ use crate::model::text::Name;
 use crate::model::track::{DEFAULT_LANES, DEFAULT_TRACKS, Lane, Track};
 use crate::model::workspace::{Subdomain, Workspace};
 use crate::ports::{Insertion, UnitOfWork};
-use crate::usecase::executor::{Call, Operation};
+use crate::usecase::executor::{Operation, OperationContext};
 
 /// Creates the workspace in whose unit it runs.
 #[derive(Debug, Clone)]
@@ -31,25 +31,29 @@ pub struct WorkspaceCreated {
 
 #[async_trait]
 impl Operation for CreateWorkspace {
-    type Reply = WorkspaceCreated;
+    type Output = WorkspaceCreated;
 
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<WorkspaceCreated, RoadmapError> {
-        let workspace = Workspace { id: call.workspace, subdomain: self.subdomain.clone() };
-        taken(work.insert_workspace(&workspace, &self.setting, call.now).await?, || {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<WorkspaceCreated, RoadmapError> {
+        let workspace = Workspace { id: context.workspace, subdomain: self.subdomain.clone() };
+        ensure_inserted(work.insert_workspace(&workspace, &self.setting, context.now).await?, || {
             format!("subdomain `{}`", self.subdomain)
         })?;
         let mut lanes = Vec::with_capacity(DEFAULT_LANES.len());
         for name in DEFAULT_LANES {
-            let lane = Lane { id: call.new_id(LaneId::new), name: Name::from_stored(name.to_owned()) };
-            taken(work.insert_lane(&lane).await?, || format!("lane `{name}`"))?;
+            let lane = Lane { id: context.new_id(LaneId::new), name: Name::from_stored(name.to_owned()) };
+            ensure_inserted(work.insert_lane(&lane).await?, || format!("lane `{name}`"))?;
             lanes.push(lane);
         }
         let mut tracks = Vec::with_capacity(DEFAULT_TRACKS.len());
         for starting in DEFAULT_TRACKS {
             let lane = lanes.iter().find(|lane| Some(lane.name.as_str()) == starting.lane).cloned();
             let name = Name::from_stored(starting.track.to_owned());
-            let track = Track { id: call.new_id(TrackId::new), name, lane };
-            taken(work.insert_track(&track).await?, || format!("track `{}`", starting.track))?;
+            let track = Track { id: context.new_id(TrackId::new), name, lane };
+            ensure_inserted(work.insert_track(&track).await?, || format!("track `{}`", starting.track))?;
             tracks.push(track);
         }
         Ok(WorkspaceCreated { workspace, tracks })
@@ -57,7 +61,7 @@ impl Operation for CreateWorkspace {
 }
 
 /// Turns a taken name into the command's error.
-pub(crate) fn taken(insertion: Insertion, what: impl FnOnce() -> String) -> Result<(), RoadmapError> {
+pub(crate) fn ensure_inserted(insertion: Insertion, what: impl FnOnce() -> String) -> Result<(), RoadmapError> {
     match insertion {
         Insertion::Inserted => Ok(()),
         Insertion::NameTaken => Err(RoadmapError::Taken { what: what() }),
@@ -68,7 +72,7 @@ pub(crate) fn taken(insertion: Insertion, what: impl FnOnce() -> String) -> Resu
 mod tests {
     use super::*;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, call, workspace};
+    use crate::usecase::fixtures::{NumberedIds, context, workspace};
     use pollster::block_on;
     use std::sync::{Arc, Mutex};
 
@@ -96,7 +100,7 @@ mod tests {
             Ok(Insertion::Inserted)
         });
         let ids = NumberedIds::default();
-        let created = block_on(operation().perform(&call(&ids), &mut unit)).unwrap();
+        let created = block_on(operation().perform(&context(&ids), &mut unit)).unwrap();
         assert_eq!(created.workspace.id, workspace());
         assert_eq!(created.tracks.len(), 6);
         assert_eq!(
@@ -121,7 +125,7 @@ mod tests {
         let mut unit = MockUnit::new();
         unit.expect_insert_workspace().returning(|_, _, _| Ok(Insertion::NameTaken));
         let ids = NumberedIds::default();
-        let outcome = block_on(operation().perform(&call(&ids), &mut unit));
+        let outcome = block_on(operation().perform(&context(&ids), &mut unit));
         assert_eq!(outcome.unwrap_err().to_string(), "subdomain `acme` is already taken");
     }
 }

@@ -27,7 +27,7 @@ use crate::policy::signed_reference::{Purpose, ReferenceSigner};
 use crate::ports::{Clock, Mailer, OutboxQueue};
 use crate::usecase::batches;
 
-pub use schedule::SENDS;
+pub use schedule::MAX_CONCURRENT_SENDS;
 use schedule::Schedule;
 
 /// How many mails of a big audience are written out at a time.
@@ -339,9 +339,9 @@ impl DeliverMail {
     ///
     /// # Errors
     /// Those of the store; what was deleted until then stays deleted.
-    pub async fn forget_sent(&self) -> Result<u64, RoadmapError> {
+    pub async fn purge_sent_mail(&self) -> Result<u64, RoadmapError> {
         let before = self.clock.now().plus(-MEMORY);
-        Ok(batches::delete_all(|limit| self.queue.forget_sent(before, limit)).await?)
+        Ok(batches::delete_in_batches(|limit| self.queue.purge_sent_mail(before, limit)).await?)
     }
 }
 
@@ -831,10 +831,10 @@ mod tests {
         let mut queue = MockOutboxQueue::new();
         let batches = AtomicU32::new(0);
         queue
-            .expect_forget_sent()
+            .expect_purge_sent_mail()
             .withf(|before, limit| (*before, *limit) == (now().plus(-Duration::days(30)), 1_000))
             .times(2)
             .returning(move |_, _| Ok(if batches.fetch_add(1, Ordering::SeqCst) == 0 { 1_000 } else { 7 }));
-        assert_eq!(block_on(deliver(queue, MockMailer::new()).forget_sent()).unwrap(), 1_007);
+        assert_eq!(block_on(deliver(queue, MockMailer::new()).purge_sent_mail()).unwrap(), 1_007);
     }
 }

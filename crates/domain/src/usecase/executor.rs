@@ -14,25 +14,25 @@ use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 use crate::policy::{idempotency, storage};
-use crate::ports::{Begun, Clock, Ended, Ids, OperationGate, RetryPause, Store, UnitOfWork};
+use crate::ports::{BeginOutcome, Clock, EndOutcome, IdGenerator, OperationLocks, RetryPause, Store, UnitOfWork};
 use crate::usecase::storage_budgets::{Reservation, StorageBudgets};
 
 /// How often a unit is run that the store undid through no fault of its own.
-const ATTEMPTS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 /// What a command knows about the call it serves.
-pub struct Call<'a> {
+pub struct OperationContext<'a> {
     /// The workspace: the only one the command can touch.
     pub workspace: WorkspaceId,
     /// The moment the unit began. All that the command stores carries this time.
     pub now: Timestamp,
-    ids: &'a dyn Ids,
+    ids: &'a dyn IdGenerator,
 }
 
-impl<'a> Call<'a> {
+impl<'a> OperationContext<'a> {
     /// A call in `workspace` at `now`.
     #[must_use]
-    pub fn new(workspace: WorkspaceId, now: Timestamp, ids: &'a dyn Ids) -> Self {
+    pub fn new(workspace: WorkspaceId, now: Timestamp, ids: &'a dyn IdGenerator) -> Self {
         Self { workspace, now, ids }
     }
 
@@ -46,12 +46,16 @@ impl<'a> Call<'a> {
 #[async_trait]
 pub trait Operation: Send + Sync {
     /// What there is to say about it afterwards.
-    type Reply: Send;
+    type Output: Send;
 
     /// Does it. May be called again after the store undid the unit, hence `&self`.
     ///
     /// The order of checks is the contract's: first whether the record exists, then the fields.
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Self::Reply, RoadmapError>;
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Self::Output, RoadmapError>;
 
     /// How many bytes of records it may add ([`crate::policy::storage`]). What adds none is never refused
     /// because the workspace stores too much.
@@ -62,9 +66,9 @@ pub trait Operation: Send + Sync {
 
 /// An answer, and whether it is one from before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct OperationResponse {
     /// Status and body.
-    pub reply: SavedResponse,
+    pub response: SavedResponse,
     /// Whether the operation key was used before and nothing ran.
     pub replayed: bool,
 }
@@ -73,15 +77,15 @@ pub struct Answer {
 #[derive(Clone)]
 pub struct Executor {
     store: Arc<dyn Store>,
-    gate: Arc<dyn OperationGate>,
+    locks: Arc<dyn OperationLocks>,
     pause: Arc<dyn RetryPause>,
     clock: Arc<dyn Clock>,
-    ids: Arc<dyn Ids>,
+    ids: Arc<dyn IdGenerator>,
     budgets: Option<Arc<StorageBudgets>>,
 }
 
-enum Settled<T> {
-    Ran(T),
+enum Outcome<T> {
+    Fresh(T),
     Replayed(SavedResponse),
 }
 
@@ -90,12 +94,12 @@ impl Executor {
     #[must_use]
     pub fn new(
         store: Arc<dyn Store>,
-        gate: Arc<dyn OperationGate>,
+        locks: Arc<dyn OperationLocks>,
         pause: Arc<dyn RetryPause>,
         clock: Arc<dyn Clock>,
-        ids: Arc<dyn Ids>,
+        ids: Arc<dyn IdGenerator>,
     ) -> Self {
-        Self { store, gate, pause, clock, ids, budgets: None }
+        Self { store, locks, pause, clock, ids, budgets: None }
     }
 
     /// Keeps workspaces within what they may store.
@@ -115,16 +119,16 @@ impl Executor {
         workspace: WorkspaceId,
         key: Option<&OperationKey>,
         operation: &O,
-        render: impl Fn(O::Reply) -> SavedResponse + Send + Sync,
-    ) -> Result<Answer, RoadmapError> {
-        let _pass = match key {
-            Some(key) => Some(self.gate.enter(workspace, key).await.ok_or(RoadmapError::OperationInProgress)?),
+        render: impl Fn(O::Output) -> SavedResponse + Send + Sync,
+    ) -> Result<OperationResponse, RoadmapError> {
+        let _guard = match key {
+            Some(key) => Some(self.locks.acquire(workspace, key).await.ok_or(RoadmapError::OperationInProgress)?),
             None => None,
         };
         let save = |reply: &SavedResponse| idempotency::should_save(reply).then(|| reply.clone());
-        Ok(match self.settle(workspace, key, operation, &render, &save).await? {
-            Settled::Ran(reply) => Answer { reply, replayed: false },
-            Settled::Replayed(reply) => Answer { reply, replayed: true },
+        Ok(match self.run_with_retries(workspace, key, operation, &render, &save).await? {
+            Outcome::Fresh(reply) => OperationResponse { response: reply, replayed: false },
+            Outcome::Replayed(reply) => OperationResponse { response: reply, replayed: true },
         })
     }
 
@@ -132,28 +136,32 @@ impl Executor {
     ///
     /// # Errors
     /// Those of the command, which then has no effect.
-    pub async fn apply<O: Operation>(&self, workspace: WorkspaceId, operation: &O) -> Result<O::Reply, RoadmapError> {
-        match self.settle(workspace, None, operation, &|reply| reply, &|_| None).await? {
-            Settled::Ran(reply) => Ok(reply),
-            Settled::Replayed(_) => Err(StoreError::Fatal("a unit without a key was replayed".into()).into()),
+    pub async fn run_without_key<O: Operation>(
+        &self,
+        workspace: WorkspaceId,
+        operation: &O,
+    ) -> Result<O::Output, RoadmapError> {
+        match self.run_with_retries(workspace, None, operation, &|reply| reply, &|_| None).await? {
+            Outcome::Fresh(reply) => Ok(reply),
+            Outcome::Replayed(_) => Err(StoreError::Fatal("a unit without a key was replayed".into()).into()),
         }
     }
 
-    async fn settle<O: Operation, T: Send>(
+    async fn run_with_retries<O: Operation, T: Send>(
         &self,
         workspace: WorkspaceId,
         key: Option<&OperationKey>,
         operation: &O,
-        render: &(impl Fn(O::Reply) -> T + Send + Sync),
+        render: &(impl Fn(O::Output) -> T + Send + Sync),
         save: &(impl Fn(&T) -> Option<SavedResponse> + Send + Sync),
-    ) -> Result<Settled<T>, RoadmapError> {
+    ) -> Result<Outcome<T>, RoadmapError> {
         let has_key = key.is_some();
         // What became of an earlier attempt whose commit got no result. Under a key that is no harm: the next attempt
         // finds the saved response, or runs.
         let mut unknown = None;
         for attempt in 1.. {
-            let is_last = attempt >= ATTEMPTS;
-            match self.once(workspace, key, operation, render, save).await {
+            let is_last = attempt >= MAX_ATTEMPTS;
+            match self.attempt(workspace, key, operation, render, save).await {
                 Err(RoadmapError::Store(error @ StoreError::Transient(_))) if !is_last => {
                     tracing::debug!(attempt, error = %ErrorChain::new(&error), "the unit of work was undone and runs again");
                 }
@@ -169,54 +177,54 @@ impl Executor {
                         (None, error) => error.into(),
                     });
                 }
-                settled => return settled,
+                result => return result,
             }
             self.pause.pause(attempt).await;
         }
         Err(StoreError::Fatal("a unit of work ran for ever".into()).into())
     }
 
-    async fn once<O: Operation, T: Send>(
+    async fn attempt<O: Operation, T: Send>(
         &self,
         workspace: WorkspaceId,
         key: Option<&OperationKey>,
         operation: &O,
-        render: &(impl Fn(O::Reply) -> T + Send + Sync),
+        render: &(impl Fn(O::Output) -> T + Send + Sync),
         save: &(impl Fn(&T) -> Option<SavedResponse> + Send + Sync),
-    ) -> Result<Settled<T>, RoadmapError> {
-        let added = self.added_by(workspace, operation).await?;
+    ) -> Result<Outcome<T>, RoadmapError> {
+        let added = self.max_added_usage(workspace, operation).await?;
         let mut work = match self.store.begin(workspace, key.cloned()).await? {
-            Begun::Open(work) => work,
-            Begun::Replay(saved) => return Ok(Settled::Replayed(saved)),
+            BeginOutcome::Started(work) => work,
+            BeginOutcome::Replay(saved) => return Ok(Outcome::Replayed(saved)),
         };
-        let call = Call::new(workspace, self.clock.now(), &*self.ids);
+        let context = OperationContext::new(workspace, self.clock.now(), &*self.ids);
         // A unit that is over the budget is rolled back, which tells whether its key has an answer.
-        let room = self.reserve(workspace, added);
-        let performed = match &room {
-            Ok(_) => operation.perform(&call, &mut *work).await,
+        let reservation = self.reserve(workspace, added);
+        let performed = match &reservation {
+            Ok(_) => operation.perform(&context, &mut *work).await,
             Err(over) => Err((*over).into()),
         };
         match performed {
             Ok(reply) => {
                 let rendered = render(reply);
                 let saved = if key.is_some() { save(&rendered) } else { None };
-                match work.commit(saved.as_ref(), call.now).await? {
-                    Ended::AsTold => {
-                        if let Ok(Some(room)) = room {
+                match work.commit(saved.as_ref(), context.now).await? {
+                    EndOutcome::Applied => {
+                        if let Ok(Some(reservation)) = reservation {
                             let response =
                                 key.zip(saved.as_ref()).map(|(key, saved)| storage::saved_response_bytes(key, saved));
-                            room.keep(Usage::from_records(response.unwrap_or(0)));
+                            reservation.commit(Usage::from_records(response.unwrap_or(0)));
                         }
-                        Ok(Settled::Ran(rendered))
+                        Ok(Outcome::Fresh(rendered))
                     }
-                    Ended::Answered(reply) => Ok(Settled::Replayed(reply)),
-                    Ended::Busy => Err(RoadmapError::OperationInProgress),
+                    EndOutcome::Replay(reply) => Ok(Outcome::Replayed(reply)),
+                    EndOutcome::KeyBusy => Err(RoadmapError::OperationInProgress),
                 }
             }
             Err(error) => match work.rollback().await {
-                Ok(Ended::AsTold) => Err(error),
-                Ok(Ended::Answered(reply)) => Ok(Settled::Replayed(reply)),
-                Ok(Ended::Busy) => Err(RoadmapError::OperationInProgress),
+                Ok(EndOutcome::Applied) => Err(error),
+                Ok(EndOutcome::Replay(reply)) => Ok(Outcome::Replayed(reply)),
+                Ok(EndOutcome::KeyBusy) => Err(RoadmapError::OperationInProgress),
                 // Perhaps the key has an answer: then the command's error is not the one to give.
                 Err(second) if key.is_some() => Err(second.into()),
                 // It only delays the next unit, because the store undoes what is dropped.
@@ -229,7 +237,7 @@ impl Executor {
     }
 
     /// What the operation may add. The workspace's total is at hand afterwards.
-    async fn added_by<O: Operation>(&self, workspace: WorkspaceId, operation: &O) -> Result<Usage, StoreError> {
+    async fn max_added_usage<O: Operation>(&self, workspace: WorkspaceId, operation: &O) -> Result<Usage, StoreError> {
         let Some(budgets) = &self.budgets else { return Ok(Usage::default()) };
         let bytes = operation.stored_bytes();
         if bytes > 0 {
@@ -252,7 +260,7 @@ mod tests {
     use crate::error::{Budget, FieldError, Resource};
     use crate::model::usage::StoredUsage;
     use crate::policy::storage::StorageLimits;
-    use crate::ports::mocks::{MockOperationGate, MockRetryPause, MockStore, MockUnit, MockUsageStore};
+    use crate::ports::mocks::{MockOperationLocks, MockRetryPause, MockStore, MockUnit, MockUsageStore};
     use crate::usecase::fixtures::{FixedClock, NumberedIds, now, workspace};
     use mockall::Sequence;
     use pollster::block_on;
@@ -276,9 +284,13 @@ mod tests {
 
     #[async_trait]
     impl Operation for Counted {
-        type Reply = &'static str;
+        type Output = &'static str;
 
-        async fn perform(&self, _: &Call<'_>, _: &mut dyn UnitOfWork) -> Result<&'static str, RoadmapError> {
+        async fn perform(
+            &self,
+            _: &OperationContext<'_>,
+            _: &mut dyn UnitOfWork,
+        ) -> Result<&'static str, RoadmapError> {
             self.runs.fetch_add(1, Ordering::SeqCst);
             (self.end)()
         }
@@ -292,22 +304,22 @@ mod tests {
         OperationKey::parse(raw).unwrap().unwrap()
     }
 
-    fn open_gate() -> MockOperationGate {
-        let mut gate = MockOperationGate::new();
-        gate.expect_enter().returning(|_, _| Some(Box::new(())));
-        gate
+    fn free_locks() -> MockOperationLocks {
+        let mut locks = MockOperationLocks::new();
+        locks.expect_acquire().returning(|_, _| Some(Box::new(())));
+        locks
     }
 
-    fn closed_to_all() -> MockOperationGate {
-        MockOperationGate::new()
+    fn unused_locks() -> MockOperationLocks {
+        MockOperationLocks::new()
     }
 
-    fn executor(store: MockStore, gate: MockOperationGate) -> Executor {
-        pausing(store, gate, 0)
+    fn executor(store: MockStore, locks: MockOperationLocks) -> Executor {
+        pausing(store, locks, 0)
     }
 
     /// An executor that pauses so often, each time longer.
-    fn pausing(store: MockStore, gate: MockOperationGate, pauses: usize) -> Executor {
+    fn pausing(store: MockStore, locks: MockOperationLocks, pauses: usize) -> Executor {
         let mut pause = MockRetryPause::new();
         let paused = AtomicU32::new(0);
         pause
@@ -316,59 +328,59 @@ mod tests {
             .times(pauses)
             .returning(|_| ());
         let ids = Arc::new(NumberedIds::default());
-        Executor::new(Arc::new(store), Arc::new(gate), Arc::new(pause), Arc::new(FixedClock), ids)
+        Executor::new(Arc::new(store), Arc::new(locks), Arc::new(pause), Arc::new(FixedClock), ids)
     }
 
     /// A store whose units end one after the other in these ways when they are committed.
-    fn committing_as(outcomes: Vec<Result<Ended, StoreError>>) -> MockStore {
+    fn committing_as(outcomes: Vec<Result<EndOutcome, StoreError>>) -> MockStore {
         let mut store = MockStore::new();
         let outcomes = std::sync::Mutex::new(outcomes.into_iter());
         store.expect_begin().returning(move |_, _| {
             let outcome = outcomes.lock().unwrap().next().expect("no further unit");
             let mut unit = MockUnit::new();
             unit.expect_commit().return_once(move |_, _| outcome);
-            Ok(Begun::Open(Box::new(unit)))
+            Ok(BeginOutcome::Started(Box::new(unit)))
         });
         store
     }
 
-    fn lost() -> Result<Ended, StoreError> {
+    fn lost() -> Result<EndOutcome, StoreError> {
         Err(StoreError::OutcomeUnknown("connection closed".into()))
     }
 
-    fn away() -> Result<Ended, StoreError> {
+    fn away() -> Result<EndOutcome, StoreError> {
         Err(StoreError::Unavailable("gone".into()))
     }
 
     #[test]
-    fn a_lost_commit_without_a_key_is_told_as_unknown_and_runs_once() {
+    fn a_lost_commit_without_a_key_is_reported_as_unknown_and_runs_once() {
         let operation = Counted::ending(|| Ok("done"));
         let store = committing_as(vec![lost()]);
-        let outcome = block_on(executor(store, open_gate()).run(workspace(), None, &operation, created));
+        let outcome = block_on(executor(store, free_locks()).run(workspace(), None, &operation, created));
         assert!(matches!(outcome, Err(RoadmapError::OutcomeUnknown { has_key: false, .. })), "{outcome:?}");
         assert_eq!(operation.runs(), 1);
     }
 
     #[test]
-    fn a_lost_commit_with_a_key_is_looked_for_by_the_key() {
+    fn a_lost_commit_with_a_key_is_resolved_by_the_key() {
         for (outcomes, runs, replayed) in [
-            (vec![lost(), Ok(Ended::Answered(created("done")))], 2, true),
-            (vec![lost(), Ok(Ended::AsTold)], 2, false),
-            (vec![lost(), lost(), Ok(Ended::AsTold)], 3, false),
+            (vec![lost(), Ok(EndOutcome::Replay(created("done")))], 2, true),
+            (vec![lost(), Ok(EndOutcome::Applied)], 2, false),
+            (vec![lost(), lost(), Ok(EndOutcome::Applied)], 3, false),
         ] {
             let operation = Counted::ending(|| Ok("done"));
-            let executor = pausing(committing_as(outcomes), open_gate(), usize::try_from(runs).unwrap() - 1);
+            let executor = pausing(committing_as(outcomes), free_locks(), usize::try_from(runs).unwrap() - 1);
             let answer = block_on(executor.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
-            assert_eq!(answer, Answer { reply: created("done"), replayed });
+            assert_eq!(answer, OperationResponse { response: created("done"), replayed });
             assert_eq!(operation.runs(), runs);
         }
     }
 
     #[test]
-    fn a_lost_commit_that_cannot_be_looked_for_is_told_as_unknown() {
+    fn a_lost_commit_that_cannot_be_resolved_is_reported_as_unknown() {
         for (outcomes, pauses) in [(vec![lost(), away()], 1), (vec![lost(), lost(), lost()], 2)] {
             let operation = Counted::ending(|| Ok("done"));
-            let executor = pausing(committing_as(outcomes), open_gate(), pauses);
+            let executor = pausing(committing_as(outcomes), free_locks(), pauses);
             let outcome = block_on(executor.run(workspace(), Some(&key("k")), &operation, created));
             assert!(matches!(outcome, Err(RoadmapError::OutcomeUnknown { has_key: true, .. })), "{outcome:?}");
         }
@@ -386,8 +398,8 @@ mod tests {
                         && *at == now()
                 })
                 .times(1)
-                .return_once(|_, _| Ok(Ended::AsTold));
-            Ok(Begun::Open(Box::new(unit)))
+                .return_once(|_, _| Ok(EndOutcome::Applied));
+            Ok(BeginOutcome::Started(Box::new(unit)))
         });
         store
     }
@@ -397,21 +409,21 @@ mod tests {
         let mut store = MockStore::new();
         store.expect_begin().times(1).return_once(|_, _| {
             let mut unit = MockUnit::new();
-            unit.expect_rollback().times(1).return_once(|| Ok(Ended::AsTold));
-            Ok(Begun::Open(Box::new(unit)))
+            unit.expect_rollback().times(1).return_once(|| Ok(EndOutcome::Applied));
+            Ok(BeginOutcome::Started(Box::new(unit)))
         });
         store
     }
 
     /// A store whose only unit ends in this way, whatever it is told.
-    fn ending(ended: Ended) -> MockStore {
+    fn ending(ended: EndOutcome) -> MockStore {
         let mut store = MockStore::new();
         store.expect_begin().times(1).return_once(move |_, _| {
             let (committed, undone) = (ended.clone(), ended);
             let mut unit = MockUnit::new();
             unit.expect_commit().return_once(|_, _| Ok(committed));
             unit.expect_rollback().return_once(|| Ok(undone));
-            Ok(Begun::Open(Box::new(unit)))
+            Ok(BeginOutcome::Started(Box::new(unit)))
         });
         store
     }
@@ -435,58 +447,58 @@ mod tests {
             .times(1)
             .return_once(|_, _| {
                 let mut unit = MockUnit::new();
-                unit.expect_commit().return_once(|_, _| Ok(Ended::AsTold));
-                Ok(Begun::Open(Box::new(unit)))
+                unit.expect_commit().return_once(|_, _| Ok(EndOutcome::Applied));
+                Ok(BeginOutcome::Started(Box::new(unit)))
             });
         let operation = Counted::ending(|| Ok("done"));
-        block_on(executor(store, open_gate()).run(workspace(), Some(&key("k 1")), &operation, created)).unwrap();
+        block_on(executor(store, free_locks()).run(workspace(), Some(&key("k 1")), &operation, created)).unwrap();
     }
 
     #[test]
-    fn rule_2_the_first_answer_is_saved_with_the_effect_and_a_later_call_replays_it() {
+    fn rule_2_the_first_response_is_saved_with_the_effect_and_a_later_request_replays_it() {
         let operation = Counted::ending(|| Ok("done"));
-        let first = executor(committing(Some(created("done"))), open_gate());
+        let first = executor(committing(Some(created("done"))), free_locks());
         let answer = block_on(first.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
-        assert_eq!(answer, Answer { reply: created("done"), replayed: false });
+        assert_eq!(answer, OperationResponse { response: created("done"), replayed: false });
 
         let mut store = MockStore::new();
-        store.expect_begin().times(1).return_once(|_, _| Ok(Begun::Replay(created("done"))));
+        store.expect_begin().times(1).return_once(|_, _| Ok(BeginOutcome::Replay(created("done"))));
         let answer =
-            block_on(executor(store, open_gate()).run(workspace(), Some(&key("k")), &operation, created)).unwrap();
-        assert_eq!(answer, Answer { reply: created("done"), replayed: true });
+            block_on(executor(store, free_locks()).run(workspace(), Some(&key("k")), &operation, created)).unwrap();
+        assert_eq!(answer, OperationResponse { response: created("done"), replayed: true });
         assert_eq!(operation.runs(), 1);
     }
 
     #[test]
-    fn rule_3_the_key_is_scoped_to_the_workspace_of_the_call() {
+    fn rule_3_the_key_is_scoped_to_the_workspace_of_the_request() {
         let mut store = MockStore::new();
         store
             .expect_begin()
             .withf(|asked, _| *asked == workspace())
             .times(1)
-            .return_once(|_, _| Ok(Begun::Replay(created("x"))));
-        let mut gate = MockOperationGate::new();
-        gate.expect_enter().withf(|asked, _| *asked == workspace()).times(1).returning(|_, _| Some(Box::new(())));
+            .return_once(|_, _| Ok(BeginOutcome::Replay(created("x"))));
+        let mut locks = MockOperationLocks::new();
+        locks.expect_acquire().withf(|asked, _| *asked == workspace()).times(1).returning(|_, _| Some(Box::new(())));
         let operation = Counted::ending(|| Ok("done"));
-        block_on(executor(store, gate).run(workspace(), Some(&key("k")), &operation, created)).unwrap();
+        block_on(executor(store, locks).run(workspace(), Some(&key("k")), &operation, created)).unwrap();
     }
 
     #[test]
-    fn rule_4_a_replay_looks_at_nothing_but_the_key() {
+    fn rule_4_a_replay_depends_on_the_key_alone() {
         // The second call would fail, were it looked at.
         let operation = Counted::ending(|| Err(FieldError::missing("content").into()));
         let mut store = MockStore::new();
-        store.expect_begin().return_once(|_, _| Ok(Begun::Replay(created("first"))));
+        store.expect_begin().return_once(|_, _| Ok(BeginOutcome::Replay(created("first"))));
         let answer =
-            block_on(executor(store, open_gate()).run(workspace(), Some(&key("k")), &operation, created)).unwrap();
-        assert_eq!((answer.reply, answer.replayed, operation.runs()), (created("first"), true, 0));
+            block_on(executor(store, free_locks()).run(workspace(), Some(&key("k")), &operation, created)).unwrap();
+        assert_eq!((answer.response, answer.replayed, operation.runs()), (created("first"), true, 0));
     }
 
     #[test]
     fn rule_5_another_key_runs_again() {
         let operation = Counted::ending(|| Ok("done"));
         for raw in ["k1", "k2", "K1", "k1 "] {
-            let answer = block_on(executor(committing(Some(created("done"))), open_gate()).run(
+            let answer = block_on(executor(committing(Some(created("done"))), free_locks()).run(
                 workspace(),
                 Some(&key(raw)),
                 &operation,
@@ -498,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_6_a_failed_call_saves_nothing() {
+    fn rule_6_a_failed_request_saves_nothing() {
         for end in [
             (|| Err(RoadmapError::NotFound(Resource::FeatureRequest))) as fn() -> Result<&'static str, RoadmapError>,
             || Err(FieldError::missing("content").into()),
@@ -506,23 +518,23 @@ mod tests {
         ] {
             let operation = Counted::ending(end);
             let outcome =
-                block_on(executor(rolling_back(), open_gate()).run(workspace(), Some(&key("k")), &operation, created));
+                block_on(executor(rolling_back(), free_locks()).run(workspace(), Some(&key("k")), &operation, created));
             assert!(outcome.is_err());
         }
         // An answer that is no success is not saved either, should a command ever give one.
         let operation = Counted::ending(|| Ok("no"));
         let refused = |_| SavedResponse { status: 422, body: vec![] };
-        block_on(executor(committing(None), open_gate()).run(workspace(), Some(&key("k")), &operation, refused))
+        block_on(executor(committing(None), free_locks()).run(workspace(), Some(&key("k")), &operation, refused))
             .unwrap();
     }
 
     #[test]
-    fn rule_7_without_a_key_every_call_runs_and_nothing_is_saved() {
+    fn rule_7_without_a_key_every_request_runs_and_nothing_is_saved() {
         let operation = Counted::ending(|| Ok("done"));
         for _ in 0..2 {
             // Not even the gate is asked.
             let answer =
-                block_on(executor(committing(None), closed_to_all()).run(workspace(), None, &operation, created))
+                block_on(executor(committing(None), unused_locks()).run(workspace(), None, &operation, created))
                     .unwrap();
             assert!(!answer.replayed);
         }
@@ -530,31 +542,36 @@ mod tests {
     }
 
     #[test]
-    fn rule_8_a_concurrent_call_waits_at_the_gate_before_it_asks_the_store() {
+    fn rule_8_a_concurrent_request_waits_for_the_lock_before_it_asks_the_store() {
         let mut order = Sequence::new();
-        let mut gate = MockOperationGate::new();
-        gate.expect_enter().times(1).in_sequence(&mut order).returning(|_, _| Some(Box::new(())));
+        let mut locks = MockOperationLocks::new();
+        locks.expect_acquire().times(1).in_sequence(&mut order).returning(|_, _| Some(Box::new(())));
         let mut store = MockStore::new();
-        store.expect_begin().times(1).in_sequence(&mut order).return_once(|_, _| Ok(Begun::Replay(created("first"))));
+        store
+            .expect_begin()
+            .times(1)
+            .in_sequence(&mut order)
+            .return_once(|_, _| Ok(BeginOutcome::Replay(created("first"))));
         let operation = Counted::ending(|| Ok("second"));
-        let answer = block_on(executor(store, gate).run(workspace(), Some(&key("k")), &operation, created)).unwrap();
-        assert_eq!(answer.reply, created("first"));
+        let answer = block_on(executor(store, locks).run(workspace(), Some(&key("k")), &operation, created)).unwrap();
+        assert_eq!(answer.response, created("first"));
     }
 
     #[test]
-    fn a_wait_that_takes_too_long_is_given_up_before_anything_begins() {
-        let mut gate = MockOperationGate::new();
-        gate.expect_enter().returning(|_, _| None);
+    fn a_lock_that_is_not_acquired_in_time_fails_before_a_unit_begins() {
+        let mut locks = MockOperationLocks::new();
+        locks.expect_acquire().returning(|_, _| None);
         let operation = Counted::ending(|| Ok("done"));
-        let outcome = block_on(executor(MockStore::new(), gate).run(workspace(), Some(&key("k")), &operation, created));
+        let outcome =
+            block_on(executor(MockStore::new(), locks).run(workspace(), Some(&key("k")), &operation, created));
         assert!(matches!(outcome, Err(RoadmapError::OperationInProgress)));
         assert_eq!(operation.runs(), 0);
     }
 
     #[test]
-    fn a_key_that_another_process_holds_for_too_long_is_given_up() {
+    fn a_key_that_another_process_holds_for_too_long_is_in_progress() {
         for operation in late() {
-            let answer = block_on(executor(ending(Ended::Busy), open_gate()).run(
+            let answer = block_on(executor(ending(EndOutcome::KeyBusy), free_locks()).run(
                 workspace(),
                 Some(&key("k")),
                 &operation,
@@ -565,51 +582,51 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_turns_up_with_the_end_of_the_unit_is_replayed() {
+    fn a_saved_response_found_at_the_end_of_the_unit_is_replayed() {
         for operation in late() {
-            let store = ending(Ended::Answered(created("first")));
-            let answer = block_on(executor(store, open_gate()).run(workspace(), Some(&key("k")), &operation, created));
-            assert_eq!(answer.unwrap(), Answer { reply: created("first"), replayed: true });
+            let store = ending(EndOutcome::Replay(created("first")));
+            let answer = block_on(executor(store, free_locks()).run(workspace(), Some(&key("k")), &operation, created));
+            assert_eq!(answer.unwrap(), OperationResponse { response: created("first"), replayed: true });
         }
     }
 
     #[test]
-    fn a_failed_rollback_with_a_key_is_the_answer_because_the_key_may_have_another() {
+    fn a_failed_rollback_with_a_key_is_the_result_because_the_key_may_have_a_saved_response() {
         let mut store = MockStore::new();
         store.expect_begin().times(1).return_once(|_, _| {
             let mut unit = MockUnit::new();
             unit.expect_rollback().return_once(|| Err(StoreError::Unavailable("gone".into())));
-            Ok(Begun::Open(Box::new(unit)))
+            Ok(BeginOutcome::Started(Box::new(unit)))
         });
         let operation = Counted::ending(|| Err(FieldError::missing("content").into()));
-        let outcome = block_on(executor(store, open_gate()).run(workspace(), Some(&key("k")), &operation, created));
+        let outcome = block_on(executor(store, free_locks()).run(workspace(), Some(&key("k")), &operation, created));
         assert!(matches!(outcome, Err(RoadmapError::Store(StoreError::Unavailable(_)))));
     }
 
     #[test]
-    fn a_unit_that_the_store_undid_runs_again_a_bounded_number_of_times() {
+    fn a_unit_that_the_store_rolled_back_is_retried_a_bounded_number_of_times() {
         let operation = Counted::ending(|| Err(StoreError::Transient("undone".into()).into()));
         let mut store = MockStore::new();
         store.expect_begin().times(3).returning(|_, _| {
             let mut unit = MockUnit::new();
-            unit.expect_rollback().return_once(|| Ok(Ended::AsTold));
-            Ok(Begun::Open(Box::new(unit)))
+            unit.expect_rollback().return_once(|| Ok(EndOutcome::Applied));
+            Ok(BeginOutcome::Started(Box::new(unit)))
         });
-        let outcome = block_on(pausing(store, open_gate(), 2).run(workspace(), Some(&key("k")), &operation, created));
+        let outcome = block_on(pausing(store, free_locks(), 2).run(workspace(), Some(&key("k")), &operation, created));
         assert!(matches!(outcome, Err(RoadmapError::Store(StoreError::Transient(_)))));
         assert_eq!(operation.runs(), 3);
     }
 
     #[test]
-    fn a_failed_commit_is_the_answer() {
+    fn a_failed_commit_is_the_result() {
         let mut store = MockStore::new();
         store.expect_begin().times(1).return_once(|_, _| {
             let mut unit = MockUnit::new();
             unit.expect_commit().return_once(|_, _| Err(StoreError::Unavailable("disk full".into())));
-            Ok(Begun::Open(Box::new(unit)))
+            Ok(BeginOutcome::Started(Box::new(unit)))
         });
         let operation = Counted::ending(|| Ok("done"));
-        let outcome = block_on(executor(store, open_gate()).run(workspace(), None, &operation, created));
+        let outcome = block_on(executor(store, free_locks()).run(workspace(), None, &operation, created));
         assert!(matches!(outcome, Err(RoadmapError::Store(StoreError::Unavailable(_)))));
     }
 
@@ -618,10 +635,14 @@ mod tests {
 
     #[async_trait]
     impl Operation for Adding {
-        type Reply = &'static str;
+        type Output = &'static str;
 
-        async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<&'static str, RoadmapError> {
-            self.1.perform(call, work).await
+        async fn perform(
+            &self,
+            context: &OperationContext<'_>,
+            work: &mut dyn UnitOfWork,
+        ) -> Result<&'static str, RoadmapError> {
+            self.1.perform(context, work).await
         }
 
         fn stored_bytes(&self) -> u64 {
@@ -643,39 +664,42 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_does_not_run_and_what_adds_nothing_does() {
+    fn an_operation_over_the_budget_does_not_run_and_one_that_adds_nothing_does() {
         let budgets = nearly_used_up(usage());
         let too_large = Adding(101, Counted::ending(|| Ok("done")));
-        let refused = executor(rolling_back(), open_gate()).with_budgets(budgets.clone());
+        let refused = executor(rolling_back(), free_locks()).with_budgets(budgets.clone());
         let outcome = block_on(refused.run(workspace(), Some(&key("k")), &too_large, created));
         let over = OverBudget { budget: Budget::StoredRecords, limit: 1_000 };
         assert!(matches!(outcome, Err(RoadmapError::OverBudget(found)) if found == over));
         assert_eq!(too_large.1.runs(), 0);
 
         let last = Adding(100, Counted::ending(|| Ok("done")));
-        let runs = executor(committing(None), closed_to_all()).with_budgets(budgets.clone());
-        block_on(runs.apply(workspace(), &last)).unwrap();
+        let runs = executor(committing(None), unused_locks()).with_budgets(budgets.clone());
+        block_on(runs.run_without_key(workspace(), &last)).unwrap();
         let move_ = Adding(0, Counted::ending(|| Ok("moved")));
-        let runs = executor(committing(Some(created("moved"))), open_gate()).with_budgets(budgets);
+        let runs = executor(committing(Some(created("moved"))), free_locks()).with_budgets(budgets);
         block_on(runs.run(workspace(), Some(&key("k")), &move_, created)).unwrap();
         assert_eq!((last.1.runs(), move_.1.runs()), (1, 1));
     }
 
     #[test]
-    fn a_replay_needs_no_room() {
+    fn a_replay_needs_no_budget() {
         // A store tells of the key when the unit begins or when it ends.
         let mut at_once = MockStore::new();
-        at_once.expect_begin().return_once(|_, _| Ok(Begun::Replay(created("first"))));
-        for store in [at_once, ending(Ended::Answered(created("first")))] {
+        at_once.expect_begin().return_once(|_, _| Ok(BeginOutcome::Replay(created("first"))));
+        for store in [at_once, ending(EndOutcome::Replay(created("first")))] {
             let operation = Adding(101, Counted::ending(|| Ok("second")));
-            let executor = executor(store, open_gate()).with_budgets(nearly_used_up(usage()));
+            let executor = executor(store, free_locks()).with_budgets(nearly_used_up(usage()));
             let answer = block_on(executor.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
-            assert_eq!((answer, operation.1.runs()), (Answer { reply: created("first"), replayed: true }, 0));
+            assert_eq!(
+                (answer, operation.1.runs()),
+                (OperationResponse { response: created("first"), replayed: true }, 0)
+            );
         }
     }
 
     #[test]
-    fn what_was_committed_counts_with_its_saved_answer_and_what_failed_does_not() {
+    fn committed_operations_count_with_their_saved_response_and_failed_ones_do_not() {
         let mut usage = usage();
         // A row of 200 bytes, the key and the body.
         usage
@@ -685,34 +709,34 @@ mod tests {
             .return_once(|_, _| Ok(StoredUsage::default()));
         let budgets = nearly_used_up(usage);
         let failing = Adding(100, Counted::ending(|| Err(FieldError::missing("content").into())));
-        let fails = executor(rolling_back(), open_gate()).with_budgets(budgets.clone());
+        let fails = executor(rolling_back(), free_locks()).with_budgets(budgets.clone());
         assert!(block_on(fails.run(workspace(), Some(&key("k")), &failing, created)).is_err());
         let operation = Adding(20, Counted::ending(|| Ok("done")));
-        let runs = executor(committing(Some(created("done"))), open_gate()).with_budgets(budgets.clone());
+        let runs = executor(committing(Some(created("done"))), free_locks()).with_budgets(budgets.clone());
         block_on(runs.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
         block_on(budgets.flush()).unwrap();
     }
 
     #[test]
-    fn a_total_that_cannot_be_read_is_the_answer_before_anything_begins() {
+    fn a_total_that_cannot_be_read_is_the_result_before_a_unit_begins() {
         let mut usage = MockUsageStore::new();
         usage.expect_load_usage().returning(|_| Err(StoreError::Unavailable("gone".into())));
         let operation = Adding(1, Counted::ending(|| Ok("done")));
-        let executor = executor(MockStore::new(), closed_to_all()).with_budgets(nearly_used_up(usage));
-        let outcome = block_on(executor.apply(workspace(), &operation));
+        let executor = executor(MockStore::new(), unused_locks()).with_budgets(nearly_used_up(usage));
+        let outcome = block_on(executor.run_without_key(workspace(), &operation));
         assert!(matches!(outcome, Err(RoadmapError::Store(StoreError::Unavailable(_)))));
     }
 
     #[test]
-    fn the_command_s_error_is_the_answer_even_when_the_rollback_fails() {
+    fn the_operation_s_error_is_the_result_even_when_the_rollback_fails() {
         let mut store = MockStore::new();
         store.expect_begin().return_once(|_, _| {
             let mut unit = MockUnit::new();
             unit.expect_rollback().return_once(|| Err(StoreError::Unavailable("gone".into())));
-            Ok(Begun::Open(Box::new(unit)))
+            Ok(BeginOutcome::Started(Box::new(unit)))
         });
         let operation = Counted::ending(|| Err(RoadmapError::NotFound(Resource::Track)));
-        let outcome = block_on(executor(store, open_gate()).apply(workspace(), &operation));
+        let outcome = block_on(executor(store, free_locks()).run_without_key(workspace(), &operation));
         assert!(matches!(outcome, Err(RoadmapError::NotFound(Resource::Track))));
     }
 }

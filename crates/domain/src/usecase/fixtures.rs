@@ -9,8 +9,8 @@ use crate::model::id::{FeatureRequestId, WorkspaceId};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::Placement;
-use crate::ports::{Clock, Ids};
-use crate::usecase::executor::Call;
+use crate::ports::{Clock, IdGenerator};
+use crate::usecase::executor::OperationContext;
 
 pub(crate) fn workspace() -> WorkspaceId {
     WorkspaceId::new(Uuid::from_u128(0xa11))
@@ -36,14 +36,14 @@ impl Clock for FixedClock {
 #[derive(Default)]
 pub(crate) struct NumberedIds(AtomicU64);
 
-impl Ids for NumberedIds {
+impl IdGenerator for NumberedIds {
     fn next(&self, _: Timestamp) -> Uuid {
         Uuid::from_u128(u128::from(self.0.fetch_add(1, Ordering::SeqCst) + 1))
     }
 }
 
-pub(crate) fn call(ids: &NumberedIds) -> Call<'_> {
-    Call::new(workspace(), now(), ids)
+pub(crate) fn context(ids: &NumberedIds) -> OperationContext<'_> {
+    OperationContext::new(workspace(), now(), ids)
 }
 
 pub(crate) fn request() -> FeatureRequestRef {

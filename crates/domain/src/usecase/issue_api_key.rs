@@ -8,7 +8,7 @@ use crate::model::api_key::{ApiKey, KeyText, Scopes};
 use crate::model::id::ApiKeyId;
 use crate::model::text::Name;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Call, Operation};
+use crate::usecase::executor::{Operation, OperationContext};
 
 /// Stores a key that was just drawn.
 #[derive(Debug, Clone)]
@@ -25,16 +25,16 @@ pub struct IssueApiKey {
 
 #[async_trait]
 impl Operation for IssueApiKey {
-    type Reply = ApiKey;
+    type Output = ApiKey;
 
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<ApiKey, RoadmapError> {
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<ApiKey, RoadmapError> {
         let key = ApiKey {
-            id: call.new_id(ApiKeyId::new),
+            id: context.new_id(ApiKeyId::new),
             name: self.name.clone(),
             last_four: self.key.last_four().to_owned(),
             scopes: self.scopes,
-            created_at: call.now,
-            expires_at: self.expires_in.map(|span| call.now.plus(span)),
+            created_at: context.now,
+            expires_at: self.expires_in.map(|span| context.now.plus(span)),
             revoked_at: None,
             last_used_at: None,
         };

@@ -9,7 +9,7 @@ use crate::model::id::CommentId;
 use crate::policy::mail_limits::{MailBudgetWindow, check_daily_limit};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Call, Operation};
+use crate::usecase::executor::{Operation, OperationContext};
 
 /// How many voters' mails are written out with the comment. More are left to a worker, all of them, so
 /// that no comment takes longer for being about a request that many want.
@@ -37,31 +37,35 @@ pub struct CommentPosted {
 
 #[async_trait]
 impl Operation for PostComment {
-    type Reply = CommentPosted;
+    type Output = CommentPosted;
 
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<CommentPosted, RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<CommentPosted, RoadmapError> {
         let missing = || RoadmapError::NotFound(Resource::FeatureRequest);
         let draft = match &self.draft {
             Ok(draft) => draft,
             Err(invalid) => {
-                work.find_request(&self.request).await?.ok_or_else(missing)?;
+                work.find_feature_request(&self.request).await?.ok_or_else(missing)?;
                 return Err(invalid.clone().into());
             }
         };
         let comment = NewComment {
-            id: call.new_id(CommentId::new),
+            id: context.new_id(CommentId::new),
             request: self.request,
             content: draft.content.clone(),
             author: draft.author.clone(),
-            created_at: call.now,
+            created_at: context.now,
         };
         let request = work.insert_comment(&comment).await?.ok_or_else(missing)?;
         if draft.notify_all_voters {
             if let Some(limit) = self.mails_per_day {
-                let day = MailBudgetWindow::ending_at(call.now);
-                check_daily_limit(work.count_mails(request.id, call.now, day, limit).await?, limit)?;
+                let day = MailBudgetWindow::ending_at(context.now);
+                check_daily_limit(work.count_mails(request.id, context.now, day, limit).await?, limit)?;
             }
-            work.notify_voters(request.id, comment.id, call.now, AT_ONCE).await?;
+            work.notify_voters(request.id, comment.id, context.now, AT_ONCE).await?;
         }
         let NewComment { id, content, created_at, .. } = comment;
         Ok(CommentPosted { comment: Comment { id, content, created_at }, request })
@@ -77,17 +81,17 @@ mod tests {
     use super::*;
     use crate::error::{Budget, FieldError, OverBudget};
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, call, now, request, summary};
+    use crate::usecase::fixtures::{NumberedIds, context, now, request, summary};
     use pollster::block_on;
     use uuid::Uuid;
 
     fn post(unit: &mut MockUnit, draft: Validated<CommentDraft>) -> Result<CommentPosted, RoadmapError> {
         let ids = NumberedIds::default();
-        block_on(PostComment { request: request(), draft, mails_per_day: None }.perform(&call(&ids), unit))
+        block_on(PostComment { request: request(), draft, mails_per_day: None }.perform(&context(&ids), unit))
     }
 
     #[test]
-    fn mails_that_do_not_fit_into_the_day_are_refused_as_a_whole() {
+    fn mails_over_the_daily_limit_are_rejected_as_a_whole() {
         for (made, fits) in [(100, true), (101, false)] {
             let mut unit = MockUnit::new();
             unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
@@ -101,7 +105,7 @@ mod tests {
             unit.expect_notify_voters().times(usize::from(fits)).returning(|_, _, _, _| Ok(()));
             let draft = CommentDraft::parse(Some("Soon"), None, true);
             let comment = PostComment { request: request(), draft, mails_per_day: Some(100) };
-            let outcome = block_on(comment.perform(&call(&NumberedIds::default()), &mut unit));
+            let outcome = block_on(comment.perform(&context(&NumberedIds::default()), &mut unit));
             let over = OverBudget { budget: Budget::MailsPerDay, limit: 100 };
             match outcome {
                 Ok(_) => assert!(fits),
@@ -113,7 +117,7 @@ mod tests {
         unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
         let draft = CommentDraft::parse(Some("Soon"), None, false);
         let comment = PostComment { request: request(), draft, mails_per_day: Some(0) };
-        block_on(comment.perform(&call(&NumberedIds::default()), &mut unit)).unwrap();
+        block_on(comment.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
     }
 
     #[test]
@@ -152,12 +156,12 @@ mod tests {
     #[test]
     fn an_unknown_request_comes_before_bad_fields() {
         let mut unknown = MockUnit::new();
-        unknown.expect_find_request().returning(|_| Ok(None));
+        unknown.expect_find_feature_request().returning(|_| Ok(None));
         let outcome = post(&mut unknown, Err(FieldError::missing("content")));
         assert!(matches!(outcome, Err(RoadmapError::NotFound(Resource::FeatureRequest))));
 
         let mut known = MockUnit::new();
-        known.expect_find_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
+        known.expect_find_feature_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
         let outcome = post(&mut known, Err(FieldError::missing("content")));
         assert!(matches!(outcome, Err(RoadmapError::Invalid(invalid)) if invalid == FieldError::missing("content")));
 

@@ -6,7 +6,7 @@ use crate::error::{Resource, RoadmapError};
 use crate::model::api_key::ApiKey;
 use crate::model::id::ApiKeyId;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Call, Operation};
+use crate::usecase::executor::{Operation, OperationContext};
 
 /// Revokes a key. One that was revoked before keeps the moment of that.
 #[derive(Debug, Clone)]
@@ -17,12 +17,12 @@ pub struct RevokeApiKey {
 
 #[async_trait]
 impl Operation for RevokeApiKey {
-    type Reply = ApiKey;
+    type Output = ApiKey;
 
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<ApiKey, RoadmapError> {
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<ApiKey, RoadmapError> {
         let key = work.find_api_key(self.id).await?.ok_or(RoadmapError::NotFound(Resource::ApiKey))?;
-        let revoked_at = key.revoked_at.or(Some(call.now));
-        work.end_api_key(key.id, key.expires_at, revoked_at).await?;
+        let revoked_at = key.revoked_at.or(Some(context.now));
+        work.update_api_key_validity(key.id, key.expires_at, revoked_at).await?;
         Ok(ApiKey { revoked_at, ..key })
     }
 }

@@ -7,11 +7,11 @@ use crate::error::{FieldError, FieldProblem, Resource, RoadmapError};
 use crate::model::api_key::{ApiKey, KeyText};
 use crate::model::id::ApiKeyId;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Call, Operation};
+use crate::usecase::executor::{Operation, OperationContext};
 use crate::usecase::issue_api_key::IssueApiKey;
 
 /// How long the old key goes on working at most.
-pub const LONGEST_OVERLAP: Duration = Duration::days(7);
+pub const MAX_OVERLAP: Duration = Duration::days(7);
 
 /// Replaces a key that still works.
 #[derive(Debug, Clone)]
@@ -26,10 +26,10 @@ pub struct RotateApiKey {
 
 #[async_trait]
 impl Operation for RotateApiKey {
-    type Reply = ApiKey;
+    type Output = ApiKey;
 
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<ApiKey, RoadmapError> {
-        if !(Duration::ZERO..=LONGEST_OVERLAP).contains(&self.overlap) {
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<ApiKey, RoadmapError> {
+        if !(Duration::ZERO..=MAX_OVERLAP).contains(&self.overlap) {
             return Err(FieldError::new(
                 "overlap",
                 FieldProblem::WrongType { expected: "between 0s and 7d".to_owned() },
@@ -37,17 +37,17 @@ impl Operation for RotateApiKey {
             .into());
         }
         let old = work.find_api_key(self.id).await?.ok_or(RoadmapError::NotFound(Resource::ApiKey))?;
-        if !old.is_valid_at(call.now) {
+        if !old.is_valid_at(context.now) {
             let message = "The API key no longer works; create a new one instead";
             return Err(FieldError::new("id", FieldProblem::Custom { message }).into());
         }
-        let end = call.now.plus(self.overlap);
+        let end = context.now.plus(self.overlap);
         let expires_at = Some(old.expires_at.map_or(end, |expiry| expiry.min(end)));
-        work.end_api_key(old.id, expires_at, old.revoked_at).await?;
+        work.update_api_key_validity(old.id, expires_at, old.revoked_at).await?;
         let lifetime = old.expires_at.map(|expiry| Duration::milliseconds(expiry.millis() - old.created_at.millis()));
         let issue =
             IssueApiKey { key: self.replacement.clone(), name: old.name, scopes: old.scopes, expires_in: lifetime };
-        issue.perform(call, work).await
+        issue.perform(context, work).await
     }
 }
 
@@ -57,7 +57,7 @@ mod tests {
     use crate::model::api_key::Scopes;
     use crate::model::timestamp::Timestamp;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, call, name, now};
+    use crate::usecase::fixtures::{NumberedIds, context, name, now};
     use pollster::block_on;
     use uuid::Uuid;
 
@@ -78,7 +78,7 @@ mod tests {
         let mut unit = MockUnit::new();
         unit.expect_find_api_key().returning(move |_| Ok(old.clone()));
         if let Some(expected_end) = expected_end {
-            unit.expect_end_api_key()
+            unit.expect_update_api_key_validity()
                 .withf(move |_, expires_at, revoked_at| *expires_at == Some(expected_end) && revoked_at.is_none())
                 .times(1)
                 .returning(|_, _, _| Ok(()));
@@ -87,11 +87,11 @@ mod tests {
         let replacement = KeyText::from_random(&"x".repeat(43)).unwrap();
         let ids = NumberedIds::default();
         let operation = RotateApiKey { id: ApiKeyId::new(Uuid::from_u128(77)), replacement, overlap };
-        block_on(operation.perform(&call(&ids), &mut unit))
+        block_on(operation.perform(&context(&ids), &mut unit))
     }
 
     #[test]
-    fn the_old_key_ends_after_the_overlap_and_the_new_one_is_like_it() {
+    fn the_old_key_expires_after_the_overlap_and_the_new_one_has_its_properties() {
         let day = Duration::DAY;
         let new = rotate(Some(old(None)), day, Some(now().plus(day))).unwrap();
         assert_eq!((new.name, new.scopes, new.expires_at), (name("ci"), old(None).scopes, None));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_rotated() {
+    fn invalid_rotations_are_rejected() {
         for overlap in [Duration::days(7) + Duration::MILLISECOND, -Duration::SECOND] {
             let outcome = rotate(Some(old(None)), overlap, None);
             assert_eq!(outcome.unwrap_err().to_string(), "overlap must be between 0s and 7d");

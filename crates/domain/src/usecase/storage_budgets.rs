@@ -175,8 +175,8 @@ pub struct Reservation {
 
 impl Reservation {
     /// The command has committed, and has stored this besides.
-    pub fn keep(self, more: Usage) {
-        self.budgets.record(self.workspace, self.reserved.plus(more));
+    pub fn commit(self, additional: Usage) {
+        self.budgets.record(self.workspace, self.reserved.plus(additional));
     }
 }
 
@@ -223,14 +223,14 @@ mod tests {
     }
 
     #[test]
-    fn the_total_is_read_once_and_reservations_count_until_they_are_given_back() {
+    fn the_total_is_read_once_and_reservations_count_until_they_are_released() {
         let budgets = budgets(loaded(stored(900, 0, Duration::ZERO)));
         block_on(budgets.load(workspace())).unwrap();
         block_on(budgets.load(workspace())).unwrap();
         let first = budgets.reserve(workspace(), usage(60, 0)).unwrap();
         assert_eq!(budgets.reserve(workspace(), usage(60, 0)).err(), Some(over(Budget::StoredRecords)));
         drop(first);
-        budgets.reserve(workspace(), usage(60, 0)).unwrap().keep(usage(40, 0));
+        budgets.reserve(workspace(), usage(60, 0)).unwrap().commit(usage(40, 0));
         assert_eq!(budgets.reserve(workspace(), usage(1, 0)).err(), Some(over(Budget::StoredRecords)));
         // Another workspace has a budget of its own.
         let other = WorkspaceId::new(uuid::Uuid::from_u128(0xb01));
@@ -238,14 +238,14 @@ mod tests {
     }
 
     #[test]
-    fn of_many_at_once_only_those_that_fit_in_get_room() {
+    fn concurrent_reservations_never_exceed_the_limit() {
         let budgets = budgets(MockUsageStore::new());
         let reserved: Vec<_> = (0..16).map(|_| budgets.reserve(workspace(), usage(150, 0))).collect();
         assert_eq!(reserved.iter().filter(|reserved| reserved.is_ok()).count(), 6);
     }
 
     #[test]
-    fn a_file_needs_room_for_a_byte() {
+    fn a_file_needs_budget_for_one_byte() {
         for (used, outcome) in [
             (usage(999, 999), None),
             (usage(0, 1_000), Some("Storage for files is used up, the workspace has 1000 bytes")),
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flush_adds_what_is_new_and_learns_what_others_have_added() {
+    fn a_flush_adds_new_usage_and_reads_that_of_other_processes() {
         let mut store = loaded(stored(100, 0, Duration::ZERO));
         let added = eq(usage(200, 30));
         // Another process has added 500 meanwhile.
@@ -270,7 +270,7 @@ mod tests {
         let budgets = budgets(store);
         block_on(budgets.load(workspace())).unwrap();
         let running = budgets.reserve(workspace(), usage(100, 0)).unwrap();
-        budgets.reserve(workspace(), usage(150, 30)).unwrap().keep(usage(50, 0));
+        budgets.reserve(workspace(), usage(150, 30)).unwrap().commit(usage(50, 0));
         block_on(budgets.flush()).unwrap();
         // There is nothing new: nothing is asked. Room that is set aside was not flushed, and counts.
         block_on(budgets.flush()).unwrap();
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_flushed_is_flushed_next_time() {
+    fn a_failed_flush_is_retried() {
         let mut store = MockUsageStore::new();
         let mut failed = false;
         store.expect_add_usage().with(eq(workspace()), eq(usage(7, -3))).times(2).returning(move |_, _| {
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workspace_that_was_refused_notices_that_others_have_made_room() {
+    fn a_workspace_over_its_budget_reads_its_total_again_at_the_next_flush() {
         let mut store = MockUsageStore::new();
         let mut totals = vec![stored(0, 0, Duration::ZERO), stored(1_000, 0, Duration::ZERO)];
         store.expect_load_usage().times(2).returning(move |_| Ok(totals.pop()));

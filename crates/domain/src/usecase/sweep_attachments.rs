@@ -17,7 +17,7 @@ use crate::model::attachment::BlobKey;
 use crate::model::id::WorkspaceId;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
-use crate::ports::{Blobs, Clock, Directory, Housekeeping, StoredBlob};
+use crate::ports::{Blobs, Clock, Maintenance, StoredBlob, WorkspaceDirectory};
 use crate::usecase::storage_budgets::StorageBudgets;
 
 /// How old a blob without a row must be: its row may only just be on its way.
@@ -30,8 +30,8 @@ const BATCH: u32 = 100;
 #[derive(Clone)]
 pub struct SweepAttachments {
     blobs: Arc<dyn Blobs>,
-    directory: Arc<dyn Directory>,
-    housekeeping: Arc<dyn Housekeeping>,
+    directory: Arc<dyn WorkspaceDirectory>,
+    maintenance: Arc<dyn Maintenance>,
     clock: Arc<dyn Clock>,
     budgets: Arc<StorageBudgets>,
     unused_after: Option<Duration>,
@@ -39,13 +39,13 @@ pub struct SweepAttachments {
 
 /// What a sweep has removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Swept {
+pub struct SweepReport {
     /// Blobs without a row.
-    pub blobs: u64,
+    pub orphaned_blobs: u64,
     /// Uploads that were never finished.
-    pub unfinished: u64,
+    pub unfinished_uploads: u64,
     /// Files that nothing has used.
-    pub unused: u64,
+    pub unused_attachments: u64,
 }
 
 impl SweepAttachments {
@@ -54,44 +54,45 @@ impl SweepAttachments {
     #[must_use]
     pub fn new(
         blobs: Arc<dyn Blobs>,
-        directory: Arc<dyn Directory>,
-        housekeeping: Arc<dyn Housekeeping>,
+        directory: Arc<dyn WorkspaceDirectory>,
+        maintenance: Arc<dyn Maintenance>,
         clock: Arc<dyn Clock>,
         budgets: Arc<StorageBudgets>,
         unused_after: Option<Duration>,
     ) -> Self {
-        Self { blobs, directory, housekeeping, clock, budgets, unused_after }
+        Self { blobs, directory, maintenance, clock, budgets, unused_after }
     }
 
     /// Removes what nothing has used for too long, and what has no row and is older than a day.
     ///
     /// # Errors
     /// Those of the storage and the store; what was removed until then stays removed.
-    pub async fn run(&self) -> Result<Swept, RoadmapError> {
+    pub async fn run(&self) -> Result<SweepReport, RoadmapError> {
         let before = self.clock.now().plus(-GRACE);
         let own: BTreeSet<WorkspaceId> =
             self.directory.workspaces().await?.iter().map(|workspace| workspace.id).collect();
-        let mut swept = Swept::default();
+        let mut report = SweepReport::default();
         if let Some(unused_after) = self.unused_after {
             for workspace in &own {
-                swept.unused += self.delete_unused(*workspace, self.clock.now().plus(-unused_after)).await?;
+                report.unused_attachments +=
+                    self.delete_unused(*workspace, self.clock.now().plus(-unused_after)).await?;
             }
         }
-        swept.unfinished = self.blobs.delete_unfinished(before).await?;
+        report.unfinished_uploads = self.blobs.delete_unfinished_uploads(before).await?;
         let mut listing = self.blobs.list();
         loop {
             let some = listing.next().await?;
             if some.is_empty() {
-                return Ok(swept);
+                return Ok(report);
             }
             let is_old_and_own = |blob: &&StoredBlob| blob.written_at < before && own.contains(&blob.key.workspace);
             let old: Vec<BlobKey> = some.iter().filter(is_old_and_own).map(|blob| blob.key).collect();
             if old.is_empty() {
                 continue;
             }
-            for key in self.housekeeping.blobs_without_rows(&old).await? {
+            for key in self.maintenance.find_orphaned_blobs(&old).await? {
                 self.blobs.delete(key).await?;
-                swept.blobs += 1;
+                report.orphaned_blobs += 1;
             }
         }
     }
@@ -99,7 +100,7 @@ impl SweepAttachments {
     async fn delete_unused(&self, workspace: WorkspaceId, before: Timestamp) -> Result<u64, RoadmapError> {
         let mut deleted = 0;
         loop {
-            let batch = self.housekeeping.delete_unused_attachments(workspace, before, BATCH).await?;
+            let batch = self.maintenance.delete_unused_attachments(workspace, before, BATCH).await?;
             for file in &batch {
                 self.budgets.record(workspace, Usage::default().minus(Usage::from_files(file.byte_size)));
                 self.blobs.delete(file.key).await?;
@@ -122,7 +123,7 @@ mod tests {
     use crate::model::workspace::{Subdomain, Workspace};
     use crate::policy::storage::StorageLimits;
     use crate::ports::BlobListing;
-    use crate::ports::mocks::{MockBlobs, MockDirectory, MockHousekeeping, MockUsageStore};
+    use crate::ports::mocks::{MockBlobs, MockMaintenance, MockUsageStore, MockWorkspaceDirectory};
     use crate::usecase::fixtures::{FixedClock, now, workspace};
     use async_trait::async_trait;
     use mockall::Sequence;
@@ -146,33 +147,33 @@ mod tests {
         StoredBlob { key: key(number), written_at: now().plus(-age) }
     }
 
-    fn directory() -> MockDirectory {
-        let mut directory = MockDirectory::new();
+    fn directory() -> MockWorkspaceDirectory {
+        let mut directory = MockWorkspaceDirectory::new();
         let acme = Workspace { id: workspace(), subdomain: Subdomain::from_label("acme").unwrap() };
         directory.expect_workspaces().times(1).return_once(|| Ok(vec![acme]));
         directory
     }
 
-    fn sweep(blobs: MockBlobs, housekeeping: MockHousekeeping, unused_after: Option<Duration>) -> SweepAttachments {
-        sweep_with(blobs, housekeeping, MockUsageStore::new(), unused_after)
+    fn sweep(blobs: MockBlobs, maintenance: MockMaintenance, unused_after: Option<Duration>) -> SweepAttachments {
+        sweep_with(blobs, maintenance, MockUsageStore::new(), unused_after)
     }
 
     fn sweep_with(
         blobs: MockBlobs,
-        housekeeping: MockHousekeeping,
+        maintenance: MockMaintenance,
         usage: MockUsageStore,
         unused_after: Option<Duration>,
     ) -> SweepAttachments {
         let clock = Arc::new(FixedClock);
         let budgets = StorageBudgets::new(Arc::new(usage), clock.clone(), StorageLimits::default());
-        let (directory, housekeeping) = (Arc::new(directory()), Arc::new(housekeeping));
-        SweepAttachments::new(Arc::new(blobs), directory, housekeeping, clock, Arc::new(budgets), unused_after)
+        let (directory, maintenance) = (Arc::new(directory()), Arc::new(maintenance));
+        SweepAttachments::new(Arc::new(blobs), directory, maintenance, clock, Arc::new(budgets), unused_after)
     }
 
     /// A storage in which nothing is left behind.
-    fn tidy() -> MockBlobs {
+    fn empty_storage() -> MockBlobs {
         let mut blobs = MockBlobs::new();
-        blobs.expect_delete_unfinished().return_once(|_| Ok(0));
+        blobs.expect_delete_unfinished_uploads().return_once(|_| Ok(0));
         blobs.expect_list().return_once(|| Box::new(Batches(Vec::new())));
         blobs
     }
@@ -182,13 +183,13 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_has_used_is_deleted_row_by_row_and_then_the_bytes() {
+    fn unused_attachments_lose_their_row_before_their_bytes() {
         let mut order = Sequence::new();
-        let mut housekeeping = MockHousekeeping::new();
-        let mut blobs = tidy();
+        let mut maintenance = MockMaintenance::new();
+        let mut blobs = empty_storage();
         for numbers in [0..100, 100..103] {
             let found = unused(numbers.clone());
-            housekeeping
+            maintenance
                 .expect_delete_unused_attachments()
                 .withf(|of, before, limit| (*of, *before, *limit) == (workspace(), now().plus(-Duration::days(7)), 100))
                 .times(1)
@@ -208,24 +209,27 @@ mod tests {
             .withf(|of, freed| (*of, *freed) == (workspace(), Usage { records: 0, files: -1_030 }))
             .times(1)
             .returning(|_, _| Ok(StoredUsage::default()));
-        let sweep = sweep_with(blobs, housekeeping, usage, Some(Duration::days(7)));
-        assert_eq!(block_on(sweep.run()).unwrap(), Swept { blobs: 0, unfinished: 0, unused: 103 });
+        let sweep = sweep_with(blobs, maintenance, usage, Some(Duration::days(7)));
+        assert_eq!(
+            block_on(sweep.run()).unwrap(),
+            SweepReport { orphaned_blobs: 0, unfinished_uploads: 0, unused_attachments: 103 }
+        );
         block_on(sweep.budgets.flush()).unwrap();
     }
 
     #[test]
-    fn a_row_that_is_deleted_counts_no_more_even_when_its_bytes_cannot_be_deleted() {
+    fn a_deleted_row_is_not_counted_even_when_its_bytes_cannot_be_deleted() {
         let mut blobs = MockBlobs::new();
         blobs.expect_delete().times(1).returning(|_| Err(StoreError::Unavailable("gone".into())));
-        let mut housekeeping = MockHousekeeping::new();
-        housekeeping.expect_delete_unused_attachments().times(1).return_once(|_, _, _| Ok(unused(1..2)));
+        let mut maintenance = MockMaintenance::new();
+        maintenance.expect_delete_unused_attachments().times(1).return_once(|_, _, _| Ok(unused(1..2)));
         let mut usage = MockUsageStore::new();
         usage
             .expect_add_usage()
             .withf(|_, freed| *freed == Usage { records: 0, files: -10 })
             .times(1)
             .returning(|_, _| Ok(StoredUsage::default()));
-        let sweep = sweep_with(blobs, housekeeping, usage, Some(Duration::days(7)));
+        let sweep = sweep_with(blobs, maintenance, usage, Some(Duration::days(7)));
         assert!(matches!(block_on(sweep.run()), Err(RoadmapError::Store(StoreError::Unavailable(_)))));
         block_on(sweep.budgets.flush()).unwrap();
     }
@@ -233,24 +237,24 @@ mod tests {
     #[test]
     fn the_files_of_another_database_are_left_alone() {
         let mut blobs = MockBlobs::new();
-        blobs.expect_delete_unfinished().return_once(|_| Ok(0));
+        blobs.expect_delete_unfinished_uploads().return_once(|_| Ok(0));
         blobs.expect_list().return_once(|| {
             let mut foreign = blob(1, Duration::days(9));
             foreign.key.workspace = WorkspaceId::new(Uuid::from_u128(0xf0));
             Box::new(Batches(vec![vec![foreign]]))
         });
-        // Neither `MockHousekeeping` nor `delete` expects a call.
-        let housekeeping = MockHousekeeping::new();
-        let sweep = sweep(blobs, housekeeping, None);
-        assert_eq!(block_on(sweep.run()).unwrap(), Swept::default());
+        // Neither `MockMaintenance` nor `delete` expects a call.
+        let maintenance = MockMaintenance::new();
+        let sweep = sweep(blobs, maintenance, None);
+        assert_eq!(block_on(sweep.run()).unwrap(), SweepReport::default());
     }
 
     #[test]
-    fn only_what_is_older_than_a_day_and_has_no_row_is_removed() {
+    fn only_orphans_that_are_older_than_a_day_are_removed() {
         let (day, moment) = (Duration::days(1), Duration::milliseconds(1));
         let mut blobs = MockBlobs::new();
         blobs
-            .expect_delete_unfinished()
+            .expect_delete_unfinished_uploads()
             .withf(move |before| *before == now().plus(-day))
             .times(1)
             .return_once(|_| Ok(3));
@@ -259,13 +263,16 @@ mod tests {
             Box::new(Batches(vec![old, vec![blob(4, Duration::ZERO)], vec![blob(5, Duration::days(2))]]))
         });
         blobs.expect_delete().withf(|deleted| *deleted == key(3)).times(1).returning(|_| Ok(()));
-        let mut housekeeping = MockHousekeeping::new();
-        housekeeping.expect_blobs_without_rows().times(2).returning(|keys| match keys {
+        let mut maintenance = MockMaintenance::new();
+        maintenance.expect_find_orphaned_blobs().times(2).returning(|keys| match keys {
             [first, second] if (*first, *second) == (key(1), key(3)) => Ok(vec![key(3)]),
             [only] if *only == key(5) => Ok(Vec::new()),
             other => Err(StoreError::Fatal(format!("{other:?}").into())),
         });
-        let sweep = sweep(blobs, housekeeping, None);
-        assert_eq!(block_on(sweep.run()).unwrap(), Swept { blobs: 1, unfinished: 3, unused: 0 });
+        let sweep = sweep(blobs, maintenance, None);
+        assert_eq!(
+            block_on(sweep.run()).unwrap(),
+            SweepReport { orphaned_blobs: 1, unfinished_uploads: 3, unused_attachments: 0 }
+        );
     }
 }

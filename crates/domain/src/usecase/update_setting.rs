@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use crate::error::{RoadmapError, Validated};
 use crate::model::setting::{Setting, SettingChange};
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Call, Operation};
+use crate::usecase::executor::{Operation, OperationContext};
 
 /// Changes what was sent, leaves the rest.
 #[derive(Debug, Clone)]
@@ -16,9 +16,9 @@ pub struct UpdateSetting {
 
 #[async_trait]
 impl Operation for UpdateSetting {
-    type Reply = Setting;
+    type Output = Setting;
 
-    async fn perform(&self, _: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Setting, RoadmapError> {
+    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Setting, RoadmapError> {
         let change = self.change.as_ref().map_err(Clone::clone)?;
         let setting = work.load_setting().await?.with_change(change);
         work.save_setting(&setting).await?;
@@ -30,11 +30,11 @@ impl Operation for UpdateSetting {
 mod tests {
     use super::*;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, call};
+    use crate::usecase::fixtures::{NumberedIds, context};
     use pollster::block_on;
 
     #[test]
-    fn what_is_left_out_stays() {
+    fn omitted_fields_are_unchanged() {
         let expected = Setting::parse("Acme", "https://new.example").unwrap();
         let mut unit = MockUnit::new();
         unit.expect_load_setting().returning(|| Ok(Setting::parse("Acme", "https://acme.example").unwrap()));
@@ -42,14 +42,14 @@ mod tests {
         unit.expect_save_setting().withf(move |setting| *setting == saved).times(1).returning(|_| Ok(()));
         let change = SettingChange::parse(None, Some(Some("https://new.example")));
         let ids = NumberedIds::default();
-        assert_eq!(block_on(UpdateSetting { change }.perform(&call(&ids), &mut unit)).unwrap(), expected);
+        assert_eq!(block_on(UpdateSetting { change }.perform(&context(&ids), &mut unit)).unwrap(), expected);
     }
 
     #[test]
     fn a_bad_setting_touches_nothing() {
         let change = SettingChange::parse(Some(Some("Acme 2")), Some(Some("nowhere")));
         let ids = NumberedIds::default();
-        let outcome = block_on(UpdateSetting { change }.perform(&call(&ids), &mut MockUnit::new()));
+        let outcome = block_on(UpdateSetting { change }.perform(&context(&ids), &mut MockUnit::new()));
         assert_eq!(outcome.unwrap_err().to_string(), "Website URL is invalid");
     }
 }

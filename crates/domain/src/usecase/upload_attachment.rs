@@ -12,12 +12,12 @@ use crate::model::id::{AttachmentId, WorkspaceId};
 use crate::model::media_type::{self, MediaType};
 use crate::model::usage::Usage;
 use crate::policy::storage;
-use crate::ports::{BlobUpload, Blobs, Chunks, Clock, Ids, UnitOfWork};
-use crate::usecase::executor::{Call, Executor, Operation};
+use crate::ports::{BlobUpload, Blobs, Chunks, Clock, IdGenerator, UnitOfWork};
+use crate::usecase::executor::{Executor, Operation, OperationContext};
 use crate::usecase::storage_budgets::{Reservation, StorageBudgets};
 
 /// How much of the beginning of a file is kept until its end, to read the size of an image from.
-const HEAD: usize = 256 * 1024;
+const MAX_HEAD_BYTES: usize = 256 * 1024;
 
 /// Takes in files.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ pub struct UploadAttachment {
     blobs: Arc<dyn Blobs>,
     executor: Executor,
     clock: Arc<dyn Clock>,
-    ids: Arc<dyn Ids>,
+    ids: Arc<dyn IdGenerator>,
     budgets: Option<Arc<StorageBudgets>>,
 }
 
@@ -40,14 +40,14 @@ pub struct FileDescription {
 
 /// A file that cannot be taken: there is none, or it is too large.
 #[must_use]
-pub fn refused() -> FieldError {
+pub fn invalid_file() -> FieldError {
     FieldError::new("file", FieldProblem::Custom { message: "File is required and must not be larger than 50 MB" })
 }
 
 impl UploadAttachment {
     /// Takes files into `blobs`.
     #[must_use]
-    pub fn new(blobs: Arc<dyn Blobs>, executor: Executor, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
+    pub fn new(blobs: Arc<dyn Blobs>, executor: Executor, clock: Arc<dyn Clock>, ids: Arc<dyn IdGenerator>) -> Self {
         Self { blobs, executor, clock, ids, budgets: None }
     }
 
@@ -71,7 +71,7 @@ impl UploadAttachment {
     /// Stores the bytes as they come, and then the row. When it returns, both are durable.
     ///
     /// # Errors
-    /// [`refused`] when there are more than [`MAX_BYTES`]; a budget that has no room for them; those of the
+    /// [`invalid_file`] when there are more than [`MAX_BYTES`]; a budget that has no room for them; those of the
     /// source, the storage and the store. Then there is no attachment, and unless it was the store that failed, no blob: whether
     /// the store has the row is not always known, so that the sweep is left to decide.
     pub async fn run(
@@ -81,10 +81,10 @@ impl UploadAttachment {
         source: &mut dyn Chunks,
     ) -> Result<Attachment, RoadmapError> {
         let attachment = AttachmentId::new(self.ids.next(self.clock.now()));
-        let (stored, room) = self.store(BlobKey { workspace, attachment }, file, source).await?;
-        let recorded = self.executor.apply(workspace, &RecordAttachment { stored }).await?;
-        if let Some(room) = room {
-            room.keep(Usage::default());
+        let (stored, reservation) = self.store(BlobKey { workspace, attachment }, file, source).await?;
+        let recorded = self.executor.run_without_key(workspace, &RecordAttachment { stored }).await?;
+        if let Some(reservation) = reservation {
+            reservation.commit(Usage::default());
         }
         Ok(recorded)
     }
@@ -96,28 +96,28 @@ impl UploadAttachment {
         source: &mut dyn Chunks,
     ) -> Result<(Attachment, Option<Reservation>), RoadmapError> {
         let mut pieces = Vec::new();
-        let mut intake = Intake::default();
-        while intake.head.len() < media_type::SNIFF_BYTES && !intake.ended {
-            pieces.extend(intake.next(source).await?);
+        let mut progress = UploadProgress::default();
+        while progress.head.len() < media_type::SNIFF_BYTES && !progress.is_complete {
+            pieces.extend(progress.next(source).await?);
         }
-        let media_type = MediaType::detect(&intake.head, file.media_type.as_deref());
+        let media_type = MediaType::detect(&progress.head, file.media_type.as_deref());
         let mut upload = self.blobs.create(key, &ContentHeaders::new(&media_type, &file.filename)).await?;
-        let taken = intake.pour(pieces, source, &mut *upload).await.and_then(|()| {
+        let taken = progress.write_to(pieces, source, &mut *upload).await.and_then(|()| {
             let stored = Attachment {
                 id: key.attachment,
                 filename: file.filename,
-                byte_size: intake.size,
-                checksum: Checksum(std::mem::take(&mut intake.md5).finalize().into()),
+                byte_size: progress.size,
+                checksum: Checksum(std::mem::take(&mut progress.md5).finalize().into()),
                 key,
                 service_name: self.blobs.service_name().to_owned(),
-                dimensions: media_type::dimensions(&media_type, &intake.head),
+                dimensions: media_type::dimensions(&media_type, &progress.head),
                 media_type,
                 created_at: self.clock.now(),
             };
             let reserve =
                 |budgets: &Arc<StorageBudgets>| budgets.reserve(key.workspace, storage::attachment_usage(&stored));
-            let room = self.budgets.as_ref().map(reserve).transpose()?;
-            Ok((stored, room))
+            let reservation = self.budgets.as_ref().map(reserve).transpose()?;
+            Ok((stored, reservation))
         });
         match &taken {
             Ok(_) => upload.finish().await?,
@@ -133,20 +133,20 @@ impl UploadAttachment {
 
 /// What is counted of a file while it passes.
 #[derive(Default)]
-struct Intake {
+struct UploadProgress {
     size: u64,
     md5: Md5,
     head: Vec<u8>,
-    ended: bool,
+    is_complete: bool,
 }
 
-impl Intake {
+impl UploadProgress {
     /// The next piece, counted.
     async fn next(&mut self, source: &mut dyn Chunks) -> Result<Option<Bytes>, RoadmapError> {
         let piece = source.next().await?;
         match &piece {
             Some(piece) => self.count(piece)?,
-            None => self.ended = true,
+            None => self.is_complete = true,
         }
         Ok(piece)
     }
@@ -154,16 +154,16 @@ impl Intake {
     fn count(&mut self, piece: &Bytes) -> Result<(), RoadmapError> {
         self.size = self.size.saturating_add(piece.len() as u64);
         if self.size > MAX_BYTES {
-            return Err(refused().into());
+            return Err(invalid_file().into());
         }
         self.md5.update(piece);
-        let kept = piece.len().min(HEAD.saturating_sub(self.head.len()));
+        let kept = piece.len().min(MAX_HEAD_BYTES.saturating_sub(self.head.len()));
         self.head.extend_from_slice(piece.get(..kept).unwrap_or_default());
         Ok(())
     }
 
     /// Writes the pieces that were taken, and those that are still to come.
-    async fn pour(
+    async fn write_to(
         &mut self,
         taken: Vec<Bytes>,
         source: &mut dyn Chunks,
@@ -172,7 +172,7 @@ impl Intake {
         for piece in taken {
             upload.write(piece).await?;
         }
-        while !self.ended {
+        while !self.is_complete {
             if let Some(piece) = self.next(source).await? {
                 upload.write(piece).await?;
             }
@@ -188,10 +188,14 @@ struct RecordAttachment {
 
 #[async_trait]
 impl Operation for RecordAttachment {
-    type Reply = Attachment;
+    type Output = Attachment;
 
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Attachment, RoadmapError> {
-        let attachment = Attachment { created_at: call.now, ..self.stored.clone() };
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Attachment, RoadmapError> {
+        let attachment = Attachment { created_at: context.now, ..self.stored.clone() };
         work.insert_attachment(&attachment).await?;
         Ok(attachment)
     }
@@ -203,8 +207,8 @@ mod tests {
     use crate::error::{Budget, OverBudget, StoreError};
     use crate::model::usage::StoredUsage;
     use crate::policy::storage::StorageLimits;
-    use crate::ports::mocks::{MockBlobs, MockOperationGate, MockRetryPause, MockStore, MockUnit, MockUsageStore};
-    use crate::ports::{Begun, Ended};
+    use crate::ports::mocks::{MockBlobs, MockOperationLocks, MockRetryPause, MockStore, MockUnit, MockUsageStore};
+    use crate::ports::{BeginOutcome, EndOutcome};
     use crate::usecase::fixtures::{FixedClock, NumberedIds, now, workspace};
     use pollster::block_on;
     use std::sync::{Mutex, PoisonError};
@@ -278,9 +282,9 @@ mod tests {
         store.expect_begin().return_once(move |_, _| {
             let mut unit = MockUnit::new();
             unit.expect_insert_attachment().times(1).returning(move |_| outcome());
-            unit.expect_commit().returning(|_, _| Ok(Ended::AsTold));
-            unit.expect_rollback().returning(|| Ok(Ended::AsTold));
-            Ok(Begun::Open(Box::new(unit)))
+            unit.expect_commit().returning(|_, _| Ok(EndOutcome::Applied));
+            unit.expect_rollback().returning(|| Ok(EndOutcome::Applied));
+            Ok(BeginOutcome::Started(Box::new(unit)))
         });
         store
     }
@@ -301,9 +305,9 @@ mod tests {
         pieces: Vec<Result<Bytes, StoreError>>,
     ) -> Result<Attachment, RoadmapError> {
         let (clock, ids) = (Arc::new(FixedClock), Arc::new(NumberedIds::default()));
-        let gate = Arc::new(MockOperationGate::new());
+        let locks = Arc::new(MockOperationLocks::new());
         let pause = Arc::new(MockRetryPause::new());
-        let executor = Executor::new(Arc::new(store), gate, pause, clock.clone(), ids.clone());
+        let executor = Executor::new(Arc::new(store), locks, pause, clock.clone(), ids.clone());
         let budgets = Arc::new(StorageBudgets::new(Arc::new(usage), clock.clone(), limits));
         let upload = UploadAttachment::new(Arc::new(blobs), executor, clock, ids).with_budgets(budgets.clone());
         let file = FileDescription { filename: Filename::sanitize("a.png"), media_type: Some("text/plain".to_owned()) };
@@ -315,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_has_no_room_leaves_nothing_and_one_that_has_counts() {
+    fn a_file_over_the_budget_is_aborted_and_one_within_it_is_counted() {
         let seen = Arc::default();
         let limits = StorageLimits { records: None, files: Some(4_999) };
         let mut usage = MockUsageStore::new();
@@ -352,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_told_by_its_bytes_however_they_come() {
+    fn the_media_type_is_detected_from_the_content_in_any_chunking() {
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x06\0\0\0";
         for width in [1, 7, png.len()] {
             let seen = Arc::default();
@@ -376,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_is_the_last_size_that_is_taken() {
+    fn a_file_of_the_maximum_size_is_accepted_and_one_byte_more_is_not() {
         let limit = usize::try_from(MAX_BYTES).unwrap();
         let seen = Arc::default();
         let attachment = upload(storage(&seen, "text/plain"), store(|| Ok(())), pieces_of(limit)).unwrap();
@@ -389,14 +393,14 @@ mod tests {
     }
 
     #[test]
-    fn one_piece_that_is_too_large_reaches_no_storage() {
+    fn an_oversized_first_chunk_reaches_no_storage() {
         let huge = vec![Ok(Bytes::from(vec![0; usize::try_from(MAX_BYTES).unwrap() + 1]))];
         let error = upload(MockBlobs::new(), nothing_stored(), huge).unwrap_err();
         assert!(matches!(error, RoadmapError::Invalid(_)));
     }
 
     #[test]
-    fn a_file_that_breaks_off_leaves_nothing() {
+    fn an_interrupted_upload_is_aborted() {
         let seen = Arc::default();
         let mut pieces = pieces_of(5_000);
         pieces.push(Err(StoreError::Unavailable("the client is gone".into())));

@@ -8,7 +8,7 @@ use roadmap_domain::model::api_key::{ApiKey, Credential, KeyDigest, LAST_USE_PRE
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
-use roadmap_domain::ports::Directory;
+use roadmap_domain::ports::WorkspaceDirectory;
 use uuid::Uuid;
 
 use crate::PostgresStore;
@@ -19,7 +19,7 @@ use crate::schema::{api_keys, workspaces};
 use crate::session::NO_WORKSPACE;
 
 #[async_trait]
-impl Directory for PostgresStore {
+impl WorkspaceDirectory for PostgresStore {
     async fn credential(&self, subdomain: &Subdomain, digest: &KeyDigest) -> Result<Option<Credential>, StoreError> {
         let Some(workspace) = self.workspace(subdomain).await? else { return Ok(None) };
         let session = self.session(workspace.id).await?;

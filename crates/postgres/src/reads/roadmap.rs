@@ -161,7 +161,7 @@ impl RoadmapReader for PostgresReader {
         Ok(rows.into_iter().map(|(id, name)| Lane { id: LaneId::new(id), name: Name::from_stored(name) }).collect())
     }
 
-    async fn votes_of(
+    async fn voted_requests(
         &self,
         workspace: WorkspaceId,
         customer: &EmailAddress,

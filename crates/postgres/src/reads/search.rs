@@ -128,7 +128,7 @@ impl TextSearch for PostgresReader {
         session.run(similar.load(&mut session.connection()?)).await
     }
 
-    async fn found(
+    async fn load_results(
         &self,
         workspace: WorkspaceId,
         requests: &[FeatureRequestId],

@@ -119,7 +119,7 @@ impl Provisioning for PostgresUnit {
         row.map(ApiKey::try_from).transpose()
     }
 
-    async fn end_api_key(
+    async fn update_api_key_validity(
         &mut self,
         key: ApiKeyId,
         expires_at: Option<Timestamp>,

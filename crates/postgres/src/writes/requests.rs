@@ -10,7 +10,7 @@ use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSu
 use roadmap_domain::model::id::{FeatureRequestId, TrackId};
 use roadmap_domain::model::search::SearchDocument;
 use roadmap_domain::model::text::Name;
-use roadmap_domain::ports::RequestWrites;
+use roadmap_domain::ports::FeatureRequestWrites;
 use uuid::Uuid;
 
 use crate::codec::TimestampColumn;
@@ -87,8 +87,11 @@ statement! {
 }
 
 #[async_trait]
-impl RequestWrites for PostgresUnit {
-    async fn find_request(&mut self, request: &FeatureRequestRef) -> Result<Option<FeatureRequestSummary>, StoreError> {
+impl FeatureRequestWrites for PostgresUnit {
+    async fn find_feature_request(
+        &mut self,
+        request: &FeatureRequestRef,
+    ) -> Result<Option<FeatureRequestSummary>, StoreError> {
         let requests = placed_requests().filter(feature_requests::workspace_id.eq(self.workspace));
         let requests = requests.select(summary_columns());
         let row: Option<SummaryRow> = match *request {
@@ -105,13 +108,16 @@ impl RequestWrites for PostgresUnit {
         row.map(FeatureRequestSummary::try_from).transpose()
     }
 
-    async fn insert_request(&mut self, request: &NewFeatureRequest) -> Result<FeatureRequestSummary, StoreError> {
+    async fn insert_feature_request(
+        &mut self,
+        request: &NewFeatureRequest,
+    ) -> Result<FeatureRequestSummary, StoreError> {
         let insert = InsertRequest::of(self.workspace, request);
         let row: SummaryRow = self.run(insert.get_result(&mut self.connection()?)).await?;
         row.try_into()
     }
 
-    async fn place_request(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError> {
+    async fn set_feature_request_track(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError> {
         let place = diesel::update(feature_requests::table)
             .filter(feature_requests::workspace_id.eq(self.workspace))
             .filter(feature_requests::id.eq(request.uuid()))

@@ -139,7 +139,7 @@ impl ApiKeyCommand {
                     scopes: Scopes::parse("--scope", &scopes)?,
                     expires_in: expires_in.map(|raw| parse_duration("--expires-in", &raw)).transpose()?,
                 };
-                let key = application.executor.apply(workspace.id, &operation).await?;
+                let key = application.executor.run_without_key(workspace.id, &operation).await?;
                 format.print_one(&Issued::new(&key, &operation.key))
             }
             Self::List { target, format } => {
@@ -150,14 +150,15 @@ impl ApiKeyCommand {
             Self::Revoke { target, id, format } => {
                 let workspace = target.find(&application).await?;
                 let operation = RevokeApiKey { id: key_id(&id)? };
-                format.print_one(&OutputRow::from(&application.executor.apply(workspace.id, &operation).await?))
+                format
+                    .print_one(&OutputRow::from(&application.executor.run_without_key(workspace.id, &operation).await?))
             }
             Self::Rotate { target, id, overlap, format } => {
                 let workspace = target.find(&application).await?;
                 let replacement = generate()?;
                 let operation =
                     RotateApiKey { id: key_id(&id)?, replacement, overlap: parse_duration("--overlap", &overlap)? };
-                let rotated = application.executor.apply(workspace.id, &operation).await;
+                let rotated = application.executor.run_without_key(workspace.id, &operation).await;
                 format.print_one(&Issued::new(&rotated.map_err(with_flag_name)?, &operation.replacement))
             }
         }

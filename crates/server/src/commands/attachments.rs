@@ -39,9 +39,9 @@ impl AttachmentsCommand {
         let swept = swept?;
         format.print_one(&OutputRow {
             storage: settings.storage.to_string(),
-            orphaned_removed: swept.blobs,
-            unfinished_removed: swept.unfinished,
-            unused_removed: swept.unused,
+            orphaned_removed: swept.orphaned_blobs,
+            unfinished_removed: swept.unfinished_uploads,
+            unused_removed: swept.unused_attachments,
         })
     }
 }

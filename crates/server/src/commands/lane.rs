@@ -54,7 +54,8 @@ impl LaneCommand {
             Self::Add { target, name, format } => {
                 let workspace = target.find(&application).await?;
                 let operation = AddLane { name: Name::parse("the name", &name)? };
-                format.print_one(&OutputRow::from(&application.executor.apply(workspace.id, &operation).await?))
+                format
+                    .print_one(&OutputRow::from(&application.executor.run_without_key(workspace.id, &operation).await?))
             }
             Self::List { target, format } => {
                 let workspace = target.find(&application).await?;

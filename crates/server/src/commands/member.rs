@@ -67,7 +67,8 @@ impl MemberCommand {
                 let workspace = target.find(&application).await?;
                 let operation =
                     AddMember { email: EmailAddress::parse("--email", &email)?, name: Name::parse("--name", &name)? };
-                format.print_one(&OutputRow::from(&application.executor.apply(workspace.id, &operation).await?))
+                format
+                    .print_one(&OutputRow::from(&application.executor.run_without_key(workspace.id, &operation).await?))
             }
             Self::List { target, format } => {
                 let workspace = target.find(&application).await?;

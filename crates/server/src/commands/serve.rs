@@ -11,9 +11,9 @@ use roadmap_api::detached::DetachedTasks;
 use roadmap_api::observer::{NoopObserver, Observer};
 use roadmap_domain::error::ErrorChain;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
-use roadmap_domain::usecase::forget_operations::ForgetOperations;
+use roadmap_domain::usecase::purge_operation_keys::PurgeOperationKeys;
 use roadmap_domain::usecase::storage_budgets::StorageBudgets;
-use roadmap_domain::usecase::sweep_attachments::{SweepAttachments, Swept};
+use roadmap_domain::usecase::sweep_attachments::{SweepAttachments, SweepReport};
 use tokio::runtime::Handle;
 
 use super::base_url_at;
@@ -165,7 +165,7 @@ async fn flush_storage(budgets: &StorageBudgets) {
     }
 }
 
-async fn run_maintenance(forget: ForgetOperations, sweep: SweepAttachments, deliver: DeliverMail) {
+async fn run_maintenance(forget: PurgeOperationKeys, sweep: SweepAttachments, deliver: DeliverMail) {
     let mut hours = tokio::time::interval(MAINTENANCE_INTERVAL);
     loop {
         hours.tick().await;
@@ -177,15 +177,20 @@ async fn run_maintenance(forget: ForgetOperations, sweep: SweepAttachments, deli
             }
         }
         match sweep.run().await {
-            Ok(swept) if swept == Swept::default() => {}
-            Ok(Swept { blobs, unfinished, unused }) => {
-                tracing::info!(blobs, unfinished, unused, "removed orphaned and unused uploads");
+            Ok(swept) if swept == SweepReport::default() => {}
+            Ok(SweepReport { orphaned_blobs, unfinished_uploads, unused_attachments }) => {
+                tracing::info!(
+                    orphaned_blobs,
+                    unfinished_uploads,
+                    unused_attachments,
+                    "removed orphaned and unused uploads"
+                );
             }
             Err(error) => {
                 tracing::warn!(error = %ErrorChain::new(&error), "failed to remove orphaned and unused uploads")
             }
         }
-        match deliver.forget_sent().await {
+        match deliver.purge_sent_mail().await {
             Ok(0) => {}
             Ok(purged) => tracing::info!(purged, "purged sent mail"),
             Err(error) => {

@@ -61,7 +61,8 @@ impl TrackCommand {
                     name: Name::parse("the name", &name)?,
                     lane: lane.map(|raw| Name::parse("--lane", &raw)).transpose()?,
                 };
-                format.print_one(&OutputRow::from(&application.executor.apply(workspace.id, &operation).await?))
+                format
+                    .print_one(&OutputRow::from(&application.executor.run_without_key(workspace.id, &operation).await?))
             }
             Self::List { target, format } => {
                 let workspace = target.find(&application).await?;

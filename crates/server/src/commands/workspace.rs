@@ -130,7 +130,7 @@ impl WorkspaceCommand {
                 };
                 let application = Application::open(settings).await?;
                 let id = WorkspaceId::new(application.ids.next(application.clock.now()));
-                let created = application.executor.apply(id, &operation).await?;
+                let created = application.executor.run_without_key(id, &operation).await?;
                 format.print_one(&OutputRow::new(&created.workspace, &operation.setting, &base_url))
             }
             Self::List { format } => {

@@ -6,7 +6,7 @@ use roadmap_domain::error::{Budget, StoreError};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::policy::storage::StorageLimits;
-use roadmap_domain::ports::{Clock, Directory, UsageStore};
+use roadmap_domain::ports::{Clock, UsageStore, WorkspaceDirectory};
 use roadmap_postgres::{PostgresStore, RoleProblem, RoleProblems};
 use roadmap_sqlite::SqliteStore;
 
@@ -167,7 +167,7 @@ fn schema(missing: &[String]) -> Finding {
     }
 }
 
-async fn default_workspace(settings: &Settings, directory: &dyn Directory) -> Option<Finding> {
+async fn default_workspace(settings: &Settings, directory: &dyn WorkspaceDirectory) -> Option<Finding> {
     const CHECK: &str = "workspace";
     let subdomain: &Subdomain = settings.default_workspace.as_ref()?;
     Some(match directory.workspace(subdomain).await {
@@ -182,7 +182,7 @@ async fn default_workspace(settings: &Settings, directory: &dyn Directory) -> Op
 }
 
 /// Whether a workspace has nearly used up what it may store.
-async fn usage<S: Directory + UsageStore>(settings: &Settings, store: &S) -> Finding {
+async fn usage<S: WorkspaceDirectory + UsageStore>(settings: &Settings, store: &S) -> Finding {
     const CHECK: &str = "usage";
     match nearly_used_up(settings.storage_limits, store).await {
         Ok(found) if found.is_empty() => {
@@ -197,7 +197,7 @@ async fn usage<S: Directory + UsageStore>(settings: &Settings, store: &S) -> Fin
     }
 }
 
-async fn nearly_used_up<S: Directory + UsageStore>(
+async fn nearly_used_up<S: WorkspaceDirectory + UsageStore>(
     limits: StorageLimits,
     store: &S,
 ) -> Result<Vec<String>, StoreError> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use bytes::Bytes;
 use roadmap_domain::model::attachment::{BlobKey, ContentHeaders, Filename};
 use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
-use roadmap_domain::ports::{Blobs, Clock, Ids};
+use roadmap_domain::ports::{Blobs, Clock, IdGenerator};
 use uuid::Uuid;
 
 use super::{Finding, chain};

@@ -22,7 +22,7 @@ use roadmap_domain::model::api_key::{ApiKey, Credential, KeyDigest};
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
-use roadmap_domain::ports::Directory;
+use roadmap_domain::ports::WorkspaceDirectory;
 use tokio::sync::Semaphore;
 
 use super::cached_value::CachedValue;
@@ -40,7 +40,7 @@ const MAX_MISSES_PER_SECOND: u32 = 50;
 
 /// The subdomains and keys of another directory.
 pub(crate) struct CachedDirectory {
-    inner: Arc<dyn Directory>,
+    inner: Arc<dyn WorkspaceDirectory>,
     stopwatch: Arc<dyn Stopwatch>,
     credentials: Cache<(Subdomain, KeyDigest), Credential>,
     unknown_keys: Cache<(Subdomain, KeyDigest), ()>,
@@ -56,7 +56,7 @@ pub(crate) struct CachedDirectory {
 
 impl CachedDirectory {
     /// Remembers for another directory.
-    pub(crate) fn new(inner: Arc<dyn Directory>, stopwatch: Arc<dyn Stopwatch>) -> Self {
+    pub(crate) fn new(inner: Arc<dyn WorkspaceDirectory>, stopwatch: Arc<dyn Stopwatch>) -> Self {
         Self {
             inner,
             credentials: short_lived(),
@@ -104,7 +104,7 @@ where
 }
 
 #[async_trait]
-impl Directory for CachedDirectory {
+impl WorkspaceDirectory for CachedDirectory {
     async fn credential(&self, subdomain: &Subdomain, digest: &KeyDigest) -> Result<Option<Credential>, StoreError> {
         let name = (subdomain.clone(), *digest);
         if let Some(known) = self.credentials.get(&name) {
@@ -238,7 +238,7 @@ mod tests {
     use roadmap_domain::model::api_key::Scopes;
     use roadmap_domain::model::id::ApiKeyId;
     use roadmap_domain::model::text::Name;
-    use roadmap_domain::ports::mocks::MockDirectory;
+    use roadmap_domain::ports::mocks::MockWorkspaceDirectory;
     use uuid::Uuid;
 
     /// How often the database was read: single keys, single workspaces, lists of workspaces, lists of keys.
@@ -298,7 +298,7 @@ mod tests {
     /// A directory in front of a database with these keys.
     fn cached() -> (CachedDirectory, Arc<ReadCounts>, Arc<ManualStopwatch>) {
         let (reads, stopwatch) = (Arc::new(ReadCounts::default()), Arc::new(ManualStopwatch::default()));
-        let mut inner = MockDirectory::new();
+        let mut inner = MockWorkspaceDirectory::new();
         let counted = reads.clone();
         inner.expect_credential().returning(move |asked, key| {
             count(&counted.keys);

@@ -7,7 +7,7 @@ use roadmap_domain::model::api_key::{ApiKey, Credential, KeyDigest, LAST_USE_PRE
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
-use roadmap_domain::ports::Directory;
+use roadmap_domain::ports::WorkspaceDirectory;
 
 use crate::SqliteStore;
 use crate::codec::Id;
@@ -16,7 +16,7 @@ use crate::rows::{ApiKeyRow, api_key_columns};
 use crate::schema::{api_keys, workspaces};
 
 #[async_trait]
-impl Directory for SqliteStore {
+impl WorkspaceDirectory for SqliteStore {
     async fn credential(&self, subdomain: &Subdomain, digest: &KeyDigest) -> Result<Option<Credential>, StoreError> {
         let (asked, digest) = (subdomain.clone(), digest.0.to_vec());
         let row: Option<(Id, ApiKeyRow)> = self

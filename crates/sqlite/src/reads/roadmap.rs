@@ -90,7 +90,7 @@ impl RoadmapReader for SqliteStore {
         Ok(rows.into_iter().map(|(id, name)| Lane { id: LaneId::new(id.0), name: Name::from_stored(name) }).collect())
     }
 
-    async fn votes_of(
+    async fn voted_requests(
         &self,
         workspace: WorkspaceId,
         customer: &EmailAddress,

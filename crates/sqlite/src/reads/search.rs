@@ -172,7 +172,7 @@ impl TextSearch for SqliteStore {
         self.search(move |connection, deadline| Ok(similar_words(connection, workspace, &word, deadline)?.0)).await
     }
 
-    async fn found(
+    async fn load_results(
         &self,
         workspace: WorkspaceId,
         requests: &[FeatureRequestId],

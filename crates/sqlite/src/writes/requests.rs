@@ -9,7 +9,7 @@ use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSu
 use roadmap_domain::model::id::{FeatureRequestId, TrackId};
 use roadmap_domain::model::search::SearchDocument;
 use roadmap_domain::policy::similarity::trigrams;
-use roadmap_domain::ports::RequestWrites;
+use roadmap_domain::ports::FeatureRequestWrites;
 
 use crate::codec::Id;
 use crate::errors::{SqlError, inconsistent};
@@ -46,14 +46,20 @@ struct NewWord {
 }
 
 #[async_trait]
-impl RequestWrites for SqliteUnit {
-    async fn find_request(&mut self, request: &FeatureRequestRef) -> Result<Option<FeatureRequestSummary>, StoreError> {
+impl FeatureRequestWrites for SqliteUnit {
+    async fn find_feature_request(
+        &mut self,
+        request: &FeatureRequestRef,
+    ) -> Result<Option<FeatureRequestSummary>, StoreError> {
         let request = *request;
         let row = self.run(move |connection, workspace| find_summary(connection, workspace, &request)).await?;
         row.map(FeatureRequestSummary::try_from).transpose()
     }
 
-    async fn insert_request(&mut self, request: &NewFeatureRequest) -> Result<FeatureRequestSummary, StoreError> {
+    async fn insert_feature_request(
+        &mut self,
+        request: &NewFeatureRequest,
+    ) -> Result<FeatureRequestSummary, StoreError> {
         let request = request.clone();
         let row = self
             .run(move |connection, workspace| {
@@ -64,7 +70,7 @@ impl RequestWrites for SqliteUnit {
         row.ok_or_else(|| StoreError::Fatal("a request was gone right after it was stored".into()))?.try_into()
     }
 
-    async fn place_request(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError> {
+    async fn set_feature_request_track(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError> {
         self.run(move |connection, workspace| {
             diesel::update(feature_requests::table)
                 .filter(feature_requests::workspace_id.eq(workspace))

@@ -13,7 +13,7 @@ use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
-use roadmap_domain::usecase::executor::{Call, Operation};
+use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use time::Duration;
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -25,9 +25,9 @@ struct Insert(Attachment);
 
 #[async_trait]
 impl Operation for Insert {
-    type Reply = ();
+    type Output = ();
 
-    async fn perform(&self, _: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
         Ok(work.insert_attachment(&self.0).await?)
     }
 }
@@ -49,7 +49,7 @@ async fn stored(harness: &Harness, workspace: WorkspaceId, number: u128) -> Atta
         dimensions: (number % 2 == 1).then_some(Dimensions { width: u32::MAX, height: 1 }),
         created_at: harness.now(),
     };
-    harness.executor.apply(workspace, &Insert(attachment.clone())).await.unwrap();
+    harness.executor.run_without_key(workspace, &Insert(attachment.clone())).await.unwrap();
     attachment
 }
 
@@ -72,7 +72,7 @@ async fn changelog(
 ) -> Result<Changelog, RoadmapError> {
     let signed = cover.map(|_| "signed");
     let draft = ChangelogDraft::parse(Some("1.0"), Some("<p>New</p>"), signed, false, |_| cover);
-    harness.executor.apply(workspace, &CreateChangelog { draft }).await
+    harness.executor.run_without_key(workspace, &CreateChangelog { draft }).await
 }
 
 /// A cover is a file of the same workspace, and is listed with its changelog.
@@ -96,18 +96,18 @@ pub async fn blobs_without_rows_are_found(harness: Harness) {
     stored(&harness, acme, 1).await;
     stored(&harness, bolt, 2).await;
     let keys = [key(acme, 1), key(acme, 2), key(bolt, 1), key(bolt, 2)];
-    let housekeeping = &harness.subject.housekeeping;
-    let mut without = housekeeping.blobs_without_rows(&keys).await.unwrap();
+    let maintenance = &harness.subject.maintenance;
+    let mut without = maintenance.find_orphaned_blobs(&keys).await.unwrap();
     without.sort_by_key(ToString::to_string);
     let mut expected = vec![key(acme, 2), key(bolt, 1)];
     expected.sort_by_key(ToString::to_string);
     assert_eq!(without, expected);
-    assert_eq!(housekeeping.blobs_without_rows(&[]).await.unwrap(), []);
+    assert_eq!(maintenance.find_orphaned_blobs(&[]).await.unwrap(), []);
 }
 
 /// Deletes files that were stored before now.
 async fn delete_unused(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Vec<UnusedAttachment> {
-    harness.subject.housekeeping.delete_unused_attachments(workspace, harness.now(), limit).await.unwrap()
+    harness.subject.maintenance.delete_unused_attachments(workspace, harness.now(), limit).await.unwrap()
 }
 
 /// Only files of the workspace, from before the moment, that are no cover; so many at a time.
@@ -146,19 +146,23 @@ struct Paused {
 
 #[async_trait]
 impl Operation for Paused {
-    type Reply = Changelog;
+    type Output = Changelog;
 
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<Changelog, RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Changelog, RoadmapError> {
         let cover = work.find_cover(self.cover).await?;
         self.found.notify_one();
         self.go_on.notified().await;
         let changelog = Changelog {
-            id: call.new_id(ChangelogId::new),
+            id: context.new_id(ChangelogId::new),
             title: Title::parse("title", "1.0")?,
             content: CleanHtml::parse("content", "<p>New</p>")?,
             cover,
             published_at: None,
-            created_at: call.now,
+            created_at: context.now,
         };
         work.insert_changelog(&changelog).await?;
         Ok(changelog)
@@ -173,10 +177,10 @@ pub async fn a_file_that_becomes_a_cover_is_kept(harness: Harness) {
     let (found, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let create = Paused { cover: cover.id, found: found.clone(), go_on: go_on.clone() };
     let executor = harness.executor.clone();
-    let creating = tokio::spawn(async move { executor.apply(acme, &create).await });
+    let creating = tokio::spawn(async move { executor.run_without_key(acme, &create).await });
     found.notified().await;
-    let (housekeeping, before) = (harness.subject.housekeeping.clone(), harness.now());
-    let mut deleting = tokio::spawn(async move { housekeeping.delete_unused_attachments(acme, before, 10).await });
+    let (maintenance, before) = (harness.subject.maintenance.clone(), harness.now());
+    let mut deleting = tokio::spawn(async move { maintenance.delete_unused_attachments(acme, before, 10).await });
     // It is done at once, or waits for the command.
     let done = tokio::time::timeout(std::time::Duration::from_millis(200), &mut deleting).await;
     go_on.notify_one();

@@ -27,7 +27,11 @@ async fn announced(harness: &Harness, subdomain: &str, voters: usize) -> (Worksp
 }
 
 async fn announce(harness: &Harness, workspace: WorkspaceId, request: &FeatureRequestSummary) {
-    harness.executor.apply(workspace, &comment(FeatureRequestRef::Id(request.id), "<p>Soon</p>", true)).await.unwrap();
+    harness
+        .executor
+        .run_without_key(workspace, &comment(FeatureRequestRef::Id(request.id), "<p>Soon</p>", true))
+        .await
+        .unwrap();
 }
 
 /// Leases for a minute.
@@ -418,7 +422,7 @@ pub async fn mails_of_a_day_are_limited(harness: Harness) {
     let post = async |limit: u64| {
         let draft = CommentDraft::parse(Some("<p>Soon</p>"), None, true);
         let comment = PostComment { request: FeatureRequestRef::Id(request.id), draft, mails_per_day: Some(limit) };
-        harness.executor.apply(workspace, &comment).await.map(|_| ())
+        harness.executor.run_without_key(workspace, &comment).await.map(|_| ())
     };
     let over = |limit: u64| OverBudget { budget: Budget::MailsPerDay, limit };
     let refused = |outcome: Result<(), RoadmapError>, limit: u64| matches!(outcome, Err(RoadmapError::OverBudget(found)) if found == over(limit));
@@ -434,7 +438,7 @@ pub async fn mails_of_a_day_are_limited(harness: Harness) {
     let quiet = harness.request(workspace, "Light mode").await;
     let draft = CommentDraft::parse(Some("<p>Soon</p>"), None, true);
     let comment = PostComment { request: FeatureRequestRef::Id(quiet.id), draft, mails_per_day: Some(60) };
-    harness.executor.apply(workspace, &comment).await.unwrap();
+    harness.executor.run_without_key(workspace, &comment).await.unwrap();
     assert_eq!(harness.count("mail_hours", other).await, 0);
     // Who has unsubscribed, or has no mailbox, is not counted.
     let stopped = "UPDATE customers SET mail_stopped_at = created_at WHERE email LIKE 'v1_@example.com'";
@@ -462,7 +466,7 @@ pub async fn concurrent_comments_share_the_budget_of_a_day(harness: Harness) {
         let executor = harness.executor.clone();
         let draft = CommentDraft::parse(Some("<p>Soon</p>"), None, true);
         let comment = PostComment { request: FeatureRequestRef::Id(request.id), draft, mails_per_day: Some(50) };
-        comments.spawn(async move { executor.apply(workspace, &comment).await.is_ok() });
+        comments.spawn(async move { executor.run_without_key(workspace, &comment).await.is_ok() });
     }
     let posted = comments.join_all().await.into_iter().filter(|posted| *posted).count();
     assert_eq!((posted, harness.count("outbox", workspace).await), (5, 50));
@@ -516,10 +520,10 @@ pub async fn sent_mails_are_purged(harness: Harness) {
     let dead = MailOutcome::Dead { reason: "no".to_owned(), no_such_mailbox: false };
     assert!(settle(&harness, workspace, &mails[2], dead).await);
     let queue = &harness.subject.queue;
-    assert_eq!(queue.forget_sent(harness.now(), 10).await.unwrap(), 0);
+    assert_eq!(queue.purge_sent_mail(harness.now(), 10).await.unwrap(), 0);
     harness.clock.advance(MINUTE);
-    assert_eq!(queue.forget_sent(harness.now(), 1).await.unwrap(), 1);
-    assert_eq!(queue.forget_sent(harness.now(), 10).await.unwrap(), 1);
+    assert_eq!(queue.purge_sent_mail(harness.now(), 1).await.unwrap(), 1);
+    assert_eq!(queue.purge_sent_mail(harness.now(), 10).await.unwrap(), 1);
     assert_eq!(harness.count("outbox", workspace).await, 2);
 }
 

@@ -7,7 +7,7 @@ use roadmap_domain::error::FieldError;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::policy::idempotency;
 use roadmap_domain::ports::Clock;
-use roadmap_domain::usecase::create_request::CreateRequest;
+use roadmap_domain::usecase::create_feature_request::CreateFeatureRequest;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -16,8 +16,8 @@ use crate::harness::{Failing, Harness, Stalling, comment, draft, reply, vote};
 
 const SOON: Duration = Duration::from_secs(2);
 
-fn create(title: &str) -> CreateRequest {
-    CreateRequest::new(Ok(draft(title, &[], "")))
+fn create(title: &str) -> CreateFeatureRequest {
+    CreateFeatureRequest::new(Ok(draft(title, &[], "")))
 }
 
 /// Eight at once: one effect, eight equal answers, seven of them replays.
@@ -31,7 +31,7 @@ pub async fn one_of_many_concurrent_duplicates_runs(harness: Harness) {
     }
     let answers: Vec<_> = calls.join_all().await.into_iter().map(|answer| answer.expect("an answer")).collect();
     assert_eq!(answers.iter().filter(|answer| !answer.replayed).count(), 1);
-    assert!(answers.iter().all(|answer| answer.reply == answers[0].reply), "{answers:?}");
+    assert!(answers.iter().all(|answer| answer.response == answers[0].response), "{answers:?}");
     assert_eq!(harness.count("feature_requests", workspace).await, 1);
     assert_eq!(harness.count("operations", workspace).await, 1);
 }
@@ -43,7 +43,7 @@ pub async fn a_failed_run_frees_its_key(harness: Harness) {
     assert!(failed.is_err());
     assert_eq!(harness.count("operations", workspace).await, 0);
     let answer = harness.run(workspace, "k", &create("Dark mode"), "done").await.unwrap();
-    assert_eq!((answer.reply, answer.replayed), (reply("done"), false));
+    assert_eq!((answer.response, answer.replayed), (reply("done"), false));
     assert_eq!(harness.count("feature_requests", workspace).await, 1);
 }
 
@@ -91,7 +91,7 @@ pub async fn keys_belong_to_their_workspace(harness: Harness) {
     for subdomain in ["acme", "bolt", "crux"] {
         let workspace = harness.workspace(subdomain).await;
         let answer = harness.run(workspace, "k", &create("Dark mode"), subdomain).await.unwrap();
-        assert_eq!((answer.reply, answer.replayed), (reply(subdomain), false));
+        assert_eq!((answer.response, answer.replayed), (reply(subdomain), false));
     }
 }
 
@@ -102,12 +102,12 @@ pub async fn a_key_replays_whatever_the_command(harness: Harness) {
     let nowhere = FeatureRequestRef::Number(99);
     for answer in [
         harness.run(workspace, "k", &create("Other"), "second").await,
-        harness.run(workspace, "k", &CreateRequest::new(Err(FieldError::missing("title"))), "fifth").await,
+        harness.run(workspace, "k", &CreateFeatureRequest::new(Err(FieldError::missing("title"))), "fifth").await,
         harness.run(workspace, "k", &vote(nowhere, None, Some("note")), "third").await,
         harness.run(workspace, "k", &comment(nowhere, "text", true), "fourth").await,
     ] {
         let answer = answer.expect("a replay");
-        assert_eq!((answer.reply, answer.replayed), (reply("first"), true));
+        assert_eq!((answer.response, answer.replayed), (reply("first"), true));
     }
     assert_eq!(harness.count("feature_requests", workspace).await, 1);
     assert_eq!(harness.count("notes", workspace).await + harness.count("comments", workspace).await, 0);
@@ -123,7 +123,7 @@ pub async fn replies_come_back_byte_for_byte(harness: Harness) {
         let render = |_| roadmap_domain::model::operation_key::SavedResponse { status: 200, body: body.to_vec() };
         let first = harness.executor.run(workspace, Some(&key), &create("x"), render).await.unwrap();
         let again = harness.executor.run(workspace, Some(&key), &create("y"), |_| reply("other")).await.unwrap();
-        assert_eq!(first.reply, again.reply);
+        assert_eq!(first.response, again.response);
         assert!(again.replayed);
     }
 }
@@ -137,10 +137,10 @@ pub async fn expired_responses_are_purged_in_batches(harness: Harness) {
     harness.clock.advance(time::Duration::days(2));
     harness.run(workspace, "d", &create("x"), "new").await.unwrap();
     let before = idempotency::purge_cutoff(harness.clock.now(), time::Duration::DAY);
-    let housekeeping = &harness.subject.housekeeping;
-    assert_eq!(housekeeping.forget_operations(before, 2).await.unwrap(), 2);
-    assert_eq!(housekeeping.forget_operations(before, 2).await.unwrap(), 1);
-    assert_eq!(housekeeping.forget_operations(before, 2).await.unwrap(), 0);
+    let maintenance = &harness.subject.maintenance;
+    assert_eq!(maintenance.purge_operation_keys(before, 2).await.unwrap(), 2);
+    assert_eq!(maintenance.purge_operation_keys(before, 2).await.unwrap(), 1);
+    assert_eq!(maintenance.purge_operation_keys(before, 2).await.unwrap(), 0);
     assert!(!harness.run(workspace, "a", &create("x"), "again").await.unwrap().replayed);
     assert!(harness.run(workspace, "d", &create("x"), "again").await.unwrap().replayed);
 }
@@ -157,7 +157,7 @@ pub async fn what_a_unit_reports_done_is_there_for_readers(harness: Harness) {
             let email = format!("voter{voter}@example.com");
             harness.vote(workspace, &request, &email).await;
             let email = roadmap_domain::model::email_address::EmailAddress::parse("email", &email).unwrap();
-            let votes = harness.subject.reader.votes_of(workspace, &email, Default::default()).await.unwrap();
+            let votes = harness.subject.reader.voted_requests(workspace, &email, Default::default()).await.unwrap();
             assert_eq!(votes.total, 1);
         });
     }

@@ -33,7 +33,7 @@ fn subdomain(label: &str) -> Subdomain {
 async fn issue(harness: &Harness, workspace: WorkspaceId, letter: char, expires_in: Option<Duration>) {
     let scopes = Scopes { read: true, write: letter == 'w' };
     let issue = IssueApiKey { key: key(letter), name: name("ci"), scopes, expires_in };
-    harness.executor.apply(workspace, &issue).await.expect("a key");
+    harness.executor.run_without_key(workspace, &issue).await.expect("a key");
 }
 
 async fn credential(harness: &Harness, label: &str, letter: char) -> Option<Credential> {
@@ -79,15 +79,15 @@ pub async fn names_are_unique_in_their_scope(harness: Harness) {
     let track = AddTrack { name: name("Ideas"), lane: Some(name("Later")) };
     let member = |email: &str| AddMember { email: EmailAddress::parse("email", email).unwrap(), name: name("Ann") };
     for workspace in [workspace, other] {
-        harness.executor.apply(workspace, &lane).await.expect("a lane");
-        harness.executor.apply(workspace, &track).await.expect("a track");
-        harness.executor.apply(workspace, &member("ann@example.com")).await.expect("a member");
+        harness.executor.run_without_key(workspace, &lane).await.expect("a lane");
+        harness.executor.run_without_key(workspace, &track).await.expect("a track");
+        harness.executor.run_without_key(workspace, &member("ann@example.com")).await.expect("a member");
     }
     for (outcome, message) in [
-        (harness.executor.apply(workspace, &lane).await.map(|_| ()), "lane `Later` is already taken"),
-        (harness.executor.apply(workspace, &track).await.map(|_| ()), "track `Ideas` is already taken"),
+        (harness.executor.run_without_key(workspace, &lane).await.map(|_| ()), "lane `Later` is already taken"),
+        (harness.executor.run_without_key(workspace, &track).await.map(|_| ()), "track `Ideas` is already taken"),
         (
-            harness.executor.apply(workspace, &member("ANN@example.com")).await.map(|_| ()),
+            harness.executor.run_without_key(workspace, &member("ANN@example.com")).await.map(|_| ()),
             "e-mail address `ANN@example.com` is already taken",
         ),
     ] {
@@ -105,7 +105,7 @@ pub async fn settings_are_replaced(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let other = harness.workspace("bolt").await;
     let change = SettingChange::parse(Some(Some("Acme 2")), None);
-    harness.executor.apply(workspace, &UpdateSetting { change }).await.unwrap();
+    harness.executor.run_without_key(workspace, &UpdateSetting { change }).await.unwrap();
     let setting = |workspace| harness.subject.reader.setting(workspace);
     assert_eq!(setting(workspace).await.unwrap(), Some(Setting::parse("Acme 2", "https://acme.example").unwrap()));
     assert_eq!(setting(other).await.unwrap(), Some(Setting::parse("Acme", "https://acme.example").unwrap()));
@@ -138,7 +138,7 @@ pub async fn digests_are_listed_by_workspace(harness: Harness) {
         issue(&harness, workspace, letter, None).await;
     }
     let revoked = credential(&harness, "acme", 'b').await.unwrap().key.id;
-    harness.executor.apply(acme, &RevokeApiKey { id: revoked }).await.unwrap();
+    harness.executor.run_without_key(acme, &RevokeApiKey { id: revoked }).await.unwrap();
     let listed = async |workspace| {
         let digests = harness.subject.directory.key_digests(workspace).await.unwrap();
         let mut digests: Vec<[u8; 32]> = digests.into_iter().map(|digest| digest.0).collect();
@@ -173,15 +173,15 @@ pub async fn keys_expire_and_are_revoked_as_asked(harness: Harness) {
     let bolt = harness.workspace("bolt").await;
     issue(&harness, acme, 'a', None).await;
     let id = credential(&harness, "acme", 'a').await.unwrap().key.id;
-    assert!(harness.executor.apply(bolt, &RevokeApiKey { id }).await.is_err());
+    assert!(harness.executor.run_without_key(bolt, &RevokeApiKey { id }).await.is_err());
     let rotate = RotateApiKey { id, replacement: key('w'), overlap: Duration::hours(24) };
-    harness.executor.apply(acme, &rotate).await.unwrap();
+    harness.executor.run_without_key(acme, &rotate).await.unwrap();
     let now = harness.clock.now();
     let old = credential(&harness, "acme", 'a').await.unwrap().key;
     assert_eq!((old.expires_at, old.revoked_at), (Some(now.plus(Duration::hours(24))), None));
     let new = credential(&harness, "acme", 'w').await.unwrap().key;
     assert_eq!((new.scopes, new.expires_at), (old.scopes, None));
-    harness.executor.apply(acme, &RevokeApiKey { id: new.id }).await.unwrap();
+    harness.executor.run_without_key(acme, &RevokeApiKey { id: new.id }).await.unwrap();
     assert_eq!(credential(&harness, "acme", 'w').await.unwrap().key.revoked_at, Some(now));
     let keys = harness.subject.directory.api_keys(acme).await.unwrap();
     assert_eq!(keys.iter().map(|key| key.id).collect::<Vec<_>>(), [id, new.id]);

@@ -9,8 +9,8 @@ use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::Clock;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
-use roadmap_domain::usecase::create_request::CreateRequest;
-use roadmap_domain::usecase::move_request::MoveRequest;
+use roadmap_domain::usecase::create_feature_request::CreateFeatureRequest;
+use roadmap_domain::usecase::move_feature_request::MoveFeatureRequest;
 use tokio::task::JoinSet;
 
 use crate::harness::{Failing, Harness, comment, draft, vote};
@@ -63,10 +63,10 @@ pub async fn the_status_follows_the_track(harness: Harness) {
         [("Planned", Some("Planned")), ("Declined", None), ("Declined", None), ("Done", Some("Done"))]
     {
         let target = harness.track(workspace, track).await;
-        let operation = MoveRequest { request: FeatureRequestRef::Number(1), track: Ok(target) };
-        let moved = harness.executor.apply(workspace, &operation).await.unwrap();
+        let operation = MoveFeatureRequest { request: FeatureRequestRef::Number(1), track: Ok(target) };
+        let moved = harness.executor.run_without_key(workspace, &operation).await.unwrap();
         let email = roadmap_domain::model::email_address::EmailAddress::parse("email", voter).unwrap();
-        let listed = harness.subject.reader.votes_of(workspace, &email, PageRequest::default()).await.unwrap();
+        let listed = harness.subject.reader.voted_requests(workspace, &email, PageRequest::default()).await.unwrap();
         for request in [&moved, &listed.items[0]] {
             assert_eq!(request.placement.track.as_str(), track);
             assert_eq!(request.placement.status.as_ref().map(Name::as_str), status);
@@ -78,8 +78,8 @@ pub async fn the_status_follows_the_track(harness: Harness) {
 /// A unit that fails leaves no request, no customer, no words and no gap in the numbers.
 pub async fn a_rolled_back_request_leaves_nothing(harness: Harness) {
     let workspace = harness.workspace("acme").await;
-    let failing = Failing(CreateRequest::new(Ok(draft("Quokka mode", &["animals"], "Wombat"))));
-    assert!(harness.executor.apply(workspace, &failing).await.is_err());
+    let failing = Failing(CreateFeatureRequest::new(Ok(draft("Quokka mode", &["animals"], "Wombat"))));
+    assert!(harness.executor.run_without_key(workspace, &failing).await.is_err());
     for table in ["feature_requests", "feature_request_tags", "vote_tallies", "search_documents", "search_words"] {
         assert_eq!(harness.count(table, workspace).await, 0, "{table}");
     }
@@ -96,7 +96,11 @@ pub async fn comments_go_to_subscribed_voters_once(harness: Harness) {
     }
     harness.vote(workspace, &other, "cyd@example.com").await;
     for (notify, messages) in [(false, 0), (true, 2), (true, 4)] {
-        harness.executor.apply(workspace, &comment(FeatureRequestRef::Id(wanted.id), "Soon", notify)).await.unwrap();
+        harness
+            .executor
+            .run_without_key(workspace, &comment(FeatureRequestRef::Id(wanted.id), "Soon", notify))
+            .await
+            .unwrap();
         assert_eq!(harness.count("outbox", workspace).await, messages);
     }
     assert_eq!(harness.count("comments", workspace).await, 3);
@@ -108,11 +112,11 @@ pub async fn a_rolled_back_comment_sends_nothing(harness: Harness) {
     let request = harness.request(workspace, "Dark mode").await;
     harness
         .executor
-        .apply(workspace, &vote(FeatureRequestRef::Number(1), Some(("ann@example.com", None)), None))
+        .run_without_key(workspace, &vote(FeatureRequestRef::Number(1), Some(("ann@example.com", None)), None))
         .await
         .unwrap();
     let failing = Failing(comment(FeatureRequestRef::Id(request.id), "Soon", true));
-    assert!(harness.executor.apply(workspace, &failing).await.is_err());
+    assert!(harness.executor.run_without_key(workspace, &failing).await.is_err());
     assert_eq!(harness.count("outbox", workspace).await + harness.count("comments", workspace).await, 0);
 }
 
@@ -122,7 +126,7 @@ pub async fn changelogs_come_newest_first(harness: Harness) {
     for number in 1..=5 {
         let draft =
             ChangelogDraft::parse(Some(&format!("1.{number}")), Some("<p>New</p>"), None, number % 2 == 0, |_| None);
-        harness.executor.apply(workspace, &CreateChangelog { draft }).await.unwrap();
+        harness.executor.run_without_key(workspace, &CreateChangelog { draft }).await.unwrap();
     }
     let mut titles = Vec::new();
     for page in ["1", "2", "3"] {

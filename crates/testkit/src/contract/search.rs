@@ -6,8 +6,8 @@ use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::policy::search_budget::MAX_SCANNED_ROWS;
 use roadmap_domain::ports::UnitOfWork;
-use roadmap_domain::usecase::create_request::{CreateRequest, RequestDraft};
-use roadmap_domain::usecase::executor::{Call, Operation};
+use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
+use roadmap_domain::usecase::executor::{Operation, OperationContext};
 
 use crate::harness::{Harness, draft, vote};
 
@@ -142,12 +142,13 @@ pub async fn no_syntax_leaks_through(harness: Harness) {
 /// Neither as typed nor as mended, and not by way of their words.
 pub async fn private_requests_are_never_found(harness: Harness) {
     let workspace = harness.workspace("acme").await;
-    let private =
-        harness.create(workspace, RequestDraft { private: true, ..draft("Quokka", &["wombat"], "numbat") }).await;
+    let private = harness
+        .create(workspace, FeatureRequestDraft { private: true, ..draft("Quokka", &["wombat"], "numbat") })
+        .await;
     for query in ["quokka", "wombat", "numbat", "quoka", "q"] {
         assert_eq!(harness.search(workspace, query).await, Vec::<String>::new(), "{query}");
     }
-    assert_eq!(harness.subject.search.found(workspace, &[private.id]).await.unwrap(), vec![]);
+    assert_eq!(harness.subject.search.load_results(workspace, &[private.id]).await.unwrap(), vec![]);
     for table in ["search_documents", "search_words"] {
         assert_eq!(harness.count(table, workspace).await, 0, "{table}");
     }
@@ -168,7 +169,7 @@ pub async fn a_record_adds_a_bounded_number_of_words(harness: Harness) {
         let candidates = harness.subject.search.candidates(workspace, &query).await.unwrap();
         assert_eq!(candidates.len() == 1, is_found, "{number}");
     }
-    let found = harness.subject.search.found(workspace, &[created.id]).await.unwrap();
+    let found = harness.subject.search.load_results(workspace, &[created.id]).await.unwrap();
     assert_eq!(found[0].description, description.trim_end());
 }
 
@@ -177,11 +178,11 @@ struct Many<O>(Vec<O>);
 
 #[async_trait]
 impl<O: Operation> Operation for Many<O> {
-    type Reply = ();
+    type Output = ();
 
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
         for one in &self.0 {
-            one.perform(call, work).await?;
+            one.perform(context, work).await?;
         }
         Ok(())
     }
@@ -194,14 +195,14 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
         700 => draft("A widget in the title", &[], ""),
         _ => draft(&format!("Request {number}"), &[], "everyone has a widget"),
     });
-    let creations = drafts.map(|draft| CreateRequest::new(Ok(draft))).collect();
-    harness.executor.apply(workspace, &Many(creations)).await.unwrap();
+    let creations = drafts.map(|draft| CreateFeatureRequest::new(Ok(draft))).collect();
+    harness.executor.run_without_key(workspace, &Many(creations)).await.unwrap();
     let votes = |number, votes: i64| {
         let voter = |voter| format!("voter{voter}@example.com");
         (0..votes).map(move |of| vote(FeatureRequestRef::Number(number), Some((&voter(of), None)), None))
     };
     let few = [(3, 5), (901, 4), (42, 3)].into_iter().flat_map(|(number, count)| votes(number, count)).collect();
-    harness.executor.apply(workspace, &Many(few)).await.unwrap();
+    harness.executor.run_without_key(workspace, &Many(few)).await.unwrap();
     let query = SearchQuery::parse("query", "widget").unwrap();
     let candidates = harness.subject.search.candidates(workspace, &query).await.unwrap();
     assert!(candidates.len() <= 500, "{}", candidates.len());
@@ -214,7 +215,7 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
     assert_eq!(found[4], "Request 1499");
     // More than are ranked have nearly as many votes: the one with the most is not left out for being older.
     let many = (1_440..=1_500).flat_map(|number| votes(number, if number == 1_440 { 17 } else { 16 })).collect();
-    harness.executor.apply(workspace, &Many(many)).await.unwrap();
+    harness.executor.run_without_key(workspace, &Many(many)).await.unwrap();
     let found = harness.search(workspace, "widget").await;
     assert_eq!(found[..3], ["A widget in the title", "Request 1439", "Request 1499"]);
     // One of the words rare: few matches again.
@@ -230,16 +231,16 @@ pub async fn young_common_words_are_found_within_the_budget(harness: Harness) {
         1 => draft("The first", &[], "everyone has a gadget"),
         _ => draft(&format!("Old {number}"), &[], "everyone has a widget"),
     });
-    let creations = drafts.map(|draft| CreateRequest::new(Ok(draft))).collect();
-    harness.executor.apply(workspace, &Many(creations)).await.unwrap();
+    let creations = drafts.map(|draft| CreateFeatureRequest::new(Ok(draft))).collect();
+    harness.executor.run_without_key(workspace, &Many(creations)).await.unwrap();
     let voted = |number| vote(FeatureRequestRef::Number(number), Some(("ann@example.com", None)), None);
-    harness.executor.apply(workspace, &Many((1..=old).map(voted).collect())).await.unwrap();
+    harness.executor.run_without_key(workspace, &Many((1..=old).map(voted).collect())).await.unwrap();
     let drafts = (1..=1_100).map(|number| draft(&format!("Young {number}"), &[], "everyone has a gadget"));
-    let creations = drafts.map(|draft| CreateRequest::new(Ok(draft))).collect();
-    harness.executor.apply(workspace, &Many(creations)).await.unwrap();
+    let creations = drafts.map(|draft| CreateFeatureRequest::new(Ok(draft))).collect();
+    harness.executor.run_without_key(workspace, &Many(creations)).await.unwrap();
     for voter in ["ann@example.com", "bob@example.com"] {
         let wanted = vote(FeatureRequestRef::Number(old + 7), Some((voter, None)), None);
-        harness.executor.apply(workspace, &wanted).await.unwrap();
+        harness.executor.run_without_key(workspace, &wanted).await.unwrap();
     }
     let query = SearchQuery::parse("query", "gadget").unwrap();
     let candidates = harness.subject.search.candidates(workspace, &query).await.unwrap();
@@ -251,8 +252,8 @@ pub async fn young_common_words_are_found_within_the_budget(harness: Harness) {
     assert_eq!((found.len(), &found[..3]), (15, &["Young 7", "Young 1100", "Young 1099"].map(str::to_owned)[..]));
     // A word that is neither among the most voted nor among the newest is found all the same.
     let drafts = (1..=2_000).map(|number| draft(&format!("Newest {number}"), &[], "everyone has a doodad"));
-    let creations = drafts.map(|draft| CreateRequest::new(Ok(draft))).collect();
-    harness.executor.apply(workspace, &Many(creations)).await.unwrap();
+    let creations = drafts.map(|draft| CreateFeatureRequest::new(Ok(draft))).collect();
+    harness.executor.run_without_key(workspace, &Many(creations)).await.unwrap();
     assert_eq!(harness.search(workspace, "gadget").await[0], "Young 7");
     assert_eq!(harness.search(workspace, "gadget").await.len(), 15);
 }

@@ -3,7 +3,7 @@
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::pagination::PageRequest;
-use roadmap_domain::usecase::move_request::MoveRequest;
+use roadmap_domain::usecase::move_feature_request::MoveFeatureRequest;
 
 use crate::harness::{Harness, comment, draft, vote};
 
@@ -14,7 +14,7 @@ pub async fn nothing_is_seen_from_another_workspace(harness: Harness) {
     harness.vote(acme, &request, "ann@example.com").await;
     let reader = &harness.subject.reader;
     let ann = EmailAddress::parse("email", "ann@example.com").unwrap();
-    assert_eq!(reader.votes_of(bolt, &ann, PageRequest::default()).await.unwrap().total, 0);
+    assert_eq!(reader.voted_requests(bolt, &ann, PageRequest::default()).await.unwrap().total, 0);
     for reference in [FeatureRequestRef::Id(request.id), FeatureRequestRef::Number(request.tag_number)] {
         assert_eq!(reader.voters(bolt, &reference, PageRequest::default()).await.unwrap(), None);
     }
@@ -22,7 +22,7 @@ pub async fn nothing_is_seen_from_another_workspace(harness: Harness) {
         assert_eq!(harness.search(bolt, query).await, Vec::<String>::new(), "{query}");
     }
     assert_eq!(harness.subject.search.similar_words(bolt, "quoka").await.unwrap(), Vec::<String>::new());
-    assert_eq!(harness.subject.search.found(bolt, &[request.id]).await.unwrap(), vec![]);
+    assert_eq!(harness.subject.search.load_results(bolt, &[request.id]).await.unwrap(), vec![]);
     let tracks = |workspace| reader.tracks(workspace);
     assert!(tracks(acme).await.unwrap().iter().all(|track| track.name.as_str() != "Elsewhere"));
     assert_ne!(tracks(acme).await.unwrap()[0].id, tracks(bolt).await.unwrap()[0].id);
@@ -40,16 +40,18 @@ pub async fn nothing_is_changed_from_another_workspace(harness: Harness) {
     harness.request(bolt, "Own").await;
     let foreign = FeatureRequestRef::Id(request.id);
     let missing = "FeatureRequest does not exist.";
-    let voted = harness.executor.apply(bolt, &vote(foreign, Some(("ann@example.com", None)), Some("note"))).await;
+    let voted =
+        harness.executor.run_without_key(bolt, &vote(foreign, Some(("ann@example.com", None)), Some("note"))).await;
     assert_eq!(voted.unwrap_err().to_string(), missing);
-    let commented = harness.executor.apply(bolt, &comment(foreign, "text", true)).await;
+    let commented = harness.executor.run_without_key(bolt, &comment(foreign, "text", true)).await;
     assert_eq!(commented.unwrap_err().to_string(), missing);
     let own_track = harness.track(bolt, "Done").await;
-    let moved = harness.executor.apply(bolt, &MoveRequest { request: foreign, track: Ok(own_track) }).await;
+    let moved =
+        harness.executor.run_without_key(bolt, &MoveFeatureRequest { request: foreign, track: Ok(own_track) }).await;
     assert_eq!(moved.unwrap_err().to_string(), missing);
     let foreign_track =
-        MoveRequest { request: FeatureRequestRef::Number(1), track: Ok(harness.track(acme, "Done").await) };
-    let moved = harness.executor.apply(bolt, &foreign_track).await;
+        MoveFeatureRequest { request: FeatureRequestRef::Number(1), track: Ok(harness.track(acme, "Done").await) };
+    let moved = harness.executor.run_without_key(bolt, &foreign_track).await;
     assert_eq!(moved.unwrap_err().to_string(), "Track does not exist.");
     for table in ["votes", "notes", "comments", "customers"] {
         assert_eq!(harness.count(table, acme).await + harness.count(table, bolt).await, 0, "{table}");

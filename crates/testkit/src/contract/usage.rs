@@ -13,8 +13,8 @@ use roadmap_domain::model::usage::{StoredUsage, Usage};
 use roadmap_domain::policy::storage;
 use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
-use roadmap_domain::usecase::create_request::{CreateRequest, RequestDraft};
-use roadmap_domain::usecase::executor::{Call, Operation};
+use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
+use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use uuid::Uuid;
 
 use crate::harness::{Harness, comment, draft, operation_key, reply, vote};
@@ -33,13 +33,13 @@ async fn recount(harness: &Harness, workspace: WorkspaceId) -> Usage {
     counted.usage
 }
 
-fn request(title: &str, email: &str) -> CreateRequest {
-    let draft = RequestDraft {
+fn request(title: &str, email: &str) -> CreateFeatureRequest {
+    let draft = FeatureRequestDraft {
         customer: Some(CustomerDraft::parse(Some(email), Some("Ünal")).unwrap()),
         note: Some(NoteDraft::parse(Some("<p>Größe</p>"), None).unwrap()),
         ..draft(title, &["ui", "später"], "<p>Some words, and <b>others</b></p>")
     };
-    CreateRequest::new(Ok(draft))
+    CreateFeatureRequest::new(Ok(draft))
 }
 
 /// A command that stores a file's row.
@@ -47,9 +47,9 @@ struct Insert(Attachment);
 
 #[async_trait]
 impl Operation for Insert {
-    type Reply = ();
+    type Output = ();
 
-    async fn perform(&self, _: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
         Ok(work.insert_attachment(&self.0).await?)
     }
 }
@@ -59,7 +59,7 @@ pub async fn a_count_is_what_commands_add(harness: Harness) {
     let acme = harness.workspace("acme").await;
     assert_eq!(recount(&harness, acme).await, Usage::default());
     let mut added = run(&harness, acme, "request", &request("Dark mode", "Ann@Example.com")).await;
-    let quiet = CreateRequest::new(Ok(RequestDraft { private: true, ..draft("Quiet", &[], "") }));
+    let quiet = CreateFeatureRequest::new(Ok(FeatureRequestDraft { private: true, ..draft("Quiet", &[], "") }));
     added = added.plus(run(&harness, acme, "private", &quiet).await);
     let first = FeatureRequestRef::Number(1);
     added = added.plus(run(&harness, acme, "vote", &vote(first, Some(("bob@example.com", None)), Some("note"))).await);
@@ -79,7 +79,7 @@ pub async fn a_count_is_what_commands_add(harness: Harness) {
         dimensions: None,
         created_at: harness.now(),
     };
-    harness.executor.apply(acme, &Insert(file.clone())).await.unwrap();
+    harness.executor.run_without_key(acme, &Insert(file.clone())).await.unwrap();
     added = added.plus(storage::attachment_usage(&file));
     assert_eq!(added.files, 4_567);
     assert_eq!(recount(&harness, acme).await, added);
@@ -131,7 +131,7 @@ pub async fn a_total_is_never_too_small(harness: Harness) {
         tokio::spawn(async move {
             for _ in 0..10 {
                 let comment = comment(FeatureRequestRef::Number(1), "<p>Text</p>", false);
-                executor.apply(acme, &comment).await.unwrap();
+                executor.run_without_key(acme, &comment).await.unwrap();
                 store.add_usage(acme, Usage::from_records(comment.stored_bytes())).await.unwrap();
             }
         })

@@ -26,9 +26,9 @@ pub async fn a_second_vote_is_not_counted(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
     let vote = vote(FeatureRequestRef::Number(1), Some(("ann@example.com", None)), Some("again"));
-    let first = harness.executor.apply(workspace, &vote).await.unwrap();
+    let first = harness.executor.run_without_key(workspace, &vote).await.unwrap();
     assert_eq!((first.outcome, first.request.votes_count), (VoteOutcome::Registered, 1));
-    let second = harness.executor.apply(workspace, &vote).await.unwrap();
+    let second = harness.executor.run_without_key(workspace, &vote).await.unwrap();
     assert_eq!((second.outcome, second.request.votes_count), (VoteOutcome::AlreadyVoted, 1));
     assert_eq!(harness.count("votes", workspace).await, 1);
     assert_eq!(harness.count("notes", workspace).await, 2);
@@ -45,7 +45,7 @@ pub async fn concurrent_first_votes_make_one_customer(harness: Harness) {
         voters.spawn(async move {
             let email = if number % 2 == 0 { "Ann@Example.com" } else { "ann@example.COM" };
             let vote = vote(FeatureRequestRef::Number(1), Some((email, None)), Some("note"));
-            harness.executor.apply(workspace, &vote).await.unwrap().outcome
+            harness.executor.run_without_key(workspace, &vote).await.unwrap().outcome
         });
     }
     let outcomes = voters.join_all().await;
@@ -64,7 +64,7 @@ pub async fn names_are_filled_but_not_overwritten(harness: Harness) {
     harness.request(workspace, "Dark mode").await;
     for (sent, stored) in [(None, None), (Some("Ann"), Some("Ann")), (Some("Anna"), Some("Ann")), (None, Some("Ann"))] {
         let vote = vote(FeatureRequestRef::Number(1), Some(("ann@example.com", sent)), None);
-        harness.executor.apply(workspace, &vote).await.unwrap();
+        harness.executor.run_without_key(workspace, &vote).await.unwrap();
         let voters =
             harness.subject.reader.voters(workspace, &FeatureRequestRef::Number(1), PageRequest::default()).await;
         let voters = voters.unwrap().unwrap();
@@ -84,7 +84,7 @@ pub async fn every_request_leaves_its_note(harness: Harness) {
         (None, VoteOutcome::NoVoter),
     ] {
         let vote = vote(FeatureRequestRef::Number(1), customer, Some("note"));
-        assert_eq!(harness.executor.apply(workspace, &vote).await.unwrap().outcome, outcome);
+        assert_eq!(harness.executor.run_without_key(workspace, &vote).await.unwrap().outcome, outcome);
     }
     assert_eq!(harness.count("notes", workspace).await, 4);
 }
@@ -94,7 +94,7 @@ pub async fn a_vote_for_nothing_does_nothing(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     for nothing in [FeatureRequestRef::Number(1), FeatureRequestRef::Unresolvable] {
         let vote = vote(nothing, Some(("ann@example.com", None)), Some("note"));
-        let outcome = harness.executor.apply(workspace, &vote).await;
+        let outcome = harness.executor.run_without_key(workspace, &vote).await;
         assert_eq!(outcome.unwrap_err().to_string(), "FeatureRequest does not exist.");
     }
     assert_eq!(harness.count("customers", workspace).await + harness.count("notes", workspace).await, 0);
@@ -105,10 +105,10 @@ pub async fn notes_and_comments_fall_back_to_the_oldest_member(harness: Harness)
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
     let note = vote(FeatureRequestRef::Number(1), None, Some("before there was a team"));
-    harness.executor.apply(workspace, &note).await.expect("a note by nobody");
+    harness.executor.run_without_key(workspace, &note).await.expect("a note by nobody");
     for member in ["bob@team.example", "ann@team.example"] {
         let name = Name::parse("name", "Member").unwrap();
-        harness.executor.apply(workspace, &AddMember { email: email(member), name }).await.unwrap();
+        harness.executor.run_without_key(workspace, &AddMember { email: email(member), name }).await.unwrap();
         harness.clock.advance(Duration::SECOND);
     }
     let members = harness.subject.reader.members(workspace).await.unwrap();
@@ -116,11 +116,14 @@ pub async fn notes_and_comments_fall_back_to_the_oldest_member(harness: Harness)
     for named in [None, Some("nobody@team.example"), Some("ANN@team.example")] {
         let note = NoteDraft::parse(Some("note"), named).unwrap();
         let vote = CastVote { request: FeatureRequestRef::Number(1), draft: VoteDraft::new(None, Some(note)) };
-        harness.executor.apply(workspace, &vote).await.unwrap();
+        harness.executor.run_without_key(workspace, &vote).await.unwrap();
         let draft = CommentDraft::parse(Some("comment"), named, false);
         harness
             .executor
-            .apply(workspace, &PostComment { request: FeatureRequestRef::Number(1), draft, mails_per_day: None })
+            .run_without_key(
+                workspace,
+                &PostComment { request: FeatureRequestRef::Number(1), draft, mails_per_day: None },
+            )
             .await
             .unwrap();
     }
@@ -145,7 +148,7 @@ pub async fn votes_are_listed_newest_request_first(harness: Harness) {
     let mut listed = Vec::new();
     for page in ["1", "2", "3", "4"] {
         let page = PageRequest::parse(Some(page), Some("2")).unwrap();
-        let listing = harness.subject.reader.votes_of(workspace, &email("ann@example.com"), page).await.unwrap();
+        let listing = harness.subject.reader.voted_requests(workspace, &email("ann@example.com"), page).await.unwrap();
         assert_eq!((listing.total, listing.total_pages()), (7, 4));
         listed.extend(listing.items.into_iter().map(|request| request.tag_number));
     }
@@ -185,7 +188,7 @@ pub async fn pages_end_where_the_list_ends(harness: Harness) {
         for size in ["1", "100"] {
             let page = PageRequest::parse(Some(page), Some(size)).unwrap();
             let reader = &harness.subject.reader;
-            let votes = reader.votes_of(workspace, &email("ann@example.com"), page).await.unwrap();
+            let votes = reader.voted_requests(workspace, &email("ann@example.com"), page).await.unwrap();
             assert_eq!((votes.items.len(), votes.total), (0, 1));
             let voters = reader.voters(workspace, &FeatureRequestRef::Number(1), page).await.unwrap().unwrap();
             assert_eq!((voters.items.len(), voters.total), (0, 1));
@@ -202,7 +205,7 @@ pub async fn addresses_match_without_regard_to_case(harness: Harness) {
     harness.vote(workspace, &request, "Jürgen@Example.com").await;
     for (spelling, votes) in [("JÜRGEN@EXAMPLE.COM", 1), ("jürgen@example.com", 1), ("jurgen@example.com", 0)] {
         let listed =
-            harness.subject.reader.votes_of(workspace, &email(spelling), PageRequest::default()).await.unwrap();
+            harness.subject.reader.voted_requests(workspace, &email(spelling), PageRequest::default()).await.unwrap();
         assert_eq!(listed.total, votes, "{spelling}");
     }
 }

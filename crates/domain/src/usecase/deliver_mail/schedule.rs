@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::model::id::WorkspaceId;
 
 /// How many mails are sent at a time, of all workspaces together. Mailers keep as many connections.
-pub const SENDS: usize = 16;
+pub const MAX_CONCURRENT_SENDS: usize = 16;
 
 /// How many workspaces have leased mails that wait for a slot.
 const WORKSPACES: usize = 64;
@@ -113,7 +113,7 @@ impl<T> Schedule<T> {
     pub(super) fn next_mail(&mut self) -> Option<(WorkspaceId, T)> {
         for _ in 0..self.ready.len() {
             let workspace = self.ready.pop_front()?;
-            let free = SENDS.saturating_sub(self.sending);
+            let free = MAX_CONCURRENT_SENDS.saturating_sub(self.sending);
             let Some(state) = self.workspaces.get_mut(&workspace) else { continue };
             if state.sending >= free {
                 self.ready.push_back(workspace);
@@ -185,7 +185,7 @@ mod tests {
     fn one_workspace_alone_gets_half_of_the_slots() {
         let mut schedule = with(1, 100);
         while schedule.next_mail().is_some() {}
-        assert_eq!(held(&schedule), [SENDS / 2]);
+        assert_eq!(held(&schedule), [MAX_CONCURRENT_SENDS / 2]);
         schedule.sent(workspace(0));
         assert!(schedule.next_mail().is_some() && schedule.next_mail().is_none());
     }
@@ -214,9 +214,9 @@ mod tests {
         assert_eq!(held(&schedule), [2, 2, 2, 2, 2, 2, 2, 1]);
         let mut schedule = with(50, 100);
         let first: Vec<WorkspaceId> = std::iter::from_fn(|| schedule.next_mail()).map(|(found, _)| found).collect();
-        assert_eq!(first, (0..SENDS).map(workspace).collect::<Vec<_>>());
+        assert_eq!(first, (0..MAX_CONCURRENT_SENDS).map(workspace).collect::<Vec<_>>());
         schedule.sent(workspace(0));
-        assert_eq!(schedule.next_mail().unwrap().0, workspace(SENDS));
+        assert_eq!(schedule.next_mail().unwrap().0, workspace(MAX_CONCURRENT_SENDS));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
 use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::{Directory, Health, Housekeeping};
+use roadmap_domain::ports::{Health, Maintenance, WorkspaceDirectory};
 use uuid::Uuid;
 
 use crate::PostgresStore;
@@ -45,9 +45,9 @@ statement! {
 }
 
 #[async_trait]
-impl Housekeeping for PostgresStore {
+impl Maintenance for PostgresStore {
     /// Workspace by workspace: no session sees the rows of two.
-    async fn forget_operations(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+    async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let mut purged = 0;
         for workspace in self.workspaces().await? {
             let most = i64::from(limit).saturating_sub(purged);
@@ -62,7 +62,7 @@ impl Housekeeping for PostgresStore {
         Ok(purged.unsigned_abs())
     }
 
-    async fn blobs_without_rows(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError> {
+    async fn find_orphaned_blobs(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError> {
         let mut of_workspaces: BTreeMap<WorkspaceId, Vec<BlobKey>> = BTreeMap::new();
         for key in keys {
             of_workspaces.entry(key.workspace).or_default().push(*key);

@@ -9,7 +9,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
 use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::ports::{Health, Housekeeping};
+use roadmap_domain::ports::{Health, Maintenance};
 
 use crate::SqliteStore;
 use crate::codec::Id;
@@ -35,13 +35,13 @@ statement! {
 }
 
 #[async_trait]
-impl Housekeeping for SqliteStore {
-    async fn forget_operations(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+impl Maintenance for SqliteStore {
+    async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let purge = PurgeOperationKeys { before: before.millis(), limit: i64::from(limit) };
         self.write(move |connection| Ok(purge.execute(connection)? as u64)).await
     }
 
-    async fn blobs_without_rows(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError> {
+    async fn find_orphaned_blobs(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError> {
         let keys = keys.to_vec();
         self.readers
             .run(move |connection| {

@@ -16,11 +16,11 @@ pub const MAX_PER_PAGE: u64 = 15;
 
 /// Searches.
 #[derive(Clone)]
-pub struct SearchRequests {
+pub struct SearchFeatureRequests {
     search: Arc<dyn TextSearch>,
 }
 
-impl SearchRequests {
+impl SearchFeatureRequests {
     /// Searches this index.
     #[must_use]
     pub fn new(search: Arc<dyn TextSearch>) -> Self {
@@ -53,27 +53,31 @@ impl SearchRequests {
         let candidates = self.search.candidates(workspace, query).await?;
         let mut best = ranking::top_candidates(candidates, limit);
         if best.is_empty()
-            && let Some(meant) = self.meant(workspace, query).await?
+            && let Some(corrected) = self.corrected_query(workspace, query).await?
         {
-            let candidates = self.search.candidates(workspace, &meant).await?;
+            let candidates = self.search.candidates(workspace, &corrected).await?;
             best = ranking::top_candidates(candidates, limit);
         }
-        if best.is_empty() { Ok(Vec::new()) } else { self.search.found(workspace, &best).await }
+        if best.is_empty() { Ok(Vec::new()) } else { self.search.load_results(workspace, &best).await }
     }
 
     /// The query with each word replaced by the known words that it may have been meant as.
-    async fn meant(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Option<SearchQuery>, StoreError> {
+    async fn corrected_query(
+        &self,
+        workspace: WorkspaceId,
+        query: &SearchQuery,
+    ) -> Result<Option<SearchQuery>, StoreError> {
         let mut similar = Vec::with_capacity(query.words().len());
         for word in query.words().iter().flat_map(|QueryWord { alternatives, .. }| alternatives) {
             if word.surface().len() > SearchDocument::MAX_VOCABULARY_WORD {
                 return Ok(None);
             }
             let known = self.search.similar_words(workspace, word.surface()).await?;
-            let meant = similarity::corrections(word.surface(), known);
-            if meant.is_empty() {
+            let corrections = similarity::corrections(word.surface(), known);
+            if corrections.is_empty() {
                 return Ok(None);
             }
-            similar.push(meant);
+            similar.push(corrections);
         }
         Ok(SearchQuery::from_alternatives(similar))
     }
@@ -106,36 +110,37 @@ mod tests {
 
     fn search(port: MockTextSearch, query: &str) -> Result<Vec<u128>, RoadmapError> {
         let query = SearchQuery::parse("query", query).unwrap();
-        let found = block_on(SearchRequests::new(Arc::new(port)).run(workspace(), &query, 8))?;
+        let found = block_on(SearchFeatureRequests::new(Arc::new(port)).run(workspace(), &query, 8))?;
         Ok(found.iter().map(|found| found.summary.id.uuid().as_u128()).collect())
     }
 
     #[test]
-    fn a_query_without_words_finds_nothing_and_asks_nobody() {
+    fn a_query_without_words_finds_nothing_and_reads_nothing() {
         for query in ["", "  ", "\"*\" -"] {
             assert_eq!(search(MockTextSearch::new(), query).unwrap(), Vec::<u128>::new());
         }
     }
 
     #[test]
-    fn results_come_in_the_order_of_their_rank() {
+    fn results_are_ordered_by_rank() {
         let mut port = MockTextSearch::new();
         port.expect_candidates().times(1).returning(|_, _| Ok(vec![candidate(1, 4.0), candidate(2, 5.3)]));
-        port.expect_found().returning(|_, ids| Ok(found(ids)));
+        port.expect_load_results().returning(|_, ids| Ok(found(ids)));
         assert_eq!(search(port, "dark").unwrap(), [2, 1]);
     }
 
     #[test]
-    fn a_mistyped_query_is_asked_again_with_what_was_meant() {
+    fn a_mistyped_query_is_retried_with_corrections() {
         let mut port = MockTextSearch::new();
         port.expect_candidates().times(2).returning(|_, query| {
-            let meant = query.words().iter().all(|word| word.alternatives.iter().any(|word| word.surface() != "drak"));
-            Ok(if meant { vec![candidate(1, 4.0)] } else { vec![] })
+            let is_corrected =
+                query.words().iter().all(|word| word.alternatives.iter().any(|word| word.surface() != "drak"));
+            Ok(if is_corrected { vec![candidate(1, 4.0)] } else { vec![] })
         });
         port.expect_similar_words().returning(|_, word| {
             Ok(if word == "drak" { vec!["dark".to_owned(), "drag".to_owned()] } else { vec!["mode".to_owned()] })
         });
-        port.expect_found().returning(|_, ids| Ok(found(ids)));
+        port.expect_load_results().returning(|_, ids| Ok(found(ids)));
         assert_eq!(search(port, "drak mode").unwrap(), [1]);
     }
 
@@ -148,14 +153,14 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_longer_than_any_correction_asks_for_none() {
+    fn a_word_that_is_longer_than_any_correction_is_not_corrected() {
         let mut port = MockTextSearch::new();
         port.expect_candidates().times(1).returning(|_, _| Ok(vec![]));
         assert_eq!(search(port, &"a".repeat(25)).unwrap(), Vec::<u128>::new());
     }
 
     #[test]
-    fn every_failure_of_the_index_is_the_same_to_the_caller() {
+    fn every_failure_of_the_index_is_search_unavailable() {
         let mut port = MockTextSearch::new();
         port.expect_candidates().returning(|_, _| Err(StoreError::Fatal("no such table".into())));
         assert_eq!(search(port, "dark").unwrap_err().to_string(), "search_unavailable");

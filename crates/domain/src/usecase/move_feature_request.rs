@@ -7,11 +7,11 @@ use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use crate::model::id::TrackId;
 use crate::model::track::Placement;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Call, Operation};
+use crate::usecase::executor::{Operation, OperationContext};
 
 /// Moves a request.
 #[derive(Debug, Clone)]
-pub struct MoveRequest {
+pub struct MoveFeatureRequest {
     /// The request.
     pub request: FeatureRequestRef,
     /// The track, or why it could not be read.
@@ -19,15 +19,19 @@ pub struct MoveRequest {
 }
 
 #[async_trait]
-impl Operation for MoveRequest {
-    type Reply = FeatureRequestSummary;
+impl Operation for MoveFeatureRequest {
+    type Output = FeatureRequestSummary;
 
-    async fn perform(&self, _: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<FeatureRequestSummary, RoadmapError> {
-        let request = work.find_request(&self.request).await?;
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<FeatureRequestSummary, RoadmapError> {
+        let request = work.find_feature_request(&self.request).await?;
         let request = request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
         let track = self.track.clone()?;
         let track = work.find_track(track).await?.ok_or(RoadmapError::NotFound(Resource::Track))?;
-        work.place_request(request.id, track.id).await?;
+        work.set_feature_request_track(request.id, track.id).await?;
         let placement = Placement { status: track.status().cloned(), track: track.name };
         Ok(FeatureRequestSummary { placement, ..request })
     }
@@ -40,7 +44,7 @@ mod tests {
     use crate::model::id::LaneId;
     use crate::model::track::{Lane, Track};
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, call, name, request, summary};
+    use crate::usecase::fixtures::{NumberedIds, context, name, request, summary};
     use pollster::block_on;
     use uuid::Uuid;
 
@@ -55,16 +59,16 @@ mod tests {
 
     fn moved(unit: &mut MockUnit, track: Validated<TrackId>) -> Result<FeatureRequestSummary, RoadmapError> {
         let ids = NumberedIds::default();
-        block_on(MoveRequest { request: request(), track }.perform(&call(&ids), unit))
+        block_on(MoveFeatureRequest { request: request(), track }.perform(&context(&ids), unit))
     }
 
     #[test]
     fn the_status_follows_the_lane_of_the_new_track() {
         for lane in [Some("Planned"), None] {
             let mut unit = MockUnit::new();
-            unit.expect_find_request().returning(|_| Ok(Some(summary("Inbox", Some("Done"), 4))));
+            unit.expect_find_feature_request().returning(|_| Ok(Some(summary("Inbox", Some("Done"), 4))));
             unit.expect_find_track().returning(move |_| Ok(Some(track(lane))));
-            unit.expect_place_request()
+            unit.expect_set_feature_request_track()
                 .withf(|request, track| *request == summary("", None, 0).id && *track == id())
                 .times(1)
                 .returning(|_, _| Ok(()));
@@ -75,18 +79,18 @@ mod tests {
     #[test]
     fn request_then_field_then_track() {
         let mut unit = MockUnit::new();
-        unit.expect_find_request().returning(|_| Ok(None));
+        unit.expect_find_feature_request().returning(|_| Ok(None));
         assert!(matches!(
             moved(&mut unit, Err(FieldError::missing("track_id"))),
             Err(RoadmapError::NotFound(Resource::FeatureRequest))
         ));
 
         let mut unit = MockUnit::new();
-        unit.expect_find_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
+        unit.expect_find_feature_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
         assert!(matches!(moved(&mut unit, Err(FieldError::missing("track_id"))), Err(RoadmapError::Invalid(_))));
 
         let mut unit = MockUnit::new();
-        unit.expect_find_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
+        unit.expect_find_feature_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
         unit.expect_find_track().returning(|_| Ok(None));
         assert!(matches!(moved(&mut unit, Ok(id())), Err(RoadmapError::NotFound(Resource::Track))));
     }

@@ -15,7 +15,7 @@ pub trait Clock: Send + Sync {
 }
 
 /// Gives out identities.
-pub trait Ids: Send + Sync {
+pub trait IdGenerator: Send + Sync {
     /// A new identity whose order follows `at` (UUID version 7, RFC 9562 section 5.7), and within
     /// one moment the order of the calls.
     fn next(&self, at: Timestamp) -> Uuid;
@@ -35,14 +35,14 @@ pub trait Health: Send + Sync {
 }
 
 /// Knows the connections of a store.
-pub trait Connections: Send + Sync {
+pub trait ConnectionPools: Send + Sync {
     /// How each of its pools stands. Those of one name are to be added up.
-    fn pools(&self) -> Vec<PoolUse>;
+    fn pools(&self) -> Vec<PoolStatus>;
 }
 
 /// How a pool of connections stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PoolUse {
+pub struct PoolStatus {
     /// What the connections are for.
     pub name: &'static str,
     /// How many there may be.
@@ -64,16 +64,16 @@ pub trait RetryPause: Send + Sync {
 }
 
 /// Held while a call with an operation key runs; dropping it lets the next one in.
-pub type GatePass = Box<dyn Send + Sync>;
+pub type OperationLockGuard = Box<dyn Send + Sync>;
 
 /// Lets one call per workspace and operation key through at a time, first come first served.
 ///
 /// The store alone decides who runs and who replays. The gate stands before it so that a flood of
 /// calls with one key waits here, in memory, and not on connections of the store.
 #[async_trait]
-pub trait OperationGate: Send + Sync {
+pub trait OperationLocks: Send + Sync {
     /// Waits for the calls with this key that came before.
     ///
     /// Returns the pass, or `None` when the wait was longer than the operator allows.
-    async fn enter(&self, workspace: WorkspaceId, key: &OperationKey) -> Option<GatePass>;
+    async fn acquire(&self, workspace: WorkspaceId, key: &OperationKey) -> Option<OperationLockGuard>;
 }

@@ -11,22 +11,22 @@ use crate::model::search::SearchDocument;
 use crate::model::vote::{NewVote, VoteCast, VoteOutcome};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
-use crate::usecase::executor::{Call, Operation};
+use crate::usecase::executor::{Operation, OperationContext};
 
 /// Creates a request.
 #[derive(Debug, Clone)]
-pub struct CreateRequest {
-    draft: Validated<RequestDraft>,
+pub struct CreateFeatureRequest {
+    draft: Validated<FeatureRequestDraft>,
     search: Option<SearchDocument>,
 }
 
-impl CreateRequest {
+impl CreateFeatureRequest {
     /// What is asked for and by whom, or why that could not be read.
     ///
     /// Reduces the words for search here, before any unit of work: on SQLite no other unit writes while one is
     /// open.
     #[must_use]
-    pub fn new(draft: Validated<RequestDraft>) -> Self {
+    pub fn new(draft: Validated<FeatureRequestDraft>) -> Self {
         let public = draft.as_ref().ok().filter(|draft| !draft.private);
         let search = public.map(|draft| {
             let tags = draft.tags.iter().map(Tag::as_str);
@@ -38,7 +38,7 @@ impl CreateRequest {
 
 /// A request as a call describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequestDraft {
+pub struct FeatureRequestDraft {
     /// Title.
     pub title: Title,
     /// Description.
@@ -56,19 +56,23 @@ pub struct RequestDraft {
 }
 
 #[async_trait]
-impl Operation for CreateRequest {
-    type Reply = VoteCast;
+impl Operation for CreateFeatureRequest {
+    type Output = VoteCast;
 
-    async fn perform(&self, call: &Call<'_>, work: &mut dyn UnitOfWork) -> Result<VoteCast, RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<VoteCast, RoadmapError> {
         let draft = self.draft.as_ref().map_err(Clone::clone)?;
         let track = match draft.track {
             Some(track) => work.find_track(track).await?.ok_or(RoadmapError::NotFound(Resource::Track))?,
             None => work.first_track().await?.ok_or(RoadmapError::NotFound(Resource::Track))?,
         };
-        let author = draft.customer.as_ref().map(|customer| customer.to_new_customer(call.new_id(CustomerId::new)));
+        let author = draft.customer.as_ref().map(|customer| customer.to_new_customer(context.new_id(CustomerId::new)));
         let request = work
-            .insert_request(&NewFeatureRequest {
-                id: call.new_id(FeatureRequestId::new),
+            .insert_feature_request(&NewFeatureRequest {
+                id: context.new_id(FeatureRequestId::new),
                 title: draft.title.clone(),
                 description: draft.description.clone(),
                 tags: draft.tags.clone(),
@@ -76,14 +80,14 @@ impl Operation for CreateRequest {
                 private: draft.private,
                 author: author.clone(),
                 search: self.search.clone(),
-                created_at: call.now,
+                created_at: context.now,
             })
             .await?;
         if author.is_none() && draft.note.is_none() {
             return Ok(VoteCast { outcome: VoteOutcome::NoVoter, request });
         }
-        let note = draft.note.as_ref().map(|note| note.to_new_note(call.new_id(NoteId::new)));
-        let vote = NewVote { request: FeatureRequestRef::Id(request.id), customer: author, note, at: call.now };
+        let note = draft.note.as_ref().map(|note| note.to_new_note(context.new_id(NoteId::new)));
+        let vote = NewVote { request: FeatureRequestRef::Id(request.id), customer: author, note, at: context.now };
         let cast = work.cast_vote(&vote).await?;
         cast.ok_or_else(|| StoreError::Fatal("a request was gone in the unit that stored it".into()).into())
     }
@@ -107,7 +111,7 @@ mod tests {
     use crate::model::member::Author;
     use crate::model::track::Track;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, call, name, now, summary};
+    use crate::usecase::fixtures::{NumberedIds, context, name, now, summary};
     use pollster::block_on;
     use uuid::Uuid;
 
@@ -115,8 +119,8 @@ mod tests {
         Track { id: TrackId::new(Uuid::from_u128(number)), name: name("Inbox"), lane: None }
     }
 
-    fn draft() -> RequestDraft {
-        RequestDraft {
+    fn draft() -> FeatureRequestDraft {
+        FeatureRequestDraft {
             title: Title::parse("title", "Dark mode").unwrap(),
             description: Description::parse("description", "<p>Eyes</p>").unwrap(),
             tags: Tag::parse_list("tags", &["UI".to_owned()]).unwrap(),
@@ -127,16 +131,16 @@ mod tests {
         }
     }
 
-    fn create(unit: &mut MockUnit, draft: Validated<RequestDraft>) -> Result<VoteCast, RoadmapError> {
+    fn create(unit: &mut MockUnit, draft: Validated<FeatureRequestDraft>) -> Result<VoteCast, RoadmapError> {
         let ids = NumberedIds::default();
-        block_on(CreateRequest::new(draft).perform(&call(&ids), unit))
+        block_on(CreateFeatureRequest::new(draft).perform(&context(&ids), unit))
     }
 
     #[test]
     fn a_request_starts_on_the_first_track_without_votes() {
         let mut unit = MockUnit::new();
         unit.expect_first_track().returning(|| Ok(Some(track(9))));
-        unit.expect_insert_request()
+        unit.expect_insert_feature_request()
             .withf(|new| {
                 new.track == track(9).id
                     && new.author.is_none()
@@ -158,7 +162,9 @@ mod tests {
         let note = NoteDraft::parse(Some("big account"), None).unwrap();
         let mut unit = MockUnit::new();
         unit.expect_first_track().returning(|| Ok(Some(track(9))));
-        unit.expect_insert_request().withf(|new| new.author.is_some()).returning(|_| Ok(summary("Inbox", None, 0)));
+        unit.expect_insert_feature_request()
+            .withf(|new| new.author.is_some())
+            .returning(|_| Ok(summary("Inbox", None, 0)));
         unit.expect_cast_vote()
             .withf(|vote| {
                 vote.request == FeatureRequestRef::Id(summary("Inbox", None, 0).id)
@@ -168,27 +174,28 @@ mod tests {
             .times(1)
             .returning(|_| Ok(Some(VoteCast { outcome: VoteOutcome::Registered, request: summary("Inbox", None, 1) })));
         let created =
-            create(&mut unit, Ok(RequestDraft { customer: Some(customer), note: Some(note), ..draft() })).unwrap();
+            create(&mut unit, Ok(FeatureRequestDraft { customer: Some(customer), note: Some(note), ..draft() }))
+                .unwrap();
         assert!(created.vote_registered());
         assert_eq!(created.request.votes_count, 1);
     }
 
     #[test]
-    fn a_private_request_is_never_given_to_search() {
+    fn a_private_request_is_never_indexed() {
         let mut unit = MockUnit::new();
         unit.expect_first_track().returning(|| Ok(Some(track(9))));
-        unit.expect_insert_request()
+        unit.expect_insert_feature_request()
             .withf(|new| new.private && new.search.is_none())
             .times(1)
             .returning(|_| Ok(summary("Inbox", None, 0)));
-        create(&mut unit, Ok(RequestDraft { private: true, ..draft() })).unwrap();
+        create(&mut unit, Ok(FeatureRequestDraft { private: true, ..draft() })).unwrap();
     }
 
     #[test]
     fn an_unknown_track_is_missing() {
         let mut unit = MockUnit::new();
         unit.expect_find_track().returning(|_| Ok(None));
-        let outcome = create(&mut unit, Ok(RequestDraft { track: Some(track(5).id), ..draft() }));
+        let outcome = create(&mut unit, Ok(FeatureRequestDraft { track: Some(track(5).id), ..draft() }));
         assert!(matches!(outcome, Err(RoadmapError::NotFound(Resource::Track))));
     }
 

@@ -7,19 +7,19 @@ use std::time::Duration;
 use async_trait::async_trait;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::operation_key::OperationKey;
-use roadmap_domain::ports::{GatePass, OperationGate};
+use roadmap_domain::ports::{OperationLockGuard, OperationLocks};
 use tokio::sync::OwnedMutexGuard;
 
 type KeyLock = Arc<tokio::sync::Mutex<()>>;
 type KeyLocks = Arc<Mutex<HashMap<(WorkspaceId, OperationKey), KeyLock>>>;
 
 /// The gate of one process: a line of waiters per key that is in use.
-pub(crate) struct MemoryGate {
+pub(crate) struct InMemoryOperationLocks {
     locks: KeyLocks,
     wait: Duration,
 }
 
-impl MemoryGate {
+impl InMemoryOperationLocks {
     /// A gate at which nobody waits longer than `wait`.
     pub(crate) fn new(wait: Duration) -> Self {
         Self { locks: KeyLocks::default(), wait }
@@ -27,8 +27,8 @@ impl MemoryGate {
 }
 
 #[async_trait]
-impl OperationGate for MemoryGate {
-    async fn enter(&self, workspace: WorkspaceId, key: &OperationKey) -> Option<GatePass> {
+impl OperationLocks for InMemoryOperationLocks {
+    async fn acquire(&self, workspace: WorkspaceId, key: &OperationKey) -> Option<OperationLockGuard> {
         let name = (workspace, key.clone());
         let lock = Arc::clone(lock_map(&self.locks).entry(name.clone()).or_default());
         let mut entry = KeyLockGuard { locks: Arc::clone(&self.locks), name, guard: None };
@@ -73,20 +73,20 @@ mod tests {
         OperationKey::parse(raw).unwrap().unwrap()
     }
 
-    fn gate() -> Arc<MemoryGate> {
-        Arc::new(MemoryGate::new(Duration::from_secs(30)))
+    fn locks() -> Arc<InMemoryOperationLocks> {
+        Arc::new(InMemoryOperationLocks::new(Duration::from_secs(30)))
     }
 
     #[tokio::test(start_paused = true)]
     async fn one_at_a_time_per_workspace_and_key() {
-        let gate = gate();
-        let first = gate.enter(workspace(1), &key("k")).await.unwrap();
-        assert!(gate.enter(workspace(2), &key("k")).await.is_some());
-        assert!(gate.enter(workspace(1), &key("other")).await.is_some());
-        let (inside, waiting) = (Arc::new(AtomicU32::new(0)), Arc::clone(&gate));
+        let locks = locks();
+        let first = locks.acquire(workspace(1), &key("k")).await.unwrap();
+        assert!(locks.acquire(workspace(2), &key("k")).await.is_some());
+        assert!(locks.acquire(workspace(1), &key("other")).await.is_some());
+        let (inside, waiting) = (Arc::new(AtomicU32::new(0)), Arc::clone(&locks));
         let entered = Arc::clone(&inside);
         let second = tokio::spawn(async move {
-            let _pass = waiting.enter(workspace(1), &key("k")).await.unwrap();
+            let _pass = waiting.acquire(workspace(1), &key("k")).await.unwrap();
             entered.fetch_add(1, Ordering::SeqCst);
         });
         tokio::task::yield_now().await;
@@ -98,25 +98,25 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn waiting_for_a_key_times_out() {
-        let gate = gate();
-        let _first = gate.enter(workspace(1), &key("k")).await.unwrap();
+        let locks = locks();
+        let _first = locks.acquire(workspace(1), &key("k")).await.unwrap();
         let asked = tokio::time::Instant::now();
-        assert!(gate.enter(workspace(1), &key("k")).await.is_none());
+        assert!(locks.acquire(workspace(1), &key("k")).await.is_none());
         assert_eq!(asked.elapsed(), Duration::from_secs(30));
     }
 
     #[tokio::test(start_paused = true)]
     async fn locks_of_unused_keys_are_removed() {
-        let gate = gate();
-        let first = gate.enter(workspace(1), &key("k")).await.unwrap();
-        assert!(gate.enter(workspace(1), &key("k")).await.is_none());
-        let waiting = Arc::clone(&gate);
-        let abandoned = tokio::spawn(async move { waiting.enter(workspace(1), &key("k")).await.is_some() });
+        let locks = locks();
+        let first = locks.acquire(workspace(1), &key("k")).await.unwrap();
+        assert!(locks.acquire(workspace(1), &key("k")).await.is_none());
+        let waiting = Arc::clone(&locks);
+        let abandoned = tokio::spawn(async move { waiting.acquire(workspace(1), &key("k")).await.is_some() });
         tokio::task::yield_now().await;
         abandoned.abort();
         assert!(abandoned.await.is_err());
-        assert_eq!(lock_map(&gate.locks).len(), 1);
+        assert_eq!(lock_map(&locks.locks).len(), 1);
         drop(first);
-        assert_eq!(lock_map(&gate.locks).len(), 0);
+        assert_eq!(lock_map(&locks.locks).len(), 0);
     }
 }
