@@ -14,7 +14,7 @@ use roadmap_api::limits::Stopwatch;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Clock, IdGenerator, Random, RetryPause};
 use time::OffsetDateTime;
-use uuid::{Builder, Uuid};
+use uuid::{ContextV7, Uuid};
 
 pub(crate) use cached_directory::CachedDirectory;
 pub(crate) use cached_value::CachedHealth;
@@ -66,34 +66,29 @@ impl Stopwatch for SystemStopwatch {
     }
 }
 
-/// UUIDs of version 7. Those of one millisecond follow each other: the first has random bits, each
-/// further one is the last plus one (RFC 9562 section 6.2, method 2).
+/// UUIDs of version 7. Those of one millisecond count up (RFC 9562 section 6.2, method 1).
 #[derive(Default)]
 pub(crate) struct MonotonicIds(Mutex<LastId>);
 
-/// The millisecond of the last id and the 80 bits behind it.
+/// The timestamp of the last id, and the counter behind it.
 #[derive(Default)]
 struct LastId {
     millis: u64,
-    rest: u128,
+    counter: ContextV7,
 }
-
-/// The lowest 61 of the random bits: adding to them reaches neither version nor variant.
-const COUNTER_BITS: u128 = (1 << 61) - 1;
 
 impl IdGenerator for MonotonicIds {
     fn next(&self, at: Timestamp) -> Uuid {
         let millis = u64::try_from(at.millis()).unwrap_or(0);
         // Nothing panics while it holds the last id.
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.millis == millis && last.rest & COUNTER_BITS != COUNTER_BITS {
-            last.rest += 1;
-        } else {
-            *last = LastId { millis, rest: rand::rng().random::<u128>() >> 48 };
+        if millis < last.millis {
+            // The counter would stay at the later timestamp, but ids follow `at`: units begin and ask for ids in any order.
+            last.counter = ContextV7::new();
         }
-        let bytes = last.rest.to_be_bytes();
-        let [_, _, _, _, _, _, rest @ ..] = bytes;
-        Builder::from_unix_timestamp_millis(millis, &rest).into_uuid()
+        last.millis = millis;
+        let nanos = u32::try_from(millis % 1_000 * 1_000_000).unwrap_or(0);
+        Uuid::new_v7(uuid::Timestamp::from_unix(&last.counter, millis / 1_000, nanos))
     }
 }
 
@@ -146,6 +141,20 @@ pub(crate) mod tests {
         let later = at(1_780_000_000_001);
         assert!(of_one_millisecond[999] < later && at(1_779_999_999_999) < first);
         assert_ne!(at(5), MonotonicIds::default().next(Timestamp::from_millis(5).unwrap()));
+    }
+
+    #[test]
+    fn ids_of_many_threads_are_distinct_and_in_order_on_each() {
+        let ids = MonotonicIds::default();
+        let at = Timestamp::from_millis(1_780_000_000_000).unwrap();
+        let next = || (0..1_000).map(|_| ids.next(at)).collect::<Vec<Uuid>>();
+        let made: Vec<Vec<Uuid>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(next)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(made.iter().all(|of_one| of_one.is_sorted()));
+        let distinct: std::collections::BTreeSet<Uuid> = made.into_iter().flatten().collect();
+        assert_eq!(distinct.len(), 4_000);
     }
 
     #[test]
