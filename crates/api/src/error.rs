@@ -61,6 +61,16 @@ impl<E: Into<RoadmapError>> From<E> for ApiError {
     }
 }
 
+/// The answer of a page to what the domain reports: a record that does not exist is no page, and what a page changes may
+/// be repeated, so that an unknown outcome is no different from a store that cannot be reached.
+pub(crate) fn page_error(error: RoadmapError) -> ApiError {
+    ApiError::Domain(match error {
+        RoadmapError::NotFound(_) => return ApiError::NotFound,
+        RoadmapError::OutcomeUnknown { source, .. } => source.into(),
+        error => error,
+    })
+}
+
 /// In the extensions of a response: the name of the budget that the request was over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ExceededBudget(pub(crate) &'static str);
@@ -295,6 +305,17 @@ mod tests {
             (ApiError::MalformedHost, 400, "Host is not valid", false),
             (ApiError::ConflictingForwarding, 400, "Forwarded and X-Forwarded-* do not agree", false),
             (ApiError::NotFound, 404, "Not found", false),
+            (page_error(RoadmapError::NotFound(Resource::File)), 404, "Not found", false),
+            (
+                page_error(RoadmapError::OutcomeUnknown {
+                    has_key: false,
+                    source: StoreError::OutcomeUnknown("secret".into()),
+                }),
+                503,
+                "Service is temporarily unavailable",
+                true,
+            ),
+            (page_error(RoadmapError::InsufficientScope), 403, "API Key does not have the required scope", false),
             (ApiError::MethodNotAllowed("GET"), 405, "Method not allowed", false),
             (ApiError::NotAcceptable, 406, "Accept must allow application/json", false),
             (ApiError::BodyTimeout, 408, "Request body took too long to arrive", false),

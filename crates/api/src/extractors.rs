@@ -133,8 +133,8 @@ pub fn feature_request_ref(request: &HttpRequest) -> FeatureRequestRef {
 fn authenticated_caller(request: &HttpRequest) -> Result<(Credential, Links), ApiError> {
     let credential = request.extensions().get::<Credential>().cloned().ok_or(RoadmapError::Unauthenticated)?;
     let state = request.app_data::<web::Data<State>>().ok_or(RoadmapError::Unauthenticated)?;
-    let base = state.base_url.workspace_url(&credential.workspace.subdomain);
-    let links = Links::new(base, credential.workspace.id, state.references.clone());
+    let workspace = &credential.workspace;
+    let links = Links::new(&state.base_url, &workspace.subdomain, workspace.id, state.references.clone());
     Ok((credential, links))
 }
 

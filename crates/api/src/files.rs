@@ -2,7 +2,6 @@
 //! given it, leads to where the bytes are for the next five minutes.
 
 use std::ops::Range;
-use std::time::Duration;
 
 use actix_web::body::SizedStream;
 use actix_web::http::StatusCode;
@@ -15,18 +14,17 @@ use actix_web::web::{self, Bytes};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use futures_util::stream;
 use roadmap_domain::error::{ErrorChain, StoreError};
-use roadmap_domain::model::attachment::{Attachment, ContentHeaders};
+use roadmap_domain::model::attachment::ContentHeaders;
 use roadmap_domain::model::id::AttachmentId;
+use roadmap_domain::model::links::Links;
 use roadmap_domain::policy::signed_reference::Purpose;
 use roadmap_domain::ports::Chunks;
+use roadmap_domain::usecase::query::find_file::{FindFile, FoundFile};
+use roadmap_domain::usecase::query::locate_file::LocateFile;
 
 use crate::caller;
-use crate::error::ApiError;
+use crate::error::{ApiError, page_error};
 use crate::state::State;
-use crate::wire::Links;
-
-/// How long the way to the bytes is open.
-const LINK_LIFETIME: Duration = Duration::from_secs(300);
 
 /// What every answer with or about a file carries: nobody guesses its type, and nothing in it runs.
 const SECURITY_HEADERS: [(HeaderName, &str); 3] = [
@@ -37,30 +35,29 @@ const SECURITY_HEADERS: [(HeaderName, &str); 3] = [
 
 /// `GET /blobs/<signed id>/<name>`
 pub(crate) async fn blob(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let (attachment, links) = resolve_attachment(&state, &request, Purpose::Blob).await?;
-    let content_headers = ContentHeaders::new(&attachment.media_type, &attachment.filename);
-    let location = match state.blobs.presigned_url(attachment.key, LINK_LIFETIME).await? {
-        Some(url) => url,
-        None => {
-            let until = state.clock.now().plus(LINK_LIFETIME.try_into().unwrap_or(time::Duration::ZERO));
-            links.file(attachment.id, &attachment.filename, until)
-        }
-    };
-    Ok(response_with_security_headers(StatusCode::FOUND, &content_headers).insert_header((LOCATION, location)).finish())
+    let (workspace, file) = caller::resolve_reference(&state, &request, Purpose::Blob).await?;
+    let links = Links::new(&state.base_url, &workspace.subdomain, workspace.id, state.references.clone());
+    let query = LocateFile { file: AttachmentId::new(file), links };
+    let located = state.queries.run(workspace.id, &query).await.map_err(page_error)?;
+    Ok(response_with_security_headers(StatusCode::FOUND, &located.content_headers)
+        .insert_header((LOCATION, located.url))
+        .finish())
 }
 
 /// `GET /files/<token>/<name>`
 pub(crate) async fn file(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let (attachment, _) = resolve_attachment(&state, &request, Purpose::File).await?;
+    let (workspace, file) = caller::resolve_reference(&state, &request, Purpose::File).await?;
+    let query = FindFile { file: AttachmentId::new(file) };
+    let found = state.queries.run(workspace.id, &query).await.map_err(page_error)?;
+    let FoundFile { attachment, content_headers, .. } = &found;
     let tag = EntityTag::new_strong(attachment.checksum.to_string());
-    let content_headers = ContentHeaders::new(&attachment.media_type, &attachment.filename);
-    let mut response = response_with_security_headers(StatusCode::OK, &content_headers);
+    let mut response = response_with_security_headers(StatusCode::OK, content_headers);
     response.insert_header((ETAG, tag.clone())).insert_header((ACCEPT_RANGES, "bytes"));
     if is_not_modified(&request, &tag) {
         return Ok(response.status(StatusCode::NOT_MODIFIED).finish());
     }
     let range = requested_range(&request, &tag, attachment.byte_size)?;
-    let chunks = state.blobs.read(attachment.key, range.clone()).await?.ok_or(ApiError::NotFound)?;
+    let chunks = found.read(range.clone()).await.map_err(page_error)?;
     response.content_type(content_headers.content_type.as_str());
     response.insert_header((CONTENT_DISPOSITION, content_headers.content_disposition()));
     let length = match range {
@@ -72,18 +69,6 @@ pub(crate) async fn file(state: web::Data<State>, request: HttpRequest) -> Resul
         None => attachment.byte_size,
     };
     Ok(response.body(SizedStream::new(length, body_stream(chunks))))
-}
-
-/// The file that the path refers to. Whatever is wrong with the reference, there is nothing here.
-async fn resolve_attachment(
-    state: &State,
-    request: &HttpRequest,
-    purpose: Purpose,
-) -> Result<(Attachment, Links), ApiError> {
-    let (workspace, id) = caller::resolve_reference(state, request, purpose).await?;
-    let attachment = state.reader.attachment(workspace.id, AttachmentId::new(id)).await?.ok_or(ApiError::NotFound)?;
-    let base = state.base_url.workspace_url(&workspace.subdomain);
-    Ok((attachment, Links::new(base, workspace.id, state.references.clone())))
 }
 
 fn response_with_security_headers(status: StatusCode, content_headers: &ContentHeaders) -> HttpResponseBuilder {

@@ -28,7 +28,6 @@ pub mod fields;
 mod files;
 pub mod forwarding;
 pub mod host;
-mod html;
 pub mod limits;
 pub mod markup;
 pub mod middleware;

@@ -142,13 +142,13 @@ pub(crate) mod tests {
     use roadmap_domain::model::timestamp::Timestamp;
     use roadmap_domain::policy::signed_reference::{ReferenceSigner, Secret};
     use roadmap_domain::ports::mocks::{
-        MockBlobs, MockClock, MockHealth, MockIdGenerator, MockOperationLocks, MockOutboxQueue, MockRetryPause,
-        MockRoadmapReader, MockStore, MockTextSearch, MockWorkspaceDirectory,
+        MockBlobs, MockClock, MockHealth, MockIdGenerator, MockOperationLocks, MockRetryPause, MockRoadmapReader,
+        MockStore, MockTextSearch, MockWorkspaceDirectory,
     };
     use roadmap_domain::ports::{Clock, IdGenerator};
     use roadmap_domain::usecase::authenticate::Authenticate;
     use roadmap_domain::usecase::executor::Executor;
-    use roadmap_domain::usecase::search_feature_requests::SearchFeatureRequests;
+    use roadmap_domain::usecase::query::Queries;
     use roadmap_domain::usecase::upload_attachment::UploadAttachment;
     use uuid::Uuid;
 
@@ -174,12 +174,14 @@ pub(crate) mod tests {
         let secret = Secret::parse("secret", &"s".repeat(Secret::MIN_LENGTH)).unwrap();
         web::Data::new(State {
             executor: executor.clone(),
-            reader: Arc::new(MockRoadmapReader::new()),
-            search: SearchFeatureRequests::new(Arc::new(MockTextSearch::new())),
+            queries: Queries::new(
+                Arc::new(MockRoadmapReader::new()),
+                Arc::new(MockTextSearch::new()),
+                Arc::new(MockBlobs::new()),
+                clock.clone(),
+            ),
             health: Arc::new(MockHealth::new()),
             upload: UploadAttachment::new(Arc::new(MockBlobs::new()), executor.clone(), clock.clone(), ids.clone()),
-            blobs: Arc::new(MockBlobs::new()),
-            queue: Arc::new(MockOutboxQueue::new()),
             references: Arc::new(ReferenceSigner::new(secret, Vec::new())),
             directory: Arc::new(MockWorkspaceDirectory::new()),
             authenticate: Authenticate::new(Arc::new(MockWorkspaceDirectory::new()), clock.clone()),

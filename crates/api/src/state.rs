@@ -5,10 +5,10 @@ use std::sync::Arc;
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::policy::signed_reference::ReferenceSigner;
-use roadmap_domain::ports::{Blobs, Clock, Health, IdGenerator, OutboxQueue, RoadmapReader, WorkspaceDirectory};
+use roadmap_domain::ports::{Clock, Health, IdGenerator, WorkspaceDirectory};
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::executor::Executor;
-use roadmap_domain::usecase::search_feature_requests::SearchFeatureRequests;
+use roadmap_domain::usecase::query::Queries;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
 
 use crate::body::BodyLimits;
@@ -22,18 +22,12 @@ use crate::observer::Observer;
 pub struct State {
     /// Runs commands.
     pub executor: Executor,
-    /// Answers lists.
-    pub reader: Arc<dyn RoadmapReader>,
-    /// Answers searches.
-    pub search: SearchFeatureRequests,
+    /// Runs queries.
+    pub queries: Queries,
     /// Tells whether calls can be answered.
     pub health: Arc<dyn Health>,
     /// Takes in files.
     pub upload: UploadAttachment,
-    /// Where files are.
-    pub blobs: Arc<dyn Blobs>,
-    /// Where mail is stopped.
-    pub queue: Arc<dyn OutboxQueue>,
     /// How many mails a workspace may make in a day.
     pub mails_per_day: Option<u64>,
     /// Signs references.

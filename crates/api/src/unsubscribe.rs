@@ -5,43 +5,51 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_SECURITY_POLICY, ContentType, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
 use actix_web::web;
 use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId, parse_uuid};
+use roadmap_domain::model::links::UNSUBSCRIBE_REQUEST;
 use roadmap_domain::model::mail::Unsubscription;
 use roadmap_domain::policy::signed_reference::Purpose;
+use roadmap_domain::usecase::query::unsubscribe_options::UnsubscribeOptions;
+use roadmap_domain::usecase::unsubscribe::Unsubscribe;
 
 use crate::body;
 use crate::caller;
-use crate::error::ApiError;
+use crate::error::{ApiError, page_error};
 use crate::fields::Query;
-use crate::html::escaped;
 use crate::state::State;
 
 /// The form's field, and its value for mail about the one request.
 const SCOPE_FIELD: &str = "from";
 const REQUEST: &str = "request";
 
+#[derive(Template)]
+#[template(path = "unsubscribe.html")]
+struct AskPage {
+    title: String,
+    offers_request: bool,
+    field: &'static str,
+    request: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "unsubscribed.html")]
+struct DonePage {
+    title: &'static str,
+    what: Unsubscription,
+}
+
 /// `GET /unsubscribe/<token>`: asks.
 pub(crate) async fn show_form(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let (workspace, _) = subscriber(&state, &request).await?;
-    let product = match state.reader.setting(workspace).await? {
-        Some(setting) => escaped(setting.product_name.as_str()),
-        None => return Err(ApiError::NotFound),
-    };
-    let one = match feature_request_in_query(&request) {
-        Some(_) => {
-            format!(
-                "<p><button name=\"{SCOPE_FIELD}\" value=\"{REQUEST}\">Only about this feature request</button></p>"
-            )
-        }
-        None => String::new(),
-    };
-    Ok(page(
-        &format!("Stop mail from {product}?"),
-        &format!(
-            "<form method=\"post\">{one}\
-             <p><button name=\"{SCOPE_FIELD}\" value=\"everything\">About all feature requests</button></p></form>"
-        ),
-    ))
+    let options = UnsubscribeOptions { request: feature_request_in_query(&request) };
+    let choice = state.queries.run(workspace, &options).await.map_err(page_error)?;
+    Ok(page(&AskPage {
+        title: format!("Stop mail from {}?", choice.product_name),
+        offers_request: choice.offers_request,
+        field: SCOPE_FIELD,
+        request: REQUEST,
+    }))
 }
 
 /// `POST /unsubscribe/<token>`: acts. The page's button says what about; a mail program says nothing
@@ -56,18 +64,11 @@ pub(crate) async fn submit(
     let (body, _memory) = state.bodies.read_body(&mut payload.into_inner(), body::FORM_LIMIT).await?;
     let form = Query::parse(&String::from_utf8_lossy(&body));
     let only_one = form.get(SCOPE_FIELD).is_ok_and(|about| about == Some(REQUEST));
-    let what = match feature_request_in_query(&request) {
-        Some(request) if only_one => Unsubscription::Request(request),
-        _ => Unsubscription::Everything,
-    };
-    if !state.queue.unsubscribe(workspace, customer, what, state.clock.now()).await? {
-        return Err(ApiError::NotFound);
-    }
-    let about = match what {
-        Unsubscription::Request(_) => "You get no more mail about this feature request.",
-        Unsubscription::Everything => "You get no more mail about feature requests.",
-    };
-    Ok(page("Unsubscribed", &format!("<p>{about}</p>")))
+    let what = UnsubscribeOptions { request: feature_request_in_query(&request) }.chosen(only_one);
+    let (executor, operation) = (state.executor.clone(), Unsubscribe { customer, what });
+    let done = state.detached.run(async move { executor.run_without_key(workspace, &operation).await }).await?;
+    done.map_err(page_error)?;
+    Ok(page(&DonePage { title: "Unsubscribed", what }))
 }
 
 /// Whom the path stands for.
@@ -80,10 +81,11 @@ async fn subscriber(state: &State, request: &HttpRequest) -> Result<(WorkspaceId
 /// the token's owner.
 fn feature_request_in_query(request: &HttpRequest) -> Option<FeatureRequestId> {
     let query = Query::parse(request.query_string());
-    query.get(REQUEST).ok().flatten().and_then(|raw| parse_uuid(REQUEST, raw).ok()).map(FeatureRequestId::new)
+    let raw = query.get(UNSUBSCRIBE_REQUEST).ok().flatten()?;
+    parse_uuid(UNSUBSCRIBE_REQUEST, raw).ok().map(FeatureRequestId::new)
 }
 
-fn page(title: &str, content: &str) -> HttpResponse {
+fn page(content: &impl Template) -> HttpResponse {
     HttpResponse::build(StatusCode::OK)
         .insert_header(ContentType::html())
         .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
@@ -92,10 +94,44 @@ fn page(title: &str, content: &str) -> HttpResponse {
             CONTENT_SECURITY_POLICY,
             "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
         ))
-        .body(format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta name=\"robots\" content=\"noindex\">\n<title>{title}</title>\n</head>\n\
-             <body>\n<h1>{title}</h1>\n{content}\n</body>\n</html>\n"
-        ))
+        // It is written to memory, which cannot fail.
+        .body(content.render().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn ask(offers_request: bool) -> String {
+        let title = "Stop mail from <Acme> & \"Co\"?".to_owned();
+        AskPage { title, offers_request, field: SCOPE_FIELD, request: REQUEST }.to_string()
+    }
+
+    #[test]
+    fn a_page_offers_what_the_link_names_and_escapes_what_it_shows() {
+        let one = "<p><button name=\"from\" value=\"request\">Only about this feature request</button></p>";
+        let all = "<p><button name=\"from\" value=\"everything\">About all feature requests</button></p>";
+        let title = "Stop mail from &#60;Acme&#62; &#38; &#34;Co&#34;?";
+        for (offers_request, form) in [(false, format!("{all}</form>")), (true, format!("{one}{all}</form>"))] {
+            let page = ask(offers_request);
+            assert!(page.contains(&format!("<h1>{title}</h1>\n<form method=\"post\">{form}\n</body>")), "{page}");
+            assert!(
+                page.starts_with("<!DOCTYPE html>\n") && page.contains(&format!("<title>{title}</title>")),
+                "{page}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_page_says_what_is_no_longer_sent() {
+        let request = Unsubscription::Request(FeatureRequestId::new(Uuid::from_u128(7)));
+        for (what, said) in [
+            (request, "<p>You get no more mail about this feature request.</p>"),
+            (Unsubscription::Everything, "<p>You get no more mail about feature requests.</p>"),
+        ] {
+            let page = DonePage { title: "Unsubscribed", what }.to_string();
+            assert!(page.contains(&format!("<h1>Unsubscribed</h1>\n{said}\n</body>")), "{page}");
+        }
+    }
 }

@@ -4,7 +4,6 @@ pub(crate) mod attachment;
 pub(crate) mod changelog;
 pub(crate) mod comment;
 pub(crate) mod feature_request;
-mod links;
 pub(crate) mod page;
 pub(crate) mod setting;
 pub(crate) mod track;
@@ -18,7 +17,7 @@ use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::usecase::executor::OperationResponse;
 use serde::Serialize;
 
-pub(crate) use links::Links;
+pub(crate) use roadmap_domain::model::links::Links;
 
 /// Marks an answer that was given before.
 pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");

@@ -190,6 +190,10 @@ pub enum Resource {
     Workspace,
     /// An API key, by id.
     ApiKey,
+    /// A customer, by id.
+    Customer,
+    /// A file, by id.
+    File,
 }
 
 impl Resource {
@@ -202,6 +206,8 @@ impl Resource {
             Self::Lane => "Lane",
             Self::Workspace => "Workspace",
             Self::ApiKey => "ApiKey",
+            Self::Customer => "Customer",
+            Self::File => "File",
         }
     }
 }

@@ -13,6 +13,7 @@ pub mod email_address;
 pub mod feature_request;
 pub mod html;
 pub mod id;
+pub mod links;
 pub mod mail;
 pub mod media_type;
 pub mod member;

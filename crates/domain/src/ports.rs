@@ -3,12 +3,12 @@
 //! | port | called by | implemented by |
 //! |---|---|---|
 //! | [`Store`], [`UnitOfWork`] and the write traits it bundles | the executor; commands | `roadmap-sqlite`, `roadmap-postgres` |
-//! | [`RoadmapReader`] | queries of the API | `roadmap-sqlite`, `roadmap-postgres` |
+//! | [`RoadmapReader`] | queries, operator commands | `roadmap-sqlite`, `roadmap-postgres` |
 //! | [`TextSearch`] | `SearchFeatureRequests` | `roadmap-sqlite`, `roadmap-postgres` |
 //! | [`WorkspaceDirectory`] | `Authenticate`, operator commands | the same, cached by the server |
 //! | [`Maintenance`] | `PurgeOperationKeys`, `SweepAttachments` | `roadmap-sqlite`, `roadmap-postgres` |
 //! | [`UsageStore`] | `StorageBudgets`, operator commands | `roadmap-sqlite`, `roadmap-postgres` |
-//! | [`Blobs`] | `UploadAttachment`, `SweepAttachments`, the API's downloads | `roadmap-blobs` |
+//! | [`Blobs`] | `UploadAttachment`, `SweepAttachments`, `LocateFile`, `FindFile` | `roadmap-blobs` |
 //! | [`OutboxQueue`] | `DeliverMail`, operator commands, the metrics | `roadmap-sqlite`, `roadmap-postgres` |
 //! | [`Mailer`] | `DeliverMail` | `roadmap-mail` |
 //! | [`Health`] | the readiness probe | the same |
@@ -39,7 +39,7 @@ pub use unit_of_work::{BeginOutcome, EndOutcome, Store, UnitOfWork};
 pub use usage::UsageStore;
 pub use writes::{
     AttachmentWrites, ChangelogWrites, CommentWrites, FeatureRequestWrites, Insertion, Outbox, Provisioning,
-    SettingWrites, TrackWrites, VoteWrites,
+    SettingWrites, SubscriptionWrites, TrackWrites, VoteWrites,
 };
 
 #[cfg(any(test, feature = "mocks"))]

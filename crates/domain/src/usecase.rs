@@ -1,8 +1,8 @@
 //! The commands and queries of the service, one file each.
 //!
 //! A command is a value that implements [`executor::Operation`]; the [`executor::Executor`] runs it
-//! in a unit of work. A query asks a reader port and applies what rule there is. Lists without a rule
-//! of their own have no file here: the API asks [`crate::ports::RoadmapReader`] directly.
+//! in a unit of work. A query is a value that implements [`query::Query`]; [`query::Queries`]
+//! runs it on the reader ports.
 
 mod batches;
 pub mod executor;
@@ -19,12 +19,13 @@ pub mod move_feature_request;
 pub mod post_comment;
 pub mod revoke_api_key;
 pub mod rotate_api_key;
+pub mod unsubscribe;
 pub mod update_setting;
 
 pub mod authenticate;
 pub mod deliver_mail;
 pub mod purge_operation_keys;
-pub mod search_feature_requests;
+pub mod query;
 pub mod storage_budgets;
 pub mod sweep_attachments;
 pub mod upload_attachment;

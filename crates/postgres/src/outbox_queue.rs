@@ -15,7 +15,7 @@ use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::mail::{
     DigestEntry, DigestId, LeasedDigest, LeasedMail, LeasedMails, MailFailure, MailId, MailOutcome, MailStatus,
-    OutboxDepth, UnreadableMail, Unsubscription,
+    OutboxDepth, UnreadableMail,
 };
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -308,32 +308,6 @@ statement! {
      )"
 }
 
-statement! {
-    /// Stops all mail to a customer.
-    StopAll { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, now: TimestampColumn => Timestamptz } -> Bool,
-    "WITH dropped AS (
-         DELETE FROM outbox WHERE workspace_id = {workspace} AND customer_id = {customer} AND sent_at IS NULL
-     ), stopped AS (
-         UPDATE customers SET mail_stopped_at = {now}, mail_stopped_because = 'unsubscribed'
-         WHERE workspace_id = {workspace} AND id = {customer} AND mail_stopped_at IS NULL
-     )
-     SELECT EXISTS (SELECT FROM customers WHERE workspace_id = {workspace} AND id = {customer})"
-}
-
-statement! {
-    /// Stops the mail to a customer about one request.
-    StopOne { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, request: Uuid => SqlUuid } -> Bool,
-    "WITH dropped AS (
-         DELETE FROM outbox USING comments
-         WHERE outbox.workspace_id = {workspace} AND customer_id = {customer} AND sent_at IS NULL
-           AND comments.workspace_id = {workspace} AND comments.id = comment_id AND comments.request_id = {request}
-     ), stopped AS (
-         UPDATE votes SET subscribed = false
-         WHERE workspace_id = {workspace} AND customer_id = {customer} AND request_id = {request}
-     )
-     SELECT EXISTS (SELECT FROM customers WHERE workspace_id = {workspace} AND id = {customer})"
-}
-
 #[async_trait]
 impl OutboxQueue for PostgresStore {
     async fn workspaces_with_mail(&self, now: Timestamp) -> Result<Vec<WorkspaceId>, StoreError> {
@@ -556,27 +530,6 @@ impl OutboxQueue for PostgresStore {
             forgotten += session.run(forget.execute(&mut session.connection()?)).await? as u64;
         }
         Ok(forgotten)
-    }
-
-    async fn unsubscribe(
-        &self,
-        workspace: WorkspaceId,
-        customer: CustomerId,
-        what: Unsubscription,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let session = self.mail_session(workspace).await?;
-        let (workspace, customer) = (workspace.uuid(), customer.uuid());
-        match what {
-            Unsubscription::Everything => {
-                let stop = StopAll { workspace, customer, now: now.into() };
-                session.run(stop.get_result(&mut session.connection()?)).await
-            }
-            Unsubscription::Request(request) => {
-                let stop = StopOne { workspace, customer, request: request.uuid() };
-                session.run(stop.get_result(&mut session.connection()?)).await
-            }
-        }
     }
 }
 

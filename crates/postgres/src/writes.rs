@@ -7,6 +7,7 @@ mod outbox;
 mod provisioning;
 mod requests;
 mod settings;
+mod subscriptions;
 mod tracks;
 mod votes;
 

@@ -22,7 +22,7 @@ use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::purge_operation_keys::PurgeOperationKeys;
-use roadmap_domain::usecase::search_feature_requests::SearchFeatureRequests;
+use roadmap_domain::usecase::query::Queries;
 use roadmap_domain::usecase::storage_budgets::StorageBudgets;
 use roadmap_domain::usecase::sweep_attachments::SweepAttachments;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
@@ -179,11 +179,8 @@ impl Application {
             pools.extend(connections);
             states.push(Arc::new(State {
                 executor: self.executor.clone(),
-                reader,
-                search: SearchFeatureRequests::new(search),
+                queries: Queries::new(reader, search, blobs.clone(), self.clock.clone()),
                 upload: upload.clone(),
-                blobs: blobs.clone(),
-                queue: self.queue.clone(),
                 references: dependencies.references.clone(),
                 directory: directory.clone(),
                 authenticate: Authenticate::new(directory.clone(), self.clock.clone()),

@@ -11,7 +11,7 @@ use diesel::prelude::{
     RunQueryDsl,
 };
 use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text};
-use diesel::{IntoSql, SqliteConnection, delete, insert_into, select, update};
+use diesel::{IntoSql, SqliteConnection, delete, insert_into, update};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
@@ -19,7 +19,7 @@ use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, CustomerId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::mail::{
     DigestEntry, DigestId, LeasedDigest, LeasedMail, LeasedMails, MailFailure, MailId, MailOutcome, MailStatus,
-    OutboxDepth, UnreadableMail, Unsubscription,
+    OutboxDepth, UnreadableMail,
 };
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -78,14 +78,6 @@ statement! {
             min(due_at),
             (SELECT min(created_at) FROM outbox_audiences)
      FROM outbox WHERE due_at IS NOT NULL"
-}
-
-statement! {
-    /// Drops the mails about a request that wait for a customer.
-    DropMails { workspace: Id => Binary, customer: Id => Binary, request: Id => Binary }
-    "DELETE FROM outbox WHERE workspace_id = ? AND customer_id = ? AND sent_at IS NULL AND EXISTS
-     (SELECT 1 FROM comments WHERE comments.workspace_id = outbox.workspace_id
-      AND comments.id = outbox.comment_id AND comments.request_id = ?)"
 }
 
 /// What a mail is made of, as it is read.
@@ -575,37 +567,6 @@ impl OutboxQueue for SqliteStore {
     async fn purge_sent_mail(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let forget = PurgeSent { before: before.millis(), limit: i64::from(limit) };
         self.write(move |connection| Ok(forget.execute(connection)? as u64)).await
-    }
-
-    async fn unsubscribe(
-        &self,
-        workspace: WorkspaceId,
-        customer: CustomerId,
-        what: Unsubscription,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let (workspace, customer, now) = (Id(workspace.uuid()), Id(customer.uuid()), now.millis());
-        self.write(move |connection| {
-            match what {
-                Unsubscription::Everything => {
-                    let unsent = outbox::table
-                        .filter(outbox::workspace_id.eq(workspace))
-                        .filter(outbox::customer_id.eq(customer))
-                        .filter(outbox::sent_at.is_null());
-                    delete(unsent).execute(connection)?;
-                    stop_mail(connection, workspace, customer, now, "unsubscribed")?;
-                }
-                Unsubscription::Request(request) => {
-                    let request = Id(request.uuid());
-                    DropMails { workspace, customer, request }.execute(connection)?;
-                    update(votes::table.find((workspace, request, customer)))
-                        .set(votes::subscribed.eq(false))
-                        .execute(connection)?;
-                }
-            }
-            Ok(select(exists(customers::table.find((workspace, customer)))).get_result(connection)?)
-        })
-        .await
     }
 }
 

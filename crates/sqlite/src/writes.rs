@@ -7,5 +7,6 @@ mod outbox;
 mod provisioning;
 mod requests;
 mod settings;
+mod subscriptions;
 mod tracks;
 mod votes;

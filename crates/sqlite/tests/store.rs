@@ -14,7 +14,7 @@ use roadmap_domain::error::ErrorChain;
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::ports::{ConnectionPools, PoolStatus};
-use roadmap_domain::usecase::search_feature_requests::SearchFeatureRequests;
+use roadmap_domain::usecase::query::search_feature_requests::SearchFeatureRequests;
 use roadmap_sqlite::{SqliteOptions, SqliteStore, migrate, pending_migrations, revert_all};
 use roadmap_testkit::harness::{Harness, Probe, Subject, draft};
 use uuid::Uuid;
@@ -222,8 +222,8 @@ async fn a_search_that_takes_too_long_is_unavailable_and_lists_go_on() {
     let workspace = harness.workspace("acme").await;
     harness.create(workspace, draft("Dark mode", &[], "")).await;
     let query = SearchQuery::parse("query", "dark").unwrap();
-    let search = SearchFeatureRequests::new(harness.subject.search.clone());
-    let error = search.run(workspace, &query, 15).await.unwrap_err();
+    let search = SearchFeatureRequests::new(query, 15);
+    let error = search.run(workspace, &*harness.subject.search).await.unwrap_err();
     assert_eq!(
         ErrorChain::new(&error).to_string(),
         "search_unavailable: Service is temporarily unavailable: the search took longer than 0 ms"

@@ -8,6 +8,7 @@ pub mod operations;
 pub mod provisioning;
 pub mod requests;
 pub mod search;
+pub mod subscriptions;
 pub mod tenancy;
 pub mod usage;
 pub mod votes;
@@ -85,6 +86,11 @@ macro_rules! contract_tests {
                 a_record_adds_a_bounded_number_of_words,
                 common_words_find_the_most_wanted,
                 young_common_words_are_found_within_the_budget,
+            },
+            subscriptions::{
+                an_unsubscribed_voter_has_no_mail_that_waits,
+                an_undone_unit_unsubscribes_nobody,
+                an_unknown_customer_is_not_unsubscribed,
             },
             tenancy::{
                 nothing_is_seen_from_another_workspace,

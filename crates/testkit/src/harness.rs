@@ -8,7 +8,8 @@ use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::comment::CommentDraft;
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::feature_request::{Description, FeatureRequestRef, FeatureRequestSummary, Tag, Title};
-use roadmap_domain::model::id::{MemberId, TrackId, WorkspaceId};
+use roadmap_domain::model::id::{CustomerId, MemberId, TrackId, WorkspaceId};
+use roadmap_domain::model::mail::Unsubscription;
 use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::search::SearchQuery;
@@ -26,7 +27,8 @@ use roadmap_domain::usecase::create_workspace::CreateWorkspace;
 use roadmap_domain::usecase::executor::{Executor, Operation, OperationContext, OperationResponse};
 use roadmap_domain::usecase::move_feature_request::MoveFeatureRequest;
 use roadmap_domain::usecase::post_comment::PostComment;
-use roadmap_domain::usecase::search_feature_requests::SearchFeatureRequests;
+use roadmap_domain::usecase::query::search_feature_requests::SearchFeatureRequests;
+use roadmap_domain::usecase::unsubscribe::Unsubscribe;
 
 use crate::fakes::{ManualClock, NoOperationLocks, NoPause, SequentialIds};
 
@@ -142,11 +144,24 @@ impl Harness {
         self.executor.run_without_key(workspace, &operation).await.expect("a vote")
     }
 
+    /// Unsubscribes a voter.
+    ///
+    /// # Errors
+    /// The workspace has no such customer.
+    pub async fn unsubscribe(
+        &self,
+        workspace: WorkspaceId,
+        customer: CustomerId,
+        what: Unsubscription,
+    ) -> Result<(), RoadmapError> {
+        self.executor.run_without_key(workspace, &Unsubscribe { customer, what }).await
+    }
+
     /// What a search finds: titles, best first.
     pub async fn search(&self, workspace: WorkspaceId, query: &str) -> Vec<String> {
         let query = SearchQuery::parse("query", query).unwrap();
-        let search = SearchFeatureRequests::new(self.subject.search.clone());
-        let found = search.run(workspace, &query, 15).await.expect("a search");
+        let search = SearchFeatureRequests::new(query, 15);
+        let found = search.run(workspace, &*self.subject.search).await.expect("a search");
         found.into_iter().map(|found| found.summary.title.to_string()).collect()
     }
 

@@ -3,8 +3,6 @@
 use askama::Template;
 use serde_json::Value;
 
-use crate::html::escaped;
-
 /// How the page looks.
 pub(crate) const STYLE: &str = "\
 body{max-width:60rem;margin:0 auto;padding:1rem;font:1rem/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff}\
@@ -27,14 +25,33 @@ struct Page {
     title: String,
     version: String,
     style: &'static str,
-    description: Vec<String>,
+    description: Vec<Text>,
     groups: Vec<Group>,
     shapes: Vec<Shape>,
 }
 
+/// Text, in pieces: whether each is code, and what it says.
+#[derive(Template)]
+#[template(path = "docs_text.html")]
+struct Text {
+    pieces: Vec<(bool, String)>,
+}
+
+/// What a schema takes.
+#[derive(Template)]
+#[template(path = "docs_kind.html")]
+enum Kind {
+    /// The shape of this name.
+    Shape(String),
+    /// One of these.
+    OneOf(Vec<Kind>),
+    /// A value of these types.
+    Type { types: String, items: Option<Box<Kind>>, values: Vec<String>, limits: Vec<(&'static str, String)> },
+}
+
 struct Group {
     name: String,
-    description: String,
+    description: Text,
     operations: Vec<Operation>,
 }
 
@@ -43,7 +60,7 @@ struct Operation {
     method: String,
     path: String,
     summary: String,
-    description: String,
+    description: Text,
     parameters: Vec<Field>,
     body: Option<Body>,
     curl: String,
@@ -52,21 +69,21 @@ struct Operation {
 
 struct Body {
     media_type: String,
-    kind: String,
+    kind: Kind,
 }
 
 struct ResponseDoc {
     status: String,
-    description: String,
-    kind: String,
+    description: Text,
+    kind: Kind,
     messages: Vec<String>,
     headers: Vec<String>,
 }
 
 struct Shape {
     name: String,
-    description: String,
-    kind: String,
+    description: Text,
+    kind: Kind,
     fields: Vec<Field>,
 }
 
@@ -74,8 +91,8 @@ struct Field {
     name: String,
     place: String,
     required: bool,
-    kind: String,
-    description: String,
+    kind: Kind,
+    description: Text,
 }
 
 /// The page of a document.
@@ -182,30 +199,27 @@ fn curl(path: &str, method: &str, parameters: &[&Value], body: Option<(&str, &Va
     format!("curl{method} -H \"X-Api-Key: $KEY\"{body} \\\n  \"$BASE{path}\"")
 }
 
-/// What a schema takes, as HTML.
-fn kind(schema: &Value) -> String {
+/// What a schema takes.
+fn kind(schema: &Value) -> Kind {
     if let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(|reference| reference.rsplit('/').next()) {
-        return format!("<a href=\"#shape-{0}\">{0}</a>", escaped(name));
+        return Kind::Shape(name.to_owned());
     }
     let alternatives = list(schema, "oneOf");
     if !alternatives.is_empty() {
-        return alternatives.iter().map(kind).collect::<Vec<_>>().join(" or ");
+        return Kind::OneOf(alternatives.iter().map(kind).collect());
     }
     let types: Vec<&str> = match at(schema, "type") {
         Value::String(only) => vec![only],
         Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
-    let mut parts = vec![escaped(&types.join(" or "))];
-    if let Some(items) = schema.get("items") {
-        parts.push(format!("of: {}", kind(items)));
-    }
-    let values: Vec<String> =
-        list(schema, "enum").iter().map(|value| format!("<code>{}</code>", escaped(&value.to_string()))).collect();
-    if !values.is_empty() {
-        parts.push(values.join(" or "));
-    }
-    for (keyword, words) in [
+    let limit = |(keyword, words): (&str, &'static str)| match at(schema, keyword) {
+        Value::Null => None,
+        Value::String(value) if value.len() > MAX_PATTERN_LENGTH => None,
+        Value::String(value) => Some((words, value.clone())),
+        other => Some((words, other.to_string())),
+    };
+    let limits = [
         ("format", ""),
         ("default", "by default "),
         ("minimum", "at least "),
@@ -214,25 +228,19 @@ fn kind(schema: &Value) -> String {
         ("maxLength", "characters: at most "),
         ("maxItems", "items: at most "),
         ("pattern", "like "),
-    ] {
-        let value = match at(schema, keyword) {
-            Value::Null => continue,
-            Value::String(value) if value.len() > MAX_PATTERN_LENGTH => continue,
-            Value::String(value) => value.clone(),
-            other => other.to_string(),
-        };
-        parts.push(format!("{words}<code>{}</code>", escaped(&value)));
+    ];
+    Kind::Type {
+        types: types.join(" or "),
+        items: schema.get("items").map(|items| Box::new(kind(items))),
+        values: list(schema, "enum").iter().map(Value::to_string).collect(),
+        limits: limits.into_iter().filter_map(limit).collect(),
     }
-    parts.join(", ")
 }
 
-/// Text in which backticks mark code, as HTML.
-fn mark_code(text: &str) -> String {
-    let pieces = escaped(text);
-    let pieces = pieces.split('`').enumerate();
-    pieces
-        .map(|(number, piece)| if number % 2 == 0 { piece.to_owned() } else { format!("<code>{piece}</code>") })
-        .collect()
+/// Text in which backticks mark code.
+fn mark_code(text: &str) -> Text {
+    let pieces = text.split('`').enumerate();
+    Text { pieces: pieces.map(|(number, piece)| (number % 2 == 1, piece.to_owned())).collect() }
 }
 
 /// What a reference leads to; anything else leads to itself.
@@ -264,12 +272,13 @@ mod tests {
 
     #[test]
     fn backticks_mark_code() {
-        assert_eq!(mark_code("a `b<` c"), "a <code>b&lt;</code> c");
+        assert_eq!(mark_code("a `b<` c").to_string(), "a <code>b&#60;</code> c");
     }
 
     #[test]
     fn a_schema_is_described_in_words() {
         for (schema, told) in [
+            (json!({}), ""),
             (json!({ "$ref": "#/components/schemas/A" }), "<a href=\"#shape-A\">A</a>"),
             (
                 json!({ "oneOf": [{ "type": "null" }, { "$ref": "#/components/schemas/A" }] }),
@@ -283,7 +292,7 @@ mod tests {
             ),
             (
                 json!({ "type": "string", "enum": ["a", "b"] }),
-                "string, <code>&quot;a&quot;</code> or <code>&quot;b&quot;</code>",
+                "string, <code>&#34;a&#34;</code> or <code>&#34;b&#34;</code>",
             ),
             (
                 json!({ "type": "string", "pattern": "x".repeat(60) }),
@@ -291,7 +300,7 @@ mod tests {
             ),
             (json!({ "type": "string", "pattern": "x".repeat(61) }), "string"),
         ] {
-            assert_eq!(kind(&schema), told, "{schema}");
+            assert_eq!(kind(&schema).to_string(), told, "{schema}");
         }
     }
 

@@ -6,6 +6,7 @@ use roadmap_domain::model::changelog::ChangelogDraft;
 use roadmap_domain::model::id::AttachmentId;
 use roadmap_domain::policy::signed_reference::Purpose;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
+use roadmap_domain::usecase::query::list_changelogs::ListChangelogs;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -51,7 +52,7 @@ struct ChangelogBody {
 )]
 pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
     let page = input.query.page()?;
-    let changelogs = state.reader.changelogs(input.workspace, page).await?;
+    let changelogs = state.queries.run(input.workspace, &ListChangelogs { page }).await?;
     Ok(wire::ok(&wire::changelog::listed(&changelogs, &input.links)))
 }
 

@@ -6,10 +6,9 @@ use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::feature_request::{Description, Tag, Title};
 use roadmap_domain::model::id::{TrackId, parse_uuid};
 use roadmap_domain::model::note::NoteDraft;
-use roadmap_domain::model::pagination::parse_count;
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
-use roadmap_domain::usecase::search_feature_requests::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
+use roadmap_domain::usecase::query::search_feature_requests::SearchFeatureRequests;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -67,9 +66,8 @@ struct FeatureRequestBody {
 )]
 pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
     let query = SearchQuery::parse("query", input.query.get("query")?.unwrap_or_default())?;
-    let per_page = parse_count("per_page", input.query.get("per_page")?, DEFAULT_PER_PAGE, MAX_PER_PAGE)?;
-    let limit = usize::try_from(per_page).unwrap_or(usize::MAX);
-    let found = state.search.run(input.workspace, &query, limit).await?;
+    let search = SearchFeatureRequests::parse(query, input.query.get("per_page")?)?;
+    let found = state.queries.run(input.workspace, &search).await?;
     Ok(wire::ok(&wire::feature_request::found(&found, &input.links)))
 }
 

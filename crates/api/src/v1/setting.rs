@@ -1,8 +1,9 @@
 //! `GET`, `PATCH` and `PUT /setting`, contract sections 4.2 and 4.3.
 
 use actix_web::{HttpResponse, web};
-use roadmap_domain::error::{FieldError, Resource, RoadmapError, Validated};
+use roadmap_domain::error::{FieldError, Validated};
 use roadmap_domain::model::setting::SettingChange;
+use roadmap_domain::usecase::query::show_setting::ShowSetting;
 use roadmap_domain::usecase::update_setting::UpdateSetting;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -42,8 +43,7 @@ struct SettingBody {
     responses((status = 200, description = "The settings.", body = wire::setting::Body), CommonErrors)
 )]
 pub(crate) async fn show(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
-    let setting = state.reader.setting(input.workspace).await?;
-    let setting = setting.ok_or(RoadmapError::NotFound(Resource::Workspace))?;
+    let setting = state.queries.run(input.workspace, &ShowSetting).await?;
     Ok(wire::ok(&wire::setting::shown(&setting)))
 }
 

@@ -1,6 +1,7 @@
 //! `GET /tracks`, contract section 4.6.
 
 use actix_web::{HttpResponse, web};
+use roadmap_domain::usecase::query::list_tracks::ListTracks;
 
 use crate::error::ApiError;
 use crate::extractors::ReadRequest;
@@ -17,6 +18,6 @@ use crate::wire;
     responses((status = 200, description = "All tracks.", body = wire::track::Body), CommonErrors)
 )]
 pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
-    let tracks = state.reader.tracks(input.workspace).await?;
+    let tracks = state.queries.run(input.workspace, &ListTracks).await?;
     Ok(wire::ok(&wire::track::listed(&tracks)))
 }

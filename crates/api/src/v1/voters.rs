@@ -1,8 +1,7 @@
 //! `GET /feature_requests/{id}/voters`: who voted for a request, contract section 4.9.
 
 use actix_web::{HttpRequest, HttpResponse, web};
-use roadmap_domain::error::{Resource, RoadmapError};
-use roadmap_domain::model::pagination::PageRequest;
+use roadmap_domain::usecase::query::list_voters::ListVoters;
 
 use crate::error::ApiError;
 use crate::extractors::{ReadRequest, feature_request_ref};
@@ -30,11 +29,7 @@ pub(crate) async fn index(
     request: HttpRequest,
     input: ReadRequest,
 ) -> Result<HttpResponse, ApiError> {
-    let page = input.query.page();
-    // Whether the record exists comes before the fields.
-    let listed = *page.as_ref().unwrap_or(&PageRequest::default());
-    let voters = state.reader.voters(input.workspace, &feature_request_ref(&request), listed).await?;
-    let voters = voters.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
-    page?;
+    let query = ListVoters { request: feature_request_ref(&request), page: input.query.page() };
+    let voters = state.queries.run(input.workspace, &query).await?;
     Ok(wire::ok(&wire::voter::listed(&voters)))
 }

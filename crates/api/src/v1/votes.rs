@@ -2,6 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::usecase::query::list_votes::ListVotes;
 
 use crate::error::ApiError;
 use crate::extractors::ReadRequest;
@@ -27,6 +28,6 @@ use crate::wire;
 pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
     let customer = EmailAddress::parse("email", input.query.get("email")?.unwrap_or_default())?;
     let page = input.query.page()?;
-    let votes = state.reader.voted_requests(input.workspace, &customer, page).await?;
+    let votes = state.queries.run(input.workspace, &ListVotes { customer, page }).await?;
     Ok(wire::ok(&wire::feature_request::voted(&votes, &input.links)))
 }

@@ -165,6 +165,15 @@ pub struct FoundFeatureRequest {
     pub description: String,
 }
 
+/// Which feature requests are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Visibility {
+    /// Those that are not private.
+    Public,
+    /// Private ones, too.
+    All,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

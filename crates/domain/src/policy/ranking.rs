@@ -2,6 +2,7 @@
 
 use crate::model::id::FeatureRequestId;
 use crate::model::search::{QueryWord, SearchDocument, SearchQuery, term_pairs};
+use crate::policy::search_plan::Fields;
 
 /// Weights of a match by field. The steps are wider than what repetition can add: one match in the
 /// title outweighs any number in the tags, one in the tags any number in the description.
@@ -23,6 +24,22 @@ pub struct Candidate {
     pub votes_count: i64,
     /// How well it answers the query, by [`relevance`].
     pub relevance: f64,
+}
+
+impl Candidate {
+    /// A request with this document as a candidate, if every word of the query is in its `fields`.
+    #[must_use]
+    pub fn matching(
+        query: &SearchQuery,
+        fields: Fields,
+        (request, tag_number, votes_count): (FeatureRequestId, i64, i64),
+        document: &SearchDocument,
+    ) -> Option<Self> {
+        if fields == Fields::Title {
+            relevance(query, &document.title_only())?;
+        }
+        Some(Self { request, tag_number, votes_count, relevance: relevance(query, document)? })
+    }
 }
 
 /// How well a document answers a query: the sum over words and fields of the field's weight times
@@ -103,12 +120,8 @@ mod tests {
     fn order(query: &str, known: Vec<Known>) -> Vec<u128> {
         let query = SearchQuery::parse("query", query).unwrap();
         let candidates = known.into_iter().filter_map(|Known { number, votes_count, document }| {
-            Some(Candidate {
-                request: FeatureRequestId::new(Uuid::from_u128(number)),
-                tag_number: i64::try_from(number).unwrap(),
-                votes_count,
-                relevance: relevance(&query, &document)?,
-            })
+            let request = (FeatureRequestId::new(Uuid::from_u128(number)), i64::try_from(number).unwrap(), votes_count);
+            Candidate::matching(&query, Fields::Any, request, &document)
         });
         top_candidates(candidates.collect(), 15).iter().map(|id| id.uuid().as_u128()).collect()
     }
@@ -155,6 +168,17 @@ mod tests {
             candidate(3, 0, "Mobile", &[], "in the dark"),
         ];
         assert_eq!(order("dark mobile", candidates), [2, 3]);
+    }
+
+    #[test]
+    fn words_that_are_searched_for_in_the_title_must_be_there() {
+        let query = SearchQuery::parse("query", "dark mode").unwrap();
+        let matching = |fields, title, description| {
+            let request = (FeatureRequestId::new(Uuid::from_u128(1)), 1, 0);
+            Candidate::matching(&query, fields, request, &SearchDocument::new(title, [], description)).is_some()
+        };
+        assert!(matching(Fields::Title, "Dark mode", "") && matching(Fields::Any, "Dark", "mode"));
+        assert!(!matching(Fields::Title, "Dark", "mode"));
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use async_trait::async_trait;
 
 use crate::error::StoreError;
-use crate::model::id::{CustomerId, WorkspaceId};
+use crate::model::id::WorkspaceId;
 use crate::model::mail::{
     DigestId, DigestNotification, LeasedDigest, LeasedMails, MailId, MailOutcome, MailStatus, Notification,
-    OutboxDepth, SendError, Unsubscription,
+    OutboxDepth, SendError,
 };
 use crate::model::timestamp::Timestamp;
 
@@ -96,13 +96,4 @@ pub trait OutboxQueue: Send + Sync {
 
     /// Forgets mails that were sent before a moment, at most `limit`. Returns how many.
     async fn purge_sent_mail(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
-
-    /// Stops mail to a voter, and drops what waits. Returns whether there is such a voter.
-    async fn unsubscribe(
-        &self,
-        workspace: WorkspaceId,
-        customer: CustomerId,
-        what: Unsubscription,
-        now: Timestamp,
-    ) -> Result<bool, StoreError>;
 }

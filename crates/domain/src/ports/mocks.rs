@@ -13,7 +13,9 @@ use crate::model::attachment::{Attachment, BlobKey, ContentHeaders, UnusedAttach
 use crate::model::changelog::{Changelog, CoverImage};
 use crate::model::comment::NewComment;
 use crate::model::email_address::EmailAddress;
-use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest, NewFeatureRequest};
+use crate::model::feature_request::{
+    FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest, NewFeatureRequest, Visibility,
+};
 use crate::model::id::{ApiKeyId, AttachmentId, CommentId, CustomerId, FeatureRequestId, TrackId, WorkspaceId};
 use crate::model::mail::{
     DigestId, DigestNotification, LeasedDigest, LeasedMails, MailId, MailOutcome, MailStatus, Notification,
@@ -31,11 +33,12 @@ use crate::model::vote::{NewVote, VoteCast, Voter};
 use crate::model::workspace::{Subdomain, Workspace};
 use crate::policy::mail_limits::MailBudgetWindow;
 use crate::policy::ranking::Candidate;
+use crate::policy::search_plan::SearchPlan;
 use crate::ports::{
     AttachmentWrites, BeginOutcome, BlobListing, BlobUpload, Blobs, ChangelogWrites, Chunks, Clock, CommentWrites,
     EndOutcome, FeatureRequestWrites, Health, IdGenerator, Insertion, Mailer, Maintenance, OperationLockGuard,
     OperationLocks, Outbox, OutboxQueue, Provisioning, Random, RetryPause, RoadmapReader, SettingWrites, Store,
-    TextSearch, TrackWrites, UnitOfWork, UsageStore, VoteWrites, WorkspaceDirectory,
+    SubscriptionWrites, TextSearch, TrackWrites, UnitOfWork, UsageStore, VoteWrites, WorkspaceDirectory,
 };
 
 mock! {
@@ -84,9 +87,9 @@ mock! {
 
     #[async_trait]
     impl TextSearch for TextSearch {
-        async fn candidates(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Vec<Candidate>, StoreError>;
-        async fn similar_words(&self, workspace: WorkspaceId, word: &str) -> Result<Vec<String>, StoreError>;
-        async fn load_results(&self, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> Result<Vec<FoundFeatureRequest>, StoreError>;
+        async fn candidates(&self, workspace: WorkspaceId, query: &SearchQuery, plan: SearchPlan) -> Result<Vec<Candidate>, StoreError>;
+        async fn similar_words(&self, workspace: WorkspaceId, word: &str, limit: usize) -> Result<Vec<String>, StoreError>;
+        async fn load_results(&self, workspace: WorkspaceId, requests: &[FeatureRequestId], visibility: Visibility) -> Result<Vec<FoundFeatureRequest>, StoreError>;
     }
 }
 
@@ -216,7 +219,6 @@ mock! {
         async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError>;
         async fn retry(&self, workspace: WorkspaceId, dead: bool, now: Timestamp) -> Result<u64, StoreError>;
         async fn purge_sent_mail(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
-        async fn unsubscribe(&self, workspace: WorkspaceId, customer: CustomerId, what: Unsubscription, now: Timestamp) -> Result<bool, StoreError>;
     }
 }
 
@@ -251,6 +253,11 @@ mock! {
     impl Outbox for Unit {
         async fn notify_voters(&mut self, request: FeatureRequestId, comment: CommentId, at: Timestamp, at_once: u32) -> Result<(), StoreError>;
         async fn count_mails(&mut self, request: FeatureRequestId, at: Timestamp, day: MailBudgetWindow, limit: u64) -> Result<u64, StoreError>;
+    }
+
+    #[async_trait]
+    impl SubscriptionWrites for Unit {
+        async fn unsubscribe(&mut self, customer: CustomerId, what: Unsubscription, at: Timestamp) -> Result<bool, StoreError>;
     }
 
     #[async_trait]

@@ -7,7 +7,7 @@ use crate::model::api_key::{ApiKey, Credential, KeyDigest};
 use crate::model::attachment::{Attachment, BlobKey, UnusedAttachment};
 use crate::model::changelog::Changelog;
 use crate::model::email_address::EmailAddress;
-use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest};
+use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest, Visibility};
 use crate::model::id::{AttachmentId, FeatureRequestId, WorkspaceId};
 use crate::model::member::Member;
 use crate::model::pagination::{Listing, PageRequest};
@@ -18,6 +18,7 @@ use crate::model::track::{Lane, Track};
 use crate::model::vote::Voter;
 use crate::model::workspace::{Subdomain, Workspace};
 use crate::policy::ranking::Candidate;
+use crate::policy::search_plan::SearchPlan;
 
 /// Answers the API's questions.
 #[async_trait]
@@ -63,18 +64,23 @@ pub trait TextSearch: Send + Sync {
     /// Requests in which every word of the query matches, with their relevance by
     /// [`crate::policy::ranking::relevance`].
     ///
-    /// Contract: no more than a few hundred, whatever the query; when more match, those with the most
-    /// votes among the ones whose title matches and among all. Private requests never.
-    async fn candidates(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Vec<Candidate>, StoreError>;
+    /// Contract: the steps of the plan are run, in one snapshot where the store has them. Private requests never.
+    async fn candidates(
+        &self,
+        workspace: WorkspaceId,
+        query: &SearchQuery,
+        plan: SearchPlan,
+    ) -> Result<Vec<Candidate>, StoreError>;
 
-    /// Words of this workspace's public requests that share trigrams with `word`, most shared first.
-    async fn similar_words(&self, workspace: WorkspaceId, word: &str) -> Result<Vec<String>, StoreError>;
+    /// At most `limit` words of this workspace's public requests that share trigrams with `word`, most shared first.
+    async fn similar_words(&self, workspace: WorkspaceId, word: &str, limit: usize) -> Result<Vec<String>, StoreError>;
 
-    /// These requests, in this order; one that is gone or private is left out.
+    /// These requests, in this order; one that is gone or that `visibility` hides is left out.
     async fn load_results(
         &self,
         workspace: WorkspaceId,
         requests: &[FeatureRequestId],
+        visibility: Visibility,
     ) -> Result<Vec<FoundFeatureRequest>, StoreError>;
 }
 

@@ -8,7 +8,7 @@ use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
 use crate::ports::{
     AttachmentWrites, ChangelogWrites, CommentWrites, FeatureRequestWrites, Outbox, Provisioning, SettingWrites,
-    TrackWrites, VoteWrites,
+    SubscriptionWrites, TrackWrites, VoteWrites,
 };
 
 /// How a unit of work began.
@@ -53,6 +53,7 @@ pub trait UnitOfWork:
     + ChangelogWrites
     + AttachmentWrites
     + Outbox
+    + SubscriptionWrites
     + Provisioning
     + Send
 {

@@ -9,7 +9,8 @@ use crate::model::attachment::Attachment;
 use crate::model::changelog::{Changelog, CoverImage};
 use crate::model::comment::NewComment;
 use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest};
-use crate::model::id::{ApiKeyId, AttachmentId, CommentId, FeatureRequestId, TrackId};
+use crate::model::id::{ApiKeyId, AttachmentId, CommentId, CustomerId, FeatureRequestId, TrackId};
+use crate::model::mail::Unsubscription;
 use crate::model::member::Member;
 use crate::model::setting::Setting;
 use crate::model::timestamp::Timestamp;
@@ -88,6 +89,20 @@ pub trait Outbox {
         day: MailBudgetWindow,
         limit: u64,
     ) -> Result<u64, StoreError>;
+}
+
+/// Who gets mail.
+#[async_trait]
+pub trait SubscriptionWrites {
+    /// Stops mail to a voter and deletes the mails that wait to be sent. Returns whether the workspace has this customer.
+    ///
+    /// Contract: of a voter who has unsubscribed from everything before, the first timestamp stays.
+    async fn unsubscribe(
+        &mut self,
+        customer: CustomerId,
+        what: Unsubscription,
+        at: Timestamp,
+    ) -> Result<bool, StoreError>;
 }
 
 /// Tracks and lanes.

@@ -15,6 +15,7 @@ use time::Duration;
 use crate::error::{ErrorChain, RoadmapError, StoreError};
 use crate::model::base_url::BaseUrl;
 use crate::model::id::{CustomerId, WorkspaceId};
+use crate::model::links::Links;
 use crate::model::mail::{
     DigestEntry, DigestNotification, DigestNotificationEntry, LeasedDigest, LeasedMail, MailId, MailOutcome,
     Notification, SendError, UnreadableMail,
@@ -23,7 +24,7 @@ use crate::model::slug::slug;
 use crate::model::timestamp::Timestamp;
 use crate::policy::mail_limits::{MAX_DIGEST_ENTRIES, end_of_hour, start_of_hour};
 use crate::policy::mail_retry;
-use crate::policy::signed_reference::{Purpose, ReferenceSigner};
+use crate::policy::signed_reference::ReferenceSigner;
 use crate::ports::{Clock, Mailer, OutboxQueue};
 use crate::usecase::batches;
 
@@ -304,11 +305,10 @@ impl DeliverMail {
     }
 
     fn digest(&self, workspace: WorkspaceId, digest: &LeasedDigest) -> DigestNotification {
-        let base = self.base_url.workspace_url(&digest.subdomain);
-        let token = self.references.sign(Purpose::Unsubscribe, workspace, digest.id.first.customer.uuid());
+        let links = Links::new(&self.base_url, &digest.subdomain, workspace, self.references.clone());
         let entry = |entry: &DigestEntry| DigestNotificationEntry {
             title: entry.title.clone(),
-            request_url: format!("{base}/feature_requests/{}", slug(entry.tag_number, &entry.title)),
+            request_url: links.request(&slug(entry.tag_number, &entry.title)),
             beginning: entry.beginning.clone(),
         };
         DigestNotification {
@@ -317,21 +317,20 @@ impl DeliverMail {
             product_name: digest.product_name.clone(),
             entries: digest.entries.iter().map(entry).collect(),
             more: digest.mails.saturating_sub(digest.entries.len() as u64),
-            unsubscribe_url: format!("{base}/unsubscribe/{token}"),
+            unsubscribe_url: links.unsubscribe(digest.id.first.customer, None),
         }
     }
 
     fn notification(&self, workspace: WorkspaceId, mail: &LeasedMail) -> Notification {
-        let base = self.base_url.workspace_url(&mail.subdomain);
-        let token = self.references.sign(Purpose::Unsubscribe, workspace, mail.id.customer.uuid());
+        let links = Links::new(&self.base_url, &mail.subdomain, workspace, self.references.clone());
         Notification {
             id: mail.id,
             to: mail.to.clone(),
             product_name: mail.product_name.clone(),
             title: mail.title.clone(),
-            request_url: format!("{base}/feature_requests/{}", slug(mail.tag_number, &mail.title)),
+            request_url: links.request(&slug(mail.tag_number, &mail.title)),
             comment: mail.comment.clone(),
-            unsubscribe_url: format!("{base}/unsubscribe/{token}?request={}", mail.request),
+            unsubscribe_url: links.unsubscribe(mail.id.customer, Some(mail.request)),
         }
     }
 
@@ -354,7 +353,7 @@ mod tests {
     use crate::model::id::{CommentId, FeatureRequestId};
     use crate::model::mail::{DigestId, LeasedMails};
     use crate::model::workspace::Subdomain;
-    use crate::policy::signed_reference::Secret;
+    use crate::policy::signed_reference::{Purpose, Secret};
     use crate::ports::mocks::{MockMailer, MockOutboxQueue};
     use crate::usecase::fixtures::{FixedClock, name, now, workspace};
     use pollster::block_on;

@@ -1,14 +1,21 @@
 //! What the unit tests of the use cases share.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use uuid::Uuid;
 
+use crate::model::attachment::{Attachment, BlobKey, Checksum, Filename};
+use crate::model::base_url::BaseUrl;
 use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, Title};
-use crate::model::id::{FeatureRequestId, WorkspaceId};
+use crate::model::id::{AttachmentId, FeatureRequestId, WorkspaceId};
+use crate::model::links::Links;
+use crate::model::media_type::MediaType;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::Placement;
+use crate::model::workspace::Subdomain;
+use crate::policy::signed_reference::{ReferenceSigner, Secret};
 use crate::ports::{Clock, IdGenerator};
 use crate::usecase::executor::OperationContext;
 
@@ -22,6 +29,30 @@ pub(crate) fn now() -> Timestamp {
 
 pub(crate) fn name(text: &str) -> Name {
     Name::from_stored(text.to_owned())
+}
+
+/// Links of the workspace `acme`.
+pub(crate) fn links() -> Links {
+    let base_url = BaseUrl::parse("base_url", "https://roadmap.example.com").unwrap();
+    let secret = Secret::parse("secret", &"s".repeat(Secret::MIN_LENGTH)).unwrap();
+    let references = Arc::new(ReferenceSigner::new(secret, Vec::new()));
+    Links::new(&base_url, &Subdomain::from_label("acme").unwrap(), workspace(), references)
+}
+
+/// An image.
+pub(crate) fn attachment() -> Attachment {
+    let id = AttachmentId::new(Uuid::from_u128(0xa));
+    Attachment {
+        id,
+        filename: Filename::sanitize("a.png"),
+        media_type: MediaType::from_stored("image/png".to_owned()),
+        byte_size: 7,
+        checksum: Checksum([0; 16]),
+        key: BlobKey { workspace: workspace(), attachment: id },
+        service_name: "local".to_owned(),
+        dimensions: None,
+        created_at: now(),
+    }
 }
 
 pub(crate) struct FixedClock;

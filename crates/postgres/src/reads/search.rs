@@ -1,20 +1,20 @@
 //! Finds public feature requests by words.
 //!
-//! How many requests match decides the way. A word that few requests have is looked up in the index.
-//! Of a word that many have, only the most voted matches are wanted, and walking the requests from
-//! the most voted down soon has enough of them. When it has not, because all that match have few votes, the
-//! newest matches are taken. Whichever way, the rows that are looked at are bounded.
+//! The plan of a search is the domain's ([`SearchPlan`]); its steps are statements here.
 
 use async_trait::async_trait;
-use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{BigInt, Integer, Nullable, Text, Uuid as SqlUuid};
+use diesel::IntoSql;
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, QueryDsl};
+use diesel::sql_types::{BigInt, Bool, Double, Integer, Nullable, Text, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest};
+use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest, Visibility};
 use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::search::{QueryWord, SearchDocument, SearchQuery};
-use roadmap_domain::policy::ranking::{Candidate, relevance};
-use roadmap_domain::policy::search_budget::{MAX_SCANNED_ROWS, PROBE_ROWS, should_continue_scan};
+use roadmap_domain::policy::ranking::Candidate;
+use roadmap_domain::policy::search_plan::{
+    CANDIDATE_LIMIT, Fields, IndexCost, MAX_SCANNED_ROWS, Matches, PROBE_ROWS, SearchPlan, Step, should_continue_scan,
+};
 use roadmap_domain::ports::TextSearch;
 use uuid::Uuid;
 
@@ -25,31 +25,33 @@ use crate::session::Session;
 use crate::statement::statement;
 use crate::writes::{any_place, title_place};
 
-/// How many candidates are enough to pick the best fifteen of. Also how many of those whose title
-/// matches.
-const CANDIDATE_LIMIT: i64 = 60;
+/// What the index and a walk cost here.
+const INDEX_COST: IndexCost = IndexCost { scanned_row: 0.4, least_matches: 100 };
 
-/// How many rows are looked at: from the most voted down, in the last step of votes, and from the newest back.
-#[expect(clippy::cast_possible_wrap, reason = "a small constant")]
-const SCAN_LIMIT: i64 = MAX_SCANNED_ROWS as i64;
+/// As SQL takes them.
+const CANDIDATE_LIMIT: i64 = number(CANDIDATE_LIMIT);
+const SCAN_LIMIT: i64 = number(MAX_SCANNED_ROWS);
 
-/// How many of them are looked at before it is known whether the rest is worthwhile.
-#[expect(clippy::cast_possible_wrap, reason = "a small constant")]
-const FIRST_SCAN_LIMIT: i64 = PROBE_ROWS as i64;
+#[expect(clippy::cast_possible_wrap, reason = "for small constants")]
+const fn number(constant: usize) -> i64 {
+    constant as i64
+}
 
 /// The first step of votes that stands for more than one count.
 const FIRST_WIDE_TIER: i32 = 16;
 
-/// How many similar words are looked at.
-const SIMILAR_WORDS: i64 = 50;
-
 statement! {
     /// The most voted of the requests that the index knows to match; one row without a request when
     /// walking is the better way.
-    Matches { workspace: Uuid => SqlUuid, query: String => Text, enough: i64 => BigInt }
-        -> Nullable<(SqlUuid, BigInt, BigInt, Integer, Text, Text, Text)>,
+    LookUp {
+        workspace: Uuid => SqlUuid,
+        query: String => Text,
+        least_matches: i64 => BigInt,
+        matches_per_request: f64 => Double,
+        enough: i64 => BigInt,
+    } -> Nullable<(SqlUuid, BigInt, BigInt, Integer, Text, Text, Text)>,
     "SELECT request_id, tag_number, votes_count, tier, title, tags, description
-     FROM search_matches({workspace}, {query}::tsquery, {enough})"
+     FROM search_matches({workspace}, {query}::tsquery, {least_matches}, {matches_per_request}, {enough})"
 }
 
 statement! {
@@ -93,38 +95,33 @@ statement! {
 /// Request, number, votes, their step, and the terms of title, tags and description.
 type CandidateRow = (Uuid, i64, i64, i32, String, String, String);
 
-/// Where the words of a query must be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fields {
-    Any,
-    Title,
-}
-
-/// Whether the requests may be walked down from the most voted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Walk {
-    Allowed,
-    /// One has looked at as many rows as a search may, and found too few.
-    Exhausted,
-}
-
 #[async_trait]
 impl TextSearch for PostgresReader {
-    async fn candidates(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Vec<Candidate>, StoreError> {
+    async fn candidates(
+        &self,
+        workspace: WorkspaceId,
+        query: &SearchQuery,
+        mut plan: SearchPlan,
+    ) -> Result<Vec<Candidate>, StoreError> {
         let session = Session::autocommit(&self.searches, workspace).await?;
-        let (mut candidates, walk) = most_voted(&session, workspace, query, Fields::Any, Walk::Allowed).await?;
-        if candidates.len() >= usize::try_from(CANDIDATE_LIMIT).unwrap_or(usize::MAX) {
-            // Some with a matching title may have too few votes to be among them.
-            let known: Vec<FeatureRequestId> = candidates.iter().map(|candidate| candidate.request).collect();
-            let (titled, _) = most_voted(&session, workspace, query, Fields::Title, walk).await?;
-            candidates.extend(titled.into_iter().filter(|candidate| !known.contains(&candidate.request)));
+        while let Some(step) = plan.next_step() {
+            let (Step::LookUp(fields) | Step::Walk(fields) | Step::Newest(fields) | Step::Any(fields)) = step;
+            let terms = match_terms(workspace, query, fields);
+            let rows = run(&session, step, workspace.uuid(), terms).await?;
+            plan.record(match rows {
+                Some(rows) => {
+                    Matches::Found(rows.into_iter().filter_map(|row| candidate(row, query, fields)).collect())
+                }
+                None => Matches::TooMany,
+            });
         }
-        Ok(candidates)
+        Ok(plan.into_candidates())
     }
 
-    async fn similar_words(&self, workspace: WorkspaceId, word: &str) -> Result<Vec<String>, StoreError> {
+    async fn similar_words(&self, workspace: WorkspaceId, word: &str, limit: usize) -> Result<Vec<String>, StoreError> {
         let session = Session::autocommit(&self.searches, workspace).await?;
-        let similar = SimilarWords { workspace: workspace.uuid(), word: word.to_owned(), most: SIMILAR_WORDS };
+        let most = i64::try_from(limit).unwrap_or(i64::MAX);
+        let similar = SimilarWords { workspace: workspace.uuid(), word: word.to_owned(), most };
         session.run(similar.load(&mut session.connection()?)).await
     }
 
@@ -132,13 +129,15 @@ impl TextSearch for PostgresReader {
         &self,
         workspace: WorkspaceId,
         requests: &[FeatureRequestId],
+        visibility: Visibility,
     ) -> Result<Vec<FoundFeatureRequest>, StoreError> {
         let session = self.session(workspace).await?;
         let ids: Vec<Uuid> = requests.iter().map(|request| request.uuid()).collect();
+        let shows_private = visibility == Visibility::All;
         let found = placed_requests()
             .filter(feature_requests::workspace_id.eq(workspace.uuid()))
             .filter(feature_requests::id.eq_any(&ids))
-            .filter(feature_requests::private.eq(false))
+            .filter(feature_requests::private.eq(false).or(shows_private.into_sql::<Bool>()))
             .select((summary_columns(), feature_requests::description_text));
         let mut rows: Vec<(SummaryRow, String)> = session.run(found.load(&mut session.connection()?)).await?;
         rows.sort_by_key(|(row, _)| ids.iter().position(|id| *id == row.id));
@@ -150,61 +149,32 @@ impl TextSearch for PostgresReader {
     }
 }
 
-/// The most voted requests in whose `fields` every word of the query matches, and whether another walk is allowed.
-async fn most_voted(
+/// Runs a step. `None` when there are too many matches to look them up.
+async fn run(
     session: &Session,
-    workspace: WorkspaceId,
-    query: &SearchQuery,
-    fields: Fields,
-    mut walk: Walk,
-) -> Result<(Vec<Candidate>, Walk), StoreError> {
-    let terms = match_terms(workspace, query, fields);
-    let matches = Matches { workspace: workspace.uuid(), query: terms.clone(), enough: CANDIDATE_LIMIT };
-    let rows: Vec<Option<CandidateRow>> = session.run(matches.load(&mut session.connection()?)).await?;
-    let rows: Option<Vec<CandidateRow>> = rows.into_iter().collect();
-    let rows = match rows {
-        Some(rows) => rows,
-        None => {
-            let mut rows = match walk {
-                Walk::Allowed => walk_down(session, workspace, terms.clone()).await?,
-                Walk::Exhausted => Vec::new(),
-            };
-            if !has_enough(&rows) {
-                walk = Walk::Exhausted;
-                add_newest(session, workspace, terms, &mut rows).await?;
-            }
-            rows
-        }
-    };
-    Ok((rows.into_iter().filter_map(|row| candidate(row, query, fields)).collect(), walk))
-}
-
-fn has_enough(rows: &[CandidateRow]) -> bool {
-    rows.len() >= usize::try_from(CANDIDATE_LIMIT).unwrap_or(usize::MAX)
-}
-
-/// Adds the newest matches, and when these are few, too, any matches.
-async fn add_newest(
-    session: &Session,
-    workspace: WorkspaceId,
+    step: Step,
+    workspace: Uuid,
     query: String,
-    rows: &mut Vec<CandidateRow>,
-) -> Result<(), StoreError> {
-    let add = |rows: &mut Vec<CandidateRow>, more: Vec<CandidateRow>| {
-        for row in more {
-            if !rows.iter().any(|(request, ..)| *request == row.0) {
-                rows.push(row);
-            }
+) -> Result<Option<Vec<CandidateRow>>, StoreError> {
+    let enough = CANDIDATE_LIMIT;
+    match step {
+        Step::LookUp(_) => {
+            let (least_matches, matches_per_request) =
+                (INDEX_COST.least_matches.into(), INDEX_COST.matches_per_request());
+            let look_up = LookUp { workspace, query, least_matches, matches_per_request, enough };
+            let rows: Vec<Option<CandidateRow>> = session.run(look_up.load(&mut session.connection()?)).await?;
+            Ok(rows.into_iter().collect())
         }
-    };
-    let workspace = workspace.uuid();
-    let newest = NewestMatches { workspace, query: query.clone(), scan_limit: SCAN_LIMIT, enough: CANDIDATE_LIMIT };
-    add(rows, session.run(newest.load(&mut session.connection()?)).await?);
-    if !has_enough(rows) {
-        let any = AnyMatches { workspace, query, enough: CANDIDATE_LIMIT };
-        add(rows, session.run(any.load(&mut session.connection()?)).await?);
+        Step::Walk(_) => walk_down(session, workspace, query).await.map(Some),
+        Step::Newest(_) => {
+            let newest = NewestMatches { workspace, query, scan_limit: SCAN_LIMIT, enough };
+            session.run(newest.load(&mut session.connection()?)).await.map(Some)
+        }
+        Step::Any(_) => {
+            let any = AnyMatches { workspace, query, enough };
+            session.run(any.load(&mut session.connection()?)).await.map(Some)
+        }
     }
-    Ok(())
 }
 
 /// The query in the language of the index: every word, each as any of its forms, the last also as
@@ -236,27 +206,24 @@ fn match_terms(workspace: WorkspaceId, query: &SearchQuery, fields: Fields) -> S
 
 /// The most voted matches. The last of them may be of a step that stands for several counts: then
 /// others of that step may have more votes, and are looked at too.
-async fn walk_down(session: &Session, workspace: WorkspaceId, query: String) -> Result<Vec<CandidateRow>, StoreError> {
+async fn walk_down(session: &Session, workspace: Uuid, query: String) -> Result<Vec<CandidateRow>, StoreError> {
     let mut walk = WalkDown {
-        workspace: workspace.uuid(),
+        workspace,
         query,
         from_tier: i32::MAX,
         from_number: i64::MAX,
         to_tier: 0,
-        scan_limit: FIRST_SCAN_LIMIT,
+        scan_limit: number(PROBE_ROWS),
         enough: CANDIDATE_LIMIT,
     };
     let mut rows: Vec<CandidateRow> = session.run(walk.clone().load(&mut session.connection()?)).await?;
-    if !has_enough(&rows) {
-        if !should_continue_scan(rows.len()) {
-            return Ok(rows);
-        }
+    if should_continue_scan(PROBE_ROWS, rows.len()) {
         walk.scan_limit = SCAN_LIMIT;
         rows = session.run(walk.clone().load(&mut session.connection()?)).await?;
     }
     if let Some((_, number, _, tier, ..)) = rows.last()
         && *tier >= FIRST_WIDE_TIER
-        && has_enough(&rows)
+        && rows.len() >= CANDIDATE_LIMIT
     {
         (walk.from_tier, walk.from_number, walk.to_tier) = (*tier, *number, *tier);
         (walk.scan_limit, walk.enough) = (SCAN_LIMIT, SCAN_LIMIT);
@@ -264,21 +231,13 @@ async fn walk_down(session: &Session, workspace: WorkspaceId, query: String) -> 
         rows.extend(rest);
     }
     rows.sort_by_key(|(_, number, votes_count, ..)| std::cmp::Reverse((*votes_count, *number)));
-    rows.truncate(usize::try_from(CANDIDATE_LIMIT).unwrap_or(usize::MAX));
+    rows.truncate(CANDIDATE_LIMIT);
     Ok(rows)
 }
 
 /// The row as a candidate, if every word of the query is in its `fields`.
 fn candidate(row: CandidateRow, query: &SearchQuery, fields: Fields) -> Option<Candidate> {
     let (request, tag_number, votes_count, _, title, tags, description) = row;
-    let document = SearchDocument { title, tags, description };
-    if fields == Fields::Title {
-        relevance(query, &document.title_only())?;
-    }
-    Some(Candidate {
-        request: FeatureRequestId::new(request),
-        tag_number,
-        votes_count,
-        relevance: relevance(query, &document)?,
-    })
+    let request = (FeatureRequestId::new(request), tag_number, votes_count);
+    Candidate::matching(query, fields, request, &SearchDocument { title, tags, description })
 }

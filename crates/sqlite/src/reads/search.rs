@@ -1,10 +1,7 @@
 //! Finds public feature requests by words.
 //!
-//! How many requests match decides the way. A word that few requests have is looked up in the
-//! full-text index. Of a word that many have, only the most voted matches are wanted, and walking
-//! the requests from the most voted down soon has enough of them. When it has not, because all that match
-//! have few votes, the newest matches are taken from the index. Whichever way, the rows that are looked at
-//! are bounded by the square root of the number of requests, not by the number of matches.
+//! The plan of a search is the domain's ([`SearchPlan`]); its steps are statements here. The rows that are scanned are
+//! bounded by the square root of the number of requests, not by the number of matches.
 //!
 //! A search also has a deadline. Between rows it ends there; SQLite's full-text index cannot be interrupted
 //! within a step, so that a caller who still waits then is told, and the step goes on without it.
@@ -15,15 +12,17 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use diesel::connection::DefaultLoadingMode;
-use diesel::prelude::{ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
-use diesel::sql_types::{BigInt, Binary, Text};
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{BigInt, Binary, Bool, Text};
 use diesel::{IntoSql, QueryableByName, SqliteConnection};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest};
+use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest, Visibility};
 use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::search::{QueryWord, SearchDocument, SearchQuery};
-use roadmap_domain::policy::ranking::{Candidate, relevance};
-use roadmap_domain::policy::search_budget::{MAX_SCANNED_ROWS, PROBE_ROWS, should_continue_scan};
+use roadmap_domain::policy::ranking::Candidate;
+use roadmap_domain::policy::search_plan::{
+    CANDIDATE_LIMIT, Fields, IndexCost, MAX_SCANNED_ROWS, Matches, SearchPlan, Step, should_continue_scan,
+};
 use roadmap_domain::policy::similarity::trigrams;
 use roadmap_domain::ports::TextSearch;
 
@@ -34,12 +33,8 @@ use crate::rows::{SummaryRow, placed_requests, summary_columns};
 use crate::schema::{feature_requests, search_documents, search_trigrams, tag_counters, vote_tallies};
 use crate::statement::statement;
 
-/// How many candidates are enough to pick the best fifteen of. Also how many of those whose title
-/// matches.
-const CANDIDATE_LIMIT: usize = 60;
-
-/// How many similar words are looked at.
-const SIMILAR_WORDS: usize = 50;
+/// What the index and a walk cost here.
+const INDEX_COST: IndexCost = IndexCost { scanned_row: 3.0, least_matches: 1_000 };
 
 /// How many words with the same trigram are looked at.
 const WORDS_PER_TRIGRAM: usize = 500;
@@ -100,21 +95,6 @@ struct Match {
 /// Row number, request, votes and the terms of title, tags and description.
 type CandidateRow = (i64, Id, i64, String, String, String);
 
-/// Where the words of a query must be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fields {
-    Any,
-    Title,
-}
-
-/// Whether the requests may be walked down from the most voted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Walk {
-    Allowed,
-    /// One has looked at as many rows as a search may, and found too few.
-    Exhausted,
-}
-
 /// When a search ends, found or not.
 #[derive(Debug, Clone, Copy)]
 struct Deadline {
@@ -160,24 +140,32 @@ impl SqliteStore {
 
 #[async_trait]
 impl TextSearch for SqliteStore {
-    async fn candidates(&self, workspace: WorkspaceId, query: &SearchQuery) -> Result<Vec<Candidate>, StoreError> {
+    async fn candidates(
+        &self,
+        workspace: WorkspaceId,
+        query: &SearchQuery,
+        plan: SearchPlan,
+    ) -> Result<Vec<Candidate>, StoreError> {
         let workspace = Id(workspace.uuid());
         let query = query.clone();
-        self.search(move |connection, deadline| candidates(connection, workspace, &query, deadline)).await
+        self.search(move |connection, deadline| candidates(connection, workspace, &query, plan, deadline)).await
     }
 
-    async fn similar_words(&self, workspace: WorkspaceId, word: &str) -> Result<Vec<String>, StoreError> {
+    async fn similar_words(&self, workspace: WorkspaceId, word: &str, limit: usize) -> Result<Vec<String>, StoreError> {
         let workspace = Id(workspace.uuid());
         let word = word.to_owned();
-        self.search(move |connection, deadline| Ok(similar_words(connection, workspace, &word, deadline)?.0)).await
+        self.search(move |connection, deadline| Ok(similar_words(connection, workspace, &word, limit, deadline)?.0))
+            .await
     }
 
     async fn load_results(
         &self,
         workspace: WorkspaceId,
         requests: &[FeatureRequestId],
+        visibility: Visibility,
     ) -> Result<Vec<FoundFeatureRequest>, StoreError> {
         let workspace = Id(workspace.uuid());
+        let shows_private = visibility == Visibility::All;
         let requests: Vec<Id> = requests.iter().map(|request| Id(request.uuid())).collect();
         self.readers
             .run_in_snapshot(move |connection| {
@@ -186,7 +174,7 @@ impl TextSearch for SqliteStore {
                     let row: Option<(SummaryRow, String)> = placed_requests()
                         .filter(feature_requests::workspace_id.eq(workspace))
                         .filter(feature_requests::id.eq(request))
-                        .filter(feature_requests::private.eq(false))
+                        .filter(feature_requests::private.eq(false).or(shows_private.into_sql::<Bool>()))
                         .select((summary_columns(), feature_requests::description_text))
                         .first(connection)
                         .optional()?;
@@ -208,6 +196,7 @@ fn similar_words(
     connection: &mut SqliteConnection,
     workspace: Id,
     word: &str,
+    limit: usize,
     deadline: Deadline,
 ) -> Result<(Vec<String>, usize), SqlError> {
     let mut shared: HashMap<String, usize> = HashMap::new();
@@ -239,7 +228,7 @@ fn similar_words(
     let mut similar: Vec<(Reverse<usize>, String)> =
         shared.into_iter().map(|(word, trigrams)| (Reverse(trigrams), word)).collect();
     similar.sort_unstable();
-    similar.truncate(SIMILAR_WORDS);
+    similar.truncate(limit);
     Ok((similar.into_iter().map(|(_, word)| word).collect(), rows))
 }
 
@@ -247,6 +236,7 @@ fn candidates(
     connection: &mut SqliteConnection,
     workspace: Id,
     query: &SearchQuery,
+    mut plan: SearchPlan,
     deadline: Deadline,
 ) -> Result<Vec<Candidate>, SqlError> {
     let requests: Option<i64> = tag_counters::table
@@ -254,27 +244,10 @@ fn candidates(
         .select(tag_counters::last_tag_number)
         .first(connection)
         .optional()?;
-    let mut search = Search {
-        connection,
-        workspace,
-        query,
-        index_scan_limit: index_scan_limit(requests.unwrap_or(0)),
-        deadline,
-        rows_scanned: 0,
-    };
-    let (mut candidates, walk) = search.most_voted(Fields::Any, Walk::Allowed)?;
-    if candidates.len() >= CANDIDATE_LIMIT {
-        // Some with a matching title may have too few votes to be among them.
-        let (titled, _) = search.most_voted(Fields::Title, walk)?;
-        add(&mut candidates, titled);
-    }
-    Ok(candidates)
-}
-
-/// Adds the candidates that are not there yet.
-fn add(candidates: &mut Vec<Candidate>, more: Vec<Candidate>) {
-    let known: Vec<FeatureRequestId> = candidates.iter().map(|candidate| candidate.request).collect();
-    candidates.extend(more.into_iter().filter(|candidate| !known.contains(&candidate.request)));
+    let max_matches = INDEX_COST.max_matches(requests.unwrap_or(0).unsigned_abs());
+    let mut search = Search::new(connection, workspace, query, max_matches, deadline);
+    search.follow(&mut plan)?;
+    Ok(plan.into_candidates())
 }
 
 /// One search.
@@ -283,57 +256,72 @@ struct Search<'a> {
     workspace: Id,
     query: &'a SearchQuery,
     /// Up to how many matches the index is asked for.
-    index_scan_limit: i64,
+    max_matches: i64,
     deadline: Deadline,
-    /// Rows that walks have looked at.
+    /// The terms that were looked up last and have too many matches.
+    common_terms: String,
+    /// Rows that walks have scanned.
     rows_scanned: usize,
 }
 
-impl Search<'_> {
-    /// The most voted requests in whose `fields` every word of the query matches, and whether another walk is
-    /// allowed.
-    fn most_voted(&mut self, fields: Fields, walk: Walk) -> Result<(Vec<Candidate>, Walk), SqlError> {
-        let (workspace, index_scan_limit) = (self.workspace, self.index_scan_limit);
-        self.deadline.check()?;
+impl<'a> Search<'a> {
+    fn new(
+        connection: &'a mut SqliteConnection,
+        workspace: Id,
+        query: &'a SearchQuery,
+        max_matches: u64,
+        deadline: Deadline,
+    ) -> Self {
+        let max_matches = i64::try_from(max_matches).unwrap_or(i64::MAX);
+        Self { connection, workspace, query, max_matches, deadline, common_terms: String::new(), rows_scanned: 0 }
+    }
+
+    /// Runs the steps of a plan to its end.
+    fn follow(&mut self, plan: &mut SearchPlan) -> Result<(), SqlError> {
+        while let Some(step) = plan.next_step() {
+            self.deadline.check()?;
+            plan.record(match step {
+                Step::LookUp(fields) => self.look_up(fields)?,
+                Step::Walk(fields) => Matches::Found(self.walk(fields)?),
+                // The index returns matches in their order: the newest of all are any of all, too.
+                Step::Newest(_) | Step::Any(_) => Matches::Found(self.newest()?),
+            });
+        }
+        Ok(())
+    }
+
+    /// The most voted matches by the index.
+    fn look_up(&mut self, fields: Fields) -> Result<Matches, SqlError> {
+        let (workspace, max_matches) = (self.workspace, self.max_matches);
         // Whole words alone tell a common query from others at the least cost: the index need not put
         // the lists of all words together that only begin like the last one.
         let whole_words = match_terms(self.query, fields, false);
-        if has_more_matches_than(self.connection, workspace, whole_words.clone(), index_scan_limit)? {
-            return self.search_common_terms(fields, walk, whole_words);
+        if has_more_matches_than(self.connection, workspace, whole_words.clone(), max_matches)? {
+            self.common_terms = whole_words;
+            return Ok(Matches::TooMany);
         }
         self.deadline.check()?;
         let terms = match_terms(self.query, fields, true);
-        match matches_by_index(self.connection, workspace, terms.clone(), index_scan_limit)? {
-            Some(matches) => Ok((self.load(&matches)?, walk)),
-            None => self.search_common_terms(fields, walk, terms),
+        match matches_by_index(self.connection, workspace, terms.clone(), max_matches)? {
+            Some(matches) => Ok(Matches::Found(self.load(&matches)?)),
+            None => {
+                self.common_terms = terms;
+                Ok(Matches::TooMany)
+            }
         }
     }
 
-    /// The most voted of many matches, or the newest, if those are not found within the budget.
-    fn search_common_terms(
-        &mut self,
-        fields: Fields,
-        walk: Walk,
-        terms: String,
-    ) -> Result<(Vec<Candidate>, Walk), SqlError> {
-        let mut candidates = match walk {
-            Walk::Allowed => self.walk_by_votes(fields)?,
-            Walk::Exhausted => Vec::new(),
-        };
-        if candidates.len() >= CANDIDATE_LIMIT {
-            return Ok((candidates, walk));
-        }
-        self.deadline.check()?;
-        let workspace = self.workspace;
+    /// The newest matches of the terms that have too many.
+    fn newest(&mut self) -> Result<Vec<Candidate>, SqlError> {
+        let (workspace, terms) = (self.workspace, self.common_terms.clone());
         let newest = NewestMatches { terms, workspace, again: workspace, enough: CANDIDATE_LIMIT as i64 };
         let newest: Vec<Match> = newest.load(self.connection)?;
         let newest: Vec<(i64, i64)> = newest.into_iter().map(|row| (row.row_number, row.votes_count)).collect();
-        add(&mut candidates, self.load(&newest)?);
-        Ok((candidates, Walk::Exhausted))
+        self.load(&newest)
     }
 
-    /// The most voted matches, by walking down the votes until there are enough or the budget is used up.
-    fn walk_by_votes(&mut self, fields: Fields) -> Result<Vec<Candidate>, SqlError> {
+    /// The most voted matches, by walking down the votes.
+    fn walk(&mut self, fields: Fields) -> Result<Vec<Candidate>, SqlError> {
         let walk = vote_tallies::table
             .inner_join(search_documents::table.on(search_documents::row_number.eq(vote_tallies::row_number)))
             .filter(vote_tallies::workspace_id.eq(self.workspace))
@@ -349,15 +337,12 @@ impl Search<'_> {
             .limit(MAX_SCANNED_ROWS as i64);
         let mut candidates = Vec::with_capacity(CANDIDATE_LIMIT);
         for (rows_before, row) in walk.load_iter::<CandidateRow, DefaultLoadingMode>(self.connection)?.enumerate() {
-            if rows_before == PROBE_ROWS && !should_continue_scan(candidates.len()) {
+            if !should_continue_scan(rows_before, candidates.len()) {
                 break;
             }
             self.rows_scanned += 1;
             self.deadline.check()?;
             candidates.extend(candidate(row?, self.query, fields));
-            if candidates.len() >= CANDIDATE_LIMIT {
-                break;
-            }
         }
         Ok(candidates)
     }
@@ -383,41 +368,29 @@ impl Search<'_> {
     }
 }
 
-/// Up to how many matches the index is the cheaper way. Reading all of `m` matches costs about as
-/// much as `m`; walking down the votes until [`CANDIDATE_LIMIT`] of `n` requests match costs about
-/// `3 · CANDIDATE_LIMIT · n / m`. They meet at the root of `3 · CANDIDATE_LIMIT · n`.
-fn index_scan_limit(requests: i64) -> i64 {
-    i64::try_from((3 * CANDIDATE_LIMIT as u64 * requests.unsigned_abs()).isqrt().max(1_000)).unwrap_or(i64::MAX)
-}
-
-/// Whether the index knows more than `index_scan_limit` matches.
+/// Whether the index knows more than so many matches.
 fn has_more_matches_than(
     connection: &mut SqliteConnection,
     workspace: Id,
     terms: String,
-    index_scan_limit: i64,
+    max_matches: i64,
 ) -> Result<bool, SqlError> {
-    let counted = CountMatches { terms, workspace, again: workspace, most: index_scan_limit + 1 };
+    let counted = CountMatches { terms, workspace, again: workspace, most: max_matches + 1 };
     let counted: Count = counted.get_result(connection)?;
-    Ok(counted.count > index_scan_limit)
+    Ok(counted.count > max_matches)
 }
 
-/// The most voted matches by the index; `None` when there are more than `index_scan_limit`.
+/// The most voted matches by the index; `None` when there are more than so many.
 fn matches_by_index(
     connection: &mut SqliteConnection,
     workspace: Id,
     terms: String,
-    index_scan_limit: i64,
+    max_matches: i64,
 ) -> Result<Option<Vec<(i64, i64)>>, SqlError> {
-    let asked = MatchesByVotes {
-        terms,
-        workspace,
-        again: workspace,
-        most: index_scan_limit + 1,
-        enough: CANDIDATE_LIMIT as i64,
-    };
+    let asked =
+        MatchesByVotes { terms, workspace, again: workspace, most: max_matches + 1, enough: CANDIDATE_LIMIT as i64 };
     let matches: Vec<Match> = asked.load(connection)?;
-    if matches.first().is_some_and(|first| first.matches > index_scan_limit) {
+    if matches.first().is_some_and(|first| first.matches > max_matches) {
         return Ok(None);
     }
     Ok(Some(matches.into_iter().map(|row| (row.row_number, row.votes_count)).collect()))
@@ -449,17 +422,9 @@ fn match_terms(query: &SearchQuery, fields: Fields, unfinished: bool) -> String 
 /// The row as a candidate, if every word of the query is in its `fields`.
 fn candidate(row: CandidateRow, query: &SearchQuery, fields: Fields) -> Option<Candidate> {
     let (row_number, request, votes_count, title, tags, description) = row;
-    let document = SearchDocument { title, tags, description };
-    if fields == Fields::Title {
-        relevance(query, &document.title_only())?;
-    }
-    Some(Candidate {
-        request: FeatureRequestId::new(request.0),
-        // The lower half of the row number.
-        tag_number: row_number & 0xffff_ffff,
-        votes_count,
-        relevance: relevance(query, &document)?,
-    })
+    // The number of a request is the lower half of the row number.
+    let request = (FeatureRequestId::new(request.0), row_number & 0xffff_ffff, votes_count);
+    Candidate::matching(query, fields, request, &SearchDocument { title, tags, description })
 }
 
 #[cfg(test)]
@@ -468,12 +433,8 @@ mod tests {
     use crate::fixtures::{self, database};
     use diesel::connection::SimpleConnection;
     use roadmap_domain::error::ErrorChain;
+    use roadmap_domain::policy::search_plan::PROBE_ROWS;
     use uuid::Uuid;
-
-    #[test]
-    fn the_index_is_asked_for_fewer_matches_than_walking_down_the_votes_would_look_at() {
-        assert_eq!([0, 5_555, 5_600, 100_000].map(index_scan_limit), [1_000, 1_000, 1_003, 4_242]);
-    }
 
     #[test]
     fn only_the_last_word_is_looked_for_as_a_beginning_and_only_where_that_is_asked() {
@@ -540,25 +501,21 @@ mod tests {
         let (_folder, options) = database();
         let mut connection = fixtures::connection(&options.path);
         old_and_new_requests(&mut connection, 5_000);
-        for (word, rows_scanned) in [("widget", CANDIDATE_LIMIT), ("gadget", PROBE_ROWS), ("gizmo", MAX_SCANNED_ROWS)] {
+        for (word, rows, voted) in [
+            ("widget", CANDIDATE_LIMIT, 0),
+            ("gadget", PROBE_ROWS, 0),
+            ("gizmo", MAX_SCANNED_ROWS, MAX_SCANNED_ROWS / 100),
+        ] {
             let query = SearchQuery::parse("query", word).unwrap();
             let workspace = Id(Uuid::from_u128(1));
-            let (connection, query) = (&mut connection, &query);
-            let mut search = Search {
-                connection,
-                workspace,
-                query,
-                index_scan_limit: index_scan_limit(10_000),
-                deadline: no_deadline(),
-                rows_scanned: 0,
-            };
-            let (found, walk) = search.most_voted(Fields::Any, Walk::Allowed).unwrap();
-            let voted = if word == "gizmo" { MAX_SCANNED_ROWS / 100 } else { 0 };
-            assert_eq!((found.len(), search.rows_scanned), (voted + CANDIDATE_LIMIT, rows_scanned), "{word}");
-            // The titles, too: not walked again when that was in vain.
-            let (titled, _) = search.most_voted(Fields::Title, walk).unwrap();
+            let max_matches = INDEX_COST.max_matches(10_000);
+            let mut search = Search::new(&mut connection, workspace, &query, max_matches, no_deadline());
+            let mut plan = SearchPlan::default();
+            search.follow(&mut plan).unwrap();
+            // The titles are walked to, too, unless that was in vain before.
             let walks = if word == "widget" { 2 } else { 1 };
-            assert_eq!((titled.len(), search.rows_scanned), (CANDIDATE_LIMIT, walks * rows_scanned), "{word}");
+            assert_eq!(search.rows_scanned, walks * rows, "{word}");
+            assert_eq!(plan.into_candidates().len(), voted + CANDIDATE_LIMIT, "{word}");
         }
     }
 
@@ -569,16 +526,15 @@ mod tests {
         old_and_new_requests(&mut connection, 1_100);
         let (workspace, passed) = (Id(Uuid::from_u128(1)), Deadline::new(Duration::ZERO));
         let query = SearchQuery::parse("query", "gadget").unwrap();
-        let connection = &mut connection;
-        let mut search =
-            Search { connection, workspace, query: &query, index_scan_limit: 1_000, deadline: passed, rows_scanned: 0 };
-        let error = StoreError::from(search.walk_by_votes(Fields::Any).unwrap_err());
+        let mut search = Search::new(&mut connection, workspace, &query, 1_000, passed);
+        let error = StoreError::from(search.walk(Fields::Any).unwrap_err());
         assert_eq!(
             ErrorChain::new(&error).to_string(),
             "Service is temporarily unavailable: the search took longer than 0 ms"
         );
         assert_eq!(search.rows_scanned, 1);
-        assert!(similar_words(connection, workspace, "gadgte", passed).is_err());
+        assert!(search.follow(&mut SearchPlan::default()).is_err());
+        assert!(similar_words(&mut connection, workspace, "gadgte", 50, passed).is_err());
     }
 
     #[test]
@@ -594,7 +550,8 @@ mod tests {
                  SELECT x'00000000000000000000000000000001', substr('  ' || word || ' ', numbers.n, 3), word
                  FROM words JOIN numbers ON numbers.n <= 19 AND numbers.n <= length(word) + 1;";
         connection.batch_execute(words).unwrap();
-        let (similar, rows) = similar_words(&mut connection, Id(Uuid::from_u128(1)), "setings", no_deadline()).unwrap();
+        let (similar, rows) =
+            similar_words(&mut connection, Id(Uuid::from_u128(1)), "setings", 50, no_deadline()).unwrap();
         assert!(similar.iter().any(|word| word == "settings"), "{similar:?}");
         // 8 trigrams, each looked up three times at most. They have 20,000 words.
         assert!(rows <= 8 * 3 * WORDS_PER_TRIGRAM && rows > WORDS_PER_TRIGRAM, "{rows}");

@@ -193,20 +193,16 @@ pub async fn a_big_audience_is_expanded_in_batches(harness: Harness) {
 pub async fn unsubscribed_voters_get_nothing(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 3).await;
     let other = harness.request(workspace, "Light mode").await;
-    let queue = &harness.subject.queue;
     let mails = lease(&harness, workspace, 3).await;
-    let now = harness.now();
     for mail in &mails {
         harness.vote(workspace, &other, mail.to.as_str()).await;
         assert!(settle(&harness, workspace, mail, MailOutcome::Released).await);
     }
     let [all, one, none] = &mails[..] else { panic!("three mails") };
-    let unsubscribe = |mail: &LeasedMail, what| queue.unsubscribe(workspace, mail.id.customer, what, now);
-    assert!(unsubscribe(one, Unsubscription::Request(request.id)).await.unwrap());
-    assert!(unsubscribe(none, Unsubscription::Everything).await.unwrap());
-    assert!(unsubscribe(none, Unsubscription::Everything).await.unwrap());
-    let nobody = roadmap_domain::model::id::CustomerId::new(uuid::Uuid::from_u128(9));
-    assert!(!queue.unsubscribe(workspace, nobody, Unsubscription::Everything, now).await.unwrap());
+    let unsubscribe = |mail: &LeasedMail, what| harness.unsubscribe(workspace, mail.id.customer, what);
+    unsubscribe(one, Unsubscription::Request(request.id)).await.unwrap();
+    unsubscribe(none, Unsubscription::Everything).await.unwrap();
+    unsubscribe(none, Unsubscription::Everything).await.unwrap();
     assert_eq!(harness.count("outbox", workspace).await, 1);
     assert_eq!(addresses(&lease(&harness, workspace, 9).await), addresses(std::slice::from_ref(all)));
     // The next comment, on each request; a repeated vote subscribes nobody again.
@@ -226,9 +222,8 @@ pub async fn unsubscribed_voters_get_nothing(harness: Harness) {
 /// Who unsubscribes while a mail to him is under way gets no second try of it.
 pub async fn an_unwanted_mail_is_not_tried_again(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 1).await;
-    let queue = &harness.subject.queue;
     let mail = lease(&harness, workspace, 1).await.remove(0);
-    queue.unsubscribe(workspace, mail.id.customer, Unsubscription::Request(request.id), harness.now()).await.unwrap();
+    harness.unsubscribe(workspace, mail.id.customer, Unsubscription::Request(request.id)).await.unwrap();
     settle(&harness, workspace, &mail, MailOutcome::Released).await;
     assert_eq!(lease(&harness, workspace, 1).await, []);
     assert_eq!(harness.count("outbox", workspace).await, 0);
@@ -347,7 +342,7 @@ pub async fn held_mails_go_out_as_one_digest(harness: Harness) {
 
     // One of them has unsubscribed when the hour is over; nobody else leases the digest of the other one.
     harness.clock.advance(MINUTE * 60);
-    queue.unsubscribe(workspace, other, Unsubscription::Request(request.id), harness.now()).await.unwrap();
+    harness.unsubscribe(workspace, other, Unsubscription::Request(request.id)).await.unwrap();
     assert_eq!(queue.workspaces_with_mail(harness.now()).await.unwrap(), [workspace]);
     assert_eq!(lease(&harness, workspace, 20).await, []);
     let leased = digests().await;
@@ -538,8 +533,8 @@ pub async fn mail_belongs_to_its_workspace(harness: Harness) {
     let mail = lease(&harness, acme, 10).await;
     assert_eq!((mail.len(), mail[0].subdomain.to_string()), (1, "acme".to_owned()));
     assert!(!settle(&harness, bolt, &mail[0], MailOutcome::Sent).await);
-    let unsubscribed = queue.unsubscribe(bolt, mail[0].id.customer, Unsubscription::Everything, harness.now()).await;
-    assert!(!unsubscribed.unwrap());
+    let unsubscribed = harness.unsubscribe(bolt, mail[0].id.customer, Unsubscription::Everything).await;
+    assert_eq!(unsubscribed.unwrap_err().to_string(), "Customer does not exist.");
     assert_eq!(queue.status(bolt, 5).await.unwrap().waiting, 1);
     assert_eq!(queue.workspaces_with_mail(harness.now()).await.unwrap(), [bolt]);
     assert!(settle(&harness, acme, &mail[0], MailOutcome::Sent).await);

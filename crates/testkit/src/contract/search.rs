@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
-use roadmap_domain::model::feature_request::FeatureRequestRef;
+use roadmap_domain::model::feature_request::{FeatureRequestRef, Visibility};
 use roadmap_domain::model::search::SearchQuery;
-use roadmap_domain::policy::search_budget::MAX_SCANNED_ROWS;
+use roadmap_domain::policy::search_plan::{MAX_SCANNED_ROWS, SearchPlan};
 use roadmap_domain::ports::UnitOfWork;
 use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
 use roadmap_domain::usecase::executor::{Operation, OperationContext};
@@ -148,7 +148,10 @@ pub async fn private_requests_are_never_found(harness: Harness) {
     for query in ["quokka", "wombat", "numbat", "quoka", "q"] {
         assert_eq!(harness.search(workspace, query).await, Vec::<String>::new(), "{query}");
     }
-    assert_eq!(harness.subject.search.load_results(workspace, &[private.id]).await.unwrap(), vec![]);
+    let search = &harness.subject.search;
+    assert_eq!(search.load_results(workspace, &[private.id], Visibility::Public).await.unwrap(), vec![]);
+    let found = search.load_results(workspace, &[private.id], Visibility::All).await.unwrap();
+    assert_eq!(found.iter().map(|found| found.summary.id).collect::<Vec<_>>(), [private.id]);
     for table in ["search_documents", "search_words"] {
         assert_eq!(harness.count(table, workspace).await, 0, "{table}");
     }
@@ -166,10 +169,10 @@ pub async fn a_record_adds_a_bounded_number_of_words(harness: Harness) {
     for (number, is_found) in [(0, true), (497, true), (498, false), (2_999, false)] {
         // Not by way of `found`, which would correct it to a word that is indexed.
         let query = SearchQuery::parse("query", &format!("{} dictionary", letters(number))).unwrap();
-        let candidates = harness.subject.search.candidates(workspace, &query).await.unwrap();
+        let candidates = harness.subject.search.candidates(workspace, &query, SearchPlan::default()).await.unwrap();
         assert_eq!(candidates.len() == 1, is_found, "{number}");
     }
-    let found = harness.subject.search.load_results(workspace, &[created.id]).await.unwrap();
+    let found = harness.subject.search.load_results(workspace, &[created.id], Visibility::Public).await.unwrap();
     assert_eq!(found[0].description, description.trim_end());
 }
 
@@ -204,7 +207,7 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
     let few = [(3, 5), (901, 4), (42, 3)].into_iter().flat_map(|(number, count)| votes(number, count)).collect();
     harness.executor.run_without_key(workspace, &Many(few)).await.unwrap();
     let query = SearchQuery::parse("query", "widget").unwrap();
-    let candidates = harness.subject.search.candidates(workspace, &query).await.unwrap();
+    let candidates = harness.subject.search.candidates(workspace, &query, SearchPlan::default()).await.unwrap();
     assert!(candidates.len() <= 500, "{}", candidates.len());
     assert_eq!(candidates.iter().find(|candidate| candidate.votes_count == 5).unwrap().tag_number, 3);
     let found = harness.search(workspace, "widget").await;
@@ -243,7 +246,7 @@ pub async fn young_common_words_are_found_within_the_budget(harness: Harness) {
         harness.executor.run_without_key(workspace, &wanted).await.unwrap();
     }
     let query = SearchQuery::parse("query", "gadget").unwrap();
-    let candidates = harness.subject.search.candidates(workspace, &query).await.unwrap();
+    let candidates = harness.subject.search.candidates(workspace, &query, SearchPlan::default()).await.unwrap();
     let mut numbers: Vec<i64> = candidates.iter().map(|candidate| candidate.tag_number).collect();
     numbers.sort_unstable();
     let newest = old + 1_041..=old + 1_100;

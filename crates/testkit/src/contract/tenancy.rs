@@ -1,7 +1,7 @@
 //! One workspace never sees or touches another's rows.
 
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::FeatureRequestRef;
+use roadmap_domain::model::feature_request::{FeatureRequestRef, Visibility};
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::usecase::move_feature_request::MoveFeatureRequest;
 
@@ -21,8 +21,8 @@ pub async fn nothing_is_seen_from_another_workspace(harness: Harness) {
     for query in ["dark", "quokka", "wombat", "drak", "quoka"] {
         assert_eq!(harness.search(bolt, query).await, Vec::<String>::new(), "{query}");
     }
-    assert_eq!(harness.subject.search.similar_words(bolt, "quoka").await.unwrap(), Vec::<String>::new());
-    assert_eq!(harness.subject.search.load_results(bolt, &[request.id]).await.unwrap(), vec![]);
+    assert_eq!(harness.subject.search.similar_words(bolt, "quoka", 50).await.unwrap(), Vec::<String>::new());
+    assert_eq!(harness.subject.search.load_results(bolt, &[request.id], Visibility::All).await.unwrap(), vec![]);
     let tracks = |workspace| reader.tracks(workspace);
     assert!(tracks(acme).await.unwrap().iter().all(|track| track.name.as_str() != "Elsewhere"));
     assert_ne!(tracks(acme).await.unwrap()[0].id, tracks(bolt).await.unwrap()[0].id);

@@ -1,78 +1,91 @@
 //! Finds public feature requests by words, contract section 4.5.
 
-use std::sync::Arc;
+use async_trait::async_trait;
 
-use crate::error::{RoadmapError, StoreError};
-use crate::model::feature_request::FoundFeatureRequest;
+use crate::error::{RoadmapError, StoreError, Validated};
+use crate::model::feature_request::{FoundFeatureRequest, Visibility};
 use crate::model::id::WorkspaceId;
+use crate::model::pagination::parse_count;
 use crate::model::search::{QueryWord, SearchDocument, SearchQuery};
+use crate::policy::search_plan::{SIMILAR_WORDS, SearchPlan};
 use crate::policy::{ranking, similarity};
 use crate::ports::TextSearch;
+use crate::usecase::query::{Queries, Query};
 
 /// Items of a search when nothing is asked for.
 pub const DEFAULT_PER_PAGE: u64 = 8;
 /// Most items of a search.
 pub const MAX_PER_PAGE: u64 = 15;
 
-/// Searches.
-#[derive(Clone)]
+/// Finds the best public feature requests in which every word of a query matches, best first. When there is none, the
+/// query is taken as mistyped and asked again with similar words.
+#[derive(Debug, Clone)]
 pub struct SearchFeatureRequests {
-    search: Arc<dyn TextSearch>,
+    query: SearchQuery,
+    limit: usize,
 }
 
 impl SearchFeatureRequests {
-    /// Searches this index.
+    /// A search for at most `limit` requests.
     #[must_use]
-    pub fn new(search: Arc<dyn TextSearch>) -> Self {
-        Self { search }
+    pub fn new(query: SearchQuery, limit: usize) -> Self {
+        Self { query, limit }
     }
 
-    /// The best `limit` requests in which every word of the query matches, best first. When there
-    /// is none, the query is taken as mistyped and asked again with similar words.
+    /// A search for as many requests as `per_page` says, or [`DEFAULT_PER_PAGE`]; more than [`MAX_PER_PAGE`] are lowered to
+    /// that.
+    ///
+    /// # Errors
+    /// Not an integer, or below 1.
+    pub fn parse(query: SearchQuery, per_page: Option<&str>) -> Validated<Self> {
+        let limit = count("per_page", per_page, DEFAULT_PER_PAGE, MAX_PER_PAGE)?;
+        Ok(Self::new(query, usize::try_from(limit).unwrap_or(usize::MAX)))
+    }
+
+    /// Searches this index.
     ///
     /// # Errors
     /// [`RoadmapError::SearchUnavailable`], whatever failed.
     pub async fn run(
         &self,
         workspace: WorkspaceId,
-        query: &SearchQuery,
-        limit: usize,
+        index: &dyn TextSearch,
     ) -> Result<Vec<FoundFeatureRequest>, RoadmapError> {
-        self.find(workspace, query, limit).await.map_err(RoadmapError::SearchUnavailable)
+        self.find(workspace, index).await.map_err(RoadmapError::SearchUnavailable)
     }
 
     async fn find(
         &self,
         workspace: WorkspaceId,
-        query: &SearchQuery,
-        limit: usize,
+        index: &dyn TextSearch,
     ) -> Result<Vec<FoundFeatureRequest>, StoreError> {
+        let Self { query, limit } = self;
         if query.words().is_empty() {
             return Ok(Vec::new());
         }
-        let candidates = self.search.candidates(workspace, query).await?;
-        let mut best = ranking::top_candidates(candidates, limit);
+        let candidates = index.candidates(workspace, query, SearchPlan::default()).await?;
+        let mut best = ranking::top_candidates(candidates, *limit);
         if best.is_empty()
-            && let Some(corrected) = self.corrected_query(workspace, query).await?
+            && let Some(corrected) = self.corrected_query(workspace, index).await?
         {
-            let candidates = self.search.candidates(workspace, &corrected).await?;
-            best = ranking::top_candidates(candidates, limit);
+            let candidates = index.candidates(workspace, &corrected, SearchPlan::default()).await?;
+            best = ranking::top_candidates(candidates, *limit);
         }
-        if best.is_empty() { Ok(Vec::new()) } else { self.search.load_results(workspace, &best).await }
+        if best.is_empty() { Ok(Vec::new()) } else { index.found(workspace, &best, Visibility::Public).await }
     }
 
     /// The query with each word replaced by the known words that it may have been meant as.
     async fn corrected_query(
         &self,
         workspace: WorkspaceId,
-        query: &SearchQuery,
+        index: &dyn TextSearch,
     ) -> Result<Option<SearchQuery>, StoreError> {
-        let mut similar = Vec::with_capacity(query.words().len());
-        for word in query.words().iter().flat_map(|QueryWord { alternatives, .. }| alternatives) {
+        let mut similar = Vec::with_capacity(self.query.words().len());
+        for word in self.query.words().iter().flat_map(|QueryWord { alternatives, .. }| alternatives) {
             if word.surface().len() > SearchDocument::MAX_VOCABULARY_WORD {
                 return Ok(None);
             }
-            let known = self.search.similar_words(workspace, word.surface()).await?;
+            let known = index.similar_words(workspace, word.surface(), SIMILAR_WORDS).await?;
             let corrections = similarity::corrections(word.surface(), known);
             if corrections.is_empty() {
                 return Ok(None);
@@ -80,6 +93,15 @@ impl SearchFeatureRequests {
             similar.push(corrections);
         }
         Ok(SearchQuery::from_alternatives(similar))
+    }
+}
+
+#[async_trait]
+impl Query for SearchFeatureRequests {
+    type Answer = Vec<FoundFeatureRequest>;
+
+    async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Vec<FoundFeatureRequest>, RoadmapError> {
+        self.run(workspace, &*ports.search).await
     }
 }
 
@@ -110,7 +132,7 @@ mod tests {
 
     fn search(port: MockTextSearch, query: &str) -> Result<Vec<u128>, RoadmapError> {
         let query = SearchQuery::parse("query", query).unwrap();
-        let found = block_on(SearchFeatureRequests::new(Arc::new(port)).run(workspace(), &query, 8))?;
+        let found = block_on(SearchFeatureRequests::new(query, 8).run(workspace(), &port))?;
         Ok(found.iter().map(|found| found.summary.id.uuid().as_u128()).collect())
     }
 
@@ -124,45 +146,49 @@ mod tests {
     #[test]
     fn results_are_ordered_by_rank() {
         let mut port = MockTextSearch::new();
-        port.expect_candidates().times(1).returning(|_, _| Ok(vec![candidate(1, 4.0), candidate(2, 5.3)]));
-        port.expect_load_results().returning(|_, ids| Ok(found(ids)));
+        port.expect_candidates().times(1).returning(|_, _, _| Ok(vec![candidate(1, 4.0), candidate(2, 5.3)]));
+        port.expect_load_results()
+            .withf(|_, _, visibility| *visibility == Visibility::Public)
+            .returning(|_, ids, _| Ok(found(ids)));
         assert_eq!(search(port, "dark").unwrap(), [2, 1]);
     }
 
     #[test]
     fn a_mistyped_query_is_retried_with_corrections() {
         let mut port = MockTextSearch::new();
-        port.expect_candidates().times(2).returning(|_, query| {
+        port.expect_candidates().times(2).returning(|_, query, _| {
             let is_corrected =
                 query.words().iter().all(|word| word.alternatives.iter().any(|word| word.surface() != "drak"));
             Ok(if is_corrected { vec![candidate(1, 4.0)] } else { vec![] })
         });
-        port.expect_similar_words().returning(|_, word| {
+        port.expect_similar_words().returning(|_, word, _| {
             Ok(if word == "drak" { vec!["dark".to_owned(), "drag".to_owned()] } else { vec!["mode".to_owned()] })
         });
-        port.expect_load_results().returning(|_, ids| Ok(found(ids)));
+        port.expect_load_results()
+            .withf(|_, _, visibility| *visibility == Visibility::Public)
+            .returning(|_, ids, _| Ok(found(ids)));
         assert_eq!(search(port, "drak mode").unwrap(), [1]);
     }
 
     #[test]
     fn a_word_that_resembles_nothing_finds_nothing() {
         let mut port = MockTextSearch::new();
-        port.expect_candidates().times(1).returning(|_, _| Ok(vec![]));
-        port.expect_similar_words().times(1).returning(|_, _| Ok(vec!["entirely".to_owned()]));
+        port.expect_candidates().times(1).returning(|_, _, _| Ok(vec![]));
+        port.expect_similar_words().times(1).returning(|_, _, _| Ok(vec!["entirely".to_owned()]));
         assert_eq!(search(port, "xylophone dark").unwrap(), Vec::<u128>::new());
     }
 
     #[test]
     fn a_word_that_is_longer_than_any_correction_is_not_corrected() {
         let mut port = MockTextSearch::new();
-        port.expect_candidates().times(1).returning(|_, _| Ok(vec![]));
+        port.expect_candidates().times(1).returning(|_, _, _| Ok(vec![]));
         assert_eq!(search(port, &"a".repeat(25)).unwrap(), Vec::<u128>::new());
     }
 
     #[test]
     fn every_failure_of_the_index_is_search_unavailable() {
         let mut port = MockTextSearch::new();
-        port.expect_candidates().returning(|_, _| Err(StoreError::Fatal("no such table".into())));
+        port.expect_candidates().returning(|_, _, _| Err(StoreError::Fatal("no such table".into())));
         assert_eq!(search(port, "dark").unwrap_err().to_string(), "search_unavailable");
     }
 }

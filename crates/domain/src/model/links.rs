@@ -1,0 +1,150 @@
+//! The URLs of a workspace's pages and files: every one that the service writes is built here.
+
+use std::sync::Arc;
+
+use crate::model::attachment::Filename;
+use crate::model::base_url::BaseUrl;
+use crate::model::id::{AttachmentId, CustomerId, FeatureRequestId, WorkspaceId};
+use crate::model::timestamp::Timestamp;
+use crate::model::workspace::Subdomain;
+use crate::policy::signed_reference::{Purpose, ReferenceSigner};
+
+/// The query parameter of an unsubscribe link that names the feature request of the mail.
+pub const UNSUBSCRIBE_REQUEST: &str = "request";
+
+/// Builds URLs from the configured base URL and the stored subdomain, never from what a client sent.
+#[derive(Debug, Clone)]
+pub struct Links {
+    base: String,
+    workspace: WorkspaceId,
+    references: Arc<ReferenceSigner>,
+}
+
+impl Links {
+    /// Links of the workspace at this subdomain.
+    #[must_use]
+    pub fn new(
+        base_url: &BaseUrl,
+        subdomain: &Subdomain,
+        workspace: WorkspaceId,
+        references: Arc<ReferenceSigner>,
+    ) -> Self {
+        Self { base: base_url.of_workspace(subdomain), workspace, references }
+    }
+
+    /// A feature request on the public roadmap.
+    #[must_use]
+    pub fn request(&self, slug: &str) -> String {
+        format!("{}/feature_requests/{slug}", self.base)
+    }
+
+    /// A feature request in the admin panel.
+    #[must_use]
+    pub fn admin_request(&self, slug: &str) -> String {
+        format!("{}/admin/feature_requests/{slug}", self.base)
+    }
+
+    /// A changelog in public.
+    #[must_use]
+    pub fn changelog(&self, id: &str) -> String {
+        format!("{}/changelogs/{id}", self.base)
+    }
+
+    /// A changelog in the admin panel.
+    #[must_use]
+    pub fn admin_changelog(&self, id: &str) -> String {
+        format!("{}/admin/changelogs/{id}", self.base)
+    }
+
+    /// A file, without an end.
+    #[must_use]
+    pub fn blob(&self, file: AttachmentId, filename: &Filename) -> String {
+        format!("{}/blobs/{}/{}", self.base, self.signed_id(file), filename.percent_encoded())
+    }
+
+    /// The bytes of a file, until a timestamp.
+    #[must_use]
+    pub fn file(&self, file: AttachmentId, filename: &Filename, until: Timestamp) -> String {
+        let token = self.references.sign_with_expiry(Purpose::File, self.workspace, file.uuid(), until);
+        format!("{}/files/{token}/{}", self.base, filename.percent_encoded())
+    }
+
+    /// The page that unsubscribes a voter; from mail about one feature request, too, if that is given.
+    #[must_use]
+    pub fn unsubscribe(&self, voter: CustomerId, request: Option<FeatureRequestId>) -> String {
+        let token = self.references.sign(Purpose::Unsubscribe, self.workspace, voter.uuid());
+        match request {
+            Some(request) => format!("{}/unsubscribe/{token}?{UNSUBSCRIBE_REQUEST}={request}", self.base),
+            None => format!("{}/unsubscribe/{token}", self.base),
+        }
+    }
+
+    /// A reference by which the workspace uses a file.
+    #[must_use]
+    pub fn signed_id(&self, file: AttachmentId) -> String {
+        self.references.sign(Purpose::Blob, self.workspace, file.uuid())
+    }
+
+    /// A reference by which rich text has a file attached.
+    #[must_use]
+    pub fn attachable_id(&self, file: AttachmentId) -> String {
+        self.references.sign(Purpose::Attachable, self.workspace, file.uuid())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::signed_reference::Secret;
+    use crate::usecase::fixtures::{now, workspace};
+    use time::Duration;
+    use uuid::Uuid;
+
+    const BASE: &str = "https://acme.roadmap.example.com:8443";
+
+    fn references() -> References {
+        ReferenceSigner::new(Secret::parse("secret", &"s".repeat(Secret::MIN_LENGTH)).unwrap(), Vec::new())
+    }
+
+    fn links() -> Links {
+        let base_url = BaseUrl::parse("base_url", "https://roadmap.example.com:8443").unwrap();
+        Links::new(&base_url, &Subdomain::from_label("acme").unwrap(), workspace(), Arc::new(references()))
+    }
+
+    #[test]
+    fn pages_are_below_the_workspace_s_host() {
+        for (link, path) in [
+            (links().request("7-dark-mode"), "/feature_requests/7-dark-mode"),
+            (links().admin_request("7-dark-mode"), "/admin/feature_requests/7-dark-mode"),
+            (links().changelog("id"), "/changelogs/id"),
+            (links().admin_changelog("id"), "/admin/changelogs/id"),
+        ] {
+            assert_eq!(link, format!("{BASE}{path}"));
+        }
+    }
+
+    #[test]
+    fn each_signed_link_is_valid_for_its_purpose() {
+        let (file, filename) = (AttachmentId::new(Uuid::from_u128(2)), Filename::sanitize("Übersicht 1.png"));
+        let (voter, request) = (CustomerId::new(Uuid::from_u128(3)), FeatureRequestId::new(Uuid::from_u128(4)));
+        let until = now().plus(Duration::MINUTE);
+        for (link, before, after, purpose, record) in [
+            (links().blob(file, &filename), "/blobs/", "/%C3%9Cbersicht%201.png", Purpose::Blob, file.uuid()),
+            (links().file(file, &filename, until), "/files/", "/%C3%9Cbersicht%201.png", Purpose::File, file.uuid()),
+            (links().unsubscribe(voter, None), "/unsubscribe/", "", Purpose::Unsubscribe, voter.uuid()),
+            (
+                links().unsubscribe(voter, Some(request)),
+                "/unsubscribe/",
+                "?request=00000000-0000-0000-0000-000000000004",
+                Purpose::Unsubscribe,
+                voter.uuid(),
+            ),
+        ] {
+            let reference = link.strip_prefix(BASE).and_then(|link| link.strip_prefix(before));
+            let reference = reference.and_then(|link| link.strip_suffix(after)).unwrap_or_else(|| panic!("{link}"));
+            assert_eq!(references().verify(purpose, workspace(), reference, now()), Some(record), "{link}");
+            let later = references().verify(purpose, workspace(), reference, until.plus(Duration::MILLISECOND));
+            assert_eq!(later.is_none(), purpose == Purpose::File, "{link}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The changelogs of a workspace, contract section 4.9.
+
+use async_trait::async_trait;
+
+use crate::error::RoadmapError;
+use crate::model::changelog::Changelog;
+use crate::model::id::WorkspaceId;
+use crate::model::pagination::{Listing, PageRequest};
+use crate::usecase::query::{Queries, Query};
+
+/// Lists the changelogs, drafts too, newest first.
+#[derive(Debug, Clone, Copy)]
+pub struct ListChangelogs {
+    /// Which page.
+    pub page: PageRequest,
+}
+
+#[async_trait]
+impl Query for ListChangelogs {
+    type Answer = Listing<Changelog>;
+
+    async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Listing<Changelog>, RoadmapError> {
+        Ok(ports.reader.changelogs(workspace, self.page).await?)
+    }
+}

@@ -1,0 +1,59 @@
+//! The voters of a feature request, contract section 4.9.
+
+use async_trait::async_trait;
+
+use crate::error::{Resource, RoadmapError, Validated};
+use crate::model::feature_request::FeatureRequestRef;
+use crate::model::id::WorkspaceId;
+use crate::model::pagination::{Listing, PageRequest};
+use crate::model::vote::Voter;
+use crate::usecase::query::{Queries, Query};
+
+/// Lists the voters, latest vote first.
+#[derive(Debug, Clone)]
+pub struct ListVoters {
+    /// The feature request.
+    pub request: FeatureRequestRef,
+    /// Which page, or why it could not be read.
+    pub page: Validated<PageRequest>,
+}
+
+#[async_trait]
+impl Query for ListVoters {
+    type Answer = Listing<Voter>;
+
+    async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Listing<Voter>, RoadmapError> {
+        // Whether the record exists comes before the fields.
+        let page = self.page.as_ref().copied().unwrap_or_default();
+        let voters = ports.reader.voters(workspace, &self.request, page).await?;
+        let voters = voters.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
+        self.page.clone()?;
+        Ok(voters)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::mocks::{MockBlobs, MockRoadmapReader};
+    use crate::usecase::fixtures::request;
+    use crate::usecase::query::tests::ask;
+
+    fn error(page: &str, exists: bool) -> Option<String> {
+        let mut reader = MockRoadmapReader::new();
+        reader
+            .expect_voters()
+            .returning(move |_, _, page| Ok(exists.then_some(Listing { items: Vec::new(), request: page, total: 0 })));
+        let query = ListVoters { request: request(), page: PageRequest::parse(Some(page), None) };
+        ask(reader, MockBlobs::new(), &query).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_missing_request_comes_before_a_bad_page() {
+        assert_eq!(error("2", true), None);
+        for page in ["0", "2"] {
+            assert_eq!(error(page, false).unwrap(), "FeatureRequest does not exist.");
+        }
+        assert_eq!(error("0", true).unwrap(), "page must be an integer of at least 1");
+    }
+}

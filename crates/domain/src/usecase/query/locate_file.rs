@@ -1,0 +1,87 @@
+//! Where the bytes of a file are: what a blob link leads to.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::error::{Resource, RoadmapError};
+use crate::model::attachment::ContentHeaders;
+use crate::model::id::{AttachmentId, WorkspaceId};
+use crate::model::links::Links;
+use crate::usecase::query::{Queries, Query};
+
+/// How long the way to the bytes is open.
+const LIFE: Duration = Duration::from_secs(300);
+
+/// Finds where the bytes of a file are: the storage's own URL, or one of this service if the storage has none.
+#[derive(Debug, Clone)]
+pub struct LocateFile {
+    /// The file.
+    pub file: AttachmentId,
+    /// Links of the workspace.
+    pub links: Links,
+}
+
+/// Where a file is for the next minutes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileLocation {
+    /// How it is served.
+    pub content_headers: ContentHeaders,
+    /// The URL of its bytes.
+    pub url: String,
+}
+
+#[async_trait]
+impl Query for LocateFile {
+    type Answer = FileLocation;
+
+    async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<FileLocation, RoadmapError> {
+        let attachment = ports.reader.attachment(workspace, self.file).await?;
+        let attachment = attachment.ok_or(RoadmapError::NotFound(Resource::File))?;
+        let url = match ports.blobs.presigned_url(attachment.key, LIFE).await? {
+            Some(url) => url,
+            None => {
+                let until = ports.clock.now().plus(LIFE.try_into().unwrap_or(time::Duration::ZERO));
+                self.links.file(attachment.id, &attachment.filename, until)
+            }
+        };
+        Ok(FileLocation { content_headers: ContentHeaders::new(&attachment.media_type, &attachment.filename), url })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::mocks::{MockBlobs, MockRoadmapReader};
+    use crate::usecase::fixtures::{attachment, links};
+    use crate::usecase::query::tests::ask;
+
+    fn locate(exists: bool, link: Option<&'static str>) -> Result<FileLocation, RoadmapError> {
+        let mut reader = MockRoadmapReader::new();
+        reader.expect_attachment().returning(move |_, _| Ok(exists.then(attachment)));
+        let mut blobs = MockBlobs::new();
+        blobs
+            .expect_presigned_url()
+            .withf(|key, life| *key == attachment().key && *life == Duration::from_secs(300))
+            .returning(move |_, _| Ok(link.map(str::to_owned)));
+        ask(reader, blobs, &LocateFile { file: attachment().id, links: links() })
+    }
+
+    #[test]
+    fn a_storage_that_serves_files_is_linked_to() {
+        let location = locate(true, Some("https://bucket.example/a")).unwrap();
+        assert_eq!((location.url.as_str(), location.content_headers.inline), ("https://bucket.example/a", true));
+    }
+
+    #[test]
+    fn the_service_serves_what_the_storage_does_not() {
+        let url = locate(true, None).unwrap().url;
+        let path = url.strip_prefix("https://acme.roadmap.example.com/files/").unwrap();
+        assert!(path.ends_with("/a.png"), "{url}");
+    }
+
+    #[test]
+    fn an_unknown_file_is_nowhere() {
+        assert_eq!(locate(false, None).unwrap_err().to_string(), "File does not exist.");
+    }
+}

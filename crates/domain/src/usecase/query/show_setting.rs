@@ -1,0 +1,21 @@
+//! The settings of a workspace, contract section 4.2.
+
+use async_trait::async_trait;
+
+use crate::error::{Resource, RoadmapError};
+use crate::model::id::WorkspaceId;
+use crate::model::setting::Setting;
+use crate::usecase::query::{Queries, Query};
+
+/// Shows the settings.
+#[derive(Debug, Clone, Copy)]
+pub struct ShowSetting;
+
+#[async_trait]
+impl Query for ShowSetting {
+    type Answer = Setting;
+
+    async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Setting, RoadmapError> {
+        ports.reader.setting(workspace).await?.ok_or(RoadmapError::NotFound(Resource::Workspace))
+    }
+}

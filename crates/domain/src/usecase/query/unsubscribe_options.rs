@@ -1,0 +1,86 @@
+//! What the page behind an unsubscribe link asks.
+
+use async_trait::async_trait;
+
+use crate::error::RoadmapError;
+use crate::model::id::{FeatureRequestId, WorkspaceId};
+use crate::model::mail::Unsubscription;
+use crate::model::text::Name;
+use crate::usecase::query::show_setting::ShowSetting;
+use crate::usecase::query::{Queries, Query};
+
+/// What a voter can unsubscribe from by a link.
+#[derive(Debug, Clone, Copy)]
+pub struct UnsubscribeOptions {
+    /// The feature request that the mail was about, if the link names one.
+    pub request: Option<FeatureRequestId>,
+}
+
+/// The choice, as a page shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnsubscribeChoice {
+    /// Whose mail it is.
+    pub product_name: Name,
+    /// Whether the mail about one feature request can be stopped alone.
+    pub offers_request: bool,
+}
+
+impl UnsubscribeOptions {
+    /// What to unsubscribe from. `only_request` is whether the voter chose the one feature request. What is not said,
+    /// or not known, means everything.
+    #[must_use]
+    pub fn chosen(self, only_request: bool) -> Unsubscription {
+        match self.request {
+            Some(request) if only_request => Unsubscription::Request(request),
+            _ => Unsubscription::Everything,
+        }
+    }
+}
+
+#[async_trait]
+impl Query for UnsubscribeOptions {
+    type Answer = UnsubscribeChoice;
+
+    async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<UnsubscribeChoice, RoadmapError> {
+        let setting = ports.run(workspace, &ShowSetting).await?;
+        Ok(UnsubscribeChoice { product_name: setting.product_name, offers_request: self.request.is_some() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::setting::Setting;
+    use crate::ports::mocks::{MockBlobs, MockRoadmapReader};
+    use crate::usecase::query::tests::ask;
+    use uuid::Uuid;
+
+    fn request() -> FeatureRequestId {
+        FeatureRequestId::new(Uuid::from_u128(7))
+    }
+
+    #[test]
+    fn one_request_can_be_chosen_where_the_link_names_it() {
+        for request in [None, Some(request())] {
+            let mut reader = MockRoadmapReader::new();
+            reader.expect_setting().returning(|_| Ok(Some(Setting::parse("Acme", "https://acme.example").unwrap())));
+            let choice = ask(reader, MockBlobs::new(), &UnsubscribeOptions { request }).unwrap();
+            assert_eq!((choice.product_name.as_str(), choice.offers_request), ("Acme", request.is_some()));
+        }
+        for (request, only_request, chosen) in [
+            (Some(request()), true, Unsubscription::Request(request())),
+            (Some(request()), false, Unsubscription::Everything),
+            (None, true, Unsubscription::Everything),
+        ] {
+            assert_eq!(UnsubscribeOptions { request }.chosen(only_request), chosen);
+        }
+    }
+
+    #[test]
+    fn a_workspace_that_is_gone_has_no_options() {
+        let mut reader = MockRoadmapReader::new();
+        reader.expect_setting().returning(|_| Ok(None));
+        let gone = ask(reader, MockBlobs::new(), &UnsubscribeOptions { request: None });
+        assert_eq!(gone.unwrap_err().to_string(), "Workspace does not exist.");
+    }
+}

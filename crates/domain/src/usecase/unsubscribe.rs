@@ -1,0 +1,60 @@
+//! Unsubscribes a voter, from mail about one feature request or from all.
+
+use async_trait::async_trait;
+
+use crate::error::{Resource, RoadmapError};
+use crate::model::id::CustomerId;
+use crate::model::mail::Unsubscription;
+use crate::ports::UnitOfWork;
+use crate::usecase::executor::{Operation, OperationContext};
+
+/// Stops mail to a voter and deletes the mails that wait to be sent. Doing it again changes nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Unsubscribe {
+    /// Who.
+    pub customer: CustomerId,
+    /// From what.
+    pub what: Unsubscription,
+}
+
+#[async_trait]
+impl Operation for Unsubscribe {
+    type Output = ();
+
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+        let is_known = work.unsubscribe(self.customer, self.what, context.now).await?;
+        if is_known { Ok(()) } else { Err(RoadmapError::NotFound(Resource::Customer)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::id::FeatureRequestId;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{NumberedIds, context, now};
+    use pollster::block_on;
+    use uuid::Uuid;
+
+    fn unsubscribe(is_known: bool) -> Result<(), RoadmapError> {
+        let customer = CustomerId::new(Uuid::from_u128(3));
+        let what = Unsubscription::Request(FeatureRequestId::new(Uuid::from_u128(4)));
+        let mut unit = MockUnit::new();
+        unit.expect_unsubscribe()
+            .withf(move |who, from, at| (*who, *from, *at) == (customer, what, now()))
+            .times(1)
+            .returning(move |_, _, _| Ok(is_known));
+        let ids = NumberedIds::default();
+        block_on(Unsubscribe { customer, what }.perform(&context(&ids), &mut unit))
+    }
+
+    #[test]
+    fn a_voter_is_unsubscribed_in_the_unit() {
+        unsubscribe(true).unwrap();
+    }
+
+    #[test]
+    fn an_unknown_voter_does_not_exist() {
+        assert_eq!(unsubscribe(false).unwrap_err().to_string(), "Customer does not exist.");
+    }
+}
