@@ -37,16 +37,16 @@ struct Text {
     pieces: Vec<(bool, String)>,
 }
 
-/// What a schema takes.
-#[derive(Template)]
+/// What a schema takes: the shape of a name, one of several kinds, or a value of these types.
+#[derive(Default, Template)]
 #[template(path = "docs_kind.html")]
-enum Kind {
-    /// The shape of this name.
-    Shape(String),
-    /// One of these.
-    OneOf(Vec<Kind>),
-    /// A value of these types.
-    Type { types: String, items: Option<Box<Kind>>, values: Vec<String>, limits: Vec<(&'static str, String)> },
+struct Kind {
+    shape: Option<String>,
+    one_of: Vec<Kind>,
+    types: String,
+    items: Option<Box<Kind>>,
+    values: Vec<String>,
+    limits: Vec<(&'static str, String)>,
 }
 
 struct Group {
@@ -202,11 +202,11 @@ fn curl(path: &str, method: &str, parameters: &[&Value], body: Option<(&str, &Va
 /// What a schema takes.
 fn kind(schema: &Value) -> Kind {
     if let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(|reference| reference.rsplit('/').next()) {
-        return Kind::Shape(name.to_owned());
+        return Kind { shape: Some(name.to_owned()), ..Kind::default() };
     }
     let alternatives = list(schema, "oneOf");
     if !alternatives.is_empty() {
-        return Kind::OneOf(alternatives.iter().map(kind).collect());
+        return Kind { one_of: alternatives.iter().map(kind).collect(), ..Kind::default() };
     }
     let types: Vec<&str> = match at(schema, "type") {
         Value::String(only) => vec![only],
@@ -229,11 +229,12 @@ fn kind(schema: &Value) -> Kind {
         ("maxItems", "items: at most "),
         ("pattern", "like "),
     ];
-    Kind::Type {
+    Kind {
         types: types.join(" or "),
         items: schema.get("items").map(|items| Box::new(kind(items))),
         values: list(schema, "enum").iter().map(Value::to_string).collect(),
         limits: limits.into_iter().filter_map(limit).collect(),
+        ..Kind::default()
     }
 }
 
