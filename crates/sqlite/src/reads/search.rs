@@ -336,10 +336,12 @@ impl<'a> Search<'a> {
             ))
             .limit(MAX_SCANNED_ROWS as i64);
         let mut candidates = Vec::with_capacity(CANDIDATE_LIMIT);
-        for (rows_before, row) in walk.load_iter::<CandidateRow, DefaultLoadingMode>(self.connection)?.enumerate() {
-            if !should_continue_scan(rows_before, candidates.len()) {
-                break;
-            }
+        let mut rows = walk.load_iter::<CandidateRow, DefaultLoadingMode>(self.connection)?;
+        let mut scanned = 0;
+        while should_continue_scan(scanned, candidates.len())
+            && let Some(row) = rows.next()
+        {
+            scanned += 1;
             self.rows_scanned += 1;
             self.deadline.check()?;
             candidates.extend(candidate(row?, self.query, fields));
