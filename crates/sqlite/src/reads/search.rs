@@ -433,9 +433,11 @@ fn candidate(row: CandidateRow, query: &SearchQuery, fields: Fields) -> Option<C
 mod tests {
     use super::*;
     use crate::fixtures::{self, database};
-    use diesel::connection::SimpleConnection;
+    use diesel::connection::{Connection, InstrumentationEvent, SimpleConnection};
     use roadmap_domain::error::ErrorChain;
     use roadmap_domain::policy::search_plan::PROBE_ROWS;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use uuid::Uuid;
 
     #[test]
@@ -498,11 +500,25 @@ mod tests {
         connection.batch_execute(&rows).unwrap();
     }
 
+    /// Counts the statements of a connection.
+    fn count_statements(connection: &mut SqliteConnection) -> Arc<AtomicUsize> {
+        let statements = Arc::new(AtomicUsize::new(0));
+        let counted = statements.clone();
+        connection.set_instrumentation(move |event: InstrumentationEvent<'_>| {
+            if matches!(event, InstrumentationEvent::StartQuery { .. }) {
+                counted.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        statements
+    }
+
     #[test]
     fn a_search_looks_at_no_more_rows_than_its_budget() {
         let (_folder, options) = database();
         let mut connection = fixtures::connection(&options.path);
         old_and_new_requests(&mut connection, 5_000);
+        let statements = count_statements(&mut connection);
+        // One in a hundred of the old ones has the word `gizmo`.
         for (word, rows, voted) in [
             ("widget", CANDIDATE_LIMIT, 0),
             ("gadget", PROBE_ROWS, 0),
@@ -514,9 +530,11 @@ mod tests {
             let mut search = Search::new(&mut connection, workspace, &query, max_matches, no_deadline());
             let mut plan = SearchPlan::default();
             search.follow(&mut plan).unwrap();
-            // The titles are walked to, too, unless that was in vain before.
-            let walks = if word == "widget" { 2 } else { 1 };
+            // The titles are walked to, too, unless that was in vain before. Then the newest are looked up, row by row.
+            let newest = 1 + CANDIDATE_LIMIT;
+            let (walks, expected) = if word == "widget" { (2, 4) } else { (1, 3 + 2 * newest) };
             assert_eq!(search.rows_scanned, walks * rows, "{word}");
+            assert_eq!(statements.swap(0, Ordering::Relaxed), expected, "{word}");
             assert_eq!(plan.into_candidates().len(), voted + CANDIDATE_LIMIT, "{word}");
         }
     }
