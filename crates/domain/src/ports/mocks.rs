@@ -12,7 +12,6 @@ use crate::model::api_key::{ApiKey, Credential, KeyDigest};
 use crate::model::attachment::{Attachment, BlobKey, ContentHeaders, UnusedAttachment};
 use crate::model::changelog::{Changelog, CoverImage};
 use crate::model::comment::NewComment;
-use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::{
     FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest, NewFeatureRequest, Visibility,
 };
@@ -23,13 +22,12 @@ use crate::model::mail::{
 };
 use crate::model::member::Member;
 use crate::model::operation_key::{OperationKey, SavedResponse};
-use crate::model::pagination::{Listing, PageRequest};
 use crate::model::search::SearchQuery;
 use crate::model::setting::Setting;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::{Lane, Track};
 use crate::model::usage::{StoredUsage, Usage};
-use crate::model::vote::{NewVote, VoteCast, Voter};
+use crate::model::vote::{NewVote, VoteCast};
 use crate::model::workspace::{Subdomain, Workspace};
 use crate::policy::mail_limits::MailBudgetWindow;
 use crate::policy::ranking::Candidate;
@@ -37,9 +35,11 @@ use crate::policy::search_plan::SearchPlan;
 use crate::ports::{
     AttachmentWrites, BeginOutcome, BlobListing, BlobUpload, Blobs, ChangelogWrites, Chunks, Clock, CommentWrites,
     EndOutcome, FeatureRequestWrites, Health, IdGenerator, Insertion, Mailer, Maintenance, OperationLockGuard,
-    OperationLocks, Outbox, OutboxQueue, Provisioning, Random, RetryPause, RoadmapReader, SettingWrites, Store,
+    OperationLocks, Outbox, OutboxQueue, Provisioning, Random, RetryPause, SettingWrites, Store,
     SubscriptionWrites, TextSearch, TrackWrites, UnitOfWork, UsageStore, VoteWrites, WorkspaceDirectory,
 };
+
+pub use crate::ports::reads::MockRoadmapReader;
 
 mock! {
     /// Double of [`Store`].
@@ -90,23 +90,6 @@ mock! {
         async fn candidates(&self, workspace: WorkspaceId, query: &SearchQuery, plan: SearchPlan) -> Result<Vec<Candidate>, StoreError>;
         async fn similar_words(&self, workspace: WorkspaceId, word: &str, limit: usize) -> Result<Vec<String>, StoreError>;
         async fn load_results(&self, workspace: WorkspaceId, requests: &[FeatureRequestId], visibility: Visibility) -> Result<Vec<FoundFeatureRequest>, StoreError>;
-    }
-}
-
-mock! {
-    /// Double of [`RoadmapReader`].
-    pub RoadmapReader {}
-
-    #[async_trait]
-    impl RoadmapReader for RoadmapReader {
-        async fn setting(&self, workspace: WorkspaceId) -> Result<Option<Setting>, StoreError>;
-        async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError>;
-        async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<Lane>, StoreError>;
-        async fn voted_requests(&self, workspace: WorkspaceId, customer: &EmailAddress, page: PageRequest) -> Result<Listing<FeatureRequestSummary>, StoreError>;
-        async fn voters(&self, workspace: WorkspaceId, request: &FeatureRequestRef, page: PageRequest) -> Result<Option<Listing<Voter>>, StoreError>;
-        async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError>;
-        async fn attachment(&self, workspace: WorkspaceId, id: AttachmentId) -> Result<Option<Attachment>, StoreError>;
-        async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError>;
     }
 }
 

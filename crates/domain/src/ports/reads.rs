@@ -21,6 +21,7 @@ use crate::policy::ranking::Candidate;
 use crate::policy::search_plan::SearchPlan;
 
 /// Answers the API's questions.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait RoadmapReader: Send + Sync {
     /// The settings. `None` when the workspace does not exist.
