@@ -1,31 +1,15 @@
 //! Who may call what, contract section 5, and the order in which a call is checked.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
 use crate::app::{App, BASE_HOST, Client, Response, eventually, files_below, is_timestamp};
+use crate::endpoints::{allowed, endpoints, reads};
 
 const REFUSED: &str = "Could not authenticate, invalid API Key";
 const OUT_OF_SCOPE: &str = "API Key does not have the required scope";
 const UNKNOWN_REQUEST: &str = "FeatureRequest does not exist.";
-
-/// Methods and paths of all routes below `/api/external/v1`. HEAD goes with GET.
-const ROUTES: [(&str, &str); 13] = [
-    ("GET", "/setting"),
-    ("PATCH", "/setting"),
-    ("PUT", "/setting"),
-    ("GET", "/votes"),
-    ("GET", "/feature_requests"),
-    ("POST", "/feature_requests"),
-    ("POST", "/feature_requests/{id}/upvotes"),
-    ("POST", "/feature_requests/{id}/comments"),
-    ("PATCH", "/feature_requests/{id}/track"),
-    ("GET", "/feature_requests/{id}/voters"),
-    ("GET", "/tracks"),
-    ("GET", "/changelogs"),
-    ("POST", "/changelogs"),
-];
 
 /// A service with the request 1, and the id of a track.
 fn started() -> (App, String) {
@@ -33,39 +17,6 @@ fn started() -> (App, String) {
     app.acme.feature_request("Dark mode");
     let track = app.track("Planned");
     (app, track)
-}
-
-/// Where a route is called, for the request 1.
-fn path_of(path: &str) -> String {
-    let query = if path == "/votes" { "?email=ann@example.com" } else { "" };
-    format!("/api/external/v1{}{query}", path.replace("{id}", "1"))
-}
-
-/// A body that a writing route accepts.
-fn body_of(method: &str, path: &str, track: &str) -> Option<Value> {
-    Some(match (method, path) {
-        ("GET", _) => return None,
-        (_, "/setting") => json!({ "setting": { "product_name": "Acme" } }),
-        (_, "/feature_requests") => json!({ "feature_request": { "title": "Dark mode" } }),
-        (_, "/feature_requests/{id}/upvotes") => json!({ "customer": { "email": "ann@example.com" } }),
-        (_, "/feature_requests/{id}/comments") => json!({ "comment": { "content": "Soon" } }),
-        (_, "/feature_requests/{id}/track") => json!({ "track_id": track }),
-        (_, "/changelogs") => json!({ "changelog": { "title": "1.2", "content": "New" } }),
-        unknown => panic!("no body for {unknown:?}"),
-    })
-}
-
-/// A call of a route that nothing is wrong with.
-fn call(client: &Client, (method, path): (&str, &str), track: &str, headers: &[(&str, &str)]) -> Response {
-    let body = body_of(method, path, track).map(|body| body.to_string().into_bytes());
-    let headers = [&[("Content-Type", "application/json")][..], headers].concat();
-    client.request(method, &path_of(path), &headers, body.as_deref()).expect("an answer")
-}
-
-/// The methods of a path, as `Allow` lists them.
-fn allowed(path: &str) -> String {
-    let methods = ROUTES.iter().filter(|(_, of)| *of == path);
-    methods.map(|(method, _)| if *method == "GET" { "GET, HEAD" } else { *method }).collect::<Vec<_>>().join(", ")
 }
 
 /// Asserts the whole of an error and names the case.
@@ -112,17 +63,13 @@ fn mistyped(key: &str) -> String {
 }
 
 #[test]
-fn the_table_has_every_route_of_the_service() {
-    let source = include_str!("../../crates/api/src/routes.rs");
-    let (_, v1) = source.split_once("fn v1()").expect("the routes");
-    let (v1, _) = v1.split_once("\n}\n").expect("their end");
-    let mut served = BTreeMap::new();
-    for resource in v1.split("resource(").skip(1) {
-        let literals: Vec<&str> = resource.split('"').collect();
-        served.insert(literals[1], literals[3].to_owned());
+fn every_endpoint_of_the_document_is_served() {
+    let (app, track) = started();
+    for endpoint in endpoints() {
+        let status = if endpoint.method == "POST" { 201 } else { 200 };
+        let response = endpoint.send(&app.acme, &track, &[]);
+        assert_eq!(response.status, status, "{} {}: {}", endpoint.method, endpoint.path, response.text());
     }
-    let listed: BTreeMap<&str, String> = ROUTES.iter().map(|(_, path)| (*path, allowed(path))).collect();
-    assert_eq!(listed, served);
 }
 
 #[test]
@@ -168,9 +115,10 @@ fn every_route_refuses_every_caller_without_a_working_key_alike() {
         ("two keys", app.acme.clone(), &twice),
         ("a key in another header", nobody(&app), &elsewhere),
     ];
-    for route in ROUTES {
+    for endpoint in endpoints() {
         for (caller, client, headers) in &callers {
-            assert_rejects(&call(client, route, &track, headers), 401, REFUSED, &format!("{route:?}: {caller}"));
+            let case = format!("{} {}: {caller}", endpoint.method, endpoint.path);
+            assert_rejects(&endpoint.send(client, &track, headers), 401, REFUSED, &case);
         }
     }
     assert_eq!(app.count("SELECT count(*) FROM feature_requests"), 1);
@@ -214,13 +162,14 @@ fn without_a_key_nothing_is_revealed_of_paths_methods_and_bodies_either() {
 fn a_read_only_key_reads_and_does_not_write() {
     let (app, track) = started();
     let reader = app.client("acme", &app.key("acme", &["--scope", "read"]));
-    for route in ROUTES {
-        let response = call(&reader, route, &track, &[]);
-        if route.0 == "GET" {
-            let full = call(&app.acme, route, &track, &[]);
-            assert_eq!((response.status, response.text()), (200, full.text()), "{route:?}");
+    for endpoint in endpoints() {
+        let case = format!("{} {}", endpoint.method, endpoint.path);
+        let response = endpoint.send(&reader, &track, &[]);
+        if endpoint.method == "GET" {
+            let full = endpoint.send(&app.acme, &track, &[]);
+            assert_eq!((response.status, response.text()), (200, full.text()), "{case}");
         } else {
-            assert_rejects(&response, 403, OUT_OF_SCOPE, &format!("{route:?}"));
+            assert_rejects(&response, 403, OUT_OF_SCOPE, &case);
         }
     }
     reader.get_voters("2", "").is_error(404, UNKNOWN_REQUEST);
@@ -237,15 +186,16 @@ fn a_read_only_key_reads_and_does_not_write() {
 fn a_write_only_key_writes_and_does_not_read() {
     let (app, track) = started();
     let writer = app.client("acme", &app.key("acme", &["--scope", "write"]));
-    for route in ROUTES {
-        let response = call(&writer, route, &track, &[]);
-        if route.0 == "GET" {
-            assert_rejects(&response, 403, OUT_OF_SCOPE, &format!("{route:?}"));
-            let head = writer.request("HEAD", &path_of(route.1), &[], None).expect("an answer");
-            assert_eq!((head.status, head.text()), (403, String::new()), "{route:?}");
+    for endpoint in endpoints() {
+        let case = format!("{} {}", endpoint.method, endpoint.path);
+        let response = endpoint.send(&writer, &track, &[]);
+        if endpoint.method == "GET" {
+            assert_rejects(&response, 403, OUT_OF_SCOPE, &case);
+            let head = writer.request("HEAD", &endpoint.target_with_query(), &[], None).expect("an answer");
+            assert_eq!((head.status, head.text()), (403, String::new()), "{case}");
         } else {
-            let status = if route.0 == "POST" { 201 } else { 200 };
-            assert_eq!(response.status, status, "{route:?}: {}", response.text());
+            let status = if endpoint.method == "POST" { 201 } else { 200 };
+            assert_eq!(response.status, status, "{case}: {}", response.text());
         }
     }
 }
@@ -375,15 +325,20 @@ fn checks_come_one_after_the_other() {
 #[test]
 fn a_wrong_method_gets_the_allowed_ones() {
     let (app, _) = started();
-    for (_, path) in ROUTES {
-        for method in ["GET", "POST", "PATCH", "PUT", "DELETE", "OPTIONS", "PURGE"] {
-            if ROUTES.contains(&(method, path)) {
+    for endpoint in endpoints() {
+        let allowed = allowed(endpoint.path);
+        for method in ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS", "PURGE"] {
+            if allowed.split(", ").any(|allowed| allowed == method) {
                 continue;
             }
-            let case = format!("{method} {path}");
-            let response = app.acme.request(method, &path_of(path), &[], None).expect("an answer");
-            assert_rejects(&response, 405, "Method not allowed", &case);
-            assert_eq!(response.header("allow"), Some(allowed(path).as_str()), "{case}");
+            let case = format!("{method} {}", endpoint.path);
+            let response = app.acme.request(method, &endpoint.target_with_query(), &[], None).expect("an answer");
+            if method == "HEAD" {
+                assert_eq!((response.status, response.text()), (405, String::new()), "{case}");
+            } else {
+                assert_rejects(&response, 405, "Method not allowed", &case);
+            }
+            assert_eq!(response.header("allow"), Some(allowed.as_str()), "{case}");
         }
     }
 }
@@ -399,7 +354,7 @@ fn an_unknown_path_is_not_found_with_any_method() {
         "/api/external/v1/nothing",
         "/api/external/v1/tracks/",
         "/api/external/v1/Tracks",
-        "/api/external/v1/feature_requests/1",
+        "/api/external/v1/tracks/1",
         "/api/external/v1/feature_requests/1/upvotes/1",
         "/api/external/v1/attachments",
         "/api/external/v2/tracks",
@@ -418,12 +373,12 @@ fn an_unknown_path_is_not_found_with_any_method() {
 #[test]
 fn head_is_get_without_the_body() {
     let (app, track) = started();
-    for route in ROUTES.into_iter().filter(|(method, _)| *method == "GET") {
-        let get = call(&app.acme, route, &track, &[]);
-        let head = app.acme.request("HEAD", &path_of(route.1), &[], None).expect("an answer");
-        assert_eq!((head.status, head.text()), (200, String::new()), "{route:?}");
+    for endpoint in reads() {
+        let get = endpoint.send(&app.acme, &track, &[]);
+        let head = app.acme.request("HEAD", &endpoint.target_with_query(), &[], None).expect("an answer");
+        assert_eq!((head.status, head.text()), (200, String::new()), "{}", endpoint.path);
         for header in ["content-type", "content-length", "cache-control"] {
-            assert_eq!(head.header(header), get.header(header), "{route:?}: {header}");
+            assert_eq!(head.header(header), get.header(header), "{}: {header}", endpoint.path);
         }
     }
     let nobody = nobody(&app);

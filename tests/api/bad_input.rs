@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use ureq::http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::app::{App, Client, Response, has_keys};
+use crate::endpoints::{Endpoint, reads};
 
 const JSON: [(&str, &str); 1] = [("Content-Type", "application/json")];
 const UNKNOWN_REQUEST: &str = "FeatureRequest does not exist.";
@@ -12,16 +13,6 @@ const TOO_LARGE: &str = "Request body must not be larger than 1 MB";
 
 /// The size that a body may have.
 const LARGEST: usize = 1024 * 1024;
-
-/// Paths that are read, with the parameters of each.
-const READS: [(&str, &[&str]); 6] = [
-    ("/setting", &[]),
-    ("/tracks", &[]),
-    ("/votes", &["email", "page", "page_size"]),
-    ("/feature_requests", &["query", "per_page"]),
-    ("/feature_requests/1/voters", &["page", "page_size"]),
-    ("/changelogs", &["page", "page_size"]),
-];
 
 /// Every field of every body: the path it is sent to, where it stands and what it must be.
 const FIELDS: [(&str, &str, &str); 37] = [
@@ -207,10 +198,11 @@ fn encoded(text: &str) -> String {
     text.bytes().map(byte).collect()
 }
 
-/// Where a path is read with a parameter and what else it needs.
-fn target(path: &str, parameter: &str, value: &str) -> String {
-    let needed = if path == "/votes" && parameter != "email" { "email=ann@example.com&" } else { "" };
-    format!("/api/external/v1{path}?{needed}{parameter}={value}")
+/// Where a parameter is read, with what else must be there.
+fn target(read: &Endpoint, parameter: &str, value: &str) -> String {
+    let path = if read.required() == [parameter] { read.target() } else { read.target_with_query() };
+    let mark = if path.contains('?') { '&' } else { '?' };
+    format!("{path}{mark}{parameter}={value}")
 }
 
 /// The answer in the bytes that came back.
@@ -523,8 +515,8 @@ fn only_plain_json_is_taken_and_given() {
         }
     }
     assert_eq!(records(&app), before);
-    for (path, _) in READS {
-        let path = target(path, "email", "ann@example.com");
+    for read in reads() {
+        let path = read.target_with_query();
         for value in ["text/html", "image/*", "application/json;q=0", "nonsense"] {
             let response = app.acme.request("GET", &path, &[("Accept", value)], None).expect("an answer");
             assert_rejects(&response, 406, "Accept must allow application/json", &format!("GET {path}: {value}"));
@@ -557,10 +549,11 @@ fn numbers_of_pages_and_items_are_positive_integers() {
         "0 00 -1 %2B1 +1 %201 1%20 1.0 1.5 1,000 1e3 0x10 1_0 x null true NaN [] %5B1%5D %7B%7D ",
         "%D9%A1 %EF%BC%91 %C2%B2 %00 1%00 1' 1;drop 1-- %25 %zz %",
     );
-    for (path, parameters) in READS {
+    for read in reads() {
+        let (path, parameters) = (read.path, read.parameters());
         for parameter in parameters.iter().filter(|parameter| parameter.contains("page")) {
             for value in values.split(' ').chain([""]) {
-                let response = app.acme.get(&target(path, parameter, value));
+                let response = app.acme.get(&target(&read, parameter, value));
                 let case = format!("{path}: {parameter}={value}");
                 assert_rejects(&response, 422, &format!("{parameter} must be an integer of at least 1"), &case);
             }
@@ -569,7 +562,7 @@ fn numbers_of_pages_and_items_are_positive_integers() {
                 .into_iter()
                 .chain(["18446744073709551615", "18446744073709551616", nines.as_str()])
             {
-                let response = app.acme.get(&target(path, parameter, value));
+                let response = app.acme.get(&target(&read, parameter, value));
                 assert_eq!(response.status, 200, "{path}: {parameter}={value}: {}", response.text());
             }
         }
@@ -601,18 +594,19 @@ fn numbers_of_pages_and_items_are_positive_integers() {
 #[test]
 fn a_query_string_that_is_no_text_is_refused() {
     let (app, _) = started();
-    for (path, parameters) in READS {
-        for parameter in parameters {
+    for read in reads() {
+        let (path, parameters) = (read.path, read.parameters());
+        for parameter in &parameters {
             for value in ["%ff", "a%ff", "%c3%28", "%c0%80", "%ed%a0%80", "%f4%90%80%80", "%e2%82"] {
                 let case = format!("{path}: {parameter}={value}");
-                let response = app.acme.get(&target(path, parameter, value));
+                let response = app.acme.get(&target(&read, parameter, value));
                 assert_rejects(&response, 422, &format!("{parameter} is not valid UTF-8"), &case);
             }
         }
         for parameter in parameters.iter().filter(|parameter| !parameter.contains("page")) {
             for value in ["%00", "a%00b", "ann@example.com%00"] {
                 let case = format!("{path}: {parameter}={value}");
-                let response = app.acme.get(&target(path, parameter, value));
+                let response = app.acme.get(&target(&read, parameter, value));
                 assert_rejects(&response, 422, &format!("{parameter} must not contain the NUL character"), &case);
             }
         }
@@ -620,8 +614,9 @@ fn a_query_string_that_is_no_text_is_refused() {
         for query in
             ["x=%00", "x", "=", "&&&", "=&=", "%26=%3D", "%zz=%", "page%00=x", "x[]=1&x[a]=2", "email=a@b.co&?"]
         {
-            let needed = if path == "/votes" { "&email=ann@example.com" } else { "" };
-            let response = app.acme.get(&format!("/api/external/v1{path}?{query}{needed}"));
+            let (target, needed) = (read.target(), read.target_with_query());
+            let needed = needed.split_once('?').map_or(String::new(), |(_, needed)| format!("&{needed}"));
+            let response = app.acme.get(&format!("{target}?{query}{needed}"));
             assert_eq!(response.status, 200, "{path}?{query}: {}", response.text());
         }
     }
@@ -631,24 +626,25 @@ fn a_query_string_that_is_no_text_is_refused() {
 #[test]
 fn query_strings_of_64_kilobytes_do_no_harm() {
     let (app, _) = started();
-    for (path, parameters) in READS {
-        for parameter in parameters {
+    for read in reads() {
+        let (path, parameters) = (read.path, read.parameters());
+        for parameter in &parameters {
             let sentence = match *parameter {
                 "email" => "email must be at most 254 characters long".to_owned(),
                 "query" => "query must be at most 1000 characters long".to_owned(),
                 parameter => format!("{parameter} must be an integer of at least 1"),
             };
             for sign in ["x", "%20x", "%C3%BC", "%F0%9F%98%80"] {
-                let response = app.acme.get(&target(path, parameter, &sign.repeat(60_000 / sign.len())));
+                let response = app.acme.get(&target(&read, parameter, &sign.repeat(60_000 / sign.len())));
                 assert_rejects(&response, 422, &sentence, &format!("{path}: {parameter}={sign}…"));
             }
         }
         let many = "a=b&".repeat(15_000);
-        let response = app.acme.get(&target(path, &format!("{many}email"), "ann@example.com"));
+        let response = app.acme.get(&target(&read, &format!("{many}email"), "ann@example.com"));
         assert_eq!(response.status, 200, "{path}: {}", response.text());
         // Longer than any address may be. The web server refuses it before there is a call to
         // answer, so that there is only a status.
-        let longest = head(&app.acme, "GET", &target(path, "query", &"x".repeat(70_000)));
+        let longest = head(&app.acme, "GET", &target(&read, "query", &"x".repeat(70_000)));
         let response = parsed(&app.acme.raw(format!("{longest}\r\n").as_bytes()));
         assert!((400..=499).contains(&response.status), "{path}: {}", response.status);
     }

@@ -128,7 +128,7 @@ fn a_line_of_json_has_these_fields_and_no_other() {
     for line in &answered {
         let fields = ["timestamp", "level", "target", "message", "route", "status", "duration_us", "span"];
         assert_eq!(keys(line), set(&fields), "{line}");
-        assert_eq!((&line["level"], &line["target"]), (&json!("INFO"), &json!("roadmap_api::middleware")), "{line}");
+        assert_eq!((&line["level"], &line["target"]), (&json!("INFO"), &json!("roadmap_http::access_log")), "{line}");
         assert!(line["status"].is_u64() && line["duration_us"].is_u64(), "{line}");
         // Who is not recognised is in no workspace.
         let known = line["status"] != 401 && line["route"] != "/healthz" && line["route"] != "unknown";
@@ -148,7 +148,7 @@ fn a_line_of_json_has_these_fields_and_no_other() {
     };
     let expected = json!({
         "level": "INFO",
-        "target": "roadmap_api::middleware",
+        "target": "roadmap_http::access_log",
         "message": "answered",
         "route": "/api/external/v1/feature_requests/{id}/voters",
         "status": 200,
@@ -157,7 +157,7 @@ fn a_line_of_json_has_these_fields_and_no_other() {
     assert_eq!(of("given-by-the-client"), expected);
     let expected = json!({
         "level": "INFO",
-        "target": "roadmap_api::middleware",
+        "target": "roadmap_http::access_log",
         "message": "answered",
         "route": "/healthz",
         "status": 200,

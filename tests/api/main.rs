@@ -17,6 +17,7 @@ mod app;
 mod database;
 mod document;
 mod effort;
+mod endpoints;
 mod shared;
 
 mod attachments;

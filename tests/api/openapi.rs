@@ -1,6 +1,6 @@
 //! The document of the API: what it says, who gets it, and that it is held against every answer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
@@ -76,47 +76,6 @@ fn the_command_prints_the_committed_document_and_needs_nothing() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.stdout == COMMITTED.as_bytes(), "docs/openapi.json is out of date: run `cargo xtask openapi`");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-}
-
-/// Paths with their methods, of one function of the table of routes.
-fn routes(function: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let source = include_str!("../../crates/api/src/routes.rs");
-    let (_, routes) = source.split_once(&format!("fn {function}(")).expect("the routes");
-    let (routes, _) = routes.split_once("\n}\n").expect("their end");
-    let resources = routes.split("resource(").skip(1).map(|resource| {
-        let literals: Vec<&str> = resource.split('"').collect();
-        let methods = literals[3].split(", ").filter(|method| *method != "HEAD").map(str::to_lowercase);
-        (literals[1].to_owned(), methods.collect())
-    });
-    resources.collect()
-}
-
-#[test]
-fn every_route_of_the_api_is_an_operation_and_every_operation_a_route() {
-    let mut served = BTreeMap::new();
-    for version in ["v1", "v2"] {
-        let of_version = routes(version);
-        assert!(!of_version.is_empty());
-        served
-            .extend(of_version.into_iter().map(|(path, methods)| (format!("/api/external/{version}{path}"), methods)));
-    }
-    let mut documented_methods: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (method, path, _) in operations() {
-        documented_methods.entry(path.to_owned()).or_default().insert(method);
-    }
-    assert_eq!(documented_methods, served);
-    // Beside the API, and not in its document. A new route that belongs into it must not hide here.
-    let beside: BTreeSet<String> = routes("configure").into_keys().collect();
-    let known = [
-        "/api/docs",
-        OWN_PATH,
-        "/blobs/{reference}/{filename}",
-        "/files/{reference}/{filename}",
-        "/healthz",
-        "/readyz",
-        "/unsubscribe/{reference}",
-    ];
-    assert_eq!(beside, known.map(str::to_owned).into());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::run::metadata;
 
 /// What each crate of ours may name as a normal or build dependency. A crate that is not here, or a
 /// dependency that is not in its list, is a decision to be made on purpose.
-const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 9] = [
+const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 10] = [
     (
         "roadmap-domain",
         &[
@@ -93,6 +93,24 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 9] = [
         ],
     ),
     (
+        "roadmap-http",
+        &[
+            "actix-http",
+            "actix-service",
+            "actix-web",
+            "futures-util",
+            "governor",
+            "ipnet",
+            "roadmap-domain",
+            "rustix",
+            "serde",
+            "tokio",
+            "tokio-util",
+            "tracing",
+            "uuid",
+        ],
+    ),
+    (
         "roadmap-api",
         &[
             "actix-multipart",
@@ -101,20 +119,17 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 9] = [
             "async-trait",
             "base64",
             "futures-util",
-            "governor",
-            "ipnet",
             "percent-encoding",
             "roadmap-domain",
+            "roadmap-http",
             "serde",
             "serde_json",
             "serde_path_to_error",
             "sha2",
             "time",
             "tokio",
-            "tokio-util",
             "tracing",
             "utoipa",
-            "uuid",
         ],
     ),
     (
@@ -137,8 +152,6 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 9] = [
     (
         "roadmap-server",
         &[
-            "actix-http",
-            "actix-service",
             "actix-web",
             "anyhow",
             "async-trait",
@@ -160,6 +173,7 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 9] = [
             "roadmap-api",
             "roadmap-blobs",
             "roadmap-domain",
+            "roadmap-http",
             "roadmap-mail",
             "roadmap-postgres",
             "roadmap-sqlite",

@@ -19,7 +19,7 @@ use crate::tools::Tool;
 /// Which part of the code is changed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Mutants {
-    /// Crates to change: domain, api, sqlite, postgres
+    /// Crates to change: domain, http, api, sqlite, postgres
     #[arg(long = "crate", value_name = "CRATE", value_delimiter = ',', default_values_t = Crate::ALL)]
     crates: Vec<Crate>,
     /// Change these files only; may contain `*`
@@ -53,7 +53,9 @@ pub(crate) struct Mutants {
 enum Crate {
     /// The rules, by their own tests
     Domain,
-    /// The HTTP surface, by its own tests and those from outside
+    /// The HTTP core, by its own tests and those from outside
+    Http,
+    /// The API, by its own tests and those from outside
     Api,
     /// The embedded store, by the contract suite
     Sqlite,
@@ -62,7 +64,7 @@ enum Crate {
 }
 
 impl Crate {
-    const ALL: [Self; 4] = [Self::Domain, Self::Api, Self::Sqlite, Self::Postgres];
+    const ALL: [Self; 5] = [Self::Domain, Self::Http, Self::Api, Self::Sqlite, Self::Postgres];
 
     fn package(self) -> String {
         format!("roadmap-{self}")
@@ -73,6 +75,8 @@ impl Crate {
     fn tests(self, own: bool) -> (&'static [&'static str], u32) {
         match self {
             Self::Domain => (&["roadmap-domain"], 30),
+            Self::Http if own => (&["roadmap-http"], 60),
+            Self::Http => (&["roadmap-http", "roadmap-server"], 900),
             Self::Api if own => (&["roadmap-api"], 60),
             Self::Api => (&["roadmap-api", "roadmap-server"], 900),
             Self::Sqlite => (&["roadmap-sqlite"], 180),
@@ -81,7 +85,7 @@ impl Crate {
     }
 
     fn needs_server(self) -> bool {
-        matches!(self, Self::Api | Self::Postgres)
+        matches!(self, Self::Http | Self::Api | Self::Postgres)
     }
 }
 
@@ -89,6 +93,7 @@ impl std::fmt::Display for Crate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Domain => "domain",
+            Self::Http => "http",
             Self::Api => "api",
             Self::Sqlite => "sqlite",
             Self::Postgres => "postgres",
@@ -97,9 +102,8 @@ impl std::fmt::Display for Crate {
 }
 
 /// Where no fault may go unnoticed: operation keys, authentication, signed references, the wall between workspaces, pages.
-const CRITICAL: [&str; 16] = [
+const CRITICAL: [&str; 18] = [
     "crates/api/src/extractors.rs",
-    "crates/api/src/caller.rs",
     "crates/api/src/fields.rs",
     "crates/api/src/wire/page.rs",
     "crates/domain/src/model/api_key.rs",
@@ -109,6 +113,9 @@ const CRITICAL: [&str; 16] = [
     "crates/domain/src/policy/signed_reference.rs",
     "crates/domain/src/usecase/authenticate.rs",
     "crates/domain/src/usecase/executor.rs",
+    "crates/http/src/authentication.rs",
+    "crates/http/src/routing.rs",
+    "crates/http/src/workspace.rs",
     "crates/postgres/src/reads/directory.rs",
     "crates/postgres/src/session.rs",
     "crates/postgres/src/unit.rs",

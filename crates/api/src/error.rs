@@ -1,67 +1,16 @@
-//! From what went wrong to status and body: the one table of statuses.
-
-use std::error::Error;
+//! Errors as the API writes them: JSON with one sentence.
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ALLOW, CONTENT_RANGE, RETRY_AFTER};
-use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
-use roadmap_domain::error::{Budget, ErrorChain, FieldError, OverBudget, RoadmapError, StoreError};
+use actix_web::http::header::HeaderValue;
+use actix_web::web::Bytes;
+use roadmap_domain::error::RoadmapError;
+use roadmap_http::error::INTERNAL_ERROR_MESSAGE;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A call that is not answered as asked.
-#[derive(Debug)]
-pub enum ApiError {
-    /// The domain says why.
-    Domain(RoadmapError),
-    /// The host is malformed, or is not the same everywhere.
-    MalformedHost,
-    /// The proxies' headers report two clients or two hosts.
-    ConflictingForwarding,
-    /// No such path.
-    NotFound,
-    /// The path has only these methods.
-    MethodNotAllowed(&'static str),
-    /// The client does not take JSON.
-    NotAcceptable,
-    /// The body is not sent as JSON.
-    UnsupportedMediaType,
-    /// The body is not sent as a form with files.
-    UnsupportedUploadType,
-    /// The body is no JSON object.
-    MalformedBody,
-    /// The body is no form with files.
-    MalformedUpload,
-    /// The file has no such range of bytes; it is so long.
-    RangeNotSatisfiable(u64),
-    /// The body is larger than it may be.
-    TooLarge {
-        /// How many bytes it may have.
-        limit: usize,
-    },
-    /// The body arrived too slowly.
-    BodyTimeout,
-    /// The bodies that are being read take all memory that they may.
-    BodyMemoryExhausted,
-    /// Too many bodies with much markup wait to be read.
-    MarkupQueueFull,
-    /// The key, its workspace or the address without a key has used up its calls; there is one again in so many seconds.
-    TooManyRequests(u64),
-    /// Too many keys were tried in vain from this address; one more may be in so many seconds.
-    TooManyFailures(u64),
-    /// The work behind the call panicked.
-    TaskPanicked(tokio::task::JoinError),
-    /// The handler panicked.
-    HandlerPanicked,
-}
+pub use roadmap_http::error::HttpError as ApiError;
 
-impl<E: Into<RoadmapError>> From<E> for ApiError {
-    fn from(error: E) -> Self {
-        Self::Domain(error.into())
-    }
-}
-
-/// The answer of a page to what the domain reports: a record that does not exist is no page, and what a page changes may
+/// The response of a page to what the domain reports: a missing record is a missing page, and what a page changes may
 /// be repeated, so that an unknown outcome is no different from a store that cannot be reached.
 pub(crate) fn page_error(error: RoadmapError) -> ApiError {
     ApiError::Domain(match error {
@@ -70,16 +19,6 @@ pub(crate) fn page_error(error: RoadmapError) -> ApiError {
         error => error,
     })
 }
-
-/// In the extensions of a response: the name of the budget that the request was over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ExceededBudget(pub(crate) &'static str);
-
-/// The process's memory for bodies, in metrics.
-pub const BODY_MEMORY: &str = "body_memory";
-
-/// The threads for markup, in metrics.
-pub const MARKUP_THREADS: &str = "markup_threads";
 
 /// The body of every error, contract section 2.10.
 #[derive(Serialize, ToSchema)]
@@ -90,260 +29,49 @@ pub(crate) struct ErrorBody<'a> {
     error: &'a str,
 }
 
-const INTERNAL_ERROR_MESSAGE: &str = "Something went wrong";
-const UNAVAILABLE_MESSAGE: &str = "Service is temporarily unavailable";
-
-/// When to send a call again that was over a budget of the day, in seconds: an hour of the day is free again then.
-const BUDGET_RETRY_AFTER: u32 = 3_600;
-
-/// Whether an answer of this status says when to send the call again.
-pub(crate) fn has_retry_after(status: StatusCode) -> bool {
-    matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::CONFLICT | StatusCode::TOO_MANY_REQUESTS)
+/// Renders an error: the [`roadmap_http::error::ErrorRenderer`] of the API.
+#[must_use]
+pub fn render(_: StatusCode, message: &str) -> (HeaderValue, Bytes) {
+    (HeaderValue::from_static("application/json"), body(message).into())
 }
 
-impl ApiError {
-    /// Status and message. Messages of the domain's own errors are written there.
-    fn status_and_message(&self) -> (StatusCode, String) {
-        let fixed = |status, message: &str| (status, message.to_owned());
-        match self {
-            Self::Domain(error) => {
-                let status = match error {
-                    RoadmapError::Unauthenticated => StatusCode::UNAUTHORIZED,
-                    RoadmapError::InsufficientScope => StatusCode::FORBIDDEN,
-                    RoadmapError::NotFound(_) => StatusCode::NOT_FOUND,
-                    RoadmapError::Invalid(FieldError { .. }) | RoadmapError::Taken { .. } => {
-                        StatusCode::UNPROCESSABLE_ENTITY
-                    }
-                    RoadmapError::OverBudget(OverBudget {
-                        budget: Budget::StoredRecords | Budget::StoredFiles,
-                        ..
-                    }) => StatusCode::INSUFFICIENT_STORAGE,
-                    RoadmapError::OverBudget(OverBudget { budget: Budget::MailsPerDay, .. }) => {
-                        StatusCode::TOO_MANY_REQUESTS
-                    }
-                    RoadmapError::OperationInProgress => StatusCode::CONFLICT,
-                    RoadmapError::SearchUnavailable(_) | RoadmapError::OutcomeUnknown { .. } => {
-                        StatusCode::SERVICE_UNAVAILABLE
-                    }
-                    // Outside of the executor an unknown outcome is that of a write that may be repeated.
-                    RoadmapError::Store(
-                        StoreError::Unavailable(_) | StoreError::Transient(_) | StoreError::OutcomeUnknown(_),
-                    ) => {
-                        return fixed(StatusCode::SERVICE_UNAVAILABLE, UNAVAILABLE_MESSAGE);
-                    }
-                    RoadmapError::Store(StoreError::Inconsistent { .. } | StoreError::Fatal(_)) => {
-                        return fixed(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL_ERROR_MESSAGE);
-                    }
-                };
-                (status, error.to_string())
-            }
-            Self::MalformedHost => fixed(StatusCode::BAD_REQUEST, "Host is not valid"),
-            Self::ConflictingForwarding => fixed(StatusCode::BAD_REQUEST, "Forwarded and X-Forwarded-* do not agree"),
-            Self::NotFound => fixed(StatusCode::NOT_FOUND, "Not found"),
-            Self::MethodNotAllowed(_) => fixed(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"),
-            Self::NotAcceptable => fixed(StatusCode::NOT_ACCEPTABLE, "Accept must allow application/json"),
-            Self::UnsupportedMediaType => {
-                fixed(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type must be application/json")
-            }
-            Self::UnsupportedUploadType => {
-                fixed(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type must be multipart/form-data")
-            }
-            Self::MalformedUpload => fixed(StatusCode::BAD_REQUEST, "Request body is not valid multipart/form-data"),
-            Self::RangeNotSatisfiable(_) => fixed(StatusCode::RANGE_NOT_SATISFIABLE, "Range not satisfiable"),
-            Self::MalformedBody => fixed(StatusCode::BAD_REQUEST, "Request body is not valid JSON"),
-            Self::TooLarge { limit } => {
-                let limit = match limit / 1024 {
-                    kilobytes @ ..1024 => format!("{kilobytes} KB"),
-                    kilobytes => format!("{} MB", kilobytes / 1024),
-                };
-                (StatusCode::PAYLOAD_TOO_LARGE, format!("Request body must not be larger than {limit}"))
-            }
-            Self::BodyMemoryExhausted => fixed(StatusCode::SERVICE_UNAVAILABLE, "Too many request bodies at a time"),
-            Self::MarkupQueueFull => {
-                fixed(StatusCode::SERVICE_UNAVAILABLE, "Too many request bodies with much markup at a time")
-            }
-            Self::BodyTimeout => fixed(StatusCode::REQUEST_TIMEOUT, "Request body took too long to arrive"),
-            Self::TooManyRequests(_) => fixed(StatusCode::TOO_MANY_REQUESTS, "Too many calls, try again later"),
-            Self::TooManyFailures(_) => {
-                fixed(StatusCode::TOO_MANY_REQUESTS, "Too many failed authentications, try again later")
-            }
-            Self::TaskPanicked(_) | Self::HandlerPanicked => {
-                fixed(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL_ERROR_MESSAGE)
-            }
-        }
-    }
-
-    /// The whole chain of causes, for the log.
-    fn chain(&self) -> String {
-        let first: &(dyn Error + 'static) = match self {
-            Self::Domain(error) => error,
-            Self::TaskPanicked(error) => error,
-            other => return other.to_string(),
-        };
-        ErrorChain::new(first).to_string()
-    }
-}
-
-impl std::fmt::Display for ApiError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.status_and_message().1)
-    }
-}
-
-impl ResponseError for ApiError {
-    fn status_code(&self) -> StatusCode {
-        self.status_and_message().0
-    }
-
-    fn error_response(&self) -> HttpResponse {
-        let (status, message) = self.status_and_message();
-        // What a workspace has used up is no failure of the service.
-        if status.is_server_error() && !matches!(self, Self::Domain(RoadmapError::OverBudget(_))) {
-            tracing::error!(status = status.as_u16(), cause = %self.chain(), "a call failed");
-        }
-        let mut response = HttpResponseBuilder::new(status);
-        if let Self::MethodNotAllowed(methods) = self {
-            response.insert_header((ALLOW, *methods));
-        }
-        if let Self::RangeNotSatisfiable(length) = self {
-            response.insert_header((CONTENT_RANGE, format!("bytes */{length}")));
-        }
-        // Without a key, sending it again may do it twice.
-        let may_have_been_applied = matches!(self, Self::Domain(RoadmapError::OutcomeUnknown { has_key: false, .. }));
-        if has_retry_after(status) && !may_have_been_applied {
-            response.insert_header((RETRY_AFTER, "1"));
-        }
-        match self {
-            Self::BodyMemoryExhausted => drop(response.extensions_mut().insert(ExceededBudget(BODY_MEMORY))),
-            Self::MarkupQueueFull => drop(response.extensions_mut().insert(ExceededBudget(MARKUP_THREADS))),
-            _ => {}
-        }
-        if let Self::Domain(RoadmapError::OverBudget(OverBudget { budget, .. })) = self {
-            response.extensions_mut().insert(ExceededBudget(budget.name()));
-            if status == StatusCode::TOO_MANY_REQUESTS {
-                response.insert_header((RETRY_AFTER, BUDGET_RETRY_AFTER));
-            }
-        }
-        if let Self::TooManyRequests(seconds) | Self::TooManyFailures(seconds) = self {
-            response.insert_header((RETRY_AFTER, *seconds));
-        }
-        response.json(ErrorBody { error: &message })
-    }
+/// The body of an error with this message.
+pub(crate) fn body(message: &str) -> Vec<u8> {
+    // A struct with a string: writing it to memory cannot fail.
+    serde_json::to_vec(&ErrorBody { error: message })
+        .unwrap_or_else(|_| format!(r#"{{"error":"{INTERNAL_ERROR_MESSAGE}"}}"#).into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use actix_web::body::to_bytes;
-    use roadmap_domain::error::Resource;
+    use actix_web::ResponseError;
+    use roadmap_domain::error::{Resource, StoreError};
 
-    fn store(error: StoreError) -> ApiError {
-        RoadmapError::Store(error).into()
-    }
-
-    #[actix_web::test]
-    async fn every_error_has_one_status_and_one_message() {
-        for (error, status, message, retry) in [
-            (RoadmapError::Unauthenticated.into(), 401, "Could not authenticate, invalid API Key", false),
-            (RoadmapError::InsufficientScope.into(), 403, "API Key does not have the required scope", false),
-            (RoadmapError::NotFound(Resource::Track).into(), 404, "Track does not exist.", false),
+    #[test]
+    fn a_page_reports_a_missing_record_as_a_missing_page_and_an_unknown_outcome_as_unavailable() {
+        let unknown = StoreError::OutcomeUnknown("secret".into());
+        for (error, status, message) in [
+            (RoadmapError::NotFound(Resource::File), 404, "Not found"),
             (
-                FieldError::missing("email").into(),
-                422,
-                "param is missing or the value is empty or invalid: email",
-                false,
-            ),
-            (
-                OverBudget { budget: Budget::StoredRecords, limit: 1 << 20 }.into(),
-                507,
-                "Storage for records is used up, the workspace has 1 MB",
-                false,
-            ),
-            (
-                OverBudget { budget: Budget::StoredFiles, limit: 1 << 20 }.into(),
-                507,
-                "Storage for files is used up, the workspace has 1 MB",
-                false,
-            ),
-            (
-                OverBudget { budget: Budget::MailsPerDay, limit: 7 }.into(),
-                429,
-                "Mails of the day are used up, the workspace has 7",
-                true,
-            ),
-            (RoadmapError::OperationInProgress.into(), 409, "operation_in_progress", true),
-            (
-                RoadmapError::SearchUnavailable(StoreError::Fatal("secret".into())).into(),
-                503,
-                "search_unavailable",
-                true,
-            ),
-            (store(StoreError::Unavailable("secret".into())), 503, "Service is temporarily unavailable", true),
-            (store(StoreError::Transient("secret".into())), 503, "Service is temporarily unavailable", true),
-            (
-                RoadmapError::OutcomeUnknown { has_key: false, source: StoreError::OutcomeUnknown("secret".into()) }
-                    .into(),
-                503,
-                "The outcome is unknown, check whether the change was made before sending the request again",
-                false,
-            ),
-            (
-                RoadmapError::OutcomeUnknown { has_key: true, source: StoreError::OutcomeUnknown("secret".into()) }
-                    .into(),
-                503,
-                "The outcome is unknown, send the request again with the same operation_key",
-                true,
-            ),
-            (store(StoreError::OutcomeUnknown("secret".into())), 503, "Service is temporarily unavailable", true),
-            (store(StoreError::Fatal("secret".into())), 500, "Something went wrong", false),
-            (
-                store(StoreError::Inconsistent { table: "secret", column: "secret", row: "1".to_owned() }),
-                500,
-                "Something went wrong",
-                false,
-            ),
-            (ApiError::MalformedHost, 400, "Host is not valid", false),
-            (ApiError::ConflictingForwarding, 400, "Forwarded and X-Forwarded-* do not agree", false),
-            (ApiError::NotFound, 404, "Not found", false),
-            (page_error(RoadmapError::NotFound(Resource::File)), 404, "Not found", false),
-            (
-                page_error(RoadmapError::OutcomeUnknown {
-                    has_key: false,
-                    source: StoreError::OutcomeUnknown("secret".into()),
-                }),
+                RoadmapError::OutcomeUnknown { has_key: false, source: unknown },
                 503,
                 "Service is temporarily unavailable",
-                true,
             ),
-            (page_error(RoadmapError::InsufficientScope), 403, "API Key does not have the required scope", false),
-            (ApiError::MethodNotAllowed("GET"), 405, "Method not allowed", false),
-            (ApiError::NotAcceptable, 406, "Accept must allow application/json", false),
-            (ApiError::BodyTimeout, 408, "Request body took too long to arrive", false),
-            (ApiError::TooLarge { limit: 1024 * 1024 }, 413, "Request body must not be larger than 1 MB", false),
-            (ApiError::TooLarge { limit: 4 * 1024 }, 413, "Request body must not be larger than 4 KB", false),
-            (ApiError::BodyMemoryExhausted, 503, "Too many request bodies at a time", true),
-            (ApiError::MarkupQueueFull, 503, "Too many request bodies with much markup at a time", true),
-            (ApiError::UnsupportedMediaType, 415, "Content-Type must be application/json", false),
-            (ApiError::UnsupportedUploadType, 415, "Content-Type must be multipart/form-data", false),
-            (ApiError::MalformedUpload, 400, "Request body is not valid multipart/form-data", false),
-            (ApiError::RangeNotSatisfiable(7), 416, "Range not satisfiable", false),
-            (ApiError::MalformedBody, 400, "Request body is not valid JSON", false),
-            (ApiError::TooManyRequests(7), 429, "Too many calls, try again later", true),
-            (ApiError::TooManyFailures(7), 429, "Too many failed authentications, try again later", true),
-            (ApiError::HandlerPanicked, 500, "Something went wrong", false),
+            (RoadmapError::InsufficientScope, 403, "API Key does not have the required scope"),
         ] {
-            assert_eq!(error.to_string(), message);
-            let response = error.error_response();
-            assert_eq!(response.status().as_u16(), status, "{message}");
-            assert_eq!(response.headers().contains_key(RETRY_AFTER), retry, "{message}");
-            let body = to_bytes(response.into_body()).await.unwrap();
-            assert_eq!(body, format!("{{\"error\":\"{message}\"}}"));
+            let error = page_error(error);
+            assert_eq!((error.status_code().as_u16(), error.to_string().as_str()), (status, message));
         }
     }
 
     #[test]
-    fn the_log_has_every_cause_once() {
-        let error: ApiError = RoadmapError::SearchUnavailable(StoreError::Fatal("no such table".into())).into();
-        assert_eq!(error.chain(), "search_unavailable: the store failed: no such table");
+    fn an_error_is_an_object_with_one_sentence() {
+        for (message, expected) in
+            [("Not found", r#"{"error":"Not found"}"#), ("`\"` is not\n", r#"{"error":"`\"` is not\n"}"#)]
+        {
+            let (content_type, body) = render(StatusCode::NOT_FOUND, message);
+            assert_eq!((content_type.to_str().unwrap(), &body[..]), ("application/json", expected.as_bytes()));
+        }
     }
 }

@@ -11,14 +11,15 @@ use actix_web::http::header::{ACCEPT, Accept, CONTENT_ENCODING, CONTENT_TYPE, He
 use actix_web::web;
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use roadmap_domain::error::{RoadmapError, Validated};
-use roadmap_domain::model::api_key::{Credential, Scope};
+use roadmap_domain::model::api_key::Credential;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::operation_key::OperationKey;
+use roadmap_http::body::{JSON_LIMIT, MemoryReservation};
+use roadmap_http::routing::required_scope;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::body::{self, MemoryReservation};
 use crate::error::ApiError;
 use crate::fields::{self, Query};
 use crate::state::State;
@@ -63,7 +64,7 @@ impl UploadRequest {
         let (credential, links) = authenticated_caller(request)?;
         check_accept(request)?;
         check_form_content_type(request)?;
-        require_scope(&credential, Scope::Write)?;
+        require_scope(request, &credential)?;
         Ok(Self { workspace: credential.workspace.id, links })
     }
 }
@@ -97,7 +98,7 @@ impl FromRequest for ReadRequest {
 fn read_request(request: &HttpRequest) -> Result<ReadRequest, ApiError> {
     let (credential, links) = authenticated_caller(request)?;
     check_accept(request)?;
-    require_scope(&credential, Scope::Read)?;
+    require_scope(request, &credential)?;
     Ok(ReadRequest { workspace: credential.workspace.id, links, query: Query::parse(request.query_string()) })
 }
 
@@ -113,9 +114,9 @@ impl FromRequest for WriteRequest {
             check_accept(&request)?;
             check_json_content_type(&request)?;
             let state = request.app_data::<web::Data<State>>().ok_or(RoadmapError::Unauthenticated)?;
-            let (body, memory) = state.bodies.read_body(&mut payload, body::JSON_LIMIT).await?;
+            let (body, memory) = state.http.bodies.read_body(&mut payload, JSON_LIMIT).await?;
             let body = parse_json_object(&body)?;
-            require_scope(&credential, Scope::Write)?;
+            require_scope(&request, &credential)?;
             Ok(Self { workspace: credential.workspace.id, links, body, memory })
         })
     }
@@ -134,12 +135,14 @@ fn authenticated_caller(request: &HttpRequest) -> Result<(Credential, Links), Ap
     let credential = request.extensions().get::<Credential>().cloned().ok_or(RoadmapError::Unauthenticated)?;
     let state = request.app_data::<web::Data<State>>().ok_or(RoadmapError::Unauthenticated)?;
     let workspace = &credential.workspace;
-    let links = Links::new(&state.base_url, &workspace.subdomain, workspace.id, state.references.clone());
+    let links = Links::new(&state.http.base_url, &workspace.subdomain, workspace.id, state.http.references.clone());
     Ok((credential, links))
 }
 
-fn require_scope(credential: &Credential, scope: Scope) -> Result<(), ApiError> {
-    if credential.key.scopes.allows(scope) { Ok(()) } else { Err(RoadmapError::InsufficientScope.into()) }
+/// Whether the key has the scope that the endpoint requires. An endpoint that requires none is for no key.
+fn require_scope(request: &HttpRequest, credential: &Credential) -> Result<(), ApiError> {
+    let is_allowed = required_scope(request).is_some_and(|scope| credential.key.scopes.allows(scope));
+    if is_allowed { Ok(()) } else { Err(RoadmapError::InsufficientScope.into()) }
 }
 
 /// Whether the client takes `application/json`: the most specific range that covers it decides

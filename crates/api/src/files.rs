@@ -21,8 +21,8 @@ use roadmap_domain::policy::signed_reference::Purpose;
 use roadmap_domain::ports::Chunks;
 use roadmap_domain::usecase::query::find_file::{FindFile, FoundFile};
 use roadmap_domain::usecase::query::locate_file::LocateFile;
+use roadmap_http::workspace::resolve_reference;
 
-use crate::caller;
 use crate::error::{ApiError, page_error};
 use crate::state::State;
 
@@ -35,8 +35,8 @@ const SECURITY_HEADERS: [(HeaderName, &str); 3] = [
 
 /// `GET /blobs/<signed id>/<name>`
 pub(crate) async fn blob(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let (workspace, file) = caller::resolve_reference(&state, &request, Purpose::Blob).await?;
-    let links = Links::new(&state.base_url, &workspace.subdomain, workspace.id, state.references.clone());
+    let (workspace, file) = resolve_reference(&state.http, &request, Purpose::Blob).await?;
+    let links = Links::new(&state.http.base_url, &workspace.subdomain, workspace.id, state.http.references.clone());
     let query = LocateFile { file: AttachmentId::new(file), links };
     let located = state.queries.run(workspace.id, &query).await.map_err(page_error)?;
     Ok(response_with_security_headers(StatusCode::FOUND, &located.content_headers)
@@ -46,7 +46,7 @@ pub(crate) async fn blob(state: web::Data<State>, request: HttpRequest) -> Resul
 
 /// `GET /files/<token>/<name>`
 pub(crate) async fn file(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    let (workspace, file) = caller::resolve_reference(&state, &request, Purpose::File).await?;
+    let (workspace, file) = resolve_reference(&state.http, &request, Purpose::File).await?;
     let query = FindFile { file: AttachmentId::new(file) };
     let found = state.queries.run(workspace.id, &query).await.map_err(page_error)?;
     let FoundFile { attachment, content_headers, .. } = &found;

@@ -1,7 +1,7 @@
 //! The document of the external API, OpenAPI 3.1, from the code that serves it.
 //!
-//! Schemas are derived on the structs of `wire` and on the bodies of `v1`, operations on the handlers.
-//! Here they are put together, and what all operations have in common is added: headers, operation
+//! Schemas are derived on the structs of `wire` and on the bodies of `v1`, operations on the handlers, which
+//! [`crate::routes::operations`] lists. Here they are put together, and what all operations have in common is added: headers, operation
 //! keys, and that an answer has no other fields than those of its shape.
 
 pub(crate) mod failures;
@@ -14,9 +14,9 @@ use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Assembled;
 
-use crate::{v1, v2};
+use crate::routes;
 
-/// What is derived.
+/// What the operations are added to.
 #[derive(OpenApi)]
 #[openapi(
     info(
@@ -30,22 +30,6 @@ use crate::{v1, v2};
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
     servers((url = "/", description = "The host of the workspace")),
-    paths(
-        v1::changelogs::create,
-        v1::changelogs::index,
-        v1::comments::create,
-        v1::feature_requests::create,
-        v1::feature_requests::index,
-        v1::setting::replace,
-        v1::setting::show,
-        v1::setting::update,
-        v1::track_moves::update,
-        v1::tracks::index,
-        v1::upvotes::create,
-        v1::voters::index,
-        v1::votes::index,
-        v2::attachments::create,
-    ),
     components(schemas(crate::error::ErrorBody)),
     tags(
         (name = "Feature requests", description = "What customers ask for."),
@@ -57,7 +41,7 @@ use crate::{v1, v2};
         (name = "Files", description = "Uploads."),
     ),
 )]
-struct Derived;
+struct Base;
 
 /// The document, as it is published: JSON for readers, in a stable order.
 #[must_use]
@@ -68,7 +52,9 @@ pub fn document() -> &'static str {
 
 /// The document, to be read by programs.
 pub(crate) fn document_json() -> Value {
-    assemble(&Derived::openapi())
+    let mut derived = Base::openapi();
+    routes::operations().into_iter().for_each(|operation| derived.merge(operation.document));
+    assemble(&derived)
 }
 
 fn assemble(derived: &Assembled) -> Value {

@@ -1,119 +1,156 @@
-//! The table of paths and methods.
+//! The endpoints, each registered once.
+//!
+//! An operation of the external API is one line of [`operations`]: the scope that its key needs and its handler, whose
+//! `utoipa::path` attribute has the path and the method. Its route, the list of its path's methods in `Allow`, the
+//! check of the scope and the document all come from there, and the tables of the tests come from the document.
 
-use actix_web::dev::HttpServiceFactory;
 use actix_web::http::Method;
 use actix_web::middleware::from_fn;
-use actix_web::{HttpResponse, Resource, Route, guard, web};
+use actix_web::{Route, web};
+use roadmap_domain::model::api_key::Scope;
+use roadmap_http::authentication::authenticate;
+use roadmap_http::routing::{Access, Endpoint, not_found, register};
+use utoipa::OpenApi;
+use utoipa::openapi::OpenApi as Document;
+use utoipa::openapi::path::PathItem;
 
-use roadmap_domain::error::RoadmapError;
-
-use crate::error::ApiError;
 use crate::state::State;
-use crate::v1::{changelogs, comments, feature_requests, setting, track_moves, tracks, upvotes, voters, votes};
-use crate::v2::attachments;
-use crate::{caller, docs, files, host, middleware, unsubscribe};
+use crate::{docs, files, unsubscribe, v1, v2};
 
-/// Adds all routes to an application.
+/// The path of everything that needs a key.
+const EXTERNAL: &str = "/api/external";
+
+/// An operation of the external API.
+pub(crate) struct Operation {
+    scope: Scope,
+    /// The document with nothing but this operation and the schemas that it needs.
+    pub(crate) document: Document,
+    route: Route,
+}
+
+/// The handlers, each after the scope that its callers need.
+macro_rules! operations {
+    ($($scope:ident => $($handler:ident)::+),+ $(,)?) => {
+        vec![$({
+            #[derive(OpenApi)]
+            #[openapi(paths($($handler)::+))]
+            struct Described;
+            Operation { scope: Scope::$scope, document: Described::openapi(), route: web::route().to($($handler)::+) }
+        }),+]
+    };
+}
+
+/// All operations of the external API.
+pub(crate) fn operations() -> Vec<Operation> {
+    operations![
+        Write => v1::changelogs::create,
+        Read => v1::changelogs::index,
+        Write => v1::comments::create,
+        Write => v1::feature_requests::create,
+        Read => v1::feature_requests::index,
+        Write => v1::setting::replace,
+        Read => v1::setting::show,
+        Write => v1::setting::update,
+        Write => v1::track_moves::update,
+        Read => v1::tracks::index,
+        Write => v1::upvotes::create,
+        Read => v1::voters::index,
+        Read => v1::votes::index,
+        Write => v2::attachments::create,
+    ]
+}
+
+/// Endpoints beside the external API, for browsers and without a key. They are not in the document.
+fn without_key() -> Vec<Endpoint> {
+    vec![
+        Endpoint::new(Method::GET, "/api/external/openapi.json", Access::Public, docs::document),
+        Endpoint::new(Method::GET, "/api/docs", Access::Public, docs::page),
+        Endpoint::new(Method::GET, "/blobs/{reference}/{filename}", Access::Anonymous, files::blob),
+        Endpoint::new(Method::GET, "/files/{reference}/{filename}", Access::Anonymous, files::file),
+        Endpoint::new(Method::GET, "/unsubscribe/{reference}", Access::Anonymous, unsubscribe::show_form),
+        Endpoint::new(Method::POST, "/unsubscribe/{reference}", Access::Anonymous, unsubscribe::submit),
+    ]
+}
+
+/// Adds all endpoints to an application, within [`roadmap_http::configure`].
 pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
-    config.app_data(state).service(
-        web::scope("")
-            .wrap(from_fn(host::check_host))
-            .wrap(from_fn(middleware::instrument_request))
-            .service(resource("/api/external/openapi.json", "GET, HEAD", [get(docs::document)]))
-            .service(
-                web::scope("/api/external")
-                    .wrap(from_fn(caller::authenticate))
-                    .service(v1())
-                    .service(v2())
-                    .default_service(not_found()),
-            )
-            .service(resource(
-                "/healthz",
-                "GET, HEAD",
-                [get(|| async { HttpResponse::Ok().json(Health { status: "ok" }) })],
-            ))
-            .service(anonymous_resource("/blobs/{reference}/{filename}", "GET, HEAD", [get(files::blob)]))
-            .service(anonymous_resource("/files/{reference}/{filename}", "GET, HEAD", [get(files::file)]))
-            .service(anonymous_resource(
-                "/unsubscribe/{reference}",
-                "GET, HEAD, POST",
-                [get(unsubscribe::show_form), web::post().to(unsubscribe::submit)],
-            ))
-            .service(resource("/api/docs", "GET, HEAD", [get(docs::page)]))
-            .service(anonymous_resource("/readyz", "GET, HEAD", [get(ready)]))
+    config.app_data(state);
+    // First, because one of them is below the path of the operations.
+    register(config, "", without_key());
+    config.service(
+        web::scope(EXTERNAL)
+            .wrap(from_fn(authenticate))
+            .configure(|config| {
+                register(config, EXTERNAL, operations().into_iter().flat_map(Operation::endpoint).collect());
+            })
             .default_service(not_found()),
     );
 }
 
-#[derive(serde::Serialize)]
-struct Health {
-    status: &'static str,
+impl Operation {
+    /// The endpoint of the path and method of its document.
+    fn endpoint(self) -> Option<Endpoint> {
+        let (path, item) = self.document.paths.paths.into_iter().next()?;
+        Some(Endpoint { path, method: method_of(&item)?, access: Access::Key(self.scope), route: self.route })
+    }
 }
 
-/// Whether calls can be answered: the store is asked.
-async fn ready(state: web::Data<State>) -> Result<HttpResponse, ApiError> {
-    state.health.check().await.map_err(RoadmapError::Store)?;
-    Ok(HttpResponse::Ok().json(Health { status: "ok" }))
+/// The method of a path with one operation.
+fn method_of(item: &PathItem) -> Option<Method> {
+    let PathItem { get, put, post, delete, patch, .. } = item;
+    [(get, Method::GET), (put, Method::PUT), (post, Method::POST), (delete, Method::DELETE), (patch, Method::PATCH)]
+        .into_iter()
+        .find_map(|(operation, method)| operation.as_ref().map(|_| method))
 }
 
-fn v1() -> impl HttpServiceFactory {
-    web::scope("/v1")
-        .service(resource(
-            "/setting",
-            "GET, HEAD, PATCH, PUT",
-            [get(setting::show), web::patch().to(setting::update), web::put().to(setting::replace)],
-        ))
-        .service(resource("/votes", "GET, HEAD", [get(votes::index)]))
-        .service(resource(
-            "/feature_requests",
-            "GET, HEAD, POST",
-            [get(feature_requests::index), web::post().to(feature_requests::create)],
-        ))
-        .service(resource("/feature_requests/{id}/upvotes", "POST", [web::post().to(upvotes::create)]))
-        .service(resource("/feature_requests/{id}/comments", "POST", [web::post().to(comments::create)]))
-        .service(resource("/feature_requests/{id}/track", "PATCH", [web::patch().to(track_moves::update)]))
-        .service(resource("/feature_requests/{id}/voters", "GET, HEAD", [get(voters::index)]))
-        .service(resource("/tracks", "GET, HEAD", [get(tracks::index)]))
-        .service(resource(
-            "/changelogs",
-            "GET, HEAD, POST",
-            [get(changelogs::index), web::post().to(changelogs::create)],
-        ))
-        .default_service(not_found())
-}
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
 
-fn v2() -> impl HttpServiceFactory {
-    web::scope("/v2")
-        .service(resource("/attachments", "POST", [web::post().to(attachments::create)]))
-        .default_service(not_found())
-}
+    use super::*;
+    use serde_json::Value;
 
-/// A path with its methods; any other method is answered with the list of them.
-fn resource<const N: usize>(path: &str, methods: &'static str, routes: [Route; N]) -> Resource {
-    let resource = routes.into_iter().fold(web::resource(path), Resource::route);
-    resource
-        .default_service(web::to(move || async move { Err::<HttpResponse, _>(ApiError::MethodNotAllowed(methods)) }))
-}
+    #[test]
+    fn every_operation_is_an_endpoint_and_every_endpoint_with_a_key_is_in_the_document() {
+        let count = operations().len();
+        let endpoints: BTreeSet<(String, String)> = operations()
+            .into_iter()
+            .filter_map(Operation::endpoint)
+            .map(|endpoint| (endpoint.path, endpoint.method.as_str().to_lowercase()))
+            .collect();
+        assert_eq!(endpoints.len(), count);
+        let document = crate::openapi::document_json();
+        let paths = document["paths"].as_object().unwrap();
+        let methods = |(path, item): (&String, &Value)| {
+            let methods: Vec<_> =
+                item.as_object().unwrap().keys().map(|method| (path.clone(), method.clone())).collect();
+            methods
+        };
+        assert_eq!(endpoints, paths.iter().flat_map(methods).collect());
+        assert!(endpoints.iter().all(|(path, _)| path.starts_with("/api/external/v")));
+    }
 
-/// A path that needs no key and asks the store or the storage: requests to it are counted by address.
-fn anonymous_resource<const N: usize>(
-    path: &str,
-    methods: &'static str,
-    routes: [Route; N],
-) -> impl HttpServiceFactory {
-    resource(path, methods, routes).wrap(from_fn(caller::admit_anonymous))
-}
+    #[test]
+    fn reading_needs_the_scope_to_read_and_everything_else_the_one_to_write() {
+        for endpoint in operations().into_iter().filter_map(Operation::endpoint) {
+            let scope = if endpoint.method == Method::GET { Scope::Read } else { Scope::Write };
+            assert_eq!(endpoint.access, Access::Key(scope), "{} {}", endpoint.method, endpoint.path);
+        }
+    }
 
-/// A route for GET, and so for HEAD, whose answer the server sends without its body.
-fn get<F, Args>(handler: F) -> Route
-where
-    F: actix_web::Handler<Args>,
-    Args: actix_web::FromRequest + 'static,
-    F::Output: actix_web::Responder + 'static,
-{
-    web::route().guard(guard::Any(guard::Get()).or(guard::Method(Method::HEAD))).to(handler)
-}
-
-fn not_found() -> Route {
-    web::to(|| async { Err::<HttpResponse, _>(ApiError::NotFound) })
+    #[test]
+    fn what_is_open_without_a_key_is_known() {
+        // An endpoint that belongs into the document must not hide here.
+        let open: Vec<(String, Access)> =
+            without_key().into_iter().map(|endpoint| (endpoint.path, endpoint.access)).collect();
+        let known = [
+            ("/api/external/openapi.json", Access::Public),
+            ("/api/docs", Access::Public),
+            ("/blobs/{reference}/{filename}", Access::Anonymous),
+            ("/files/{reference}/{filename}", Access::Anonymous),
+            ("/unsubscribe/{reference}", Access::Anonymous),
+            ("/unsubscribe/{reference}", Access::Anonymous),
+        ];
+        assert_eq!(open, known.map(|(path, access)| (path.to_owned(), access)));
+    }
 }

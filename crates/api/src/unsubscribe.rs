@@ -12,9 +12,9 @@ use roadmap_domain::model::mail::Unsubscription;
 use roadmap_domain::policy::signed_reference::Purpose;
 use roadmap_domain::usecase::query::unsubscribe_options::UnsubscribeOptions;
 use roadmap_domain::usecase::unsubscribe::Unsubscribe;
+use roadmap_http::body::FORM_LIMIT;
+use roadmap_http::workspace::resolve_reference;
 
-use crate::body;
-use crate::caller;
 use crate::error::{ApiError, page_error};
 use crate::fields::Query;
 use crate::state::State;
@@ -61,19 +61,19 @@ pub(crate) async fn submit(
 ) -> Result<HttpResponse, ApiError> {
     // Anybody can send a body here: none is read before the link is known to be good.
     let (workspace, customer) = subscriber(&state, &request).await?;
-    let (body, _memory) = state.bodies.read_body(&mut payload.into_inner(), body::FORM_LIMIT).await?;
+    let (body, _memory) = state.http.bodies.read_body(&mut payload.into_inner(), FORM_LIMIT).await?;
     let form = Query::parse(&String::from_utf8_lossy(&body));
     let only_one = form.get(SCOPE_FIELD).is_ok_and(|about| about == Some(REQUEST));
     let what = UnsubscribeOptions { request: feature_request_in_query(&request) }.chosen(only_one);
     let (executor, operation) = (state.executor.clone(), Unsubscribe { customer, what });
-    let done = state.detached.run(async move { executor.run_without_key(workspace, &operation).await }).await?;
+    let done = state.http.detached.run(async move { executor.run_without_key(workspace, &operation).await }).await?;
     done.map_err(page_error)?;
     Ok(page(&DonePage { title: "Unsubscribed", what }))
 }
 
 /// Whom the path stands for.
 async fn subscriber(state: &State, request: &HttpRequest) -> Result<(WorkspaceId, CustomerId), ApiError> {
-    let (workspace, customer) = caller::resolve_reference(state, request, Purpose::Unsubscribe).await?;
+    let (workspace, customer) = resolve_reference(&state.http, request, Purpose::Unsubscribe).await?;
     Ok((workspace.id, CustomerId::new(customer)))
 }
 

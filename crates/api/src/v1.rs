@@ -60,7 +60,7 @@ pub(crate) async fn execute_operation<B: DeserializeOwned, T: Send + 'static, O:
     let (workspace, key, body, memory) = input.into_parts();
     let run = |key: Option<OperationKey>, operation: O| {
         let (executor, render) = (state.executor.clone(), render.clone());
-        state.detached.run(async move { executor.run(workspace, key.as_ref(), &operation, render).await })
+        state.http.detached.run(async move { executor.run(workspace, key.as_ref(), &operation, render).await })
     };
     let is_expensive = markup::is_expensive(&body);
     let parse = move || {

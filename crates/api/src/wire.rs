@@ -10,17 +10,18 @@ pub(crate) mod track;
 pub(crate) mod voter;
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ContentType, HeaderName};
+use actix_web::http::header::ContentType;
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use roadmap_domain::error::ErrorChain;
 use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::usecase::executor::OperationResponse;
+use roadmap_http::error::WENT_WRONG;
+use roadmap_http::headers::IDEMPOTENT_REPLAYED;
 use serde::Serialize;
 
 pub(crate) use roadmap_domain::model::links::Links;
 
-/// Marks an answer that was given before.
-pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+use crate::error;
 
 /// A 200 with this body.
 pub(crate) fn ok<T: Serialize>(body: &T) -> HttpResponse {
@@ -33,9 +34,9 @@ pub(crate) fn saved_response<T: Serialize>(status: StatusCode, body: &T) -> Save
     // is an error and not half a body.
     match serde_json::to_vec(body) {
         Ok(body) => SavedResponse { status: status.as_u16(), body },
-        Err(error) => {
-            tracing::error!(error = %ErrorChain::new(&error), "an answer could not be written");
-            SavedResponse { status: 500, body: br#"{"error":"Something went wrong"}"#.to_vec() }
+        Err(failed) => {
+            tracing::error!(error = %ErrorChain::new(&failed), "an answer could not be written");
+            SavedResponse { status: 500, body: error::body(WENT_WRONG) }
         }
     }
 }
@@ -46,7 +47,7 @@ pub(crate) fn response(answer: OperationResponse) -> HttpResponse {
     let mut response = HttpResponseBuilder::new(status);
     response.insert_header(ContentType::json());
     if answer.replayed {
-        response.insert_header((REPLAYED, "true"));
+        response.insert_header((IDEMPOTENT_REPLAYED, "true"));
     }
     response.body(answer.response.body)
 }

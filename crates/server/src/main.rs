@@ -19,7 +19,6 @@ mod archive;
 mod commands;
 mod demo;
 mod doctor;
-mod http;
 mod metrics;
 mod secret;
 mod settings;

@@ -19,14 +19,14 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
-use roadmap_api::detached::DetachedTasks;
-use roadmap_api::error::{BODY_MEMORY, MARKUP_THREADS};
-use roadmap_api::observer::{CompletedRequest, Observer};
 use roadmap_domain::error::{Budget, ErrorChain};
 use roadmap_domain::model::mail::OutboxDepth;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Clock, ConnectionPools, OutboxQueue, PoolStatus};
 use roadmap_domain::usecase::authenticate::Rejection;
+use roadmap_http::detached::DetachedTasks;
+use roadmap_http::error::{BODY_MEMORY, MARKUP_THREADS};
+use roadmap_http::observer::{CompletedRequest, Observer};
 
 /// The form of the answer (OpenMetrics 1.0).
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

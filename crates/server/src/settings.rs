@@ -11,12 +11,12 @@ use anyhow::{Context, bail};
 use config::builder::DefaultState;
 use config::{Config, ConfigBuilder, File, FileFormat};
 use ipnet::IpNet;
-use roadmap_api::forwarding::{HeaderFamily, Proxies};
-use roadmap_api::limits::{Rate, Rates};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::policy::signed_reference::Secret;
 use roadmap_domain::policy::storage::StorageLimits;
+use roadmap_http::client_address::{HeaderFamily, Proxies};
+use roadmap_http::limits::{Rate, Rates};
 use roadmap_mail::SmtpOptions;
 use serde::{Deserialize, Serialize};
 
@@ -112,7 +112,7 @@ pub(crate) struct SettingFlags {
     #[arg(long, global = true, value_name = "SUBDOMAIN")]
     #[serde(skip_serializing_if = "Option::is_none")]
     default_workspace: Option<String>,
-    /// What to log, for example `info` or `roadmap_api=debug,warn` [default: info]
+    /// What to log, for example `info` or `roadmap_http=debug,warn` [default: info]
     #[arg(long, global = true, value_name = "FILTER")]
     #[serde(skip_serializing_if = "Option::is_none")]
     log: Option<String>,

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant, SystemTime};
 use async_trait::async_trait;
 use rand::RngExt;
 use rand::distr::{Alphanumeric, SampleString};
-use roadmap_api::limits::Stopwatch;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Clock, IdGenerator, Random, RetryPause};
+use roadmap_http::limits::Stopwatch;
 use time::OffsetDateTime;
 use uuid::{ContextV7, Uuid};
 

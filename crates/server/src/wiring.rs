@@ -3,13 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use actix_web::web;
 use anyhow::Context;
 use roadmap_api::State;
-use roadmap_api::body::BodyLimits;
-use roadmap_api::detached::DetachedTasks;
-use roadmap_api::limits::{RateLimits, Stopwatch};
 use roadmap_api::markup::MarkupPool;
-use roadmap_api::observer::Observer;
 use roadmap_blobs::{LocalBlobs, S3Blobs};
 use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::base_url::BaseUrl;
@@ -26,6 +23,11 @@ use roadmap_domain::usecase::query::Queries;
 use roadmap_domain::usecase::storage_budgets::StorageBudgets;
 use roadmap_domain::usecase::sweep_attachments::SweepAttachments;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
+use roadmap_http::HttpDependencies;
+use roadmap_http::body::BodyLimits;
+use roadmap_http::detached::DetachedTasks;
+use roadmap_http::limits::{RateLimits, Stopwatch};
+use roadmap_http::observer::Observer;
 use roadmap_mail::{FileMailer, SmtpMailer, SmtpOptions};
 use roadmap_postgres::{PostgresOptions, PostgresStore, RoleProblem, RoleProblems};
 use roadmap_sqlite::{SqliteOptions, SqliteStore};
@@ -82,9 +84,23 @@ pub(crate) struct HttpDependencies<'a> {
 /// What serves the HTTP surface.
 pub(crate) struct HttpRuntime {
     /// One for each worker.
-    pub(crate) states: Vec<Arc<State>>,
+    pub(crate) surfaces: Vec<Surfaces>,
     /// The connections that they use.
     pub(crate) connections: Vec<Arc<dyn ConnectionPools>>,
+}
+
+/// The HTTP surfaces of one worker.
+#[derive(Clone)]
+pub(crate) struct Surfaces {
+    http: web::Data<HttpDependencies>,
+    api: web::Data<State>,
+}
+
+impl Surfaces {
+    /// Adds all surfaces to an application of the web server.
+    pub(crate) fn configure(&self, config: &mut web::ServiceConfig) {
+        roadmap_http::configure(config, self.http.clone(), |config| roadmap_api::configure(config, self.api.clone()));
+    }
 }
 
 /// The store that the settings chose.
@@ -156,7 +172,7 @@ impl Application {
     }
 
     /// What the HTTP surface needs, once for each of its workers.
-    pub(crate) fn http_runtime(
+    pub(crate) fn surfaces(
         &self,
         settings: &Settings,
         dependencies: &HttpDependencies<'_>,
@@ -173,32 +189,37 @@ impl Application {
         let bodies = BodyLimits::new(settings.body_timeout, BODY_MEMORY);
         // One thread in two, so that the others serve whatever is read.
         let markup = MarkupPool::new(tokio::runtime::Handle::current(), workers.div_ceil(2));
-        let mut states = Vec::new();
+        let mut surfaces = Vec::new();
         for _ in 0..workers.max(1) {
             let ReadPorts { lists: reader, search, connections } = self.backend.read_ports(connections)?;
             pools.extend(connections);
-            states.push(Arc::new(State {
-                executor: self.executor.clone(),
-                queries: Queries::new(reader, search, blobs.clone(), self.clock.clone()),
-                upload: upload.clone(),
-                references: dependencies.references.clone(),
+            let http = web::Data::new(HttpDependencies {
+                health: dependencies.shutdown.wrap_health(health.clone()),
                 directory: directory.clone(),
                 authenticate: Authenticate::new(directory.clone(), self.clock.clone()),
+                references: dependencies.references.clone(),
                 limits: limits.clone(),
-                health: dependencies.shutdown.wrap_health(health.clone()),
                 bodies: bodies.clone(),
-                markup: markup.clone(),
                 base_url: dependencies.base_url.clone(),
-                mails_per_day: settings.mail_per_day,
                 proxies: settings.proxies.clone(),
                 default_workspace: settings.default_workspace.clone(),
                 observer: dependencies.observer.clone(),
                 detached: dependencies.detached.clone(),
+                render_error: roadmap_api::error::render,
                 ids: self.ids.clone(),
                 clock: self.clock.clone(),
-            }));
+            });
+            let api = web::Data::new(State {
+                http: http.clone(),
+                executor: self.executor.clone(),
+                queries: Queries::new(reader, search, blobs.clone(), self.clock.clone()),
+                upload: upload.clone(),
+                mails_per_day: settings.mail_per_day,
+                markup: markup.clone(),
+            });
+            surfaces.push(Surfaces { http, api });
         }
-        Ok(HttpRuntime { states, connections: pools })
+        Ok(HttpRuntime { surfaces, connections: pools })
     }
 
     /// Warns of what an operator should know before calls are served.

@@ -7,12 +7,13 @@ use actix_web::ResponseError;
 use actix_web::http::StatusCode;
 use roadmap_domain::error::{Budget, FieldError, OverBudget, Resource, RoadmapError, StoreError};
 use roadmap_domain::usecase::upload_attachment;
+use roadmap_http::body::JSON_LIMIT;
+use roadmap_http::error::has_retry_after;
 use serde_json::{Map, Value, json};
 use utoipa::IntoResponses;
 use utoipa::openapi::{Ref, RefOr, Response};
 
-use crate::body;
-use crate::error::{self, ApiError};
+use crate::error::ApiError;
 
 /// The 503 of requests that write.
 const WRITE_UNAVAILABLE: &str = "WriteUnavailable";
@@ -73,7 +74,7 @@ fn all_failures() -> Vec<Failure> {
             "A call with the same operation key is still running.",
             &[domain(RoadmapError::OperationInProgress)],
         ),
-        failure("TooLarge", "The body is too large.", &[ApiError::TooLarge { limit: body::JSON_LIMIT }]),
+        failure("TooLarge", "The body is too large.", &[ApiError::TooLarge { limit: JSON_LIMIT }]),
         failure("NoJson", "The body is sent as something else, or compressed.", &[ApiError::UnsupportedMediaType]),
         failure("NoForm", "The body is sent as something else, or compressed.", &[ApiError::UnsupportedUploadType]),
         failure(
@@ -126,7 +127,7 @@ fn all_failures() -> Vec<Failure> {
 pub(crate) fn responses() -> Map<String, Value> {
     let described = |failure: Failure| {
         let mut headers = super::common_response_headers();
-        if error::has_retry_after(failure.status) {
+        if has_retry_after(failure.status) {
             let name = if failure.name == WRITE_UNAVAILABLE { "RetryAfterIfSafe" } else { "RetryAfter" };
             headers.insert("Retry-After".to_owned(), super::header(name));
         }

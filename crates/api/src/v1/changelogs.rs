@@ -72,7 +72,7 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
 )]
 pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Result<HttpResponse, ApiError> {
     let (workspace, links) = (input.workspace, input.links.clone());
-    let (references, now) = (state.references.clone(), state.clock.now());
+    let (references, now) = (state.http.references.clone(), state.http.clock.now());
     let referred =
         move |reference: &str| references.verify(Purpose::Blob, workspace, reference, now).map(AttachmentId::new);
     let render = move |changelog| wire::changelog::created(&changelog, &links);

@@ -63,7 +63,8 @@ pub(crate) async fn update(state: web::Data<State>, input: WriteRequest) -> Resu
     // Settings are not written under operation keys (contract section 4.10); the field is ignored.
     let operation = UpdateSetting { change: input.body().and_then(change) };
     let executor = state.executor.clone();
-    let setting = state.detached.run(async move { executor.run_without_key(workspace, &operation).await }).await??;
+    let setting =
+        state.http.detached.run(async move { executor.run_without_key(workspace, &operation).await }).await??;
     Ok(wire::ok(&wire::setting::shown(&setting)))
 }
 

@@ -54,7 +54,7 @@ pub(crate) async fn create(
 ) -> Result<HttpResponse, ApiError> {
     let input = UploadRequest::from_head(&request)?;
     state.upload.check_budget(input.workspace).await?;
-    let body = state.bodies.upload_body(payload.into_inner());
+    let body = state.http.bodies.upload_body(payload.into_inner());
     let mut parts = Multipart::new(request.headers(), body.clone()).fuse();
     let uploaded = match find_file(&mut parts).await {
         Ok(Some(field)) => {
@@ -62,7 +62,7 @@ pub(crate) async fn create(
             let description = file_description(&field);
             let (sender, receiver) = mpsc::channel(MAX_QUEUED_PIECES);
             let (upload, workspace) = (state.upload.clone(), input.workspace);
-            let stored = state.detached.run(async move {
+            let stored = state.http.detached.run(async move {
                 let mut source = ReceivedFile { pieces: receiver };
                 upload.run(workspace, description, &mut source).await
             });

@@ -6,20 +6,21 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
+use actix_web::web::ServiceConfig;
 use anyhow::Context;
-use roadmap_api::detached::DetachedTasks;
-use roadmap_api::observer::{NoopObserver, Observer};
 use roadmap_domain::error::ErrorChain;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::purge_operation_keys::PurgeOperationKeys;
 use roadmap_domain::usecase::storage_budgets::StorageBudgets;
 use roadmap_domain::usecase::sweep_attachments::{SweepAttachments, SweepReport};
+use roadmap_http::detached::DetachedTasks;
+use roadmap_http::observer::{NoopObserver, Observer};
+use roadmap_http::server;
 use tokio::runtime::Handle;
 
 use super::base_url_at;
 use super::output::print;
 use crate::demo;
-use crate::http;
 use crate::metrics::{Metrics, MetricsServer, Sources};
 use crate::secret;
 use crate::settings::Settings;
@@ -89,10 +90,12 @@ impl Serve {
             shutdown: &shutdown,
             workers,
         };
-        let HttpRuntime { states, connections } = application.http_runtime(&settings, &dependencies)?;
+        let HttpRuntime { surfaces, connections } = application.surfaces(&settings, &surface)?;
         let deliver = application.deliver_mail(&settings, &base_url, references)?;
         let stop = ShutdownSignals::listen()?.begin_shutdown(shutdown, settings.shutdown_delay);
-        let server = http::serve(listener, states, stop, settings.shutdown_wait)?;
+        let surfaces: Vec<_> =
+            surfaces.into_iter().map(|surfaces| move |config: &mut ServiceConfig| surfaces.configure(config)).collect();
+        let server = server::serve(listener, surfaces, stop, settings.shutdown_wait)?;
         let maintenance = tokio::spawn(run_maintenance(
             application.purge_operation_keys(&settings),
             application.sweep_attachments(&settings, blobs),

@@ -2,9 +2,9 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
-use roadmap_api::forwarding::{HeaderFamily, Proxies};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::policy::signed_reference::Secret;
+use roadmap_http::client_address::{HeaderFamily, Proxies};
 
 use super::{Finding, chain};
 use crate::secret;

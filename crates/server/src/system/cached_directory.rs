@@ -16,13 +16,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use moka::sync::Cache;
-use roadmap_api::limits::Stopwatch;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::api_key::{ApiKey, Credential, KeyDigest};
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::WorkspaceDirectory;
+use roadmap_http::limits::Stopwatch;
 use tokio::sync::Semaphore;
 
 use super::cached_value::CachedValue;

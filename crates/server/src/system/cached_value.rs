@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use roadmap_api::limits::Stopwatch;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::ports::Health;
+use roadmap_http::limits::Stopwatch;
 use tokio::sync::Mutex;
 
 /// A value of the store that is read by one caller at a time and remembered for a while. Callers that

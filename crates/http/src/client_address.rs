@@ -9,7 +9,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use actix_web::http::header::{FORWARDED, HOST, HeaderMap, HeaderName};
 use ipnet::IpNet;
 
-use crate::error::ApiError;
+use crate::error::HttpError;
+use crate::headers::single_value;
 
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -56,7 +57,7 @@ impl Proxies {
         &self,
         headers: &'a HeaderMap,
         peer: Option<SocketAddr>,
-    ) -> Result<RequestOrigin<'a>, ApiError> {
+    ) -> Result<RequestOrigin<'a>, HttpError> {
         // A connection has a peer. Were it not known, these requests would share one limit.
         let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip().to_canonical());
         let direct = RequestOrigin { address: peer, host: single_value(headers, &HOST) };
@@ -64,7 +65,7 @@ impl Proxies {
         let report = self.report(family, headers);
         let other = self.report(family.other(), headers);
         if differ(report.address, other.address) || differ(report.host.map(host_name), other.host.map(host_name)) {
-            return Err(ApiError::ConflictingForwarding);
+            return Err(HttpError::ConflictingForwarding);
         }
         Ok(RequestOrigin { address: report.address.unwrap_or(direct.address), host: report.host.or(direct.host) })
     }
@@ -152,15 +153,6 @@ fn entries<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item 
     lines.into_iter().rev().flat_map(|line| line.rsplit(',')).map(str::trim)
 }
 
-/// The value of a header that is there exactly once.
-pub(crate) fn single_value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
-    let mut values = headers.get_all(name);
-    match (values.next(), values.next()) {
-        (Some(value), None) => value.to_str().ok(),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,7 +180,7 @@ mod tests {
         family: Option<HeaderFamily>,
         peer: &str,
         pairs: &[(&'static str, &'static str)],
-    ) -> Result<(String, Option<String>), ApiError> {
+    ) -> Result<(String, Option<String>), HttpError> {
         let peer = SocketAddr::new(peer.parse().unwrap(), 4711);
         let headers = headers(pairs);
         let origin = proxies(family).origin(&headers, Some(peer))?;
@@ -277,7 +269,7 @@ mod tests {
         ] {
             for family in [Forwarded, XForwarded] {
                 let refused = origin(Some(family), PROXY, pairs).unwrap_err();
-                assert!(matches!(refused, ApiError::ConflictingForwarding), "{pairs:?}: {refused}");
+                assert!(matches!(refused, HttpError::ConflictingForwarding), "{pairs:?}: {refused}");
                 assert_eq!(origin(Some(family), "192.0.2.9", pairs).unwrap(), ("192.0.2.9".to_owned(), None));
             }
             assert_eq!(origin(None, PROXY, pairs).unwrap(), (PROXY.to_owned(), None), "{pairs:?}");
@@ -299,13 +291,5 @@ mod tests {
         let headers = headers(&[("host", "a.example"), ("host", "b.example"), ("x-forwarded-for", "192.0.2.1")]);
         let origin = proxies(Some(XForwarded)).origin(&headers, None).unwrap();
         assert_eq!(origin, RequestOrigin { address: "0.0.0.0".parse().unwrap(), host: None });
-    }
-
-    #[test]
-    fn a_repeated_header_counts_as_missing() {
-        const KEY: HeaderName = HeaderName::from_static("x-api-key");
-        assert_eq!(single_value(&headers(&[("x-api-key", "a")]), &KEY), Some("a"));
-        assert_eq!(single_value(&headers(&[("x-api-key", "a"), ("x-api-key", "a")]), &KEY), None);
-        assert_eq!(single_value(&headers(&[]), &KEY), None);
     }
 }

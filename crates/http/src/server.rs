@@ -1,5 +1,6 @@
-//! Listens: the web server's own, but for connections that end when nothing happens on them.
+//! The server: actix-web's own, but for connections that end when nothing happens on them.
 
+use std::io;
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,31 +10,34 @@ use actix_service::{IntoServiceFactory, ServiceFactoryExt, fn_service, map_confi
 use actix_web::dev::{AppConfig, Server};
 use actix_web::rt::net::TcpStream;
 use actix_web::{App, web};
-use roadmap_api::State;
-use roadmap_api::connection::Connection;
 use roadmap_domain::error::ErrorChain;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::connection::Connection;
 
 /// How long a connection that ends may go on sending a body that nobody reads.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Serves calls with as many threads as there are states, until it is told to `stop`.
-pub(crate) fn serve(
+/// Serves requests with one worker thread for each of `applications`, until `stop` is ready.
+///
+/// # Errors
+/// The listener cannot be used.
+pub fn serve<F: Fn(&mut web::ServiceConfig) + Clone + Send + 'static>(
     listener: TcpListener,
-    states: Vec<Arc<State>>,
+    applications: Vec<F>,
     stop: impl Future<Output = ()> + Send + 'static,
     shutdown_wait: Duration,
-) -> anyhow::Result<Server> {
+) -> io::Result<Server> {
     raise_open_files();
-    let builder = Server::build().workers(states.len()).shutdown_signal(stop).shutdown_timeout(shutdown_wait.as_secs());
+    let builder =
+        Server::build().workers(applications.len()).shutdown_signal(stop).shutdown_timeout(shutdown_wait.as_secs());
     let stopping = builder.graceful_shutdown_signal();
-    // Each worker has a state of its own, and one that is started anew takes over the next.
-    let states = Arc::new(Mutex::new(states.into_iter().map(web::Data::from).cycle()));
+    // Each worker has an application of its own, and one that is started anew takes over the next.
+    let applications = Arc::new(Mutex::new(applications.into_iter().cycle()));
     let address = listener.local_addr()?;
     let listening = builder.listen(format!("http-{address}"), listener, move || {
-        let state = states.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let app =
-            App::new().configure(|config| state.into_iter().for_each(|state| roadmap_api::configure(config, state)));
+        let application = applications.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let app = App::new().configure(|config| application.iter().for_each(|configure| configure(config)));
         let app = app.into_factory().map_err(|error| error.error_response());
         let stopping = stopping.clone();
         let http = HttpService::build()
@@ -44,7 +48,7 @@ pub(crate) fn serve(
             .client_disconnect_timeout(LINGER)
             .local_addr(address)
             .on_connect_ext(|connection: &Connection<TcpStream>, extensions| {
-                extensions.insert(connection.tracker().clone());
+                extensions.insert(connection.requests().clone());
             })
             .h1(map_config(app, |()| AppConfig::default()));
         fn_service(|stream: TcpStream| async {

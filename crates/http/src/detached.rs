@@ -11,33 +11,33 @@ use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-use crate::error::ApiError;
+use crate::error::HttpError;
 
 /// Runs work apart from the connections that ask for it.
 #[derive(Clone)]
-pub struct DetachedTasks {
+pub struct Detached {
     runtime: Handle,
     tracker: TaskTracker,
 }
 
-impl DetachedTasks {
+impl Detached {
     /// Runs work on this runtime.
     #[must_use]
-    pub fn new(runtime: Handle) -> Self {
+    pub fn on(runtime: Handle) -> Self {
         Self { runtime, tracker: TaskTracker::new() }
     }
 
     /// Runs `work` to its end, whether or not somebody still waits for it.
     ///
     /// # Errors
-    /// [`ApiError::TaskPanicked`] when it panicked.
-    pub async fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, ApiError> {
+    /// [`HttpError::Panicked`] when it panicked.
+    pub async fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, HttpError> {
         let work = self.tracker.spawn_on(work.in_current_span(), &self.runtime);
-        work.await.map_err(ApiError::TaskPanicked)
+        work.await.map_err(HttpError::Panicked)
     }
 
     /// Runs `work` to its end; nobody waits for it.
-    pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+    pub fn start(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.tracker.spawn_on(work.in_current_span(), &self.runtime);
     }
 
@@ -60,8 +60,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn drain_reports_unfinished_tasks() {
-        let detached = DetachedTasks::new(Handle::current());
-        detached.spawn(tokio::time::sleep(Duration::from_secs(10)));
+        let detached = Detached::on(Handle::current());
+        detached.start(tokio::time::sleep(Duration::from_secs(10)));
         assert_eq!(detached.in_flight(), 1);
         assert!(!detached.drain(Duration::from_secs(1)).await);
         assert!(detached.drain(Duration::from_secs(20)).await);

@@ -1,0 +1,189 @@
+//! The outermost middleware: a request's id, its spans and its log line, and a response even when something panics.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Instant;
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::error::InternalError;
+use actix_web::http::StatusCode;
+use actix_web::http::header::HeaderValue;
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpResponse, web};
+use futures_util::FutureExt;
+use tracing::Instrument;
+
+use crate::connection::RequestTracker;
+use crate::dependencies::HttpDependencies;
+use crate::error::{self, HttpError, RefusedBudget};
+use crate::headers::{IDEMPOTENT_REPLAYED, set_common_headers};
+use crate::observer::{Answered, UNKNOWN_ROUTE, method_name};
+use crate::request_id::request_id;
+
+/// The target of the span of a request that is for traces: it has other fields than the one for the log, under
+/// the names that OpenTelemetry has for them.
+pub const TRACE: &str = "roadmap_http::trace";
+
+/// Middleware around everything else.
+///
+/// # Errors
+/// What failed before it became a response, with the response in it.
+pub(crate) async fn log_request(
+    dependencies: web::Data<HttpDependencies>,
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let started = Instant::now();
+    let id = request_id(request.headers(), &dependencies);
+    let method = method_name(request.method());
+    // At the level of errors, so that every line of the request has its id, however little is logged. The
+    // workspace is added when it is known.
+    let span = tracing::error_span!(
+        "request",
+        request_id = %id.to_str().unwrap_or_default(),
+        method = %method,
+        workspace = tracing::field::Empty,
+    );
+    let trace = tracing::info_span!(
+        target: TRACE,
+        "call",
+        otel.name = method,
+        otel.kind = "server",
+        http.request.method = method,
+        http.route = tracing::field::Empty,
+        http.response.status_code = tracing::field::Empty,
+        otel.status_code = tracing::field::Empty,
+        request_id = id.to_str().unwrap_or_default(),
+    );
+    let in_flight = request.request().conn_data::<RequestTracker>().map(RequestTracker::start_request);
+    let outcome = AssertUnwindSafe(next.call(request)).catch_unwind().instrument(span.clone()).await;
+    drop(in_flight);
+    let _inside = span.entered();
+    let report = |route: &str, status: StatusCode, replayed: bool| {
+        let duration = started.elapsed();
+        let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        tracing::info!(route, status = status.as_u16(), duration_us, "answered");
+        if !trace.is_disabled() {
+            trace.record("otel.name", format!("{method} {route}"));
+            trace.record("http.route", route);
+            trace.record("http.response.status_code", status.as_u16());
+            if status.is_server_error() {
+                trace.record("otel.status_code", "error");
+            }
+        }
+        dependencies.observer.answered(&Answered { route, method, status, duration, replayed });
+    };
+    let failed = match outcome {
+        Ok(Ok(response)) => {
+            let (request, response) = response.into_parts();
+            let response = finish(response.map_into_boxed_body(), id, &dependencies);
+            let route = request.match_pattern();
+            let replayed = response.headers().contains_key(IDEMPOTENT_REPLAYED);
+            report(route.as_deref().unwrap_or(UNKNOWN_ROUTE), response.status(), replayed);
+            return Ok(ServiceResponse::new(request, response));
+        }
+        Ok(Err(error)) => error,
+        Err(_panic) => HttpError::HandlerPanicked.into(),
+    };
+    // The request went down with what failed. Its response is kept in the error.
+    let response = finish(failed.error_response(), id, &dependencies);
+    report(UNKNOWN_ROUTE, response.status(), false);
+    Err(InternalError::from_response(failed, response).into())
+}
+
+/// A response as it is sent.
+fn finish(response: HttpResponse, id: HeaderValue, dependencies: &HttpDependencies) -> HttpResponse {
+    if let Some(RefusedBudget(budget)) = response.extensions().get() {
+        dependencies.observer.over_budget(budget);
+    }
+    let mut response = error::render(response, dependencies.render_error);
+    set_common_headers(response.headers_mut(), id, dependencies);
+    response
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use actix_web::middleware::from_fn;
+    use actix_web::{App, ResponseError, test};
+    use roadmap_domain::model::base_url::BaseUrl;
+    use roadmap_domain::model::timestamp::Timestamp;
+    use roadmap_domain::policy::signed_reference::{ReferenceSigner, Secret};
+    use roadmap_domain::ports::mocks::{MockClock, MockHealth, MockIdGenerator, MockWorkspaceDirectory};
+    use roadmap_domain::ports::{Clock, IdGenerator};
+    use roadmap_domain::usecase::authenticate::Authenticate;
+    use uuid::Uuid;
+
+    use crate::body::BodyLimits;
+    use crate::client_address::Proxies;
+    use crate::detached::Detached;
+    use crate::limits::Limits;
+    use crate::observer::Unobserved;
+    use crate::request_id::REQUEST_ID;
+
+    /// Dependencies with nothing behind them but a clock and ids.
+    pub(crate) fn dependencies() -> HttpDependencies {
+        let mut clock = MockClock::new();
+        clock.expect_now().return_const(Timestamp::from_millis(0).unwrap());
+        let mut ids = MockIdGenerator::new();
+        ids.expect_next().return_const(Uuid::from_u128(7));
+        let (clock, ids): (Arc<dyn Clock>, Arc<dyn IdGenerator>) = (Arc::new(clock), Arc::new(ids));
+        let secret = Secret::parse("secret", &"s".repeat(Secret::MIN_LENGTH)).unwrap();
+        HttpDependencies {
+            health: Arc::new(MockHealth::new()),
+            directory: Arc::new(MockWorkspaceDirectory::new()),
+            authenticate: Authenticate::new(Arc::new(MockWorkspaceDirectory::new()), clock.clone()),
+            references: Arc::new(ReferenceSigner::new(secret, Vec::new())),
+            limits: Arc::new(Limits::off()),
+            bodies: BodyLimits::new(Duration::from_secs(30), 1024),
+            base_url: BaseUrl::parse("base_url", "http://localhost").unwrap(),
+            proxies: Proxies::none(),
+            default_workspace: None,
+            observer: Arc::new(Unobserved),
+            detached: Detached::on(tokio::runtime::Handle::current()),
+            render_error: |_, message| (HeaderValue::from_static("text/plain"), message.to_owned().into()),
+            ids,
+            clock,
+        }
+    }
+
+    async fn panicking() -> HttpResponse {
+        panic!("on purpose")
+    }
+
+    #[actix_web::test]
+    async fn a_panic_becomes_a_500_and_the_next_request_is_served() {
+        let routes = web::scope("")
+            .wrap(from_fn(log_request))
+            .route("/panic", web::get().to(panicking))
+            .route("/good", web::get().to(HttpResponse::Ok));
+        let app = test::init_service(App::new().app_data(web::Data::new(dependencies())).service(routes)).await;
+        let asked = test::TestRequest::get().uri("/panic").to_request();
+        let error = test::try_call_service(&app, asked).await.unwrap_err();
+        let response = error.error_response();
+        assert_eq!(response.status(), 500);
+        assert_eq!(response.headers().get(REQUEST_ID).unwrap(), Uuid::from_u128(7).to_string().as_str());
+        let body = actix_web::body::to_bytes(response.into_body()).await.unwrap();
+        assert_eq!(body, "Something went wrong");
+        let good = test::call_service(&app, test::TestRequest::get().uri("/good").to_request()).await;
+        assert_eq!(good.status(), 200);
+    }
+
+    #[actix_web::test]
+    async fn a_panicking_task_is_an_error_of_its_caller() {
+        let detached = Detached::on(tokio::runtime::Handle::current());
+        let panicked = detached
+            .run(async {
+                if true {
+                    panic!("on purpose")
+                }
+            })
+            .await;
+        assert_eq!(panicked.unwrap_err().status_code(), 500);
+        assert_eq!(detached.run(async { 7 }).await.unwrap(), 7);
+        assert!(detached.drain(Duration::from_secs(5)).await);
+    }
+}

@@ -1,0 +1,352 @@
+//! The error of all surfaces: the one table of statuses, messages and headers.
+//!
+//! A response that is made of an [`HttpError`] has a status and headers, but no body: its message is an
+//! [`ErrorMessage`] in its extensions. Each surface renders it in its own form. What no surface has rendered,
+//! [`crate::access_log`] renders at the end.
+
+use std::error::Error;
+
+use actix_web::body::BoxBody;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ALLOW, CONTENT_RANGE, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use actix_web::web::Bytes;
+use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
+use roadmap_domain::error::{Budget, ErrorChain, FieldError, OverBudget, RoadmapError, StoreError};
+
+/// Why a request is not answered as asked.
+#[derive(Debug)]
+pub enum HttpError {
+    /// The domain says why.
+    Domain(RoadmapError),
+    /// The host is malformed, or is not the same everywhere.
+    MalformedHost,
+    /// The proxies' headers report two clients or two hosts.
+    ConflictingForwarding,
+    /// No such path.
+    NotFound,
+    /// The path has only these methods.
+    MethodNotAllowed(String),
+    /// The client does not take JSON.
+    NotAcceptable,
+    /// The body is not sent as JSON.
+    UnsupportedMediaType,
+    /// The body is not sent as a form with files.
+    UnsupportedUploadType,
+    /// The body is no JSON object.
+    MalformedBody,
+    /// The body is no form with files.
+    MalformedUpload,
+    /// The file has no such range of bytes; it is so long.
+    RangeNotSatisfiable(u64),
+    /// The body is larger than it may be.
+    TooLarge {
+        /// How many bytes it may have.
+        limit: usize,
+    },
+    /// The body arrived too slowly.
+    BodyTimeout,
+    /// The bodies that are being read take all memory that they may.
+    BodiesFull,
+    /// Too many bodies with much markup wait to be read.
+    MarkupBusy,
+    /// The key, its workspace or the address without a key has used up its calls; there is one again in so many seconds.
+    TooManyCalls(u64),
+    /// Too many keys were tried in vain from this address; one more may be in so many seconds.
+    TooManyFailures(u64),
+    /// The work behind the call panicked.
+    Panicked(tokio::task::JoinError),
+    /// The handler panicked.
+    HandlerPanicked,
+}
+
+impl<E: Into<RoadmapError>> From<E> for HttpError {
+    fn from(error: E) -> Self {
+        Self::Domain(error.into())
+    }
+}
+
+/// In the extensions of an error's response: the sentence that its body is rendered from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorMessage(pub String);
+
+/// How a surface writes an error: the content type and the body of a status and a message.
+pub type ErrorRenderer = fn(StatusCode, &str) -> (HeaderValue, Bytes);
+
+/// Writes the body of an error's response. Any other response is returned as it is.
+#[must_use]
+pub fn render(mut response: HttpResponse<BoxBody>, renderer: ErrorRenderer) -> HttpResponse<BoxBody> {
+    let Some(ErrorMessage(message)) = response.extensions_mut().remove() else { return response };
+    let (content_type, body) = renderer(response.status(), &message);
+    response.headers_mut().insert(CONTENT_TYPE, content_type);
+    response.set_body(BoxBody::new(body))
+}
+
+/// In the extensions of a response: the name of the budget that the request was over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RefusedBudget(pub(crate) &'static str);
+
+/// The process's memory for bodies, in metrics.
+pub const BODY_MEMORY: &str = "body_memory";
+
+/// The threads for markup, in metrics.
+pub const MARKUP_THREADS: &str = "markup_threads";
+
+/// The message of what clients cannot do anything about.
+pub const WENT_WRONG: &str = "Something went wrong";
+const UNAVAILABLE: &str = "Service is temporarily unavailable";
+
+/// When to send a call again that was over a budget of the day, in seconds: an hour of the day is free again then.
+const BUDGET_RETRY_AFTER: u32 = 3_600;
+
+/// Whether a response of this status says when to send the request again.
+#[must_use]
+pub fn has_retry_after(status: StatusCode) -> bool {
+    matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::CONFLICT | StatusCode::TOO_MANY_REQUESTS)
+}
+
+impl HttpError {
+    /// Status and message. Messages of the domain's own errors are written there.
+    fn status_and_message(&self) -> (StatusCode, String) {
+        let fixed = |status, message: &str| (status, message.to_owned());
+        match self {
+            Self::Domain(error) => {
+                let status = match error {
+                    RoadmapError::Unauthenticated => StatusCode::UNAUTHORIZED,
+                    RoadmapError::InsufficientScope => StatusCode::FORBIDDEN,
+                    RoadmapError::NotFound(_) => StatusCode::NOT_FOUND,
+                    RoadmapError::Invalid(FieldError { .. }) | RoadmapError::Taken { .. } => {
+                        StatusCode::UNPROCESSABLE_ENTITY
+                    }
+                    RoadmapError::OverBudget(OverBudget {
+                        budget: Budget::StoredRecords | Budget::StoredFiles,
+                        ..
+                    }) => StatusCode::INSUFFICIENT_STORAGE,
+                    RoadmapError::OverBudget(OverBudget { budget: Budget::MailsPerDay, .. }) => {
+                        StatusCode::TOO_MANY_REQUESTS
+                    }
+                    RoadmapError::OperationInProgress => StatusCode::CONFLICT,
+                    RoadmapError::SearchUnavailable(_) | RoadmapError::OutcomeUnknown { .. } => {
+                        StatusCode::SERVICE_UNAVAILABLE
+                    }
+                    // Outside of the executor an unknown outcome is that of a write that may be repeated.
+                    RoadmapError::Store(
+                        StoreError::Unavailable(_) | StoreError::Transient(_) | StoreError::OutcomeUnknown(_),
+                    ) => {
+                        return fixed(StatusCode::SERVICE_UNAVAILABLE, UNAVAILABLE);
+                    }
+                    RoadmapError::Store(StoreError::Inconsistent { .. } | StoreError::Fatal(_)) => {
+                        return fixed(StatusCode::INTERNAL_SERVER_ERROR, WENT_WRONG);
+                    }
+                };
+                (status, error.to_string())
+            }
+            Self::MalformedHost => fixed(StatusCode::BAD_REQUEST, "Host is not valid"),
+            Self::ConflictingForwarding => fixed(StatusCode::BAD_REQUEST, "Forwarded and X-Forwarded-* do not agree"),
+            Self::NotFound => fixed(StatusCode::NOT_FOUND, "Not found"),
+            Self::MethodNotAllowed(_) => fixed(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"),
+            Self::NotAcceptable => fixed(StatusCode::NOT_ACCEPTABLE, "Accept must allow application/json"),
+            Self::UnsupportedMediaType => {
+                fixed(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type must be application/json")
+            }
+            Self::UnsupportedUploadType => {
+                fixed(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type must be multipart/form-data")
+            }
+            Self::MalformedUpload => fixed(StatusCode::BAD_REQUEST, "Request body is not valid multipart/form-data"),
+            Self::RangeNotSatisfiable(_) => fixed(StatusCode::RANGE_NOT_SATISFIABLE, "Range not satisfiable"),
+            Self::MalformedBody => fixed(StatusCode::BAD_REQUEST, "Request body is not valid JSON"),
+            Self::TooLarge { limit } => {
+                let limit = match limit / 1024 {
+                    kilobytes @ ..1024 => format!("{kilobytes} KB"),
+                    kilobytes => format!("{} MB", kilobytes / 1024),
+                };
+                (StatusCode::PAYLOAD_TOO_LARGE, format!("Request body must not be larger than {limit}"))
+            }
+            Self::BodiesFull => fixed(StatusCode::SERVICE_UNAVAILABLE, "Too many request bodies at a time"),
+            Self::MarkupBusy => {
+                fixed(StatusCode::SERVICE_UNAVAILABLE, "Too many request bodies with much markup at a time")
+            }
+            Self::BodyTimeout => fixed(StatusCode::REQUEST_TIMEOUT, "Request body took too long to arrive"),
+            Self::TooManyCalls(_) => fixed(StatusCode::TOO_MANY_REQUESTS, "Too many calls, try again later"),
+            Self::TooManyFailures(_) => {
+                fixed(StatusCode::TOO_MANY_REQUESTS, "Too many failed authentications, try again later")
+            }
+            Self::Panicked(_) | Self::HandlerPanicked => fixed(StatusCode::INTERNAL_SERVER_ERROR, WENT_WRONG),
+        }
+    }
+
+    /// The whole chain of causes, for the log.
+    fn chain(&self) -> String {
+        let first: &(dyn Error + 'static) = match self {
+            Self::Domain(error) => error,
+            Self::Panicked(error) => error,
+            other => return other.to_string(),
+        };
+        ErrorChain::new(first).to_string()
+    }
+}
+
+impl std::fmt::Display for HttpError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.status_and_message().1)
+    }
+}
+
+impl ResponseError for HttpError {
+    fn status_code(&self) -> StatusCode {
+        self.status_and_message().0
+    }
+
+    /// Status and headers; the body is [rendered](render) later.
+    fn error_response(&self) -> HttpResponse {
+        let (status, message) = self.status_and_message();
+        // What a workspace has used up is no failure of the service.
+        if status.is_server_error() && !matches!(self, Self::Domain(RoadmapError::OverBudget(_))) {
+            tracing::error!(status = status.as_u16(), cause = %self.chain(), "a call failed");
+        }
+        let mut response = HttpResponseBuilder::new(status);
+        if let Self::MethodNotAllowed(methods) = self {
+            response.insert_header((ALLOW, methods.as_str()));
+        }
+        if let Self::RangeNotSatisfiable(length) = self {
+            response.insert_header((CONTENT_RANGE, format!("bytes */{length}")));
+        }
+        // Without a key, sending it again may do it twice.
+        let is_doubtful = matches!(self, Self::Domain(RoadmapError::OutcomeUnknown { has_key: false, .. }));
+        if has_retry_after(status) && !is_doubtful {
+            response.insert_header((RETRY_AFTER, "1"));
+        }
+        match self {
+            Self::BodiesFull => drop(response.extensions_mut().insert(RefusedBudget(BODY_MEMORY))),
+            Self::MarkupBusy => drop(response.extensions_mut().insert(RefusedBudget(MARKUP_THREADS))),
+            _ => {}
+        }
+        if let Self::Domain(RoadmapError::OverBudget(OverBudget { budget, .. })) = self {
+            response.extensions_mut().insert(RefusedBudget(budget.name()));
+            if status == StatusCode::TOO_MANY_REQUESTS {
+                response.insert_header((RETRY_AFTER, BUDGET_RETRY_AFTER));
+            }
+        }
+        if let Self::TooManyCalls(seconds) | Self::TooManyFailures(seconds) = self {
+            response.insert_header((RETRY_AFTER, *seconds));
+        }
+        response.extensions_mut().insert(ErrorMessage(message));
+        response.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::body::to_bytes;
+    use roadmap_domain::error::Resource;
+
+    fn store(error: StoreError) -> HttpError {
+        RoadmapError::Store(error).into()
+    }
+
+    #[actix_web::test]
+    async fn every_error_has_one_status_and_one_message() {
+        for (error, status, message, retry) in [
+            (RoadmapError::Unauthenticated.into(), 401, "Could not authenticate, invalid API Key", false),
+            (RoadmapError::InsufficientScope.into(), 403, "API Key does not have the required scope", false),
+            (RoadmapError::NotFound(Resource::Track).into(), 404, "Track does not exist.", false),
+            (
+                FieldError::missing("email").into(),
+                422,
+                "param is missing or the value is empty or invalid: email",
+                false,
+            ),
+            (
+                OverBudget { budget: Budget::StoredRecords, limit: 1 << 20 }.into(),
+                507,
+                "Storage for records is used up, the workspace has 1 MB",
+                false,
+            ),
+            (
+                OverBudget { budget: Budget::StoredFiles, limit: 1 << 20 }.into(),
+                507,
+                "Storage for files is used up, the workspace has 1 MB",
+                false,
+            ),
+            (
+                OverBudget { budget: Budget::MailsPerDay, limit: 7 }.into(),
+                429,
+                "Mails of the day are used up, the workspace has 7",
+                true,
+            ),
+            (RoadmapError::OperationInProgress.into(), 409, "operation_in_progress", true),
+            (
+                RoadmapError::SearchUnavailable(StoreError::Fatal("secret".into())).into(),
+                503,
+                "search_unavailable",
+                true,
+            ),
+            (store(StoreError::Unavailable("secret".into())), 503, "Service is temporarily unavailable", true),
+            (store(StoreError::Transient("secret".into())), 503, "Service is temporarily unavailable", true),
+            (
+                RoadmapError::OutcomeUnknown { has_key: false, source: StoreError::OutcomeUnknown("secret".into()) }
+                    .into(),
+                503,
+                "The outcome is unknown, check whether the change was made before sending the request again",
+                false,
+            ),
+            (
+                RoadmapError::OutcomeUnknown { has_key: true, source: StoreError::OutcomeUnknown("secret".into()) }
+                    .into(),
+                503,
+                "The outcome is unknown, send the request again with the same operation_key",
+                true,
+            ),
+            (store(StoreError::OutcomeUnknown("secret".into())), 503, "Service is temporarily unavailable", true),
+            (store(StoreError::Fatal("secret".into())), 500, "Something went wrong", false),
+            (
+                store(StoreError::Inconsistent { table: "secret", column: "secret", row: "1".to_owned() }),
+                500,
+                "Something went wrong",
+                false,
+            ),
+            (HttpError::MalformedHost, 400, "Host is not valid", false),
+            (HttpError::ConflictingForwarding, 400, "Forwarded and X-Forwarded-* do not agree", false),
+            (HttpError::NotFound, 404, "Not found", false),
+            (HttpError::MethodNotAllowed("GET".to_owned()), 405, "Method not allowed", false),
+            (HttpError::NotAcceptable, 406, "Accept must allow application/json", false),
+            (HttpError::BodyTimeout, 408, "Request body took too long to arrive", false),
+            (HttpError::TooLarge { limit: 1024 * 1024 }, 413, "Request body must not be larger than 1 MB", false),
+            (HttpError::TooLarge { limit: 4 * 1024 }, 413, "Request body must not be larger than 4 KB", false),
+            (HttpError::BodiesFull, 503, "Too many request bodies at a time", true),
+            (HttpError::MarkupBusy, 503, "Too many request bodies with much markup at a time", true),
+            (HttpError::UnsupportedMediaType, 415, "Content-Type must be application/json", false),
+            (HttpError::UnsupportedUploadType, 415, "Content-Type must be multipart/form-data", false),
+            (HttpError::MalformedUpload, 400, "Request body is not valid multipart/form-data", false),
+            (HttpError::RangeNotSatisfiable(7), 416, "Range not satisfiable", false),
+            (HttpError::MalformedBody, 400, "Request body is not valid JSON", false),
+            (HttpError::TooManyCalls(7), 429, "Too many calls, try again later", true),
+            (HttpError::TooManyFailures(7), 429, "Too many failed authentications, try again later", true),
+            (HttpError::HandlerPanicked, 500, "Something went wrong", false),
+        ] {
+            assert_eq!(error.to_string(), message);
+            let response = error.error_response();
+            assert_eq!(response.status().as_u16(), status, "{message}");
+            assert_eq!(response.headers().contains_key(RETRY_AFTER), retry, "{message}");
+            let rendered = render(response, |status, message| {
+                (HeaderValue::from_static("text/plain"), format!("{}: {message}", status.as_u16()).into())
+            });
+            assert_eq!(rendered.headers().get(CONTENT_TYPE).unwrap(), "text/plain");
+            assert!(rendered.extensions().get::<ErrorMessage>().is_none());
+            let body = to_bytes(rendered.into_body()).await.unwrap();
+            assert_eq!(body, format!("{status}: {message}"));
+        }
+    }
+
+    #[actix_web::test]
+    async fn a_response_that_is_no_error_is_not_rendered() {
+        let response = render(HttpResponse::NotFound().body("a page"), |_, _| unreachable!("it is no error"));
+        assert_eq!(to_bytes(response.into_body()).await.unwrap(), "a page");
+    }
+
+    #[test]
+    fn the_log_has_every_cause_once() {
+        let error: HttpError = RoadmapError::SearchUnavailable(StoreError::Fatal("no such table".into())).into();
+        assert_eq!(error.chain(), "search_unavailable: the store failed: no such table");
+    }
+}

@@ -1,0 +1,50 @@
+//! Headers that all surfaces share.
+
+use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, STRICT_TRANSPORT_SECURITY};
+
+use crate::dependencies::HttpDependencies;
+use crate::request_id::REQUEST_ID;
+
+/// Marks the response of an idempotent replay.
+pub const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// Browsers use only HTTPS for this host for a year. Each workspace's host says so for itself: the hosts below the
+/// base host may belong to somebody else.
+const HTTPS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
+/// Sets the headers of every response. A response may be cached only if it says so itself.
+pub(crate) fn set_common_headers(headers: &mut HeaderMap, id: HeaderValue, dependencies: &HttpDependencies) {
+    headers.insert(REQUEST_ID, id);
+    if dependencies.base_url.is_https() {
+        headers.insert(STRICT_TRANSPORT_SECURITY, HTTPS_ONLY);
+    }
+    if !headers.contains_key(CACHE_CONTROL) {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+}
+
+/// The value of a header that occurs exactly once.
+#[must_use]
+pub fn single_value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    let mut values = headers.get_all(name);
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repeated_header_counts_as_missing() {
+        const KEY: HeaderName = HeaderName::from_static("x-api-key");
+        let mut headers = HeaderMap::new();
+        assert_eq!(single_value(&headers, &KEY), None);
+        headers.append(KEY, HeaderValue::from_static("a"));
+        assert_eq!(single_value(&headers, &KEY), Some("a"));
+        headers.append(KEY, HeaderValue::from_static("a"));
+        assert_eq!(single_value(&headers, &KEY), None);
+    }
+}
