@@ -79,7 +79,7 @@ impl FuzzApi {
         command.arg("run").arg(format!("{}/api/external/openapi.json", service.url));
         command.arg("--header").arg(format!("X-Api-Key: {}", service.key));
         command.args(["--checks", "all", "--phases", "examples,coverage,fuzzing,stateful"]);
-        command.args(["--max-examples", &self.cases_per_operation().to_string()]);
+        command.args(["--max-examples", &self.cases_per_operation()?.to_string()]);
         command.args(["--no-color", "--report", "json", "--report-json-path"]).arg(&report);
         if let Some(minutes) = self.minutes {
             command.args(["--max-time", &(minutes * 60).to_string()]);
@@ -98,14 +98,20 @@ impl FuzzApi {
         Ok(cases)
     }
 
-    /// How many values are made by chance for each operation, so that all cases are enough together.
-    /// Whether they were is counted at the end.
-    fn cases_per_operation(&self) -> u64 {
-        /// Cases that come of one more for each, at least: one for each operation. How many come of calls
-        /// that use what others answered differs much.
-        const SECONDARY_CASES: u64 = 14;
-        self.cases.div_ceil(SECONDARY_CASES)
+    /// How many random values each operation gets, so that all cases are enough together. Each value makes one case at
+    /// least. How many cases use what other responses contained differs much, and is counted at the end.
+    fn cases_per_operation(&self) -> anyhow::Result<u64> {
+        Ok(self.cases.div_ceil(operations()?))
     }
+}
+
+/// How many operations the document has.
+fn operations() -> anyhow::Result<u64> {
+    let document: Value = serde_json::from_slice(&std::fs::read(root().join("docs/openapi.json"))?)?;
+    let paths = document.get("paths").and_then(Value::as_object).context("the document has no paths")?;
+    let operations = paths.values().filter_map(Value::as_object).map(|methods| methods.len()).sum::<usize>();
+    ensure!(operations > 0, "the document has no operations");
+    Ok(u64::try_from(operations)?)
 }
 
 /// How many cases a report is of.
