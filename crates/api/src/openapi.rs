@@ -1,7 +1,7 @@
 //! The document of the external API, OpenAPI 3.1, from the code that serves it.
 //!
 //! Schemas are derived on the structs of `wire` and on the bodies of `v1`, operations on the handlers, which
-//! [`crate::routes::operations`] lists. Here they are put together, and what all operations have in common is added: headers, operation
+//! `routes.rs` lists. Here they are put together, and what all operations have in common is added: headers, operation
 //! keys, and that an answer has no other fields than those of its shape.
 
 pub(crate) mod failures;

@@ -15,7 +15,7 @@ use actix_web::{HttpResponse, HttpResponseBuilder};
 use roadmap_domain::error::ErrorChain;
 use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::usecase::executor::OperationResponse;
-use roadmap_http::error::WENT_WRONG;
+use roadmap_http::error::INTERNAL_ERROR_MESSAGE;
 use roadmap_http::headers::IDEMPOTENT_REPLAYED;
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ pub(crate) fn saved_response<T: Serialize>(status: StatusCode, body: &T) -> Save
         Ok(body) => SavedResponse { status: status.as_u16(), body },
         Err(failed) => {
             tracing::error!(error = %ErrorChain::new(&failed), "an answer could not be written");
-            SavedResponse { status: 500, body: error::body(WENT_WRONG) }
+            SavedResponse { status: 500, body: error::body(INTERNAL_ERROR_MESSAGE) }
         }
     }
 }

@@ -15,20 +15,20 @@ use tracing::Instrument;
 
 use crate::connection::RequestTracker;
 use crate::dependencies::HttpDependencies;
-use crate::error::{self, HttpError, RefusedBudget};
+use crate::error::{self, ExceededBudget, HttpError};
 use crate::headers::{IDEMPOTENT_REPLAYED, set_common_headers};
-use crate::observer::{Answered, UNKNOWN_ROUTE, method_name};
+use crate::observer::{CompletedRequest, UNKNOWN_ROUTE, method_name};
 use crate::request_id::request_id;
 
 /// The target of the span of a request that is for traces: it has other fields than the one for the log, under
 /// the names that OpenTelemetry has for them.
-pub const TRACE: &str = "roadmap_http::trace";
+pub const TRACE_TARGET: &str = "roadmap_http::trace";
 
 /// Middleware around everything else.
 ///
 /// # Errors
 /// What failed before it became a response, with the response in it.
-pub(crate) async fn log_request(
+pub(crate) async fn instrument_request(
     dependencies: web::Data<HttpDependencies>,
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -45,7 +45,7 @@ pub(crate) async fn log_request(
         workspace = tracing::field::Empty,
     );
     let trace = tracing::info_span!(
-        target: TRACE,
+        target: TRACE_TARGET,
         "call",
         otel.name = method,
         otel.kind = "server",
@@ -55,11 +55,11 @@ pub(crate) async fn log_request(
         otel.status_code = tracing::field::Empty,
         request_id = id.to_str().unwrap_or_default(),
     );
-    let in_flight = request.request().conn_data::<RequestTracker>().map(RequestTracker::start_request);
+    let in_flight = request.request().conn_data::<RequestTracker>().map(RequestTracker::begin_request);
     let outcome = AssertUnwindSafe(next.call(request)).catch_unwind().instrument(span.clone()).await;
     drop(in_flight);
     let _inside = span.entered();
-    let report = |route: &str, status: StatusCode, replayed: bool| {
+    let record_response = |route: &str, status: StatusCode, replayed: bool| {
         let duration = started.elapsed();
         let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         tracing::info!(route, status = status.as_u16(), duration_us, "answered");
@@ -71,7 +71,7 @@ pub(crate) async fn log_request(
                 trace.record("otel.status_code", "error");
             }
         }
-        dependencies.observer.answered(&Answered { route, method, status, duration, replayed });
+        dependencies.observer.request_completed(&CompletedRequest { route, method, status, duration, replayed });
     };
     let failed = match outcome {
         Ok(Ok(response)) => {
@@ -79,7 +79,7 @@ pub(crate) async fn log_request(
             let response = finish(response.map_into_boxed_body(), id, &dependencies);
             let route = request.match_pattern();
             let replayed = response.headers().contains_key(IDEMPOTENT_REPLAYED);
-            report(route.as_deref().unwrap_or(UNKNOWN_ROUTE), response.status(), replayed);
+            record_response(route.as_deref().unwrap_or(UNKNOWN_ROUTE), response.status(), replayed);
             return Ok(ServiceResponse::new(request, response));
         }
         Ok(Err(error)) => error,
@@ -87,14 +87,14 @@ pub(crate) async fn log_request(
     };
     // The request went down with what failed. Its response is kept in the error.
     let response = finish(failed.error_response(), id, &dependencies);
-    report(UNKNOWN_ROUTE, response.status(), false);
+    record_response(UNKNOWN_ROUTE, response.status(), false);
     Err(InternalError::from_response(failed, response).into())
 }
 
 /// A response as it is sent.
 fn finish(response: HttpResponse, id: HeaderValue, dependencies: &HttpDependencies) -> HttpResponse {
-    if let Some(RefusedBudget(budget)) = response.extensions().get() {
-        dependencies.observer.over_budget(budget);
+    if let Some(ExceededBudget(budget)) = response.extensions().get() {
+        dependencies.observer.budget_exceeded(budget);
     }
     let mut response = error::render(response, dependencies.render_error);
     set_common_headers(response.headers_mut(), id, dependencies);
@@ -119,9 +119,9 @@ pub(crate) mod tests {
 
     use crate::body::BodyLimits;
     use crate::client_address::Proxies;
-    use crate::detached::Detached;
-    use crate::limits::Limits;
-    use crate::observer::Unobserved;
+    use crate::detached::DetachedTasks;
+    use crate::limits::RateLimits;
+    use crate::observer::NoopObserver;
     use crate::request_id::REQUEST_ID;
 
     /// Dependencies with nothing behind them but a clock and ids.
@@ -137,13 +137,13 @@ pub(crate) mod tests {
             directory: Arc::new(MockWorkspaceDirectory::new()),
             authenticate: Authenticate::new(Arc::new(MockWorkspaceDirectory::new()), clock.clone()),
             references: Arc::new(ReferenceSigner::new(secret, Vec::new())),
-            limits: Arc::new(Limits::off()),
+            limits: Arc::new(RateLimits::disabled()),
             bodies: BodyLimits::new(Duration::from_secs(30), 1024),
             base_url: BaseUrl::parse("base_url", "http://localhost").unwrap(),
             proxies: Proxies::none(),
             default_workspace: None,
-            observer: Arc::new(Unobserved),
-            detached: Detached::on(tokio::runtime::Handle::current()),
+            observer: Arc::new(NoopObserver),
+            detached: DetachedTasks::new(tokio::runtime::Handle::current()),
             render_error: |_, message| (HeaderValue::from_static("text/plain"), message.to_owned().into()),
             ids,
             clock,
@@ -157,7 +157,7 @@ pub(crate) mod tests {
     #[actix_web::test]
     async fn a_panic_becomes_a_500_and_the_next_request_is_served() {
         let routes = web::scope("")
-            .wrap(from_fn(log_request))
+            .wrap(from_fn(instrument_request))
             .route("/panic", web::get().to(panicking))
             .route("/good", web::get().to(HttpResponse::Ok));
         let app = test::init_service(App::new().app_data(web::Data::new(dependencies())).service(routes)).await;
@@ -174,7 +174,7 @@ pub(crate) mod tests {
 
     #[actix_web::test]
     async fn a_panicking_task_is_an_error_of_its_caller() {
-        let detached = Detached::on(tokio::runtime::Handle::current());
+        let detached = DetachedTasks::new(tokio::runtime::Handle::current());
         let panicked = detached
             .run(async {
                 if true {

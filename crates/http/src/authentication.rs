@@ -12,7 +12,7 @@ use roadmap_domain::usecase::authenticate::{Authenticated, AuthenticationError, 
 use crate::dependencies::HttpDependencies;
 use crate::error::HttpError;
 use crate::headers::single_value;
-use crate::workspace::{record_workspace, subdomain_of_host};
+use crate::workspace::{record_workspace_in_span, subdomain_of_host};
 
 /// The header with the key.
 pub const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -32,7 +32,7 @@ pub async fn authenticate(
         Err(error) => return Ok(request.into_response(error.error_response())),
     };
     let admission = dependencies.limits.admit(&credential);
-    let mut response = match admission.refused() {
+    let mut response = match admission.check() {
         Ok(()) => {
             request.extensions_mut().insert(credential);
             next.call(request).await?.map_into_boxed_body()
@@ -51,20 +51,20 @@ async fn identify(
     request: &ServiceRequest,
 ) -> Result<Credential, HttpError> {
     let origin = dependencies.proxies.origin(request.headers(), request.peer_addr())?;
-    let recognised = match recognise(dependencies, request.headers(), origin.host).await {
+    let recognised = match look_up_caller(dependencies, request.headers(), origin.host).await {
         Ok(recognised) => recognised,
         Err(AuthenticationError::Rejected(cause)) => {
             dependencies.limits.record_failure(origin.address)?;
             tracing::debug!(cause = cause.name(), "a caller was rejected");
-            dependencies.observer.rejected(cause);
+            dependencies.observer.authentication_rejected(cause);
             return Err(RoadmapError::Unauthenticated.into());
         }
         Err(error @ AuthenticationError::Store(_)) => return Err(RoadmapError::from(error).into()),
     };
-    record_workspace(&recognised.credential.workspace);
+    record_workspace_in_span(&recognised.credential.workspace);
     if recognised.needs_last_use_update {
         let (authenticate, credential) = (dependencies.authenticate.clone(), recognised.credential.clone());
-        dependencies.detached.start(async move {
+        dependencies.detached.spawn(async move {
             if let Err(error) = authenticate.record_use(&credential).await {
                 tracing::warn!(error = %ErrorChain::new(&error), "the use of an API key could not be recorded");
             }
@@ -73,7 +73,7 @@ async fn identify(
     Ok(recognised.credential)
 }
 
-async fn recognise(
+async fn look_up_caller(
     dependencies: &HttpDependencies,
     headers: &HeaderMap,
     host: Option<&str>,

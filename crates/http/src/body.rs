@@ -33,34 +33,34 @@ const DRAIN_PIECE: usize = 64 * 1024;
 const DRAIN_PAUSE: Duration = Duration::from_millis(4);
 
 /// How many bytes an upload may have before the part with its file.
-const BEFORE_FILE_LIMIT: usize = JSON_LIMIT;
+const PREAMBLE_LIMIT: usize = JSON_LIMIT;
 
 /// After how many bytes of an upload other requests of the same thread get their turn.
 const YIELD_AFTER: usize = 64 * 1024;
 
 /// The least rate of an upload, in bytes per second.
-const LEAST_RATE: u64 = 10 * 1024;
+const MIN_UPLOAD_RATE: u64 = 10 * 1024;
 
 /// How long an upload may be slower than that.
-const GRACE: Duration = Duration::from_secs(10);
+const GRACE_PERIOD: Duration = Duration::from_secs(10);
 
 /// What bodies may cost.
 #[derive(Clone)]
 pub struct BodyLimits {
     /// How long a whole body may take, and an upload until its file begins or with nothing arriving.
     timeout: Duration,
-    memory: Arc<Memory>,
+    memory: Arc<MemoryBudget>,
 }
 
 /// Bytes of bodies that are being read, of all connections of the process.
-struct Memory {
+struct MemoryBudget {
     used: AtomicUsize,
     limit: usize,
 }
 
 /// Part of the memory, given back when it is dropped.
-pub struct Reserved {
-    memory: Arc<Memory>,
+pub struct MemoryReservation {
+    memory: Arc<MemoryBudget>,
     bytes: usize,
 }
 
@@ -68,11 +68,11 @@ impl BodyLimits {
     /// Bodies that take at most `timeout`, and together at most `memory` bytes.
     #[must_use]
     pub fn new(timeout: Duration, memory: usize) -> Self {
-        Self { timeout, memory: Arc::new(Memory { used: AtomicUsize::new(0), limit: memory }) }
+        Self { timeout, memory: Arc::new(MemoryBudget { used: AtomicUsize::new(0), limit: memory }) }
     }
 
-    fn reserved(&self) -> Reserved {
-        Reserved { memory: self.memory.clone(), bytes: 0 }
+    fn empty_reservation(&self) -> MemoryReservation {
+        MemoryReservation { memory: self.memory.clone(), bytes: 0 }
     }
 
     /// Reads a whole body of at most `limit` bytes. One that is larger is read on for a while before it is refused.
@@ -81,8 +81,12 @@ impl BodyLimits {
     ///
     /// # Errors
     /// 408 when it takes too long, 413 when it is larger, 503 when too many bodies are being read, 400 when it breaks off.
-    pub async fn read(&self, payload: &mut Payload, limit: usize) -> Result<(Bytes, Reserved), HttpError> {
-        let mut reserved = self.reserved();
+    pub async fn read_body(
+        &self,
+        payload: &mut Payload,
+        limit: usize,
+    ) -> Result<(Bytes, MemoryReservation), HttpError> {
+        let mut reserved = self.empty_reservation();
         let mut body = BytesMut::new();
         let mut read = 0;
         let mut pace = DrainPace::default();
@@ -103,16 +107,16 @@ impl BodyLimits {
     }
 
     /// The body of an upload, which ends when it arrives too slowly, or is too long before its file.
-    pub fn upload(&self, body: Payload) -> UploadBody {
-        UploadBody(Rc::new(RefCell::new(Arriving {
+    pub fn upload_body(&self, body: Payload) -> UploadBody {
+        UploadBody(Rc::new(RefCell::new(UploadState {
             body,
             received: 0,
-            allowed: Some(BEFORE_FILE_LIMIT),
-            file_has_begun: false,
+            allowed: Some(PREAMBLE_LIMIT),
+            has_file_begun: false,
             timed_out: false,
-            exceeded: false,
+            too_large: false,
             timer: Box::pin(sleep_until(Instant::now())),
-            waits_since: None,
+            waiting_since: None,
             waited: Duration::ZERO,
             since_yield: 0,
             timeout: self.timeout,
@@ -120,17 +124,17 @@ impl BodyLimits {
     }
 }
 
-impl Reserved {
+impl MemoryReservation {
     fn grow(&mut self, bytes: usize) -> Result<(), HttpError> {
-        let Memory { used, limit } = &*self.memory;
+        let MemoryBudget { used, limit } = &*self.memory;
         let before = used.fetch_add(bytes, Ordering::SeqCst);
         self.bytes += bytes;
         // Dropping this gives back what was too much.
-        if before + bytes > *limit { Err(HttpError::BodiesFull) } else { Ok(()) }
+        if before + bytes > *limit { Err(HttpError::BodyMemoryExhausted) } else { Ok(()) }
     }
 }
 
-impl Drop for Reserved {
+impl Drop for MemoryReservation {
     fn drop(&mut self) {
         self.memory.used.fetch_sub(self.bytes, Ordering::SeqCst);
     }
@@ -138,14 +142,14 @@ impl Drop for Reserved {
 
 /// The body of an upload, shared by the parser of its parts and the handler.
 #[derive(Clone)]
-pub struct UploadBody(Rc<RefCell<Arriving>>);
+pub struct UploadBody(Rc<RefCell<UploadState>>);
 
 impl UploadBody {
     /// The file has begun: it is as long as it is, and has as much time as it needs at the least rate.
-    pub fn file_begins(&self) {
-        let mut arriving = self.0.borrow_mut();
-        arriving.allowed = None;
-        arriving.file_has_begun = true;
+    pub fn begin_file(&self) {
+        let mut state = self.0.borrow_mut();
+        state.allowed = None;
+        state.has_file_begun = true;
     }
 
     /// Whether the body was cut because it arrived too slowly.
@@ -154,17 +158,17 @@ impl UploadBody {
     }
 
     /// Whether the body was cut because it was too long.
-    pub fn has_exceeded(&self) -> bool {
-        self.0.borrow().exceeded
+    pub fn is_too_large(&self) -> bool {
+        self.0.borrow().too_large
     }
 
     /// Reads what is left, if that is not too much, and throws it away, so that the client gets to read the response
     /// instead of a reset connection.
     pub async fn drain(mut self) {
         {
-            let mut arriving = self.0.borrow_mut();
-            arriving.allowed = Some(DRAIN_LIMIT);
-            arriving.exceeded = false;
+            let mut state = self.0.borrow_mut();
+            state.allowed = Some(DRAIN_LIMIT);
+            state.too_large = false;
         }
         let mut pace = DrainPace::default();
         while let Some(Ok(bytes)) = self.next().await {
@@ -199,33 +203,33 @@ impl Stream for UploadBody {
 }
 
 /// Only the time in which the service waits for the client counts, not the time in which the storage is slow.
-struct Arriving {
+struct UploadState {
     body: Payload,
     received: u64,
     /// How many more bytes are read; `None` is all of them.
     allowed: Option<usize>,
-    file_has_begun: bool,
+    has_file_begun: bool,
     timed_out: bool,
-    exceeded: bool,
+    too_large: bool,
     timer: Pin<Box<Sleep>>,
-    waits_since: Option<Instant>,
+    waiting_since: Option<Instant>,
     waited: Duration,
     /// Bytes since others had their turn.
     since_yield: usize,
     timeout: Duration,
 }
 
-impl Arriving {
+impl UploadState {
     /// How much longer the client may let the service wait.
-    fn patience(&self) -> Duration {
-        let at_least_rate = Duration::from_millis(self.received * 1_000 / LEAST_RATE);
-        let by_rate = (GRACE + at_least_rate).saturating_sub(self.waited);
-        let timeout = if self.file_has_begun { self.timeout } else { self.timeout.saturating_sub(self.waited) };
+    fn remaining_wait(&self) -> Duration {
+        let at_min_rate = Duration::from_millis(self.received * 1_000 / MIN_UPLOAD_RATE);
+        let by_rate = (GRACE_PERIOD + at_min_rate).saturating_sub(self.waited);
+        let timeout = if self.has_file_begun { self.timeout } else { self.timeout.saturating_sub(self.waited) };
         by_rate.min(timeout)
     }
 
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, PayloadError>>> {
-        if self.timed_out || self.exceeded {
+        if self.timed_out || self.too_large {
             return Poll::Ready(None);
         }
         if self.since_yield > YIELD_AFTER {
@@ -236,23 +240,23 @@ impl Arriving {
         }
         match self.body.poll_next_unpin(context) {
             Poll::Ready(Some(Ok(bytes))) => {
-                self.waited += self.waits_since.take().map_or(Duration::ZERO, |since| since.elapsed());
+                self.waited += self.waiting_since.take().map_or(Duration::ZERO, |since| since.elapsed());
                 self.since_yield += bytes.len();
                 self.received += bytes.len() as u64;
                 if let Some(allowed) = self.allowed {
                     let left = allowed.checked_sub(bytes.len());
-                    self.exceeded = left.is_none();
+                    self.too_large = left.is_none();
                     self.allowed = Some(left.unwrap_or(0));
                 }
-                Poll::Ready((!self.exceeded).then_some(Ok(bytes)))
+                Poll::Ready((!self.too_large).then_some(Ok(bytes)))
             }
             Poll::Ready(other) => Poll::Ready(other),
             Poll::Pending => {
                 self.since_yield = 0;
-                if self.waits_since.is_none() {
+                if self.waiting_since.is_none() {
                     let now = Instant::now();
-                    let end = now + self.patience();
-                    self.waits_since = Some(now);
+                    let end = now + self.remaining_wait();
+                    self.waiting_since = Some(now);
                     self.timer.as_mut().reset(end);
                 }
                 if self.timer.as_mut().poll(context).is_pending() {
@@ -271,7 +275,7 @@ mod tests {
     use futures_util::stream;
 
     /// A body of pieces of this size, each so long after the one before.
-    fn dripping(pieces: usize, size: usize, every: Duration) -> Payload {
+    fn slow_body(pieces: usize, size: usize, every: Duration) -> Payload {
         let pieces = stream::unfold(0, move |sent| async move {
             if sent == pieces {
                 return None;
@@ -287,34 +291,34 @@ mod tests {
     }
 
     async fn read(limits: &BodyLimits, mut payload: Payload) -> Result<usize, HttpError> {
-        limits.read(&mut payload, 600).await.map(|(body, _)| body.len())
+        limits.read_body(&mut payload, 600).await.map(|(body, _)| body.len())
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_body_has_one_deadline() {
         let began = Instant::now();
-        let outcome = read(&limits(), dripping(1_000, 1, Duration::from_secs(10))).await;
+        let outcome = read(&limits(), slow_body(1_000, 1, Duration::from_secs(10))).await;
         assert!(matches!(outcome, Err(HttpError::BodyTimeout)));
         assert_eq!(began.elapsed().as_secs(), 30);
-        assert_eq!(read(&limits(), dripping(29, 1, Duration::from_secs(1))).await.unwrap(), 29);
+        assert_eq!(read(&limits(), slow_body(29, 1, Duration::from_secs(1))).await.unwrap(), 29);
     }
 
     #[tokio::test(start_paused = true)]
     async fn bodies_share_a_memory_budget_and_release_it() {
         let limits = limits();
-        let mut first = dripping(1, 600, Duration::ZERO);
-        let held = limits.read(&mut first, 600).await.unwrap();
-        assert!(matches!(read(&limits, dripping(5, 100, Duration::ZERO)).await, Err(HttpError::BodiesFull)));
-        assert_eq!(read(&limits, dripping(4, 100, Duration::ZERO)).await.unwrap(), 400);
+        let mut first = slow_body(1, 600, Duration::ZERO);
+        let held = limits.read_body(&mut first, 600).await.unwrap();
+        assert!(matches!(read(&limits, slow_body(5, 100, Duration::ZERO)).await, Err(HttpError::BodyMemoryExhausted)));
+        assert_eq!(read(&limits, slow_body(4, 100, Duration::ZERO)).await.unwrap(), 400);
         drop(held);
-        assert_eq!(read(&limits, dripping(5, 100, Duration::ZERO)).await.unwrap(), 500);
+        assert_eq!(read(&limits, slow_body(5, 100, Duration::ZERO)).await.unwrap(), 500);
         assert_eq!(limits.memory.used.load(Ordering::SeqCst), 0);
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_oversized_body_takes_no_memory_beyond_the_limit() {
         let limits = limits();
-        let outcome = read(&limits, dripping(1_000, 1_000, Duration::ZERO)).await;
+        let outcome = read(&limits, slow_body(1_000, 1_000, Duration::ZERO)).await;
         assert!(matches!(outcome, Err(HttpError::TooLarge { limit: 600 })));
         assert_eq!(limits.memory.used.load(Ordering::SeqCst), 0);
     }
@@ -332,29 +336,29 @@ mod tests {
     }
 
     /// How an upload that drips ends: bytes, whether it timed out, whether it was too long, seconds.
-    async fn upload(payload: Payload, file_begins: bool, storage: Duration) -> (usize, bool, bool, u64) {
-        let mut body = limits().upload(payload);
-        if file_begins {
-            body.file_begins();
+    async fn upload(payload: Payload, begin_file: bool, storage: Duration) -> (usize, bool, bool, u64) {
+        let mut body = limits().upload_body(payload);
+        if begin_file {
+            body.begin_file();
         }
         let (began, mut received) = (Instant::now(), 0);
         while let Some(piece) = body.next().await {
             received += piece.unwrap().len();
             sleep(storage).await;
         }
-        (received, body.has_timed_out(), body.has_exceeded(), began.elapsed().as_secs())
+        (received, body.has_timed_out(), body.is_too_large(), began.elapsed().as_secs())
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_upload_has_a_minimum_rate_after_ten_seconds() {
         let second = Duration::from_secs(1);
         // A byte a second: ten seconds, and a millisecond for the ten bytes.
-        assert_eq!(upload(dripping(1_000, 1, second), true, Duration::ZERO).await, (10, true, false, 10));
+        assert_eq!(upload(slow_body(1_000, 1, second), true, Duration::ZERO).await, (10, true, false, 10));
         // Half the rate: twenty seconds, of which ten are for the bytes.
-        let (_, timed_out, _, seconds) = upload(dripping(1_000, 5 * 1024, second), true, Duration::ZERO).await;
+        let (_, timed_out, _, seconds) = upload(slow_body(1_000, 5 * 1024, second), true, Duration::ZERO).await;
         assert_eq!((timed_out, seconds), (true, 19));
         // The rate, for as long as it takes.
-        let (received, timed_out, ..) = upload(dripping(300, 11 * 1024, second), true, Duration::ZERO).await;
+        let (received, timed_out, ..) = upload(slow_body(300, 11 * 1024, second), true, Duration::ZERO).await;
         assert_eq!((received, timed_out), (300 * 11 * 1024, false));
         // Nothing at all behind a quick megabyte.
         let stuck = stream::iter([Ok(Bytes::from(vec![b'x'; 1024 * 1024]))]).chain(stream::pending());
@@ -365,8 +369,8 @@ mod tests {
     #[tokio::test]
     async fn an_endless_upload_yields_to_other_tasks() {
         let endless = stream::repeat_with(|| Ok(Bytes::from_static(&[b'x'; 1_024])));
-        let upload = limits().upload(Payload::Stream { payload: Box::pin(endless) });
-        upload.file_begins();
+        let upload = limits().upload_body(Payload::Stream { payload: Box::pin(endless) });
+        upload.begin_file();
         let read = upload.for_each(|_| std::future::ready(()));
         tokio::select! {
             biased;
@@ -378,17 +382,17 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn slow_storage_does_not_count_against_an_upload() {
         let (received, timed_out, ..) =
-            upload(dripping(100, 100, Duration::from_millis(10)), true, Duration::from_secs(60)).await;
+            upload(slow_body(100, 100, Duration::from_millis(10)), true, Duration::from_secs(60)).await;
         assert_eq!((received, timed_out), (10_000, false));
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_parts_before_a_file_are_bounded_in_bytes_and_time() {
-        let (received, timed_out, exceeded, _) =
-            upload(dripping(1_000, 1024 * 1024, Duration::ZERO), false, Duration::ZERO).await;
-        assert_eq!((received, timed_out, exceeded), (BEFORE_FILE_LIMIT, false, true));
+        let (received, timed_out, too_large, _) =
+            upload(slow_body(1_000, 1024 * 1024, Duration::ZERO), false, Duration::ZERO).await;
+        assert_eq!((received, timed_out, too_large), (PREAMBLE_LIMIT, false, true));
         let (_, timed_out, _, seconds) =
-            upload(dripping(1_000, 20 * 1024, Duration::from_secs(1)), false, Duration::ZERO).await;
+            upload(slow_body(1_000, 20 * 1024, Duration::from_secs(1)), false, Duration::ZERO).await;
         assert_eq!((timed_out, seconds), (true, 30));
     }
 }

@@ -17,17 +17,17 @@ use tokio::time::{Instant, Sleep, sleep};
 
 /// How long nothing may come between two calls: a little longer than the library gives to that. It cuts a
 /// head of which the beginning came with the call before, which to the library is no pause.
-const BETWEEN_CALLS: Duration = Duration::from_secs(6);
+const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(6);
 
 /// How long a head may take from its first byte, as long as the library gives to the first one.
-const HEAD: Duration = Duration::from_secs(5);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How many bytes may come without a request that is being answered: a head has 128 KB at most. What is more is the rest of
 /// a body that was not read, and the HTTP library would throw it away for as long as it comes.
-const UNASKED: usize = 1024 * 1024;
+const MAX_BYTES_OUTSIDE_REQUESTS: usize = 1024 * 1024;
 
 /// How long nothing of an answer may be taken.
-const UNREAD: Duration = Duration::from_secs(60);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Counts the requests of a connection, and knows whether one is in flight.
 #[derive(Debug, Clone, Default)]
@@ -41,7 +41,7 @@ struct TrackerState {
 
 impl RequestTracker {
     /// A request is in flight until the returned guard is dropped.
-    pub(crate) fn start_request(&self) -> InFlightGuard {
+    pub(crate) fn begin_request(&self) -> InFlightGuard {
         self.0.started.set(self.0.started.get().wrapping_add(1));
         self.0.is_in_flight.set(true);
         InFlightGuard(self.0.clone())
@@ -61,33 +61,33 @@ impl Drop for InFlightGuard {
 /// A connection that ends when its other end does nothing for too long.
 pub(crate) struct Connection<T> {
     io: T,
-    requests: RequestTracker,
+    tracker: RequestTracker,
     /// While there is no request.
-    pause: Option<Pause>,
+    idle: Option<IdleState>,
     /// Runs while nothing can be written.
-    stalled: Option<Pin<Box<Sleep>>>,
+    write_timer: Option<Pin<Box<Sleep>>>,
 }
 
 /// The time without a call: first nothing comes, then a head.
-struct Pause {
+struct IdleState {
     /// How many calls there were before.
-    before: u64,
-    has_begun: bool,
+    requests_before: u64,
+    has_head_bytes: bool,
     /// How many bytes have come.
     bytes: usize,
-    end: Pin<Box<Sleep>>,
+    deadline: Pin<Box<Sleep>>,
 }
 
-impl Pause {
-    fn new(before: u64) -> Self {
-        Self { before, has_begun: false, bytes: 0, end: Box::pin(sleep(BETWEEN_CALLS)) }
+impl IdleState {
+    fn new(requests_before: u64) -> Self {
+        Self { requests_before, has_head_bytes: false, bytes: 0, deadline: Box::pin(sleep(KEEP_ALIVE_TIMEOUT)) }
     }
 
     /// So many bytes of a head have come.
-    fn receive_head_bytes(&mut self, bytes: usize) {
+    fn record_head_bytes(&mut self, bytes: usize) {
         self.bytes += bytes;
-        if !std::mem::replace(&mut self.has_begun, true) {
-            self.end.as_mut().reset(Instant::now() + HEAD);
+        if !std::mem::replace(&mut self.has_head_bytes, true) {
+            self.deadline.as_mut().reset(Instant::now() + HEAD_TIMEOUT);
         }
     }
 }
@@ -95,33 +95,33 @@ impl Pause {
 impl<T> Connection<T> {
     /// A connection by way of `io`.
     pub(crate) fn new(io: T) -> Self {
-        Self { io, requests: RequestTracker::default(), pause: None, stalled: None }
+        Self { io, tracker: RequestTracker::default(), idle: None, write_timer: None }
     }
 
     /// The tracker of its requests.
-    pub(crate) fn requests(&self) -> &RequestTracker {
-        &self.requests
+    pub(crate) fn tracker(&self) -> &RequestTracker {
+        &self.tracker
     }
 
     /// The pause between two calls, when there is one now.
-    fn pause(&mut self) -> Option<&mut Pause> {
-        let TrackerState { started, is_in_flight } = &*self.requests.0;
-        let running = self.pause.take().filter(|pause| pause.before == started.get());
+    fn idle_state(&mut self) -> Option<&mut IdleState> {
+        let TrackerState { started, is_in_flight } = &*self.tracker.0;
+        let running = self.idle.take().filter(|idle| idle.requests_before == started.get());
         if is_in_flight.get() {
             return None;
         }
-        Some(self.pause.insert(running.unwrap_or_else(|| Pause::new(started.get()))))
+        Some(self.idle.insert(running.unwrap_or_else(|| IdleState::new(started.get()))))
     }
 
     /// Whether nothing could be written for too long.
-    fn has_stalled(&mut self, context: &mut Context<'_>) -> bool {
-        self.stalled.get_or_insert_with(|| Box::pin(sleep(UNREAD))).as_mut().poll(context).is_ready()
+    fn is_write_timed_out(&mut self, context: &mut Context<'_>) -> bool {
+        self.write_timer.get_or_insert_with(|| Box::pin(sleep(WRITE_TIMEOUT))).as_mut().poll(context).is_ready()
     }
 
     /// Something was written: a response is on its way.
     fn reset_timers(&mut self) {
-        self.pause = None;
-        self.stalled = None;
+        self.idle = None;
+        self.write_timer = None;
     }
 }
 
@@ -130,16 +130,20 @@ impl<T: AsyncRead + Unpin> AsyncRead for Connection<T> {
         let this = self.get_mut();
         let filled = buffer.filled().len();
         let polled = Pin::new(&mut this.io).poll_read(context, buffer);
-        let Some(pause) = this.pause() else { return polled };
+        let Some(idle) = this.idle_state() else { return polled };
         if buffer.filled().len() > filled {
-            pause.receive_head_bytes(buffer.filled().len() - filled);
+            idle.record_head_bytes(buffer.filled().len() - filled);
         }
-        if pause.bytes > UNASKED {
+        if idle.bytes > MAX_BYTES_OUTSIDE_REQUESTS {
             buffer.set_filled(filled);
             return Poll::Ready(Ok(()));
         }
         // Nothing read is the end of what comes in. An answer that is on its way still goes out.
-        if polled.is_pending() && pause.end.as_mut().poll(context).is_ready() { Poll::Ready(Ok(())) } else { polled }
+        if polled.is_pending() && idle.deadline.as_mut().poll(context).is_ready() {
+            Poll::Ready(Ok(()))
+        } else {
+            polled
+        }
     }
 }
 
@@ -149,7 +153,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Connection<T> {
         let polled = Pin::new(&mut this.io).poll_write(context, bytes);
         if polled.is_ready() {
             this.reset_timers();
-        } else if this.has_stalled(context) {
+        } else if this.is_write_timed_out(context) {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
         polled
@@ -159,8 +163,8 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Connection<T> {
         let this = self.get_mut();
         // The library may wait for nothing at all behind an answer to a body that it has not read. It is woken when the
         // pause is over, and then reads its end.
-        if let Some(pause) = this.pause() {
-            let _ = pause.end.as_mut().poll(context);
+        if let Some(idle) = this.idle_state() {
+            let _ = idle.deadline.as_mut().poll(context);
         }
         Pin::new(&mut this.io).poll_flush(context)
     }
@@ -181,7 +185,7 @@ mod tests {
     }
 
     /// What happens within an hour of the tests' clock, which passes at once.
-    async fn soon<T>(work: impl Future<Output = T>) -> T {
+    async fn within_an_hour<T>(work: impl Future<Output = T>) -> T {
         tokio::time::timeout(Duration::from_secs(3_600), work).await.expect("it happens")
     }
 
@@ -201,7 +205,7 @@ mod tests {
                 while ours.read(&mut [0; 8]).await.unwrap() > 0 {}
                 began.elapsed()
             };
-            let end = quiet + HEAD;
+            let end = quiet + HEAD_TIMEOUT;
             tokio::select! {
                 () = dripping => panic!("it goes on for ever"),
                 elapsed = reading => assert!(elapsed >= end && elapsed < end + Duration::from_secs(1), "{elapsed:?}"),
@@ -213,8 +217,8 @@ mod tests {
     async fn an_idle_connection_is_closed() {
         let (mut ours, _theirs) = connected(64);
         let began = Instant::now();
-        assert_eq!(soon(ours.read(&mut [0; 8])).await.unwrap(), 0);
-        assert!(began.elapsed() >= BETWEEN_CALLS && began.elapsed() < BETWEEN_CALLS + Duration::from_secs(1));
+        assert_eq!(within_an_hour(ours.read(&mut [0; 8])).await.unwrap(), 0);
+        assert!(began.elapsed() >= KEEP_ALIVE_TIMEOUT && began.elapsed() < KEEP_ALIVE_TIMEOUT + Duration::from_secs(1));
     }
 
     #[tokio::test(start_paused = true)]
@@ -230,7 +234,7 @@ mod tests {
         };
         tokio::select! {
             () = sending => panic!("it is read for ever"),
-            read = reading => assert_eq!(read, UNASKED),
+            read = reading => assert_eq!(read, MAX_BYTES_OUTSIDE_REQUESTS),
         }
     }
 
@@ -240,13 +244,13 @@ mod tests {
         ours.write_all(b"x").await.unwrap();
         let began = Instant::now();
         let mut flushed = 0;
-        soon(std::future::poll_fn(|context| {
+        within_an_hour(std::future::poll_fn(|context| {
             flushed += 1;
             assert!(Pin::new(&mut ours).poll_flush(context).is_ready());
             if flushed == 1 { Poll::Pending } else { Poll::Ready(()) }
         }))
         .await;
-        assert!(began.elapsed() >= BETWEEN_CALLS && began.elapsed() < BETWEEN_CALLS + Duration::from_secs(1));
+        assert!(began.elapsed() >= KEEP_ALIVE_TIMEOUT && began.elapsed() < KEEP_ALIVE_TIMEOUT + Duration::from_secs(1));
     }
 
     #[tokio::test(start_paused = true)]
@@ -255,14 +259,14 @@ mod tests {
         for _ in 0..3 {
             theirs.write_all(b"a head").await.unwrap();
             assert_eq!(ours.read(&mut [0; 8]).await.unwrap(), 6);
-            let call = ours.requests().start_request();
-            let waiting = tokio::time::timeout(10 * BETWEEN_CALLS, ours.read(&mut [0; 8])).await;
+            let request = ours.tracker().begin_request();
+            let waiting = tokio::time::timeout(10 * KEEP_ALIVE_TIMEOUT, ours.read(&mut [0; 8])).await;
             assert!(waiting.is_err(), "a call is worked on");
-            drop(call);
-            let waiting = tokio::time::timeout(BETWEEN_CALLS * 9 / 10, ours.read(&mut [0; 8])).await;
+            drop(request);
+            let waiting = tokio::time::timeout(KEEP_ALIVE_TIMEOUT * 9 / 10, ours.read(&mut [0; 8])).await;
             assert!(waiting.is_err(), "the pause is not over");
         }
-        assert_eq!(soon(ours.read(&mut [0; 8])).await.unwrap(), 0);
+        assert_eq!(within_an_hour(ours.read(&mut [0; 8])).await.unwrap(), 0);
     }
 
     #[tokio::test(start_paused = true)]
@@ -270,8 +274,8 @@ mod tests {
         let (mut ours, _theirs) = connected(16);
         let began = Instant::now();
         ours.write_all(&[b'x'; 16]).await.unwrap();
-        let error = soon(ours.write_all(b"y")).await.unwrap_err();
-        assert_eq!((error.kind(), began.elapsed() >= UNREAD), (io::ErrorKind::TimedOut, true));
+        let error = within_an_hour(ours.write_all(b"y")).await.unwrap_err();
+        assert_eq!((error.kind(), began.elapsed() >= WRITE_TIMEOUT), (io::ErrorKind::TimedOut, true));
     }
 
     #[tokio::test(start_paused = true)]
@@ -279,11 +283,11 @@ mod tests {
         let (mut ours, mut theirs) = connected(16);
         let reading = async {
             for _ in 0..8 {
-                sleep(UNREAD * 9 / 10).await;
+                sleep(WRITE_TIMEOUT * 9 / 10).await;
                 theirs.read_exact(&mut [0; 16]).await.unwrap();
             }
         };
-        let (written, ()) = soon(async { tokio::join!(ours.write_all(&[b'x'; 128]), reading) }).await;
+        let (written, ()) = within_an_hour(async { tokio::join!(ours.write_all(&[b'x'; 128]), reading) }).await;
         written.unwrap();
     }
 
@@ -293,8 +297,8 @@ mod tests {
         let mut ours = Connection::new(BufWriter::new(ours));
         ours.write_all(b"x").await.unwrap();
         ours.flush().await.unwrap();
-        soon(theirs.read_exact(&mut [0; 1])).await.unwrap();
+        within_an_hour(theirs.read_exact(&mut [0; 1])).await.unwrap();
         ours.shutdown().await.unwrap();
-        assert_eq!(soon(theirs.read(&mut [0; 8])).await.unwrap(), 0);
+        assert_eq!(within_an_hour(theirs.read(&mut [0; 8])).await.unwrap(), 0);
     }
 }

@@ -10,9 +10,9 @@ use roadmap_domain::usecase::authenticate::Authenticate;
 
 use crate::body::BodyLimits;
 use crate::client_address::Proxies;
-use crate::detached::Detached;
+use crate::detached::DetachedTasks;
 use crate::error::ErrorRenderer;
-use crate::limits::Limits;
+use crate::limits::RateLimits;
 use crate::observer::Observer;
 
 /// What the middleware and the handlers of all surfaces have in common, once for each worker of the server.
@@ -26,7 +26,7 @@ pub struct HttpDependencies {
     /// Signs and verifies references.
     pub references: Arc<ReferenceSigner>,
     /// Limits how many requests may be made.
-    pub limits: Arc<Limits>,
+    pub limits: Arc<RateLimits>,
     /// Limits the time and memory of request bodies.
     pub bodies: BodyLimits,
     /// The URL of the service.
@@ -38,7 +38,7 @@ pub struct HttpDependencies {
     /// Receives the outcome of each request.
     pub observer: Arc<dyn Observer>,
     /// Runs work that outlives its request.
-    pub detached: Detached,
+    pub detached: DetachedTasks,
     /// Renders the errors that no surface has rendered.
     pub render_error: ErrorRenderer,
     /// Generates request ids.

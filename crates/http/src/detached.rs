@@ -15,29 +15,29 @@ use crate::error::HttpError;
 
 /// Runs work apart from the connections that ask for it.
 #[derive(Clone)]
-pub struct Detached {
+pub struct DetachedTasks {
     runtime: Handle,
     tracker: TaskTracker,
 }
 
-impl Detached {
+impl DetachedTasks {
     /// Runs work on this runtime.
     #[must_use]
-    pub fn on(runtime: Handle) -> Self {
+    pub fn new(runtime: Handle) -> Self {
         Self { runtime, tracker: TaskTracker::new() }
     }
 
     /// Runs `work` to its end, whether or not somebody still waits for it.
     ///
     /// # Errors
-    /// [`HttpError::Panicked`] when it panicked.
+    /// [`HttpError::TaskPanicked`] when it panicked.
     pub async fn run<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, HttpError> {
         let work = self.tracker.spawn_on(work.in_current_span(), &self.runtime);
-        work.await.map_err(HttpError::Panicked)
+        work.await.map_err(HttpError::TaskPanicked)
     }
 
     /// Runs `work` to its end; nobody waits for it.
-    pub fn start(&self, work: impl Future<Output = ()> + Send + 'static) {
+    pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.tracker.spawn_on(work.in_current_span(), &self.runtime);
     }
 
@@ -60,8 +60,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn drain_reports_unfinished_tasks() {
-        let detached = Detached::on(Handle::current());
-        detached.start(tokio::time::sleep(Duration::from_secs(10)));
+        let detached = DetachedTasks::new(Handle::current());
+        detached.spawn(tokio::time::sleep(Duration::from_secs(10)));
         assert_eq!(detached.in_flight(), 1);
         assert!(!detached.drain(Duration::from_secs(1)).await);
         assert!(detached.drain(Duration::from_secs(20)).await);

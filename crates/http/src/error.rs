@@ -46,15 +46,15 @@ pub enum HttpError {
     /// The body arrived too slowly.
     BodyTimeout,
     /// The bodies that are being read take all memory that they may.
-    BodiesFull,
+    BodyMemoryExhausted,
     /// Too many bodies with much markup wait to be read.
-    MarkupBusy,
+    MarkupQueueFull,
     /// The key, its workspace or the address without a key has used up its calls; there is one again in so many seconds.
-    TooManyCalls(u64),
+    TooManyRequests(u64),
     /// Too many keys were tried in vain from this address; one more may be in so many seconds.
     TooManyFailures(u64),
     /// The work behind the call panicked.
-    Panicked(tokio::task::JoinError),
+    TaskPanicked(tokio::task::JoinError),
     /// The handler panicked.
     HandlerPanicked,
 }
@@ -83,7 +83,7 @@ pub fn render(mut response: HttpResponse<BoxBody>, renderer: ErrorRenderer) -> H
 
 /// In the extensions of a response: the name of the budget that the request was over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RefusedBudget(pub(crate) &'static str);
+pub(crate) struct ExceededBudget(pub(crate) &'static str);
 
 /// The process's memory for bodies, in metrics.
 pub const BODY_MEMORY: &str = "body_memory";
@@ -92,8 +92,8 @@ pub const BODY_MEMORY: &str = "body_memory";
 pub const MARKUP_THREADS: &str = "markup_threads";
 
 /// The message of what clients cannot do anything about.
-pub const WENT_WRONG: &str = "Something went wrong";
-const UNAVAILABLE: &str = "Service is temporarily unavailable";
+pub const INTERNAL_ERROR_MESSAGE: &str = "Something went wrong";
+const UNAVAILABLE_MESSAGE: &str = "Service is temporarily unavailable";
 
 /// When to send a call again that was over a budget of the day, in seconds: an hour of the day is free again then.
 const BUDGET_RETRY_AFTER: u32 = 3_600;
@@ -132,10 +132,10 @@ impl HttpError {
                     RoadmapError::Store(
                         StoreError::Unavailable(_) | StoreError::Transient(_) | StoreError::OutcomeUnknown(_),
                     ) => {
-                        return fixed(StatusCode::SERVICE_UNAVAILABLE, UNAVAILABLE);
+                        return fixed(StatusCode::SERVICE_UNAVAILABLE, UNAVAILABLE_MESSAGE);
                     }
                     RoadmapError::Store(StoreError::Inconsistent { .. } | StoreError::Fatal(_)) => {
-                        return fixed(StatusCode::INTERNAL_SERVER_ERROR, WENT_WRONG);
+                        return fixed(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL_ERROR_MESSAGE);
                     }
                 };
                 (status, error.to_string())
@@ -161,16 +161,18 @@ impl HttpError {
                 };
                 (StatusCode::PAYLOAD_TOO_LARGE, format!("Request body must not be larger than {limit}"))
             }
-            Self::BodiesFull => fixed(StatusCode::SERVICE_UNAVAILABLE, "Too many request bodies at a time"),
-            Self::MarkupBusy => {
+            Self::BodyMemoryExhausted => fixed(StatusCode::SERVICE_UNAVAILABLE, "Too many request bodies at a time"),
+            Self::MarkupQueueFull => {
                 fixed(StatusCode::SERVICE_UNAVAILABLE, "Too many request bodies with much markup at a time")
             }
             Self::BodyTimeout => fixed(StatusCode::REQUEST_TIMEOUT, "Request body took too long to arrive"),
-            Self::TooManyCalls(_) => fixed(StatusCode::TOO_MANY_REQUESTS, "Too many calls, try again later"),
+            Self::TooManyRequests(_) => fixed(StatusCode::TOO_MANY_REQUESTS, "Too many calls, try again later"),
             Self::TooManyFailures(_) => {
                 fixed(StatusCode::TOO_MANY_REQUESTS, "Too many failed authentications, try again later")
             }
-            Self::Panicked(_) | Self::HandlerPanicked => fixed(StatusCode::INTERNAL_SERVER_ERROR, WENT_WRONG),
+            Self::TaskPanicked(_) | Self::HandlerPanicked => {
+                fixed(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL_ERROR_MESSAGE)
+            }
         }
     }
 
@@ -178,7 +180,7 @@ impl HttpError {
     fn chain(&self) -> String {
         let first: &(dyn Error + 'static) = match self {
             Self::Domain(error) => error,
-            Self::Panicked(error) => error,
+            Self::TaskPanicked(error) => error,
             other => return other.to_string(),
         };
         ErrorChain::new(first).to_string()
@@ -211,22 +213,22 @@ impl ResponseError for HttpError {
             response.insert_header((CONTENT_RANGE, format!("bytes */{length}")));
         }
         // Without a key, sending it again may do it twice.
-        let is_doubtful = matches!(self, Self::Domain(RoadmapError::OutcomeUnknown { has_key: false, .. }));
-        if has_retry_after(status) && !is_doubtful {
+        let may_have_been_applied = matches!(self, Self::Domain(RoadmapError::OutcomeUnknown { has_key: false, .. }));
+        if has_retry_after(status) && !may_have_been_applied {
             response.insert_header((RETRY_AFTER, "1"));
         }
         match self {
-            Self::BodiesFull => drop(response.extensions_mut().insert(RefusedBudget(BODY_MEMORY))),
-            Self::MarkupBusy => drop(response.extensions_mut().insert(RefusedBudget(MARKUP_THREADS))),
+            Self::BodyMemoryExhausted => drop(response.extensions_mut().insert(ExceededBudget(BODY_MEMORY))),
+            Self::MarkupQueueFull => drop(response.extensions_mut().insert(ExceededBudget(MARKUP_THREADS))),
             _ => {}
         }
         if let Self::Domain(RoadmapError::OverBudget(OverBudget { budget, .. })) = self {
-            response.extensions_mut().insert(RefusedBudget(budget.name()));
+            response.extensions_mut().insert(ExceededBudget(budget.name()));
             if status == StatusCode::TOO_MANY_REQUESTS {
                 response.insert_header((RETRY_AFTER, BUDGET_RETRY_AFTER));
             }
         }
-        if let Self::TooManyCalls(seconds) | Self::TooManyFailures(seconds) = self {
+        if let Self::TooManyRequests(seconds) | Self::TooManyFailures(seconds) = self {
             response.insert_header((RETRY_AFTER, *seconds));
         }
         response.extensions_mut().insert(ErrorMessage(message));
@@ -313,14 +315,14 @@ mod tests {
             (HttpError::BodyTimeout, 408, "Request body took too long to arrive", false),
             (HttpError::TooLarge { limit: 1024 * 1024 }, 413, "Request body must not be larger than 1 MB", false),
             (HttpError::TooLarge { limit: 4 * 1024 }, 413, "Request body must not be larger than 4 KB", false),
-            (HttpError::BodiesFull, 503, "Too many request bodies at a time", true),
-            (HttpError::MarkupBusy, 503, "Too many request bodies with much markup at a time", true),
+            (HttpError::BodyMemoryExhausted, 503, "Too many request bodies at a time", true),
+            (HttpError::MarkupQueueFull, 503, "Too many request bodies with much markup at a time", true),
             (HttpError::UnsupportedMediaType, 415, "Content-Type must be application/json", false),
             (HttpError::UnsupportedUploadType, 415, "Content-Type must be multipart/form-data", false),
             (HttpError::MalformedUpload, 400, "Request body is not valid multipart/form-data", false),
             (HttpError::RangeNotSatisfiable(7), 416, "Range not satisfiable", false),
             (HttpError::MalformedBody, 400, "Request body is not valid JSON", false),
-            (HttpError::TooManyCalls(7), 429, "Too many calls, try again later", true),
+            (HttpError::TooManyRequests(7), 429, "Too many calls, try again later", true),
             (HttpError::TooManyFailures(7), 429, "Too many failed authentications, try again later", true),
             (HttpError::HandlerPanicked, 500, "Something went wrong", false),
         ] {

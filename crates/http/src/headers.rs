@@ -10,13 +10,13 @@ pub const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-
 
 /// Browsers use only HTTPS for this host for a year. Each workspace's host says so for itself: the hosts below the
 /// base host may belong to somebody else.
-const HTTPS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
+const HSTS_ONE_YEAR: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// Sets the headers of every response. A response may be cached only if it says so itself.
 pub(crate) fn set_common_headers(headers: &mut HeaderMap, id: HeaderValue, dependencies: &HttpDependencies) {
     headers.insert(REQUEST_ID, id);
     if dependencies.base_url.is_https() {
-        headers.insert(STRICT_TRANSPORT_SECURITY, HTTPS_ONLY);
+        headers.insert(STRICT_TRANSPORT_SECURITY, HSTS_ONE_YEAR);
     }
     if !headers.contains_key(CACHE_CONTROL) {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -20,12 +20,12 @@ use crate::error::HttpError;
 ///
 /// # Errors
 /// None of its own.
-pub(crate) async fn check(
+pub(crate) async fn check_host(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let host = request.headers().get(HOST).map(|host| host.to_str().map_err(|_| HttpError::MalformedHost));
-    match host.transpose().and_then(|host| agree(host, request.uri())) {
+    match host.transpose().and_then(|host| check_target(host, request.uri())) {
         Ok(()) => Ok(next.call(request).await?.map_into_boxed_body()),
         Err(error) => Ok(request.into_response(error.error_response())),
     }
@@ -33,26 +33,30 @@ pub(crate) async fn check(
 
 /// Whether header and target name the same host. Most targets name none; an empty header is one of a
 /// client whose target has none to name.
-fn agree(host: Option<&str>, target: &Uri) -> Result<(), HttpError> {
-    let named = host.filter(|host| !host.is_empty()).map(Place::of).transpose()?;
+fn check_target(host: Option<&str>, target: &Uri) -> Result<(), HttpError> {
+    let named = host.filter(|host| !host.is_empty()).map(HostAndPort::parse).transpose()?;
     let Some(authority) = target.authority() else { return Ok(()) };
-    let targeted = Place::of(authority.as_str())?;
+    let targeted = HostAndPort::parse(authority.as_str())?;
     let port = match target.scheme_str() {
         Some("https") => 443,
         _ => 80,
     };
     // A call of HTTP/1.0 may have no header. It would then be the target's host that counts.
-    if named.is_some_and(|named| named.at(port) == targeted.at(port)) { Ok(()) } else { Err(HttpError::MalformedHost) }
+    if named.is_some_and(|named| named.with_default_port(port) == targeted.with_default_port(port)) {
+        Ok(())
+    } else {
+        Err(HttpError::MalformedHost)
+    }
 }
 
 /// A host and perhaps a port.
-struct Place {
+struct HostAndPort {
     name: String,
     port: Option<u16>,
 }
 
-impl Place {
-    fn of(raw: &str) -> Result<Self, HttpError> {
+impl HostAndPort {
+    fn parse(raw: &str) -> Result<Self, HttpError> {
         let authority = Authority::from_str(raw).map_err(|_| HttpError::MalformedHost)?;
         // What stands before an `@` is not for servers to see, and everything behind the name is a port.
         let behind = raw.strip_prefix(authority.host()).ok_or(HttpError::MalformedHost)?;
@@ -69,7 +73,7 @@ impl Place {
         if name.is_empty() { Err(HttpError::MalformedHost) } else { Ok(Self { name, port }) }
     }
 
-    fn at(&self, default: u16) -> (&str, u16) {
+    fn with_default_port(&self, default: u16) -> (&str, u16) {
         (&self.name, self.port.unwrap_or(default))
     }
 }
@@ -80,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_host_is_well_formed_and_the_same_in_target_and_header() {
-        for (host, target, is_fine) in [
+        for (host, target, is_valid) in [
             (Some("acme.example"), "/", true),
             (Some("acme.example:8443"), "/", true),
             (Some("acme.example:"), "/", true),
@@ -118,7 +122,7 @@ mod tests {
             (Some("."), "/", false),
         ] {
             let target = target.parse().unwrap();
-            assert_eq!(agree(host, &target).is_ok(), is_fine, "{host:?} {target}");
+            assert_eq!(check_target(host, &target).is_ok(), is_valid, "{host:?} {target}");
         }
     }
 }

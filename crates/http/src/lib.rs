@@ -54,8 +54,8 @@ pub fn configure(
     ];
     config.app_data(dependencies).service(
         web::scope("")
-            .wrap(from_fn(host::check))
-            .wrap(from_fn(access_log::log_request))
+            .wrap(from_fn(host::check_host))
+            .wrap(from_fn(access_log::instrument_request))
             .configure(surfaces)
             .configure(|config| routing::register(config, "", health))
             .default_service(routing::not_found()),

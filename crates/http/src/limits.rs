@@ -22,15 +22,15 @@ pub use limiter::Rate;
 use limiter::{BucketState, Limiter};
 
 /// Tells what each limit is (draft-ietf-httpapi-ratelimit-headers).
-const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// Tells how each limit stands.
-const STANDING: HeaderName = HeaderName::from_static("ratelimit");
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
 /// The names of the limits in these headers.
-const OF_KEY: &str = "default";
-const OF_WORKSPACE: &str = "workspace";
-const OF_ANONYMOUS: &str = "anonymous";
+const KEY_LIMIT: &str = "default";
+const WORKSPACE_LIMIT: &str = "workspace";
+const ANONYMOUS_LIMIT: &str = "anonymous";
 
 /// Time that only goes forward, whatever is done to the clock.
 pub trait Stopwatch: Send + Sync {
@@ -52,14 +52,14 @@ pub struct Rates {
 }
 
 /// Keeps the limits.
-pub struct Limits {
+pub struct RateLimits {
     keys: Option<Limiter<ApiKeyId>>,
     workspaces: Option<Limiter<WorkspaceId>>,
     failures: Option<Limiter<IpAddr>>,
     anonymous: Option<Limiter<IpAddr>>,
 }
 
-impl Limits {
+impl RateLimits {
     /// Buckets of these rates, all of them full.
     #[must_use]
     pub fn new(rates: Rates, stopwatch: &Arc<dyn Stopwatch>) -> Self {
@@ -73,7 +73,7 @@ impl Limits {
 
     /// No limit at all.
     #[must_use]
-    pub fn off() -> Self {
+    pub fn disabled() -> Self {
         Self { keys: None, workspaces: None, failures: None, anonymous: None }
     }
 
@@ -82,34 +82,34 @@ impl Limits {
     /// # Errors
     /// 429: there were too many from this address. It is no longer said that the key is wrong.
     pub(crate) fn record_failure(&self, address: IpAddr) -> Result<(), HttpError> {
-        let level = self.failures.as_ref().map(|failures| failures.take(network(address)));
-        refused(level, HttpError::TooManyFailures)
+        let state = self.failures.as_ref().map(|failures| failures.take(client_network(address)));
+        check_bucket(state, HttpError::TooManyFailures)
     }
 
     /// Counts a request to what needs no key, unless it is one too many.
     pub(crate) fn admit_anonymous(&self, address: IpAddr) -> Admission {
-        let take = |limiter: &Limiter<IpAddr>| (OF_ANONYMOUS, limiter.rate, limiter.take(network(address)));
+        let take = |limiter: &Limiter<IpAddr>| (ANONYMOUS_LIMIT, limiter.rate, limiter.take(client_network(address)));
         Admission { limits: [self.anonymous.as_ref().map(take), None] }
     }
 
     /// Counts a call, unless it is one too many: that counts nowhere.
     pub(crate) fn admit(&self, caller: &Credential) -> Admission {
         let (key, workspace) = (caller.key.id, caller.workspace.id);
-        let looked = self.levels(|keys| keys.look(key), |workspaces| workspaces.look(workspace));
-        if looked.refused().is_err() {
-            return looked;
+        let peeked = self.bucket_states(|keys| keys.peek(key), |workspaces| workspaces.peek(workspace));
+        if peeked.check().is_err() {
+            return peeked;
         }
-        self.levels(|keys| keys.take(key), |workspaces| workspaces.take(workspace))
+        self.bucket_states(|keys| keys.take(key), |workspaces| workspaces.take(workspace))
     }
 
-    fn levels(
+    fn bucket_states(
         &self,
         of_key: impl FnOnce(&Limiter<ApiKeyId>) -> BucketState,
         of_workspace: impl FnOnce(&Limiter<WorkspaceId>) -> BucketState,
     ) -> Admission {
-        let key = self.keys.as_ref().map(|keys| (OF_KEY, keys.rate, of_key(keys)));
+        let key = self.keys.as_ref().map(|keys| (KEY_LIMIT, keys.rate, of_key(keys)));
         let workspace =
-            self.workspaces.as_ref().map(|workspaces| (OF_WORKSPACE, workspaces.rate, of_workspace(workspaces)));
+            self.workspaces.as_ref().map(|workspaces| (WORKSPACE_LIMIT, workspaces.rate, of_workspace(workspaces)));
         Admission { limits: [key, workspace] }
     }
 }
@@ -128,7 +128,7 @@ pub async fn limit_anonymous(
         Err(error) => return Ok(request.into_response(error.error_response())),
     };
     let admission = dependencies.limits.admit_anonymous(address);
-    let mut response = match admission.refused() {
+    let mut response = match admission.check() {
         Ok(()) => next.call(request).await?.map_into_boxed_body(),
         Err(error) => request.into_response(error.error_response()),
     };
@@ -147,23 +147,23 @@ impl Admission {
     ///
     /// # Errors
     /// 429, with the time until all limits let it.
-    pub(crate) fn refused(&self) -> Result<(), HttpError> {
-        let levels = self.limits.into_iter().flatten().map(|(_, _, level)| level);
-        refused(levels.max_by_key(|level| level.retry_after), HttpError::TooManyCalls)
+    pub(crate) fn check(&self) -> Result<(), HttpError> {
+        let states = self.limits.into_iter().flatten().map(|(_, _, state)| state);
+        check_bucket(states.max_by_key(|state| state.retry_after), HttpError::TooManyRequests)
     }
 
     /// Writes the headers that report the status of the limits.
     pub(crate) fn write_headers(&self, headers: &mut HeaderMap) {
         let limits = self.limits.into_iter().flatten();
-        let (policies, standings): (Vec<_>, Vec<_>) = limits
-            .map(|(name, rate, level)| {
-                let (whole, refill) = (rate.burst(), whole_seconds(rate.refill()));
-                let refill_in = level.refill_in.map(|refill_in| format!(";t={}", whole_seconds(refill_in)));
-                let standing = format!("\"{name}\";r={}{}", level.remaining, refill_in.unwrap_or_default());
-                (format!("\"{name}\";q={whole};w={refill}"), standing)
+        let (policies, states): (Vec<_>, Vec<_>) = limits
+            .map(|(name, rate, state)| {
+                let (burst, refill) = (rate.burst(), ceil_seconds(rate.refill()));
+                let refill_in = state.refill_in.map(|refill_in| format!(";t={}", ceil_seconds(refill_in)));
+                let state_entry = format!("\"{name}\";r={}{}", state.remaining, refill_in.unwrap_or_default());
+                (format!("\"{name}\";q={burst};w={refill}"), state_entry)
             })
             .unzip();
-        for (header, entries) in [(POLICY, policies), (STANDING, standings)] {
+        for (header, entries) in [(RATE_LIMIT_POLICY, policies), (RATE_LIMIT, states)] {
             if !entries.is_empty()
                 && let Ok(value) = HeaderValue::try_from(entries.join(", "))
             {
@@ -173,21 +173,21 @@ impl Admission {
     }
 }
 
-fn refused(level: Option<BucketState>, error: impl FnOnce(u64) -> HttpError) -> Result<(), HttpError> {
-    match level.and_then(|level| level.retry_after) {
+fn check_bucket(state: Option<BucketState>, error: impl FnOnce(u64) -> HttpError) -> Result<(), HttpError> {
+    match state.and_then(|state| state.retry_after) {
         // A second that has all but passed is told, too: nobody is to come back at once.
-        Some(wait) => Err(error(whole_seconds(wait).max(1))),
+        Some(wait) => Err(error(ceil_seconds(wait).max(1))),
         None => Ok(()),
     }
 }
 
 /// So many seconds, rounded up.
-fn whole_seconds(time: Duration) -> u64 {
+fn ceil_seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
 
 /// What stands for an address: itself, or the /64 that one household or machine has of IPv6.
-fn network(address: IpAddr) -> IpAddr {
+fn client_network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             let [a, b, c, d, ..] = address.segments();

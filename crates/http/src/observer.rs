@@ -7,7 +7,7 @@ use roadmap_domain::usecase::authenticate::Rejection;
 
 /// A call that was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Answered<'a> {
+pub struct CompletedRequest<'a> {
     /// The pattern of its path, or [`UNKNOWN_ROUTE`].
     pub route: &'a str,
     /// One of the methods that there are, or `other`.
@@ -26,25 +26,25 @@ pub const UNKNOWN_ROUTE: &str = "unknown";
 /// Is told of calls, and counts them perhaps. It must not take time.
 pub trait Observer: Send + Sync {
     /// A call was answered.
-    fn answered(&self, call: &Answered<'_>);
+    fn request_completed(&self, request: &CompletedRequest<'_>);
 
     /// A call was answered with 401.
-    fn rejected(&self, cause: Rejection);
+    fn authentication_rejected(&self, cause: Rejection);
 
     /// A call was refused because this budget is used up.
-    fn over_budget(&self, budget: &'static str);
+    fn budget_exceeded(&self, budget: &'static str);
 }
 
 /// Tells nobody.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Unobserved;
+pub struct NoopObserver;
 
-impl Observer for Unobserved {
-    fn answered(&self, _: &Answered<'_>) {}
+impl Observer for NoopObserver {
+    fn request_completed(&self, _: &CompletedRequest<'_>) {}
 
-    fn rejected(&self, _: Rejection) {}
+    fn authentication_rejected(&self, _: Rejection) {}
 
-    fn over_budget(&self, _: &'static str) {}
+    fn budget_exceeded(&self, _: &'static str) {}
 }
 
 /// The name of a method. Those that nobody has heard of have one between them.

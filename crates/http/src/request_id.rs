@@ -8,13 +8,13 @@ use crate::dependencies::HttpDependencies;
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Longest request id that is accepted from a client.
-const MAX_LENGTH: usize = 128;
+const MAX_REQUEST_ID_LENGTH: usize = 128;
 
 /// The client's own id, when it is a short visible one; else a new one.
 pub(crate) fn request_id(headers: &HeaderMap, dependencies: &HttpDependencies) -> HeaderValue {
     let given = headers
         .get(REQUEST_ID)
-        .filter(|id| (1..=MAX_LENGTH).contains(&id.len()) && id.as_bytes().iter().all(u8::is_ascii_graphic));
+        .filter(|id| (1..=MAX_REQUEST_ID_LENGTH).contains(&id.len()) && id.as_bytes().iter().all(u8::is_ascii_graphic));
     given.cloned().unwrap_or_else(|| {
         let new = dependencies.ids.next(dependencies.clock.now()).to_string();
         HeaderValue::try_from(new).unwrap_or_else(|_| HeaderValue::from_static("none"))

@@ -48,7 +48,7 @@ pub fn serve<F: Fn(&mut web::ServiceConfig) + Clone + Send + 'static>(
             .client_disconnect_timeout(LINGER)
             .local_addr(address)
             .on_connect_ext(|connection: &Connection<TcpStream>, extensions| {
-                extensions.insert(connection.requests().clone());
+                extensions.insert(connection.tracker().clone());
             })
             .h1(map_config(app, |()| AppConfig::default()));
         fn_service(|stream: TcpStream| async {

@@ -19,7 +19,7 @@ pub(crate) fn subdomain_of_host(dependencies: &HttpDependencies, host: Option<&s
 }
 
 /// Adds the workspace to everything that is logged of the request from now on.
-pub(crate) fn record_workspace(workspace: &Workspace) {
+pub(crate) fn record_workspace_in_span(workspace: &Workspace) {
     tracing::Span::current().record("workspace", tracing::field::display(&workspace.subdomain));
 }
 
@@ -31,7 +31,7 @@ pub async fn workspace_of_host(dependencies: &HttpDependencies, request: &HttpRe
     let origin = dependencies.proxies.origin(request.headers(), request.peer_addr())?;
     let subdomain = subdomain_of_host(dependencies, origin.host).ok_or(HttpError::NotFound)?;
     let workspace = dependencies.directory.workspace(&subdomain).await?.ok_or(HttpError::NotFound)?;
-    record_workspace(&workspace);
+    record_workspace_in_span(&workspace);
     Ok(workspace)
 }
 

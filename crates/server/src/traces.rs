@@ -52,7 +52,7 @@ impl Traces {
     pub(crate) fn layer<S: Subscriber + for<'span> LookupSpan<'span>>(&self) -> impl Layer<S> + use<S> {
         let layer = tracing_opentelemetry::layer().with_tracer(self.0.tracer("roadmap"));
         let layer = layer.with_location(false).with_threads(false).with_tracked_inactivity(false).with_target(false);
-        layer.with_filter(filter_fn(|metadata| metadata.target() == roadmap_http::access_log::TRACE))
+        layer.with_filter(filter_fn(|metadata| metadata.target() == roadmap_http::access_log::TRACE_TARGET))
     }
 
     /// Sends what is left, and ends.

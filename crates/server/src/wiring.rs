@@ -64,7 +64,7 @@ pub(crate) struct Application {
 }
 
 /// What the HTTP surface is served with.
-pub(crate) struct HttpDependencies<'a> {
+pub(crate) struct HttpOptions<'a> {
     /// Where the service is reached.
     pub(crate) base_url: &'a BaseUrl,
     /// Where files are.
@@ -172,12 +172,8 @@ impl Application {
     }
 
     /// What the HTTP surface needs, once for each of its workers.
-    pub(crate) fn surfaces(
-        &self,
-        settings: &Settings,
-        dependencies: &HttpDependencies<'_>,
-    ) -> anyhow::Result<HttpRuntime> {
-        let HttpDependencies { blobs, workers, .. } = *dependencies;
+    pub(crate) fn http_runtime(&self, settings: &Settings, options: &HttpOptions<'_>) -> anyhow::Result<HttpRuntime> {
+        let HttpOptions { blobs, workers, .. } = *options;
         let mut pools = vec![self.backend.connections()];
         let stopwatch: Arc<dyn Stopwatch> = Arc::new(SystemStopwatch::start());
         let directory = Arc::new(CachedDirectory::new(self.directory.clone(), stopwatch.clone()));
@@ -194,17 +190,17 @@ impl Application {
             let ReadPorts { lists: reader, search, connections } = self.backend.read_ports(connections)?;
             pools.extend(connections);
             let http = web::Data::new(HttpDependencies {
-                health: dependencies.shutdown.wrap_health(health.clone()),
+                health: options.shutdown.wrap_health(health.clone()),
                 directory: directory.clone(),
                 authenticate: Authenticate::new(directory.clone(), self.clock.clone()),
-                references: dependencies.references.clone(),
+                references: options.references.clone(),
                 limits: limits.clone(),
                 bodies: bodies.clone(),
-                base_url: dependencies.base_url.clone(),
+                base_url: options.base_url.clone(),
                 proxies: settings.proxies.clone(),
                 default_workspace: settings.default_workspace.clone(),
-                observer: dependencies.observer.clone(),
-                detached: dependencies.detached.clone(),
+                observer: options.observer.clone(),
+                detached: options.detached.clone(),
                 render_error: roadmap_api::error::render,
                 ids: self.ids.clone(),
                 clock: self.clock.clone(),

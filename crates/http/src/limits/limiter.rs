@@ -40,10 +40,10 @@ impl Rate {
 
     /// How long an empty bucket takes to be full again.
     pub(super) fn refill(self) -> Duration {
-        self.time_for(self.burst())
+        self.refill_time(self.burst())
     }
 
-    fn time_for(self, calls: u32) -> Duration {
+    fn refill_time(self, calls: u32) -> Duration {
         self.0.replenish_interval() * calls
     }
 }
@@ -63,35 +63,35 @@ pub(super) struct BucketState {
 pub(super) struct Limiter<K: Hash + Eq + Clone> {
     /// The rate.
     pub(super) rate: Rate,
-    governor: RateLimiter<Visit<K>, Buckets<K>, Time, StateInformationMiddleware>,
+    governor: RateLimiter<BucketAccess<K>, Buckets<K>, StopwatchClock, StateInformationMiddleware>,
     sweep_above: AtomicUsize,
 }
 
 impl<K: Hash + Eq + Clone> Limiter<K> {
     pub(super) fn new(rate: Rate, stopwatch: Arc<dyn Stopwatch>) -> Self {
-        let governor = RateLimiter::new(rate.0, Buckets::default(), Time(stopwatch));
+        let governor = RateLimiter::new(rate.0, Buckets::default(), StopwatchClock(stopwatch));
         Self { rate, governor, sweep_above: AtomicUsize::new(SWEEP_THRESHOLD) }
     }
 
     /// Takes one call out of a bucket, if there is one.
     pub(super) fn take(&self, key: K) -> BucketState {
-        let level = self.visit(Visit { key, takes: true });
-        self.sweep();
-        level
+        let state = self.access_bucket(BucketAccess { key, consumes: true });
+        self.remove_full_buckets();
+        state
     }
 
     /// How a bucket stands, with nothing taken out of it.
-    pub(super) fn look(&self, key: K) -> BucketState {
-        self.visit(Visit { key, takes: false })
+    pub(super) fn peek(&self, key: K) -> BucketState {
+        self.access_bucket(BucketAccess { key, consumes: false })
     }
 
-    fn visit(&self, visit: Visit<K>) -> BucketState {
-        match self.governor.check_key(&visit) {
+    fn access_bucket(&self, access: BucketAccess<K>) -> BucketState {
+        match self.governor.check_key(&access) {
             Ok(snapshot) => {
                 // What the visit found, less what it took.
-                let remaining = snapshot.remaining_burst_capacity() + u32::from(!visit.takes);
+                let remaining = snapshot.remaining_burst_capacity() + u32::from(!access.consumes);
                 let is_full = remaining >= self.rate.burst();
-                BucketState { remaining, refill_in: (!is_full).then(|| self.rate.time_for(1)), retry_after: None }
+                BucketState { remaining, refill_in: (!is_full).then(|| self.rate.refill_time(1)), retry_after: None }
             }
             Err(not_until) => {
                 let wait = not_until.wait_time_from(self.governor.clock().now());
@@ -102,7 +102,7 @@ impl<K: Hash + Eq + Clone> Limiter<K> {
 
     /// Forgets the buckets that are full: a new one would be the same. It is done each time that
     /// their number has doubled, so that it costs next to nothing for each of them.
-    fn sweep(&self) {
+    fn remove_full_buckets(&self) {
         if self.governor.len() > self.sweep_above.load(Ordering::Relaxed) {
             self.governor.retain_recent();
             self.sweep_above.store(SWEEP_THRESHOLD.max(2 * self.governor.len()), Ordering::Relaxed);
@@ -117,9 +117,9 @@ impl<K: Hash + Eq + Clone> Limiter<K> {
 
 /// A look into the bucket of `key`, or a hand into it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Visit<K> {
+struct BucketAccess<K> {
     key: K,
-    takes: bool,
+    consumes: bool,
 }
 
 /// For each key the moment, since the limiter was made, at which its bucket is full.
@@ -133,48 +133,48 @@ impl<K> Default for Buckets<K> {
 }
 
 impl<K> Buckets<K> {
-    fn all(&self) -> MutexGuard<'_, HashMap<K, Nanos>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<K, Nanos>> {
         // A moment is written whole or not at all.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<K: Hash + Eq + Clone> StateStore for Buckets<K> {
-    type Key = Visit<K>;
+    type Key = BucketAccess<K>;
 
-    fn measure_and_replace<T, F, E>(&self, visit: &Visit<K>, decide: F) -> Result<T, E>
+    fn measure_and_replace<T, F, E>(&self, access: &BucketAccess<K>, decide: F) -> Result<T, E>
     where
         F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
     {
-        let mut all = self.all();
-        let (decided, full_at) = decide(all.get(&visit.key).copied())?;
-        if visit.takes {
-            all.insert(visit.key.clone(), full_at);
+        let mut all = self.lock();
+        let (decided, full_at) = decide(all.get(&access.key).copied())?;
+        if access.consumes {
+            all.insert(access.key.clone(), full_at);
         }
         Ok(decided)
     }
 }
 
-impl<K: Hash + Eq + Clone> ShrinkableKeyedStateStore<Visit<K>> for Buckets<K> {
+impl<K: Hash + Eq + Clone> ShrinkableKeyedStateStore<BucketAccess<K>> for Buckets<K> {
     fn retain_recent(&self, drop_below: Nanos) {
-        let mut all = self.all();
+        let mut all = self.lock();
         all.retain(|_, full_at| *full_at > drop_below);
         all.shrink_to(SWEEP_THRESHOLD);
     }
 
     fn len(&self) -> usize {
-        self.all().len()
+        self.lock().len()
     }
 
     fn is_empty(&self) -> bool {
-        self.all().is_empty()
+        self.lock().is_empty()
     }
 }
 
 /// The stopwatch as governor reads it.
-struct Time(Arc<dyn Stopwatch>);
+struct StopwatchClock(Arc<dyn Stopwatch>);
 
-impl Clock for Time {
+impl Clock for StopwatchClock {
     type Instant = Duration;
 
     fn now(&self) -> Duration {

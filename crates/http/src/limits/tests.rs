@@ -13,16 +13,16 @@ use uuid::Uuid;
 
 /// A stopwatch that stands until it is set.
 #[derive(Default)]
-struct SetStopwatch(AtomicU64);
+struct ManualStopwatch(AtomicU64);
 
-impl Stopwatch for SetStopwatch {
+impl Stopwatch for ManualStopwatch {
     fn elapsed(&self) -> Duration {
         Duration::from_micros(self.0.load(Ordering::Relaxed))
     }
 }
 
-impl SetStopwatch {
-    fn pass(&self, time: Duration) {
+impl ManualStopwatch {
+    fn advance(&self, time: Duration) {
         self.0.fetch_add(u64::try_from(time.as_micros()).unwrap(), Ordering::Relaxed);
     }
 }
@@ -32,10 +32,10 @@ fn rate(calls: u32, seconds: u64, burst: u32) -> Option<Rate> {
     Some(Rate::new(calls, Duration::from_secs(seconds), burst).unwrap())
 }
 
-fn limits(key: Option<Rate>, workspace: Option<Rate>, failures: Option<Rate>) -> (Limits, Arc<SetStopwatch>) {
-    let set = Arc::new(SetStopwatch::default());
+fn limits(key: Option<Rate>, workspace: Option<Rate>, failures: Option<Rate>) -> (RateLimits, Arc<ManualStopwatch>) {
+    let set = Arc::new(ManualStopwatch::default());
     let stopwatch: Arc<dyn Stopwatch> = set.clone();
-    (Limits::new(Rates { key, workspace, failures, anonymous: None }, &stopwatch), set)
+    (RateLimits::new(Rates { key, workspace, failures, anonymous: None }, &stopwatch), set)
 }
 
 /// A caller with this key of this workspace.
@@ -60,11 +60,12 @@ fn caller(workspace: u128, key: u128) -> Credential {
 }
 
 /// What both headers say of a call, and what a refusal tells to wait.
-fn told(admission: &Admission) -> (Vec<String>, Option<String>) {
+fn headers_and_retry_after(admission: &Admission) -> (Vec<String>, Option<String>) {
     let mut headers = HeaderMap::new();
     admission.write_headers(&mut headers);
-    let values = [POLICY, STANDING].map(|name| headers.get(name).map(|value| value.to_str().unwrap().to_owned()));
-    (values.into_iter().flatten().collect(), retry_after(admission.refused()))
+    let values =
+        [RATE_LIMIT_POLICY, RATE_LIMIT].map(|name| headers.get(name).map(|value| value.to_str().unwrap().to_owned()));
+    (values.into_iter().flatten().collect(), retry_after(admission.check()))
 }
 
 fn retry_after(outcome: Result<(), HttpError>) -> Option<String> {
@@ -87,9 +88,9 @@ fn a_limit_is_accurate_to_five_percent_at_every_pace() {
             let (mut made, mut admitted) = (0_u32, 0_u32);
             // At least 10,000 calls, and long enough that the burst is a small part of it or all calls fit.
             while made < 12_000 {
-                admitted += u32::from(limits.admit(&caller).refused().is_ok());
+                admitted += u32::from(limits.admit(&caller).check().is_ok());
                 made += 1;
-                stopwatch.pass(Duration::from_millis(pace));
+                stopwatch.advance(Duration::from_millis(pace));
             }
             let passed = stopwatch.elapsed().as_secs_f64();
             let filled = f64::from(calls) / f64::from(u32::try_from(seconds).unwrap()) * passed;
@@ -107,18 +108,18 @@ fn a_burst_is_available_at_once_and_again_after_the_refill_time() {
     let (limits, stopwatch) = limits(rate(60, 60, 3), None, None);
     let caller = caller(1, 1);
     let policy = "\"default\";q=3;w=3";
-    for (standing, wait) in [("r=2;t=1", None), ("r=1;t=1", None), ("r=0;t=1", None), ("r=0;t=1", Some("1"))] {
-        let (headers, retry_after) = told(&limits.admit(&caller));
-        assert_eq!(headers, [policy.to_owned(), format!("\"default\";{standing}")]);
+    for (state, wait) in [("r=2;t=1", None), ("r=1;t=1", None), ("r=0;t=1", None), ("r=0;t=1", Some("1"))] {
+        let (headers, retry_after) = headers_and_retry_after(&limits.admit(&caller));
+        assert_eq!(headers, [policy.to_owned(), format!("\"default\";{state}")]);
         assert_eq!(retry_after.as_deref(), wait);
     }
     // A part of a second is not enough, and is told as a whole one.
-    stopwatch.pass(Duration::from_millis(999));
-    assert_eq!(told(&limits.admit(&caller)).1.as_deref(), Some("1"));
-    stopwatch.pass(Duration::from_millis(1));
-    assert_eq!(told(&limits.admit(&caller)).1, None);
-    stopwatch.pass(Duration::from_secs(3_600));
-    assert_eq!(told(&limits.admit(&caller)).0[1], "\"default\";r=2;t=1");
+    stopwatch.advance(Duration::from_millis(999));
+    assert_eq!(headers_and_retry_after(&limits.admit(&caller)).1.as_deref(), Some("1"));
+    stopwatch.advance(Duration::from_millis(1));
+    assert_eq!(headers_and_retry_after(&limits.admit(&caller)).1, None);
+    stopwatch.advance(Duration::from_secs(3_600));
+    assert_eq!(headers_and_retry_after(&limits.admit(&caller)).0[1], "\"default\";r=2;t=1");
 }
 
 #[test]
@@ -126,64 +127,70 @@ fn retry_after_is_exact_to_a_second() {
     let (limits, stopwatch) = limits(rate(6, 60, 2), None, None);
     let caller = caller(1, 1);
     for _ in 0..2 {
-        assert_eq!(told(&limits.admit(&caller)).1, None);
+        assert_eq!(headers_and_retry_after(&limits.admit(&caller)).1, None);
     }
-    stopwatch.pass(Duration::from_millis(2_500));
-    let (headers, retry_after) = told(&limits.admit(&caller));
+    stopwatch.advance(Duration::from_millis(2_500));
+    let (headers, retry_after) = headers_and_retry_after(&limits.admit(&caller));
     assert_eq!((headers[1].as_str(), retry_after.as_deref()), ("\"default\";r=0;t=8", Some("8")));
-    stopwatch.pass(Duration::from_secs(7));
-    assert_eq!(told(&limits.admit(&caller)).1.as_deref(), Some("1"));
-    stopwatch.pass(Duration::from_secs(1));
-    assert_eq!(told(&limits.admit(&caller)).1, None);
+    stopwatch.advance(Duration::from_secs(7));
+    assert_eq!(headers_and_retry_after(&limits.admit(&caller)).1.as_deref(), Some("1"));
+    stopwatch.advance(Duration::from_secs(1));
+    assert_eq!(headers_and_retry_after(&limits.admit(&caller)).1, None);
 }
 
 #[test]
 fn keys_share_the_limit_of_their_workspace_and_no_other() {
     let (limits, stopwatch) = limits(rate(60, 60, 4), rate(60, 60, 6), None);
-    let ok = |workspace, key| limits.admit(&caller(workspace, key)).refused().is_ok();
+    let ok = |workspace, key| limits.admit(&caller(workspace, key)).check().is_ok();
     assert_eq!((0..5).map(|_| ok(1, 1)).collect::<Vec<_>>(), [true, true, true, true, false]);
     // What was refused counted nowhere: two are left of the workspace's six.
     assert_eq!((0..3).map(|_| ok(1, 2)).collect::<Vec<_>>(), [true, true, false]);
-    let (headers, retry_after) = told(&limits.admit(&caller(1, 2)));
+    let (headers, retry_after) = headers_and_retry_after(&limits.admit(&caller(1, 2)));
     let policies = "\"default\";q=4;w=4, \"workspace\";q=6;w=6";
     assert_eq!(headers, [policies, "\"default\";r=2;t=1, \"workspace\";r=0;t=1"]);
     assert_eq!(retry_after.as_deref(), Some("1"));
-    let (headers, retry_after) = told(&limits.admit(&caller(2, 3)));
+    let (headers, retry_after) = headers_and_retry_after(&limits.admit(&caller(2, 3)));
     assert_eq!(headers, [policies, "\"default\";r=3;t=1, \"workspace\";r=5;t=1"]);
     assert_eq!(retry_after, None);
-    stopwatch.pass(Duration::from_secs(1));
+    stopwatch.advance(Duration::from_secs(1));
     assert_eq!([ok(1, 2), ok(1, 1)], [true, false]);
 }
 
 #[test]
 fn a_full_bucket_reports_no_refill_time() {
     let (limits, stopwatch) = limits(rate(6, 60, 1), rate(60, 60, 2), None);
-    assert_eq!(told(&limits.admit(&caller(1, 1))).0[1], "\"default\";r=0;t=10, \"workspace\";r=1;t=1");
-    stopwatch.pass(Duration::from_secs(4));
-    assert_eq!(told(&limits.admit(&caller(1, 1))).0[1], "\"default\";r=0;t=6, \"workspace\";r=2");
+    assert_eq!(
+        headers_and_retry_after(&limits.admit(&caller(1, 1))).0[1],
+        "\"default\";r=0;t=10, \"workspace\";r=1;t=1"
+    );
+    stopwatch.advance(Duration::from_secs(4));
+    assert_eq!(headers_and_retry_after(&limits.admit(&caller(1, 1))).0[1], "\"default\";r=0;t=6, \"workspace\";r=2");
 }
 
 #[test]
 fn a_rejected_request_consumes_nothing() {
     let (limits, stopwatch) = limits(rate(60, 60, 1), None, None);
     let caller = caller(1, 1);
-    assert!(limits.admit(&caller).refused().is_ok());
+    assert!(limits.admit(&caller).check().is_ok());
     for _ in 0..10_000 {
-        assert!(limits.admit(&caller).refused().is_err());
+        assert!(limits.admit(&caller).check().is_err());
     }
-    stopwatch.pass(Duration::from_secs(1));
-    assert!(limits.admit(&caller).refused().is_ok());
+    stopwatch.advance(Duration::from_secs(1));
+    assert!(limits.admit(&caller).check().is_ok());
 }
 
 #[test]
 fn a_disabled_limit_limits_nothing_and_writes_no_header() {
     let (limits, _) = limits(None, rate(60, 60, 2), None);
-    assert_eq!(told(&limits.admit(&caller(1, 1))).0, ["\"workspace\";q=2;w=2", "\"workspace\";r=1;t=1"]);
-    let off = Limits::off();
+    assert_eq!(
+        headers_and_retry_after(&limits.admit(&caller(1, 1))).0,
+        ["\"workspace\";q=2;w=2", "\"workspace\";r=1;t=1"]
+    );
+    let off = RateLimits::disabled();
     for _ in 0..10_000 {
-        assert_eq!(told(&off.admit(&caller(1, 1))), (vec![], None));
+        assert_eq!(headers_and_retry_after(&off.admit(&caller(1, 1))), (vec![], None));
         assert!(off.record_failure(address("192.0.2.1")).is_ok());
-        assert_eq!(told(&off.admit_anonymous(address("192.0.2.1"))), (vec![], None));
+        assert_eq!(headers_and_retry_after(&off.admit_anonymous(address("192.0.2.1"))), (vec![], None));
     }
 }
 
@@ -202,17 +209,17 @@ fn failures_are_counted_for_each_address_and_network() {
     }
     assert_eq!(fail("2001:db8:0:1:ffff::4").as_deref(), Some("1"));
     assert_eq!(fail("2001:db8:0:2::1"), None);
-    stopwatch.pass(Duration::from_secs(1));
+    stopwatch.advance(Duration::from_secs(1));
     assert_eq!(fail("192.0.2.1"), None);
     assert_eq!(fail("192.0.2.1").as_deref(), Some("1"));
 }
 
 #[test]
 fn anonymous_requests_are_limited_by_network() {
-    let stopwatch = Arc::new(SetStopwatch::default());
+    let stopwatch = Arc::new(ManualStopwatch::default());
     let rates = Rates { key: rate(60, 60, 1), workspace: None, failures: rate(60, 60, 1), anonymous: rate(6, 60, 2) };
-    let limits = Limits::new(rates, &(stopwatch.clone() as Arc<dyn Stopwatch>));
-    let admit = |from: &str| told(&limits.admit_anonymous(address(from)));
+    let limits = RateLimits::new(rates, &(stopwatch.clone() as Arc<dyn Stopwatch>));
+    let admit = |from: &str| headers_and_retry_after(&limits.admit_anonymous(address(from)));
     let policy = "\"anonymous\";q=2;w=20";
     for (from, state, wait) in [
         ("192.0.2.1", "r=1;t=10", None),
@@ -228,8 +235,8 @@ fn anonymous_requests_are_limited_by_network() {
         assert_eq!(retry_after.as_deref(), wait, "{from}");
     }
     // Of the other limits nothing is used up, nor is anything of this one by them.
-    assert!(limits.record_failure(address("192.0.2.1")).is_ok() && limits.admit(&caller(1, 1)).refused().is_ok());
-    stopwatch.pass(Duration::from_secs(10));
+    assert!(limits.record_failure(address("192.0.2.1")).is_ok() && limits.admit(&caller(1, 1)).check().is_ok());
+    stopwatch.advance(Duration::from_secs(10));
     assert_eq!(admit("192.0.2.1").1, None);
 }
 
@@ -239,7 +246,7 @@ fn many_threads_get_no_more_than_the_limit() {
     let caller = caller(1, 1);
     let admitted: usize = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8)
-            .map(|_| scope.spawn(|| (0..500).filter(|_| limits.admit(&caller).refused().is_ok()).count()))
+            .map(|_| scope.spawn(|| (0..500).filter(|_| limits.admit(&caller).check().is_ok()).count()))
             .collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
@@ -255,11 +262,11 @@ fn full_buckets_are_swept_when_their_number_has_doubled() {
         limits.failures.as_ref().unwrap().len()
     };
     assert_eq!(kept(0..1_023), 1_023);
-    stopwatch.pass(Duration::from_secs(2));
+    stopwatch.advance(Duration::from_secs(2));
     assert_eq!(kept(1_023..1_024), 1_024);
     assert_eq!(kept(1_024..1_025), 2);
     assert_eq!(kept(2_000..3_023), 1_025);
-    stopwatch.pass(Duration::from_secs(2));
+    stopwatch.advance(Duration::from_secs(2));
     assert_eq!(kept(4_000..5_025), 2_050);
     assert_eq!(kept(5_025..5_026), 1_026);
 }
@@ -271,7 +278,7 @@ fn full_buckets_are_removed() {
     let mut most = 0;
     for number in 0..200_000_u32 {
         limits.record_failure(IpAddr::V4(number.into())).unwrap();
-        stopwatch.pass(Duration::from_millis(1));
+        stopwatch.advance(Duration::from_millis(1));
         most = most.max(failures.len());
     }
     // A thousand addresses fail in each second, and each bucket takes one second to be full again.

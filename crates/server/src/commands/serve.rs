@@ -25,7 +25,7 @@ use crate::metrics::{Metrics, MetricsServer, Sources};
 use crate::secret;
 use crate::settings::Settings;
 use crate::shutdown::{ShutdownSignals, ShutdownState};
-use crate::wiring::{Application, HttpDependencies, HttpRuntime};
+use crate::wiring::{Application, HttpOptions, HttpRuntime};
 use crate::worker::Worker;
 
 /// How often it is added to the store's totals what this process has stored.
@@ -79,7 +79,7 @@ impl Serve {
         let metrics =
             settings.metrics_listen.as_deref().map(|at| (at, Arc::new(Metrics::new(application.clock.now()))));
         let shutdown = ShutdownState::default();
-        let dependencies = HttpDependencies {
+        let options = HttpOptions {
             base_url: &base_url,
             blobs: &blobs,
             references: &references,
@@ -90,7 +90,7 @@ impl Serve {
             shutdown: &shutdown,
             workers,
         };
-        let HttpRuntime { surfaces, connections } = application.surfaces(&settings, &surface)?;
+        let HttpRuntime { surfaces, connections } = application.http_runtime(&settings, &options)?;
         let deliver = application.deliver_mail(&settings, &base_url, references)?;
         let stop = ShutdownSignals::listen()?.begin_shutdown(shutdown, settings.shutdown_delay);
         let surfaces: Vec<_> =
