@@ -1,7 +1,5 @@
 //! What handlers have at hand.
 
-use std::sync::Arc;
-
 use actix_web::web;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::query::Queries;

@@ -329,7 +329,7 @@ mod tests {
         let took = |began: Instant| (1_000..1_100).contains(&began.elapsed().as_millis());
         let began = Instant::now();
         let outcome = read(&limits(), slow_body(10_000, DRAIN_PIECE, Duration::ZERO)).await;
-        assert!(matches!(outcome, Err(ApiError::TooLarge { limit: 600 })) && took(began), "{:?}", began.elapsed());
+        assert!(matches!(outcome, Err(HttpError::TooLarge { limit: 600 })) && took(began), "{:?}", began.elapsed());
         let began = Instant::now();
         limits().upload_body(slow_body(10_000, DRAIN_PIECE, Duration::ZERO)).drain().await;
         assert!(took(began), "{:?}", began.elapsed());

@@ -11,7 +11,7 @@ use crate::error::HttpError;
 
 /// The subdomain of a host.
 pub(crate) fn subdomain_of_host(dependencies: &HttpDependencies, host: Option<&str>) -> Option<Subdomain> {
-    match dependencies.base_url.workspace_of(host?) {
+    match dependencies.base_url.resolve_host(host?) {
         HostTarget::Workspace(subdomain) => Some(subdomain),
         HostTarget::Service => dependencies.default_workspace.clone(),
         HostTarget::Unknown => None,

@@ -25,7 +25,7 @@ pub(crate) fn log_filter(settings: &Settings) -> anyhow::Result<EnvFilter> {
 /// logged, and are in no trace.
 pub(crate) fn start(settings: &Settings, with_traces: bool) -> anyhow::Result<Telemetry> {
     let is_logged =
-        filter(settings)?.and(filter_fn(|metadata| metadata.target() != roadmap_http::access_log::TRACE_TARGET));
+        log_filter(settings)?.and(filter_fn(|metadata| metadata.target() != roadmap_http::access_log::TRACE_TARGET));
     let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let log = match settings.log_format {
         LogFormat::Text => layer.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).boxed(),

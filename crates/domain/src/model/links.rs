@@ -29,7 +29,7 @@ impl Links {
         workspace: WorkspaceId,
         references: Arc<ReferenceSigner>,
     ) -> Self {
-        Self { base: base_url.of_workspace(subdomain), workspace, references }
+        Self { base: base_url.workspace_url(subdomain), workspace, references }
     }
 
     /// A feature request on the public roadmap.
@@ -102,7 +102,7 @@ mod tests {
 
     const BASE: &str = "https://acme.roadmap.example.com:8443";
 
-    fn references() -> References {
+    fn references() -> ReferenceSigner {
         ReferenceSigner::new(Secret::parse("secret", &"s".repeat(Secret::MIN_LENGTH)).unwrap(), Vec::new())
     }
 

@@ -35,8 +35,8 @@ use crate::policy::search_plan::SearchPlan;
 use crate::ports::{
     AttachmentWrites, BeginOutcome, BlobListing, BlobUpload, Blobs, ChangelogWrites, Chunks, Clock, CommentWrites,
     EndOutcome, FeatureRequestWrites, Health, IdGenerator, Insertion, Mailer, Maintenance, OperationLockGuard,
-    OperationLocks, Outbox, OutboxQueue, Provisioning, Random, RetryPause, SettingWrites, Store,
-    SubscriptionWrites, TextSearch, TrackWrites, UnitOfWork, UsageStore, VoteWrites, WorkspaceDirectory,
+    OperationLocks, Outbox, OutboxQueue, Provisioning, Random, RetryPause, SettingWrites, Store, SubscriptionWrites,
+    TextSearch, TrackWrites, UnitOfWork, UsageStore, VoteWrites, WorkspaceDirectory,
 };
 
 pub use crate::ports::reads::MockRoadmapReader;

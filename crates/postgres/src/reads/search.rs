@@ -29,7 +29,7 @@ use crate::writes::{any_place, title_place};
 const INDEX_COST: IndexCost = IndexCost { scanned_row: 0.4, least_matches: 100 };
 
 /// As SQL takes them.
-const CANDIDATE_LIMIT: i64 = number(CANDIDATE_LIMIT);
+const ROW_LIMIT: i64 = number(CANDIDATE_LIMIT);
 const SCAN_LIMIT: i64 = number(MAX_SCANNED_ROWS);
 
 #[expect(clippy::cast_possible_wrap, reason = "for small constants")]
@@ -156,7 +156,7 @@ async fn run(
     workspace: Uuid,
     query: String,
 ) -> Result<Option<Vec<CandidateRow>>, StoreError> {
-    let enough = CANDIDATE_LIMIT;
+    let enough = ROW_LIMIT;
     match step {
         Step::LookUp(_) => {
             let (least_matches, matches_per_request) =
@@ -214,7 +214,7 @@ async fn walk_down(session: &Session, workspace: Uuid, query: String) -> Result<
         from_number: i64::MAX,
         to_tier: 0,
         scan_limit: number(PROBE_ROWS),
-        enough: CANDIDATE_LIMIT,
+        enough: ROW_LIMIT,
     };
     let mut rows: Vec<CandidateRow> = session.run(walk.clone().load(&mut session.connection()?)).await?;
     if should_continue_scan(PROBE_ROWS, rows.len()) {

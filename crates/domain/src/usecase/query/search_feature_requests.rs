@@ -38,7 +38,7 @@ impl SearchFeatureRequests {
     /// # Errors
     /// Not an integer, or below 1.
     pub fn parse(query: SearchQuery, per_page: Option<&str>) -> Validated<Self> {
-        let limit = count("per_page", per_page, DEFAULT_PER_PAGE, MAX_PER_PAGE)?;
+        let limit = parse_count("per_page", per_page, DEFAULT_PER_PAGE, MAX_PER_PAGE)?;
         Ok(Self::new(query, usize::try_from(limit).unwrap_or(usize::MAX)))
     }
 
@@ -71,7 +71,7 @@ impl SearchFeatureRequests {
             let candidates = index.candidates(workspace, &corrected, SearchPlan::default()).await?;
             best = ranking::top_candidates(candidates, *limit);
         }
-        if best.is_empty() { Ok(Vec::new()) } else { index.found(workspace, &best, Visibility::Public).await }
+        if best.is_empty() { Ok(Vec::new()) } else { index.load_results(workspace, &best, Visibility::Public).await }
     }
 
     /// The query with each word replaced by the known words that it may have been meant as.
