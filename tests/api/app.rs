@@ -104,6 +104,15 @@ impl App {
         self.server.as_ref().expect("a running server").process_id()
     }
 
+    /// Asserts that no response was a failure of the service, and that nothing panicked, by the log. A response that is logged
+    /// comes first, so that a log of another form is no good log.
+    #[track_caller]
+    pub fn has_logged_no_failure(&self) {
+        let log = std::fs::read_to_string(self.data_dir().join("server.log")).expect("a log");
+        assert!(log.contains("status=200"), "no response is logged: {log}");
+        assert!(!log.contains("status=5") && !log.contains("panicked at"), "{log}");
+    }
+
     /// Waits for the server to end by itself.
     pub fn wait_for_exit(&mut self) -> std::process::ExitStatus {
         let server = self.server.as_mut().expect("a running server");

@@ -610,6 +610,32 @@ fn settings_come_from_flags_then_the_environment_then_the_file_then_defaults() {
 }
 
 #[test]
+fn the_packaged_settings_are_accepted_with_their_examples() {
+    let packaged = include_str!("../../packaging/roadmap.toml");
+    let with_example = |line: &'static str| match line.strip_prefix("# ") {
+        // The database of the example is not there, and its secret is to be filled in.
+        Some(example) if example.starts_with("database_url") || example.starts_with("secret") => line,
+        Some(example) if example.contains(" = ") => example,
+        _ => line,
+    };
+    let examples: Vec<&str> = packaged.lines().map(with_example).collect();
+    assert!(examples.contains(&"default_workspace = \"acme\""), "{examples:?}");
+    for (text, base_url) in [
+        (packaged.to_owned(), "https://acme.roadmap.example.com"),
+        (examples.join("\n"), "https://roadmap.example.com"),
+    ] {
+        let folder = Folder::empty();
+        std::fs::write(folder.path().join("packaged.toml"), text).unwrap();
+        let run = |arguments: &[&str]| {
+            let settings = ["--config", "packaged.toml", "--data-dir", "."];
+            roadmap(folder.path(), &[&settings, arguments, &["--json"]].concat(), &[]).json()
+        };
+        run(&["workspace", "create", "acme", "--product-name", "Acme", "--website-url", "https://acme.example"]);
+        assert_eq!(run(&["workspace", "list"])[0]["base_url"], base_url);
+    }
+}
+
+#[test]
 fn a_setting_that_cannot_be_accepted_is_named_wherever_it_is_from() {
     let folder = Folder::empty();
     for (name, value, parts) in [

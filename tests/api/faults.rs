@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -84,7 +85,7 @@ fn write(client: &Client, number: u64, acknowledged: &Mutex<HashMap<String, Vec<
 }
 
 /// Path and body of the write of a number: an upvote, a comment, a request or a changelog.
-fn write_request(number: u64) -> (String, Value) {
+pub fn write_request(number: u64) -> (String, Value) {
     let key = format!("write-{number}");
     let (path, body) = match number % 4 {
         0 => (
@@ -273,16 +274,19 @@ fn a_signal_to_stop_aborts_no_request_in_flight() {
 }
 
 /// A small file system in the place of a folder, with what was in the folder. Unmounted when dropped.
-struct SmallDisk<'a>(&'a Path);
+pub struct SmallDisk<'a>(&'a Path);
 
 impl<'a> SmallDisk<'a> {
-    fn mount(folder: &'a Path) -> Self {
+    /// In the place of this folder, with the same owner.
+    pub fn mount(folder: &'a Path) -> Self {
         let kept: Vec<_> = crate::app::files_below(folder)
             .into_iter()
             .map(|path| (path.clone(), std::fs::read(&path).unwrap()))
             .collect();
+        let owner = std::fs::metadata(folder).unwrap();
+        let options = format!("size=32m,mode=700,uid={},gid={}", owner.uid(), owner.gid());
         let mounted = std::process::Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=32m", "tmpfs"])
+            .args(["-t", "tmpfs", "-o", &options, "tmpfs"])
             .arg(folder)
             .output()
             .expect("mount runs");
@@ -299,14 +303,15 @@ impl<'a> SmallDisk<'a> {
     }
 
     /// Leaves no byte free.
-    fn fill(&self) {
+    pub fn fill(&self) {
         let mut ballast = std::fs::OpenOptions::new().create(true).append(true).open(self.0.join("ballast")).unwrap();
         for size in [1 << 20, 1 << 12, 1] {
             while ballast.write_all(&vec![0; size]).is_ok() {}
         }
     }
 
-    fn free(&self) {
+    /// Frees what [`Self::fill`] has taken.
+    pub fn free(&self) {
         std::fs::remove_file(self.0.join("ballast")).unwrap();
     }
 }
@@ -334,7 +339,7 @@ fn a_full_disk_refuses_writes_and_loses_nothing() {
 
     disk.fill();
     is_refused(&app.acme.post_attachment(&form));
-    // On PostgreSQL the records are elsewhere, and only files are refused.
+    // On PostgreSQL the records are elsewhere, and only files are refused: `outages` has a full disk of the database.
     let mut refused = Vec::new();
     let mut taken = 0;
     if !*ON_POSTGRES {

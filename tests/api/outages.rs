@@ -1,6 +1,7 @@
 //! What the service does when its database server is away, slow or locked, and when it is not the
 //! only process on it. Always on PostgreSQL, whichever store the other tests run on.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -12,6 +13,7 @@ use tempfile::TempDir;
 
 use crate::app::{BASE_HOST, Client, Response, Server, eventually, in_parallel, run};
 use crate::effort::rounds;
+use crate::faults::{SmallDisk, write_of};
 
 /// A call is answered within 3 seconds whatever the database does; the rest is for slow machines.
 const RESPONSE_LIMIT: Duration = Duration::from_secs(4);
@@ -554,7 +556,7 @@ fn who_names_no_workspace_sees_nothing() {
 
 #[test]
 fn interleaved_requests_of_two_workspaces_never_see_each_other_s_records() {
-    let calls = usize::try_from(rounds(2_000, 10_000)).expect("a number");
+    let calls = usize::try_from(rounds(800, 10_000)).expect("a number");
     let environment = [("ROADMAP_POOL_SIZE", "2"), ("ROADMAP_WORKERS", "1"), ("ROADMAP_LOG", "warn")];
     let proxied = ProxiedService::start(&environment);
     let key = workspace(proxied.folder.path(), &proxied.database.url, "bolt");
@@ -654,6 +656,59 @@ fn a_killed_database_server_loses_no_acknowledged_write_and_doubles_none() {
     assert_eq!(count("SELECT count(*) FROM votes"), acknowledged.len());
     assert_eq!(count("SELECT votes_count FROM vote_tallies"), acknowledged.len());
     assert_eq!(count("SELECT count(*) FROM operations"), acknowledged.len());
+}
+
+#[test]
+fn a_full_disk_of_the_database_refuses_writes_and_loses_nothing() {
+    let cluster = Cluster::start(Durability::None).expect("a server of its own");
+    let disk_folder = tempfile::tempdir().expect("a temporary folder");
+    let process = std::fs::metadata(format!("/proc/{}", cluster.process_id().expect("a process"))).expect("its owner");
+    std::os::unix::fs::chown(disk_folder.path(), Some(process.uid()), Some(process.gid())).expect("another owner");
+    let disk = SmallDisk::under(disk_folder.path());
+    // The records are on the small disk, the server's own log is not: the server lives.
+    let tablespace = format!("CREATE TABLESPACE small LOCATION '{}'", disk_folder.path().display());
+    for statement in [tablespace.as_str(), "CREATE DATABASE small TABLESPACE small"] {
+        postgres::execute(&cluster.url(), statement).expect("the statement runs");
+    }
+    let url = format!("{}/small", cluster.url().trim_end_matches("/postgres"));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let key = workspace(folder.path(), &url, "acme");
+    let server = serve(folder.path(), &url, &[]);
+    let acme = client(&server, "acme", &key);
+    acme.feature_request("Dark mode");
+
+    disk.fill();
+    let (mut refused, mut taken) = (Vec::new(), 0);
+    // What the tables had reserved already is used up first, so that every kind is tried until it is refused.
+    for kind in 0..4 {
+        for number in (kind..20_000).step_by(4) {
+            let (path, body) = write_of(number);
+            let response = acme.send("POST", &path, &body);
+            if response.status != 201 {
+                response.is_error(503, UNAVAILABLE);
+                assert!(response.header("retry-after").is_some());
+                refused.push(number);
+                break;
+            }
+            taken += 1;
+        }
+    }
+    assert_eq!(refused.len(), 4, "the disk is not full");
+    assert_eq!(acme.get_tracks().status, 200);
+    assert_eq!(acme.get_voters("1", "").status, 200);
+
+    disk.free();
+    // A refused request has not used up its key.
+    for number in &refused {
+        let (path, body) = write_of(*number);
+        let response = acme.send("POST", &path, &body);
+        assert_eq!((response.status, response.header("idempotent-replayed")), (201, None), "{}", response.text());
+    }
+    let operations = postgres::execute(&url, "SELECT count(*) FROM operations").expect("rows");
+    assert_eq!(operations, [[Some((taken + refused.len()).to_string())]]);
+    drop(server);
+    // The disk goes before its files: nothing may be open there.
+    drop(cluster);
 }
 
 #[test]

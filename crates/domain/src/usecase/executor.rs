@@ -519,7 +519,7 @@ mod tests {
             let operation = Counted::ending(end);
             let outcome =
                 block_on(executor(rolling_back(), free_locks()).run(workspace(), Some(&key("k")), &operation, created));
-            assert!(outcome.is_err());
+            assert_eq!(format!("{:?}", outcome.unwrap_err()), format!("{:?}", end().unwrap_err()));
         }
         // An answer that is no success is not saved either, should a command ever give one.
         let operation = Counted::ending(|| Ok("no"));
@@ -710,7 +710,8 @@ mod tests {
         let budgets = nearly_used_up(usage);
         let failing = Adding(100, Counted::ending(|| Err(FieldError::missing("content").into())));
         let fails = executor(rolling_back(), free_locks()).with_budgets(budgets.clone());
-        assert!(block_on(fails.run(workspace(), Some(&key("k")), &failing, created)).is_err());
+        let failed = block_on(fails.run(workspace(), Some(&key("k")), &failing, created));
+        assert!(matches!(failed, Err(RoadmapError::Invalid(_))), "{failed:?}");
         let operation = Adding(20, Counted::ending(|| Ok("done")));
         let runs = executor(committing(Some(created("done"))), free_locks()).with_budgets(budgets.clone());
         block_on(runs.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
