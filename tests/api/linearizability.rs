@@ -234,7 +234,7 @@ fn every_history_is_linearizable() {
     let mut rng = SeededRng::from_env();
     let mut app = App::start();
     let (mut kills, mut open, mut found) = (0, 0, 0);
-    let histories = rounds(400, 2_500);
+    let histories = rounds(150, 2_500);
     for number in 0..histories {
         let kill = number % KILL_EVERY == KILL_EVERY - 1;
         let history = record_history(&mut app, number, kill, &mut rng);

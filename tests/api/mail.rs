@@ -332,7 +332,7 @@ fn recipients(received: &[Received]) -> BTreeMap<String, usize> {
 
 /// Voters of the tests that kill: enough for all blows to fall in the middle.
 fn voters() -> usize {
-    usize::try_from(rounds(4_000, 10_000)).unwrap()
+    usize::try_from(rounds(1_500, 10_000)).unwrap()
 }
 
 /// Most mails that one worker has under way at a time.

@@ -16,12 +16,15 @@ use roadmap_domain::model::mail::{MailId, Notification};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::Mailer;
 use roadmap_mail::FileMailer;
+use roadmap_testkit::effort::rounds;
 use serde_json::Value;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
 /// How many mails are written and read by each of [`READERS`].
-const MAILS: u128 = 2_500;
+fn mails() -> u128 {
+    rounds(500, 2_500).into()
+}
 
 /// How many write and read at the same time.
 const READERS: u64 = 4;
@@ -133,7 +136,7 @@ async fn assert_no_injected_headers(mut dice: Dice) {
     let folder = tempfile::tempdir().unwrap();
     let mailer = FileMailer::new(folder.path(), "hello@acme.example").unwrap();
     let mut written = BTreeMap::new();
-    for number in 1..=MAILS {
+    for number in 1..=mails() {
         let (title, product, comment) = (dice.text(), dice.text(), dice.text());
         let mail = Notification {
             id: MailId {

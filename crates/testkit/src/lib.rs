@@ -8,6 +8,7 @@
 //! - [`s3`]: a server for files.
 //! - [`http`]: a server that keeps whatever is sent to it.
 //! - [`smtp`]: a server for mail, which fails when told to.
+//! - [`effort`]: how much is tried, and chance that can be repeated.
 //! - [`fail_fast`]: an early end when a test has failed.
 //! - [`fakes`]: a clock that is set by hand, foreseeable ids, a gate that is always open.
 //!
@@ -23,6 +24,7 @@
 )]
 
 pub mod contract;
+pub mod effort;
 pub mod fail_fast;
 pub mod fakes;
 pub mod harness;

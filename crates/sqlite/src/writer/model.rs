@@ -784,6 +784,7 @@ fn three_units_keep_all_properties_in_all_orders() {
 }
 
 #[test]
+#[ignore = "takes long: cargo xtask torture"]
 fn four_units_keep_all_properties_in_all_orders() {
     let units = vec![End::Commit, End::Commit, End::Commit, End::Commit];
     let plan = Plan { units, statements: false, cancellations: 0, faults: 0, planted: None };
