@@ -53,18 +53,6 @@ pub(crate) struct Attack {
 }
 
 impl Attack {
-    /// What CI runs: the build that the tests have made, and little data. What it says about time is printed only.
-    pub(crate) fn short() -> Self {
-        Self {
-            store: vec![Kind::Sqlite, Kind::Postgres],
-            seconds: 3,
-            requests: 2_000,
-            only: String::new(),
-            debug: true,
-            binary: None,
-        }
-    }
-
     pub(crate) fn run(&self) -> anyhow::Result<()> {
         if self.debug { self.attack_stores() } else { in_release(|| self.attack_stores()) }
     }

@@ -2,14 +2,11 @@
 
 use std::fs;
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use crate::attack::Attack;
 use crate::deny::Deny;
-use crate::fuzz_api::FuzzApi;
 use crate::openapi::OpenApi;
-use crate::run::{cargo, output, root};
-use crate::test::Test;
+use crate::run::{WORKSPACE, cargo, output, root, with_servers};
 use crate::{coverage, layers, migrations, packaging, test_browser, test_proxies};
 
 /// Where a good run leaves the commit that it was for.
@@ -19,7 +16,10 @@ const PASSED_FILE: &str = "target/ci-green";
 /// which `cargo xtask release` takes.
 pub(crate) fn run() -> anyhow::Result<()> {
     let before = clean_commit();
-    checks()?;
+    let mut steps = Steps::default();
+    let checked = checks(&mut steps);
+    steps.print();
+    checked?;
     if let Some(commit) = before.filter(|commit| clean_commit().as_ref() == Some(commit)) {
         fs::write(root().join(PASSED_FILE), commit)?;
     }
@@ -40,33 +40,58 @@ fn clean_commit() -> Option<String> {
     git(&["status", "--porcelain"])?.is_empty().then(|| git(&["rev-parse", "HEAD"]))?
 }
 
-fn checks() -> anyhow::Result<()> {
-    step("format", || cargo(&["fmt", "--all", "--check"], &[]))?;
-    step("layers", layers::run)?;
-    step("contract coverage", coverage::run)?;
-    step("packaging", packaging::run)?;
-    step("dependencies", || Deny::default().run())?;
-    step("lints", || {
-        cargo(
-            &["clippy", "--workspace", "--all-targets", "--all-features", "--locked", "--", "--deny", "warnings"],
-            &[],
-        )
+fn checks(steps: &mut Steps) -> anyhow::Result<()> {
+    steps.run("format", || cargo(&["fmt", "--all", "--check"], &[]))?;
+    steps.run("layers", layers::run)?;
+    steps.run("contract coverage", coverage::run)?;
+    steps.run("migrations", migrations::run)?;
+    steps.run("packaging", packaging::run)?;
+    steps.run("dependencies", || Deny::without_building().run())?;
+    // All steps compile the same set of packages with the same features, so that each dependency is compiled once for
+    // checks and once for tests.
+    steps.run("lints", || {
+        cargo(&[&["clippy"], &WORKSPACE[..], &["--all-targets", "--", "--deny", "warnings"]].concat(), &[])
     })?;
-    step("documentation", || cargo(&["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"], &[]))?;
-    step("document of the API", || OpenApi { check: true }.run())?;
-    step("migrations", migrations::run)?;
-    step("tests", || Test::default().run())?;
-    step("proxies", test_proxies::run)?;
-    step("browser", test_browser::run)?;
-    step("attacks, a short form", || Attack::short().run())?;
-    // A slice: the rest of the time is for whoever changes the API.
-    step("calls from the document", || FuzzApi::slice(1).run())
+    // With examples, of which there are none, cargo takes the features that tests ask for.
+    let documented = ["--no-deps", "--document-private-items", "--lib", "--bins", "--examples"];
+    steps.run("documentation", || cargo(&[&["doc"], &WORKSPACE[..], &documented].concat(), &[]))?;
+    steps.run("build", || cargo(&[&["test"], &WORKSPACE[..], &["--all-targets", "--no-run"]].concat(), &[]))?;
+    steps.run("document of the API", || OpenApi { check: true }.run())?;
+    steps.run("tests", || with_servers(&["test"]))?;
+    steps.run("proxies", test_proxies::run)?;
+    steps.run("browser", test_browser::run)?;
+    steps.run("attacks, a short form", || {
+        with_servers(&["attack", "--debug", "--requests", "2000", "--seconds", "2"])
+    })?;
+    // A slice: the rest of the cases is for whoever changes the API, and for releases.
+    steps.run("fuzzing, a short form", || with_servers(&["fuzz-api", "--short"]))
 }
 
-fn step(name: &str, check: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let started = Instant::now();
-    eprintln!("== {name}");
-    check()?;
-    eprintln!("== {name}: good after {:.0} s", started.elapsed().as_secs_f64());
-    Ok(())
+/// The steps so far and how long each took.
+#[derive(Default)]
+struct Steps(Vec<(&'static str, Duration)>);
+
+impl Steps {
+    fn run(&mut self, name: &'static str, check: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let started = Instant::now();
+        eprintln!("== {name}");
+        let checked = check();
+        let took = started.elapsed();
+        self.0.push((name, took));
+        let outcome = if checked.is_ok() { "good" } else { "FAILED" };
+        eprintln!("== {name}: {outcome} after {:.1} min", minutes(took));
+        checked
+    }
+
+    fn print(&self) {
+        eprintln!("\n{:24} minutes", "step");
+        for (name, took) in &self.0 {
+            eprintln!("{name:24} {:7.1}", minutes(*took));
+        }
+        eprintln!("{:24} {:7.1}", "all", minutes(self.0.iter().map(|(_, took)| *took).sum()));
+    }
+}
+
+fn minutes(time: Duration) -> f64 {
+    time.as_secs_f64() / 60.0
 }

@@ -1,60 +1,145 @@
 //! `cargo xtask coverage`: the tests that `docs/contract-coverage.md` names exist.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use anyhow::{Context, bail, ensure};
 
 use crate::run::root;
 
+const DOCUMENT: &str = "docs/contract-coverage.md";
+
 /// Checks every test that the document names.
 pub(crate) fn run() -> anyhow::Result<()> {
-    let document = std::fs::read_to_string(root().join("docs/contract-coverage.md"))?;
+    let document = fs::read_to_string(root().join(DOCUMENT))?;
+    let tests = references(&document);
+    ensure!(!tests.is_empty(), "{DOCUMENT} names no tests");
+    let mut sources = BTreeMap::new();
     let mut missing = Vec::new();
-    let tests = named_tests(&document);
-    ensure!(!tests.is_empty(), "docs/contract-coverage.md names no tests");
-    for test in tests {
-        let (file, name) = test_location(test).with_context(|| format!("`{test}` names no test"))?;
-        let source = std::fs::read_to_string(root().join(&file)).with_context(|| format!("`{test}`: no {file}"))?;
-        if !source.contains(&format!("fn {name}(")) {
-            missing.push(test);
+    for test in &tests {
+        if !exists(test, &mut sources)? {
+            missing.push(test.to_string());
         }
     }
     if !missing.is_empty() {
-        bail!("docs/contract-coverage.md names tests that do not exist:\n  {}", missing.join("\n  "));
+        bail!("{DOCUMENT} names tests that do not exist:\n  {}", missing.join("\n  "));
     }
     Ok(())
 }
 
-/// What stands in backticks in a table and has the form of a test's name.
-fn named_tests(document: &str) -> Vec<&str> {
-    let tables = document.lines().filter(|line| line.starts_with('|'));
-    tables.flat_map(|line| line.split('`').skip(1).step_by(2)).filter(|text| text.contains("::")).collect()
+/// A test that the document names.
+#[derive(Debug, PartialEq, Eq)]
+struct Reference<'a> {
+    /// The crate whose unit or integration test it is; none for the black-box tests and the suite for stores.
+    package: Option<&'a str>,
+    /// Modules and name.
+    path: &'a str,
 }
 
-/// The file that a test is in, and its name.
-fn test_location(test: &str) -> Option<(String, &str)> {
-    match test.split("::").collect::<Vec<_>>()[..] {
-        ["store", module, name] => Some((format!("crates/testkit/src/contract/{module}.rs"), name)),
-        [module, name] => Some((format!("tests/api/{module}.rs"), name)),
-        _ => None,
+impl std::fmt::Display for Reference<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.package.map_or(Ok(()), |package| write!(f, "{package} "))?;
+        f.write_str(self.path)
     }
+}
+
+/// Every word of a table with `::` in it is a reference; the word before one that is not in backticks is its crate.
+fn references(document: &str) -> Vec<Reference<'_>> {
+    let mut found = Vec::new();
+    for line in document.lines().filter(|line| line.starts_with('|')) {
+        for (number, part) in line.split('`').enumerate() {
+            if number % 2 == 1 {
+                found.extend(part.contains("::").then_some(Reference { package: None, path: part }));
+                continue;
+            }
+            let mut before = None;
+            for word in part.split(|character: char| character.is_whitespace() || ",;()|".contains(character)) {
+                if word.contains("::") {
+                    found.push(Reference { package: before, path: word });
+                }
+                before = Some(word).filter(|word| !word.is_empty());
+            }
+        }
+    }
+    found
+}
+
+/// The files that a test may be in. A unit test is in the file of its module, which is in the crate's folder `src`; a test from
+/// outside of a crate in its folder `tests`.
+fn files(test: &Reference<'_>) -> Option<Vec<PathBuf>> {
+    let (modules, _) = test.path.rsplit_once("::")?;
+    let Some(package) = test.package else {
+        return Some(vec![match modules.split_once("::") {
+            Some(("store", module)) => PathBuf::from(format!("crates/testkit/src/contract/{module}.rs")),
+            _ => PathBuf::from(format!("tests/api/{modules}.rs")),
+        }]);
+    };
+    let of_crate = Path::new("crates").join(package);
+    let module =
+        modules.strip_suffix("tests").map_or(modules, |module| module.trim_end_matches(':')).replace("::", "/");
+    let source = of_crate.join("src").join(&module);
+    let file = |name: &Path| name.with_extension("rs");
+    Some(vec![
+        file(&source),
+        source.join("tests.rs"),
+        file(&of_crate.join("tests").join(&module)),
+        // A module inside of a file.
+        source.parent().map(file).unwrap_or_default(),
+        of_crate.join("tests").join(&module).parent().map(file).unwrap_or_default(),
+    ])
+}
+
+/// Whether one of its files has a function of its name.
+fn exists(test: &Reference<'_>, sources: &mut BTreeMap<PathBuf, Option<String>>) -> anyhow::Result<bool> {
+    let files = files(test).with_context(|| format!("`{test}` names no test"))?;
+    let name = test.path.rsplit("::").next().unwrap_or_default();
+    let function = format!("fn {name}(");
+    Ok(files.into_iter().any(|file| {
+        let source = sources.entry(file).or_insert_with_key(|file| fs::read_to_string(root().join(file)).ok());
+        source.as_ref().is_some_and(|source| source.contains(&function))
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn tests_are_named_in_tables_only() {
-        let document = "`a::b` is a form\n| x | `votes::one`, `GET /x`, `store::votes::two` |\n";
-        assert_eq!(named_tests(document), ["votes::one", "store::votes::two"]);
+    fn at<'a>(package: Option<&'a str>, path: &'a str) -> Reference<'a> {
+        Reference { package, path }
     }
 
     #[test]
-    fn a_name_leads_to_its_file() {
-        assert_eq!(test_location("votes::one"), Some(("tests/api/votes.rs".to_owned(), "one")));
+    fn tests_are_named_in_tables_only() {
+        let document =
+            "`a::b` is a form\n| x | `votes::one`, `GET /x`, domain model::x::tests::two; `store::votes::three` |\n";
         assert_eq!(
-            test_location("store::votes::two"),
-            Some(("crates/testkit/src/contract/votes.rs".to_owned(), "two"))
+            references(document),
+            [at(None, "votes::one"), at(Some("domain"), "model::x::tests::two"), at(None, "store::votes::three")]
         );
-        assert_eq!(test_location("a::b::c::d"), None);
+    }
+
+    #[test]
+    fn a_reference_leads_to_its_files() {
+        let files = |package, path| {
+            files(&at(package, path))
+                .map(|files| files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>())
+        };
+        assert_eq!(files(None, "votes::one").unwrap(), ["tests/api/votes.rs"]);
+        assert_eq!(files(None, "store::votes::two").unwrap(), ["crates/testkit/src/contract/votes.rs"]);
+        let unit = files(Some("domain"), "model::slug::tests::three").unwrap();
+        assert_eq!(unit.first().unwrap(), "crates/domain/src/model/slug.rs");
+        assert!(files(Some("mail"), "smtp::four").unwrap().contains(&"crates/mail/tests/smtp.rs".to_owned()));
+        assert_eq!(files(None, "one"), None);
+    }
+
+    #[test]
+    fn a_test_that_is_not_there_is_noticed() {
+        let mut sources = BTreeMap::new();
+        let mut is_there = |package, path| exists(&at(package, path), &mut sources).unwrap();
+        assert!(is_there(None, "votes::a_repeat_vote_is_listed_once"));
+        assert!(is_there(Some("domain"), "model::slug::tests::words_become_ascii_and_lower_case"));
+        assert!(!is_there(Some("domain"), "model::slug::tests::nobody_has_written_this"));
+        assert!(!is_there(Some("domain"), "model::nowhere::tests::words_become_ascii_and_lower_case"));
     }
 }

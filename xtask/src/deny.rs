@@ -1,41 +1,79 @@
-//! `cargo xtask deny`: licences, sources, layers and known faults of the dependencies, by `deny.toml`.
+//! `cargo xtask deny`: licences, sources, layers and known vulnerabilities of the dependencies, by `deny.toml`.
 
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use semver::Version;
 
 use crate::run::{finish, root};
 use crate::tools::Tool;
 
-/// Known faults come from a database on the network.
+/// The only source of dependencies, as `Cargo.lock` names it.
+const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+/// Known vulnerabilities come from a database on the network.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Deny {
-    /// Fail when the database of known faults cannot be fetched
+    /// Fail when the database of known vulnerabilities cannot be fetched
     #[arg(long)]
     require_advisories: bool,
+    /// Check what `Cargo.lock` shows when cargo-deny is not installed, and do not build it
+    #[arg(long)]
+    no_build: bool,
 }
 
 impl Deny {
+    /// What a change must pass.
+    pub(crate) fn without_building() -> Self {
+        Self { no_build: true, ..Self::default() }
+    }
+
+    /// What a release must pass.
+    pub(crate) fn for_release() -> Self {
+        Self { require_advisories: true, ..Self::default() }
+    }
+
     pub(crate) fn run(&self) -> anyhow::Result<()> {
+        check_lock(&std::fs::read_to_string(root().join("Cargo.lock"))?)?;
         let tool = Tool {
             package: "cargo-deny",
             version: Version::new(0, 20, 2),
             // Certificates of the system, by the system's git.
             arguments: &["--no-default-features"],
         };
-        let program = tool.find()?;
+        let program = match tool.installed() {
+            None if self.no_build => {
+                eprintln!("cargo-deny is not installed: licences and layers were NOT checked, see `cargo xtask deny`.");
+                return Ok(());
+            }
+            None => tool.find()?,
+            Some(program) => program,
+        };
         check(&program, &["licenses", "bans", "sources"])?;
         match fetch_advisories(&program)? {
             None => check(&program, &["advisories"]),
-            Some(why) if self.require_advisories => bail!("known faults cannot be checked: {why}"),
+            Some(why) if self.require_advisories => bail!("known vulnerabilities cannot be checked: {why}"),
             Some(why) => {
-                eprintln!("Advisories were NOT checked: the database of known faults cannot be fetched ({why}).");
+                eprintln!("Advisories were NOT checked: the database cannot be fetched ({why}).");
                 Ok(())
             }
         }
     }
+}
+
+/// What needs no program: all dependencies are from the registry, and those that `deny.toml` bans for all are not there.
+fn check_lock(lock: &str) -> anyhow::Result<()> {
+    let values = |key: &'static str| {
+        lock.lines().filter_map(move |line| line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix('"'))
+    };
+    for source in values("source") {
+        ensure!(source == REGISTRY, "a dependency is from {source}, not from the registry");
+    }
+    for banned in ["aws-lc-sys", "openssl-sys", "pq-sys"] {
+        ensure!(!values("name").any(|name| name == banned), "{banned} is a dependency, which deny.toml bans");
+    }
+    Ok(())
 }
 
 /// Warnings are counted and not shown: two versions of a crate are mostly not ours to choose.
@@ -46,7 +84,7 @@ fn check(program: &Path, what: &[&str]) -> anyhow::Result<()> {
     finish(Command::new(program).args(arguments).args(what).current_dir(root()), &name)
 }
 
-/// Brings the database up to date. Where that cannot be done, tells why.
+/// Brings the database up to date. Where that cannot be done, returns why.
 fn fetch_advisories(program: &Path) -> anyhow::Result<Option<String>> {
     let mut command = Command::new(program);
     command.args(["deny", "fetch", "db"]).env("GIT_TERMINAL_PROMPT", "0").current_dir(root());
@@ -63,6 +101,18 @@ fn cause(printed: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn other_sources_and_banned_crates_are_refused() {
+        let lock = |name: &str, source: &str| {
+            check_lock(&format!("[[package]]\nname = \"{name}\"\nversion = \"1.0.0\"\nsource = \"{source}\"\n"))
+        };
+        assert!(lock("time", REGISTRY).is_ok());
+        let foreign = lock("time", "git+https://example.com/time").unwrap_err().to_string();
+        assert_eq!(foreign, "a dependency is from git+https://example.com/time, not from the registry");
+        let banned = lock("openssl-sys", REGISTRY).unwrap_err().to_string();
+        assert_eq!(banned, "openssl-sys is a dependency, which deny.toml bans");
+    }
 
     #[test]
     fn the_cause_is_what_is_said_last() {

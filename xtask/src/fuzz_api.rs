@@ -17,8 +17,12 @@ use crate::run::{root, service};
 /// What is installed.
 const REQUIREMENT: &str = "schemathesis==4.32.5";
 
-/// Fewest cases on each store.
+/// Fewest cases on each store, of a whole run and of a short one.
 const CASES: u64 = 10_000;
+const SHORT_CASES: u64 = 1_000;
+
+/// Fewest cases in a minute, when there is a limit of time: fewer are a service or a machine that is stuck.
+const CASES_PER_MINUTE: u64 = 200;
 
 /// Where the service keeps its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -36,20 +40,18 @@ pub(crate) struct FuzzApi {
     /// The only store to try; both when not given
     #[arg(long)]
     store: Option<Store>,
-    /// Most time on each store; what was not tried by then is no failure
+    /// Most time on each store; 200 cases a minute are then enough
     #[arg(long)]
     minutes: Option<u64>,
+    /// Few values for each operation: what `cargo xtask ci` runs
+    #[arg(long, conflicts_with_all = ["cases", "minutes"])]
+    short: bool,
     /// Take the same cases as the run that printed this seed
     #[arg(long)]
     seed: Option<u64>,
 }
 
 impl FuzzApi {
-    /// As much of it as can be tried on each store in so much time.
-    pub(crate) fn slice(minutes: u64) -> Self {
-        Self { cases: CASES, store: None, minutes: Some(minutes), seed: None }
-    }
-
     pub(crate) fn run(&self) -> anyhow::Result<()> {
         let programs = python::environment("schemathesis", REQUIREMENT).map_err(anyhow::Error::msg)?;
         let binary = service()?;
@@ -90,18 +92,24 @@ impl FuzzApi {
         let status = command.status().context("schemathesis cannot be started")?;
         ensure!(status.success(), "{store:?}: schemathesis has found something, see above");
         let cases = cases(&report)?;
-        ensure!(
-            self.minutes.is_some() || cases >= self.cases,
-            "{store:?}: only {cases} cases were tried, {} are asked for",
-            self.cases
-        );
+        let least = self.least();
+        ensure!(cases >= least, "{store:?}: only {cases} cases were tried, {least} are asked for");
         Ok(cases)
+    }
+
+    /// Fewest cases that are a good run.
+    fn least(&self) -> u64 {
+        match self.minutes {
+            _ if self.short => SHORT_CASES,
+            Some(minutes) => self.cases.min(minutes * CASES_PER_MINUTE),
+            None => self.cases,
+        }
     }
 
     /// How many random values each operation gets, so that all cases are enough together. Each value makes one case at
     /// least. How many cases use what other responses contained differs much, and is counted at the end.
     fn cases_per_operation(&self) -> anyhow::Result<u64> {
-        Ok(self.cases.div_ceil(operations()?))
+        if self.short { Ok(1) } else { Ok(self.cases.div_ceil(operations()?)) }
     }
 }
 

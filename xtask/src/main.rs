@@ -1,24 +1,34 @@
 //! What maintainers run: `cargo xtask <command>`, one file per command.
+//!
+//! The commands that need servers are behind the feature `servers`: `cargo xtask` compiles without it, and builds the rest
+//! when one of those commands is run.
 
+#[cfg(feature = "servers")]
 mod attack;
+#[cfg(feature = "servers")]
 mod bench;
 mod ci;
 mod coverage;
 mod deny;
 mod dist;
+#[cfg(feature = "servers")]
 mod fuzz_api;
 mod layers;
 mod migrations;
+#[cfg(feature = "servers")]
 mod mutants;
 mod openapi;
 mod packaging;
+#[cfg(feature = "servers")]
 mod postgres;
 mod release;
 mod run;
+#[cfg(feature = "servers")]
 mod test;
 mod test_browser;
 mod test_proxies;
 mod tools;
+#[cfg(feature = "servers")]
 mod torture;
 
 use clap::{Parser, Subcommand};
@@ -26,16 +36,24 @@ use clap::{Parser, Subcommand};
 /// Tests, checks and benchmarks of the project
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask")]
+#[cfg_attr(not(feature = "servers"), command(after_help = SERVERS))]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
 }
 
+/// What help says of the commands that are not compiled yet.
+#[cfg(not(feature = "servers"))]
+const SERVERS: &str = "Further commands, compiled when one of them is run (`cargo xtask <command> --help`):\n  \
+    test, torture, fuzz-api, bench, attack, mutants";
+
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run all tests; installs what they need where it may
+    #[cfg(feature = "servers")]
     Test(test::Test),
-    /// Run the tests that kill, cut and fill for as long as it takes to believe them
+    /// Run all tests on both stores, and those that kill, cut and fill for as long as it takes to trust them
+    #[cfg(feature = "servers")]
     Torture(torture::Torture),
     /// Open hostile files, comments and mails in a browser, where nothing of them may run
     TestBrowser,
@@ -47,31 +65,41 @@ enum Command {
     Layers,
     /// Check that the tests which the contract coverage names exist
     Coverage,
-    /// Check licences, sources and known faults of the dependencies
+    /// Check licences, sources and known vulnerabilities of the dependencies
     Deny(deny::Deny),
     /// Check that the container, compose and systemd files agree with the service
     Packaging,
-    /// Check that the migrations go up, down and up again to the same schema
+    /// Check that both stores have the same migrations, with both directions; tests run them
     Migrations,
     /// Write the document of the API, docs/openapi.json, from the code
     Openapi(openapi::OpenApi),
-    /// Try calls that nobody thought of, made from the document of the API; installs what it needs
+    /// Fuzz the API from its document; installs what it needs
+    #[cfg(feature = "servers")]
     FuzzApi(fuzz_api::FuzzApi),
     /// Build for release, load data, and print rates, latencies and costs
+    #[cfg(feature = "servers")]
     Bench(bench::Bench),
     /// Attack a release build from one workspace, and print what its neighbour notices
+    #[cfg(feature = "servers")]
     Attack(attack::Attack),
-    /// Change the code in small ways and see whether the tests notice; takes hours without --file or --shard
+    /// Run cargo-mutants with the servers that the tests need; takes hours without --file or --shard
+    #[cfg(feature = "servers")]
     Mutants(mutants::Mutants),
     /// Build the binary that is handed out, and pack it with what belongs to it
     Dist(dist::Dist),
     /// Check, build, commit and tag a new version
     Release(release::Release),
+    /// A command behind the feature `servers`, or none at all.
+    #[cfg(not(feature = "servers"))]
+    #[command(external_subcommand)]
+    WithServers(Vec<String>),
 }
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
+        #[cfg(feature = "servers")]
         Command::Test(command) => command.run(),
+        #[cfg(feature = "servers")]
         Command::Torture(command) => command.run(),
         Command::TestBrowser => test_browser::run(),
         Command::TestProxies => test_proxies::run(),
@@ -82,11 +110,17 @@ fn main() -> anyhow::Result<()> {
         Command::Packaging => packaging::run(),
         Command::Migrations => migrations::run(),
         Command::Openapi(command) => command.run(),
+        #[cfg(feature = "servers")]
         Command::FuzzApi(command) => command.run(),
+        #[cfg(feature = "servers")]
         Command::Bench(command) => command.run(),
+        #[cfg(feature = "servers")]
         Command::Attack(command) => command.run(),
+        #[cfg(feature = "servers")]
         Command::Mutants(command) => command.run(),
         Command::Dist(command) => command.run().map(drop),
         Command::Release(command) => command.run(),
+        #[cfg(not(feature = "servers"))]
+        Command::WithServers(arguments) => run::with_servers(&arguments),
     }
 }

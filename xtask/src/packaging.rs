@@ -1,162 +1,155 @@
-//! `cargo xtask packaging`: the container, compose and systemd files agree with the service and with each other.
+//! `cargo xtask packaging`: the container, compose and systemd files agree with the service, and the programs that they are for
+//! accept them.
 //!
-//! No container is built: that needs an engine. What can be told from the files is.
-
-mod compose;
-mod dockerfile;
-mod image;
-mod settings;
-mod unit;
+//! What these files mean is not read here: systemd, Docker and hadolint check their own formats, where they are installed. What
+//! only this project knows is compared as text.
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 
-use crate::run::{has_program, root};
-use compose::Compose;
-use dockerfile::Dockerfile;
-use image::Image;
-use unit::Unit;
+use crate::run::{has_program, output, root};
 
-/// Where packages keep data.
-const DATA: &str = "/var/lib/roadmap";
+/// Lines that must be there, because something elsewhere says the same: where data is kept, the port, and limits on stopping,
+/// which are more than three times `shutdown_wait`.
+const AGREED: [(&str, &[&str]); 4] = [
+    (
+        "Dockerfile",
+        &[
+            "ENV ROADMAP_LISTEN=0.0.0.0:8080 \\",
+            "    ROADMAP_DATA_DIR=/var/lib/roadmap \\",
+            "USER 10001:10001",
+            "VOLUME [\"/var/lib/roadmap\"]",
+            "EXPOSE 8080",
+            "    CMD [\"wget\", \"-q\", \"-O\", \"/dev/null\", \"http://127.0.0.1:8080/readyz\"]",
+        ],
+    ),
+    (
+        "compose.yaml",
+        &[
+            "      - \"127.0.0.1:8080:8080\"",
+            "      - data:/var/lib/roadmap",
+            "    stop_grace_period: 100s",
+            "    read_only: true",
+            "      - no-new-privileges:true",
+        ],
+    ),
+    (
+        "roadmap.service",
+        &[
+            "User=roadmap",
+            "ExecStart=/usr/local/bin/roadmap serve --config /etc/roadmap/roadmap.toml",
+            "StateDirectory=roadmap",
+            "TimeoutStopSec=100",
+        ],
+    ),
+    ("roadmap.toml", &["data_dir = \"/var/lib/roadmap\""]),
+];
 
 /// Checks all files.
 pub(crate) fn run() -> anyhow::Result<()> {
-    let project = Project::read()?;
-    let problems = project.problems()?;
-    if !problems.is_empty() {
-        bail!("the files in packaging/ do not fit:\n  {}", problems.join("\n  "));
-    }
-    if !project.images().iter().any(Image::is_pinned) {
-        eprintln!("No image is pinned by its digest: docs/operations.md (Images) tells how.");
-    }
-    verify_unit(&project.unit)
-}
-
-/// What the checks look at.
-struct Project {
-    /// The names of all settings.
-    names: Vec<String>,
-    /// How long each of the three steps of a stop may take, in seconds.
-    shutdown_wait: u64,
-    /// The version of the compiler.
-    toolchain: String,
-    /// Names and texts of the files in `packaging/`.
-    files: Vec<(String, String)>,
-    dockerfile: Dockerfile,
-    compose: Compose,
-    unit: String,
-    toml: String,
-    /// The documentation of settings, and the environment of an example.
-    documentation: String,
-}
-
-impl Project {
-    fn read() -> anyhow::Result<Self> {
-        let text = |path: &str| fs::read_to_string(root().join(path)).with_context(|| format!("no {path}"));
-        let mut files = Vec::new();
-        for entry in fs::read_dir(root().join("packaging"))? {
-            let path = entry?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            // The secrets of whoever tries it are not part of the project.
-            if name != ".env" {
-                files.push((name, fs::read_to_string(&path)?));
-            }
+    let mut problems = Vec::new();
+    let documentation = text("docs/configuration.md")?;
+    for entry in fs::read_dir(root().join("packaging"))? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        // The secrets of whoever tries it are not part of the project.
+        if name != ".env" {
+            problems.extend(undocumented(&name, &text(&format!("packaging/{name}"))?, &documentation));
         }
-        let source = text("crates/server/src/settings.rs")?;
-        let toolchain: toml_edit::DocumentMut = text("rust-toolchain.toml")?.parse()?;
-        let toolchain = toolchain.get("toolchain").and_then(|table| table.get("channel")?.as_str());
-        Ok(Self {
-            names: settings::names(&source)?,
-            shutdown_wait: settings::shutdown_wait(&source)?,
-            toolchain: toolchain.context("rust-toolchain.toml names no channel")?.to_owned(),
-            dockerfile: Dockerfile::parse(&text("packaging/Dockerfile")?).context("packaging/Dockerfile")?,
-            compose: Compose::parse(&text("packaging/compose.yaml")?).context("packaging/compose.yaml")?,
-            unit: text("packaging/roadmap.service")?,
-            toml: text("packaging/roadmap.toml")?,
-            documentation: text("docs/configuration.md")?,
-            files,
-        })
     }
-
-    /// All images that come from a registry.
-    fn images(&self) -> Vec<Image> {
-        let of_dockerfile = self.dockerfile.images().into_iter().flatten();
-        of_dockerfile.chain(self.compose.images()).collect()
+    for (name, lines) in AGREED {
+        problems.extend(missing(name, &text(&format!("packaging/{name}"))?, lines));
     }
-
-    fn problems(&self) -> anyhow::Result<Vec<String>> {
-        let mut problems = image::unpinned(&self.images());
-        for (file, text) in &self.files {
-            for variable in settings::variables(text) {
-                if !self.names.contains(&variable.to_lowercase().replacen("roadmap_", "", 1)) {
-                    problems.push(format!("{file}: {variable} is no setting"));
-                } else if !self.documentation.contains(&format!("`{variable}`")) {
-                    problems.push(format!("{file}: {variable} is not in docs/configuration.md"));
-                }
-            }
-        }
-        problems.extend(settings::unknown_in_file(&self.toml, &self.names)?);
-        problems.extend(self.dockerfile.problems(&self.toolchain, DATA, &|path| root().join(path).exists()));
-        let example = self.files.iter().find(|(name, _)| name == ".env.example");
-        let example = &example.context("packaging/ has no .env.example")?.1;
-        let port = self.dockerfile.port();
-        problems.extend(self.compose.problems(port.as_deref(), DATA, self.shutdown_wait, example, &|path| {
-            root().join("packaging").join(path).exists()
-        }));
-        problems.extend(Unit::parse(&self.unit)?.problems(&self.toml, DATA, self.shutdown_wait)?);
-        Ok(problems)
+    let dockerfile = text("packaging/Dockerfile")?;
+    let toolchain = text("rust-toolchain.toml")?;
+    let channel = toolchain.lines().find_map(|line| line.strip_prefix("channel = \"")?.strip_suffix('"'));
+    let compiler = format!("=rust:{}-", channel.context("rust-toolchain.toml names no channel")?);
+    if !dockerfile.contains(&compiler) {
+        problems.push("Dockerfile: its compiler is not that of rust-toolchain.toml".to_owned());
     }
+    problems.extend(
+        copied(&dockerfile)
+            .filter(|path| !root().join(path).exists())
+            .map(|path| format!("Dockerfile: it copies {path}, which is not there")),
+    );
+    let example = text("packaging/.env.example")?;
+    let compose = text("packaging/compose.yaml")?;
+    let asked = compose.split("${").skip(1).filter_map(|rest| rest.split_once(':')).map(|(name, _)| name);
+    let unknown = asked.filter(|name| !example.lines().any(|line| line == format!("{name}=")));
+    problems.extend(unknown.map(|name| format!("compose.yaml: {name} is not in .env.example")));
+    ensure!(problems.is_empty(), "the files in packaging/ do not fit:\n  {}", problems.join("\n  "));
+    by_their_programs()
 }
 
-/// By systemd's own check, where it is there.
-fn verify_unit(unit: &str) -> anyhow::Result<()> {
-    if !has_program("systemd-analyze") {
-        eprintln!("systemd-analyze is not there: systemd itself has not looked at packaging/roadmap.service.");
-        return Ok(());
-    }
-    // It wants a program that exists; on this machine the service's own is not installed.
-    let program = "/usr/local/bin/roadmap";
-    ensure!(unit.contains(program), "packaging/roadmap.service does not start {program}");
-    let folder = tempfile::tempdir()?;
-    let file = folder.path().join("roadmap.service");
-    fs::write(&file, unit.replace(program, "/bin/true"))?;
-    analyze(&["verify"], &file)?;
-    // From 0, nothing is allowed, to 100.
-    analyze(&["security", "--offline=true", "--threshold=20", "--no-pager"], &file)
+fn text(path: &str) -> anyhow::Result<String> {
+    fs::read_to_string(root().join(path)).with_context(|| format!("no {path}"))
 }
 
-fn analyze(arguments: &[&str], file: &Path) -> anyhow::Result<()> {
-    let name = format!("systemd-analyze {}", arguments.join(" "));
-    let output = Command::new("systemd-analyze").args(arguments).arg(file).output()?;
-    if !output.status.success() {
-        let printed = [output.stdout, output.stderr].concat();
-        bail!("`{name}` is not content with packaging/roadmap.service:\n{}", String::from_utf8_lossy(&printed));
-    }
-    Ok(())
+/// Variables of the service that are not in the documentation, which names all settings and no others: a test of the settings
+/// checks that.
+fn undocumented(file: &str, text: &str, documentation: &str) -> Vec<String> {
+    let word = |character: char| character.is_ascii_uppercase() || character.is_ascii_digit() || character == '_';
+    let variables = text.split(|character| !word(character)).filter(|word| word.starts_with("ROADMAP_"));
+    let unknown = variables.filter(|name| !documentation.contains(&format!("`{name}`")));
+    unknown.map(|name| format!("{file}: {name} is not in docs/configuration.md")).collect()
 }
 
-/// Seconds of a duration such as `100s`, `2m` or `100`, as compose and systemd write them.
-fn seconds(raw: &str) -> Option<u64> {
-    let digits = raw.trim_end_matches(|character: char| character.is_ascii_alphabetic());
-    let factor = match raw.get(digits.len()..)? {
-        "" | "s" => 1,
-        "m" | "min" => 60,
-        _ => return None,
-    };
-    digits.parse::<u64>().ok()?.checked_mul(factor)
+fn missing(file: &str, text: &str, lines: &[&str]) -> Vec<String> {
+    let absent = lines.iter().filter(|wanted| !text.lines().any(|line| line == **wanted));
+    absent.map(|line| format!("{file}: the line `{line}` is missing")).collect()
 }
 
-/// That a limit on stopping leaves the time that a stop may take: `docs/operations.md`.
-fn too_short(file: &str, what: &str, raw: Option<&str>, shutdown_wait: u64) -> Option<String> {
-    let limit = raw.and_then(seconds);
-    (limit.is_none_or(|limit| limit <= 3 * shutdown_wait)).then(|| {
-        let raw = raw.unwrap_or("not set");
-        format!("{file}: {what} is {raw}, which is not more than three times shutdown_wait ({shutdown_wait}s)")
+/// What is copied from the repository.
+fn copied(dockerfile: &str) -> impl Iterator<Item = &str> {
+    let copies = dockerfile.lines().filter_map(|line| line.strip_prefix("COPY "));
+    copies.filter(|paths| !paths.starts_with("--")).flat_map(|paths| {
+        let paths: Vec<&str> = paths.split_whitespace().collect();
+        let sources = paths.len().saturating_sub(1);
+        paths.into_iter().take(sources)
     })
+}
+
+/// By the programs that the files are for, as far as they are installed.
+fn by_their_programs() -> anyhow::Result<()> {
+    if has_program("systemd-analyze") {
+        // It wants a program that exists; on this machine the service's own is not installed.
+        let unit = text("packaging/roadmap.service")?.replace("/usr/local/bin/roadmap", "/bin/true");
+        let folder = root().join("target/packaging");
+        fs::create_dir_all(&folder)?;
+        let file = folder.join("roadmap.service");
+        fs::write(&file, unit)?;
+        check("systemd-analyze", &["verify"], &file)?;
+        // From 0, nothing is allowed, to 100.
+        check("systemd-analyze", &["security", "--offline=true", "--threshold=20", "--no-pager"], &file)?;
+    } else {
+        eprintln!("systemd-analyze is not installed: roadmap.service was NOT checked by systemd.");
+    }
+    if has_compose() {
+        let arguments = ["compose", "--file", "packaging/compose.yaml", "config", "--no-interpolate", "--quiet"];
+        output(Command::new("docker").args(arguments).current_dir(root()), "docker compose config")?;
+    } else {
+        eprintln!("docker compose is not installed: compose.yaml was NOT checked by it.");
+    }
+    if has_program("hadolint") {
+        check("hadolint", &["--failure-threshold", "warning"], &root().join("packaging/Dockerfile"))
+    } else {
+        eprintln!("hadolint is not installed: the Dockerfile was NOT checked by it.");
+        Ok(())
+    }
+}
+
+fn has_compose() -> bool {
+    let mut command = Command::new("docker");
+    command.args(["compose", "version"]).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Runs a program on a file, and shows what it prints when it is not content.
+fn check(program: &str, arguments: &[&str], file: &Path) -> anyhow::Result<()> {
+    let name = format!("{program} {} {}", arguments.join(" "), file.display());
+    output(Command::new(program).args(arguments).arg(file), &name).map(drop)
 }
 
 #[cfg(test)]
@@ -164,61 +157,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_of_this_project_fit() {
-        assert_eq!(Project::read().unwrap().problems().unwrap(), Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_variable_that_is_no_setting_is_found_in_every_file() {
-        let mut project = Project::read().unwrap();
-        for (_, text) in &mut project.files {
-            text.push_str("\n# ROADMAP_LISTEN ROADMAP_LISTENS\n");
-        }
-        let problems = project.problems().unwrap();
-        assert_eq!(problems.len(), project.files.len());
-        assert!(problems.iter().all(|problem| problem.ends_with(": ROADMAP_LISTENS is no setting")), "{problems:?}");
-    }
-
-    #[test]
-    fn a_setting_without_documentation_is_reported() {
-        let mut project = Project::read().unwrap();
-        project.files = vec![
-            ("Dockerfile".to_owned(), "ENV ROADMAP_LISTEN=x".to_owned()),
-            (
-                ".env.example".to_owned(),
-                project.files.iter().find(|(name, _)| name == ".env.example").unwrap().1.clone(),
-            ),
-        ];
-        project.documentation = project.documentation.replace("`ROADMAP_LISTEN`", "");
-        assert_eq!(project.problems().unwrap(), ["Dockerfile: ROADMAP_LISTEN is not in docs/configuration.md"]);
-    }
-
-    #[test]
-    fn a_digest_of_one_image_asks_for_those_of_all() {
-        let mut project = Project::read().unwrap();
-        let images: Vec<String> = project.images().iter().map(Image::to_string).collect();
-        let [rust, alpine, postgres] = images.as_slice() else { panic!("{images:?}") };
-        assert!(rust.starts_with("rust:") && alpine.starts_with("alpine:") && postgres.starts_with("postgres:"));
-        let digest = "0123456789abcdef".repeat(4);
-        let text = fs::read_to_string(root().join("packaging/Dockerfile")).unwrap();
-        let text = text.replacen(&format!("={alpine}\n"), &format!("={alpine}@sha256:{digest}\n"), 1);
-        project.dockerfile = Dockerfile::parse(&text).unwrap();
-        let open = |image: &str| format!("{image} has no digest, and other images have one: pin all of them or none");
-        assert_eq!(project.problems().unwrap(), [open(rust), open(postgres)]);
-    }
-
-    #[test]
-    fn a_limit_on_stopping_is_more_than_three_times_the_wait() {
+    fn a_variable_that_is_no_setting_is_found() {
+        let documentation = "| `ROADMAP_LISTEN` | … |";
+        assert_eq!(undocumented("f", "ENV ROADMAP_LISTEN=x MY_ROADMAP_LISTEN=y", documentation), [] as [&str; 0]);
         assert_eq!(
-            (seconds("100s"), seconds("2m"), seconds("2min"), seconds("7")),
-            (Some(100), Some(120), Some(120), Some(7))
+            undocumented("f", "# ${ROADMAP_LISTENS:-x}", documentation),
+            ["f: ROADMAP_LISTENS is not in docs/configuration.md"]
         );
-        assert_eq!((seconds("soon"), seconds(""), seconds("1h")), (None, None, None));
-        assert_eq!(too_short("f", "w", Some("91s"), 30), None);
-        assert_eq!(
-            too_short("f", "w", Some("90s"), 30).unwrap(),
-            "f: w is 90s, which is not more than three times shutdown_wait (30s)"
-        );
-        assert!(too_short("f", "w", None, 30).unwrap().contains("w is not set"));
+    }
+
+    #[test]
+    fn a_line_that_is_not_there_is_found() {
+        assert_eq!(missing("f", "a\nb=1\n", &["b=1", "a"]), [] as [&str; 0]);
+        assert_eq!(missing("f", "a\nb=10\n", &["b=1"]), ["f: the line `b=1` is missing"]);
+    }
+
+    #[test]
+    fn what_is_copied_from_a_stage_is_none_of_the_repository() {
+        let dockerfile = "COPY a b ./\nCOPY --from=build /x /x\nCOPY c d\n";
+        assert_eq!(copied(dockerfile).collect::<Vec<_>>(), ["a", "b", "c"]);
     }
 }

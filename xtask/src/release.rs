@@ -2,74 +2,84 @@
 //!
 //! Everything that can be refused is refused before anything is changed. Nothing is pushed.
 
-mod changelog;
-mod repository;
-mod version;
-
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, ensure};
 use semver::Version;
-use time::OffsetDateTime;
 
 use crate::ci;
+use crate::deny::Deny;
 use crate::dist::Dist;
 use crate::run::{output, root};
-use repository::Repository;
 
 /// The files that a release changes.
 const CHANGED: [&str; 3] = ["CHANGELOG.md", "Cargo.lock", "Cargo.toml"];
+
+const UNRELEASED: &str = "\n## [Unreleased]\n";
 
 /// The version must be higher than the present one. The tag is `v` and the version.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Release {
     /// The new version: 1.2.3, or 1.2.3-rc.1
     version: String,
-    /// Check, and say what would be done, without doing it
+    /// Check what can be refused, print what has changed, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
 
 impl Release {
     pub(crate) fn run(&self) -> anyhow::Result<()> {
-        let repository = Repository::at(&root());
-        let plan = Plan::make(&repository, &self.version, today())?;
-        let commit = repository.head()?;
-        let proven = ci::has_passed(&commit);
+        let repository = Repository(root());
+        let today = String::from_utf8(output(Command::new("date").arg("+%F"), "date")?)?;
+        let plan = Plan::make(&repository, &self.version, today.trim())?;
+        println!("Version {}:\n\n{}\n", plan.version, plan.changes);
         if self.dry_run {
-            println!("{}", plan.instructions(proven, &commit));
             return Ok(());
         }
-        if proven {
-            eprintln!("cargo xtask ci was good for this very commit, {commit}");
-        } else {
+        let commit = repository.head()?;
+        if !ci::has_passed(&commit) {
             ci::run()?;
             ensure!(ci::has_passed(&commit), "cargo xtask ci was good, and something has changed meanwhile");
         }
+        Deny::for_release().run()?;
         plan.write(&repository)?;
-        lock()?;
-        repository.commit(&CHANGED, &plan.message())?;
+        // The new version into the lock file, and nothing else.
+        let update = ["update", "--workspace", "--offline", "--quiet"];
+        output(Command::new(env!("CARGO")).args(update).current_dir(root()), "cargo update --workspace")?;
+        repository.commit(&plan.version)?;
         // From here on nothing is left of a release that fails.
         let built = Dist::default().run().inspect_err(|_| {
             if let Err(error) = repository.reset_to(&commit) {
-                eprintln!("the commit of the release could not be taken back: {error:#}");
+                eprintln!("the commit of the release could not be reverted: {error:#}");
             }
         })?;
-        repository.tag(&plan.tag(), &plan.tag_message())?;
-        println!("Version {} is commit {} and tag {}.", plan.version, repository.head()?, plan.tag());
+        repository.tag(&plan)?;
         for file in built {
             println!("Publish {}", file.display());
         }
-        println!("Push it with: git push --follow-tags");
+        println!("Push commit and tag with: git push --follow-tags");
         Ok(())
     }
+}
+
+/// The version of all crates.
+pub(crate) fn version() -> anyhow::Result<Version> {
+    version_in(&fs::read_to_string(root().join("Cargo.toml"))?)
+}
+
+/// The version in the workspace's manifest: of its only line that begins so.
+fn version_in(manifest: &str) -> anyhow::Result<Version> {
+    let mut versions = manifest.lines().filter_map(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
+    let version = versions.next().context("Cargo.toml has no line `version = \"…\"`")?;
+    ensure!(versions.next().is_none(), "Cargo.toml has two lines `version = \"…\"`");
+    Version::parse(version).context("the version in Cargo.toml")
 }
 
 /// What a release changes.
 #[derive(Debug)]
 struct Plan {
-    present: Version,
     version: Version,
     /// The new texts of the manifest and the list of changes.
     manifest: String,
@@ -80,76 +90,70 @@ struct Plan {
 
 impl Plan {
     /// Refuses what cannot be released.
-    fn make(repository: &Repository, version: &str, today: time::Date) -> anyhow::Result<Self> {
-        let text = |name: &str| fs::read_to_string(repository.root.join(name)).with_context(|| format!("no {name}"));
+    fn make(repository: &Repository, raw: &str, today: &str) -> anyhow::Result<Self> {
+        let text = |name: &str| fs::read_to_string(repository.0.join(name)).with_context(|| format!("no {name}"));
         let manifest = text("Cargo.toml")?;
-        let (present, version) = version::next(&manifest, version)?;
-        let changed = repository.changes()?;
+        let present = version_in(&manifest)?;
+        let version = Version::parse(raw).with_context(|| format!("`{raw}` is no version such as 1.2.3"))?;
+        ensure!(version.build.is_empty(), "version {version} names a build, by which no version is higher");
+        ensure!(version > present, "version {version} is not higher than the present one, {present}");
+        let changed = repository.git(&["status", "--porcelain", "--untracked-files=normal"])?;
         ensure!(changed.is_empty(), "the tree has changes that are not committed:\n{changed}");
-        let tag = format!("v{version}");
-        ensure!(!repository.has_tag(&tag)?, "there is a tag {tag} already");
-        let (changelog, changes) = changelog::released(&text("CHANGELOG.md")?, &version, today)?;
-        Ok(Self { manifest: version::set(&manifest, &version)?, present, version, changelog, changes })
+        let is_tagged = !repository.git(&["tag", "--list", &format!("v{version}")])?.is_empty();
+        ensure!(!is_tagged, "there is a tag v{version} already");
+        let (changelog, changes) = released(&text("CHANGELOG.md")?, &version, today)?;
+        let line = |version: &Version| format!("\nversion = \"{version}\"\n");
+        Ok(Self { manifest: manifest.replacen(&line(&present), &line(&version), 1), version, changelog, changes })
     }
 
     fn write(&self, repository: &Repository) -> anyhow::Result<()> {
-        fs::write(repository.root.join("Cargo.toml"), &self.manifest)?;
-        fs::write(repository.root.join("CHANGELOG.md"), &self.changelog)?;
+        fs::write(repository.0.join("Cargo.toml"), &self.manifest)?;
+        fs::write(repository.0.join("CHANGELOG.md"), &self.changelog)?;
         Ok(())
     }
-
-    fn tag(&self) -> String {
-        format!("v{}", self.version)
-    }
-
-    fn message(&self) -> String {
-        format!("Release version {}", self.version)
-    }
-
-    fn tag_message(&self) -> String {
-        format!("Version {}\n\n{}", self.version, self.changes)
-    }
-
-    /// What would be done.
-    fn instructions(&self, proven: bool, commit: &str) -> String {
-        let ci = if proven {
-            format!("take the good run of `cargo xtask ci` for commit {commit}")
-        } else {
-            "run `cargo xtask ci`, and stop unless all of it is good".to_owned()
-        };
-        format!(
-            "Would release version {version}, after {present}:\n\
-             1. {ci}\n\
-             2. write version {version} into Cargo.toml (all crates take theirs from it) and Cargo.lock\n\
-             3. write today's section {version} into CHANGELOG.md, above an empty one:\n\n{changes}\n\n\
-             4. commit {files} as \"{message}\"\n\
-             5. run `cargo xtask dist`: the binary, its archive, what is in it (SBOM), and checksums\n\
-             6. make the annotated tag {tag} at that commit\n\
-             Nothing was changed.",
-            version = self.version,
-            present = self.present,
-            changes = self.changes,
-            files = CHANGED.join(", "),
-            message = self.message(),
-            tag = self.tag(),
-        )
-    }
 }
 
-/// Writes the new version into the lock file, and nothing else.
-fn lock() -> anyhow::Result<()> {
-    let arguments = ["update", "--workspace", "--offline", "--quiet"];
-    output(Command::new(env!("CARGO")).args(arguments).current_dir(root()), "cargo update --workspace").map(drop)
+/// The list of changes (<https://keepachangelog.com>) with its section of unreleased changes as that of a version, below a new
+/// empty one; and what has changed.
+fn released(text: &str, version: &Version, today: &str) -> anyhow::Result<(String, String)> {
+    ensure!(!text.contains(&format!("\n## [{version}]")), "CHANGELOG.md has a section [{version}] already");
+    let (before, rest) = text.split_once(UNRELEASED).context("CHANGELOG.md has no section [Unreleased]")?;
+    let changes = rest.split("\n## [").next().unwrap_or_default().trim();
+    ensure!(!changes.is_empty(), "CHANGELOG.md has nothing in its section [Unreleased]");
+    Ok((format!("{before}{UNRELEASED}\n## [{version}] - {today}\n{rest}"), changes.to_owned()))
 }
 
-/// The day that goes into the list of changes, which is not a matter of the service's clock.
-fn today() -> time::Date {
-    OffsetDateTime::from(now()).date()
-}
+/// What a release asks of git, in the root folder of a repository.
+struct Repository(PathBuf);
 
-#[expect(clippy::disallowed_methods, reason = "the day of a release is the day on which it is made")]
-fn now() -> std::time::SystemTime {
-    std::time::SystemTime::now()
+impl Repository {
+    /// Runs git, and returns what it prints without the last line's end.
+    fn git(&self, arguments: &[&str]) -> anyhow::Result<String> {
+        let name = format!("git {}", arguments.join(" "));
+        let printed = output(Command::new("git").args(arguments).current_dir(&self.0), &name)?;
+        Ok(String::from_utf8_lossy(&printed).trim_end().to_owned())
+    }
+
+    fn head(&self) -> anyhow::Result<String> {
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    fn commit(&self, version: &Version) -> anyhow::Result<()> {
+        self.git(&[&["add", "--"], &CHANGED[..]].concat())?;
+        let message = format!("Release version {version}");
+        self.git(&[&["commit", "--quiet", "--message", &message, "--"], &CHANGED[..]].concat()).map(drop)
+    }
+
+    /// Makes an annotated tag, whose lines that begin with `#` are headings and no comments.
+    fn tag(&self, plan: &Plan) -> anyhow::Result<()> {
+        let (tag, message) = (format!("v{}", plan.version), format!("Version {}\n\n{}", plan.version, plan.changes));
+        self.git(&["tag", "--annotate", "--cleanup=whitespace", "--message", &message, &tag]).map(drop)
+    }
+
+    /// Takes back the commits after this one, and their files. What has changed besides stays.
+    fn reset_to(&self, commit: &str) -> anyhow::Result<()> {
+        self.git(&["reset", "--quiet", "--keep", commit]).map(drop)
+    }
 }
 
 #[cfg(test)]
@@ -157,30 +161,26 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use time::macros::date;
 
-    const MANIFEST: &str = "# kept\n[workspace.package]\nversion = \"0.1.0\" # kept, too\nedition = \"2024\"\n";
-    const CHANGELOG: &str = "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- Everything.\n";
+    const MANIFEST: &str =
+        "# kept\n[workspace.package]\nversion = \"0.1.0\"\n\n[workspace.dependencies]\na = { version = \"0.1.0\" }\n";
+    const CHANGELOG: &str = "# Changelog\n\n## [Unreleased]\n\n- New.\n\n## [0.1.0] - 2026-01-01\n\n- Old.\n";
 
     /// A repository with one commit.
     fn repository(folder: &Path) -> Repository {
-        let repository = Repository::at(folder);
+        let repository = Repository(folder.to_owned());
         repository.git(&["init", "--quiet", "--initial-branch=main"]).unwrap();
         repository.git(&["config", "user.name", "Ann"]).unwrap();
         repository.git(&["config", "user.email", "ann@example.com"]).unwrap();
         for (name, text) in [("Cargo.toml", MANIFEST), ("CHANGELOG.md", CHANGELOG), ("Cargo.lock", "")] {
             fs::write(folder.join(name), text).unwrap();
         }
-        repository.commit(&CHANGED, "Begin").unwrap();
+        repository.commit(&Version::new(0, 1, 0)).unwrap();
         repository
     }
 
-    fn plan(repository: &Repository, version: &str) -> anyhow::Result<Plan> {
-        Plan::make(repository, version, date!(2026 - 03 - 02))
-    }
-
     fn refusal(repository: &Repository, version: &str) -> String {
-        format!("{:#}", plan(repository, version).unwrap_err())
+        format!("{:#}", Plan::make(repository, version, "2026-03-02").unwrap_err())
     }
 
     #[test]
@@ -196,12 +196,12 @@ mod tests {
         }
         assert!(refusal(&repository, "0.2.0+build").contains("build"));
         for version in ["0.1.1", "0.2.0-rc.1", "1.0.0"] {
-            assert!(plan(&repository, version).is_ok(), "{version}");
+            assert!(Plan::make(&repository, version, "2026-03-02").is_ok(), "{version}");
         }
     }
 
     #[test]
-    fn a_tree_with_changes_is_refused() {
+    fn what_is_not_committed_tagged_already_or_without_changes_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let repository = repository(folder.path());
         fs::write(folder.path().join("new.txt"), "").unwrap();
@@ -209,92 +209,42 @@ mod tests {
         fs::remove_file(folder.path().join("new.txt")).unwrap();
         fs::write(folder.path().join("Cargo.lock"), "changed").unwrap();
         assert_eq!(refusal(&repository, "0.2.0"), "the tree has changes that are not committed:\n M Cargo.lock");
-    }
-
-    #[test]
-    fn a_tag_that_exists_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let repository = repository(folder.path());
-        repository.tag("v0.2.0", "Version 0.2.0").unwrap();
+        repository.commit(&Version::new(0, 1, 0)).unwrap();
+        repository.git(&["tag", "v0.2.0"]).unwrap();
         assert_eq!(refusal(&repository, "0.2.0"), "there is a tag v0.2.0 already");
-        assert!(plan(&repository, "0.2.1").is_ok());
+        fs::write(folder.path().join("CHANGELOG.md"), "# Changelog\n\n## [Unreleased]\n\n## [0.1.0]\n- x").unwrap();
+        repository.commit(&Version::new(0, 1, 0)).unwrap();
+        assert_eq!(refusal(&repository, "0.2.1"), "CHANGELOG.md has nothing in its section [Unreleased]");
     }
 
     #[test]
-    fn a_version_without_changes_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let repository = repository(folder.path());
-        fs::write(folder.path().join("CHANGELOG.md"), "# Changelog\n\n## [Unreleased]\n").unwrap();
-        repository.commit(&CHANGED, "Forget").unwrap();
-        assert_eq!(refusal(&repository, "0.2.0"), "CHANGELOG.md has nothing in its section [Unreleased]");
-    }
-
-    #[test]
-    fn a_dry_run_changes_neither_tree_nor_tags() {
-        let folder = tempfile::tempdir().unwrap();
-        let repository = repository(folder.path());
-        let state = || {
-            let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
-            let git = |arguments: &[&str]| repository.git(arguments).unwrap();
-            (CHANGED.map(read), git(&["status", "--porcelain"]), git(&["tag", "--list"]), repository.head().unwrap())
-        };
-        let before = state();
-        let instructions = plan(&repository, "0.2.0").unwrap().instructions(false, "abc");
-        assert_eq!(state(), before);
-        for step in [
-            "Would release version 0.2.0, after 0.1.0",
-            "1. run `cargo xtask ci`",
-            "- Everything.",
-            "commit CHANGELOG.md, Cargo.lock, Cargo.toml as \"Release version 0.2.0\"",
-            "5. run `cargo xtask dist`",
-            "annotated tag v0.2.0",
-        ] {
-            assert!(instructions.contains(step), "{step}: {instructions}");
-        }
-        assert!(plan(&repository, "0.2.0").unwrap().instructions(true, "abc").contains("1. take the good run of"));
-    }
-
-    #[test]
-    fn a_release_is_a_commit_and_an_annotated_tag() {
-        let folder = tempfile::tempdir().unwrap();
-        let repository = repository(folder.path());
-        let plan = plan(&repository, "0.2.0").unwrap();
-        plan.write(&repository).unwrap();
-        repository.commit(&CHANGED, &plan.message()).unwrap();
-        repository.tag(&plan.tag(), &plan.tag_message()).unwrap();
-        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
-        assert_eq!(read("Cargo.toml"), MANIFEST.replace("0.1.0", "0.2.0"));
-        let section = "# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-03-02\n\n### Added\n\n- Everything.\n";
-        assert_eq!(read("CHANGELOG.md"), section);
-        assert_eq!(repository.changes().unwrap(), "");
-        assert_eq!(repository.git(&["log", "-1", "--format=%s"]).unwrap(), "Release version 0.2.0");
-        assert_eq!(repository.git(&["cat-file", "-t", "v0.2.0"]).unwrap(), "tag");
-        let message = repository.git(&["tag", "--list", "--format=%(contents)", "v0.2.0"]).unwrap();
-        assert_eq!(message.trim_end(), "Version 0.2.0\n\n### Added\n\n- Everything.");
-        assert_eq!(refusal(&repository, "0.2.0"), "version 0.2.0 is not higher than the present one, 0.2.0");
-    }
-
-    #[test]
-    fn a_commit_is_undone_without_harm_to_later_changes() {
+    fn a_release_is_a_commit_and_an_annotated_tag_and_can_be_taken_back() {
         let folder = tempfile::tempdir().unwrap();
         let repository = repository(folder.path());
         let before = repository.head().unwrap();
-        let plan = plan(&repository, "0.2.0").unwrap();
+        let plan = Plan::make(&repository, "0.2.0", "2026-03-02").unwrap();
+        assert_eq!(repository.git(&["status", "--porcelain"]).unwrap(), "");
         plan.write(&repository).unwrap();
-        repository.commit(&CHANGED, &plan.message()).unwrap();
+        repository.commit(&plan.version).unwrap();
+        repository.tag(&plan).unwrap();
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(read("Cargo.toml"), MANIFEST.replacen("0.1.0", "0.2.0", 1));
+        let (above, below) = CHANGELOG.split_once("\n- New.").unwrap();
+        assert_eq!(read("CHANGELOG.md"), format!("{above}\n## [0.2.0] - 2026-03-02\n\n- New.{below}"));
+        assert_eq!(repository.git(&["log", "-1", "--format=%s"]).unwrap(), "Release version 0.2.0");
+        assert_eq!(repository.git(&["cat-file", "-t", "v0.2.0"]).unwrap(), "tag");
+        let message = repository.git(&["tag", "--list", "--format=%(contents)", "v0.2.0"]).unwrap();
+        assert_eq!(message.trim_end(), "Version 0.2.0\n\n- New.");
+
         fs::write(folder.path().join("meanwhile.txt"), "kept").unwrap();
         repository.reset_to(&before).unwrap();
-        assert_eq!(repository.head().unwrap(), before);
-        assert_eq!(fs::read_to_string(folder.path().join("Cargo.toml")).unwrap(), MANIFEST);
-        assert_eq!(fs::read_to_string(folder.path().join("meanwhile.txt")).unwrap(), "kept");
+        assert_eq!(read("Cargo.toml"), MANIFEST);
+        assert_eq!(read("meanwhile.txt"), "kept");
     }
 
     #[test]
     fn this_project_can_be_released() {
-        let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
-        let (present, version) = version::next(&manifest, "999.0.0").unwrap();
-        assert!(version > present);
-        let text = fs::read_to_string(root().join("CHANGELOG.md")).unwrap();
-        assert!(text.contains("\n## [Unreleased]\n"), "CHANGELOG.md has no section [Unreleased]");
+        assert_eq!(version().unwrap().to_string(), env!("CARGO_PKG_VERSION"));
+        assert!(fs::read_to_string(root().join("CHANGELOG.md")).unwrap().contains(UNRELEASED));
     }
 }

@@ -22,14 +22,30 @@ pub(crate) fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> anyhow:
     finish(command.env("RUSTDOCFLAGS", "--deny warnings").current_dir(root()), &name)
 }
 
-/// Builds the service, and returns where it is. It is built as for the tests: what is chosen of the dependencies differs
-/// from that of the package alone, and each choice is compiled on its own.
+/// What all builds of the tests have in common: the features of the dependencies follow from it, and each set of features is
+/// compiled on its own.
+pub(crate) const WORKSPACE: [&str; 3] = ["--workspace", "--all-features", "--locked"];
+
+/// Builds the service as for the tests, and returns where it is.
 pub(crate) fn service() -> anyhow::Result<PathBuf> {
-    cargo(&["test", "--locked", "--workspace", "--test", "api", "--no-run"], &[])?;
-    // Where cargo builds is a setting of its own.
+    cargo(&[&["test"], &WORKSPACE[..], &["--test", "api", "--no-run"]].concat(), &[])?;
+    built("roadmap")
+}
+
+/// Builds this program with all its commands, and runs it.
+pub(crate) fn with_servers<T: AsRef<str>>(arguments: &[T]) -> anyhow::Result<()> {
+    // With examples, of which there are none, cargo takes the features that tests ask for.
+    cargo(&[&["build", "--quiet"], &WORKSPACE[..], &["--bin", "xtask", "--examples"]].concat(), &[])?;
+    let arguments: Vec<&str> = arguments.iter().map(AsRef::as_ref).collect();
+    let name = format!("cargo xtask {}", arguments.join(" "));
+    finish(Command::new(built("xtask")?).args(&arguments).current_dir(root()), &name)
+}
+
+/// Where a program is that was built. Where cargo builds is a setting of its own.
+fn built(program: &str) -> anyhow::Result<PathBuf> {
     let target = metadata()?;
     let target = target.get("target_directory").and_then(Value::as_str).context("cargo metadata names no folder")?;
-    Ok(Path::new(target).join("debug/roadmap"))
+    Ok(Path::new(target).join("debug").join(program))
 }
 
 /// Does this in a build of this program for release, which runs the command again: what a generator of load takes of the

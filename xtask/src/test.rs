@@ -3,10 +3,42 @@
 use roadmap_testkit::postgres::SERVER_VARIABLE;
 
 use crate::postgres;
-use crate::run::{cargo, require_program};
+use crate::run::{WORKSPACE, cargo, require_program};
 
 /// How many tests run at the same time for each processor: most of what they do is waiting, for processes, limits and disks.
-const TESTS_PER_PROCESSOR: usize = 2;
+const TESTS_PER_PROCESSOR: usize = 3;
+
+/// Black-box tests that say nothing about the store, by the beginnings of their names: they run on SQLite here, and on PostgreSQL
+/// with `cargo xtask torture`.
+pub(crate) const ONCE: [&str; 24] = [
+    "attachments::a_bucket_",
+    "attachments::a_hundred_parts_",
+    "attachments::a_megabyte_of_other_parts_",
+    "attachments::fifty_megabytes_",
+    "attachments::only_raster_images_",
+    "attachments::parts_of_a_file_",
+    "attachments::twenty_uploads_",
+    "attachments::what_is_no_form_",
+    "bad_input::a_body_",
+    "bad_input::a_field_of_another_type_",
+    "bad_input::a_query_string_",
+    "bad_input::null_is_a_field_",
+    "bad_input::numbers_of_pages_",
+    "bad_input::only_plain_json_",
+    "bad_input::query_strings_",
+    "bad_input::the_table_of_fields_",
+    "bad_input::what_json_allows_",
+    "hostile_http::",
+    "log::a_line_of_json_",
+    "openapi::",
+    "rate_limits::",
+    "stopping::",
+    "traces::",
+    "transport_security::",
+];
+
+/// Those of outages are about PostgreSQL, whatever the store is.
+const ON_POSTGRES: &str = "outages::";
 
 /// Further arguments go to the test binaries, a name to filter by for example.
 #[derive(Debug, Default, clap::Args)]
@@ -25,16 +57,29 @@ impl Test {
         // Arguments may say otherwise.
         let threads = threads.to_string();
         let mut environment = vec![(SERVER_VARIABLE, server.url.as_str()), ("RUST_TEST_THREADS", &threads)];
-        self.cargo_test(&["--workspace", "--all-targets", "--"], &environment)?;
-        // The black-box tests once more, on the other store; those of outages were on it already.
+        self.cargo_test(&["--all-targets", "--"], &environment)?;
         environment.push(("TEST_STORE", "postgres"));
-        self.cargo_test(&["--workspace", "--test", "api", "--", "--skip", "outages::"], &environment)
+        let mut again = vec!["--test", "api", "--", "--skip", ON_POSTGRES];
+        again.extend(ONCE.iter().flat_map(|name| ["--skip", name]));
+        self.cargo_test(&again, &environment)
     }
 
     fn cargo_test(&self, what: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<()> {
-        let mut arguments = vec!["test", "--locked"];
-        arguments.extend(what);
-        arguments.extend(self.arguments.iter().map(String::as_str));
-        cargo(&arguments, environment)
+        let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+        cargo(&[&["test"], &WORKSPACE[..], what, &arguments].concat(), environment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_once_exists() {
+        for name in ONCE {
+            let (module, test) = name.split_once("::").unwrap();
+            let source = std::fs::read_to_string(crate::run::root().join(format!("tests/api/{module}.rs"))).unwrap();
+            assert!(source.contains(&format!("fn {test}")), "{name}");
+        }
     }
 }

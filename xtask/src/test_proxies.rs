@@ -1,6 +1,6 @@
 //! `cargo xtask test-proxies`: attacks through the proxies that people put in front of the service.
 
-use crate::run::{cargo, require_program};
+use crate::run::{WORKSPACE, cargo, require_program};
 
 /// Runs the tests that `cargo xtask test` leaves out because they need these programs.
 pub(crate) fn run() -> anyhow::Result<()> {
@@ -11,9 +11,6 @@ pub(crate) fn run() -> anyhow::Result<()> {
             "install it with the system's package manager, and see that it is on the PATH",
         )?;
     }
-    // Of the whole workspace: what all tests are built of serves these, too.
-    cargo(
-        &["test", "--locked", "--workspace", "--test", "api", "--", "--ignored", "--nocapture", "behind_proxies"],
-        &[],
-    )
+    let tests = ["--test", "api", "--", "--ignored", "--nocapture", "behind_proxies"];
+    cargo(&[&["test"], &WORKSPACE[..], &tests].concat(), &[])
 }

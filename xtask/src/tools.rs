@@ -30,16 +30,17 @@ const PROFILE: [(&str, &str); 3] = [
 impl Tool {
     /// The program: one that is installed and new enough, else one that is built now.
     pub(crate) fn find(&self) -> anyhow::Result<PathBuf> {
-        let folder = root().join("target/tools");
-        let ours = folder.join("bin").join(self.package);
-        for program in [PathBuf::from(self.package), ours.clone()] {
-            if self.is_good(&program) {
-                return Ok(program);
-            }
+        if let Some(program) = self.installed() {
+            return Ok(program);
         }
-        self.install(&folder)?;
-        anyhow::ensure!(self.is_good(&ours), "{} was installed and does not run", self.package);
-        Ok(ours)
+        self.install(&folder())?;
+        self.installed().with_context(|| format!("{} was installed and does not run", self.package))
+    }
+
+    /// The program, if it is installed and new enough.
+    pub(crate) fn installed(&self) -> Option<PathBuf> {
+        let programs = [PathBuf::from(self.package), folder().join("bin").join(self.package)];
+        programs.into_iter().find(|program| self.is_good(program))
     }
 
     fn is_good(&self, program: &Path) -> bool {
@@ -63,6 +64,11 @@ impl Tool {
         eprintln!("{} was built in {:.0} s", self.package, started.elapsed().as_secs_f64());
         Ok(())
     }
+}
+
+/// Where programs are installed.
+fn folder() -> PathBuf {
+    root().join("target/tools")
 }
 
 /// The version that a program prints behind its name.

@@ -3,7 +3,8 @@
 use roadmap_testkit::postgres::SERVER_VARIABLE;
 
 use crate::postgres;
-use crate::run::cargo;
+use crate::run::{WORKSPACE, cargo};
+use crate::test::ONCE;
 
 /// The tests that break things, by the beginnings of their names.
 const TESTS: [&str; 8] = [
@@ -17,13 +18,14 @@ const TESTS: [&str; 8] = [
     "outages::interleaved_requests",
 ];
 
-/// The long tier of what the tests do quickly: kills, resets, lost answers, full disks, histories.
+/// The long tier of what the tests do quickly: kills, resets, lost answers, full disks, histories, hostile mails, orders of
+/// events; and what `cargo xtask test` does on one store, on the other. Belongs before each release.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Torture {
     /// Repeat the schedule of a run that has printed this seed
     #[arg(long)]
     seed: Option<u64>,
-    /// Further arguments for the test binary, such as a name to leave out with `--skip`
+    /// Further arguments for the test binaries, such as a name to leave out with `--skip`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }
@@ -34,18 +36,21 @@ impl Torture {
         let seed = self.seed.map(|seed| seed.to_string());
         let mut environment = vec![(SERVER_VARIABLE, server.url.as_str()), ("TEST_EFFORT", "long")];
         environment.extend(seed.as_deref().map(|seed| ("TEST_SEED", seed)));
-        self.store("SQLite", &environment)?;
+        eprintln!("== all orders of events, and hostile mails");
+        self.tests(&["--lib", "--", "--ignored", "--nocapture"], &environment)?;
+        self.tests(&["--test", "hostile", "--"], &environment)?;
+        // One after the other, so that each has the machine and its figures stand together.
+        let in_turn = [&["--test", "api", "--", "--nocapture", "--test-threads=1"], &TESTS[..]].concat();
+        eprintln!("== SQLite");
+        self.tests(&in_turn, &environment)?;
         environment.push(("TEST_STORE", "postgres"));
-        self.store("PostgreSQL", &environment)
+        eprintln!("== PostgreSQL");
+        self.tests(&in_turn, &environment)?;
+        self.tests(&[&["--test", "api", "--"], &ONCE[..]].concat(), &environment)
     }
 
-    fn store(&self, name: &str, environment: &[(&str, &str)]) -> anyhow::Result<()> {
-        eprintln!("== {name}");
-        let mut arguments = vec!["test", "--locked", "--workspace", "--test", "api", "--"];
-        // One after the other, so that each has the machine and its figures stand together.
-        arguments.extend(["--nocapture", "--test-threads=1"]);
-        arguments.extend(TESTS);
-        arguments.extend(self.arguments.iter().map(String::as_str));
-        cargo(&arguments, environment)
+    fn tests(&self, what: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<()> {
+        let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+        cargo(&[&["test"], &WORKSPACE[..], what, &arguments].concat(), environment)
     }
 }
