@@ -69,7 +69,9 @@ impl Dist {
 
 /// Builds the binary and returns where it is.
 fn build(target: &str, time: &str) -> anyhow::Result<PathBuf> {
-    finish(Command::new("rustup").args(["target", "add", target]).current_dir(root()), "rustup target add")?;
+    if !Path::new(&printed("rustc", &["--print", "target-libdir", "--target", target])?).is_dir() {
+        finish(Command::new("rustup").args(["target", "add", target]).current_dir(root()), "rustup target add")?;
+    }
     if target.ends_with("-musl") {
         require_program("musl-gcc", "musl-tools", "it has musl-gcc, which compiles the parts in C")?;
     }
