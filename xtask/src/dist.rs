@@ -109,7 +109,7 @@ fn check(binary: &Path, is_static: bool) -> anyhow::Result<()> {
 fn notices(target: &str, file: &Path) -> anyhow::Result<()> {
     let about = Tool { package: "cargo-about", version: Version::new(0, 9, 3), arguments: &["--features", "cli"] };
     let mut command = Command::new(about.find()?);
-    command.args(["about", "generate", "--locked", "--fail", "--target", target]);
+    command.args(["about", "generate", "--locked", "--offline", "--fail", "--target", target]);
     command.args(["--manifest-path", "crates/server/Cargo.toml", "--config", "about.toml", "--output-file"]);
     command.arg(file).arg("packaging/about.hbs").current_dir(root());
     finish(&mut command, "cargo about")

@@ -17,6 +17,13 @@ pub(crate) fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> anyhow:
     let set: String = environment.iter().map(|(name, value)| format!("{name}={value} ")).collect();
     eprintln!("$ {set}{name}");
     let mut command = Command::new(env!("CARGO"));
+    // What cargo has set for this program is no matter of others: the build script of ring compares it, so that ring and all on
+    // top of it would be compiled each time that cargo is called by hand and then from here.
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
+            command.env_remove(name);
+        }
+    }
     // Only `cargo doc` looks at the flags: a link that leads nowhere is a fault of the document.
     let command = command.args(arguments).envs(environment.iter().copied());
     finish(command.env("RUSTDOCFLAGS", "--deny warnings").current_dir(root()), &name)
