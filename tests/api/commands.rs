@@ -620,10 +620,7 @@ fn the_packaged_settings_are_accepted_with_their_examples() {
     };
     let examples: Vec<&str> = packaged.lines().map(with_example).collect();
     assert!(examples.contains(&"default_workspace = \"acme\""), "{examples:?}");
-    for (text, base_url) in [
-        (packaged.to_owned(), "https://acme.roadmap.example.com"),
-        (examples.join("\n"), "https://roadmap.example.com"),
-    ] {
+    for text in [packaged.to_owned(), examples.join("\n")] {
         let folder = Folder::empty();
         std::fs::write(folder.path().join("packaged.toml"), text).unwrap();
         let run = |arguments: &[&str]| {
@@ -631,7 +628,7 @@ fn the_packaged_settings_are_accepted_with_their_examples() {
             roadmap(folder.path(), &[&settings, arguments, &["--json"]].concat(), &[]).json()
         };
         run(&["workspace", "create", "acme", "--product-name", "Acme", "--website-url", "https://acme.example"]);
-        assert_eq!(run(&["workspace", "list"])[0]["base_url"], base_url);
+        assert_eq!(run(&["workspace", "list"])[0]["base_url"], "https://acme.roadmap.example.com");
     }
 }
 
