@@ -1,15 +1,19 @@
-//! How much one search may look at, on every store.
+//! Limits on the rows that a search reads, for all stores.
 
-/// Rows that a search looks at, from the most voted request down. When they have too few matches, it takes the
-/// newest matches instead ([`crate::ports::TextSearch::candidates`]). Independent words need about
-/// `60 * requests / matches` of them, and a word is only searched for like this when it has many matches.
+/// Maximum number of rows that a search scans, starting with the most voted feature request.
+///
+/// If the scan finds too few matches, the newest matches are added ([`crate::ports::TextSearch::candidates`]). Stores
+/// scan only for words with many matches. When votes and words are independent, 60 matches are found within about
+/// `60 * feature requests / matches` rows.
 pub const MAX_SCANNED_ROWS: usize = 2_000;
 
-/// After so many of these rows it is checked whether the rest is worth looking at.
+/// Number of scanned rows after which [`should_continue_scan`] decides whether to scan the rest.
 pub const PROBE_ROWS: usize = 400;
 
-/// Whether a walk with so many matches among its [`PROBE_ROWS`] goes on. With fewer than a quarter of what would
-/// lead to 60 matches in [`MAX_SCANNED_ROWS`], the matches are not among the most voted.
+/// Whether to continue a scan that found `first_matches` matches in the first [`PROBE_ROWS`] rows.
+///
+/// 60 matches in [`MAX_SCANNED_ROWS`] rows correspond to 12 in the first [`PROBE_ROWS`]. With less than a quarter of
+/// that, the matches are not among the most voted feature requests.
 #[must_use]
 pub fn should_continue_scan(first_matches: usize) -> bool {
     first_matches >= 3

@@ -169,10 +169,12 @@ impl Executor {
             let is_last = attempt >= MAX_ATTEMPTS;
             match self.attempt(workspace, key, operation, render, save).await {
                 Err(RoadmapError::Store(error @ StoreError::Transient(_))) if !is_last => {
-                    tracing::debug!(attempt, error = %ErrorChain::new(&error), "retrying a unit of work that the store rolled back");
+                    let error = ErrorChain::new(&error);
+                    tracing::debug!(attempt, %error, "retrying a unit of work that the store rolled back");
                 }
                 Err(RoadmapError::Store(error @ StoreError::OutcomeUnknown(_))) if has_key && !is_last => {
-                    tracing::warn!(attempt, error = %ErrorChain::new(&error), "retrying a unit of work whose outcome is unknown");
+                    let chain = ErrorChain::new(&error);
+                    tracing::warn!(attempt, error = %chain, "retrying a unit of work whose outcome is unknown");
                     unknown = Some(error);
                 }
                 Err(RoadmapError::Store(error)) => {
