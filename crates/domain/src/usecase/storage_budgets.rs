@@ -22,7 +22,7 @@ const RECOUNT_AFTER: Duration = Duration::days(1);
 
 /// Maximum age of the count after a rejected write. It is shorter because the counted usage includes estimates, which
 /// are too high.
-const RECOUNT_AFTER_REFUSAL: Duration = Duration::hours(1);
+const RECOUNT_AFTER_REJECTION: Duration = Duration::hours(1);
 
 /// The budgets of all workspaces in one process.
 pub struct StorageBudgets {
@@ -42,7 +42,7 @@ struct Counter {
     /// Usage reserved by running commands.
     reserved: Usage,
     /// Whether a write was rejected since the last count.
-    has_refused: bool,
+    has_rejected: bool,
 }
 
 impl Counter {
@@ -51,7 +51,7 @@ impl Counter {
     }
 
     fn is_due(&self, now: Timestamp) -> bool {
-        let age = if self.has_refused { RECOUNT_AFTER_REFUSAL } else { RECOUNT_AFTER };
+        let age = if self.has_rejected { RECOUNT_AFTER_REJECTION } else { RECOUNT_AFTER };
         let counted_at = |stored: StoredUsage| stored.counted_at;
         self.stored.is_some_and(|stored| counted_at(stored).is_none_or(|counted_at| counted_at.plus(age) <= now))
     }
@@ -86,7 +86,7 @@ impl StorageBudgets {
         let mut counters = self.counters();
         let counter = counters.entry(workspace).or_default();
         if let Err(over) = self.limits.check(counter.used(), added) {
-            counter.has_refused = true;
+            counter.has_rejected = true;
             return Err(over);
         }
         counter.reserved = counter.reserved.plus(added);
@@ -103,7 +103,7 @@ impl StorageBudgets {
         let smallest = Usage { records: 1, files: 1 };
         let mut counters = self.counters();
         let counter = counters.entry(workspace).or_default();
-        Ok(self.limits.check(counter.used(), smallest).inspect_err(|_| counter.has_refused = true)?)
+        Ok(self.limits.check(counter.used(), smallest).inspect_err(|_| counter.has_rejected = true)?)
     }
 
     /// Records stored usage, or deleted usage when it is negative.
@@ -122,7 +122,7 @@ impl StorageBudgets {
     pub async fn flush(&self) -> Result<(), StoreError> {
         let active: Vec<(WorkspaceId, Usage)> = {
             let counters = self.counters();
-            let is_active = |counter: &Counter| counter.added != Usage::default() || counter.has_refused;
+            let is_active = |counter: &Counter| counter.added != Usage::default() || counter.has_rejected;
             let active = counters.iter().filter(|(_, counter)| is_active(counter));
             active.map(|(workspace, counter)| (*workspace, counter.added)).collect()
         };
@@ -156,7 +156,7 @@ impl StorageBudgets {
             let mut counters = self.counters();
             let counter = counters.entry(workspace).or_default();
             counter.stored = Some(stored);
-            counter.has_refused = false;
+            counter.has_rejected = false;
             recounted += 1;
         }
         Ok(recounted)
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workspace_in_use_is_counted_once_a_day_and_after_a_refusal_once_an_hour() {
+    fn a_workspace_in_use_is_counted_once_a_day_and_after_a_rejection_once_an_hour() {
         let minute = Duration::minutes(1);
         for (counted, refused, recounted) in [
             (StoredUsage { counted_at: None, ..stored(1_000, 0, minute) }, false, 1),

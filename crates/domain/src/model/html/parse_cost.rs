@@ -175,9 +175,9 @@ mod tests {
     fn normal_markup_costs_a_fraction_of_the_limit() {
         let paragraph = "<p>We <b>really</b> love <a href=\"https://x.example/?a=1\">it</a>, <i>do</i> you?</p>";
         let list = "<ul><li>one</li><li>two<ul><li>three</li></ul></li></ul>";
-        for honest in [paragraph, list] {
-            let html = honest.repeat(100_000 / honest.len());
-            let steps = count_steps(&html).expect("affordable");
+        for fragment in [paragraph, list] {
+            let html = fragment.repeat(100_000 / fragment.len());
+            let steps = count_steps(&html).expect("within the limits");
             assert!(steps < MAX_STEPS / 4, "{steps}");
             assert!(!exceeds_limit(&html));
         }
