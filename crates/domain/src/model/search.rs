@@ -302,10 +302,10 @@ mod tests {
     }
 
     #[test]
-    fn the_vocabulary_is_the_first_200_short_words() {
+    fn the_vocabulary_is_the_first_50_short_words() {
         let long = "a".repeat(25);
         let document = SearchDocument::new(&long, ["zebra"], &different_words(1_000, 300, 24));
-        let mut expected = different_words(1_000, 199, 24);
+        let mut expected = different_words(1_000, 49, 24);
         expected.push_str("zebra");
         assert_eq!(document.vocabulary(), expected.split(' ').collect::<Vec<_>>());
     }
