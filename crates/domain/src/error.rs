@@ -1,57 +1,58 @@
-//! What can go wrong, in the words of the domain.
+//! Errors of the domain.
 //!
-//! The `Display` texts of [`RoadmapError`] and [`FieldError`] are the messages that
-//! clients and operators read. Those of one field's own stand beside its rule
-//! ([`FieldProblem::Custom`]), all others here and nowhere else. Each `Display`
-//! speaks for its own level only: the cause of a [`StoreError`] is its `source`.
+//! The `Display` texts of [`RoadmapError`] and [`FieldError`] are the messages that clients and operators read.
+//! A message that belongs to a single field is defined next to that field's rule ([`FieldProblem::Custom`]). All other
+//! messages are defined in this module. A `Display` text does not contain the cause: the cause of a [`StoreError`] is
+//! its `source`.
 
 use std::error::Error;
 
 use thiserror::Error;
 
-/// The outcome of parsing one piece of input.
+/// The result of validating an input value.
 pub type Validated<T> = Result<T, FieldError>;
 
-/// The cause behind a store failure, as the adapter saw it.
+/// The cause of a store failure, as reported by the adapter.
 pub type Cause = Box<dyn Error + Send + Sync>;
 
-/// A request that cannot be served.
+/// The reason why a command or query failed.
 #[derive(Debug, Error)]
 pub enum RoadmapError {
-    /// No workspace, no key, or a key that does not open this workspace. One answer for all, so
-    /// that nobody learns which of them it was.
+    /// No workspace, no key, or a key that is not valid for this workspace.
+    ///
+    /// All cases have the same message, so that a client cannot tell them apart.
     #[error("Could not authenticate, invalid API Key")]
     Unauthenticated,
-    /// The key is good, but not for this.
+    /// The key is valid but lacks the scope that the operation needs.
     #[error("API Key does not have the required scope")]
     InsufficientScope,
-    /// A record that the request names does not exist in this workspace.
+    /// A referenced record does not exist in this workspace.
     #[error("{} does not exist.", .0.name())]
     NotFound(Resource),
-    /// A field that cannot be accepted.
+    /// A field is invalid.
     #[error(transparent)]
     Invalid(#[from] FieldError),
-    /// A name that must be unique in its scope is in use.
+    /// A name that must be unique in its scope is already in use.
     #[error("{what} is already taken")]
     Taken {
-        /// What is taken, for example ``subdomain `acme` ``.
+        /// The kind and the name of the record, for example ``subdomain `acme` ``.
         what: String,
     },
-    /// Another call with the same operation key has not finished within the time to wait for it.
+    /// Another request with the same operation key did not finish before the wait timed out.
     #[error("operation_in_progress")]
     OperationInProgress,
-    /// A budget of the workspace is used up; nothing was changed.
+    /// A budget of the workspace is used up. Nothing was changed.
     #[error(transparent)]
     OverBudget(#[from] OverBudget),
-    /// The search index cannot be asked.
+    /// The search index cannot be queried.
     #[error("search_unavailable")]
     SearchUnavailable(#[source] StoreError),
-    /// A write was on its way when the store went away: it happened or it did not.
+    /// The store failed during a commit, so it is unknown whether the write was applied.
     #[error("{}", outcome_unknown_message(*.has_key))]
     OutcomeUnknown {
-        /// Whether the request had an operation key, so that sending it again is safe.
+        /// Whether the request had an operation key. If it had, sending it again is safe.
         has_key: bool,
-        /// What happened.
+        /// The store failure.
         source: StoreError,
     },
     /// The store failed.
@@ -67,49 +68,49 @@ fn outcome_unknown_message(has_key: bool) -> &'static str {
     }
 }
 
-/// A failure of a store, sorted by what the caller can do about it.
+/// A failure of a store, classified by how the caller can react.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// The store cannot be reached or cannot take the work now; nothing was changed.
+    /// The store is unreachable or overloaded. Nothing was changed.
     #[error("Service is temporarily unavailable")]
     Unavailable(#[source] Cause),
-    /// The unit was undone through no fault of its own; running it again may succeed.
+    /// The store rolled back the unit of work because of a conflict. A retry may succeed.
     #[error("Service is temporarily unavailable, the unit of work was undone")]
     Transient(#[source] Cause),
-    /// The commit was sent and its result was lost: the unit is durable or undone, and nobody knows which.
+    /// The commit was sent but its result was lost, so the unit of work is either durable or rolled back.
     #[error("the outcome of the commit is unknown")]
     OutcomeUnknown(#[source] Cause),
-    /// Stored data that cannot be read back into the model.
+    /// Stored data cannot be converted to the model.
     #[error("stored data is inconsistent: {table}.{column} of row {row}")]
     Inconsistent {
         /// The table.
         table: &'static str,
         /// The column.
         column: &'static str,
-        /// The row's identity, as far as it could be read.
+        /// The row's ID, as far as it could be read.
         row: String,
     },
-    /// Anything else.
+    /// Any other failure.
     #[error("the store failed")]
     Fatal(#[source] Cause),
 }
 
-/// A bound on what one workspace may cost. `docs/operations.md` lists them with their settings.
+/// A limit on the resources of one workspace. `docs/operations.md` lists the budgets and their settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Budget {
-    /// Bytes of the workspace's rows in the database.
+    /// Bytes of the workspace's database rows.
     StoredRecords,
     /// Bytes of the workspace's files.
     StoredFiles,
-    /// Mails that the workspace sends in a day.
+    /// Mails that the workspace sends per day.
     MailsPerDay,
 }
 
 impl Budget {
-    /// All of them.
+    /// All budgets.
     pub const ALL: [Self; 3] = [Self::StoredRecords, Self::StoredFiles, Self::MailsPerDay];
 
-    /// The name in metrics.
+    /// Returns the name that metrics use.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -124,9 +125,9 @@ impl Budget {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("{}", .budget.message(*.limit))]
 pub struct OverBudget {
-    /// Which one.
+    /// The budget.
     pub budget: Budget,
-    /// How much there is of it: bytes, or mails.
+    /// The limit, in bytes or mails.
     pub limit: u64,
 }
 
@@ -140,7 +141,7 @@ impl Budget {
     }
 }
 
-/// A number of bytes in the largest unit that it is a whole number of, up to megabytes.
+/// Formats a number of bytes in the largest unit, up to megabytes, that gives a whole number.
 fn format_bytes(bytes: u64) -> String {
     match bytes {
         _ if bytes.is_multiple_of(1 << 20) => format!("{} MB", bytes >> 20),
@@ -149,12 +150,12 @@ fn format_bytes(bytes: u64) -> String {
     }
 }
 
-/// An error with all its causes, as the log shows it: `what failed: why: and why that`.
+/// Displays an error with all its causes, separated by colons, for the log.
 #[derive(Debug, Clone, Copy)]
 pub struct ErrorChain<'a>(&'a (dyn Error + 'static));
 
 impl<'a> ErrorChain<'a> {
-    /// The chain that begins with `error`.
+    /// Creates the chain that begins with `error`.
     #[must_use]
     pub fn new(error: &'a (dyn Error + 'static)) -> Self {
         Self(error)
@@ -167,7 +168,7 @@ impl std::fmt::Display for ErrorChain<'_> {
         f.write_str(&above)?;
         for cause in std::iter::successors(self.0.source(), |cause: &&(dyn Error + 'static)| (*cause).source()) {
             let cause = cause.to_string();
-            // Some libraries' errors show their own cause.
+            // The errors of some libraries already include their cause.
             if !above.ends_with(&cause) {
                 write!(f, ": {cause}")?;
             }
@@ -177,7 +178,7 @@ impl std::fmt::Display for ErrorChain<'_> {
     }
 }
 
-/// Records that a request can name, with the names that clients know them by.
+/// A kind of record that clients can reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resource {
     /// A feature request, by id or slug.
@@ -197,7 +198,7 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// The name in messages, contract section 7.
+    /// Returns the name that messages use, contract section 7.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -212,23 +213,23 @@ impl Resource {
     }
 }
 
-/// A field and what is wrong with it.
+/// A validation error of one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
-    /// The field's own name, without the objects around it.
+    /// The field's name, without the path of the enclosing objects.
     pub field: String,
-    /// What is wrong.
+    /// The problem.
     pub problem: FieldProblem,
 }
 
 impl FieldError {
-    /// `field` has `problem`.
+    /// Creates an error for `field`.
     #[must_use]
     pub fn new(field: &str, problem: FieldProblem) -> Self {
         Self { field: field.to_owned(), problem }
     }
 
-    /// `field` is absent, null or blank.
+    /// Creates the error for a field that is absent, null or blank.
     #[must_use]
     pub fn missing(field: &str) -> Self {
         Self::new(field, FieldProblem::Missing)
@@ -256,12 +257,12 @@ impl std::fmt::Display for FieldError {
     }
 }
 
-/// What can be wrong with a field.
+/// The reason why a field is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldProblem {
     /// Absent, null or blank where a value is required.
     Missing,
-    /// Another JSON type than the contract's.
+    /// The JSON type differs from the contract's.
     WrongType {
         /// The type with its article: `a string`.
         expected: String,
@@ -276,21 +277,21 @@ pub enum FieldProblem {
         /// The limit.
         max: usize,
     },
-    /// HTML that cleaning makes much longer.
+    /// HTML that becomes much longer when it is sanitized.
     TooMuchMarkup {
-        /// How many times as long it may become.
+        /// The maximum ratio of the sanitized length to the sent length.
         growth: usize,
     },
-    /// U+0000, which not every store can keep.
+    /// U+0000, which not every store can hold.
     ContainsNul,
-    /// The right type, but not the form that the field needs.
+    /// The type is right, but the format is not.
     Malformed {
-        /// What it should be, with its article: `a valid UUID`.
+        /// The expected format with its article: `a valid UUID`.
         expected: &'static str,
     },
-    /// A case with a sentence of its own in the contract.
+    /// A case for which the contract defines a message of its own.
     Custom {
-        /// The whole message.
+        /// The complete message.
         message: &'static str,
     },
 }

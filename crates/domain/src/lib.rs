@@ -1,17 +1,16 @@
 //! The rules of the product-feedback and roadmap service.
 //!
-//! Purpose: everything that would still be true if the service had another
-//! database, another web framework or no network at all.
+//! This crate holds the logic that does not depend on the database, the web framework or the network.
 //!
-//! - [`model`]: values and records, parsed once and valid ever after.
-//! - [`policy`]: pure decisions over the model.
-//! - [`ports`]: what the rules need from outside, as traits.
-//! - [`usecase`]: the commands and queries, and the one executor that runs commands.
+//! - [`model`]: values and records. They are validated when they are created and stay valid.
+//! - [`policy`]: pure functions over the model.
+//! - [`ports`]: traits for the external dependencies of the rules.
+//! - [`usecase`]: the commands and queries, and the executor that runs commands.
 //!
-//! Not here: SQL, HTTP, clocks, files, sockets, async runtimes.
+//! Out of scope: SQL, HTTP, clocks, files, sockets, async runtimes.
 //!
-//! Invariant: this crate does no I/O and depends on no runtime, framework or
-//! database. `cargo xtask layers` enforces it.
+//! Invariant: this crate does no I/O and depends on no runtime, framework or database.
+//! `cargo xtask layers` enforces it.
 
 pub mod error;
 pub mod model;

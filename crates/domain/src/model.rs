@@ -1,7 +1,7 @@
 //! Records and values of the service.
 //!
-//! Values have private fields and one way in: a constructor that checks. What
-//! holds a `Title` never asks again whether it is too long.
+//! Values have private fields and are created by constructors that validate. Code that receives a `Title` does not
+//! check its length again.
 
 pub mod api_key;
 pub mod attachment;

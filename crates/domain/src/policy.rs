@@ -1,4 +1,4 @@
-//! Decisions that need nothing but their arguments.
+//! Pure functions that implement the rules of the service.
 
 pub mod idempotency;
 pub mod mail_limits;

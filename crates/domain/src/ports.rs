@@ -1,25 +1,30 @@
-//! What the rules need from outside.
+//! Traits for the external dependencies of the domain.
+//!
+//! A "store" is both `roadmap-sqlite` and `roadmap-postgres`.
 //!
 //! | port | called by | implemented by |
 //! |---|---|---|
-//! | [`Store`], [`UnitOfWork`] and the write traits it bundles | the executor; commands | `roadmap-sqlite`, `roadmap-postgres` |
-//! | [`RoadmapReader`] | queries, operator commands | `roadmap-sqlite`, `roadmap-postgres` |
-//! | [`TextSearch`] | `SearchFeatureRequests` | `roadmap-sqlite`, `roadmap-postgres` |
-//! | [`WorkspaceDirectory`] | `Authenticate`, operator commands | the same, cached by the server |
-//! | [`Maintenance`] | `PurgeOperationKeys`, `SweepAttachments` | `roadmap-sqlite`, `roadmap-postgres` |
-//! | [`UsageStore`] | `StorageBudgets`, operator commands | `roadmap-sqlite`, `roadmap-postgres` |
-//! | [`Blobs`] | `UploadAttachment`, `SweepAttachments`, `LocateFile`, `FindFile` | `roadmap-blobs` |
-//! | [`OutboxQueue`] | `DeliverMail`, operator commands, the metrics | `roadmap-sqlite`, `roadmap-postgres` |
+//! | [`Store`], [`UnitOfWork`] and the write traits it bundles | the executor, commands | store |
+//! | [`RoadmapReader`] | queries of the API | store |
+//! | [`TextSearch`] | `SearchFeatureRequests` | store |
+//! | [`WorkspaceDirectory`] | `Authenticate`, operator commands | store, with a cache in the server |
+//! | [`Maintenance`] | `PurgeOperationKeys`, `SweepAttachments` | store |
+//! | [`UsageStore`] | `StorageBudgets`, operator commands | store |
+//! | [`Blobs`] | `UploadAttachment`, `SweepAttachments`, the API's downloads | `roadmap-blobs` |
+//! | [`OutboxQueue`] | `DeliverMail`, operator commands, the metrics | store |
 //! | [`Mailer`] | `DeliverMail` | `roadmap-mail` |
-//! | [`Health`] | the readiness probe | the same |
-//! | [`ConnectionPools`] | the metrics | the same |
+//! | [`Health`] | the readiness probe | store |
+//! | [`ConnectionPools`] | the metrics | store |
 //! | [`OperationLocks`] | the executor | the server, in memory |
 //! | [`RetryPause`] | the executor | the server |
 //! | [`Clock`], [`IdGenerator`], [`Random`] | the executor, `Authenticate`, operator commands | the server |
 //!
-//! Conventions: absence is an `Option`, an expected conflict is an outcome, an error is a failure of
-//! the store. Whoever opens a unit or asks a reader names the workspace; nothing is found outside it.
-//! A unit may be dropped at any moment, which undoes it.
+//! Conventions:
+//!
+//! - Absence is an `Option`, an expected conflict is an outcome, and an error is a failure of the store.
+//! - A caller that begins a unit of work or queries a reader passes the workspace. Records of other workspaces are not
+//!   found.
+//! - A unit of work may be dropped at any time, which rolls it back.
 
 mod blobs;
 mod environment;

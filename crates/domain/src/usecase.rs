@@ -1,8 +1,8 @@
 //! The commands and queries of the service, one file each.
 //!
-//! A command is a value that implements [`executor::Operation`]; the [`executor::Executor`] runs it
-//! in a unit of work. A query is a value that implements [`query::Query`]; [`query::Queries`]
-//! runs it on the reader ports.
+//! A command is a value that implements [`executor::Operation`]. The [`executor::Executor`] runs it in a unit of work.
+//! A query reads from a reader port and applies the rules. Lists without rules have no file here: the API uses
+//! [`crate::ports::RoadmapReader`] directly.
 
 mod batches;
 pub mod executor;

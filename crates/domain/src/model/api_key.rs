@@ -1,4 +1,4 @@
-//! API keys: what opens a workspace. Contract section 5.
+//! API keys, contract section 5.
 
 use sha2::{Digest, Sha256};
 
@@ -8,21 +8,23 @@ use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::workspace::Workspace;
 
-/// A key in full: `rmk_`, 43 random base62 characters (256 bits), and the CRC-32 of all before it
-/// in 6 base62 characters. The checksum lets a mistyped key be refused without asking the store,
-/// and the prefix lets scanners recognise a leaked one.
+/// The complete text of an API key.
 ///
-/// Shown once; `Debug` does not show it.
+/// It consists of the prefix `rmk_`, 43 random base62 characters (256 bits), and the CRC-32 of both in 6 base62
+/// characters. The checksum allows rejecting a mistyped key without a query. The prefix allows scanners to detect a
+/// leaked key.
+///
+/// A key is shown once. `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct KeyText(String);
 
-/// How many random characters a key has.
+/// Number of random characters of a key.
 pub const RANDOM_CHARACTERS: usize = 43;
 const PREFIX: &str = "rmk_";
 const CHECKSUM_CHARACTERS: usize = 6;
 
 impl KeyText {
-    /// The key with these random characters. `None` unless they are 43 of base62.
+    /// Creates a key from 43 random base62 characters. Returns `None` for any other text.
     #[must_use]
     pub fn from_random(characters: &str) -> Option<Self> {
         let fits = characters.len() == RANDOM_CHARACTERS && characters.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -32,7 +34,7 @@ impl KeyText {
         })
     }
 
-    /// Reads a key. `None` for what no key can be.
+    /// Parses a key. Returns `None` when the format or the checksum is wrong.
     #[must_use]
     pub fn parse(raw: &str) -> Option<Self> {
         let body = raw.get(..raw.len().checked_sub(CHECKSUM_CHARACTERS)?)?;
@@ -40,19 +42,19 @@ impl KeyText {
         Self::from_random(characters).filter(|key| key.0 == raw)
     }
 
-    /// The key itself, for the one time it is shown.
+    /// Returns the text of the key, for showing it once.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// The form in which it is stored and looked up.
+    /// Returns the digest by which the key is stored and looked up.
     #[must_use]
     pub fn digest(&self) -> KeyDigest {
         KeyDigest(Sha256::digest(self.0.as_bytes()).into())
     }
 
-    /// The last four characters, by which people tell their keys apart.
+    /// Returns the last four characters, which help people to distinguish their keys.
     #[must_use]
     pub fn last_four(&self) -> &str {
         self.0.get(self.0.len() - 4..).unwrap_or_default()
@@ -69,24 +71,24 @@ fn checksum(body: &str) -> String {
     format!("{:0>CHECKSUM_CHARACTERS$}", base62::encode(crc32fast::hash(body.as_bytes())))
 }
 
-/// SHA-256 of a key. The key has 256 random bits, so that no slow hash is needed.
+/// The SHA-256 of a key. A slow hash is not needed, because the key has 256 random bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyDigest(pub [u8; 32]);
 
-/// What a key allows.
+/// The scopes of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scopes {
-    /// GET.
+    /// Allows GET requests.
     pub read: bool,
-    /// Everything else.
+    /// Allows all other requests.
     pub write: bool,
 }
 
 impl Scopes {
-    /// Everything: what a key allows unless it is limited.
+    /// All scopes, which is the default of a key.
     pub const ALL: Self = Self { read: true, write: true };
 
-    /// Reads a list of scope names; an empty list is everything.
+    /// Parses a list of scope names. An empty list means all scopes.
     ///
     /// # Errors
     /// A name that is neither `read` nor `write`.
@@ -105,7 +107,7 @@ impl Scopes {
         Ok(scopes)
     }
 
-    /// Whether a call that needs `scope` may go on.
+    /// Whether the key allows a request that needs `scope`.
     #[must_use]
     pub fn allows(self, scope: Scope) -> bool {
         match scope {
@@ -114,7 +116,7 @@ impl Scopes {
         }
     }
 
-    /// The names, separated by a comma.
+    /// Returns the names of the scopes.
     #[must_use]
     pub fn names(self) -> Vec<&'static str> {
         [(self.read, "read"), (self.write, "write")]
@@ -125,54 +127,54 @@ impl Scopes {
     }
 }
 
-/// What a call needs.
+/// The scope that a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// To read.
+    /// Read access.
     Read,
-    /// To write.
+    /// Write access.
     Write,
 }
 
-/// A key as it is kept: everything but the key.
+/// The stored metadata of an API key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKey {
-    /// Identity.
+    /// ID.
     pub id: ApiKeyId,
-    /// What people call it.
+    /// Name.
     pub name: Name,
     /// The key's last four characters.
     pub last_four: String,
-    /// What it allows.
+    /// Scopes.
     pub scopes: Scopes,
-    /// When it was made.
+    /// Timestamp of the creation.
     pub created_at: Timestamp,
-    /// From when on it no longer works.
+    /// Timestamp from which the key is invalid.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
+    /// Timestamp of the revocation.
     pub revoked_at: Option<Timestamp>,
-    /// When it was last used, to the minute.
+    /// Timestamp of the last use, with a precision of a minute.
     pub last_used_at: Option<Timestamp>,
 }
 
 impl ApiKey {
-    /// Whether the key works at `now`. At the very moment of its expiry it no longer does.
+    /// Whether the key is valid at `now`. It is invalid from the timestamps of its expiry and revocation on.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none_or(|at| now < at) && self.expires_at.is_none_or(|at| now < at)
     }
 
-    /// Whether its last use has not been written down for a minute.
+    /// Whether no use of the key was recorded within the last minute.
     #[must_use]
     pub fn needs_last_use_update(&self, now: Timestamp) -> bool {
         self.last_used_at.is_none_or(|at| at.plus(LAST_USE_PRECISION) <= now)
     }
 }
 
-/// How precisely the last use of a key is known: it is written at most this often.
+/// Minimum interval between two updates of the last use of a key.
 pub const LAST_USE_PRECISION: time::Duration = time::Duration::MINUTE;
 
-/// A key together with the workspace that it opens.
+/// An API key and its workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credential {
     /// The workspace.
@@ -210,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_digest_is_sha_256_of_the_whole_key() {
-        // Checksum and digest as another implementation computes them.
+        // Checksum and digest were computed with another implementation.
         let key = KeyText::from_random(&"a".repeat(43)).unwrap();
         let digest: String = key.digest().0.iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Files that were uploaded, contract section 2.7.
+//! Attachments: uploaded files, contract section 2.7.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,29 +8,29 @@ use crate::model::id::{AttachmentId, WorkspaceId, parse_hyphenated_uuid};
 use crate::model::media_type::MediaType;
 use crate::model::timestamp::Timestamp;
 
-/// Most bytes of a file: 50 MB of 1024 × 1024 bytes.
+/// Maximum size of a file: 50 MB of 1024 × 1024 bytes.
 pub const MAX_BYTES: u64 = 50 * 1024 * 1024;
 
-/// A file, without its bytes.
+/// The metadata of an uploaded file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attachment {
-    /// Identity.
+    /// ID.
     pub id: AttachmentId,
-    /// Its name, fit to be shown and saved under.
+    /// Sanitized name.
     pub filename: Filename,
-    /// What it is, by its bytes.
+    /// Media type, detected from the content.
     pub media_type: MediaType,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub byte_size: u64,
-    /// The MD5 of its bytes.
+    /// MD5 of the content.
     pub checksum: Checksum,
-    /// Where its bytes are.
+    /// Key of the blob.
     pub key: BlobKey,
-    /// The storage that they are in.
+    /// Name of the storage that holds the blob.
     pub service_name: String,
-    /// Its size in pixels, of an image whose head tells.
+    /// Width and height, if the file is an image whose first bytes contain them.
     pub dimensions: Option<Dimensions>,
-    /// When it was uploaded.
+    /// Timestamp of the upload.
     pub created_at: Timestamp,
 }
 
@@ -44,35 +44,35 @@ pub struct Dimensions {
 }
 
 impl Dimensions {
-    /// Takes back what was stored in two columns.
+    /// Converts two stored columns. Returns `None` unless both are valid.
     #[must_use]
     pub fn from_stored(width: Option<i64>, height: Option<i64>) -> Option<Self> {
         Some(Self { width: u32::try_from(width?).ok()?, height: u32::try_from(height?).ok()? })
     }
 }
 
-/// An MD5 (RFC 1321): it tells a broken transfer, not a forged file.
+/// An MD5 checksum (RFC 1321). It detects transmission errors but not forgery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Checksum(pub [u8; 16]);
 
 impl std::fmt::Display for Checksum {
-    /// Base64 with padding (RFC 4648 section 4), as in `Content-MD5`.
+    /// Formats as Base64 with padding (RFC 4648 section 4), as in `Content-MD5`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&STANDARD.encode(self.0))
     }
 }
 
-/// Where the bytes of an attachment are. Made of identities alone, never of a name.
+/// The key of an attachment's blob. It consists of IDs and never contains a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BlobKey {
-    /// The workspace that the file belongs to.
+    /// The workspace of the attachment.
     pub workspace: WorkspaceId,
     /// The attachment.
     pub attachment: AttachmentId,
 }
 
 impl BlobKey {
-    /// Reads a key as [`std::fmt::Display`] writes it. `None` for anything else.
+    /// Parses a key as formatted by [`std::fmt::Display`]. Returns `None` for any other text.
     #[must_use]
     pub fn parse(raw: &str) -> Option<Self> {
         let (workspace, attachment) = raw.split_once('/')?;
@@ -85,43 +85,45 @@ impl BlobKey {
 }
 
 impl std::fmt::Display for BlobKey {
-    /// `<workspace>/<attachment>`
+    /// Formats as `<workspace>/<attachment>`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}/{}", self.workspace, self.attachment)
     }
 }
 
-/// A file that nothing used, and whose row was deleted.
+/// An unused file whose row was deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnusedAttachment {
-    /// Where its bytes are.
+    /// Key of the blob.
     pub key: BlobKey,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub byte_size: u64,
 }
 
-/// What is told about a file to whoever opens it.
+/// The response headers that describe a file's content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContentHeaders {
-    /// `Content-Type`. One that a browser would run is not among them.
+    /// `Content-Type`. Never a type that browsers execute.
     pub content_type: String,
-    /// Whether it may be shown in place; else it is offered to be saved.
+    /// Whether browsers show the file inline instead of saving it.
     pub inline: bool,
-    /// The name to save it under.
+    /// The file name for saving.
     pub filename: Filename,
 }
 
 impl ContentHeaders {
-    /// How a file of this type is served: raster images in place, everything else to be saved, and
-    /// what can run scripts as mere bytes.
+    /// Creates the headers of a file. Raster images are shown inline, and all other files are saved.
+    ///
+    /// Types that are not passive are sent as `application/octet-stream`.
     #[must_use]
     pub fn new(media_type: &MediaType, filename: &Filename) -> Self {
         let content_type = if media_type.is_passive() { media_type.as_str() } else { "application/octet-stream" };
         Self { content_type: content_type.to_owned(), inline: media_type.is_inline(), filename: filename.clone() }
     }
 
-    /// The value of `Content-Disposition` (RFC 6266), with the name in ASCII for old clients and in
-    /// full (RFC 8187) when it has other characters.
+    /// Returns the value of `Content-Disposition` (RFC 6266).
+    ///
+    /// It contains the name in ASCII, and also the complete name (RFC 8187) when that differs.
     #[must_use]
     pub fn content_disposition(&self) -> String {
         let kind = if self.inline { "inline" } else { "attachment" };
@@ -136,50 +138,52 @@ impl ContentHeaders {
     }
 }
 
-/// All but the unreserved characters of RFC 3986 section 2.3, which is what a segment of a path and an
-/// extended parameter of a header (RFC 8187 section 3.2.1) both take as they are.
+/// The characters to percent-encode: all except the unreserved ones of RFC 3986 section 2.3.
+///
+/// Path segments and extended header parameters (RFC 8187 section 3.2.1) both allow the unreserved characters.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The name of a file: one line, no path, nothing that changes how it reads, 1 to 255 bytes.
+/// A sanitized file name of 1 to 255 bytes, without path, control and invisible characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filename(String);
 
 impl Filename {
-    /// Most bytes, which is what file systems take.
+    /// Maximum number of bytes, which is the limit of common file systems.
     pub const MAX: usize = 255;
 
-    /// Makes a name of what a client calls a file. The ending survives a cut.
+    /// Sanitizes a file name of a client. Truncation keeps the extension.
     #[must_use]
     pub fn sanitize(raw: &str) -> Self {
         let last = raw.rsplit(['/', '\\']).next().unwrap_or_default();
         let kept: String = last.chars().filter(|character| !is_unsafe(*character)).collect();
         let kept = kept.trim_matches(|character: char| character.is_whitespace() || character == '.');
-        // A name that began with dots keeps its ending, and nothing else of them.
+        // Leading dots were trimmed: `.png` becomes `png`.
         Self(if kept.is_empty() { "file".to_owned() } else { truncate_filename(kept) })
     }
 
-    /// Takes back what was cleaned when it was stored.
+    /// Wraps a stored name, which is not sanitized again.
     #[must_use]
     pub fn from_stored(name: String) -> Self {
         Self(name)
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The name as a segment of a URL's path.
+    /// Returns the name as a path segment of a URL.
     #[must_use]
     pub fn percent_encoded(&self) -> String {
         utf8_percent_encode(&self.0, RESERVED).to_string()
     }
 }
 
-/// Characters that have no place in a name: controls, and those of Unicode's that have no shape of
-/// their own or turn the direction of what follows (general category Cf, and line and paragraph
-/// separators).
+/// Whether a character is not allowed in a file name.
+///
+/// These are control characters, invisible and directional formatting characters (general category Cf), and line and
+/// paragraph separators.
 fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(character,
@@ -188,18 +192,18 @@ fn is_unsafe(character: char) -> bool {
             | '\u{fff9}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// At most [`Filename::MAX`] bytes, cut before the ending, if that is a short one.
+/// Truncates a name to [`Filename::MAX`] bytes. Keeps the extension if it has at most 32 bytes with its dot.
 fn truncate_filename(name: &str) -> String {
     if name.len() <= Filename::MAX {
         return name.to_owned();
     }
-    let (stem, ending) = match name.rfind('.') {
+    let (stem, extension) = match name.rfind('.') {
         Some(dot) if name.len() - dot <= 32 => name.split_at(dot),
         _ => (name, ""),
     };
-    let stem = stem.get(..stem.floor_char_boundary(Filename::MAX - ending.len())).unwrap_or_default();
-    // A dot or white space at the end would be cut from the whole name, too.
-    format!("{}{ending}", stem.trim_end_matches(|character: char| character.is_whitespace() || character == '.'))
+    let stem = stem.get(..stem.floor_char_boundary(Filename::MAX - extension.len())).unwrap_or_default();
+    // Trims the end of the stem, as `sanitize` trims the end of a name.
+    format!("{}{extension}", stem.trim_end_matches(|character: char| character.is_whitespace() || character == '.'))
 }
 
 #[cfg(test)]
@@ -247,8 +251,8 @@ mod tests {
         assert_eq!(name.as_str().len(), 255);
         let without = Filename::sanitize(&"a".repeat(300));
         assert_eq!(without.as_str(), "a".repeat(255));
-        let long_ending = Filename::sanitize(&format!("a.{}", "b".repeat(300)));
-        assert_eq!(long_ending.as_str().len(), 255);
+        let long_extension = Filename::sanitize(&format!("a.{}", "b".repeat(300)));
+        assert_eq!(long_extension.as_str().len(), 255);
     }
 
     #[test]
@@ -283,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_is_shown_as_content_md5_shows_it() {
+    fn a_checksum_is_formatted_like_content_md5() {
         assert_eq!(Checksum([0; 16]).to_string(), "AAAAAAAAAAAAAAAAAAAAAA==");
     }
 
@@ -293,9 +297,9 @@ mod tests {
         assert_eq!(name.as_str(), "a".repeat(254));
     }
 
-    /// Names made of what does harm: paths, controls, turned text, what does not show, dots and white space.
+    /// Names of dangerous fragments: paths, control, directional and invisible characters, dots and white space.
     fn hostile_name() -> impl Strategy<Value = String> {
-        let harm = [
+        let fragments = [
             "/",
             "\\",
             "..",
@@ -324,7 +328,7 @@ mod tests {
             "😀",
         ];
         let piece = prop_oneof![
-            prop::sample::select(harm.to_vec()).prop_map(str::to_owned),
+            prop::sample::select(fragments.to_vec()).prop_map(str::to_owned),
             any::<char>().prop_map(String::from),
             "[a-z0-9 .]{1,40}",
             "[aü.]{120,260}",
@@ -332,7 +336,7 @@ mod tests {
         prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
     }
 
-    /// What turns the direction of text (Unicode standard annex 9, table 4 and section 2).
+    /// Whether a character changes the direction of text (Unicode standard annex 9, table 4 and section 2).
     fn is_bidi_control(character: char) -> bool {
         matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     }

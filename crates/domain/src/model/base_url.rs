@@ -1,13 +1,14 @@
-//! Where the service is reached, and where each workspace is.
+//! The base URL of the service and the URLs of workspaces.
 
 use url::Url;
 
 use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::workspace::Subdomain;
 
-/// The address of the whole service, e.g. `https://roadmap.example.com`. Workspace `acme` lives at
-/// `https://acme.roadmap.example.com`. Every URL in answers is made from this setting and a stored
-/// subdomain, never from a header of the call.
+/// The base URL of the service, for example `https://roadmap.example.com`.
+///
+/// Workspace `acme` then has the URL `https://acme.roadmap.example.com`. URLs in responses are built from this setting
+/// and a stored subdomain, never from a request header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl {
     scheme: String,
@@ -16,10 +17,10 @@ pub struct BaseUrl {
 }
 
 impl BaseUrl {
-    /// Reads a base URL: scheme, host name and perhaps a port, no path.
+    /// Parses a base URL: scheme, host name and optional port, without a path.
     ///
     /// # Errors
-    /// Anything else.
+    /// Any other value.
     pub fn parse(field: &str, raw: &str) -> Validated<Self> {
         let expected = "a URL such as https://roadmap.example.com (http or https, a host name, no path)";
         let malformed = || FieldError::new(field, FieldProblem::Malformed { expected });
@@ -40,7 +41,7 @@ impl BaseUrl {
         }
     }
 
-    /// The address of a workspace, without a slash at its end.
+    /// Returns the URL of a workspace, without a trailing slash.
     #[must_use]
     pub fn workspace_url(&self, subdomain: &Subdomain) -> String {
         let Self { scheme, host, port } = self;
@@ -50,20 +51,19 @@ impl BaseUrl {
         }
     }
 
-    /// The host name of the whole service.
+    /// Returns the host name of the service.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// Whether it is reached by HTTPS.
+    /// Whether the scheme is HTTPS.
     #[must_use]
     pub fn is_https(&self) -> bool {
         self.scheme == "https"
     }
 
-    /// Which workspace a `Host` header value (RFC 9112 section 3.2) addresses. The port does not
-    /// count, nor does case, nor one dot at the end.
+    /// Resolves a `Host` header value (RFC 9112 section 3.2). Ignores the port, the case and one trailing dot.
     #[must_use]
     pub fn resolve_host(&self, host: &str) -> HostTarget {
         let name = match host.rsplit_once(':') {
@@ -91,14 +91,14 @@ impl std::fmt::Display for BaseUrl {
     }
 }
 
-/// Whom a host name addresses.
+/// The target of a host name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostTarget {
     /// The service itself: the bare base host.
     Service,
     /// A workspace, which may or may not exist.
     Workspace(Subdomain),
-    /// Neither.
+    /// Neither the service nor a workspace.
     Unknown,
 }
 

@@ -1,4 +1,4 @@
-//! Changelogs: what the product team has to tell, contract section 2.8.
+//! Changelogs: announcements of the product team, contract section 2.8.
 
 use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::attachment::Filename;
@@ -7,24 +7,24 @@ use crate::model::html::CleanHtml;
 use crate::model::id::{AttachmentId, ChangelogId};
 use crate::model::timestamp::Timestamp;
 
-/// A changelog as a call describes it.
+/// The validated fields of a new changelog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangelogDraft {
     /// Title.
     pub title: Title,
     /// Content.
     pub content: CleanHtml,
-    /// The file that is to be its cover.
+    /// The cover image.
     pub cover: Option<AttachmentId>,
-    /// Whether it is public at once.
+    /// Whether it is published immediately.
     pub publish: bool,
 }
 
 impl ChangelogDraft {
-    /// Checks the fields of a changelog. `resolve_reference` finds the file that a signed reference is to.
+    /// Validates the fields of a changelog. `resolve_reference` verifies a signed reference and returns its file.
     ///
     /// # Errors
-    /// A title or content that is missing or too long; a reference to nothing.
+    /// A title or content that is missing or invalid, or a reference that cannot be resolved.
     pub fn parse(
         title: Option<&str>,
         content: Option<&str>,
@@ -40,40 +40,40 @@ impl ChangelogDraft {
     }
 }
 
-/// A cover image that is forged, another workspace's, or gone.
+/// Returns the error for a cover image that is forged, belongs to another workspace, or does not exist.
 #[must_use]
 pub fn invalid_cover() -> FieldError {
     FieldError::new("cover_image_signed_id", FieldProblem::Custom { message: "Cover image is invalid" })
 }
 
-/// The file that is the cover of a changelog.
+/// The cover image of a changelog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoverImage {
-    /// Which.
+    /// The file.
     pub attachment: AttachmentId,
-    /// Its name.
+    /// The name of the file.
     pub filename: Filename,
 }
 
 /// A changelog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changelog {
-    /// Identity.
+    /// ID.
     pub id: ChangelogId,
     /// Title.
     pub title: Title,
-    /// The cleaned HTML.
+    /// The sanitized HTML.
     pub content: CleanHtml,
-    /// Its cover, if it has one.
+    /// The cover image, if any.
     pub cover: Option<CoverImage>,
-    /// When it became public; none while it is a draft.
+    /// Timestamp of the publication. `None` for a draft.
     pub published_at: Option<Timestamp>,
-    /// When it was made.
+    /// Timestamp of the creation.
     pub created_at: Timestamp,
 }
 
 impl Changelog {
-    /// `published` or `draft`.
+    /// Returns `published` or `draft`.
     #[must_use]
     pub fn status(&self) -> &'static str {
         if self.published_at.is_some() { "published" } else { "draft" }

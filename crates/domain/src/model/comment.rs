@@ -7,22 +7,22 @@ use crate::model::id::CommentId;
 use crate::model::member::Author;
 use crate::model::timestamp::Timestamp;
 
-/// A comment as a call describes it.
+/// The validated fields of a new comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommentDraft {
-    /// The comment.
+    /// Content.
     pub content: CleanHtml,
-    /// Whom it is by.
+    /// Author.
     pub author: Author,
-    /// Whether every subscribed voter gets it by mail.
+    /// Whether all subscribed voters are notified by mail.
     pub notify_all_voters: bool,
 }
 
 impl CommentDraft {
-    /// Checks the fields of a comment.
+    /// Validates the fields of a comment.
     ///
     /// # Errors
-    /// `content` without text or too long, an `author_email` too long.
+    /// A `content` that is missing or invalid, or an `author_email` that is too long or has a NUL character.
     pub fn parse(content: Option<&str>, author_email: Option<&str>, notify_all_voters: bool) -> Validated<Self> {
         Ok(Self {
             content: CleanHtml::parse("content", content.unwrap_or_default())?,
@@ -32,28 +32,28 @@ impl CommentDraft {
     }
 }
 
-/// A comment about to be stored.
+/// A comment to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewComment {
-    /// Identity.
+    /// ID.
     pub id: CommentId,
-    /// The request it is on.
+    /// The feature request.
     pub request: FeatureRequestRef,
-    /// The comment.
+    /// Content.
     pub content: CleanHtml,
-    /// Whom it is by.
+    /// Author.
     pub author: Author,
-    /// When it was made.
+    /// Timestamp of the creation.
     pub created_at: Timestamp,
 }
 
-/// A comment as it is shown.
+/// A published comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comment {
-    /// Identity.
+    /// ID.
     pub id: CommentId,
-    /// The cleaned HTML.
+    /// The sanitized HTML.
     pub content: CleanHtml,
-    /// When it was made.
+    /// Timestamp of the creation.
     pub created_at: Timestamp,
 }

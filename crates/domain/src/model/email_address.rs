@@ -1,4 +1,4 @@
-//! E-mail addresses, kept as written and matched without regard to case.
+//! E-mail addresses, stored as written and compared case-insensitively.
 
 use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::text;
@@ -10,15 +10,15 @@ pub struct EmailAddress {
     folded: FoldedEmail,
 }
 
-/// The form in which addresses are compared and kept unique: lower case throughout.
+/// A lower-case e-mail address, for comparisons and uniqueness.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FoldedEmail(String);
 
 impl EmailAddress {
-    /// Most characters of an address.
+    /// Maximum number of characters of an address.
     pub const MAX: usize = 254;
 
-    /// Checks `raw`, naming `field` when it is no address.
+    /// Validates `raw`. An error names `field`.
     ///
     /// # Errors
     /// Blank, too long, with a NUL character, or not of the form `local@domain`.
@@ -31,19 +31,19 @@ impl EmailAddress {
         Ok(Self { folded: FoldedEmail::fold(&written), written })
     }
 
-    /// Takes back what was checked when it was stored.
+    /// Wraps a stored value, which is not validated again.
     #[must_use]
     pub fn from_stored(written: String) -> Self {
         Self { folded: FoldedEmail::fold(&written), written }
     }
 
-    /// The address as it was written.
+    /// Returns the address as written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.written
     }
 
-    /// The form for comparisons.
+    /// Returns the folded address.
     #[must_use]
     pub fn folded(&self) -> &FoldedEmail {
         &self.folded
@@ -63,9 +63,10 @@ impl FoldedEmail {
         Self(written.to_lowercase())
     }
 
-    /// The address that a note or comment is to be attributed to. Nothing more is asked of it than
-    /// that it can be compared: what matches no team member falls back to the oldest one, whatever
-    /// its form (contract section 2.5).
+    /// Parses the address of the author of a note or comment.
+    ///
+    /// The address need not be well-formed: an address that matches no team member falls back to the oldest one
+    /// (contract section 2.5).
     ///
     /// # Errors
     /// Too long or with a NUL character.
@@ -73,7 +74,7 @@ impl FoldedEmail {
         Ok(text::parse_optional_line(field, raw, EmailAddress::MAX)?.map(|written| Self::fold(&written)))
     }
 
-    /// The folded text.
+    /// Returns the folded address as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -21,10 +21,10 @@ line_type! {
 }
 
 impl Tag {
-    /// Most tags of one request.
+    /// Maximum number of tags of a feature request.
     pub const MAX_COUNT: usize = 20;
 
-    /// Checks a list of tags. A tag that differs from an earlier one only in case is left out.
+    /// Validates a list of tags. A tag that differs from an earlier one only in case is omitted.
     ///
     /// # Errors
     /// More than [`Self::MAX_COUNT`] tags, or a tag that is blank or too long.
@@ -43,7 +43,7 @@ impl Tag {
     }
 }
 
-/// What a feature request is about: HTML as it may be shown, and its text.
+/// The description of a feature request as sanitized HTML and as plain text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     html: CleanHtml,
@@ -51,53 +51,55 @@ pub struct Description {
 }
 
 impl Description {
-    /// Most characters of a description.
+    /// Maximum number of characters of a description.
     pub const MAX: usize = 20_000;
-    /// Most characters of an excerpt, contract section 8.
+    /// Maximum number of characters of an excerpt, contract section 8.
     pub const EXCERPT_MAX: usize = 500;
 
-    /// Cleans a description, which may be empty.
+    /// Sanitizes a description, which may be empty.
     ///
     /// # Errors
-    /// Too long or with a NUL character.
+    /// Too long, with a NUL character, or with too much markup.
     pub fn parse(field: &str, raw: &str) -> Validated<Self> {
         let html = CleanHtml::parse_optional(field, raw.trim(), Self::MAX)?;
         Ok(Self { text: html.to_text(), html })
     }
 
-    /// The description as HTML.
+    /// Returns the description as HTML.
     #[must_use]
     pub fn html(&self) -> &str {
         self.html.as_str()
     }
 
-    /// The description as plain text.
+    /// Returns the description as plain text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// The start of a description's text: at most 500 Unicode characters.
+/// Returns the start of a description's text: at most 500 Unicode characters.
 #[must_use]
 pub fn excerpt(text: &str) -> &str {
     truncate(text, Description::EXCERPT_MAX)
 }
 
-/// How a client names a feature request: by UUID or by slug.
+/// A reference of a client to a feature request: a UUID or a slug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeatureRequestRef {
-    /// By identity.
+    /// The ID.
     Id(FeatureRequestId),
-    /// By the number at the start of a slug.
+    /// The tag number at the start of a slug.
     Number(i64),
-    /// Neither a UUID nor a slug: names no request.
+    /// Neither a UUID nor a slug. It references no feature request.
     Unresolvable,
 }
 
 impl FeatureRequestRef {
-    /// Reads a path segment. What is neither UUID nor slug is no error here: it names a request
-    /// that does not exist.
+    /// Parses a path segment.
+    ///
+    /// A segment that is neither a UUID nor a slug is not an error, but a reference to a feature request that does not
+    /// exist.
     #[must_use]
     pub fn parse(segment: &str) -> Self {
         match (parse_hyphenated_uuid(segment), slug::parse_tag_number(segment)) {
@@ -108,60 +110,60 @@ impl FeatureRequestRef {
     }
 }
 
-/// A request about to be stored. Its tag number is drawn by the store.
+/// A feature request to be stored. The store assigns its tag number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFeatureRequest {
-    /// Identity.
+    /// ID.
     pub id: FeatureRequestId,
     /// Title.
     pub title: Title,
     /// Description.
     pub description: Description,
-    /// Tags, in the order given.
+    /// Tags in the given order.
     pub tags: Vec<Tag>,
-    /// The track it starts on.
+    /// The initial track.
     pub track: TrackId,
-    /// Hidden from search and from everything public.
+    /// Whether the feature request is hidden from search and all public views.
     pub private: bool,
-    /// The customer who asked for it.
+    /// The requesting customer.
     pub author: Option<NewCustomer>,
-    /// What search finds it by. `None` for a private request, which no search may find.
+    /// The search document. `None` for a private feature request, which is excluded from search.
     pub search: Option<SearchDocument>,
-    /// When it was made.
+    /// Timestamp of the creation.
     pub created_at: Timestamp,
 }
 
-/// What every shape of a feature request is made of.
+/// The fields that all representations of a feature request share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeatureRequestSummary {
-    /// Identity.
+    /// ID.
     pub id: FeatureRequestId,
-    /// Number in the workspace, from 1.
+    /// Tag number, unique in the workspace, from 1.
     pub tag_number: i64,
     /// Title.
     pub title: Title,
-    /// Where it stands.
+    /// Track and public status.
     pub placement: Placement,
-    /// Votes.
+    /// Number of votes.
     pub votes_count: i64,
-    /// When it was made.
+    /// Timestamp of the creation.
     pub created_at: Timestamp,
 }
 
 impl FeatureRequestSummary {
-    /// The slug, from number and title.
+    /// Returns the slug, which consists of the tag number and the title.
     #[must_use]
     pub fn slug(&self) -> String {
         slug::slug(self.tag_number, &self.title)
     }
 }
 
-/// A request that search found.
+/// A search result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundFeatureRequest {
-    /// The request.
+    /// The feature request.
     pub summary: FeatureRequestSummary,
-    /// Its description as plain text, whole.
+    /// The complete description as plain text.
     pub description: String,
 }
 
@@ -189,7 +191,7 @@ mod tests {
             FeatureRequestRef::Id(FeatureRequestId::new(parse_hyphenated_uuid(id).unwrap()))
         );
         assert_eq!(FeatureRequestRef::parse("12-dark-mode"), FeatureRequestRef::Number(12));
-        // 36 characters that start with digits and a dash, yet no UUID: a slug.
+        // 36 characters that start with digits and a dash, but are not a UUID: a slug.
         assert_eq!(FeatureRequestRef::parse("12-a-title-of-thirty-six-characters-"), FeatureRequestRef::Number(12));
         for other in ["", "dark-mode", "..", "%00", "-1"] {
             assert_eq!(FeatureRequestRef::parse(other), FeatureRequestRef::Unresolvable, "{other}");
@@ -251,7 +253,7 @@ mod tests {
             prop_assert!(slug.split('-').all(|word| !word.is_empty()), "{}", slug);
             let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
             prop_assert!(slug.bytes().all(plain), "{}", slug);
-            // A number of eight digits and words of digits can be a UUID by chance, which comes first.
+            // A number of eight digits and words of digits can form a UUID, which takes precedence.
             prop_assume!(parse_hyphenated_uuid(&slug).is_none());
             prop_assert_eq!(FeatureRequestRef::parse(&slug), FeatureRequestRef::Number(number));
         }

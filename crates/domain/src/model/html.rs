@@ -1,4 +1,4 @@
-//! HTML from clients, cleaned on the way in.
+//! Sanitized HTML from clients.
 
 mod parse_cost;
 mod repetition;
@@ -11,11 +11,11 @@ use ammonia::Builder;
 use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::text;
 
-/// HTML that holds nothing but harmless elements: what is stored is safe to show.
+/// Sanitized HTML, which is safe to show.
 ///
-/// An allow-list of text elements and links. Links keep `http`, `https` and `mailto` targets and
-/// get `rel="nofollow noopener"`. Scripts, styles, forms, images, embedded content, comments and
-/// every other attribute are removed.
+/// An allow-list keeps text elements and links. Links keep `http`, `https` and `mailto` targets and get
+/// `rel="nofollow noopener"`. Scripts, styles, forms, images, embedded content, comments and all other attributes are
+/// removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CleanHtml(String);
 
@@ -59,18 +59,18 @@ static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     cleaner
 });
 
-/// The tags behind which a line of the text ends.
+/// The tags after which a line of the plain text ends.
 const LINE_BREAK_TAGS: [&str; 9] =
     ["<br>", "</p>", "</li>", "</h1>", "</h2>", "</h3>", "</h4>", "</blockquote>", "</pre>"];
 
 impl CleanHtml {
-    /// Most characters of a note, a comment or a changelog, before cleaning.
+    /// Maximum number of characters of a note, a comment or a changelog before sanitization.
     pub const MAX: usize = 100_000;
 
-    /// Cleans required HTML.
+    /// Sanitizes required HTML.
     ///
     /// # Errors
-    /// No text left after cleaning, too long, with a NUL character, or with too much markup.
+    /// Without text after sanitization, too long, with a NUL character, or with too much markup.
     pub fn parse(field: &str, raw: &str) -> Validated<Self> {
         let clean = Self::parse_optional(field, raw, Self::MAX)?;
         if clean.to_text().trim().is_empty() {
@@ -79,10 +79,10 @@ impl CleanHtml {
         Ok(clean)
     }
 
-    /// Cleans HTML that may be empty, of at most `max` characters.
+    /// Sanitizes HTML that may be empty, of at most `max` characters.
     ///
     /// # Errors
-    /// Too long, with a NUL character, or with so much markup that cleaning makes it too long.
+    /// Too long, with a NUL character, or with so much markup that sanitization makes it too long.
     pub fn parse_optional(field: &str, raw: &str, max: usize) -> Validated<Self> {
         text::validate_text(field, raw, max)?;
         if is_plain(raw) {
@@ -95,20 +95,20 @@ impl CleanHtml {
         Ok(Self(clean))
     }
 
-    /// Takes back what was cleaned when it was stored.
+    /// Wraps stored HTML, which is not sanitized again.
     #[must_use]
     pub fn from_stored(html: String) -> Self {
         Self(html)
     }
 
-    /// The HTML.
+    /// Returns the HTML.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The text without markup: elements that start a line become line breaks, character
-    /// references become characters.
+    /// Returns the text without markup. Elements that end a line become line breaks, and character references become
+    /// characters.
     #[must_use]
     pub fn to_text(&self) -> String {
         if is_plain(&self.0) {
@@ -129,7 +129,9 @@ impl CleanHtml {
     }
 }
 
-/// The length of the tag that `html` begins with. Cleaning writes values in double quotes, and no double quote in them.
+/// Returns the length of the tag at the start of `html`.
+///
+/// In sanitized HTML, attribute values are in double quotes and contain none.
 fn tag_length(html: &str) -> usize {
     let mut in_value = false;
     let end = html.bytes().position(|byte| {
@@ -139,24 +141,27 @@ fn tag_length(html: &str) -> usize {
     end.map_or(html.len(), |end| end + 1)
 }
 
-/// Rounds in which cleaning must come to an end.
+/// Maximum number of passes until sanitization must be stable.
 const MAX_PASSES: usize = 4;
 
-/// How many elements the parser may make beside those that are written: some tenths of a second's work.
+/// Maximum number of elements that the parser may create in addition to those in the input. Creating them takes some
+/// tenths of a second.
 const MAX_REPEATED_ELEMENTS: usize = 250_000;
 
-/// How many times as long as what was sent the outcome may be. References (`&amp;`) and links (`<a>`) need most.
+/// Maximum ratio of the output length to the input length. References (`&amp;`) and links (`<a>`) grow most.
 const MAX_GROWTH: usize = 2;
 
-/// How many bytes the outcome may have however short what was sent is: a link alone becomes four times as long.
+/// Output length in bytes that is always allowed. A single short link grows to four times its length.
 const MIN_OUTPUT_LIMIT: usize = 4_096;
 
 fn max_output_bytes(raw: &str) -> usize {
     (MAX_GROWTH * raw.len()).max(MIN_OUTPUT_LIMIT)
 }
 
-/// Cleans until nothing changes any more: where an element was taken out, others can come to stand in places in which no
-/// parser leaves them, such as a `<p>` in a `<p>`. What does not settle or grows beyond reason is text.
+/// Sanitizes until the output is stable.
+///
+/// The removal of an element can leave others misplaced, such as a `<p>` in a `<p>`, which the next parse would change.
+/// HTML that does not become stable, grows too much or is too expensive to parse is escaped as text.
 fn clean_until_stable(raw: &str) -> String {
     try_clean_until_stable(raw).unwrap_or_else(|| sanitize(&ammonia::clean_text(&raw.replace('\r', "\n"))))
 }
@@ -180,19 +185,20 @@ fn try_clean_until_stable(raw: &str) -> Option<String> {
 }
 
 fn sanitize(html: &str) -> String {
-    // A byte order mark that came to stand at the start would be lost when it is read again.
+    // The next parse would drop a byte order mark at the start of the output.
     CLEANER.clean(html).to_string().trim_start_matches('\u{feff}').to_owned()
 }
 
-/// Text that cleaning would give back as it is. Most descriptions and notes are of this kind, and
-/// an HTML parser costs more than the rest of the call together.
+/// Whether sanitization would return the text unchanged.
+///
+/// This holds for most descriptions and notes, and the HTML parser takes longer than the rest of the request.
 fn is_plain(raw: &str) -> bool {
     !raw.bytes().any(|byte| matches!(byte, b'<' | b'>' | b'&' | b'\r'))
         && !raw.contains('\u{a0}')
         && !raw.starts_with('\u{feff}')
 }
 
-/// The serialiser writes exactly these four references in text (HTML standard, 13.3).
+/// Decodes the four character references that the serializer writes in text (HTML standard, 13.3).
 fn decode_references(html: &str) -> String {
     html.replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", "\u{a0}").replace("&amp;", "&")
 }
@@ -218,7 +224,7 @@ mod tests {
             clean(r#"<a href="https://example.com" onclick="x()" target="_top">x</a>"#),
             r#"<a href="https://example.com" rel="nofollow noopener">x</a>"#
         );
-        // Four times as long as what was sent, and none too long.
+        // The output is four times as long as the input, which is allowed for short input.
         assert_eq!(clean("<a>x</a>"), r#"<a rel="nofollow noopener">x</a>"#);
         for target in ["javascript:alert(1)", "data:text/html,x", "/relative", "//example.com"] {
             assert_eq!(
@@ -259,7 +265,7 @@ mod tests {
 
     #[test]
     fn markup_that_would_grow_too_much_is_escaped() {
-        // Each paragraph would repeat all elements that are open.
+        // The parser would repeat all open elements in each paragraph.
         let open: String = (0..100).map(|n| format!("<b a={n}>")).collect();
         let raw = format!("<p>{open}{}", "<p>x".repeat(200));
         let html = clean(&raw);
@@ -272,11 +278,11 @@ mod tests {
         let open: String = (0..3_000).map(|n| format!("<b a={n}>")).collect();
         let raw = format!("<p>{open}{}{}", "<p>x".repeat(9_000), "and some text ".repeat(2_000));
         let html = clean(&raw);
-        // Not one element was made: it is text as it was sent.
+        // The input was escaped without being parsed.
         assert_eq!(html, raw.replace('<', "&lt;").replace('>', "&gt;"));
     }
 
-    /// Shapes of markup that cost a parser the square of their length, or make more of them than was sent, 100 KB each.
+    /// Markup of 100 KB each that takes quadratic time to parse, or that grows.
     fn hostile_shapes() -> Vec<(&'static str, String)> {
         let repeated = [
             "<ul>",
@@ -327,25 +333,25 @@ mod tests {
     }
 
     #[test]
-    fn no_shape_of_markup_costs_more_than_its_length() {
-        let honest = "<p>We <b>really</b> love <i>it</i></p>".repeat(CleanHtml::MAX / 40);
+    fn parse_time_is_bounded_for_hostile_markup() {
+        let normal = "<p>We <b>really</b> love <i>it</i></p>".repeat(CleanHtml::MAX / 40);
         let clean = |raw: &str| {
             let began = std::time::Instant::now();
             let outcome = CleanHtml::parse("content", raw).map(|html| html.to_text());
             (began.elapsed(), outcome)
         };
-        let (measure, _) = clean(&honest);
+        let (measure, _) = clean(&normal);
         for (name, shape) in hostile_shapes() {
             let (took, outcome) = clean(&shape);
             println!(
-                "{name}: {took:?}, {:.1} of honest markup, {}",
+                "{name}: {took:?}, {:.1} times normal markup, {}",
                 took.as_secs_f64() / measure.as_secs_f64(),
                 outcome.is_ok()
             );
-            // They took a hundred times as long and more.
+            // Without limits these shapes took more than a hundred times as long.
             assert!(
                 took < measure * 20 + std::time::Duration::from_millis(500),
-                "{name}: {took:?}, honest: {measure:?}"
+                "{name}: {took:?}, normal: {measure:?}"
             );
         }
     }
@@ -354,7 +360,7 @@ mod tests {
     fn markup_nested_too_deeply_is_escaped() {
         let raw = format!("{}{}", "<ul><li>".repeat(300), "some text ".repeat(500));
         assert_eq!(clean(&raw), raw.replace('<', "&lt;").replace('>', "&gt;"));
-        // The text would be too long.
+        // The escaped text would be too long.
         assert!(CleanHtml::parse("content", &"<ul><li>".repeat(2_000)).is_err());
         let nested = format!("{}x{}", "<blockquote>".repeat(100), "</blockquote>".repeat(100));
         assert_eq!(clean(&nested), nested);
@@ -399,9 +405,10 @@ mod tests {
         assert_eq!(CleanHtml::parse("description", "a < b && c > d").unwrap().to_text(), "a < b && c > d");
     }
 
-    /// Markup made of what sanitizers were broken with: elements that change how the rest is read, open quotes, odd targets.
+    /// Markup of fragments that have broken sanitizers: elements that switch the parser's mode, open quotes, odd link
+    /// targets.
     fn hostile_markup() -> impl Strategy<Value = String> {
-        let harm = [
+        let fragments = [
             "<p>",
             "</p>",
             "<b>",
@@ -468,14 +475,14 @@ mod tests {
             "text ",
         ];
         let piece = prop_oneof![
-            6 => prop::sample::select(harm.to_vec()).prop_map(str::to_owned),
+            6 => prop::sample::select(fragments.to_vec()).prop_map(str::to_owned),
             1 => "[a-z ]{0,6}",
-            1 => any::<char>().prop_filter("a NUL is refused", |character| *character != '\0').prop_map(String::from),
+            1 => any::<char>().prop_filter("NUL is rejected", |character| *character != '\0').prop_map(String::from),
         ];
         prop::collection::vec(piece, 0..25).prop_map(|pieces| pieces.concat())
     }
 
-    /// What stands between `<` and `>` in what the serialiser has written. A `>` in a value ends no tag.
+    /// Returns the contents of all tags in serialized HTML. A `>` in an attribute value does not end a tag.
     fn tags(html: &str) -> Vec<String> {
         let (mut tags, mut open, mut quoted) = (Vec::new(), None::<String>, false);
         for character in html.chars() {
@@ -489,11 +496,11 @@ mod tests {
                 }
             }
         }
-        assert_eq!(open, None, "a tag that does not end: {html}");
+        assert_eq!(open, None, "unterminated tag: {html}");
         tags
     }
 
-    /// Whether a tag is one that is allowed, with the attributes that are.
+    /// Whether a tag and its attributes are allowed.
     fn is_allowed(tag: &str) -> bool {
         let name = tag.strip_prefix('/').unwrap_or(tag);
         let Some(attributes) = name.strip_prefix("a ") else { return ALLOWED_ELEMENTS.contains(&name) && tag != "a" };
@@ -546,7 +553,7 @@ mod tests {
         }
 
         #[test]
-        fn plain_text_is_what_the_parser_would_give_back(raw in r#"[^<>&\r\u{a0}\x00]{0,60}"#) {
+        fn plain_text_is_unchanged_by_the_parser(raw in r#"[^<>&\r\u{a0}\x00]{0,60}"#) {
             prop_assume!(is_plain(&raw));
             prop_assert_eq!(CLEANER.clean(&raw).to_string(), clean(&raw));
         }

@@ -1,4 +1,4 @@
-//! Typed identities: a track's id cannot stand where a request's is expected.
+//! Typed IDs of records. The types prevent mixing up the IDs of different kinds of records.
 
 use uuid::Uuid;
 
@@ -11,13 +11,13 @@ macro_rules! ids {
         pub struct $name(Uuid);
 
         impl $name {
-            /// Takes a UUID as this kind of identity.
+            /// Wraps a UUID.
             #[must_use]
             pub const fn new(id: Uuid) -> Self {
                 Self(id)
             }
 
-            /// The bare UUID.
+            /// Returns the UUID.
             #[must_use]
             pub const fn uuid(self) -> Uuid {
                 self.0
@@ -33,34 +33,34 @@ macro_rules! ids {
 }
 
 ids! {
-    /// Identity of a workspace.
+    /// ID of a workspace.
     WorkspaceId,
-    /// Identity of an API key (not the key itself).
+    /// ID of an API key (not the key itself).
     ApiKeyId,
-    /// Identity of a team member.
+    /// ID of a team member.
     MemberId,
-    /// Identity of a customer.
+    /// ID of a customer.
     CustomerId,
-    /// Identity of a feature request.
+    /// ID of a feature request.
     FeatureRequestId,
-    /// Identity of a track.
+    /// ID of a track.
     TrackId,
-    /// Identity of a lane.
+    /// ID of a lane.
     LaneId,
-    /// Identity of a private note.
+    /// ID of a private note.
     NoteId,
-    /// Identity of a public comment.
+    /// ID of a public comment.
     CommentId,
-    /// Identity of a changelog.
+    /// ID of a changelog.
     ChangelogId,
-    /// Identity of an attachment.
+    /// ID of an attachment.
     AttachmentId,
 }
 
-/// Reads a UUID in its hyphenated form, in either case.
+/// Parses a hyphenated UUID in upper or lower case.
 ///
 /// # Errors
-/// [`FieldProblem::Missing`] when blank, [`FieldProblem::Malformed`] when it is something else.
+/// [`FieldProblem::Missing`] when blank, [`FieldProblem::Malformed`] for any other text.
 pub fn parse_uuid(field: &str, raw: &str) -> Validated<Uuid> {
     let raw = raw.trim();
     if raw.is_empty() {
@@ -70,8 +70,9 @@ pub fn parse_uuid(field: &str, raw: &str) -> Validated<Uuid> {
         .ok_or_else(|| FieldError::new(field, FieldProblem::Malformed { expected: "a valid UUID" }))
 }
 
-/// Only the 36-character form counts as a UUID: the forms in braces, as URN and without hyphens
-/// are no identities of this interface.
+/// Parses a UUID in the 36-character form.
+///
+/// The API does not accept the forms in braces, as URN and without hyphens.
 pub(crate) fn parse_hyphenated_uuid(raw: &str) -> Option<Uuid> {
     if raw.len() == 36 { Uuid::try_parse(raw).ok() } else { None }
 }

@@ -1,8 +1,8 @@
-//! What a file is, by its bytes.
+//! Media types of files, detected from their content.
 
 use crate::model::attachment::Dimensions;
 
-/// How much of the beginning of a file tells what it is.
+/// Number of bytes at the start of a file that detection needs.
 pub const SNIFF_BYTES: usize = 4_096;
 
 /// A media type (RFC 6838) without parameters, in lower case.
@@ -10,8 +10,9 @@ pub const SNIFF_BYTES: usize = 4_096;
 pub struct MediaType(String);
 
 impl MediaType {
-    /// The type of a file by its first bytes (at least [`SNIFF_BYTES`] of them, or all). What the client
-    /// says counts only where they tell nothing.
+    /// Detects the type of a file from its first bytes: at least [`SNIFF_BYTES`], or all.
+    ///
+    /// The type declared by the client is used only when the content does not determine one.
     #[must_use]
     pub fn detect(head: &[u8], declared: Option<&str>) -> Self {
         if let Some(known) = infer::get(head) {
@@ -19,13 +20,13 @@ impl MediaType {
         }
         let declared = declared.and_then(Self::parse);
         if looks_like_markup(head) {
-            // The types that are markup tell more than the bytes do; any other is wrong.
+            // A declared markup type is more precise than detection. Any other declared type is wrong.
             return declared.filter(Self::is_markup).unwrap_or_else(|| Self("text/html".to_owned()));
         }
         declared.filter(|declared| !declared.is_inline()).unwrap_or_else(|| Self("application/octet-stream".to_owned()))
     }
 
-    /// Reads `type/subtype`; parameters are dropped. `None` for anything else.
+    /// Parses `type/subtype` and drops parameters. Returns `None` for any other text.
     fn parse(raw: &str) -> Option<Self> {
         let essence = raw.split(';').next()?.trim().to_ascii_lowercase();
         let (kind, subtype) = essence.split_once('/')?;
@@ -38,25 +39,25 @@ impl MediaType {
         (is_name(kind) && is_name(subtype)).then_some(Self(essence))
     }
 
-    /// Takes back what was stored.
+    /// Wraps a stored value, which is not validated again.
     #[must_use]
     pub fn from_stored(text: String) -> Self {
         Self(text)
     }
 
-    /// The type.
+    /// Returns the type.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether files of this type are shown in place: raster images, which run nothing.
+    /// Whether browsers may show files of this type inline. True for raster images, which contain no scripts.
     #[must_use]
     pub fn is_inline(&self) -> bool {
         matches!(self.as_str(), "image/png" | "image/jpeg" | "image/gif" | "image/webp")
     }
 
-    /// Whether no browser runs files of this type, so that it can be told which it is.
+    /// Whether browsers never execute files of this type, so that it is safe as a `Content-Type`.
     #[must_use]
     pub fn is_passive(&self) -> bool {
         let (kind, subtype) = self.0.split_once('/').unwrap_or_default();
@@ -85,13 +86,13 @@ impl MediaType {
         }
     }
 
-    /// Whether a browser would read it as markup.
+    /// Whether browsers parse files of this type as markup.
     fn is_markup(&self) -> bool {
         self.0 == "text/html" || self.0.ends_with("/xml") || self.0.ends_with("+xml")
     }
 }
 
-/// The size of an image in pixels, by the beginning of its file.
+/// Reads the dimensions of an image from the first bytes of its file.
 #[must_use]
 pub fn dimensions(media_type: &MediaType, head: &[u8]) -> Option<Dimensions> {
     if !media_type.as_str().starts_with("image/") {
@@ -101,7 +102,7 @@ pub fn dimensions(media_type: &MediaType, head: &[u8]) -> Option<Dimensions> {
     Some(Dimensions { width: u32::try_from(size.width).ok()?, height: u32::try_from(size.height).ok()? })
 }
 
-/// Whether text begins like markup: what browsers that sniff would take for HTML or XML.
+/// Whether text starts like markup, which browsers with content sniffing would treat as HTML or XML.
 fn looks_like_markup(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let wide = |bytes: &[u8]| bytes.starts_with(b"<\0") || bytes.starts_with(b"\0<");
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn only_raster_images_are_inline_and_only_passive_types_keep_their_name() {
+    fn only_raster_images_are_inline_and_only_passive_types_keep_their_content_type() {
         let of = |text: &str| MediaType::from_stored(text.to_owned());
         for shown in ["image/png", "image/jpeg", "image/gif", "image/webp"] {
             assert!(of(shown).is_inline() && of(shown).is_passive(), "{shown}");

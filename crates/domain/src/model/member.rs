@@ -1,4 +1,4 @@
-//! Team members: the people notes and comments are attributed to.
+//! Team members and the authors of notes and comments.
 
 use crate::error::Validated;
 use crate::model::email_address::{EmailAddress, FoldedEmail};
@@ -9,40 +9,40 @@ use crate::model::timestamp::Timestamp;
 /// A team member of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// Identity.
+    /// ID.
     pub id: MemberId,
-    /// Address, unique in the workspace without regard to case.
+    /// E-mail address, unique in the workspace (case-insensitive).
     pub email: EmailAddress,
     /// Display name.
     pub name: Name,
-    /// When the member was added. The oldest member is the author of last resort.
+    /// Timestamp of the creation. The oldest member is the default author.
     pub created_at: Timestamp,
 }
 
-/// Whom a note or comment is by, contract sections 2.5 and 4.8: the member who was named, else the
-/// workspace's oldest member, else nobody.
+/// The author of a note or comment, contract sections 2.5 and 4.8.
 ///
-/// A store finds the member in the statement that stores what is theirs: asking for them first would
-/// cost a round trip (ADR 22).
+/// The author is the named member, otherwise the workspace's oldest member. A workspace without members has no author.
+///
+/// A store looks up the member in the statement that stores the note or comment, which saves a round trip (ADR 22).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Author {
-    /// The member with this address. Somebody unknown is the oldest member.
+    /// The member with this address, or the oldest member when the address is unknown.
     Named(FoldedEmail),
     /// The oldest member.
     Oldest,
 }
 
 impl Author {
-    /// Reads the address of whom a call names, if it names anybody.
+    /// Parses the optional address of the author.
     ///
     /// # Errors
-    /// It is too long, or no line of text.
+    /// Too long, or with a NUL character.
     pub fn parse(field: &str, raw: Option<&str>) -> Validated<Self> {
         let named = FoldedEmail::parse_author(field, raw.unwrap_or_default())?;
         Ok(named.map_or(Self::Oldest, Self::Named))
     }
 
-    /// The address to look for first.
+    /// Returns the address of a named author.
     #[must_use]
     pub fn address(&self) -> Option<&str> {
         match self {

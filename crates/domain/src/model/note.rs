@@ -5,20 +5,20 @@ use crate::model::html::CleanHtml;
 use crate::model::id::NoteId;
 use crate::model::member::Author;
 
-/// A note as a call describes it.
+/// The validated fields of a new note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteDraft {
-    /// The note.
+    /// Content.
     pub body: CleanHtml,
-    /// Whom it is by.
+    /// Author.
     pub author: Author,
 }
 
 impl NoteDraft {
-    /// Checks the fields of a note.
+    /// Validates the fields of a note.
     ///
     /// # Errors
-    /// A `body` without text or too long, an `author_email` too long.
+    /// A `body` that is missing or invalid, or an `author_email` that is too long or has a NUL character.
     pub fn parse(body: Option<&str>, author_email: Option<&str>) -> Validated<Self> {
         Ok(Self {
             body: CleanHtml::parse("body", body.unwrap_or_default())?,
@@ -26,20 +26,20 @@ impl NoteDraft {
         })
     }
 
-    /// The note as it is stored.
+    /// Returns the note to be stored with `id`.
     #[must_use]
     pub fn to_new_note(&self, id: NoteId) -> NewNote {
         NewNote { id, body: self.body.clone(), author: self.author.clone() }
     }
 }
 
-/// A note about to be stored.
+/// A note to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewNote {
-    /// Identity.
+    /// ID.
     pub id: NoteId,
-    /// The note.
+    /// Content.
     pub body: CleanHtml,
-    /// Whom it is by.
+    /// Author.
     pub author: Author,
 }

@@ -1,20 +1,22 @@
-//! Retry tokens of clients, contract section 4.10.
+//! Operation keys (idempotency keys) and saved responses, contract section 4.10.
 
 use crate::error::{FieldError, FieldProblem, Validated};
 
-/// A client-chosen string of 1 to 255 characters under which a write happens at most once in its
-/// workspace. Compared byte for byte: nothing is cut, folded or normalised.
+/// A string of 1 to 255 characters, chosen by the client, that makes a write idempotent within a workspace.
+///
+/// Keys are compared byte by byte, without truncation, case folding or normalization.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OperationKey(String);
 
 impl OperationKey {
-    /// The field's name in bodies.
+    /// The name of the field in request bodies.
     pub const FIELD: &'static str = "operation_key";
-    /// Most characters of a key. A longer one is refused, never shortened: two keys that share
-    /// their first 255 characters are two keys.
+    /// Maximum number of characters of a key.
+    ///
+    /// A longer key is rejected and not truncated, because keys with the same first 255 characters are different.
     pub const MAX: usize = 255;
 
-    /// Reads a key. Blank counts as absent.
+    /// Parses a key. A blank key counts as absent.
     ///
     /// # Errors
     /// Longer than [`Self::MAX`] or with a NUL character.
@@ -31,20 +33,19 @@ impl OperationKey {
         Ok(Some(Self(raw.to_owned())))
     }
 
-    /// The key.
+    /// Returns the key.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// An answer as it went out the first time: kept as bytes, so that a replay is the same to the
-/// last one.
+/// The first response to an operation key. The body is stored as bytes, so that a replay is identical.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedResponse {
     /// HTTP status.
     pub status: u16,
-    /// Body, exactly.
+    /// Body.
     pub body: Vec<u8>,
 }
 

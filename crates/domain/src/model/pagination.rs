@@ -1,8 +1,8 @@
-//! Pages of lists, contract sections 2.9 and 4.11.
+//! Pagination of lists, contract sections 2.9 and 4.11.
 
 use crate::error::{FieldError, FieldProblem, Validated};
 
-/// Which page is asked for, and how large it is.
+/// The requested page number and page size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest {
     page: u64,
@@ -10,15 +10,14 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
-    /// Items on a page when nothing is asked for.
+    /// Default number of items on a page.
     pub const DEFAULT_SIZE: u64 = 25;
-    /// Most items on a page.
+    /// Maximum number of items on a page.
     pub const MAX_SIZE: u64 = 100;
-    /// The largest page number that is told apart: the largest integer of SQL.
+    /// Maximum page number, which is the largest SQL integer.
     const MAX_PAGE: u64 = i64::MAX.unsigned_abs();
 
-    /// Reads the parameters `page` and `page_size`. A size above the maximum is lowered to it; a
-    /// page number beyond every integer is one far past the end.
+    /// Parses the parameters `page` and `page_size`. Larger values are lowered to the maximum.
     ///
     /// # Errors
     /// Not an integer, or below 1.
@@ -29,26 +28,27 @@ impl PageRequest {
         })
     }
 
-    /// The page's number, from 1.
+    /// Returns the page number, from 1.
     #[must_use]
     pub fn page(self) -> u64 {
         self.page
     }
 
-    /// Items on a page.
+    /// Returns the number of items on a page.
     #[must_use]
     pub fn size(self) -> u64 {
         self.size
     }
 
-    /// Items before this page. `None` when there can be no such item, because the sum is beyond
-    /// every integer of SQL; a wrapped sum would show the first page.
+    /// Returns the number of items before this page, or `None` when it exceeds the largest SQL integer.
+    ///
+    /// Such a page is empty. A wrapped offset would show the wrong page.
     #[must_use]
     pub fn offset(self) -> Option<i64> {
         (self.page - 1).checked_mul(self.size).and_then(|offset| i64::try_from(offset).ok())
     }
 
-    /// Items on a page, as SQL wants it.
+    /// Returns the number of items on a page as an SQL integer.
     #[must_use]
     pub fn limit(self) -> i64 {
         i64::try_from(self.size).unwrap_or(i64::MAX)
@@ -61,7 +61,7 @@ impl Default for PageRequest {
     }
 }
 
-/// Reads a positive integer, lowered to `max`. Digits only: no sign, no white space, no fraction.
+/// Parses a positive integer and lowers it to `max`. Accepts only digits: no sign, no white space, no fraction.
 ///
 /// # Errors
 /// Not an integer, or below 1.
@@ -72,26 +72,26 @@ pub fn parse_count(field: &str, raw: Option<&str>, default: u64, max: u64) -> Va
     if raw.is_empty() || !raw.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(malformed());
     }
-    // All digits: the only way to fail is to be larger than any u64, and so larger than `max`.
+    // With only digits, parsing fails only for numbers above `u64::MAX`, which are lowered to `max` anyway.
     match raw.parse::<u64>().unwrap_or(u64::MAX) {
         0 => Err(malformed()),
         number => Ok(number.min(max)),
     }
 }
 
-/// One page of a list, with the number of items on all pages.
+/// A page of a list and the total number of items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listing<T> {
     /// The items of this page.
     pub items: Vec<T>,
-    /// The page that was asked for.
+    /// The requested page.
     pub request: PageRequest,
-    /// Items on all pages.
+    /// Total number of items on all pages.
     pub total: u64,
 }
 
 impl<T> Listing<T> {
-    /// Pages in all: at least 1, even with no items.
+    /// Returns the total number of pages, which is at least 1.
     #[must_use]
     pub fn total_pages(&self) -> u64 {
         self.total.div_ceil(self.request.size).max(1)
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_and_limits() {
+    fn page_numbers_and_sizes_have_defaults_and_limits() {
         let page = PageRequest::parse(None, None).unwrap();
         assert_eq!((page.page(), page.size(), page.offset(), page.limit()), (1, 25, Some(0), 25));
         let page = PageRequest::parse(Some("3"), Some("101")).unwrap();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_always_a_first_page() {
+    fn an_empty_list_has_one_page() {
         for (total, size, pages) in
             [(0, "25", 1), (1, "25", 1), (25, "25", 1), (26, "25", 2), (100, "1", 100), (101, "100", 2)]
         {

@@ -1,7 +1,7 @@
-//! What search compares: words, reduced to the same form in documents and queries.
+//! Search documents and search queries.
 //!
-//! Words are reduced here and not in the stores, so that every store finds the same requests for
-//! the same query. A store only looks up finished terms.
+//! Words of documents and queries are folded and stemmed here and not in the stores, so that all stores return the same
+//! results for the same query. A store only looks up terms.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -15,11 +15,12 @@ use crate::model::text;
 
 static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
 
-/// Longest word that is told apart, in ASCII characters. The rest of a longer one does not count.
+/// Maximum length of a word in ASCII characters. Longer words are truncated.
 const MAX_WORD_LENGTH: usize = 40;
 
-/// A word in the two forms that are searched for: as written, and its stem. Both are lower-case
-/// ASCII letters and digits, nothing else: safe in any index's query language.
+/// A word in the two forms that are searched for: the folded surface form and its stem.
+///
+/// Both consist of lower-case ASCII letters and digits only, which makes them safe in any index's query language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
     surface: String,
@@ -32,26 +33,28 @@ impl Word {
         Self { stem: STEMMER.stem(&surface).into_owned(), surface }
     }
 
-    /// The word as written, folded.
+    /// Returns the folded surface form.
     #[must_use]
     pub fn surface(&self) -> &str {
         &self.surface
     }
 
-    /// The part that its inflections share.
+    /// Returns the stem, which inflections of a word share.
     #[must_use]
     pub fn stem(&self) -> &str {
         &self.stem
     }
 }
 
-/// The words of a text: accents dropped, other scripts transliterated, split at everything that is
-/// no letter or digit. An apostrophe does not split: `don't` is `dont`.
+/// Splits a text into words.
+///
+/// Accents are dropped and other scripts are transliterated. Every character except letters, digits and apostrophes
+/// separates words. Apostrophes are removed: `don't` becomes `dont`.
 pub fn words(text: &str) -> Vec<Word> {
     split_words(&fold_to_ascii(text)).map(Word::new).collect()
 }
 
-/// The text in ASCII, without apostrophes.
+/// Converts a text to ASCII and removes apostrophes.
 fn fold_to_ascii(text: &str) -> Cow<'_, str> {
     let ascii: Cow<'_, str> = if text.is_ascii() { text.into() } else { deunicode(text).into() };
     if ascii.contains('\'') { ascii.replace('\'', "").into() } else { ascii }
@@ -61,14 +64,14 @@ fn split_words(folded: &str) -> impl Iterator<Item = &str> {
     folded.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// What a feature request is found by: for title, tags and description the terms of their words.
+/// The searchable terms of a feature request's title, tags and description.
 ///
-/// What one record adds to an index is bounded: [`Self::MAX_DISTINCT_WORDS`], in the order title, tags,
-/// description. Further words are not indexed.
+/// The number of indexed words is bounded by [`Self::MAX_DISTINCT_WORDS`] and [`Self::MAX_WORDS`], in the order title,
+/// tags, description. Further words are not indexed.
 ///
-/// Each field is a text of ` stem/surface` pairs, each with a space before it. An index that
-/// splits at everything but letters and digits finds stems and surfaces; a scan finds a stem as
-/// ` stem/` and the start of a surface as `/surf`.
+/// Each field is a text of ` stem/surface` pairs, each preceded by a space. An index that splits at everything except
+/// letters and digits finds stems and surface forms. A scan finds a stem as ` stem/` and a prefix of a surface form as
+/// `/prefix`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchDocument {
     /// Terms of the title.
@@ -80,16 +83,16 @@ pub struct SearchDocument {
 }
 
 impl SearchDocument {
-    /// Most distinct words of one record that are indexed.
+    /// Maximum number of distinct indexed words of a record.
     pub const MAX_DISTINCT_WORDS: usize = 500;
-    /// Most words of one record that are indexed, repetitions included.
+    /// Maximum number of indexed words of a record, including repetitions.
     pub const MAX_WORDS: usize = 4_000;
-    /// Most words of one record that typing errors are corrected to.
+    /// Maximum number of words of a record that typing errors are corrected to.
     pub const MAX_VOCABULARY: usize = 50;
-    /// Longest word that typing errors are corrected to, in ASCII characters.
+    /// Maximum length of words that typing errors are corrected to, in ASCII characters.
     pub const MAX_VOCABULARY_WORD: usize = 24;
 
-    /// The terms of these fields.
+    /// Builds the terms of these fields.
     #[must_use]
     pub fn new<'a>(title: &str, tags: impl IntoIterator<Item = &'a str>, description: &str) -> Self {
         let tags: String = tags.into_iter().flat_map(|tag| [tag, " "]).collect();
@@ -101,15 +104,17 @@ impl SearchDocument {
         }
     }
 
-    /// The document with nothing but its title.
+    /// Returns the document with only its title.
     #[must_use]
     pub fn title_only(&self) -> Self {
         Self { title: self.title.clone(), tags: String::new(), description: String::new() }
     }
 
-    /// Words that typing errors are corrected to, as written: the first [`Self::MAX_VOCABULARY`] distinct ones
-    /// of all fields, without those longer than [`Self::MAX_VOCABULARY_WORD`]. Sorted, so that units of work
-    /// which store the same words lock them in the same order.
+    /// Returns the surface forms that typing errors are corrected to.
+    ///
+    /// These are the first [`Self::MAX_VOCABULARY`] distinct words of all fields, without words longer than
+    /// [`Self::MAX_VOCABULARY_WORD`]. They are sorted, so that concurrent units of work lock the same words in the same
+    /// order.
     #[must_use]
     pub fn vocabulary(&self) -> Vec<&str> {
         let mut seen = HashSet::new();
@@ -124,10 +129,10 @@ impl SearchDocument {
     }
 }
 
-/// Writes the terms of one record's fields, within the bounds of [`SearchDocument`].
+/// Builds the terms of a record's fields within the limits of [`SearchDocument`].
 #[derive(Default)]
 struct Terms {
-    /// The words so far, with their stems.
+    /// The stems of the words so far, by surface form.
     stems: HashMap<String, String>,
     word_count: usize,
 }
@@ -155,41 +160,42 @@ impl Terms {
     }
 }
 
-/// A word in lower case, cut to the length that counts.
+/// Converts a word to lower case and truncates it to [`MAX_WORD_LENGTH`].
 fn surface(word: &str) -> String {
     let mut surface = word.to_ascii_lowercase();
     surface.truncate(MAX_WORD_LENGTH);
     surface
 }
 
-/// The ` stem/surface` pairs of a field.
+/// Returns the ` stem/surface` pairs of a field.
 pub(crate) fn term_pairs(field: &str) -> impl Iterator<Item = (&str, &str)> {
     field.split(' ').filter_map(|pair| pair.split_once('/'))
 }
 
-/// One word of a query, with the words that may stand for it.
+/// A word of a query and its alternatives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryWord {
-    /// Any of these matches.
+    /// The words of which any matches.
     pub alternatives: Vec<Word>,
-    /// Whether a word that only starts like this one matches too.
+    /// Whether words that start with an alternative match, too.
     pub matches_prefix: bool,
 }
 
-/// A query: every word of it must match somewhere.
+/// A search query. Every word must match in some field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchQuery {
     words: Vec<QueryWord>,
 }
 
 impl SearchQuery {
-    /// Most characters of a query.
+    /// Maximum number of characters of a query.
     pub const MAX: usize = 1_000;
-    /// Most words that are looked for; further ones do not count.
+    /// Maximum number of words of a query. Further words are ignored.
     pub const MAX_WORDS: usize = 16;
 
-    /// Reads what a person typed. The last word is perhaps not finished, so that it matches as a
-    /// prefix too. A query without any letter or digit has no words.
+    /// Parses a query. A query without any letter or digit has no words.
+    ///
+    /// The last word also matches as a prefix, because the user may still be typing it.
     ///
     /// # Errors
     /// Too long, or with a NUL character.
@@ -206,8 +212,8 @@ impl SearchQuery {
         Ok(Self { words })
     }
 
-    /// A query in which each word may be any of some similar ones. `None` when for one word there
-    /// are none: then nothing can match.
+    /// Creates a query in which each word has alternatives. Returns `None` when a word has none, because then nothing
+    /// can match.
     #[must_use]
     pub fn from_alternatives(similar: Vec<Vec<String>>) -> Option<Self> {
         let words = similar
@@ -220,7 +226,7 @@ impl SearchQuery {
         Some(Self { words })
     }
 
-    /// The words.
+    /// Returns the words.
     #[must_use]
     pub fn words(&self) -> &[QueryWord] {
         &self.words
@@ -261,7 +267,7 @@ mod tests {
         assert_eq!(document.vocabulary(), ["dark", "modes", "night", "shift", "ui"]);
     }
 
-    /// `count` different words, each of `length` letters.
+    /// Returns `count` distinct words of `length` letters.
     fn different_words(first: usize, count: usize, length: usize) -> String {
         let word = |number: usize| {
             let digits = format!("{number:0length$}");
@@ -276,7 +282,7 @@ mod tests {
         let document = SearchDocument::new("Dark mode", [tag.trim()], &different_words(1_000, 3_000, 6));
         assert_eq!(document.title, " dark/dark mode/mode");
         assert_eq!(term_pairs(&document.tags).count(), 5);
-        // 2 and 5 words came first.
+        // The title has 2 words and the tags have 5.
         let indexed: Vec<&str> = term_pairs(&document.description).map(|(_, surface)| surface).collect();
         assert_eq!(indexed, different_words(1_000, 493, 6).split_whitespace().collect::<Vec<_>>());
     }
@@ -296,10 +302,10 @@ mod tests {
     }
 
     #[test]
-    fn the_vocabulary_is_the_first_200_short_words() {
+    fn the_vocabulary_is_the_first_50_short_words() {
         let long = "a".repeat(25);
         let document = SearchDocument::new(&long, ["zebra"], &different_words(1_000, 300, 24));
-        let mut expected = different_words(1_000, 199, 24);
+        let mut expected = different_words(1_000, 49, 24);
         expected.push_str("zebra");
         assert_eq!(document.vocabulary(), expected.split(' ').collect::<Vec<_>>());
     }
@@ -324,7 +330,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn terms_are_letters_and_digits_whatever_is_typed(text in any::<String>()) {
+        fn terms_of_any_text_are_letters_and_digits(text in any::<String>()) {
             for word in words(&text) {
                 for form in [word.surface(), word.stem()] {
                     prop_assert!(!form.is_empty() && form.len() <= MAX_WORD_LENGTH);

@@ -10,30 +10,30 @@ use crate::model::text::{self, Name};
 pub struct WebsiteUrl(String);
 
 impl WebsiteUrl {
-    /// Most characters of a URL.
+    /// Maximum number of characters of a URL.
     pub const MAX: usize = 2_000;
 
-    /// Checks a URL. It is kept as written, without the white space around it.
+    /// Validates and trims a URL. It is otherwise kept as written.
     ///
     /// # Errors
-    /// Anything that is no such URL: `Website URL is invalid`.
+    /// `Website URL is invalid` for any other text.
     pub fn parse(raw: &str) -> Validated<Self> {
         let invalid = || FieldError::new("website_url", FieldProblem::Custom { message: "Website URL is invalid" });
         let written = raw.trim();
         text::validate_text("website_url", written, Self::MAX).map_err(|_| invalid())?;
-        // The parser mends what the contract refuses: `http:example.com`, inner white space.
+        // The URL parser accepts and corrects input that the contract rejects: `http:example.com`, inner white space.
         let lower = written.to_ascii_lowercase();
         let absolute = lower.starts_with("http://") || lower.starts_with("https://");
-        let hides = |c: char| c.is_whitespace() || c.is_control() || c == '\\' || is_bidi_control(c);
-        if !absolute || written.chars().any(hides) {
+        let is_misleading = |c: char| c.is_whitespace() || c.is_control() || c == '\\' || is_bidi_control(c);
+        if !absolute || written.chars().any(is_misleading) {
             return Err(invalid());
         }
         let url = Url::parse(written).map_err(|_| invalid())?;
-        // `http:///path` is mended to a host `path`; there, the third slash gives it away.
+        // The URL parser reads `http:///path` as the host `path`, so an empty authority is detected in the input.
         if url.host_str().is_none_or(str::is_empty) || written.split('/').nth(2).is_none_or(str::is_empty) {
             return Err(invalid());
         }
-        // User info looks like the host to a reader: `https://acme.example@evil.example`.
+        // User info can be mistaken for the host: `https://acme.example@evil.example`.
         let behind_scheme = written.split_once("//").map_or("", |(_, rest)| rest);
         if behind_scheme.split(['/', '?', '#']).next().is_none_or(|authority| authority.contains('@')) {
             return Err(invalid());
@@ -41,26 +41,25 @@ impl WebsiteUrl {
         Ok(Self(written.to_owned()))
     }
 
-    /// Takes back what was checked when it was stored.
+    /// Wraps a stored value, which is not validated again.
     #[must_use]
     pub fn from_stored(url: String) -> Self {
         Self(url)
     }
 
-    /// The URL as written.
+    /// Returns the URL as written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Whether a character turns the direction of the text around it, and so lets a URL look like another one (the
-/// `Bidi_Control` of Unicode).
+/// Whether a character changes the direction of text (Unicode property `Bidi_Control`), which can disguise a URL.
 fn is_bidi_control(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The settings of a workspace that this interface shows.
+/// The settings of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
     /// Name of the product.
@@ -70,15 +69,15 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Checks both settings.
+    /// Validates both settings.
     ///
     /// # Errors
-    /// A blank or long product name, an invalid URL.
+    /// A product name that is blank, too long or has a NUL character, or an invalid URL.
     pub fn parse(product_name: &str, website_url: &str) -> Validated<Self> {
         Ok(Self { product_name: parse_product_name(product_name)?, website_url: WebsiteUrl::parse(website_url)? })
     }
 
-    /// The settings after a change: what the change leaves out stays.
+    /// Returns the settings after a change. Omitted settings are unchanged.
     #[must_use]
     pub fn with_change(self, change: &SettingChange) -> Self {
         Self {
@@ -88,20 +87,20 @@ impl Setting {
     }
 }
 
-/// A change of settings: either or both.
+/// A change of one or both settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SettingChange {
-    /// New name.
+    /// New name, if it was sent.
     pub product_name: Option<Name>,
-    /// New URL.
+    /// New URL, if it was sent.
     pub website_url: Option<WebsiteUrl>,
 }
 
 impl SettingChange {
-    /// Checks the settings that were sent. A setting sent as null is one sent blank.
+    /// Validates the settings that were sent. Null counts as blank.
     ///
     /// # Errors
-    /// As [`Setting::parse`], for each that was sent.
+    /// As [`Setting::parse`], for each setting that was sent.
     pub fn parse(product_name: Option<Option<&str>>, website_url: Option<Option<&str>>) -> Validated<Self> {
         Ok(Self {
             product_name: product_name.map(|raw| parse_product_name(raw.unwrap_or_default())).transpose()?,
@@ -137,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_invalid() {
+    fn other_urls_are_invalid() {
         let long = format!("https://example.com/{}", "a".repeat(2_000));
         for url in [
             "",
@@ -159,7 +158,7 @@ mod tests {
             "mailto:a@example.com",
             "https://?q",
             "https://example.com:99999",
-            // User info: a reader takes it for the host.
+            // User info, which can be mistaken for the host.
             "https://user:pw@example.com",
             "https://user@example.com/path",
             "https://example.com@evil.example",
@@ -167,7 +166,7 @@ mod tests {
             "https://@example.com",
             "https://:@example.com",
             "HTTP://a%40b:c@example.com?q",
-            // Controls, also those beyond ASCII.
+            // Control characters, including those outside of ASCII.
             "https://example.com/a\u{7f}b",
             "https://example.com/a\u{85}b",
             "https://example.com/a\u{9b}b",
@@ -179,13 +178,13 @@ mod tests {
 
     #[test]
     fn bidi_control_characters_are_invalid() {
-        let turning = ['\u{61c}', '\u{200e}', '\u{200f}'];
-        for turn in turning.into_iter().chain('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}') {
+        let marks = ['\u{61c}', '\u{200e}', '\u{200f}'];
+        for control in marks.into_iter().chain('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}') {
             for url in [
-                format!("https://example.com/{turn}gpj.exe"),
-                format!("https://exa{turn}mple.com"),
-                format!("https://example.com?q={turn}#f"),
-                format!("https://example.com/{turn}"),
+                format!("https://example.com/{control}gpj.exe"),
+                format!("https://exa{control}mple.com"),
+                format!("https://example.com?q={control}#f"),
+                format!("https://example.com/{control}"),
             ] {
                 assert_eq!(WebsiteUrl::parse(&url).unwrap_err().to_string(), "Website URL is invalid", "{url:?}");
             }
@@ -199,7 +198,7 @@ mod tests {
             "https://example.com?mail=a@b.example",
             "https://example.com#@acme",
             "https://example.com//@acme",
-            // Text from the right to the left is fine by itself.
+            // Right-to-left text without control characters.
             "https://example.com/שלום",
         ] {
             assert_eq!(WebsiteUrl::parse(url).unwrap().as_str(), url);

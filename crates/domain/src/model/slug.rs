@@ -4,8 +4,9 @@ use deunicode::deunicode;
 
 use crate::model::feature_request::Title;
 
-/// The slug of the request with this number and title: the title's words in ASCII and lower case,
-/// or just the number when no word is left.
+/// Returns the slug of a feature request: the tag number and the words of the title in lower-case ASCII.
+///
+/// The slug is only the number when the title has no words in ASCII.
 #[must_use]
 pub fn slug(tag_number: i64, title: &Title) -> String {
     let mut slug = tag_number.to_string();
@@ -17,8 +18,9 @@ pub fn slug(tag_number: i64, title: &Title) -> String {
     slug
 }
 
-/// The number that a slug starts with. The words after it are not looked at, so that a link with
-/// an old title still leads to its request.
+/// Returns the tag number at the start of a slug, if any.
+///
+/// The words after it are ignored, so that a link with an old title still resolves.
 #[must_use]
 pub fn parse_tag_number(slug: &str) -> Option<i64> {
     let digits = slug.split_once('-').map_or(slug, |(digits, _)| digits);
@@ -48,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_number_counts_when_looking_up() {
+    fn only_the_number_of_a_slug_is_used_for_lookup() {
         for (text, number) in [
             ("7-dark-mode", Some(7)),
             ("7", Some(7)),
@@ -68,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slug_leads_back_to_its_number() {
+    fn a_slug_resolves_to_its_number() {
         for title in ["Dark mode", "123 go", "!!!", "-5"] {
             assert_eq!(parse_tag_number(&slug(42, &Title::parse("title", title).unwrap())), Some(42));
         }

@@ -1,8 +1,8 @@
-//! Bounded text: the checks that every text field shares.
+//! Validation of bounded text, shared by all text fields.
 
 use crate::error::{FieldError, FieldProblem, Validated};
 
-/// Checks text that may be empty: no NUL, at most `max` Unicode characters.
+/// Validates text that may be empty: no NUL, at most `max` Unicode characters.
 ///
 /// # Errors
 /// [`FieldProblem::ContainsNul`], [`FieldProblem::TooLong`].
@@ -10,14 +10,14 @@ pub fn validate_text(field: &str, raw: &str, max: usize) -> Validated<()> {
     if raw.contains('\0') {
         return Err(FieldError::new(field, FieldProblem::ContainsNul));
     }
-    // Bytes bound characters from above, so that most text is not counted.
+    // A text has at most as many characters as bytes, so the characters of most texts need not be counted.
     if raw.len() > max && raw.chars().count() > max {
         return Err(FieldError::new(field, FieldProblem::TooLong { max }));
     }
     Ok(())
 }
 
-/// A required line of text, without the white space around it.
+/// Validates a required line of text and trims it.
 ///
 /// # Errors
 /// [`FieldProblem::Missing`] when blank, else as [`validate_text`].
@@ -25,7 +25,7 @@ pub fn parse_line(field: &str, raw: &str, max: usize) -> Validated<String> {
     parse_optional_line(field, raw, max)?.ok_or_else(|| FieldError::missing(field))
 }
 
-/// A line of text that may be blank, which then counts as absent.
+/// Validates an optional line of text and trims it. A blank line counts as absent.
 ///
 /// # Errors
 /// As [`validate_text`].
@@ -35,7 +35,7 @@ pub fn parse_optional_line(field: &str, raw: &str, max: usize) -> Validated<Opti
     Ok((!trimmed.is_empty()).then(|| trimmed.to_owned()))
 }
 
-/// The first `max` Unicode characters.
+/// Returns the first `max` Unicode characters.
 #[must_use]
 pub fn truncate(text: &str, max: usize) -> &str {
     match text.char_indices().nth(max) {
@@ -44,7 +44,7 @@ pub fn truncate(text: &str, max: usize) -> &str {
     }
 }
 
-/// Declares a required line of text as a type of its own.
+/// Declares a type for a required line of text.
 macro_rules! line_type {
     ($(#[$doc:meta])* $name:ident, $max:literal) => {
         $(#[$doc])*
@@ -52,10 +52,10 @@ macro_rules! line_type {
         pub struct $name(String);
 
         impl $name {
-            /// Most characters that fit.
+            /// Maximum number of characters.
             pub const MAX: usize = $max;
 
-            /// Checks `raw`, naming `field` when it does not fit.
+            /// Validates `raw`. An error names `field`.
             ///
             /// # Errors
             /// Blank, too long, or with a NUL character.
@@ -63,13 +63,13 @@ macro_rules! line_type {
                 $crate::model::text::parse_line(field, raw, Self::MAX).map(Self)
             }
 
-            /// Takes back what was checked when it was stored.
+            /// Wraps a stored value, which is not validated again.
             #[must_use]
             pub fn from_stored(text: String) -> Self {
                 Self(text)
             }
 
-            /// The text.
+            /// Returns the text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0

@@ -1,35 +1,35 @@
-//! Moments, cut to the precision that is stored and shown: milliseconds, UTC.
+//! Timestamps in UTC with the stored and displayed precision of milliseconds.
 
 use time::{OffsetDateTime, UtcOffset, macros::format_description};
 
-/// A moment in UTC with millisecond precision.
+/// A timestamp in UTC with millisecond precision.
 ///
 /// The range is that of RFC 3339: years 0000 to 9999.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Timestamp(OffsetDateTime);
 
 impl Timestamp {
-    /// The moment, cut to whole milliseconds.
+    /// Creates a timestamp, truncated to whole milliseconds.
     #[must_use]
     pub fn new(timestamp: OffsetDateTime) -> Self {
         let timestamp = timestamp.to_offset(UtcOffset::UTC);
         Self(timestamp.replace_millisecond(timestamp.millisecond()).unwrap_or(timestamp))
     }
 
-    /// Milliseconds since 1970-01-01T00:00:00Z. `None` when out of range.
+    /// Creates a timestamp from the milliseconds since 1970-01-01T00:00:00Z. Returns `None` when out of range.
     #[must_use]
     pub fn from_millis(millis: i64) -> Option<Self> {
         OffsetDateTime::from_unix_timestamp_nanos(i128::from(millis) * 1_000_000).ok().map(Self)
     }
 
-    /// Milliseconds since 1970-01-01T00:00:00Z.
+    /// Returns the milliseconds since 1970-01-01T00:00:00Z.
     #[must_use]
     pub fn millis(self) -> i64 {
         // The type's range is about ±2.5e14 ms, far inside i64.
         i64::try_from(self.0.unix_timestamp_nanos() / 1_000_000).unwrap_or(i64::MAX)
     }
 
-    /// The moment `span` later (or earlier, when negative), held at the ends of the range.
+    /// Adds `span`, which may be negative. Saturates at the ends of the range.
     #[must_use]
     pub fn plus(self, span: time::Duration) -> Self {
         Self(self.0.saturating_add(span))

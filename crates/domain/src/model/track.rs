@@ -6,53 +6,53 @@ use crate::model::text::Name;
 /// A lane of the public roadmap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lane {
-    /// Identity.
+    /// ID.
     pub id: LaneId,
     /// Name, unique in the workspace.
     pub name: Name,
 }
 
-/// A track: where the team keeps a request, and the lane (if any) in which the public sees it.
+/// A track: an internal stage of feature requests, optionally mapped to a lane of the public roadmap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Track {
-    /// Identity.
+    /// ID.
     pub id: TrackId,
     /// Name, unique in the workspace.
     pub name: Name,
-    /// The lane it maps to. `None`: the public does not see what is on this track.
+    /// The lane. Without one, the feature requests on this track are not on the public roadmap.
     pub lane: Option<Lane>,
 }
 
 impl Track {
-    /// The public status of what is on this track: the lane's name, or none.
+    /// Returns the public status of the feature requests on this track: the name of the lane, if any.
     #[must_use]
     pub fn status(&self) -> Option<&Name> {
         self.lane.as_ref().map(|lane| &lane.name)
     }
 }
 
-/// Where a request stands: the name of its track and that of the lane the track maps to.
+/// The track and the public status of a feature request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
     /// The track's name.
     pub track: Name,
-    /// The public status: the lane's name, or none when the track maps to no lane.
+    /// The public status: the name of the track's lane, if any.
     pub status: Option<Name>,
 }
 
-/// A lane of a new workspace, and a track that maps to it or to none.
+/// A track of a new workspace and its lane.
 #[derive(Debug, Clone, Copy)]
 pub struct DefaultTrack {
     /// The track's name.
     pub track: &'static str,
-    /// The name of its lane.
+    /// The name of its lane, if any.
     pub lane: Option<&'static str>,
 }
 
-/// Lanes of a new workspace, in their order.
+/// Lanes of a new workspace, in order.
 pub const DEFAULT_LANES: [&str; 4] = ["Under consideration", "Planned", "In progress", "Done"];
 
-/// Tracks of a new workspace, in their order. The first is where new requests go.
+/// Tracks of a new workspace, in order. The first one is the default for new feature requests.
 pub const DEFAULT_TRACKS: [DefaultTrack; 6] = [
     DefaultTrack { track: "Inbox", lane: None },
     DefaultTrack { track: "Under consideration", lane: Some("Under consideration") },

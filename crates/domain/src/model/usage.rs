@@ -1,4 +1,4 @@
-//! How much a workspace stores.
+//! Storage usage of a workspace.
 
 use crate::model::timestamp::Timestamp;
 
@@ -12,36 +12,36 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Bytes of rows.
+    /// Creates a usage of database rows.
     #[must_use]
     pub fn from_records(records: u64) -> Self {
         Self { records: i64::try_from(records).unwrap_or(i64::MAX), files: 0 }
     }
 
-    /// Bytes of files.
+    /// Creates a usage of files.
     #[must_use]
     pub fn from_files(files: u64) -> Self {
         Self { records: 0, files: i64::try_from(files).unwrap_or(i64::MAX) }
     }
 
-    /// Both together.
+    /// Returns the sum.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self { records: self.records.saturating_add(other.records), files: self.files.saturating_add(other.files) }
     }
 
-    /// This without the other.
+    /// Returns the difference.
     #[must_use]
     pub fn minus(self, other: Self) -> Self {
         Self { records: self.records.saturating_sub(other.records), files: self.files.saturating_sub(other.files) }
     }
 }
 
-/// The usage of a workspace as the store keeps it.
+/// The usage total of a workspace in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StoredUsage {
-    /// The last count and what was added since.
+    /// The last count plus the usage added since.
     pub usage: Usage,
-    /// When the rows were last counted; none before the first count.
+    /// Timestamp of the last count. `None` before the first one.
     pub counted_at: Option<Timestamp>,
 }

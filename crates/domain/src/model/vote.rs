@@ -9,20 +9,20 @@ use crate::model::note::{NewNote, NoteDraft};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 
-/// A vote as a call describes it: who votes, and what the team wants to remember of it.
+/// The validated fields of a new vote: the voter and a private note of the team.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VoteDraft {
-    /// The customer; none when only a note is to be added.
+    /// The customer. `None` when only a note is added.
     pub customer: Option<CustomerDraft>,
     /// The private note.
     pub note: Option<NoteDraft>,
 }
 
 impl VoteDraft {
-    /// Puts a ballot together: customer and note are each optional, one of them is required.
+    /// Creates a draft. The customer and the note are optional, but one of them is required.
     ///
     /// # Errors
-    /// Neither is given.
+    /// Both are missing.
     pub fn new(customer: Option<CustomerDraft>, note: Option<NoteDraft>) -> Validated<Self> {
         if customer.is_none() && note.is_none() {
             return Err(FieldError::missing("reference_note"));
@@ -31,41 +31,41 @@ impl VoteDraft {
     }
 }
 
-/// A vote about to be cast.
+/// A vote to be cast.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewVote {
-    /// The request.
+    /// The feature request.
     pub request: FeatureRequestRef,
-    /// The voter.
+    /// The voter, if any.
     pub customer: Option<NewCustomer>,
-    /// The note.
+    /// The private note, if any.
     pub note: Option<NewNote>,
-    /// When.
+    /// Timestamp of the vote.
     pub at: Timestamp,
 }
 
-/// What became of a vote.
+/// The outcome of a vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VoteOutcome {
     /// A new vote was counted.
     Registered,
-    /// The customer had voted for this request before; nothing was counted.
+    /// The customer had voted for this feature request before. No vote was counted.
     AlreadyVoted,
-    /// There was no customer to vote, only a note to keep.
+    /// There was no customer, only a note.
     NoVoter,
 }
 
-/// A vote that was cast, and the request after it.
+/// The result of a vote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VoteCast {
-    /// What became of the vote.
+    /// The outcome of the vote.
     pub outcome: VoteOutcome,
-    /// The request, with the count after this vote.
+    /// The feature request with the updated number of votes.
     pub request: FeatureRequestSummary,
 }
 
 impl VoteCast {
-    /// Whether this call added a new vote.
+    /// Whether a new vote was counted.
     #[must_use]
     pub fn vote_registered(&self) -> bool {
         self.outcome == VoteOutcome::Registered
@@ -78,16 +78,16 @@ impl VoteCast {
     }
 }
 
-/// A voter of a request, as listed.
+/// An entry in the list of voters of a feature request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Voter {
-    /// The customer.
+    /// ID of the customer.
     pub id: CustomerId,
     /// Display name, if known.
     pub name: Option<Name>,
-    /// Address as first written.
+    /// E-mail address as first written.
     pub email: EmailAddress,
-    /// The moment of the vote.
+    /// Timestamp of the vote.
     pub voted_at: Timestamp,
 }
 
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_needs_its_own_field() {
+    fn customer_and_note_have_their_own_required_fields() {
         assert_eq!(CustomerDraft::parse(None, Some("Ann")).unwrap_err(), FieldError::missing("email"));
         assert_eq!(NoteDraft::parse(None, Some("a@example.com")).unwrap_err(), FieldError::missing("body"));
     }

@@ -3,12 +3,12 @@
 use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::id::WorkspaceId;
 
-/// The label under which a workspace is addressed: a DNS label (RFC 1123 section 2.1) in lower case.
+/// The subdomain of a workspace: a DNS label (RFC 1123 section 2.1) in lower case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Subdomain(String);
 
 impl Subdomain {
-    /// Checks a label: 1 to 63 letters, digits and inner hyphens. Upper case is lowered.
+    /// Validates a label: 1 to 63 letters, digits and inner hyphens. Upper case is converted to lower case.
     ///
     /// # Errors
     /// Blank, or not such a label.
@@ -20,7 +20,7 @@ impl Subdomain {
         Self::from_label(raw).ok_or_else(|| FieldError::new(field, FieldProblem::Malformed { expected }))
     }
 
-    /// The label as a subdomain, if it can be one.
+    /// Converts a label to a subdomain, or returns `None` when it is invalid.
     #[must_use]
     pub fn from_label(raw: &str) -> Option<Self> {
         let fits = (1..=63).contains(&raw.len())
@@ -30,13 +30,13 @@ impl Subdomain {
         fits.then(|| Self(raw.to_ascii_lowercase()))
     }
 
-    /// Takes back what was checked when it was stored.
+    /// Wraps a stored value, which is not validated again.
     #[must_use]
     pub fn from_stored(label: String) -> Self {
         Self(label)
     }
 
-    /// The label.
+    /// Returns the label.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -52,9 +52,9 @@ impl std::fmt::Display for Subdomain {
 /// A workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
-    /// Identity.
+    /// ID.
     pub id: WorkspaceId,
-    /// Address.
+    /// Subdomain.
     pub subdomain: Subdomain,
 }
 

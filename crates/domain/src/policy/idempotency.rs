@@ -1,18 +1,19 @@
-//! Which answers are saved under an operation key, and for how long. Contract section 4.10.
+//! Rules for saved responses of operation keys, contract section 4.10.
 
 use crate::model::operation_key::SavedResponse;
 use crate::model::timestamp::Timestamp;
 
-/// Only successes are saved: a failed call can be corrected and sent again with its key.
+/// Whether a response is saved. Only successes are, so that a client can correct a failed request and send it again
+/// with the same key.
 #[must_use]
 pub fn should_save(response: &SavedResponse) -> bool {
     (200..300).contains(&response.status)
 }
 
-/// The shortest time for which answers are kept: a client that retries for a day is safe.
+/// Minimum retention of saved responses, so that clients can safely retry for a day.
 pub const MIN_RETENTION: time::Duration = time::Duration::DAY;
 
-/// The moment before which saved answers are forgotten.
+/// Returns the timestamp before which saved responses are purged.
 #[must_use]
 pub fn purge_cutoff(now: Timestamp, retention: time::Duration) -> Timestamp {
     now.plus(-retention.max(MIN_RETENTION))

@@ -1,28 +1,30 @@
-//! The order of search results, contract section 4.5: by relevance and votes.
+//! Ranking of search results by relevance and votes, contract section 4.5.
 
 use crate::model::id::FeatureRequestId;
 use crate::model::search::{QueryWord, SearchDocument, SearchQuery, term_pairs};
 use crate::policy::search_plan::Fields;
 
-/// Weights of a match by field. The steps are wider than what repetition can add: one match in the
-/// title outweighs any number in the tags, one in the tags any number in the description.
+/// Weights of a match by field.
+///
+/// One match in the title outweighs any number of matches in the tags, and one in the tags any number in the
+/// description.
 const TITLE_WEIGHT: f64 = 8.0;
 const TAGS_WEIGHT: f64 = 4.0;
 const DESCRIPTION_WEIGHT: f64 = 1.0;
 
-/// What a word counts that only starts like the one searched for.
+/// Frequency of a prefix match. An exact match counts 1.
 const PREFIX_MATCH_WEIGHT: f64 = 0.5;
 
-/// A request that matches.
+/// A feature request that matches a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// The request.
+    /// The feature request.
     pub request: FeatureRequestId,
-    /// Its number: the newer of two requests has the higher one.
+    /// Its tag number. Newer feature requests have higher numbers.
     pub tag_number: i64,
-    /// Its votes.
+    /// Number of votes.
     pub votes_count: i64,
-    /// How well it answers the query, by [`relevance`].
+    /// Its [`relevance`] to the query.
     pub relevance: f64,
 }
 
@@ -81,16 +83,16 @@ fn frequency(word: &QueryWord, field: &str) -> f64 {
         .sum()
 }
 
-/// Relevance times `1 + ln(1 + votes)`.
+/// Returns the score: the relevance times `1 + ln(1 + votes)`.
 #[must_use]
 pub fn score(relevance: f64, votes_count: i64) -> f64 {
-    // Votes far beyond 2^52 would lose precision; there are not that many people.
+    // Only numbers of votes beyond 2^53 lose precision.
     #[expect(clippy::cast_precision_loss)]
     let votes = votes_count.max(0) as f64;
     relevance * (1.0 + votes.ln_1p())
 }
 
-/// The best `limit` candidates, best first; the newer first of two that are equal.
+/// Returns the `limit` candidates with the highest scores, best first. Equal scores are ordered newest first.
 #[must_use]
 pub fn top_candidates(candidates: Vec<Candidate>, limit: usize) -> Vec<FeatureRequestId> {
     let mut ranked: Vec<(f64, Candidate)> = candidates
@@ -127,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn title_over_tags_over_description_however_often_repeated() {
+    fn title_outweighs_tags_and_tags_outweigh_description() {
         let many = "export ".repeat(200);
         let candidates = vec![
             candidate(1, 0, "Reports", &[], &many),
@@ -147,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn votes_lift_a_match() {
+    fn votes_raise_the_score() {
         let candidates = vec![candidate(1, 0, "Dark mode", &[], ""), candidate(2, 3, "Dark mode", &[], "")];
         assert_eq!(order("dark", candidates), [2, 1]);
         assert!((score(2.0, 0) - 2.0).abs() < f64::EPSILON);
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newer_comes_first_among_equals() {
+    fn equal_scores_are_ordered_newest_first() {
         let candidates = vec![candidate(1, 2, "Dark mode", &[], ""), candidate(2, 2, "Dark mode", &[], "")];
         assert_eq!(order("dark mode", candidates), [2, 1]);
     }
@@ -189,7 +191,7 @@ mod tests {
 
     #[test]
     fn an_unfinished_inflection_still_matches() {
-        // Its stem would be `notif`, of which `notificat` is no form.
+        // The stem of `notifications` is `notif`, which `notificat` does not share. Only the prefix matches.
         assert_eq!(order("mail notificat", vec![candidate(1, 0, "Mail notifications", &[], "")]), [1]);
         assert_eq!(order("notificat mail", vec![candidate(1, 0, "Mail notifications", &[], "")]), Vec::<u128>::new());
     }

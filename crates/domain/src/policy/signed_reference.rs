@@ -1,9 +1,7 @@
-//! Signed references: names of records that clients and browsers carry about and that nobody can
-//! make up.
+//! Signed references to records, which clients can store but not forge.
 //!
-//! A reference is good for one purpose in one workspace. It is the identity of the secret, the
-//! record's identity, perhaps the moment it ends, and an HMAC-SHA256 (RFC 2104) over all of that,
-//! the purpose and the workspace.
+//! A reference is valid for one purpose in one workspace. It consists of the secret's ID, the record's ID, an optional
+//! expiry timestamp, and an HMAC-SHA256 (RFC 2104) over these, the purpose and the workspace.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -15,21 +13,21 @@ use crate::error::{FieldError, FieldProblem, Validated};
 use crate::model::id::WorkspaceId;
 use crate::model::timestamp::Timestamp;
 
-/// What a reference is for. One that is signed for another purpose is no reference.
+/// The purpose of a reference. A reference is invalid for any other purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// `signed_id`: to use a file, as a cover image or by its URL.
+    /// `signed_id`: uses a file as a cover image or by its URL.
     Blob,
-    /// `attachable_sgid`: to attach a file to rich text.
+    /// `attachable_sgid`: attaches a file to rich text.
     Attachable,
-    /// A link to the bytes of a file, which ends soon.
+    /// A link to the content of a file, which expires soon.
     File,
-    /// To stop mail to a voter.
+    /// An unsubscribe link in mail to a voter.
     Unsubscribe,
 }
 
 impl Purpose {
-    /// What is signed for it. Never changed: it is part of what clients keep.
+    /// Returns the label that is signed. It never changes, because clients store references.
     fn label(self) -> &'static [u8] {
         match self {
             Self::Blob => b"blob",
@@ -40,15 +38,15 @@ impl Purpose {
     }
 }
 
-/// A secret that references are signed with.
+/// A secret for signing references.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Vec<u8>);
 
 impl Secret {
-    /// Fewest characters: those of 128 random bits in base64, and more.
+    /// Minimum number of characters. 32 characters hold at least 128 random bits, even in hexadecimal.
     pub const MIN_LENGTH: usize = 32;
 
-    /// Checks a secret, naming `field` when it is too short.
+    /// Validates a secret. An error names `field`.
     ///
     /// # Errors
     /// Fewer than [`Secret::MIN_LENGTH`] characters.
@@ -63,15 +61,16 @@ impl Secret {
         Ok(Self(raw.as_bytes().to_vec()))
     }
 
-    /// Whether it has so few different characters that it was not drawn at random: of 32 hexadecimal
-    /// digits, hardly ever fewer than 10 are different.
+    /// Whether the secret has so few distinct characters that it cannot be random.
+    ///
+    /// The limit is 8. 32 random hexadecimal digits almost always contain at least 10 distinct ones.
     #[must_use]
     pub fn is_guessable(&self) -> bool {
         let different: std::collections::BTreeSet<u8> = self.0.iter().copied().collect();
         different.len() < 8
     }
 
-    /// Tells secrets apart without telling them.
+    /// Returns a short ID that distinguishes secrets without revealing them.
     fn key_id(&self) -> [u8; KEY_ID_BYTES] {
         let mut id = [0; KEY_ID_BYTES];
         let digest = Sha256::new().chain_update(b"roadmap secret id\0").chain_update(&self.0).finalize();
@@ -80,9 +79,9 @@ impl Secret {
     }
 
     fn mac(&self, purpose: Purpose, workspace: WorkspaceId, signed: &[u8]) -> Hmac<Sha256> {
-        // HMAC takes keys of every length.
+        // HMAC accepts keys of any length, so the fallback is unreachable.
         let mac = Hmac::<Sha256>::new_from_slice(&self.0).unwrap_or_else(|_| Hmac::new(&[0; 64].into()));
-        // The label is the only part of varying length besides the last, and ends with a zero.
+        // The zero byte ends the label, which is the only part of variable length besides the last one.
         mac.chain_update(b"roadmap/1\0")
             .chain_update(purpose.label())
             .chain_update([0])
@@ -97,17 +96,17 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// Bytes of a secret's identity, of a record's, of a moment and of the code.
+/// Sizes in bytes of a secret's ID, a record's ID, a timestamp and the authentication code.
 const KEY_ID_BYTES: usize = 4;
 const UUID_BYTES: usize = 16;
 const TIMESTAMP_BYTES: usize = 8;
 const MAC_BYTES: usize = 32;
 
-/// Bytes of a reference without an end, and of one with.
+/// Sizes in bytes of a reference without and with an expiry timestamp.
 const REFERENCE_SIZES: [usize; 2] =
     [KEY_ID_BYTES + UUID_BYTES + MAC_BYTES, KEY_ID_BYTES + UUID_BYTES + TIMESTAMP_BYTES + MAC_BYTES];
 
-/// Makes references with one secret, and knows those of others that came before it.
+/// Signs references with the current secret and verifies references of the current and previous secrets.
 #[derive(Debug, Clone)]
 pub struct ReferenceSigner {
     current: Secret,
@@ -115,19 +114,19 @@ pub struct ReferenceSigner {
 }
 
 impl ReferenceSigner {
-    /// Signs with `current`; what was signed with one of `previous` is still good.
+    /// Creates a signer that signs with `current` and also accepts references signed with one of `previous`.
     #[must_use]
     pub fn new(current: Secret, previous: Vec<Secret>) -> Self {
         Self { current, previous }
     }
 
-    /// A reference to a record, for ever.
+    /// Signs a reference to a record that does not expire.
     #[must_use]
     pub fn sign(&self, purpose: Purpose, workspace: WorkspaceId, record: Uuid) -> String {
         self.sign_record(purpose, workspace, record.as_bytes())
     }
 
-    /// A reference to a record that ends.
+    /// Signs a reference to a record that is valid up to and including `until`.
     #[must_use]
     pub fn sign_with_expiry(&self, purpose: Purpose, workspace: WorkspaceId, record: Uuid, until: Timestamp) -> String {
         self.sign_record(purpose, workspace, &[&record.as_bytes()[..], &until.millis().to_be_bytes()].concat())
@@ -141,14 +140,15 @@ impl ReferenceSigner {
         URL_SAFE_NO_PAD.encode(reference)
     }
 
-    /// Whether a text can be a reference: its length, its alphabet and the identity of a known secret.
-    /// Needs no workspace, so that nothing is looked up for what is no reference in any of them.
+    /// Whether a text has the format of a reference: the length, the alphabet and the ID of a known secret.
+    ///
+    /// Needs no workspace, so that malformed references are rejected before the workspace is looked up.
     #[must_use]
     pub fn is_well_formed(&self, reference: &str) -> bool {
         self.decode(reference).is_some()
     }
 
-    /// The bytes of a reference and the secret that it claims to be signed with.
+    /// Decodes a reference. Returns its bytes and the secret that its secret ID selects.
     fn decode(&self, reference: &str) -> Option<(Vec<u8>, &Secret)> {
         let lengths = REFERENCE_SIZES.map(|size| base64::encoded_len(size, false));
         if !lengths.contains(&Some(reference.len())) {
@@ -160,8 +160,10 @@ impl ReferenceSigner {
         Some((reference, secret))
     }
 
-    /// The record that a reference is to; `None` when it is not good for this purpose in this
-    /// workspace now. The time that takes tells nothing about the code.
+    /// Returns the referenced record, or `None` when the reference is not valid for this purpose in this workspace at
+    /// `now`.
+    ///
+    /// The authentication code is compared in constant time.
     #[must_use]
     pub fn verify(&self, purpose: Purpose, workspace: WorkspaceId, reference: &str, now: Timestamp) -> Option<Uuid> {
         let (reference, secret) = self.decode(reference)?;
@@ -225,7 +227,7 @@ mod tests {
         let ending = references().sign_with_expiry(Purpose::File, workspace(), record(), now());
         for reference in [&forever, &ending] {
             assert!(well_formed(reference));
-            // The code is not looked at, nor is the end.
+            // Neither the authentication code nor the expiry is checked.
             let forged = format!("{}A", &reference[..reference.len() - 1]);
             assert!(well_formed(&forged), "{forged}");
             for malformed in [
@@ -251,7 +253,7 @@ mod tests {
         let reference = references().sign(Purpose::Blob, workspace(), record());
         let good = |reference: &str| references().verify(Purpose::Blob, workspace(), reference, now()).is_some();
         assert!(good(&reference));
-        // Every flipped bit, every cut, and what is added.
+        // Every flipped bit, every truncation, and additional characters.
         let bytes = URL_SAFE_NO_PAD.decode(&reference).unwrap();
         for bit in 0..bytes.len() * 8 {
             let mut flipped = bytes.clone();
@@ -340,7 +342,7 @@ mod tests {
             let (mut flipped, bit) = (bytes.clone(), bit.index(bytes.len() * 8));
             flipped[bit / 8] ^= 1 << (bit % 8);
             prop_assert_eq!(verify(purpose, of, &URL_SAFE_NO_PAD.encode(flipped)), None);
-            // Cut in the text, and cut in the bytes that it stands for.
+            // Truncates the text, and then the decoded bytes.
             prop_assert_eq!(verify(purpose, of, &reference[..cut.index(reference.len())]), None);
             prop_assert_eq!(verify(purpose, of, &URL_SAFE_NO_PAD.encode(&bytes[..cut.index(bytes.len())])), None);
             let after = references().verify(purpose, of, &reference, until.plus(Duration::milliseconds(1)));

@@ -1,12 +1,13 @@
-//! Which words a mistyped one may have been meant as.
+//! Correction of typing errors in search words.
 
 use strsim::osa_distance;
 
-/// Most words that one mistyped word is tried as.
+/// Maximum number of corrections of a word.
 const MAX_CORRECTIONS: usize = 3;
 
-/// The three-character pieces of a word, two spaces before it and one behind it: words that differ
-/// in one letter share most of them.
+/// Returns the distinct trigrams of a word that is padded with two spaces before it and one after it.
+///
+/// Words that differ in one letter share most of their trigrams.
 #[must_use]
 pub fn trigrams(word: &str) -> Vec<String> {
     let padded: Vec<char> = format!("  {word} ").chars().collect();
@@ -16,9 +17,10 @@ pub fn trigrams(word: &str) -> Vec<String> {
     trigrams
 }
 
-/// Those of `known` that `typed` may have been meant as, likeliest first: few enough letters are
-/// missing, extra, wrong or swapped. One letter in a word of up to five, two in a longer one; a
-/// word of up to two letters is taken as it is.
+/// Returns the words of `known` that `typed` may be a misspelling of, most similar first.
+///
+/// The edit distance counts missing, extra, wrong and swapped letters. Its maximum is 0 for a word of up to two
+/// letters, 1 for a word of up to five letters, and 2 for a longer word.
 #[must_use]
 pub fn corrections(typed: &str, known: Vec<String>) -> Vec<String> {
     let tolerated = match typed.chars().count() {

@@ -1,12 +1,11 @@
-//! How many bytes records count, and how many a workspace may store.
+//! Storage accounting: the counted size of records, and the limits of a workspace.
 //!
-//! A row counts its texts and [`ROW_BYTES`]. A command estimates before it runs, when it is not known
-//! whether a customer, a vote or a word is new: it counts them as new. So an estimate is never less than
-//! what is stored, and the daily recount takes back what was too much. The stores count by the same
-//! numbers; the contract suite holds both together.
+//! A row counts the bytes of its texts plus [`ROW_BYTES`]. A command estimates its size before it runs. At that time it
+//! is unknown whether a customer, a vote or a word is new, so the estimate assumes that it is. An estimate is therefore
+//! never less than the stored size, and the daily recount corrects the total. The stores count by the same rules; the
+//! contract suite checks that both agree.
 //!
-//! Not counted: the outbox, which has a budget of its own, and what operators set up (members, tracks,
-//! keys).
+//! Not counted: the outbox, which has a budget of its own, and records created by operators (members, tracks, keys).
 
 use crate::error::{Budget, OverBudget};
 use crate::model::attachment::Attachment;
@@ -16,27 +15,29 @@ use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::search::SearchDocument;
 use crate::model::usage::Usage;
 
-/// What a row counts besides its texts: identities, times, and its entries in indexes.
+/// Counted size of a row without its texts: IDs, timestamps and index entries.
 pub const ROW_BYTES: u64 = 200;
 
-/// How often the terms of a search document count: in its row, and twice as much in the index.
+/// Factor by which the terms of a search document count: once for its row and twice for the index.
 pub const TERM_COPIES: u64 = 3;
 
-/// What a row with these texts counts.
+/// Returns the counted size of a row with these texts.
 #[must_use]
 pub fn row_bytes(texts: &[&str]) -> u64 {
     texts.iter().fold(ROW_BYTES, |bytes, text| bytes.saturating_add(byte_len(text)))
 }
 
-/// What a word of the vocabulary counts. Corrections of typing errors find it by its trigrams: one more
-/// than it has letters, each a row with the word in it.
+/// Returns the counted size of a word of the vocabulary.
+///
+/// The correction of typing errors stores one row per trigram, and each row contains the word. A word has one trigram
+/// more than it has letters.
 #[must_use]
 pub fn word_bytes(word: &str) -> u64 {
     let letters = byte_len(word);
     (letters + 1).saturating_mul(letters + 25)
 }
 
-/// What a search document counts, with its words.
+/// Returns the counted size of a search document and its vocabulary.
 #[must_use]
 pub fn search_document_bytes(document: &SearchDocument) -> u64 {
     let terms = [&document.title, &document.tags, &document.description].map(|field| byte_len(field));
@@ -44,20 +45,20 @@ pub fn search_document_bytes(document: &SearchDocument) -> u64 {
     ROW_BYTES + TERM_COPIES.saturating_mul(terms.iter().sum()) + words
 }
 
-/// What a voter counts: the customer and the vote.
+/// Returns the counted size of a voter: the customer and the vote.
 #[must_use]
 pub fn voter_bytes(customer: &CustomerDraft) -> u64 {
     let name = customer.name.as_ref().map_or("", |name| name.as_str());
     row_bytes(&[customer.email.as_str(), customer.email.folded().as_str(), name]) + ROW_BYTES
 }
 
-/// What a note counts.
+/// Returns the counted size of a note.
 #[must_use]
 pub fn note_bytes(note: &NoteDraft) -> u64 {
     row_bytes(&[note.body.as_str()])
 }
 
-/// What a file counts: its row and its bytes.
+/// Returns the usage of a file: its row and its content.
 #[must_use]
 pub fn attachment_usage(file: &Attachment) -> Usage {
     let Attachment { filename, media_type, key, service_name, byte_size, .. } = file;
@@ -65,7 +66,7 @@ pub fn attachment_usage(file: &Attachment) -> Usage {
     Usage::from_records(row).plus(Usage::from_files(*byte_size))
 }
 
-/// What the saved response of an operation key counts.
+/// Returns the counted size of an operation key and its saved response.
 #[must_use]
 pub fn saved_response_bytes(key: &OperationKey, response: &SavedResponse) -> u64 {
     row_bytes(&[key.as_str()]).saturating_add(response.body.len() as u64)
@@ -75,20 +76,20 @@ fn byte_len(text: &str) -> u64 {
     text.len() as u64
 }
 
-/// How many bytes one workspace may store. `None`: as many as it likes.
+/// Storage limits of a workspace in bytes. `None` means unlimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StorageLimits {
-    /// Of rows in the database.
+    /// Limit of database rows.
     pub records: Option<u64>,
-    /// Of files.
+    /// Limit of files.
     pub files: Option<u64>,
 }
 
 impl StorageLimits {
-    /// Whether `added` fits in beside `used`. What adds nothing always does.
+    /// Checks that `used` plus `added` is within the limits. A part of `added` that is zero or negative always fits.
     ///
     /// # Errors
-    /// The first budget that it would be over.
+    /// The first budget that would be exceeded.
     pub fn check(&self, used: Usage, added: Usage) -> Result<(), OverBudget> {
         let fits = |budget, limit: Option<u64>, used: i64, added: i64| match limit {
             Some(limit) if added > 0 && non_negative(used.saturating_add(added)) > limit => {
@@ -100,7 +101,7 @@ impl StorageLimits {
         fits(Budget::StoredFiles, self.files, used.files, added.files)
     }
 
-    /// The part of the limit that is used, in percent. `None` without a limit.
+    /// Returns the used part of the limit in percent, or `None` without a limit.
     #[must_use]
     pub fn percent_used(&self, budget: Budget, used: Usage) -> Option<u64> {
         let (limit, used) = match budget {
@@ -112,7 +113,7 @@ impl StorageLimits {
     }
 }
 
-/// A count, which is below zero only while estimates and counts are apart.
+/// Converts a count to unsigned. A count is negative only while estimates differ from counts.
 fn non_negative(count: i64) -> u64 {
     u64::try_from(count).unwrap_or(0)
 }

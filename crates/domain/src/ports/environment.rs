@@ -1,4 +1,4 @@
-//! Time, identities, chance, and the gate before the store.
+//! Clock, ID generator, random source, health checks, connection pools, retry pauses and operation locks.
 
 use async_trait::async_trait;
 use uuid::Uuid;
@@ -8,72 +8,74 @@ use crate::model::id::WorkspaceId;
 use crate::model::operation_key::OperationKey;
 use crate::model::timestamp::Timestamp;
 
-/// Tells the time.
+/// The clock.
 pub trait Clock: Send + Sync {
-    /// Now, cut to the precision that is stored.
+    /// Returns the current time, truncated to the stored precision.
     fn now(&self) -> Timestamp;
 }
 
-/// Gives out identities.
+/// Generates IDs of records.
 pub trait IdGenerator: Send + Sync {
-    /// A new identity whose order follows `at` (UUID version 7, RFC 9562 section 5.7), and within
-    /// one moment the order of the calls.
+    /// Returns a new ID (UUID version 7, RFC 9562 section 5.7).
+    ///
+    /// IDs are ordered by `at`, and those with the same timestamp by the order of generation.
     fn next(&self, at: Timestamp) -> Uuid;
 }
 
-/// Gives out secrets.
+/// Generates secrets.
 pub trait Random: Send + Sync {
-    /// So many characters of base62 from a cryptographically secure source.
+    /// Returns `characters` base62 characters from a cryptographically secure source.
     fn base62(&self, characters: usize) -> String;
 }
 
-/// Knows whether the store can be worked with.
+/// Checks whether the store is available.
 #[async_trait]
 pub trait Health: Send + Sync {
-    /// Asks the store something that costs nothing.
+    /// Runs a cheap query on the store.
     async fn check(&self) -> Result<(), StoreError>;
 }
 
-/// Knows the connections of a store.
+/// Reports the status of a store's connection pools.
 pub trait ConnectionPools: Send + Sync {
-    /// How each of its pools stands. Those of one name are to be added up.
+    /// Returns the status of each pool. The numbers of pools with the same name are to be added up.
     fn pools(&self) -> Vec<PoolStatus>;
 }
 
-/// How a pool of connections stands.
+/// The status of a connection pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolStatus {
-    /// What the connections are for.
+    /// The purpose of the connections.
     pub name: &'static str,
-    /// How many there may be.
+    /// Maximum number of connections.
     pub limit: usize,
-    /// How many there are.
+    /// Number of open connections.
     pub open: usize,
-    /// How many of them are in use.
+    /// Number of connections in use.
     pub in_use: usize,
-    /// How many calls wait for one.
+    /// Number of tasks that wait for a connection.
     pub waiting: usize,
 }
 
-/// Waits before a unit of work runs again that the store undid.
+/// Pauses before the retry of a unit of work.
 #[async_trait]
 pub trait RetryPause: Send + Sync {
-    /// Waits for a short random time that grows with the number of attempts so far, from 1: units that
-    /// disturbed each other do not meet again at once.
+    /// Waits for a short random time that grows with `attempts`, the number of attempts so far, counted from 1.
+    ///
+    /// The randomness keeps conflicting units of work from conflicting again.
     async fn pause(&self, attempts: u32);
 }
 
-/// Held while a call with an operation key runs; dropping it lets the next one in.
+/// Holds an operation lock. Dropping it releases the lock.
 pub type OperationLockGuard = Box<dyn Send + Sync>;
 
-/// Lets one call per workspace and operation key through at a time, first come first served.
+/// In-memory locks, one per workspace and operation key, acquired in the order of arrival.
 ///
-/// The store alone decides who runs and who replays. The gate stands before it so that a flood of
-/// calls with one key waits here, in memory, and not on connections of the store.
+/// The store decides which request runs and which one replays. The locks only make requests with the same key wait in
+/// memory instead of occupying connections of the store.
 #[async_trait]
 pub trait OperationLocks: Send + Sync {
-    /// Waits for the calls with this key that came before.
+    /// Waits until all earlier requests with this key have released the lock, then acquires it.
     ///
-    /// Returns the pass, or `None` when the wait was longer than the operator allows.
+    /// Returns `None` when the wait exceeds the configured timeout.
     async fn acquire(&self, workspace: WorkspaceId, key: &OperationKey) -> Option<OperationLockGuard>;
 }

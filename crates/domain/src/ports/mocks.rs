@@ -1,4 +1,4 @@
-//! Mockall doubles of the ports, for tests of rules.
+//! Mockall doubles of the ports, for unit tests.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -206,7 +206,7 @@ mock! {
 }
 
 mock! {
-    /// Double of [`UnitOfWork`] and all it bundles.
+    /// Double of [`UnitOfWork`] and its supertraits.
     pub Unit {}
 
     #[async_trait]

@@ -1,4 +1,4 @@
-//! What is read outside of units of work: one method per question that a client or operator asks.
+//! Reads outside of units of work, and maintenance. One method per query of a client or operator.
 
 use async_trait::async_trait;
 
@@ -24,16 +24,16 @@ use crate::policy::search_plan::SearchPlan;
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait RoadmapReader: Send + Sync {
-    /// The settings. `None` when the workspace does not exist.
+    /// Returns the settings, or `None` when the workspace does not exist.
     async fn setting(&self, workspace: WorkspaceId) -> Result<Option<Setting>, StoreError>;
 
-    /// Tracks in the team's order.
+    /// Returns the tracks in the team's order.
     async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError>;
 
-    /// Lanes in the team's order.
+    /// Returns the lanes in the team's order.
     async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<Lane>, StoreError>;
 
-    /// The requests a customer voted for, newest request first. An unknown customer voted for none.
+    /// Returns the feature requests that a customer voted for, newest first. Empty for an unknown customer.
     async fn voted_requests(
         &self,
         workspace: WorkspaceId,
@@ -41,7 +41,7 @@ pub trait RoadmapReader: Send + Sync {
         page: PageRequest,
     ) -> Result<Listing<FeatureRequestSummary>, StoreError>;
 
-    /// The voters of a request, latest vote first. `None` when there is no such request.
+    /// Returns the voters of a feature request, latest vote first. `None` when it does not exist.
     async fn voters(
         &self,
         workspace: WorkspaceId,
@@ -49,13 +49,13 @@ pub trait RoadmapReader: Send + Sync {
         page: PageRequest,
     ) -> Result<Option<Listing<Voter>>, StoreError>;
 
-    /// Changelogs, newest first.
+    /// Returns the changelogs, newest first.
     async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError>;
 
-    /// A file, without its bytes.
+    /// Returns the metadata of a file.
     async fn attachment(&self, workspace: WorkspaceId, id: AttachmentId) -> Result<Option<Attachment>, StoreError>;
 
-    /// Team members, oldest first.
+    /// Returns the team members, oldest first.
     async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError>;
 }
 
@@ -85,41 +85,42 @@ pub trait TextSearch: Send + Sync {
     ) -> Result<Vec<FoundFeatureRequest>, StoreError>;
 }
 
-/// Knows the workspaces and their keys.
+/// Looks up workspaces and their API keys.
 #[async_trait]
 pub trait WorkspaceDirectory: Send + Sync {
-    /// The key with this digest in the workspace of this subdomain, whether or not it still works.
+    /// Returns the key with this digest in the workspace of this subdomain, including expired and revoked keys.
     async fn credential(&self, subdomain: &Subdomain, digest: &KeyDigest) -> Result<Option<Credential>, StoreError>;
 
-    /// Writes down that the key was used, unless that was done within the last minute.
+    /// Records the use of a key, unless a use was recorded within the last minute.
     async fn record_use(&self, credential: &Credential, at: Timestamp) -> Result<(), StoreError>;
 
-    /// The workspace with this subdomain.
+    /// Returns the workspace with this subdomain.
     async fn workspace(&self, subdomain: &Subdomain) -> Result<Option<Workspace>, StoreError>;
 
-    /// All workspaces, by subdomain.
+    /// Returns all workspaces, ordered by subdomain.
     async fn workspaces(&self) -> Result<Vec<Workspace>, StoreError>;
 
-    /// A workspace's keys, oldest first.
+    /// Returns a workspace's keys, oldest first.
     async fn api_keys(&self, workspace: WorkspaceId) -> Result<Vec<ApiKey>, StoreError>;
 
-    /// The digests of a workspace's keys, whether or not they still work, in any order.
+    /// Returns the digests of a workspace's keys, including expired and revoked ones, in any order.
     async fn key_digests(&self, workspace: WorkspaceId) -> Result<Vec<KeyDigest>, StoreError>;
 }
 
-/// Forgets what is no longer needed.
+/// Deletes data that is no longer needed.
 #[async_trait]
 pub trait Maintenance: Send + Sync {
-    /// Deletes up to `limit` saved answers of all workspaces from before a moment. Returns how many.
+    /// Deletes up to `limit` saved responses of all workspaces that are older than `before`. Returns their number.
     async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
-    /// Those of these blobs that no attachment's row tells about.
+    /// Returns those of `keys` that have no attachment row.
     async fn find_orphaned_blobs(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError>;
 
-    /// Deletes the rows of up to `limit` files of a workspace that were stored before a moment and are no
-    /// changelog's cover. Returns them.
+    /// Deletes the rows of up to `limit` files of a workspace that were stored before `before` and are no cover of a
+    /// changelog. Returns these files.
     ///
-    /// Contract: a unit that has found a file as a cover either keeps it, or finds nothing.
+    /// Contract: a concurrent unit of work that looks up a file as a cover either prevents its deletion or does not
+    /// find it.
     async fn delete_unused_attachments(
         &self,
         workspace: WorkspaceId,

@@ -1,4 +1,4 @@
-//! One unit of work: what a command does, its operation key and its saved answer, all or nothing.
+//! Units of work: the writes of a command, its operation key and its saved response, in one transaction.
 
 use async_trait::async_trait;
 
@@ -11,38 +11,41 @@ use crate::ports::{
     SubscriptionWrites, TrackWrites, VoteWrites,
 };
 
-/// How a unit of work began.
+/// The result of beginning a unit of work.
 pub enum BeginOutcome {
-    /// It is open.
+    /// The unit of work is open.
     Started(Box<dyn UnitOfWork>),
-    /// Its operation key was used before: this was the answer. No unit is open.
+    /// The operation key was used before, with this saved response. No unit of work is open.
     Replay(SavedResponse),
 }
 
-/// How a unit of work ended.
+/// The result of ending a unit of work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EndOutcome {
-    /// As it was told to, and nobody has answered under its operation key before.
+    /// The unit of work was committed or rolled back as requested, and its operation key has no earlier response.
     Applied,
-    /// Without any change, because its key was used before: this was the answer.
+    /// Nothing was changed, because the operation key was used before, with this saved response.
     Replay(SavedResponse),
-    /// Without any change, because another unit has the key, and the wait for its end took too long.
+    /// Nothing was changed, because another unit of work holds the key and the wait for its end timed out.
     KeyBusy,
 }
 
-/// Opens units of work.
+/// Begins units of work.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// Opens a unit in `workspace` for `key`.
+    /// Begins a unit of work in `workspace` for `key`.
     ///
-    /// Contract: the key is claimed now or with the unit's first statement. A unit with the same key
-    /// that is not finished is waited for then; when the key turns out to have an answer, or the wait
-    /// takes too long, statements fail and the unit's end tells why. A unit sees all that was
-    /// committed before it claimed its key.
+    /// Contract:
+    ///
+    /// - The key is claimed now or with the unit's first statement. Claiming it waits for an unfinished unit with the
+    ///   same key.
+    /// - If the key has a saved response, or the wait times out, statements fail and `commit` or `rollback` returns
+    ///   the reason.
+    /// - A unit sees everything that was committed before it claimed its key.
     async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError>;
 }
 
-/// An open unit of work. Dropping it undoes everything, at once.
+/// An open unit of work. Dropping it rolls it back immediately.
 #[async_trait]
 pub trait UnitOfWork:
     FeatureRequestWrites
@@ -57,13 +60,12 @@ pub trait UnitOfWork:
     + Provisioning
     + Send
 {
-    /// Makes everything durable, together with the answer to be replayed for the unit's key.
+    /// Commits all writes together with the saved response of the unit's key.
     ///
-    /// Contract: when this returns [`EndOutcome::Applied`], no crash of the process or the machine undoes
-    /// it; when it returns anything else, nothing was changed. `saved` is ignored for a unit without
-    /// a key.
+    /// Contract: after [`EndOutcome::Applied`] the writes survive a crash of the process or the machine. After any
+    /// other outcome nothing was changed. `saved` is ignored for a unit without a key.
     async fn commit(self: Box<Self>, saved: Option<&SavedResponse>, at: Timestamp) -> Result<EndOutcome, StoreError>;
 
-    /// Undoes everything, the claim of the key included, and tells whether the key had an answer.
+    /// Rolls back all writes and the claim of the key. Returns the key's saved response, if it has one.
     async fn rollback(self: Box<Self>) -> Result<EndOutcome, StoreError>;
 }

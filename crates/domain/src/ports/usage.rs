@@ -1,4 +1,4 @@
-//! How much each workspace stores.
+//! Storage usage per workspace.
 
 use async_trait::async_trait;
 
@@ -7,18 +7,18 @@ use crate::model::id::WorkspaceId;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::{StoredUsage, Usage};
 
-/// Keeps a total for each workspace, to which all processes add.
+/// Stores a usage total for each workspace. All processes add to it.
 #[async_trait]
 pub trait UsageStore: Send + Sync {
-    /// The total. `None` when nothing was added or counted yet.
+    /// Returns the total, or `None` when nothing was added or counted yet.
     async fn load_usage(&self, workspace: WorkspaceId) -> Result<Option<StoredUsage>, StoreError>;
 
-    /// Adds to the total, which begins at zero. Returns it with all that other processes have added.
+    /// Adds to the total, which starts at zero. Returns the new total, including the additions of other processes.
     async fn add_usage(&self, workspace: WorkspaceId, added: Usage) -> Result<StoredUsage, StoreError>;
 
-    /// Counts all that is stored, by the numbers of [`crate::policy::storage`], and makes it the total.
+    /// Counts the stored rows and files by the rules of [`crate::policy::storage`] and replaces the total.
     ///
-    /// Contract: what is added to the total while rows are counted stays in it, so that a total may be
-    /// too large by that and is never too small. Of two that count at the same time one is heeded.
+    /// Contract: additions during the count are kept, so the total may be too large by that amount but is never too
+    /// small. Of two concurrent counts only one takes effect.
     async fn recount_usage(&self, workspace: WorkspaceId, now: Timestamp) -> Result<StoredUsage, StoreError>;
 }

@@ -1,5 +1,6 @@
-//! What a command can do inside a unit of work. A store takes few round trips per command: where
-//! one statement can do several things, one method does them.
+//! Writes of commands inside a unit of work.
+//!
+//! A method combines the writes that fit into one statement, so that a command needs few round trips.
 
 use async_trait::async_trait;
 
@@ -19,17 +20,17 @@ use crate::model::vote::{NewVote, VoteCast};
 use crate::model::workspace::Workspace;
 use crate::policy::mail_limits::MailBudgetWindow;
 
-/// Feature requests.
+/// Writes of feature requests.
 #[async_trait]
 pub trait FeatureRequestWrites {
-    /// The request, if it exists in this workspace.
+    /// Returns the feature request, if it exists in this workspace.
     async fn find_feature_request(
         &mut self,
         request: &FeatureRequestRef,
     ) -> Result<Option<FeatureRequestSummary>, StoreError>;
 
-    /// Stores a request under the workspace's next tag number, with its author, its tags and what
-    /// search finds it by.
+    /// Stores a feature request under the workspace's next tag number, with its author, its tags and its search
+    /// document.
     ///
     /// Contract: tag numbers count from 1 in each workspace, without reuse.
     async fn insert_feature_request(
@@ -37,39 +38,40 @@ pub trait FeatureRequestWrites {
         request: &NewFeatureRequest,
     ) -> Result<FeatureRequestSummary, StoreError>;
 
-    /// Puts a request on a track of this workspace.
+    /// Moves a feature request to a track of this workspace.
     async fn set_feature_request_track(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError>;
 }
 
-/// Votes and the notes that come with them.
+/// Writes of votes and their notes.
 #[async_trait]
 pub trait VoteWrites {
-    /// Attaches the note under its [`Author`](crate::model::member::Author), finds or creates the customer and counts the vote,
-    /// unless the customer has voted for this request before.
+    /// Stores the note under its [`Author`](crate::model::member::Author), finds or creates the customer, and counts
+    /// the vote unless the customer has voted for this feature request before.
     ///
-    /// Returns what became of it and the request after it; `None` (and does nothing) when there is
-    /// no such request.
+    /// Returns the outcome and the updated feature request, or `None` without any change when the feature request does
+    /// not exist.
     ///
-    /// Contract: customers are found by folded address; a stored name is kept, an empty one filled;
-    /// a vote subscribes the voter.
+    /// Contract: customers are found by folded address. A stored name is kept, an empty one is set. A vote subscribes
+    /// the voter.
     async fn cast_vote(&mut self, vote: &NewVote) -> Result<Option<VoteCast>, StoreError>;
 }
 
-/// Public comments.
+/// Writes of public comments.
 #[async_trait]
 pub trait CommentWrites {
-    /// Stores a comment under its [`Author`](crate::model::member::Author). Returns the request it is on; `None` (and does nothing) when there is no
-    /// such request.
+    /// Stores a comment under its [`Author`](crate::model::member::Author). Returns the feature request.
+    ///
+    /// Returns `None` and changes nothing when the feature request does not exist.
     async fn insert_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError>;
 }
 
-/// Mail that is to be sent once the unit has committed.
+/// Mail that is sent after the unit of work has committed.
 #[async_trait]
 pub trait Outbox {
-    /// Puts one message about the comment in the outbox for every subscribed voter of the request. If
-    /// there are more than `at_once`, a worker does it later.
+    /// Adds one mail about the comment to the outbox for every subscribed voter of the feature request. If there are
+    /// more than `at_once`, adds a single entry that a worker expands later.
     ///
-    /// Contract: at most one per voter and comment; none for whom mail was stopped.
+    /// Contract: at most one mail per voter and comment, and none to unsubscribed voters.
     async fn notify_voters(
         &mut self,
         request: FeatureRequestId,
@@ -78,10 +80,11 @@ pub trait Outbox {
         at_once: u32,
     ) -> Result<(), StoreError>;
 
-    /// Counts the mails of a comment to all subscribed voters of the request into the hour of the day, and returns how many
-    /// the workspace has made in the day, these included. What is over `limit` by more than one need not be counted to its end.
+    /// Adds the mails of a comment, one per subscribed voter, to the workspace's mail count of the current hour.
     ///
-    /// Contract: two units of one workspace and hour do not miss each other's mails.
+    /// Returns the workspace's mail count of `day`, including these mails. Counting them may stop at `limit` plus one.
+    ///
+    /// Contract: concurrent units of work of one workspace and hour see each other's counts.
     async fn count_mails(
         &mut self,
         request: FeatureRequestId,
@@ -108,53 +111,53 @@ pub trait SubscriptionWrites {
 /// Tracks and lanes.
 #[async_trait]
 pub trait TrackWrites {
-    /// The track, if it exists in this workspace.
+    /// Returns the track, if it exists in this workspace.
     async fn find_track(&mut self, track: TrackId) -> Result<Option<Track>, StoreError>;
 
-    /// The workspace's first track: where new requests go.
+    /// Returns the workspace's first track, the default for new feature requests.
     async fn first_track(&mut self) -> Result<Option<Track>, StoreError>;
 
-    /// The lane of this name, if the workspace has it.
+    /// Returns the lane with this name, if it exists in this workspace.
     async fn find_lane(&mut self, name: &str) -> Result<Option<Lane>, StoreError>;
 
-    /// Adds a lane behind the others.
+    /// Appends a lane.
     async fn insert_lane(&mut self, lane: &Lane) -> Result<Insertion, StoreError>;
 
-    /// Adds a track behind the others.
+    /// Appends a track.
     async fn insert_track(&mut self, track: &Track) -> Result<Insertion, StoreError>;
 }
 
-/// Settings.
+/// Writes of settings.
 #[async_trait]
 pub trait SettingWrites {
-    /// The settings as they are.
+    /// Returns the current settings.
     async fn load_setting(&mut self) -> Result<Setting, StoreError>;
 
     /// Replaces the settings.
     async fn save_setting(&mut self, setting: &Setting) -> Result<(), StoreError>;
 }
 
-/// Changelogs.
+/// Writes of changelogs.
 #[async_trait]
 pub trait ChangelogWrites {
     /// Stores a changelog.
     async fn insert_changelog(&mut self, changelog: &Changelog) -> Result<(), StoreError>;
 }
 
-/// Attachments.
+/// Writes of attachments.
 #[async_trait]
 pub trait AttachmentWrites {
-    /// Stores the row of a file whose bytes are stored.
+    /// Stores the row of a file after its bytes were stored.
     async fn insert_attachment(&mut self, attachment: &Attachment) -> Result<(), StoreError>;
 
-    /// The file that stands as a cover, if it exists in this workspace.
+    /// Returns a file for use as a cover, if it exists in this workspace.
     async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<CoverImage>, StoreError>;
 }
 
-/// What operators set up.
+/// Writes of operator commands.
 #[async_trait]
 pub trait Provisioning {
-    /// Stores the unit's own workspace with its settings, without lanes and tracks.
+    /// Stores the unit's workspace with its settings, without lanes and tracks.
     async fn insert_workspace(
         &mut self,
         workspace: &Workspace,
@@ -165,13 +168,13 @@ pub trait Provisioning {
     /// Adds a team member.
     async fn insert_member(&mut self, member: &Member) -> Result<Insertion, StoreError>;
 
-    /// Stores a key by its digest.
+    /// Stores a key with its digest.
     async fn insert_api_key(&mut self, key: &ApiKey, digest: &KeyDigest) -> Result<(), StoreError>;
 
-    /// The key, if it exists in this workspace.
+    /// Returns the key, if it exists in this workspace.
     async fn find_api_key(&mut self, key: ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
 
-    /// Sets when the key expires and when it was revoked.
+    /// Sets the timestamps of the key's expiry and revocation.
     async fn update_api_key_validity(
         &mut self,
         key: ApiKeyId,
@@ -180,12 +183,12 @@ pub trait Provisioning {
     ) -> Result<(), StoreError>;
 }
 
-/// What became of a record whose name must be unique.
+/// The result of inserting a record whose name must be unique.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Insertion {
-    /// It was stored.
+    /// The record was stored.
     Inserted,
-    /// Its name is in use; nothing was stored.
+    /// The name is already in use. Nothing was stored.
     NameTaken,
 }

@@ -10,10 +10,10 @@ use crate::ports::UnitOfWork;
 use crate::usecase::create_workspace::ensure_inserted;
 use crate::usecase::executor::{Operation, OperationContext};
 
-/// Adds a lane behind the others.
+/// Appends a lane.
 #[derive(Debug, Clone)]
 pub struct AddLane {
-    /// Its name.
+    /// The name.
     pub name: Name,
 }
 

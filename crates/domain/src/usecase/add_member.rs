@@ -14,7 +14,7 @@ use crate::usecase::executor::{Operation, OperationContext};
 /// Adds a member.
 #[derive(Debug, Clone)]
 pub struct AddMember {
-    /// Address.
+    /// E-mail address.
     pub email: EmailAddress,
     /// Display name.
     pub name: Name,

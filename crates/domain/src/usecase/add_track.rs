@@ -1,4 +1,4 @@
-//! Adds a track to a workspace, mapped to a lane or to none.
+//! Adds a track to a workspace, optionally mapped to a lane.
 
 use async_trait::async_trait;
 
@@ -10,12 +10,12 @@ use crate::ports::UnitOfWork;
 use crate::usecase::create_workspace::ensure_inserted;
 use crate::usecase::executor::{Operation, OperationContext};
 
-/// Adds a track behind the others.
+/// Appends a track.
 #[derive(Debug, Clone)]
 pub struct AddTrack {
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// The name of the lane it maps to.
+    /// The name of its lane, if any.
     pub lane: Option<Name>,
 }
 

@@ -1,4 +1,4 @@
-//! Who is calling: the key's holder, in the workspace of the host. Contract section 5.
+//! Authentication by API key in the workspace of the host, contract section 5.
 
 use std::sync::Arc;
 
@@ -7,45 +7,45 @@ use crate::model::api_key::{Credential, KeyText};
 use crate::model::workspace::Subdomain;
 use crate::ports::{Clock, WorkspaceDirectory};
 
-/// Recognises callers.
+/// Authenticates clients.
 #[derive(Clone)]
 pub struct Authenticate {
     directory: Arc<dyn WorkspaceDirectory>,
     clock: Arc<dyn Clock>,
 }
 
-/// A caller who was recognised.
+/// An authenticated client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Authenticated {
-    /// Workspace and key.
+    /// The workspace and the key.
     pub credential: Credential,
-    /// Whether this use of the key is to be written down.
+    /// Whether this use of the key must be recorded.
     pub needs_last_use_update: bool,
 }
 
-/// Why a caller is sent away. For operators alone: callers get one answer for all of these.
+/// The reason for a rejected authentication. Only operators see it: clients get the same response for all reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rejection {
-    /// The host is no workspace's.
+    /// The host does not name a workspace.
     NoWorkspace,
-    /// There is no key, or more than one.
+    /// The request has no key, or more than one.
     NoKey,
-    /// The key is none: mistyped, or of something else.
+    /// The key has the wrong format or checksum.
     Malformed,
-    /// The workspace has no such key, or does not exist.
+    /// The workspace does not have this key or does not exist.
     Unknown,
-    /// The key has ended by itself.
+    /// The key has expired.
     Expired,
     /// The key was revoked.
     Revoked,
 }
 
 impl Rejection {
-    /// All of them.
+    /// All reasons.
     pub const ALL: [Self; 6] =
         [Self::NoWorkspace, Self::NoKey, Self::Malformed, Self::Unknown, Self::Expired, Self::Revoked];
 
-    /// What operators know it by.
+    /// Returns the name that operators see.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -59,12 +59,12 @@ impl Rejection {
     }
 }
 
-/// A caller who was not recognised.
+/// A failed authentication.
 #[derive(Debug)]
 pub enum AuthenticationError {
-    /// Sent away.
+    /// The key was rejected.
     Rejected(Rejection),
-    /// Nobody can tell.
+    /// The store failed.
     Store(StoreError),
 }
 
@@ -75,7 +75,7 @@ impl From<StoreError> for AuthenticationError {
 }
 
 impl From<AuthenticationError> for RoadmapError {
-    /// One error for all rejections, so that nobody learns which of them it was.
+    /// Maps all rejections to one error, so that a client cannot tell them apart.
     fn from(error: AuthenticationError) -> Self {
         match error {
             AuthenticationError::Rejected(_) => Self::Unauthenticated,
@@ -85,16 +85,16 @@ impl From<AuthenticationError> for RoadmapError {
 }
 
 impl Authenticate {
-    /// Recognises callers by this directory.
+    /// Creates an authenticator that looks up keys in `directory`.
     #[must_use]
     pub fn new(directory: Arc<dyn WorkspaceDirectory>, clock: Arc<dyn Clock>) -> Self {
         Self { directory, clock }
     }
 
-    /// The caller with `key` in the workspace of `subdomain`.
+    /// Verifies `key` in the workspace of `subdomain`.
     ///
     /// # Errors
-    /// Rejected, or those of the store. All rejections are one [`RoadmapError::Unauthenticated`].
+    /// A rejection, or an error of the store. All rejections become [`RoadmapError::Unauthenticated`].
     pub async fn verify_key(&self, subdomain: &Subdomain, key: &str) -> Result<Authenticated, AuthenticationError> {
         let rejected = AuthenticationError::Rejected;
         let key = KeyText::parse(key).ok_or(rejected(Rejection::Malformed))?;
@@ -108,10 +108,10 @@ impl Authenticate {
         Ok(Authenticated { needs_last_use_update: credential.key.needs_last_use_update(now), credential })
     }
 
-    /// Writes down that the key was used just now.
+    /// Records that the key was used now.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub async fn record_use(&self, credential: &Credential) -> Result<(), RoadmapError> {
         Ok(self.directory.record_use(credential, self.clock.now()).await?)
     }
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn every_other_case_is_the_same_error() {
+    fn all_rejections_are_the_same_error() {
         let yesterday = Some(now().plus(-Duration::DAY));
         for (found, cause) in [
             (None, Rejection::Unknown),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistyped_key_is_refused_without_asking_the_directory() {
+    fn a_malformed_key_is_rejected_without_a_lookup() {
         let authenticate = Authenticate::new(Arc::new(MockWorkspaceDirectory::new()), Arc::new(FixedClock));
         let mistyped = key().reveal().replace("rmk_kk", "rmk_kx");
         for raw in ["", "x", &mistyped] {

@@ -1,14 +1,14 @@
-//! Deleting much, a little at a time.
+//! Deletion of rows in batches.
 
 use crate::error::StoreError;
 
-/// How many rows are deleted at a time, so that no write waits long for it.
+/// Maximum number of rows per batch. Bounds how long other writes wait.
 const BATCH: u32 = 1_000;
 
-/// Calls `delete` with a limit until it finds less than that. Returns how much was deleted in all.
+/// Calls `delete` with a limit until it deletes fewer rows than the limit. Returns the total number of deleted rows.
 ///
 /// # Errors
-/// Those of `delete`; what was deleted until then stays deleted.
+/// Errors of `delete`. Rows of earlier batches stay deleted.
 pub(crate) async fn delete_in_batches<D: Future<Output = Result<u64, StoreError>>>(
     delete: impl Fn(u32) -> D,
 ) -> Result<u64, StoreError> {

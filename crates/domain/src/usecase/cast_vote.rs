@@ -13,9 +13,9 @@ use crate::usecase::executor::{Operation, OperationContext};
 /// Casts a vote.
 #[derive(Debug, Clone)]
 pub struct CastVote {
-    /// The request.
+    /// The feature request.
     pub request: FeatureRequestRef,
-    /// Who votes and what is noted, or why that could not be read.
+    /// The voter and the note, or their validation error.
     pub draft: Validated<VoteDraft>,
 }
 
@@ -137,14 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn a_vote_comes_without_a_note_too() {
+    fn the_note_of_a_vote_is_optional() {
         let mut unit = MockUnit::new();
         unit.expect_cast_vote().withf(|vote| vote.note.is_none()).returning(|_| outcome(VoteOutcome::Registered));
         cast(&mut unit, ann(), None).unwrap();
     }
 
     #[test]
-    fn an_unknown_request_comes_before_bad_fields() {
+    fn an_unknown_request_is_reported_before_invalid_fields() {
         let mut unit = MockUnit::new();
         unit.expect_find_feature_request().returning(|_| Ok(None));
         assert!(matches!(cast(&mut unit, None, None), Err(RoadmapError::NotFound(Resource::FeatureRequest))));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vote_for_nothing_is_an_unknown_request() {
+    fn a_vote_for_an_unknown_request_is_rejected() {
         let mut unit = MockUnit::new();
         unit.expect_cast_vote().returning(|_| Ok(None));
         assert!(matches!(cast(&mut unit, ann(), note()), Err(RoadmapError::NotFound(Resource::FeatureRequest))));

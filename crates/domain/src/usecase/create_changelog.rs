@@ -9,10 +9,10 @@ use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
 
-/// Creates a changelog, as a draft or public at once.
+/// Creates a changelog, either as a draft or published.
 #[derive(Debug, Clone)]
 pub struct CreateChangelog {
-    /// The changelog, or why it could not be read.
+    /// The changelog, or its validation error.
     pub draft: Validated<ChangelogDraft>,
 }
 

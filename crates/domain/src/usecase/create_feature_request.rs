@@ -1,4 +1,4 @@
-//! Creates a feature request, contract section 4.9. Its customer is its author and first voter.
+//! Creates a feature request, contract section 4.9. The customer becomes the author and the first voter.
 
 use async_trait::async_trait;
 
@@ -13,7 +13,7 @@ use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
 
-/// Creates a request.
+/// Creates a feature request.
 #[derive(Debug, Clone)]
 pub struct CreateFeatureRequest {
     draft: Validated<FeatureRequestDraft>,
@@ -21,10 +21,10 @@ pub struct CreateFeatureRequest {
 }
 
 impl CreateFeatureRequest {
-    /// What is asked for and by whom, or why that could not be read.
+    /// Creates the command from a draft or its validation error.
     ///
-    /// Reduces the words for search here, before any unit of work: on SQLite no other unit writes while one is
-    /// open.
+    /// Builds the search document here, before the unit of work begins: on SQLite an open unit of work blocks all other
+    /// writes.
     #[must_use]
     pub fn new(draft: Validated<FeatureRequestDraft>) -> Self {
         let public = draft.as_ref().ok().filter(|draft| !draft.private);
@@ -36,7 +36,7 @@ impl CreateFeatureRequest {
     }
 }
 
-/// A request as a call describes it.
+/// The validated fields of a new feature request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeatureRequestDraft {
     /// Title.
@@ -45,13 +45,13 @@ pub struct FeatureRequestDraft {
     pub description: Description,
     /// Tags.
     pub tags: Vec<Tag>,
-    /// The track to start on; the workspace's first when not given.
+    /// The initial track. `None` means the workspace's first track.
     pub track: Option<TrackId>,
-    /// Hidden from search and from everything public.
+    /// Whether the feature request is hidden from search and all public views.
     pub private: bool,
-    /// Who asks for it.
+    /// The requesting customer.
     pub customer: Option<CustomerDraft>,
-    /// What the team wants to remember of it.
+    /// A private note of the team.
     pub note: Option<NoteDraft>,
 }
 
@@ -89,18 +89,20 @@ impl Operation for CreateFeatureRequest {
         let note = draft.note.as_ref().map(|note| note.to_new_note(context.new_id(NoteId::new)));
         let vote = NewVote { request: FeatureRequestRef::Id(request.id), customer: author, note, at: context.now };
         let cast = work.cast_vote(&vote).await?;
-        cast.ok_or_else(|| StoreError::Fatal("a request was gone in the unit that stored it".into()).into())
+        cast.ok_or_else(|| {
+            StoreError::Fatal("a feature request was not found in the unit of work that stored it".into()).into()
+        })
     }
 
     fn stored_bytes(&self) -> u64 {
         let Ok(draft) = &self.draft else { return 0 };
         let text = storage::row_bytes(&[draft.title.as_str(), draft.description.html(), draft.description.text()]);
-        let tally = storage::ROW_BYTES;
+        let vote_tally = storage::ROW_BYTES;
         let tags: u64 = draft.tags.iter().map(|tag| storage::row_bytes(&[tag.as_str()])).sum();
         let search = self.search.as_ref().map_or(0, storage::search_document_bytes);
         let author = draft.customer.as_ref().map_or(0, storage::voter_bytes);
         let note = draft.note.as_ref().map_or(0, storage::note_bytes);
-        text + tally + tags + search + author + note
+        text + vote_tally + tags + search + author + note
     }
 }
 
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_track_is_missing() {
+    fn an_unknown_track_is_not_found() {
         let mut unit = MockUnit::new();
         unit.expect_find_track().returning(|_| Ok(None));
         let outcome = create(&mut unit, Ok(FeatureRequestDraft { track: Some(track(5).id), ..draft() }));
@@ -200,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_fields_touch_nothing() {
+    fn invalid_fields_change_nothing() {
         let outcome = create(&mut MockUnit::new(), Err(FieldError::missing("title")));
         assert!(matches!(outcome, Err(RoadmapError::Invalid(invalid)) if invalid == FieldError::missing("title")));
     }

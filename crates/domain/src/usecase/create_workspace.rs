@@ -1,4 +1,4 @@
-//! Sets up a workspace with its settings, lanes and tracks.
+//! Creates a workspace with its settings, lanes and tracks.
 
 use async_trait::async_trait;
 
@@ -11,21 +11,21 @@ use crate::model::workspace::{Subdomain, Workspace};
 use crate::ports::{Insertion, UnitOfWork};
 use crate::usecase::executor::{Operation, OperationContext};
 
-/// Creates the workspace in whose unit it runs.
+/// Creates the workspace of the unit of work.
 #[derive(Debug, Clone)]
 pub struct CreateWorkspace {
-    /// Its address.
+    /// The subdomain.
     pub subdomain: Subdomain,
-    /// Its settings.
+    /// The settings.
     pub setting: Setting,
 }
 
-/// A workspace that was created.
+/// The created workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspaceCreated {
     /// The workspace.
     pub workspace: Workspace,
-    /// Its tracks, in their order.
+    /// Its tracks, in order.
     pub tracks: Vec<Track>,
 }
 
@@ -49,18 +49,18 @@ impl Operation for CreateWorkspace {
             lanes.push(lane);
         }
         let mut tracks = Vec::with_capacity(DEFAULT_TRACKS.len());
-        for starting in DEFAULT_TRACKS {
-            let lane = lanes.iter().find(|lane| Some(lane.name.as_str()) == starting.lane).cloned();
-            let name = Name::from_stored(starting.track.to_owned());
+        for default in DEFAULT_TRACKS {
+            let lane = lanes.iter().find(|lane| Some(lane.name.as_str()) == default.lane).cloned();
+            let name = Name::from_stored(default.track.to_owned());
             let track = Track { id: context.new_id(TrackId::new), name, lane };
-            ensure_inserted(work.insert_track(&track).await?, || format!("track `{}`", starting.track))?;
+            ensure_inserted(work.insert_track(&track).await?, || format!("track `{}`", default.track))?;
             tracks.push(track);
         }
         Ok(WorkspaceCreated { workspace, tracks })
     }
 }
 
-/// Turns a taken name into the command's error.
+/// Returns [`RoadmapError::Taken`] when the name was taken.
 pub(crate) fn ensure_inserted(insertion: Insertion, what: impl FnOnce() -> String) -> Result<(), RoadmapError> {
     match insertion {
         Insertion::Inserted => Ok(()),

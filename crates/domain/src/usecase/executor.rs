@@ -1,7 +1,7 @@
-//! The one envelope in which commands run: begin, perform, commit or roll back.
+//! Runs commands in units of work: begin, perform, commit or roll back, with retries.
 //!
-//! Operation key, effect, outgoing mail and saved answer commit together or not at all. Nobody else
-//! calls `begin`, `commit` or `rollback`.
+//! The operation key, the writes, the outgoing mail and the saved response commit in one transaction. Only this module
+//! calls `begin`, `commit` and `rollback`.
 
 use std::sync::Arc;
 
@@ -17,63 +17,64 @@ use crate::policy::{idempotency, storage};
 use crate::ports::{BeginOutcome, Clock, EndOutcome, IdGenerator, OperationLocks, RetryPause, Store, UnitOfWork};
 use crate::usecase::storage_budgets::{Reservation, StorageBudgets};
 
-/// How often a unit is run that the store undid through no fault of its own.
+/// Maximum number of attempts when the store rolls back a unit of work or loses its result.
 const MAX_ATTEMPTS: u32 = 3;
 
-/// What a command knows about the call it serves.
+/// The context in which a command runs.
 pub struct OperationContext<'a> {
-    /// The workspace: the only one the command can touch.
+    /// The workspace. The command has no access to any other.
     pub workspace: WorkspaceId,
-    /// The moment the unit began. All that the command stores carries this time.
+    /// Timestamp of the start of the unit of work. All rows that the command stores carry it.
     pub now: Timestamp,
     ids: &'a dyn IdGenerator,
 }
 
 impl<'a> OperationContext<'a> {
-    /// A call in `workspace` at `now`.
+    /// Creates the context of a command in `workspace` at `now`.
     #[must_use]
     pub fn new(workspace: WorkspaceId, now: Timestamp, ids: &'a dyn IdGenerator) -> Self {
         Self { workspace, now, ids }
     }
 
-    /// A new identity of the kind that `wrap` makes.
+    /// Generates an ID of the type that `wrap` creates.
     pub fn new_id<T>(&self, wrap: fn(Uuid) -> T) -> T {
         wrap(self.ids.next(self.now))
     }
 }
 
-/// A command: something that happens in a unit of work.
+/// A command that runs in a unit of work.
 #[async_trait]
 pub trait Operation: Send + Sync {
-    /// What there is to say about it afterwards.
+    /// The result of the command.
     type Output: Send;
 
-    /// Does it. May be called again after the store undid the unit, hence `&self`.
+    /// Performs the command. Takes `&self`, because a retry calls it again.
     ///
-    /// The order of checks is the contract's: first whether the record exists, then the fields.
+    /// The contract defines the order of checks: first the existence of the record, then the fields.
     async fn perform(
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<Self::Output, RoadmapError>;
 
-    /// How many bytes of records it may add ([`crate::policy::storage`]). What adds none is never refused
-    /// because the workspace stores too much.
+    /// Returns the maximum number of record bytes that the command adds ([`crate::policy::storage`]).
+    ///
+    /// A command that adds none is never rejected because of the storage budget.
     fn stored_bytes(&self) -> u64 {
         0
     }
 }
 
-/// An answer, and whether it is one from before.
+/// The response of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OperationResponse {
-    /// Status and body.
+    /// The status and the body.
     pub response: SavedResponse,
-    /// Whether the operation key was used before and nothing ran.
+    /// Whether this is the saved response of an earlier use of the operation key. Then nothing ran.
     pub replayed: bool,
 }
 
-/// Runs commands.
+/// Runs commands in units of work.
 #[derive(Clone)]
 pub struct Executor {
     store: Arc<dyn Store>,
@@ -90,7 +91,7 @@ enum Outcome<T> {
 }
 
 impl Executor {
-    /// An executor over these ports.
+    /// Creates an executor without storage budgets.
     #[must_use]
     pub fn new(
         store: Arc<dyn Store>,
@@ -102,18 +103,21 @@ impl Executor {
         Self { store, locks, pause, clock, ids, budgets: None }
     }
 
-    /// Keeps workspaces within what they may store.
+    /// Enforces storage budgets.
     #[must_use]
     pub fn with_budgets(self, budgets: Arc<StorageBudgets>) -> Self {
         Self { budgets: Some(budgets), ..self }
     }
 
-    /// Runs a command at most once under its operation key, contract section 4.10. `render` makes
-    /// the answer, which is saved with the effect.
+    /// Runs a command at most once under its operation key, contract section 4.10.
+    ///
+    /// `render` creates the response, which is saved together with the writes.
     ///
     /// # Errors
-    /// Those of the command, which then has no effect and saves nothing;
-    /// [`RoadmapError::OperationInProgress`] when the wait for another call with the key is over.
+    /// - Errors of the command. It then has no effect, and no response is saved.
+    /// - [`RoadmapError::OperationInProgress`] when the wait for another request with the key times out.
+    /// - [`RoadmapError::OverBudget`] when the command does not fit into the workspace's storage budget.
+    /// - [`RoadmapError::OutcomeUnknown`] when the result of a commit is lost and retries do not resolve it.
     pub async fn run<O: Operation>(
         &self,
         workspace: WorkspaceId,
@@ -125,25 +129,27 @@ impl Executor {
             Some(key) => Some(self.locks.acquire(workspace, key).await.ok_or(RoadmapError::OperationInProgress)?),
             None => None,
         };
-        let save = |reply: &SavedResponse| idempotency::should_save(reply).then(|| reply.clone());
+        let save = |response: &SavedResponse| idempotency::should_save(response).then(|| response.clone());
         Ok(match self.run_with_retries(workspace, key, operation, &render, &save).await? {
-            Outcome::Fresh(reply) => OperationResponse { response: reply, replayed: false },
-            Outcome::Replayed(reply) => OperationResponse { response: reply, replayed: true },
+            Outcome::Fresh(response) => OperationResponse { response, replayed: false },
+            Outcome::Replayed(response) => OperationResponse { response, replayed: true },
         })
     }
 
-    /// Runs a command that has no operation key and whose answer is not saved.
+    /// Runs a command without an operation key. No response is saved.
     ///
     /// # Errors
-    /// Those of the command, which then has no effect.
+    /// As [`Self::run`], except for [`RoadmapError::OperationInProgress`].
     pub async fn run_without_key<O: Operation>(
         &self,
         workspace: WorkspaceId,
         operation: &O,
     ) -> Result<O::Output, RoadmapError> {
-        match self.run_with_retries(workspace, None, operation, &|reply| reply, &|_| None).await? {
-            Outcome::Fresh(reply) => Ok(reply),
-            Outcome::Replayed(_) => Err(StoreError::Fatal("a unit without a key was replayed".into()).into()),
+        match self.run_with_retries(workspace, None, operation, &|output| output, &|_| None).await? {
+            Outcome::Fresh(output) => Ok(output),
+            Outcome::Replayed(_) => {
+                Err(StoreError::Fatal("a unit of work without an operation key was replayed".into()).into())
+            }
         }
     }
 
@@ -156,17 +162,19 @@ impl Executor {
         save: &(impl Fn(&T) -> Option<SavedResponse> + Send + Sync),
     ) -> Result<Outcome<T>, RoadmapError> {
         let has_key = key.is_some();
-        // What became of an earlier attempt whose commit got no result. Under a key that is no harm: the next attempt
-        // finds the saved response, or runs.
+        // The error of an earlier attempt whose commit result was lost. With a key a retry is safe: it either finds the
+        // saved response or runs the command.
         let mut unknown = None;
         for attempt in 1.. {
             let is_last = attempt >= MAX_ATTEMPTS;
             match self.attempt(workspace, key, operation, render, save).await {
                 Err(RoadmapError::Store(error @ StoreError::Transient(_))) if !is_last => {
-                    tracing::debug!(attempt, error = %ErrorChain::new(&error), "the unit of work was undone and runs again");
+                    let error = ErrorChain::new(&error);
+                    tracing::debug!(attempt, %error, "retrying a unit of work that the store rolled back");
                 }
                 Err(RoadmapError::Store(error @ StoreError::OutcomeUnknown(_))) if has_key && !is_last => {
-                    tracing::warn!(attempt, error = %ErrorChain::new(&error), "the unit of work is looked for by its key");
+                    let chain = ErrorChain::new(&error);
+                    tracing::warn!(attempt, error = %chain, "retrying a unit of work whose outcome is unknown");
                     unknown = Some(error);
                 }
                 Err(RoadmapError::Store(error)) => {
@@ -181,7 +189,7 @@ impl Executor {
             }
             self.pause.pause(attempt).await;
         }
-        Err(StoreError::Fatal("a unit of work ran for ever".into()).into())
+        Err(StoreError::Fatal("a unit of work was retried without end".into()).into())
     }
 
     async fn attempt<O: Operation, T: Send>(
@@ -198,15 +206,15 @@ impl Executor {
             BeginOutcome::Replay(saved) => return Ok(Outcome::Replayed(saved)),
         };
         let context = OperationContext::new(workspace, self.clock.now(), &*self.ids);
-        // A unit that is over the budget is rolled back, which tells whether its key has an answer.
+        // A unit of work over the budget is rolled back: the rollback returns the saved response of its key, if any.
         let reservation = self.reserve(workspace, added);
         let performed = match &reservation {
             Ok(_) => operation.perform(&context, &mut *work).await,
             Err(over) => Err((*over).into()),
         };
         match performed {
-            Ok(reply) => {
-                let rendered = render(reply);
+            Ok(output) => {
+                let rendered = render(output);
                 let saved = if key.is_some() { save(&rendered) } else { None };
                 match work.commit(saved.as_ref(), context.now).await? {
                     EndOutcome::Applied => {
@@ -217,26 +225,26 @@ impl Executor {
                         }
                         Ok(Outcome::Fresh(rendered))
                     }
-                    EndOutcome::Replay(reply) => Ok(Outcome::Replayed(reply)),
+                    EndOutcome::Replay(saved) => Ok(Outcome::Replayed(saved)),
                     EndOutcome::KeyBusy => Err(RoadmapError::OperationInProgress),
                 }
             }
             Err(error) => match work.rollback().await {
                 Ok(EndOutcome::Applied) => Err(error),
-                Ok(EndOutcome::Replay(reply)) => Ok(Outcome::Replayed(reply)),
+                Ok(EndOutcome::Replay(saved)) => Ok(Outcome::Replayed(saved)),
                 Ok(EndOutcome::KeyBusy) => Err(RoadmapError::OperationInProgress),
-                // Perhaps the key has an answer: then the command's error is not the one to give.
+                // The key may have a saved response, in which case the command's error would be wrong.
                 Err(second) if key.is_some() => Err(second.into()),
-                // It only delays the next unit, because the store undoes what is dropped.
+                // A failed rollback does no harm: the store rolls back a unit of work that is dropped.
                 Err(second) => {
-                    tracing::warn!(error = %ErrorChain::new(&second), "a unit of work could not be rolled back");
+                    tracing::warn!(error = %ErrorChain::new(&second), "failed to roll back a unit of work");
                     Err(error)
                 }
             },
         }
     }
 
-    /// What the operation may add. The workspace's total is at hand afterwards.
+    /// Returns the maximum usage that the operation adds, and loads the workspace's total if it adds any.
     async fn max_added_usage<O: Operation>(&self, workspace: WorkspaceId, operation: &O) -> Result<Usage, StoreError> {
         let Some(budgets) = &self.budgets else { return Ok(Usage::default()) };
         let bytes = operation.stored_bytes();
@@ -246,7 +254,7 @@ impl Executor {
         Ok(Usage::from_records(bytes))
     }
 
-    /// Sets room aside for it. This asks no database: the unit is open.
+    /// Reserves storage budget. Does not access the database, because a unit of work is open.
     fn reserve(&self, workspace: WorkspaceId, added: Usage) -> Result<Option<Reservation>, OverBudget> {
         self.budgets.as_ref().map(|budgets| budgets.reserve(workspace, added)).transpose()
     }
@@ -266,7 +274,7 @@ mod tests {
     use pollster::block_on;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// A command that counts its runs and ends as told.
+    /// A command that counts its runs and returns a fixed result.
     struct Counted {
         runs: AtomicU32,
         end: fn() -> Result<&'static str, RoadmapError>,
@@ -318,7 +326,7 @@ mod tests {
         pausing(store, locks, 0)
     }
 
-    /// An executor that pauses so often, each time longer.
+    /// An executor that is expected to pause `pauses` times, with increasing attempt numbers.
     fn pausing(store: MockStore, locks: MockOperationLocks, pauses: usize) -> Executor {
         let mut pause = MockRetryPause::new();
         let paused = AtomicU32::new(0);
@@ -331,7 +339,7 @@ mod tests {
         Executor::new(Arc::new(store), Arc::new(locks), Arc::new(pause), Arc::new(FixedClock), ids)
     }
 
-    /// A store whose units end one after the other in these ways when they are committed.
+    /// A store whose units of work return these commit outcomes in order.
     fn committing_as(outcomes: Vec<Result<EndOutcome, StoreError>>) -> MockStore {
         let mut store = MockStore::new();
         let outcomes = std::sync::Mutex::new(outcomes.into_iter());
@@ -344,18 +352,18 @@ mod tests {
         store
     }
 
-    fn lost() -> Result<EndOutcome, StoreError> {
+    fn outcome_unknown() -> Result<EndOutcome, StoreError> {
         Err(StoreError::OutcomeUnknown("connection closed".into()))
     }
 
-    fn away() -> Result<EndOutcome, StoreError> {
+    fn unavailable() -> Result<EndOutcome, StoreError> {
         Err(StoreError::Unavailable("gone".into()))
     }
 
     #[test]
     fn a_lost_commit_without_a_key_is_reported_as_unknown_and_runs_once() {
         let operation = Counted::ending(|| Ok("done"));
-        let store = committing_as(vec![lost()]);
+        let store = committing_as(vec![outcome_unknown()]);
         let outcome = block_on(executor(store, free_locks()).run(workspace(), None, &operation, created));
         assert!(matches!(outcome, Err(RoadmapError::OutcomeUnknown { has_key: false, .. })), "{outcome:?}");
         assert_eq!(operation.runs(), 1);
@@ -364,21 +372,24 @@ mod tests {
     #[test]
     fn a_lost_commit_with_a_key_is_resolved_by_the_key() {
         for (outcomes, runs, replayed) in [
-            (vec![lost(), Ok(EndOutcome::Replay(created("done")))], 2, true),
-            (vec![lost(), Ok(EndOutcome::Applied)], 2, false),
-            (vec![lost(), lost(), Ok(EndOutcome::Applied)], 3, false),
+            (vec![outcome_unknown(), Ok(EndOutcome::Replay(created("done")))], 2, true),
+            (vec![outcome_unknown(), Ok(EndOutcome::Applied)], 2, false),
+            (vec![outcome_unknown(), outcome_unknown(), Ok(EndOutcome::Applied)], 3, false),
         ] {
             let operation = Counted::ending(|| Ok("done"));
             let executor = pausing(committing_as(outcomes), free_locks(), usize::try_from(runs).unwrap() - 1);
-            let answer = block_on(executor.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
-            assert_eq!(answer, OperationResponse { response: created("done"), replayed });
+            let outcome = block_on(executor.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
+            assert_eq!(outcome, OperationResponse { response: created("done"), replayed });
             assert_eq!(operation.runs(), runs);
         }
     }
 
     #[test]
     fn a_lost_commit_that_cannot_be_resolved_is_reported_as_unknown() {
-        for (outcomes, pauses) in [(vec![lost(), away()], 1), (vec![lost(), lost(), lost()], 2)] {
+        for (outcomes, pauses) in [
+            (vec![outcome_unknown(), unavailable()], 1),
+            (vec![outcome_unknown(), outcome_unknown(), outcome_unknown()], 2),
+        ] {
             let operation = Counted::ending(|| Ok("done"));
             let executor = pausing(committing_as(outcomes), free_locks(), pauses);
             let outcome = block_on(executor.run(workspace(), Some(&key("k")), &operation, created));
@@ -386,15 +397,15 @@ mod tests {
         }
     }
 
-    /// A store whose only unit expects to be committed with `saved`.
+    /// A store whose only unit of work expects a commit with `saved`.
     fn committing(saved: Option<SavedResponse>) -> MockStore {
         let mut store = MockStore::new();
         store.expect_begin().times(1).return_once(move |_, _| {
             let mut unit = MockUnit::new();
             unit.expect_commit()
                 .withf(move |given, at| {
-                    given.map(|reply| (reply.status, reply.body.clone()))
-                        == saved.clone().map(|reply| (reply.status, reply.body))
+                    given.map(|response| (response.status, response.body.clone()))
+                        == saved.clone().map(|response| (response.status, response.body))
                         && *at == now()
                 })
                 .times(1)
@@ -404,7 +415,7 @@ mod tests {
         store
     }
 
-    /// A store whose only unit expects to be rolled back.
+    /// A store whose only unit of work expects a rollback.
     fn rolling_back() -> MockStore {
         let mut store = MockStore::new();
         store.expect_begin().times(1).return_once(|_, _| {
@@ -415,7 +426,7 @@ mod tests {
         store
     }
 
-    /// A store whose only unit ends in this way, whatever it is told.
+    /// A store whose only unit of work returns this outcome for both commit and rollback.
     fn ending(ended: EndOutcome) -> MockStore {
         let mut store = MockStore::new();
         store.expect_begin().times(1).return_once(move |_, _| {
@@ -428,9 +439,9 @@ mod tests {
         store
     }
 
-    /// Commands of a unit that is told late that its key is not its own: one that did not notice, one
-    /// whose first statement failed, one that failed before it.
-    fn late() -> [Counted; 3] {
+    /// Commands whose unit of work learns at its end that the key is taken: one that succeeded, one whose first
+    /// statement failed, and one that failed validation.
+    fn commands_with_a_taken_key() -> [Counted; 3] {
         [
             Counted::ending(|| Ok("done")),
             Counted::ending(|| Err(StoreError::Transient("the key is not this unit's".into()).into())),
@@ -458,14 +469,14 @@ mod tests {
     fn rule_2_the_first_response_is_saved_with_the_effect_and_a_later_request_replays_it() {
         let operation = Counted::ending(|| Ok("done"));
         let first = executor(committing(Some(created("done"))), free_locks());
-        let answer = block_on(first.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
-        assert_eq!(answer, OperationResponse { response: created("done"), replayed: false });
+        let outcome = block_on(first.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
+        assert_eq!(outcome, OperationResponse { response: created("done"), replayed: false });
 
         let mut store = MockStore::new();
         store.expect_begin().times(1).return_once(|_, _| Ok(BeginOutcome::Replay(created("done"))));
-        let answer =
+        let outcome =
             block_on(executor(store, free_locks()).run(workspace(), Some(&key("k")), &operation, created)).unwrap();
-        assert_eq!(answer, OperationResponse { response: created("done"), replayed: true });
+        assert_eq!(outcome, OperationResponse { response: created("done"), replayed: true });
         assert_eq!(operation.runs(), 1);
     }
 
@@ -474,37 +485,41 @@ mod tests {
         let mut store = MockStore::new();
         store
             .expect_begin()
-            .withf(|asked, _| *asked == workspace())
+            .withf(|requested, _| *requested == workspace())
             .times(1)
             .return_once(|_, _| Ok(BeginOutcome::Replay(created("x"))));
         let mut locks = MockOperationLocks::new();
-        locks.expect_acquire().withf(|asked, _| *asked == workspace()).times(1).returning(|_, _| Some(Box::new(())));
+        locks
+            .expect_acquire()
+            .withf(|requested, _| *requested == workspace())
+            .times(1)
+            .returning(|_, _| Some(Box::new(())));
         let operation = Counted::ending(|| Ok("done"));
         block_on(executor(store, locks).run(workspace(), Some(&key("k")), &operation, created)).unwrap();
     }
 
     #[test]
     fn rule_4_a_replay_depends_on_the_key_alone() {
-        // The second call would fail, were it looked at.
+        // The second request would fail if it were processed.
         let operation = Counted::ending(|| Err(FieldError::missing("content").into()));
         let mut store = MockStore::new();
         store.expect_begin().return_once(|_, _| Ok(BeginOutcome::Replay(created("first"))));
-        let answer =
+        let outcome =
             block_on(executor(store, free_locks()).run(workspace(), Some(&key("k")), &operation, created)).unwrap();
-        assert_eq!((answer.response, answer.replayed, operation.runs()), (created("first"), true, 0));
+        assert_eq!((outcome.response, outcome.replayed, operation.runs()), (created("first"), true, 0));
     }
 
     #[test]
     fn rule_5_another_key_runs_again() {
         let operation = Counted::ending(|| Ok("done"));
         for raw in ["k1", "k2", "K1", "k1 "] {
-            let answer = block_on(executor(committing(Some(created("done"))), free_locks()).run(
+            let outcome = block_on(executor(committing(Some(created("done"))), free_locks()).run(
                 workspace(),
                 Some(&key(raw)),
                 &operation,
                 created,
             ));
-            assert!(!answer.unwrap().replayed);
+            assert!(!outcome.unwrap().replayed);
         }
         assert_eq!(operation.runs(), 4);
     }
@@ -521,7 +536,7 @@ mod tests {
                 block_on(executor(rolling_back(), free_locks()).run(workspace(), Some(&key("k")), &operation, created));
             assert_eq!(format!("{:?}", outcome.unwrap_err()), format!("{:?}", end().unwrap_err()));
         }
-        // An answer that is no success is not saved either, should a command ever give one.
+        // A response without a success status is not saved either.
         let operation = Counted::ending(|| Ok("no"));
         let refused = |_| SavedResponse { status: 422, body: vec![] };
         block_on(executor(committing(None), free_locks()).run(workspace(), Some(&key("k")), &operation, refused))
@@ -532,11 +547,11 @@ mod tests {
     fn rule_7_without_a_key_every_request_runs_and_nothing_is_saved() {
         let operation = Counted::ending(|| Ok("done"));
         for _ in 0..2 {
-            // Not even the gate is asked.
-            let answer =
+            // No lock is acquired: the mock has no expectation.
+            let outcome =
                 block_on(executor(committing(None), unused_locks()).run(workspace(), None, &operation, created))
                     .unwrap();
-            assert!(!answer.replayed);
+            assert!(!outcome.replayed);
         }
         assert_eq!(operation.runs(), 2);
     }
@@ -553,8 +568,8 @@ mod tests {
             .in_sequence(&mut order)
             .return_once(|_, _| Ok(BeginOutcome::Replay(created("first"))));
         let operation = Counted::ending(|| Ok("second"));
-        let answer = block_on(executor(store, locks).run(workspace(), Some(&key("k")), &operation, created)).unwrap();
-        assert_eq!(answer.response, created("first"));
+        let outcome = block_on(executor(store, locks).run(workspace(), Some(&key("k")), &operation, created)).unwrap();
+        assert_eq!(outcome.response, created("first"));
     }
 
     #[test]
@@ -570,23 +585,24 @@ mod tests {
 
     #[test]
     fn a_key_that_another_process_holds_for_too_long_is_in_progress() {
-        for operation in late() {
-            let answer = block_on(executor(ending(EndOutcome::KeyBusy), free_locks()).run(
+        for operation in commands_with_a_taken_key() {
+            let outcome = block_on(executor(ending(EndOutcome::KeyBusy), free_locks()).run(
                 workspace(),
                 Some(&key("k")),
                 &operation,
                 created,
             ));
-            assert!(matches!(answer, Err(RoadmapError::OperationInProgress)));
+            assert!(matches!(outcome, Err(RoadmapError::OperationInProgress)));
         }
     }
 
     #[test]
     fn a_saved_response_found_at_the_end_of_the_unit_is_replayed() {
-        for operation in late() {
+        for operation in commands_with_a_taken_key() {
             let store = ending(EndOutcome::Replay(created("first")));
-            let answer = block_on(executor(store, free_locks()).run(workspace(), Some(&key("k")), &operation, created));
-            assert_eq!(answer.unwrap(), OperationResponse { response: created("first"), replayed: true });
+            let outcome =
+                block_on(executor(store, free_locks()).run(workspace(), Some(&key("k")), &operation, created));
+            assert_eq!(outcome.unwrap(), OperationResponse { response: created("first"), replayed: true });
         }
     }
 
@@ -630,7 +646,7 @@ mod tests {
         assert!(matches!(outcome, Err(RoadmapError::Store(StoreError::Unavailable(_)))));
     }
 
-    /// A command that adds so many bytes.
+    /// A command that adds this number of bytes.
     struct Adding(u64, Counted);
 
     #[async_trait]
@@ -684,15 +700,15 @@ mod tests {
 
     #[test]
     fn a_replay_needs_no_budget() {
-        // A store tells of the key when the unit begins or when it ends.
-        let mut at_once = MockStore::new();
-        at_once.expect_begin().return_once(|_, _| Ok(BeginOutcome::Replay(created("first"))));
-        for store in [at_once, ending(EndOutcome::Replay(created("first")))] {
+        // A store reports a used key when the unit of work begins or when it ends.
+        let mut replayed_at_begin = MockStore::new();
+        replayed_at_begin.expect_begin().return_once(|_, _| Ok(BeginOutcome::Replay(created("first"))));
+        for store in [replayed_at_begin, ending(EndOutcome::Replay(created("first")))] {
             let operation = Adding(101, Counted::ending(|| Ok("second")));
             let executor = executor(store, free_locks()).with_budgets(nearly_used_up(usage()));
-            let answer = block_on(executor.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
+            let outcome = block_on(executor.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
             assert_eq!(
-                (answer, operation.1.runs()),
+                (outcome, operation.1.runs()),
                 (OperationResponse { response: created("first"), replayed: true }, 0)
             );
         }

@@ -1,4 +1,4 @@
-//! What the unit tests of the use cases share.
+//! Fixtures for the unit tests of the use cases.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -63,7 +63,7 @@ impl Clock for FixedClock {
     }
 }
 
-/// Gives out 1, 2, 3, …
+/// Generates 1, 2, 3, …
 #[derive(Default)]
 pub(crate) struct NumberedIds(AtomicU64);
 
@@ -81,7 +81,7 @@ pub(crate) fn request() -> FeatureRequestRef {
     FeatureRequestRef::Number(7)
 }
 
-/// The request that [`request`] names, on a track with or without a lane.
+/// The feature request that [`request`] references, on a track with or without a lane.
 pub(crate) fn summary(track: &str, status: Option<&str>, votes_count: i64) -> FeatureRequestSummary {
     FeatureRequestSummary {
         id: FeatureRequestId::new(Uuid::from_u128(0x7)),

@@ -10,16 +10,16 @@ use crate::model::text::Name;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
 
-/// Stores a key that was just drawn.
+/// Stores a newly generated key.
 #[derive(Debug, Clone)]
 pub struct IssueApiKey {
-    /// The key itself; only its digest and last four characters are stored.
+    /// The key. Only its digest and its last four characters are stored.
     pub key: KeyText,
-    /// What people call it.
+    /// The name.
     pub name: Name,
-    /// What it allows.
+    /// The scopes.
     pub scopes: Scopes,
-    /// How long it works; for ever when not given.
+    /// The lifetime. `None` means that the key does not expire.
     pub expires_in: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! Moves a feature request to a track, contract section 4.9. Any track to any track.
+//! Moves a feature request to any track of the workspace, contract section 4.9.
 
 use async_trait::async_trait;
 
@@ -9,12 +9,12 @@ use crate::model::track::Placement;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
 
-/// Moves a request.
+/// Moves a feature request to a track.
 #[derive(Debug, Clone)]
 pub struct MoveFeatureRequest {
-    /// The request.
+    /// The feature request.
     pub request: FeatureRequestRef,
-    /// The track, or why it could not be read.
+    /// The track, or its validation error.
     pub track: Validated<TrackId>,
 }
 
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn request_then_field_then_track() {
+    fn the_request_is_checked_before_the_field_and_the_track() {
         let mut unit = MockUnit::new();
         unit.expect_find_feature_request().returning(|_| Ok(None));
         assert!(matches!(

@@ -11,27 +11,28 @@ use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
 
-/// How many voters' mails are written out with the comment. More are left to a worker, all of them, so
-/// that no comment takes longer for being about a request that many want.
-const AT_ONCE: u32 = 20;
+/// Maximum number of mails that are added to the outbox together with the comment.
+///
+/// With more voters, a worker adds all mails later, so that a comment takes no longer on a popular feature request.
+const MAX_IMMEDIATE_MAILS: u32 = 20;
 
 /// Posts a comment.
 #[derive(Debug, Clone)]
 pub struct PostComment {
-    /// The request.
+    /// The feature request.
     pub request: FeatureRequestRef,
-    /// The comment, or why it could not be read.
+    /// The comment, or its validation error.
     pub draft: Validated<CommentDraft>,
-    /// How many mails the workspace may make in a day, if there is a limit.
+    /// The workspace's limit of mails per day, if any.
     pub mails_per_day: Option<u64>,
 }
 
-/// A comment that was posted, and the request it is on.
+/// A posted comment and its feature request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommentPosted {
     /// The comment.
     pub comment: Comment,
-    /// The request.
+    /// The feature request.
     pub request: FeatureRequestSummary,
 }
 
@@ -65,7 +66,7 @@ impl Operation for PostComment {
                 let day = MailBudgetWindow::ending_at(context.now);
                 check_daily_limit(work.count_mails(request.id, context.now, day, limit).await?, limit)?;
             }
-            work.notify_voters(request.id, comment.id, context.now, AT_ONCE).await?;
+            work.notify_voters(request.id, comment.id, context.now, MAX_IMMEDIATE_MAILS).await?;
         }
         let NewComment { id, content, created_at, .. } = comment;
         Ok(CommentPosted { comment: Comment { id, content, created_at }, request })
@@ -112,7 +113,7 @@ mod tests {
                 Err(error) => assert!(!fits && matches!(error, RoadmapError::OverBudget(found) if found == over)),
             }
         }
-        // Who is told of nothing uses nothing up: `MockUnit` expects no counting.
+        // Without notifications no mails are counted: `MockUnit` does not expect `count_mails`.
         let mut unit = MockUnit::new();
         unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
         let draft = CommentDraft::parse(Some("Soon"), None, false);
@@ -139,14 +140,14 @@ mod tests {
 
     #[test]
     fn voters_are_notified_only_when_asked_for() {
-        // The first test has no expectation of `notify_voters`: a call would fail it.
+        // `a_comment_is_cleaned_attributed_and_shown` covers the other case: it does not expect `notify_voters`.
         let mut unit = MockUnit::new();
         unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
         unit.expect_notify_voters()
             .withf(|request, comment, at, at_once| {
                 *request == summary("", None, 0).id
                     && *comment == CommentId::new(Uuid::from_u128(1))
-                    && (*at, *at_once) == (now(), AT_ONCE)
+                    && (*at, *at_once) == (now(), MAX_IMMEDIATE_MAILS)
             })
             .times(1)
             .returning(|_, _, _, _| Ok(()));
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_request_comes_before_bad_fields() {
+    fn an_unknown_request_is_reported_before_invalid_fields() {
         let mut unknown = MockUnit::new();
         unknown.expect_find_feature_request().returning(|_| Ok(None));
         let outcome = post(&mut unknown, Err(FieldError::missing("content")));

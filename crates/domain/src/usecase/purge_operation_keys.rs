@@ -1,4 +1,4 @@
-//! Forgets saved answers that are older than the retention.
+//! Purges saved responses that are older than the retention.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::policy::idempotency;
 use crate::ports::{Clock, Maintenance};
 use crate::usecase::batches;
 
-/// Forgets saved answers.
+/// Purges expired operation keys.
 #[derive(Clone)]
 pub struct PurgeOperationKeys {
     maintenance: Arc<dyn Maintenance>,
@@ -18,16 +18,16 @@ pub struct PurgeOperationKeys {
 }
 
 impl PurgeOperationKeys {
-    /// Forgets what is older than `retention`, which counts as a day when it is shorter.
+    /// Creates a purge of keys older than `retention`, which is at least a day.
     #[must_use]
     pub fn new(maintenance: Arc<dyn Maintenance>, clock: Arc<dyn Clock>, retention: Duration) -> Self {
         Self { maintenance, clock, retention }
     }
 
-    /// Deletes all that is too old, in batches. Returns how many answers were forgotten.
+    /// Deletes all expired keys in batches. Returns their number.
     ///
     /// # Errors
-    /// Those of the store; what was deleted until then stays deleted.
+    /// Errors of the store. Keys of earlier batches stay deleted.
     pub async fn run(&self) -> Result<u64, RoadmapError> {
         let before = idempotency::purge_cutoff(self.clock.now(), self.retention);
         Ok(batches::delete_in_batches(|limit| self.maintenance.purge_operation_keys(before, limit)).await?)
@@ -54,7 +54,7 @@ mod tests {
                 .in_sequence(&mut order)
                 .return_once(move |_, _| Ok(batch));
         }
-        let forget = PurgeOperationKeys::new(Arc::new(maintenance), Arc::new(FixedClock), Duration::days(30));
-        assert_eq!(block_on(forget.run()).unwrap(), 2_007);
+        let purge = PurgeOperationKeys::new(Arc::new(maintenance), Arc::new(FixedClock), Duration::days(30));
+        assert_eq!(block_on(purge.run()).unwrap(), 2_007);
     }
 }

@@ -1,4 +1,4 @@
-//! Revokes an API key at once.
+//! Revokes an API key.
 
 use async_trait::async_trait;
 
@@ -8,7 +8,7 @@ use crate::model::id::ApiKeyId;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
 
-/// Revokes a key. One that was revoked before keeps the moment of that.
+/// Revokes a key immediately. A key that was revoked before keeps its revocation timestamp.
 #[derive(Debug, Clone)]
 pub struct RevokeApiKey {
     /// The key.

@@ -1,4 +1,4 @@
-//! Replaces an API key: the new one works at once, the old one for an overlap.
+//! Rotates an API key: the new key is valid immediately, the old one for an overlap.
 
 use async_trait::async_trait;
 use time::Duration;
@@ -10,17 +10,17 @@ use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
 use crate::usecase::issue_api_key::IssueApiKey;
 
-/// How long the old key goes on working at most.
+/// Maximum time for which the old key stays valid.
 pub const MAX_OVERLAP: Duration = Duration::days(7);
 
-/// Replaces a key that still works.
+/// Replaces a valid key.
 #[derive(Debug, Clone)]
 pub struct RotateApiKey {
-    /// The key to be replaced.
+    /// The old key.
     pub id: ApiKeyId,
     /// The new key.
     pub replacement: KeyText,
-    /// How long the old key goes on working.
+    /// Time for which the old key stays valid.
     pub overlap: Duration,
 }
 
@@ -95,7 +95,7 @@ mod tests {
         let day = Duration::DAY;
         let new = rotate(Some(old(None)), day, Some(now().plus(day))).unwrap();
         assert_eq!((new.name, new.scopes, new.expires_at), (name("ci"), old(None).scopes, None));
-        // A key that would have ended sooner still does; its successor lives as long as it did.
+        // An earlier expiry of the old key is kept. The new key has the lifetime of the old one.
         let sooner = now().plus(Duration::hours(2));
         let new = rotate(Some(old(Some(sooner))), day, Some(sooner)).unwrap();
         assert_eq!(new.expires_at, Some(now().plus(Duration::days(10) + Duration::hours(2))));

@@ -1,9 +1,9 @@
-//! Keeps each workspace within what it may store, without a statement per write.
+//! Enforces the storage budget of each workspace without a database statement per write.
 //!
-//! A process counts in memory: the total that it has last seen in the store, what its own commands have
-//! added since, and what the commands that run now may still add. Every few seconds [`StorageBudgets::flush`]
-//! adds what is new to the store's total and learns what other processes have added. So one process never
-//! lets a workspace over its budget, and several by no more than they add between two flushes.
+//! A process counts in memory: the total last read from the store, the usage added by its own commands since then, and
+//! the reservations of running commands. Every few seconds [`StorageBudgets::flush`] adds the new usage to the store's
+//! total and reads the additions of other processes. A single process never lets a workspace exceed its budget. Several
+//! processes exceed it by at most the usage that they add between two flushes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,13 +17,14 @@ use crate::model::usage::{StoredUsage, Usage};
 use crate::policy::storage::StorageLimits;
 use crate::ports::{Clock, UsageStore};
 
-/// How old a count may become while its workspace is in use.
+/// Maximum age of the count of a workspace in use.
 const RECOUNT_AFTER: Duration = Duration::days(1);
 
-/// The same, when a write was refused: what commands have added are estimates, and too high ones.
-const RECOUNT_AFTER_REFUSAL: Duration = Duration::hours(1);
+/// Maximum age of the count after a rejected write. It is shorter because the counted usage includes estimates, which
+/// are too high.
+const RECOUNT_AFTER_REJECTION: Duration = Duration::hours(1);
 
-/// Budgets of all workspaces, as one process keeps them.
+/// The budgets of all workspaces in one process.
 pub struct StorageBudgets {
     store: Arc<dyn UsageStore>,
     clock: Arc<dyn Clock>,
@@ -31,17 +32,17 @@ pub struct StorageBudgets {
     counters: Mutex<HashMap<WorkspaceId, Counter>>,
 }
 
-/// What is known of a workspace.
+/// The usage of a workspace.
 #[derive(Default)]
 struct Counter {
-    /// The total of the store, once it was looked at.
+    /// The store's total. `None` until it is read.
     stored: Option<StoredUsage>,
-    /// What was committed since, and is not in that total.
+    /// Committed usage that is not part of that total.
     added: Usage,
-    /// What is about to be committed.
+    /// Usage reserved by running commands.
     reserved: Usage,
-    /// Whether something was refused since the last count.
-    has_refused: bool,
+    /// Whether a write was rejected since the last count.
+    has_rejected: bool,
 }
 
 impl Counter {
@@ -50,76 +51,78 @@ impl Counter {
     }
 
     fn is_due(&self, now: Timestamp) -> bool {
-        let age = if self.has_refused { RECOUNT_AFTER_REFUSAL } else { RECOUNT_AFTER };
+        let age = if self.has_rejected { RECOUNT_AFTER_REJECTION } else { RECOUNT_AFTER };
         let counted_at = |stored: StoredUsage| stored.counted_at;
         self.stored.is_some_and(|stored| counted_at(stored).is_none_or(|counted_at| counted_at.plus(age) <= now))
     }
 }
 
 impl StorageBudgets {
-    /// Budgets with these limits.
+    /// Creates budgets with these limits.
     #[must_use]
     pub fn new(store: Arc<dyn UsageStore>, clock: Arc<dyn Clock>, limits: StorageLimits) -> Self {
         Self { store, clock, limits, counters: Mutex::default() }
     }
 
-    /// Makes sure that the workspace's total was read once. Costs nothing afterwards.
+    /// Reads the workspace's total from the store, unless it was read before.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub async fn load(&self, workspace: WorkspaceId) -> Result<(), StoreError> {
         if self.counters().get(&workspace).is_some_and(|counter| counter.stored.is_some()) {
             return Ok(());
         }
         let stored = self.store.load_usage(workspace).await?.unwrap_or_default();
-        // Another call may have been faster, and what it has read may have been added to since.
+        // Keeps the total that a concurrent task has read, because usage may have been flushed to it since.
         self.counters().entry(workspace).or_default().stored.get_or_insert(stored);
         Ok(())
     }
 
-    /// Sets room aside for what a command is about to store. What is not kept is given back.
+    /// Reserves storage for a command. Dropping the reservation without a commit releases it.
     ///
     /// # Errors
-    /// It does not fit in.
+    /// The budget that would be exceeded.
     pub fn reserve(self: &Arc<Self>, workspace: WorkspaceId, added: Usage) -> Result<Reservation, OverBudget> {
         let mut counters = self.counters();
         let counter = counters.entry(workspace).or_default();
         if let Err(over) = self.limits.check(counter.used(), added) {
-            counter.has_refused = true;
+            counter.has_rejected = true;
             return Err(over);
         }
         counter.reserved = counter.reserved.plus(added);
         Ok(Reservation { budgets: Arc::clone(self), workspace, reserved: added })
     }
 
-    /// Whether there is any room for a file.
+    /// Checks that the workspace can store at least one byte of a file.
     ///
     /// # Errors
-    /// There is none; those of the store.
+    /// - [`RoadmapError::OverBudget`] when it cannot.
+    /// - Errors of the store.
     pub async fn check_files(&self, workspace: WorkspaceId) -> Result<(), RoadmapError> {
         self.load(workspace).await?;
         let smallest = Usage { records: 1, files: 1 };
         let mut counters = self.counters();
         let counter = counters.entry(workspace).or_default();
-        Ok(self.limits.check(counter.used(), smallest).inspect_err(|_| counter.has_refused = true)?)
+        Ok(self.limits.check(counter.used(), smallest).inspect_err(|_| counter.has_rejected = true)?)
     }
 
-    /// Takes note of what was stored, or deleted when it is below zero.
+    /// Records stored usage, or deleted usage when it is negative.
     pub fn record(&self, workspace: WorkspaceId, added: Usage) {
         let mut counters = self.counters();
         let counter = counters.entry(workspace).or_default();
         counter.added = counter.added.plus(added);
     }
 
-    /// Adds to the store's totals what was committed since the last time, and learns what other
-    /// processes have added: of each workspace that was written to or had a write refused.
+    /// Adds the usage committed since the last flush to the store's totals, and reads the additions of other processes.
+    ///
+    /// Covers the workspaces that were written to or had a write rejected.
     ///
     /// # Errors
-    /// The first one of the store's. What could not be added is added next time.
+    /// The first error of the store. Usage that was not added is added by the next flush.
     pub async fn flush(&self) -> Result<(), StoreError> {
         let active: Vec<(WorkspaceId, Usage)> = {
             let counters = self.counters();
-            let is_active = |counter: &Counter| counter.added != Usage::default() || counter.has_refused;
+            let is_active = |counter: &Counter| counter.added != Usage::default() || counter.has_rejected;
             let active = counters.iter().filter(|(_, counter)| is_active(counter));
             active.map(|(workspace, counter)| (*workspace, counter.added)).collect()
         };
@@ -137,10 +140,10 @@ impl StorageBudgets {
         Ok(())
     }
 
-    /// Counts anew what was counted too long ago, or never. Returns of how many workspaces.
+    /// Recounts the workspaces whose count is too old or missing. Returns their number.
     ///
     /// # Errors
-    /// The first one of the store's.
+    /// The first error of the store.
     pub async fn recount_due(&self) -> Result<u64, StoreError> {
         let now = self.clock.now();
         let due: Vec<WorkspaceId> = {
@@ -153,19 +156,19 @@ impl StorageBudgets {
             let mut counters = self.counters();
             let counter = counters.entry(workspace).or_default();
             counter.stored = Some(stored);
-            counter.has_refused = false;
+            counter.has_rejected = false;
             recounted += 1;
         }
         Ok(recounted)
     }
 
     fn counters(&self) -> MutexGuard<'_, HashMap<WorkspaceId, Counter>> {
-        // Nothing panics while it holds the map.
+        // No code panics while it holds the lock, so a poisoned map is consistent.
         self.counters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Room for what a command is about to store. Dropping it gives the room back.
+/// Storage reserved for a command. Dropping it releases the storage.
 #[must_use]
 pub struct Reservation {
     budgets: Arc<StorageBudgets>,
@@ -174,7 +177,7 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// The command has committed, and has stored this besides.
+    /// Records the reserved usage and `additional` as stored, after the command has committed.
     pub fn commit(self, additional: Usage) {
         self.budgets.record(self.workspace, self.reserved.plus(additional));
     }
@@ -272,7 +275,7 @@ mod tests {
         let running = budgets.reserve(workspace(), usage(100, 0)).unwrap();
         budgets.reserve(workspace(), usage(150, 30)).unwrap().commit(usage(50, 0));
         block_on(budgets.flush()).unwrap();
-        // There is nothing new: nothing is asked. Room that is set aside was not flushed, and counts.
+        // A second flush has nothing to add and does not access the store. The reservation still counts.
         block_on(budgets.flush()).unwrap();
         assert!(budgets.reserve(workspace(), usage(101, 0)).is_err());
         drop(running);
@@ -310,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workspace_in_use_is_counted_once_a_day_and_after_a_refusal_once_an_hour() {
+    fn a_workspace_in_use_is_counted_once_a_day_and_after_a_rejection_once_an_hour() {
         let minute = Duration::minutes(1);
         for (counted, refused, recounted) in [
             (StoredUsage { counted_at: None, ..stored(1_000, 0, minute) }, false, 1),
@@ -331,7 +334,7 @@ mod tests {
                 assert!(budgets.reserve(workspace(), usage(1, 0)).is_err());
             }
             assert_eq!(block_on(budgets.recount_due()).unwrap(), recounted, "{counted:?} {refused}");
-            // What was counted just now is not counted again, and is what counts.
+            // A fresh count is not repeated, and its total applies.
             assert_eq!(block_on(budgets.recount_due()).unwrap(), 0);
             assert_eq!(budgets.reserve(workspace(), usage(600, 0)).is_ok(), recounted == 1);
         }

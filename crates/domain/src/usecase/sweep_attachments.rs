@@ -1,11 +1,10 @@
-//! Removes what nobody needs of uploads: files that nothing has used, blobs that no row tells about, and
-//! unfinished ones.
+//! Deletes unused attachments, orphaned blobs and unfinished uploads.
 //!
-//! Of a file that nothing uses the row is deleted first: a crash leaves a blob without a row, which the next
-//! sweep removes.
+//! The row of an unused attachment is deleted before its blob. A crash in between leaves an orphaned blob, which the
+//! next sweep deletes.
 //!
-//! Only blobs of workspaces that the store knows are looked at: a storage that belongs to another
-//! database, because a setting is wrong or two installations share it, loses nothing.
+//! Only blobs of workspaces in the store are deleted. A storage that belongs to another database, because of a wrong
+//! setting or because two installations share it, is left unchanged.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,13 +19,13 @@ use crate::model::usage::Usage;
 use crate::ports::{Blobs, Clock, Maintenance, StoredBlob, WorkspaceDirectory};
 use crate::usecase::storage_budgets::StorageBudgets;
 
-/// How old a blob without a row must be: its row may only just be on its way.
+/// Minimum age of an orphaned blob. The row of a younger blob may not be committed yet.
 const GRACE: Duration = Duration::days(1);
 
-/// How many files that nothing uses are deleted at a time.
+/// Maximum number of unused attachments per batch.
 const BATCH: u32 = 100;
 
-/// Sweeps the storage.
+/// Deletes unused attachments, orphaned blobs and unfinished uploads.
 #[derive(Clone)]
 pub struct SweepAttachments {
     blobs: Arc<dyn Blobs>,
@@ -37,20 +36,22 @@ pub struct SweepAttachments {
     unused_after: Option<Duration>,
 }
 
-/// What a sweep has removed.
+/// The numbers of items that a sweep has deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SweepReport {
-    /// Blobs without a row.
+    /// Orphaned blobs.
     pub orphaned_blobs: u64,
-    /// Uploads that were never finished.
+    /// Unfinished uploads.
     pub unfinished_uploads: u64,
-    /// Files that nothing has used.
+    /// Unused attachments.
     pub unused_attachments: u64,
 }
 
 impl SweepAttachments {
-    /// Sweeps `blobs` of what `housekeeping` knows no rows of, in the workspaces of `directory`, and of files
-    /// that nothing has used for as long as `unused_after` says. `budgets` are told what became free.
+    /// Creates a sweep of `blobs` for the workspaces of `directory`.
+    ///
+    /// Attachments that are unused for `unused_after` are deleted. `None` keeps them. Deleted files are subtracted from
+    /// `budgets`.
     #[must_use]
     pub fn new(
         blobs: Arc<dyn Blobs>,
@@ -63,10 +64,10 @@ impl SweepAttachments {
         Self { blobs, directory, maintenance, clock, budgets, unused_after }
     }
 
-    /// Removes what nothing has used for too long, and what has no row and is older than a day.
+    /// Runs a sweep. Orphaned blobs and unfinished uploads are deleted when they are older than a day.
     ///
     /// # Errors
-    /// Those of the storage and the store; what was removed until then stays removed.
+    /// Errors of the storage and the store. Items deleted before the error stay deleted.
     pub async fn run(&self) -> Result<SweepReport, RoadmapError> {
         let before = self.clock.now().plus(-GRACE);
         let own: BTreeSet<WorkspaceId> =
@@ -170,7 +171,7 @@ mod tests {
         SweepAttachments::new(Arc::new(blobs), directory, maintenance, clock, Arc::new(budgets), unused_after)
     }
 
-    /// A storage in which nothing is left behind.
+    /// A storage without blobs and unfinished uploads.
     fn empty_storage() -> MockBlobs {
         let mut blobs = MockBlobs::new();
         blobs.expect_delete_unfinished_uploads().return_once(|_| Ok(0));
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_of_another_database_are_left_alone() {
+    fn blobs_of_unknown_workspaces_are_kept() {
         let mut blobs = MockBlobs::new();
         blobs.expect_delete_unfinished_uploads().return_once(|_| Ok(0));
         blobs.expect_list().return_once(|| {

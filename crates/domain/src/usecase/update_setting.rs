@@ -7,10 +7,10 @@ use crate::model::setting::{Setting, SettingChange};
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
 
-/// Changes what was sent, leaves the rest.
+/// Changes the settings that were sent and keeps the others.
 #[derive(Debug, Clone)]
 pub struct UpdateSetting {
-    /// The change, or why it could not be read.
+    /// The change, or its validation error.
     pub change: Validated<SettingChange>,
 }
 
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_setting_touches_nothing() {
+    fn an_invalid_setting_changes_nothing() {
         let change = SettingChange::parse(Some(Some("Acme 2")), Some(Some("nowhere")));
         let ids = NumberedIds::default();
         let outcome = block_on(UpdateSetting { change }.perform(&context(&ids), &mut MockUnit::new()));

@@ -1,4 +1,4 @@
-//! Takes in a file, contract section 4.1: its bytes first, then the row that tells about them.
+//! Uploads a file, contract section 4.1. Stores the content before the attachment row.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::ports::{BlobUpload, Blobs, Chunks, Clock, IdGenerator, UnitOfWork};
 use crate::usecase::executor::{Executor, Operation, OperationContext};
 use crate::usecase::storage_budgets::{Reservation, StorageBudgets};
 
-/// How much of the beginning of a file is kept until its end, to read the size of an image from.
+/// Number of bytes at the start of a file that are kept in memory, to read the dimensions of an image from.
 const MAX_HEAD_BYTES: usize = 256 * 1024;
 
-/// Takes in files.
+/// Uploads files.
 #[derive(Clone)]
 pub struct UploadAttachment {
     blobs: Arc<dyn Blobs>,
@@ -29,38 +29,39 @@ pub struct UploadAttachment {
     budgets: Option<Arc<StorageBudgets>>,
 }
 
-/// What a client says about a file.
+/// The description of a file by the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileDescription {
-    /// Its name.
+    /// The name.
     pub filename: Filename,
-    /// Its media type, which counts only where its bytes tell nothing.
+    /// The declared media type. It is used only when the content does not determine the type.
     pub media_type: Option<String>,
 }
 
-/// A file that cannot be taken: there is none, or it is too large.
+/// Returns the error for a missing or too large file.
 #[must_use]
 pub fn invalid_file() -> FieldError {
     FieldError::new("file", FieldProblem::Custom { message: "File is required and must not be larger than 50 MB" })
 }
 
 impl UploadAttachment {
-    /// Takes files into `blobs`.
+    /// Creates uploads to `blobs` without storage budgets.
     #[must_use]
     pub fn new(blobs: Arc<dyn Blobs>, executor: Executor, clock: Arc<dyn Clock>, ids: Arc<dyn IdGenerator>) -> Self {
         Self { blobs, executor, clock, ids, budgets: None }
     }
 
-    /// Keeps workspaces within what they may store.
+    /// Enforces storage budgets.
     #[must_use]
     pub fn with_budgets(self, budgets: Arc<StorageBudgets>) -> Self {
         Self { budgets: Some(budgets), ..self }
     }
 
-    /// Whether the workspace may store anything more, to be asked before a file is read.
+    /// Checks the storage budget before a file is read.
     ///
     /// # Errors
-    /// It may not; those of the store.
+    /// - [`RoadmapError::OverBudget`] when the workspace cannot store any file.
+    /// - Errors of the store.
     pub async fn check_budget(&self, workspace: WorkspaceId) -> Result<(), RoadmapError> {
         match &self.budgets {
             Some(budgets) => budgets.check_files(workspace).await,
@@ -68,12 +69,15 @@ impl UploadAttachment {
         }
     }
 
-    /// Stores the bytes as they come, and then the row. When it returns, both are durable.
+    /// Stores the content as it arrives, and then the row. Both are durable when this returns.
     ///
     /// # Errors
-    /// [`invalid_file`] when there are more than [`MAX_BYTES`]; a budget that has no room for them; those of the
-    /// source, the storage and the store. Then there is no attachment, and unless it was the store that failed, no blob: whether
-    /// the store has the row is not always known, so that the sweep is left to decide.
+    /// - [`invalid_file`] when the file has more than [`MAX_BYTES`].
+    /// - [`RoadmapError::OverBudget`] when the file does not fit into the storage budget.
+    /// - Errors of the source, the storage and the store.
+    ///
+    /// After an error there is no blob, unless the store failed. In that case it may be unknown whether the row was
+    /// committed, so the blob is kept and the sweep deletes it if it is orphaned.
     pub async fn run(
         &self,
         workspace: WorkspaceId,
@@ -123,7 +127,7 @@ impl UploadAttachment {
             Ok(_) => upload.finish().await?,
             Err(_) => {
                 if let Err(second) = upload.abort().await {
-                    tracing::warn!(error = %ErrorChain::new(&second), "an unfinished upload could not be removed");
+                    tracing::warn!(error = %ErrorChain::new(&second), "failed to remove an unfinished upload");
                 }
             }
         }
@@ -131,7 +135,7 @@ impl UploadAttachment {
     }
 }
 
-/// What is counted of a file while it passes.
+/// The state of an upload: size, checksum and first bytes of the content read so far.
 #[derive(Default)]
 struct UploadProgress {
     size: u64,
@@ -141,7 +145,7 @@ struct UploadProgress {
 }
 
 impl UploadProgress {
-    /// The next piece, counted.
+    /// Reads and counts the next chunk.
     async fn next(&mut self, source: &mut dyn Chunks) -> Result<Option<Bytes>, RoadmapError> {
         let piece = source.next().await?;
         match &piece {
@@ -162,7 +166,7 @@ impl UploadProgress {
         Ok(())
     }
 
-    /// Writes the pieces that were taken, and those that are still to come.
+    /// Writes the chunks in `taken` and the remaining chunks of `source`.
     async fn write_to(
         &mut self,
         taken: Vec<Bytes>,
@@ -181,7 +185,7 @@ impl UploadProgress {
     }
 }
 
-/// Stores the row of a file whose bytes are stored.
+/// Stores the row of a file after its content was stored.
 struct RecordAttachment {
     stored: Attachment,
 }
@@ -214,7 +218,7 @@ mod tests {
     use std::sync::{Mutex, PoisonError};
     use uuid::Uuid;
 
-    /// Pieces, and perhaps a break. Nobody asks behind the end.
+    /// A source of chunks and errors. Panics when it is read after the end.
     struct Pieces(Option<std::vec::IntoIter<Result<Bytes, StoreError>>>);
 
     #[async_trait]
@@ -228,7 +232,7 @@ mod tests {
         }
     }
 
-    /// What became of an upload.
+    /// The recorded calls of an upload.
     #[derive(Default)]
     struct Seen {
         bytes: Vec<u8>,
@@ -276,7 +280,7 @@ mod tests {
         blobs
     }
 
-    /// A store that takes one row, or fails to.
+    /// A store that expects one row and returns `outcome`.
     fn store(outcome: fn() -> Result<(), StoreError>) -> MockStore {
         let mut store = MockStore::new();
         store.expect_begin().return_once(move |_, _| {
@@ -323,7 +327,8 @@ mod tests {
         let seen = Arc::default();
         let limits = StorageLimits { records: None, files: Some(4_999) };
         let mut usage = MockUsageStore::new();
-        // After a refusal the store is asked whether others have made room. Nothing is added.
+        // After a rejection the flush reads the total again, because other processes may have freed storage. Nothing is
+        // added.
         usage.expect_load_usage().times(1).returning(|_| Ok(None));
         let blobs = storage(&seen, "text/plain");
         let error = upload_within(limits, usage, blobs, nothing_stored(), pieces_of(5_000)).unwrap_err();
@@ -373,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_file_is_a_file() {
+    fn an_empty_file_is_accepted() {
         let seen = Arc::default();
         let attachment = upload(storage(&seen, "text/plain"), store(|| Ok(())), Vec::new()).unwrap();
         assert_eq!((attachment.byte_size, attachment.checksum.to_string().as_str()), (0, "1B2M2Y8AsgTpgAmY7PhCfg=="));
@@ -410,8 +415,8 @@ mod tests {
     }
 
     #[test]
-    fn a_blob_whose_row_may_be_there_is_kept() {
-        // `MockBlobs` has no `delete` to be called.
+    fn a_blob_is_kept_when_its_row_may_be_committed() {
+        // `MockBlobs` does not expect `delete`.
         let seen = Arc::default();
         let failing = store(|| Err(StoreError::Unavailable("gone".into())));
         assert!(upload(storage(&seen, "text/plain"), failing, pieces_of(10)).is_err());

@@ -1,8 +1,8 @@
-//! What parsing costs, measured while it is tried.
+//! Measurement of the cost of parsing HTML.
 //!
-//! An HTML parser walks its stack of open elements for nearly every tag (HTML standard, 13.2.4.3): markup whose elements stay
-//! open costs the square of its length. The same parser runs here on a tree that nobody keeps, piece by piece, and stops when
-//! the elements are nested too deeply or the steps have become too many.
+//! An HTML parser walks its stack of open elements for nearly every tag (HTML standard, 13.2.4.3). Markup whose
+//! elements stay open therefore takes quadratic time. This module runs the same parser without building a tree. It
+//! parses the input in chunks and stops when elements are nested too deeply or the parser takes too many steps.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -12,22 +12,22 @@ use html5ever::interface::{ElemName, ElementFlags, NodeOrText, QuirksMode, TreeS
 use html5ever::tendril::{StrTendril, TendrilSink};
 use html5ever::{Attribute, LocalName, Namespace, ParseOpts, QualName, local_name, ns, parse_fragment};
 
-/// How deep elements may be nested. Browsers stop at 512.
+/// Maximum nesting depth of elements. Browsers stop at 512.
 pub(super) const MAX_DEPTH: usize = 256;
 
-/// How many steps through open elements a parser may take: some hundredths of a second.
+/// Maximum number of steps through open elements. They take some hundredths of a second.
 const MAX_STEPS: usize = 2_000_000;
 
-/// How many bytes are parsed between two looks at the cost.
+/// Number of bytes that are parsed between two checks of the cost.
 const CHUNK_BYTES: usize = 512;
 
-/// Whether parsing `html` costs more than it may. With few tags it cannot.
+/// Whether parsing `html` exceeds the limits. HTML with at most [`MAX_DEPTH`] tags cannot.
 pub(super) fn exceeds_limit(html: &str) -> bool {
     let tags = html.bytes().filter(|byte| *byte == b'<').count();
     tags > MAX_DEPTH && count_steps(html).is_none()
 }
 
-/// The steps that a parser takes, unless they are too many.
+/// Returns the number of steps of the parser, or `None` when a limit is exceeded.
 fn count_steps(html: &str) -> Option<usize> {
     let counts = Rc::new(Counts::default());
     let div = QualName::new(None, ns!(html), local_name!("div"));
@@ -56,7 +56,7 @@ impl Counts {
     }
 }
 
-/// A node: what the parser asks about it, and how deep it is nested.
+/// A node with the properties that the parser reads, and its depth.
 #[derive(Clone)]
 struct Node(Rc<Element>);
 
@@ -76,7 +76,7 @@ impl Node {
     }
 }
 
-/// The name of an element, counted.
+/// The name of an element.
 #[derive(Debug)]
 struct Name<'a>(&'a QualName);
 
@@ -90,7 +90,7 @@ impl ElemName for Name<'_> {
     }
 }
 
-/// A tree that is thrown away as it grows.
+/// A tree sink that counts steps and depth without building a tree.
 struct CountingSink(Rc<Counts>);
 
 impl CountingSink {
@@ -175,9 +175,9 @@ mod tests {
     fn normal_markup_costs_a_fraction_of_the_limit() {
         let paragraph = "<p>We <b>really</b> love <a href=\"https://x.example/?a=1\">it</a>, <i>do</i> you?</p>";
         let list = "<ul><li>one</li><li>two<ul><li>three</li></ul></li></ul>";
-        for honest in [paragraph, list] {
-            let html = honest.repeat(100_000 / honest.len());
-            let steps = count_steps(&html).expect("affordable");
+        for fragment in [paragraph, list] {
+            let html = fragment.repeat(100_000 / fragment.len());
+            let steps = count_steps(&html).expect("within the limits");
             assert!(steps < MAX_STEPS / 4, "{steps}");
             assert!(!exceeds_limit(&html));
         }

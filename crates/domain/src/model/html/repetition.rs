@@ -1,19 +1,19 @@
-//! How often a parser would repeat elements that are left open, told before it does.
+//! Estimate of the elements that an HTML parser repeats, computed before parsing.
 //!
-//! A formatting element that is not closed goes on in every block after it: the parser makes it anew there (HTML standard,
-//! 13.2.4.3). Some kilobytes can become millions of elements like that. Of elements with the same name and attributes it keeps
-//! three, and of links one, so that honest markup, which repeats a few tags, stays far from any limit.
+//! The parser reconstructs a formatting element that is not closed in every following block (HTML standard, 13.2.4.3).
+//! Some kilobytes can become millions of elements. The parser keeps at most three elements with the same name and
+//! attributes, and one link. Normal markup repeats only a few different tags and therefore stays far below the limit.
 
 use std::collections::HashMap;
 
-/// The formatting elements, but for links.
+/// The formatting elements, except for links.
 const FORMATTING_ELEMENTS: [&str; 13] =
     ["b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"];
 
-/// How many elements of the same kind the parser keeps.
+/// Maximum number of equal open formatting elements that the parser keeps (the standard's "Noah's Ark clause").
 const NOAHS_ARK_LIMIT: usize = 3;
 
-/// An upper bound of the elements that the parser would make beside those that are written.
+/// Returns an upper bound of the elements that the parser would create in addition to those in the input.
 pub(super) fn max_repeated_elements(html: &str) -> usize {
     let mut same: HashMap<&str, usize> = HashMap::new();
     let (mut open, mut tags) = (NOAHS_ARK_LIMIT, 0_usize);
@@ -34,8 +34,9 @@ pub(super) fn max_repeated_elements(html: &str) -> usize {
     open * tags
 }
 
-/// The tag without its `>`, if every quote in it stands where values begin and end. Only then does it end at the first `>` for
-/// the parser, too, and is the same as others with the same text.
+/// Returns the text of a tag without its `>`, if all its quotes delimit attribute values.
+///
+/// Only such a tag ends at the first `>` for the parser, too, and is equal to other tags with the same text.
 fn plain_tag(rest: &str) -> Option<&str> {
     let tag = rest.split_once('>')?.0;
     let mut quote = None;
