@@ -54,7 +54,7 @@ const AUXILIARY_CONNECTIONS: usize = 2;
 /// The maximum number of connections for mail: a worker without mail uses one.
 const MAIL_CONNECTIONS: usize = 4;
 
-/// The number of reading connections per connection for searches.
+/// The number of reading connections for each connection for searches.
 const READERS_PER_SEARCH: usize = 4;
 
 /// The URL of the database, the pool size and the time limits.
@@ -121,7 +121,8 @@ impl PostgresStore {
     /// Connections run on the current runtime, whichever runtime uses them.
     ///
     /// # Errors
-    /// The database cannot be reached, or the role has excess privileges or a connection other settings.
+    /// The database cannot be reached, the role has excess privileges, or a connection has other settings than
+    /// requested.
     pub async fn open(options: &PostgresOptions) -> Result<Self, StoreError> {
         let connector = Connector::new(options)?;
         let driven = connector.clone().on_runtime(Handle::current());

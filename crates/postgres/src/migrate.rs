@@ -82,8 +82,7 @@ pub async fn server_time(options: &PostgresOptions) -> Result<Timestamp, StoreEr
     .await
 }
 
-/// Runs a query under the login itself. It does not wait for migrations, and for nothing else longer than the service's
-/// time limits.
+/// Runs a query under the login itself. It waits for no migration, and no longer than the service's time limits.
 pub(crate) async fn inspect<T>(
     options: &PostgresOptions,
     query: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, StoreError>,
@@ -145,7 +144,7 @@ struct BoolRow {
     answer: bool,
 }
 
-/// Returns the same as the library, but without creating the table of migrations.
+/// Returns the same as the library's function, but without creating the table of migrations.
 async fn missing_migrations(connection: &mut AsyncPgConnection) -> Result<Vec<String>, StoreError> {
     let is_new = "SELECT to_regclass('__diesel_schema_migrations') IS NULL AS answer";
     let is_new: BoolRow = diesel::sql_query(is_new).get_result(connection).await.map_err(map_error)?;

@@ -92,8 +92,8 @@ impl RoleSetup {
 /// Creates the role and makes the login a member of it, if necessary. If the login may not do so, the error contains
 /// the SQL for an administrator.
 ///
-/// Roles belong to all databases of a server, and the migration lock only to this one. Another process may do the same
-/// at the same time; the second finds it done.
+/// Roles belong to all databases of a server, and the migration lock to this one only. Another process may do the same
+/// at the same time; the second one finds it done.
 pub(crate) async fn ensure_role(connection: &mut AsyncPgConnection, role: &str) -> Result<(), StoreError> {
     let setup = RoleSetup::load(connection, role).await?;
     let Some(RoleProblem { found, fix }) = setup.problem(role) else { return Ok(()) };

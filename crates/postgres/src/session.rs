@@ -20,7 +20,7 @@ use crate::connection::Connector;
 use crate::errors::{is_definite_rollback, store_error};
 use crate::pool::Pool;
 
-/// The workspace of statements that do not know theirs yet: no workspace's rows are visible.
+/// The workspace of sessions that do not know theirs yet: no workspace's rows are visible.
 pub(crate) const NO_WORKSPACE: WorkspaceId = WorkspaceId::new(Uuid::nil());
 
 /// Begins a transaction at the isolation level READ COMMITTED, whatever the database's default is. Units wait for each
@@ -255,7 +255,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         let Some(mut pooled) = self.pooled.take() else { return };
         if *self.is_dirty.get_mut() {
-            // In the pool, it would keep its locks, or return a response to this session's statement to the next
+            // A reused connection would keep its locks, or return the response to this session's statement to the next
             // session.
             drop(Object::take(pooled));
         } else if self.preamble().name.is_none() {
