@@ -1,4 +1,4 @@
-//! Compiles the crate anew when a migration was added; `embed_migrations!` does not notice.
+//! Rebuilds the crate when a migration was added, which `embed_migrations!` does not detect.
 
 fn main() {
     println!("cargo:rerun-if-changed=../../migrations/sqlite");

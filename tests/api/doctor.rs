@@ -110,8 +110,8 @@ fn privileges_finding(data: &Data) -> Value {
     warning(
         "privileges",
         &format!("{login} is a superuser"),
-        "let an administrator of the server do this: make a login that is none, as docs/operations.md (PostgreSQL) \
-         tells, let it own the database and its tables, and use it in database_url",
+        "let an administrator of the server do this: create a login that is not a superuser, as docs/operations.md \
+         (PostgreSQL) describes, let it own the database and its tables, and use it in database_url",
     )
 }
 
@@ -638,7 +638,7 @@ fn a_silent_database_server_is_reported_and_not_waited_for() {
     ];
     let found = format!(
         "postgres://ann@127.0.0.1:{port}/roadmap cannot be reached: Service is temporarily unavailable: \
-         the database server did not answer within 1.3s"
+         the database server did not respond within 1.3s"
     );
     let fix = "check database_url, and whether the server runs and lets this machine and login in";
     assert_eq!(

@@ -1,4 +1,4 @@
-//! From object_store's errors to the domain's.
+//! Maps object_store's errors to the domain's.
 
 use std::error::Error;
 use std::io;
@@ -8,16 +8,16 @@ use roadmap_domain::error::StoreError;
 use thiserror::Error;
 use tokio::task::JoinError;
 
-/// What can be wrong with the settings of a storage.
+/// An error in the settings of a storage.
 #[derive(Debug, Error)]
 pub enum SettingError {
     /// The URL does not name a bucket.
     #[error("the URL of the storage is not of the form s3://bucket or s3://bucket/prefix")]
     Url,
-    /// The `AWS_…` variables contradict each other, or one has a value that cannot be understood.
+    /// The `AWS_…` variables contradict each other, or one has an invalid value.
     #[error("the AWS_… variables cannot be used")]
     Variables(#[source] object_store::Error),
-    /// There is no runtime that the requests could run on.
+    /// There is no Tokio runtime to run the requests on.
     #[error("a storage that is reached over the network must be opened in a Tokio runtime")]
     Runtime(#[from] tokio::runtime::TryCurrentError),
 }
@@ -28,17 +28,17 @@ impl From<SettingError> for StoreError {
     }
 }
 
-/// How object_store begins to report an answer that is no success. It keeps the type to itself.
+/// The prefix of object_store's message about a response that is not a success. Its error type is private.
 const STATUS: &str = "Server returned non-2xx status code: ";
 
-/// How it begins to report a 200 whose body is an error, after it has tried again in vain. S3 says
+/// The prefix of object_store's message about a 200 response with an error as its body, after its retries. S3 reports
 /// `InternalError` and `SlowDown` in this way.
 const LATE_ERROR: &str = "Server returned error response: ";
 
-/// Sorts a failure of object_store.
+/// Classifies an error of object_store.
 ///
-/// The disk, the network and an S3 that is busy are what they are. Everything else can only be put
-/// right here or in the settings, a refused signature and a bucket that does not exist included.
+/// Failures of the disk, of the network and of a busy S3 are temporary. All others have to be fixed in the service or
+/// its settings, including a rejected signature and a missing bucket.
 pub(crate) fn store_error(error: object_store::Error) -> StoreError {
     if causes(&error).any(is_temporary) {
         StoreError::Unavailable(error.into())
@@ -47,29 +47,30 @@ pub(crate) fn store_error(error: object_store::Error) -> StoreError {
     }
 }
 
-/// A failure of the disk: full, broken, gone, or closed to us.
+/// Returns the error for a failure of the disk: full, broken, missing, or without permission.
 pub(crate) fn disk_error(error: io::Error) -> StoreError {
     StoreError::Unavailable(error.into())
 }
 
-/// A task that came to no end. It is cut off when its runtime ends; else it panicked.
+/// Returns the error for a task that did not complete: it was cancelled because its runtime ended, or it panicked.
 pub(crate) fn task_error(error: JoinError) -> StoreError {
     if error.is_cancelled() { StoreError::Unavailable(error.into()) } else { StoreError::Fatal(error.into()) }
 }
 
-/// A use of the port that it does not allow, or an answer that a library never gives.
+/// Returns the error for a use of the port that it does not allow, or for a result that a library never returns.
 pub(crate) fn misuse_error(what: &'static str) -> StoreError {
     StoreError::Fatal(what.into())
 }
 
-/// Whether the failure is that there is no such blob. When there is no such bucket, every blob is
-/// "not found", which must not be taken for an answer.
+/// Whether the error means that the blob does not exist.
+///
+/// In a bucket that does not exist, every blob is "not found" as well. That is not a missing blob.
 pub(crate) fn is_missing(error: &object_store::Error) -> bool {
     matches!(error, object_store::Error::NotFound { .. })
         && !causes(error).any(|cause| cause.to_string().contains("NoSuchBucket"))
 }
 
-/// The error and what caused it, outermost first.
+/// Returns the error and its causes, outermost first.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error| error.source())
 }
@@ -118,7 +119,7 @@ mod tests {
     #[test]
     fn a_missing_bucket_is_not_a_missing_blob() {
         let not_found =
-            |answer: &str| object_store::Error::NotFound { path: String::new(), source: answer.to_owned().into() };
+            |body: &str| object_store::Error::NotFound { path: String::new(), source: body.to_owned().into() };
         assert!(is_missing(&not_found("<Code>NoSuchKey</Code>")));
         assert!(!is_missing(&not_found("<Code>NoSuchBucket</Code>")));
         assert!(!is_missing(&s3("")));

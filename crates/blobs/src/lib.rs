@@ -1,15 +1,14 @@
-//! The blob storages: a folder of this machine, and a bucket that speaks S3, both reached through
-//! object_store.
+//! Blob storages: a local folder, and an S3-compatible bucket, both accessed through object_store.
 //!
-//! - [`LocalBlobs`] (`local.rs`): a blob is a file `<workspace>/<attachment>` below the folder. It
-//!   takes that name when all of it is on the disk.
-//! - [`S3Blobs`] (`s3.rs`): a blob is an object `<prefix>/<workspace>/<attachment>`. Clients get it
-//!   from the bucket itself, by a link that expires.
+//! - [`LocalBlobs`] (`local.rs`): a blob is a file `<workspace>/<attachment>` in the folder. The file gets this name
+//!   once all of it is on the disk.
+//! - [`S3Blobs`] (`s3.rs`): a blob is an object `<prefix>/<workspace>/<attachment>`. Clients download it from the
+//!   bucket directly, with a presigned URL that expires.
 //!
-//! Not here: any decision about files. Names, types, sizes and checksums belong to the domain; which
-//! blobs nobody needs is for its sweep to say.
+//! Not here: business rules. Names, types, sizes and checksums of files belong to the domain, and its sweep determines
+//! which blobs are orphaned.
 //!
-//! Invariant: a blob is whole or not there, and an upload takes the same memory however large it is.
+//! Invariant: a blob is complete or absent, and the memory of an upload does not depend on its size.
 
 mod errors;
 mod local;

@@ -20,17 +20,17 @@ use tokio::runtime::Handle;
 
 use crate::errors::{disk_error, is_missing, misuse_error, store_error, task_error};
 
-/// How many bytes are written or read in one go. Each goes through the pool of blocking threads, so
-/// that small ones are dear; an upload holds no more than this.
+/// The number of bytes that are written or read at once. Each write or read runs on the pool of blocking threads, so
+/// small ones are expensive. An upload buffers no more than this.
 const PIECE_SIZE: usize = 256 * 1024;
 
-/// How much memory the bytes of a piece are gathered in at a time.
+/// The size of the memory blocks that buffer a piece.
 const BLOCK_SIZE: usize = 64 * 1024;
 
-/// How many blobs a listing tells of at once.
+/// The maximum number of blobs that a listing returns at once.
 const PAGE_SIZE: usize = 1_000;
 
-/// A storage in a folder of this machine. Processes that serve the same data must share the folder.
+/// A blob storage in a local folder. Processes that serve the same data must share the folder.
 #[derive(Debug, Clone)]
 pub struct LocalBlobs {
     files: Arc<LocalFileSystem>,
@@ -38,10 +38,10 @@ pub struct LocalBlobs {
 }
 
 impl LocalBlobs {
-    /// A storage in this folder, which is made when it is not there.
+    /// Opens the storage in this folder, and creates the folder if it does not exist.
     ///
     /// # Errors
-    /// The folder cannot be made or read.
+    /// The folder cannot be created or read.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, StoreError> {
         let root = std::path::absolute(folder).map_err(disk_error)?;
         create_durably(&root).map_err(disk_error)?;
@@ -60,10 +60,10 @@ impl Blobs for LocalBlobs {
         let (files, root, path) = (Arc::clone(&self.files), Arc::clone(&self.root), path_of(key));
         let runtime = Handle::current();
         let upload = blocking(move || {
-            // object_store makes the folder and the staging file without leaving the thread.
+            // object_store creates the folder and the staging file on the current thread.
             let upload = runtime.block_on(files.put_multipart(&path)).map_err(store_error)?;
-            // It syncs the folders that it makes. One that another upload has just made may not be
-            // durable yet, and with it everything in it.
+            // object_store syncs the folders that it creates. A folder that another upload has just created may not be
+            // durable yet, nor everything in it.
             sync_folder(&root).map_err(disk_error)?;
             Ok(upload)
         });
@@ -80,7 +80,7 @@ impl Blobs for LocalBlobs {
         if range.start > range.end || range.end > found.meta.size {
             return Err(misuse_error("a range that does not lie within the blob"));
         }
-        // Its own stream reads 8 KiB at a time.
+        // object_store's own stream reads 8 KiB at a time.
         let GetResultPayload::File(file, _) = found.payload else {
             return Err(misuse_error("object_store opened no file"));
         };
@@ -122,18 +122,18 @@ impl Blobs for LocalBlobs {
     }
 }
 
-/// A staging file. object_store gives it the name of the blob at the end, and removes it when this
-/// is dropped before. Should the very last step fail, it stays for `delete_unfinished_uploads`.
+/// An upload into a staging file. object_store renames the file to the blob's name at the end, and removes it if the
+/// upload is dropped before. If the last step fails, the file stays for `delete_unfinished_uploads`.
 struct LocalUpload {
-    /// There until it is finished or aborted.
+    /// `None` once the upload is finished or aborted.
     upload: Option<Box<dyn MultipartUpload>>,
     buffer: PutPayloadMut,
-    /// Whether a piece was not written, or nobody waited until it was: there may be a hole.
+    /// Whether a write failed or was cancelled: the file may have a gap.
     is_broken: bool,
 }
 
 impl LocalUpload {
-    /// Waits until the piece is written: that is what slows a fast sender down.
+    /// Writes the buffered piece and waits until it is written, which slows a fast sender down.
     async fn flush(&mut self) -> Result<(), StoreError> {
         self.is_broken = true;
         let piece = std::mem::replace(&mut self.buffer, empty_buffer()).freeze();
@@ -145,7 +145,7 @@ impl LocalUpload {
     }
 
     fn check(&self) -> Result<(), StoreError> {
-        if self.is_broken { Err(misuse_error("an upload went on after a write that failed")) } else { Ok(()) }
+        if self.is_broken { Err(misuse_error("an upload continued after a failed write")) } else { Ok(()) }
     }
 }
 
@@ -154,8 +154,8 @@ impl BlobUpload for LocalUpload {
     async fn write(&mut self, mut bytes: Bytes) -> Result<(), StoreError> {
         self.check()?;
         while !bytes.is_empty() {
-            let room = PIECE_SIZE.saturating_sub(self.buffer.content_length());
-            self.buffer.extend_from_slice(&bytes.split_to(room.min(bytes.len())));
+            let free = PIECE_SIZE.saturating_sub(self.buffer.content_length());
+            self.buffer.extend_from_slice(&bytes.split_to(free.min(bytes.len())));
             if self.buffer.content_length() >= PIECE_SIZE {
                 self.flush().await?;
             }
@@ -183,11 +183,11 @@ impl BlobUpload for LocalUpload {
 }
 
 impl Drop for LocalUpload {
-    /// object_store leaves the removal to the current runtime, which does not come to it any more
-    /// when it is about to end. Where there is no runtime, the file is removed at once.
+    /// Drops the upload on a separate thread. object_store leaves the removal of the file to the current runtime, which
+    /// no longer runs it when it is about to end. Without a runtime, object_store removes the file at once.
     fn drop(&mut self) {
         if let Some(upload) = self.upload.take() {
-            // Without a thread it is dropped here.
+            // If no thread can be started, the upload is dropped here.
             let _ = std::thread::Builder::new().spawn(move || drop(upload));
         }
     }
@@ -198,7 +198,7 @@ fn empty_buffer() -> PutPayloadMut {
 }
 
 struct LocalChunks {
-    /// Away while it is read from.
+    /// `None` while a read runs.
     file: Option<File>,
     next: Range<u64>,
 }
@@ -209,7 +209,7 @@ impl Chunks for LocalChunks {
         if self.next.is_empty() {
             return Ok(None);
         }
-        let mut file = self.file.take().ok_or_else(|| misuse_error("a read went on after one that failed"))?;
+        let mut file = self.file.take().ok_or_else(|| misuse_error("a read continued after a failed one"))?;
         let (start, left) = (self.next.start, self.next.end - self.next.start);
         let (file, piece) = blocking(move || {
             let mut piece = Vec::with_capacity(usize::try_from(left).unwrap_or(PIECE_SIZE).min(PIECE_SIZE));
@@ -228,14 +228,14 @@ impl Chunks for LocalChunks {
 }
 
 struct LocalListing {
-    /// Away while it goes on.
+    /// `None` while a page is read.
     walk: Option<Walk>,
 }
 
 #[async_trait]
 impl BlobListing for LocalListing {
     async fn next(&mut self) -> Result<Vec<StoredBlob>, StoreError> {
-        let mut walk = self.walk.take().ok_or_else(|| misuse_error("a listing went on after a failure"))?;
+        let mut walk = self.walk.take().ok_or_else(|| misuse_error("a listing continued after a failure"))?;
         let (walk, blobs) = blocking(move || {
             let mut blobs = Vec::new();
             while blobs.len() < PAGE_SIZE
@@ -253,7 +253,7 @@ impl BlobListing for LocalListing {
     }
 }
 
-/// A file in one of the workspaces' folders.
+/// A file in a workspace's folder.
 struct Entry {
     /// `<workspace>/<file>`
     name: String,
@@ -261,12 +261,12 @@ struct Entry {
     changed_at: Timestamp,
 }
 
-/// Goes through the files of all workspaces' folders. object_store's own listing leaves out staging
-/// files, and fails for good at a folder that it may not read, as `lost+found` is one.
+/// An iterator over the files in all workspaces' folders. object_store's own listing omits staging files, and fails
+/// permanently at a folder that it may not read, such as `lost+found`.
 struct Walk {
     root: PathBuf,
     folders: Option<ReadDir>,
-    /// The folder that it is in, with its name.
+    /// The current folder: its name and its remaining files.
     files: Option<(String, ReadDir)>,
 }
 
@@ -280,7 +280,7 @@ impl Walk {
             if let Some((folder, files)) = &mut self.files {
                 if let Some(file) = files.next() {
                     let file = file?;
-                    // Whatever is gone by now need not be told about.
+                    // A file that was deleted meanwhile is omitted.
                     let Some(metadata) = if_present(file.metadata())? else { continue };
                     if let Some(name) = file.file_name().to_str()
                         && metadata.is_file()
@@ -309,13 +309,13 @@ impl Walk {
     }
 }
 
-/// The name of a folder that can have blobs in it: the first half of a key has the form of the second.
+/// Returns the name of a folder that can contain blobs. Both halves of a key have the same form.
 fn workspace_folder(name: &OsStr) -> Option<String> {
     let name = name.to_str()?;
     BlobKey::parse(&format!("{name}/{name}")).map(|_| name.to_owned())
 }
 
-/// Whether object_store has made this file to write a blob into it: it appends `#` and a number.
+/// Whether the file is a staging file of object_store, which appends `#` and a number to the key.
 fn is_staging(name: &str) -> bool {
     name.split_once('#').is_some_and(|(key, number)| {
         BlobKey::parse(key).is_some() && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
@@ -326,7 +326,7 @@ fn path_of(key: BlobKey) -> object_store::path::Path {
     key.to_string().into()
 }
 
-/// `None` when the file is not there any more.
+/// Returns `None` if the file does not exist any more.
 fn if_present<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     match found {
         Ok(found) => Ok(Some(found)),
@@ -335,23 +335,23 @@ fn if_present<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// `None` for a moment that no year of four digits has.
-fn timestamp(moment: SystemTime) -> Option<Timestamp> {
-    let millis = match moment.duration_since(UNIX_EPOCH) {
+/// Converts the time of a file; `None` if its year does not have four digits.
+fn timestamp(time: SystemTime) -> Option<Timestamp> {
+    let millis = match time.duration_since(UNIX_EPOCH) {
         Ok(since) => i64::try_from(since.as_millis()).ok()?,
         Err(before) => -i64::try_from(before.duration().as_millis()).ok()?,
     };
     Timestamp::from_millis(millis)
 }
 
-/// Makes a folder and those above it, so that they outlive a loss of power.
+/// Creates a folder and its missing parents, so that they survive a power failure.
 fn create_durably(folder: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
     std::fs::create_dir_all(folder)?;
     missing.into_iter().filter_map(Path::parent).try_for_each(sync_folder)
 }
 
-/// Makes the names in a folder durable. Only Unix can.
+/// Makes the names in a folder durable, which is only possible on Unix.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

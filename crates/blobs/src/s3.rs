@@ -1,14 +1,14 @@
-//! Blobs as objects in a bucket that speaks S3.
+//! Blobs as objects in an S3-compatible bucket.
 //!
-//! Where requests run: reqwest hands a connection to the runtime of whoever opens it, and then keeps
-//! it in one pool for all. A request of a worker would travel on a connection that another worker
-//! drives between its own calls, or does not drive any more. So all requests run on the runtime that
-//! the storage was opened in, and callers on any runtime wait for the outcome. object_store has a
-//! connector for that, which takes in a whole answer however slowly it is read; here a sender waits.
+//! Runtime: all requests run on the runtime in which the storage was opened, and callers on any runtime wait for the
+//! result. reqwest binds a connection to the runtime that opens it, and then keeps it in one pool for all runtimes. So
+//! a request of one worker could use a connection that another worker drives only between its own requests, or does not
+//! drive any more. object_store has a connector for this, but it buffers a whole response however slowly it is read.
+//! Here the sender waits.
 //!
-//! Trust: reqwest asks the platform's verifier, which on Linux takes the certificates of the system
-//! (or of `SSL_CERT_FILE` and `SSL_CERT_DIR`), and uses the process's provider of cryptography.
-//! There must be some certificates even if no request is encrypted.
+//! Certificates: reqwest uses the platform's verifier, which on Linux reads the certificates of the system (or of
+//! `SSL_CERT_FILE` and `SSL_CERT_DIR`), and the process's cryptography provider. There must be some certificates even
+//! if no request is encrypted.
 
 use std::future::Future;
 use std::ops::Range;
@@ -37,34 +37,36 @@ use url::Url;
 
 use crate::errors::{SettingError, is_missing, misuse_error, store_error, task_error};
 
-/// The bytes of a part: S3 takes no smaller ones but the last.
+/// The size of a part. S3 accepts no smaller parts except the last.
 const PART_SIZE: usize = 5 * 1024 * 1024;
 
-/// How much memory the bytes of a part are gathered in at a time.
+/// The size of the memory blocks that buffer a part.
 const BLOCK_SIZE: usize = 64 * 1024;
 
-/// How many uploads of this process hold bytes. The others wait for their turn.
+/// The number of uploads of this process that may buffer bytes at the same time. Others wait for a permit.
 static UPLOAD_PERMITS: Semaphore = Semaphore::const_new(8);
 
-/// How long an upload waits for its turn.
+/// How long an upload waits for a permit.
 const PERMIT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a connection may take.
+/// The time limit for opening a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long S3 may be silent: from the beginning of a request, its body included, and between two
-/// pieces of an answer. A part so needs 4 Mbit/s; `AWS_READ_TIMEOUT` sets another limit. There is no limit to a whole answer, which a slow reader may take long to fetch.
+/// How long S3 may be silent: from the start of a request, including its body, and between two chunks of a response.
+///
+/// A part therefore needs 4 Mbit/s; `AWS_READ_TIMEOUT` sets another limit. There is no limit for a whole response,
+/// because a slow reader may take long to fetch it.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long after its beginning a request may be tried again. With the two limits above, an S3 that
-/// cannot be reached is found out in about 7 seconds and one that is silent in about 10.
+/// How long after its start a request may be retried. With the two limits above, an S3 that is unreachable is detected
+/// in about 7 seconds, and one that is silent in about 10.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// A storage in a bucket, perhaps under a prefix. Nobody else may write there: objects whose keys
-/// object_store cannot express (`a//b`) make a listing fail.
+/// A blob storage in a bucket, optionally under a prefix. Nothing else may write there: objects whose keys object_store
+/// cannot express (`a//b`) make a listing fail.
 ///
-/// What uploads leave unfinished when the process is killed can be seen by nobody and is paid for
-/// all the same. It goes away by a lifecycle rule of the bucket (`AbortIncompleteMultipartUpload`).
+/// Uploads that are unfinished when the process is killed are invisible, but billed. A lifecycle rule of the bucket
+/// deletes them (`AbortIncompleteMultipartUpload`).
 #[derive(Debug, Clone)]
 pub struct S3Blobs {
     store: Arc<AmazonS3>,
@@ -73,15 +75,15 @@ pub struct S3Blobs {
 }
 
 impl S3Blobs {
-    /// A storage at `s3://bucket` or `s3://bucket/prefix`, with credentials, region and endpoint from
-    /// the `AWS_…` variables among these. Without keys in them, a web identity, the container or the
-    /// machine is asked for some when they are needed. All requests run on the current runtime.
+    /// Opens the storage at `s3://bucket` or `s3://bucket/prefix`. Credentials, region and endpoint come from the
+    /// `AWS_…` variables in `environment`. Without keys in them, credentials are requested from a web identity, the
+    /// container or the machine when they are needed. All requests run on the current runtime.
     ///
     /// # Errors
-    /// The settings cannot be used. Whether S3 is there is not looked at.
+    /// The settings are invalid. Whether S3 is reachable is not checked.
     pub fn open(url: &str, environment: impl IntoIterator<Item = (String, String)>) -> Result<Self, StoreError> {
         let runtime = Handle::try_current().map_err(SettingError::Runtime)?;
-        // Another part of the process may have installed one, and then that one is used.
+        // If another part of the process has installed a provider, that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let (bucket, prefix) = parse_bucket_url(url)?;
         let client = ClientOptions::new()
@@ -95,7 +97,7 @@ impl S3Blobs {
         };
         let mut builder = AmazonS3Builder::new().with_client_options(client).with_retry(retry);
         for (name, value) in environment {
-            // Set to nothing is not set, as containers do it.
+            // An empty variable counts as not set, as is usual in containers.
             if name.starts_with("AWS_")
                 && !value.is_empty()
                 && let Ok(key) = name.to_ascii_lowercase().parse()
@@ -111,7 +113,7 @@ impl S3Blobs {
         }
         let store = builder
             .with_bucket_name(bucket)
-            // The request that deletes many at once is one that not every S3 knows.
+            // Not every S3 supports the request that deletes several objects.
             .with_disable_bulk_delete(true)
             .build()
             .map_err(SettingError::Variables)?;
@@ -123,7 +125,7 @@ impl S3Blobs {
     }
 }
 
-/// The bucket and the prefix that a URL names.
+/// Returns the bucket and the prefix of a URL.
 fn parse_bucket_url(url: &str) -> Result<(String, Path), SettingError> {
     let url = Url::parse(url).map_err(|_| SettingError::Url)?;
     let is_plain = url.scheme() == "s3"
@@ -144,7 +146,7 @@ impl Blobs for S3Blobs {
     }
 
     async fn create(&self, key: BlobKey, content_headers: &ContentHeaders) -> Result<Box<dyn BlobUpload>, StoreError> {
-        // The port's links say nothing about how a file is served, so that the object has to.
+        // Presigned URLs do not contain the response headers, so the object has to have them.
         let attributes = Attributes::from_iter([
             (Attribute::ContentType, content_headers.content_type.clone()),
             (Attribute::ContentDisposition, content_headers.content_disposition()),
@@ -162,7 +164,7 @@ impl Blobs for S3Blobs {
     }
 
     async fn read(&self, key: BlobKey, range: Option<Range<u64>>) -> Result<Option<Box<dyn Chunks>>, StoreError> {
-        // There is no way to ask for no bytes, other than not to ask for bytes.
+        // A request cannot have an empty range, so it is a HEAD request instead.
         let is_empty = range.as_ref().is_some_and(Range::is_empty);
         let range = range.filter(|range| !range.is_empty()).map(GetRange::Bounded);
         let options = GetOptions { range, head: is_empty, ..GetOptions::default() };
@@ -195,7 +197,7 @@ impl Blobs for S3Blobs {
             .list(Some(&self.prefix))
             .map_err(store_error)
             .try_filter_map(move |object| std::future::ready(Ok(stored_blob(&object, &prefix))))
-            // A page of S3's is there all at once.
+            // The objects of a page of S3 arrive together.
             .ready_chunks(1_000)
             .map(|page| page.into_iter().collect::<Result<Vec<_>, _>>());
         Box::new(ForwardedStream::new(&self.runtime, pages))
@@ -212,13 +214,13 @@ impl Blobs for S3Blobs {
         .await
     }
 
-    /// Always 0: this is for a lifecycle rule of the bucket.
+    /// Returns 0: unfinished uploads are deleted by a lifecycle rule of the bucket.
     async fn delete_unfinished_uploads(&self, _before: Timestamp) -> Result<u64, StoreError> {
         Ok(0)
     }
 }
 
-/// What an object is, when it is a blob.
+/// Converts an object to a blob; `None` if it is not a blob.
 fn stored_blob(object: &ObjectMeta, prefix: &Path) -> Option<StoredBlob> {
     let parts: Vec<_> = object.location.prefix_match(prefix)?.collect();
     let [workspace, attachment] = parts.as_slice() else { return None };
@@ -226,22 +228,22 @@ fn stored_blob(object: &ObjectMeta, prefix: &Path) -> Option<StoredBlob> {
     Some(StoredBlob { key, written_at: Timestamp::from_millis(object.last_modified.timestamp_millis())? })
 }
 
-/// An upload that becomes one put when it is no longer than a part, and several parts else.
+/// An upload: a single put if it fits into one part, else a multipart upload.
 struct S3Upload {
     store: Arc<AmazonS3>,
     runtime: Handle,
     path: Path,
     attributes: Attributes,
-    /// The right to hold bytes, from the first one on.
+    /// The permit to buffer bytes, held from the first byte on.
     permit: Option<SemaphorePermit<'static>>,
     buffer: PutPayloadMut,
     parts: Option<Box<dyn MultipartUpload>>,
-    /// Whether a part was not sent, or nobody waited until it was: there may be a hole.
+    /// Whether sending a part failed or was cancelled: the object may have a gap.
     is_broken: bool,
 }
 
 impl S3Upload {
-    /// Sends what has been gathered, and waits until it is there: that is what slows a fast sender down.
+    /// Sends the buffered part and waits until S3 has received it, which slows a fast sender down.
     async fn flush(&mut self) -> Result<(), StoreError> {
         self.is_broken = true;
         if self.parts.is_none() {
@@ -264,7 +266,7 @@ impl S3Upload {
     }
 
     fn check(&self) -> Result<(), StoreError> {
-        if self.is_broken { Err(misuse_error("an upload went on after a write that failed")) } else { Ok(()) }
+        if self.is_broken { Err(misuse_error("an upload continued after a failed write")) } else { Ok(()) }
     }
 }
 
@@ -278,12 +280,12 @@ impl BlobUpload for S3Upload {
             self.permit = Some(permit.map_err(|closed| StoreError::Fatal(closed.into()))?);
         }
         while !bytes.is_empty() {
-            // Only now is it known that this part is not the last.
+            // Only now is it certain that this part is not the last.
             if self.buffer.content_length() >= PART_SIZE {
                 self.flush().await?;
             }
-            let room = PART_SIZE.saturating_sub(self.buffer.content_length());
-            self.buffer.extend_from_slice(&bytes.split_to(room.min(bytes.len())));
+            let free = PART_SIZE.saturating_sub(self.buffer.content_length());
+            self.buffer.extend_from_slice(&bytes.split_to(free.min(bytes.len())));
         }
         Ok(())
     }
@@ -330,7 +332,7 @@ impl Drop for S3Upload {
     }
 }
 
-/// Undoes an upload whose caller is told about something else, or is not there any more.
+/// Aborts an upload whose caller gets another error or was cancelled.
 async fn abort_upload(mut parts: Box<dyn MultipartUpload>) {
     match parts.abort().await {
         Err(error) if !is_missing(&error) => {
@@ -344,10 +346,10 @@ fn empty_buffer() -> PutPayloadMut {
     PutPayloadMut::new().with_block_size(BLOCK_SIZE)
 }
 
-/// What comes out of a stream that is driven by another runtime, one item ahead of its reader.
+/// The items of a stream that runs on another runtime, one item ahead of its reader.
 struct ForwardedStream<T> {
     items: mpsc::Receiver<Result<T, StoreError>>,
-    /// Dropping it ends the task.
+    /// Dropping it aborts the task.
     task: JoinSet<()>,
 }
 
@@ -373,7 +375,7 @@ impl<T: Send + 'static> ForwardedStream<T> {
         if let Some(item) = self.items.recv().await {
             return item.map(Some);
         }
-        // A task that was cut off has not come to the end.
+        // A cancelled task has not reached the end of the stream.
         match self.task.join_next().await {
             Some(Err(error)) => Err(task_error(error)),
             _ => Ok(None),
@@ -395,7 +397,7 @@ impl BlobListing for ForwardedStream<Vec<StoredBlob>> {
     }
 }
 
-/// Runs a request on a runtime, and gives it up when nobody waits for it any more.
+/// Runs a request on a runtime, and cancels it if its caller is cancelled.
 async fn run_on<T: Send + 'static>(
     runtime: &Handle,
     request: impl Future<Output = Result<T, StoreError>> + Send + 'static,
@@ -404,7 +406,7 @@ async fn run_on<T: Send + 'static>(
     task.spawn_on(request, runtime);
     match task.join_next().await {
         Some(done) => done.map_err(task_error)?,
-        None => Err(misuse_error("a request was not begun")),
+        None => Err(misuse_error("a request was not started")),
     }
 }
 
@@ -413,7 +415,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_names_a_bucket_and_perhaps_a_prefix() {
+    fn a_url_names_a_bucket_and_optionally_a_prefix() {
         for (url, bucket, prefix) in [
             ("s3://bucket", "bucket", ""),
             ("s3://bucket/", "bucket", ""),

@@ -1,6 +1,6 @@
-//! What every storage for files must do, on a folder and on a bucket; then what is special to each.
+//! The tests of all blob storages, on a folder and on a bucket, and the tests of each one.
 
-// A test says what it expects by failing.
+// Tests panic when an expectation fails.
 #![expect(clippy::indexing_slicing, clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
@@ -28,10 +28,10 @@ const MIB: usize = 1024 * 1024;
 /// How long a condition is waited for.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A storage, and what can be told about it from outside.
+/// A storage under test, and direct access to its backend.
 struct Storage {
     blobs: Arc<dyn Blobs>,
-    place: Backend,
+    backend: Backend,
 }
 
 enum Backend {
@@ -42,7 +42,7 @@ enum Backend {
 impl Storage {
     fn local() -> Self {
         let folder = TempDir::new().unwrap();
-        Self { blobs: Arc::new(LocalBlobs::open(folder.path()).unwrap()), place: Backend::Folder(folder) }
+        Self { blobs: Arc::new(LocalBlobs::open(folder.path()).unwrap()), backend: Backend::Folder(folder) }
     }
 
     async fn s3() -> Self {
@@ -50,12 +50,12 @@ impl Storage {
         let prefix = format!("tests/{}", NUMBER.fetch_add(1, Ordering::SeqCst));
         let server = server().await;
         let blobs = S3Blobs::open(&server.url(&prefix), server.environment()).unwrap();
-        Self { blobs: Arc::new(blobs), place: Backend::Prefix(prefix) }
+        Self { blobs: Arc::new(blobs), backend: Backend::Prefix(prefix) }
     }
 
-    /// What uploads have left, apart from blobs.
-    async fn leftovers(&self) -> usize {
-        match &self.place {
+    /// Returns the number of unfinished uploads.
+    async fn unfinished_uploads(&self) -> usize {
+        match &self.backend {
             Backend::Folder(folder) => files(folder.path()).iter().filter(|file| file.contains('#')).count(),
             Backend::Prefix(prefix) => {
                 let (server, prefix) = (server().await, prefix.clone());
@@ -64,9 +64,9 @@ impl Storage {
         }
     }
 
-    /// Puts something beside the blobs.
+    /// Writes a foreign file or object next to the blobs.
     async fn put_foreign(&self, name: &str) {
-        match &self.place {
+        match &self.backend {
             Backend::Folder(folder) => {
                 let file = folder.path().join(name);
                 std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -108,16 +108,16 @@ impl Storage {
                 return keys;
             }
             for blob in some {
-                // Written in this run, give or take a clock.
+                // Written during this run, if the clocks differ by less than an hour.
                 let age = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis() as i64 - blob.written_at.millis();
                 assert!(age.abs() < 3_600_000, "{blob:?}");
-                assert!(keys.insert(blob.key.to_string()), "{blob:?} came twice");
+                assert!(keys.insert(blob.key.to_string()), "{blob:?} is listed twice");
             }
         }
     }
 }
 
-/// Starting it blocks the thread.
+/// Returns the shared S3 server. Its start blocks the thread.
 async fn server() -> &'static Server {
     tokio::task::spawn_blocking(Server::shared).await.unwrap()
 }
@@ -131,7 +131,7 @@ fn key(workspace: u32, attachment: u32) -> BlobKey {
     BlobKey::parse(&key).unwrap()
 }
 
-/// Bytes that tell where they are from.
+/// Returns bytes that depend on their position.
 fn content(size: usize) -> Vec<u8> {
     (0..size).map(|place| (place.wrapping_mul(2_654_435_761) >> 11) as u8).collect()
 }
@@ -219,12 +219,12 @@ async fn bytes_are_read_as_they_were_written(storage: Storage) {
         let key = key(1, number as u32);
         let content = content(size);
         storage.upload(key, &content, piece).await;
-        // Not compared in an assertion, which would print megabytes.
+        // `assert_eq!` would print megabytes.
         let read = storage.read(key, None).await.unwrap();
         assert_eq!(read.len(), size);
-        assert!(read == content, "{size} bytes in pieces of {piece} are others");
+        assert!(read == content, "{size} bytes in pieces of {piece} differ");
     }
-    assert_eq!(storage.leftovers().await, 0);
+    assert_eq!(storage.unfinished_uploads().await, 0);
 }
 
 async fn a_range_is_read_alone(storage: Storage) {
@@ -268,7 +268,7 @@ async fn an_aborted_upload_leaves_nothing(storage: Storage) {
         write(&mut *upload, &content(size), 100_000).await;
         upload.abort().await.unwrap();
         assert_eq!(storage.read(key(1, 1), None).await, None);
-        assert_eq!(storage.leftovers().await, 0);
+        assert_eq!(storage.unfinished_uploads().await, 0);
     }
     assert!(storage.listed().await.is_empty());
 }
@@ -276,9 +276,9 @@ async fn an_aborted_upload_leaves_nothing(storage: Storage) {
 async fn a_dropped_upload_leaves_nothing(storage: Storage) {
     let mut upload = storage.begin(key(1, 1)).await;
     write(&mut *upload, &content(11 * MIB), 100_000).await;
-    assert_eq!(storage.leftovers().await, 1);
+    assert_eq!(storage.unfinished_uploads().await, 1);
     drop(upload);
-    until(|| async { storage.leftovers().await == 0 }).await;
+    until(|| async { storage.unfinished_uploads().await == 0 }).await;
     assert!(storage.listed().await.is_empty());
 }
 
@@ -291,7 +291,7 @@ async fn a_blob_is_invisible_until_it_is_finished(storage: Storage) {
     upload.finish().await.unwrap();
     assert!(storage.read(key(1, 1), None).await.unwrap() == content);
     assert_eq!(storage.listed().await.len(), 1);
-    assert_eq!(storage.leftovers().await, 0);
+    assert_eq!(storage.unfinished_uploads().await, 0);
 }
 
 async fn a_listing_has_the_blobs_and_nothing_else(storage: Storage) {
@@ -318,7 +318,7 @@ async fn twenty_uploads_at_once_all_arrive(storage: Storage) {
         let storage = Arc::clone(&storage);
         uploads.push(tokio::spawn(async move {
             let size = if number % 7 == 0 { 6 * MIB } else { 300_000 } + number as usize;
-            // Half of them are a workspace's first, all at once.
+            // Half of the uploads are the first of their workspace, all at the same time.
             let key = key(number % 10, number);
             let content = content(size);
             storage.upload(key, &content, 50_000).await;
@@ -329,10 +329,10 @@ async fn twenty_uploads_at_once_all_arrive(storage: Storage) {
         upload.await.unwrap();
     }
     assert_eq!(storage.listed().await.len(), 20);
-    assert_eq!(storage.leftovers().await, 0);
+    assert_eq!(storage.unfinished_uploads().await, 0);
 }
 
-/// As the workers of the web server are: a runtime in one thread, which ends before the storage does.
+/// Callers like the workers of the web server: a single-threaded runtime, which ends before the storage does.
 async fn callers_may_be_on_another_runtime(storage: Storage) {
     let storage = Arc::new(storage);
     let content = content(6 * MIB);
@@ -344,7 +344,7 @@ async fn callers_may_be_on_another_runtime(storage: Storage) {
                 storage.upload(key(1, round), &content, 100_000).await;
                 assert!(storage.read(key(1, round), None).await.unwrap() == content);
                 assert_eq!(storage.listed().await.len(), round as usize + 1);
-                // One that is left in the middle, on a runtime that is about to end.
+                // An upload that is dropped unfinished, on a runtime that is about to end.
                 let mut upload = storage.begin(key(2, round)).await;
                 write(&mut *upload, &content, 100_000).await;
             });
@@ -352,11 +352,11 @@ async fn callers_may_be_on_another_runtime(storage: Storage) {
         tokio::task::spawn_blocking(move || std::thread::spawn(worker).join().unwrap()).await.unwrap();
     }
     assert!(storage.read(key(1, 0), None).await.unwrap() == content);
-    until(|| async { storage.leftovers().await == 0 }).await;
+    until(|| async { storage.unfinished_uploads().await == 0 }).await;
 }
 
 #[tokio::test]
-async fn a_folder_has_no_links_and_is_created_on_open() {
+async fn a_folder_has_no_presigned_urls_and_is_created_on_open() {
     let folder = TempDir::new().unwrap();
     let deep = folder.path().join("a/b");
     let blobs = LocalBlobs::open(&deep).unwrap();
@@ -380,7 +380,7 @@ async fn a_folder_that_cannot_be_used_is_unavailable() {
     assert!(is_unavailable(&blobs.create(key(1, 1), &content_headers()).await));
     assert!(is_unavailable(&blobs.read(key(1, 1), None).await));
 
-    // Cut off under a reader.
+    // The file is truncated while it is read.
     let mut upload = blobs.create(key(2, 1), &content_headers()).await.unwrap();
     upload.write(Bytes::from(content(MIB))).await.unwrap();
     upload.finish().await.unwrap();
@@ -394,7 +394,7 @@ async fn a_folder_that_cannot_be_used_is_unavailable() {
 #[tokio::test]
 async fn staging_files_are_removed_when_they_are_old() {
     let storage = Storage::local();
-    let Backend::Folder(folder) = &storage.place else { unreachable!() };
+    let Backend::Folder(folder) = &storage.backend else { unreachable!() };
     let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
     let before = Timestamp::from_millis(1_000_000_001).unwrap();
     let age = |name: String| -> PathBuf {
@@ -402,7 +402,8 @@ async fn staging_files_are_removed_when_they_are_old() {
         File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
         path
     };
-    // What a killed process leaves: there is no other way to keep what an upload has begun.
+    // Staging files as a killed process leaves them. They are written directly, because a dropped upload removes its
+    // own.
     for name in [format!("{}#1", key(1, 1)), format!("{}#12", key(2, 1))] {
         storage.put_foreign(&name).await;
         age(name);
@@ -442,20 +443,20 @@ async fn a_long_listing_comes_in_pieces() {
 async fn a_link_opens_the_file_without_credentials() {
     let storage = Storage::s3().await;
     assert_eq!(storage.blobs.service_name(), "s3");
-    // One put, and one in parts.
+    // A single put, and a multipart upload.
     for (number, size) in [(1, 10), (2, 6 * MIB)] {
         let content = content(size);
         storage.upload(key(1, number), &content, 100_000).await;
         let link = storage.blobs.presigned_url(key(1, number), Duration::from_secs(60)).await.unwrap().unwrap();
         assert!(link.contains("X-Amz-Expires=60"), "{link}");
-        let answer = reqwest::get(link).await.unwrap();
-        assert_eq!(answer.status(), 200);
-        assert_eq!(answer.headers()["content-type"], "image/png");
+        let response = reqwest::get(link).await.unwrap();
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "image/png");
         assert_eq!(
-            answer.headers()["content-disposition"],
+            response.headers()["content-disposition"],
             "inline; filename=\"_ber uns.png\"; filename*=UTF-8''%C3%BCber%20uns.png"
         );
-        assert!(answer.bytes().await.unwrap() == content);
+        assert!(response.bytes().await.unwrap() == content);
     }
 }
 
@@ -470,7 +471,7 @@ async fn a_nonexistent_bucket_is_not_a_missing_blob() {
 
 #[tokio::test]
 async fn an_unresponsive_s3_is_unavailable_in_time() {
-    // Nobody listens at the one; at the other nobody says a word.
+    // No process listens at the first address; the listener at the second never responds.
     let closed = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
     let silent = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     for address in [closed, silent.local_addr().unwrap()] {
@@ -495,14 +496,14 @@ async fn s3_status_codes_are_classified() {
     for (status, is_busy) in [("503 Slow Down", true), ("400 Bad Request", false), ("403 Forbidden", false)] {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
-        let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-        // It ends with the process.
+        let response = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        // The thread ends with the process.
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
                 let mut head = [0; 8_192];
                 let _ = stream.read(&mut head);
-                let _ = stream.write_all(answer.as_bytes());
+                let _ = stream.write_all(response.as_bytes());
             }
         });
         let blobs = S3Blobs::open("s3://bucket", environment(&format!("http://{address}"))).unwrap();
@@ -512,7 +513,7 @@ async fn s3_status_codes_are_classified() {
     }
 }
 
-/// An S3 that takes the parts of an upload and says, with a status of success, that it cannot put them together.
+/// Starts an S3 that accepts the parts of an upload and reports, with a success status, that it cannot assemble them.
 fn s3_with_late_errors() -> String {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
@@ -543,7 +544,7 @@ fn s3_with_late_errors() -> String {
         };
         write!(stream, "HTTP/1.1 200 OK\r\n{head}Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
     };
-    // It ends with the process.
+    // The thread ends with the process.
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             std::thread::spawn(move || serve(stream.unwrap()));
@@ -554,8 +555,7 @@ fn s3_with_late_errors() -> String {
 
 #[tokio::test]
 async fn an_s3_error_in_a_200_is_unavailable() {
-    // object_store keeps the type of this error to itself, so that its text is looked at: an update that words it otherwise
-    // fails here.
+    // object_store's type of this error is private, so its text is compared. Fails when an update changes the wording.
     let blobs = S3Blobs::open("s3://bucket", environment(&s3_with_late_errors())).unwrap();
     let mut upload = blobs.create(key(1, 1), &content_headers()).await.unwrap();
     let large = Bytes::from(vec![0; 6 * 1024 * 1024]);

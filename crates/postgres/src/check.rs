@@ -1,4 +1,4 @@
-//! What the service relies on, looked at once before it starts.
+//! Verifies the role and the settings of connections once before the service starts.
 
 use diesel::QueryableByName;
 use diesel::sql_types::{Array, Bool, Text};
@@ -10,7 +10,7 @@ use crate::connection::APPLICATION_NAME;
 use crate::pool::Pool;
 use crate::session::{NO_WORKSPACE, Session};
 
-/// The role of a session, what it could do beyond its job, and its settings, times in milliseconds.
+/// Selects the role of a session, its excess privileges, and its settings, with times in milliseconds.
 const INSPECT: &str = "
     SELECT current_user::text AS role,
            (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user) AS above_rules,
@@ -37,8 +37,9 @@ struct SessionProperties {
     settings: Vec<String>,
 }
 
-/// Returns whether the server waits for its disk. Fails when a connection of the pool is not what the service relies on: a pooler in between may
-/// have dropped the settings, or an operator given the role too much.
+/// Verifies the role and the settings of the pool's connections. Returns whether the server is durable (`fsync`).
+///
+/// Fails, for example, if a pooler in between has dropped the settings, or an operator has granted the role too much.
 pub(crate) async fn verify_connection(pool: &Pool, options: &PostgresOptions) -> Result<bool, StoreError> {
     let session = Session::autocommit(pool, NO_WORKSPACE).await?;
     let inspect = diesel::sql_query(INSPECT);
@@ -50,7 +51,7 @@ fn verify(inspected: &SessionProperties, options: &PostgresOptions) -> Result<bo
     let SessionProperties { role, above_rules, owner, open, settings } = inspected;
     let refused = Err;
     if *role != options.role {
-        return refused(format!("the connection works under the role {role}, and was asked to under {}", options.role));
+        return refused(format!("the connection uses the role {role} instead of {}", options.role));
     }
     if *above_rules {
         return refused(format!("the role {role} is a superuser or bypasses row-level security; it must not"));
@@ -65,7 +66,7 @@ fn verify(inspected: &SessionProperties, options: &PostgresOptions) -> Result<bo
     }
     let statement_timeout = options.statement_timeout.as_millis().to_string();
     let lock_timeout = options.lock_timeout().as_millis().to_string();
-    let asked = [
+    let expected = [
         ("statement_timeout", statement_timeout.as_str()),
         ("lock_timeout", lock_timeout.as_str()),
         ("idle_in_transaction_session_timeout", statement_timeout.as_str()),
@@ -74,10 +75,10 @@ fn verify(inspected: &SessionProperties, options: &PostgresOptions) -> Result<bo
         ("default_transaction_isolation", "read committed"),
     ];
     let mut found = settings.iter().map(String::as_str);
-    for (name, asked) in asked {
+    for (name, expected) in expected {
         let found = found.next().unwrap_or_default();
-        if found != asked {
-            return refused(format!("{name} is {found} on the connection, and was asked to be {asked}"));
+        if found != expected {
+            return refused(format!("{name} is {found} on the connection instead of {expected}"));
         }
     }
     Ok(found.next() == Some("on"))
@@ -88,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_that_is_not_as_asked_is_refused() {
+    fn a_connection_with_another_role_or_other_settings_is_rejected() {
         let options = PostgresOptions::new("postgres://localhost/roadmap");
         let settings = ["2000", "1500", "2000", "roadmap", "on", "read committed", "off"];
         let inspected = |setting: usize, value: &str| SessionProperties {
@@ -105,15 +106,15 @@ mod tests {
         assert_eq!(verify(&inspected(6, "off"), &options), Ok(false));
         assert_eq!(verify(&inspected(6, "on"), &options), Ok(true));
         for (setting, value, problem) in [
-            (0, "0", "statement_timeout is 0 on the connection, and was asked to be 2000"),
-            (1, "0", "lock_timeout is 0 on the connection, and was asked to be 1500"),
-            (2, "0", "idle_in_transaction_session_timeout is 0 on the connection, and was asked to be 2000"),
-            (3, "psql", "application_name is psql on the connection, and was asked to be roadmap"),
-            (4, "off", "synchronous_commit is off on the connection, and was asked to be on"),
+            (0, "0", "statement_timeout is 0 on the connection instead of 2000"),
+            (1, "0", "lock_timeout is 0 on the connection instead of 1500"),
+            (2, "0", "idle_in_transaction_session_timeout is 0 on the connection instead of 2000"),
+            (3, "psql", "application_name is psql on the connection instead of roadmap"),
+            (4, "off", "synchronous_commit is off on the connection instead of on"),
             (
                 5,
                 "serializable",
-                "default_transaction_isolation is serializable on the connection, and was asked to be read committed",
+                "default_transaction_isolation is serializable on the connection instead of read committed",
             ),
         ] {
             assert_eq!(verify(&inspected(setting, value), &options), Err(problem.to_owned()));

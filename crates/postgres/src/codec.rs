@@ -1,4 +1,4 @@
-//! Between columns and values: moments as `timestamptz`, which counts microseconds.
+//! Conversions between columns and values: timestamps as `timestamptz`, which counts microseconds.
 
 use diesel::data_types::PgTimestamp;
 use diesel::deserialize::{self, FromSql, FromSqlRow};
@@ -12,16 +12,16 @@ use uuid::Uuid;
 
 use crate::errors::inconsistent;
 
-/// Milliseconds from 1970-01-01, where timestamps begin, to 2000-01-01, where PostgreSQL's do.
+/// Milliseconds from the epoch of timestamps, 1970-01-01, to the epoch of PostgreSQL, 2000-01-01.
 const EPOCH: i64 = 946_684_800_000;
 
-/// A moment in a `timestamptz` column: milliseconds since 1970-01-01T00:00:00Z.
+/// A value of a `timestamptz` column: milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, AsExpression, FromSqlRow)]
 #[diesel(sql_type = Timestamptz)]
 pub(crate) struct TimestampColumn(i64);
 
 impl TimestampColumn {
-    /// The moment of a row. What PostgreSQL can keep reaches farther than what the model can.
+    /// Converts the value of a row to a timestamp. PostgreSQL's range is larger than that of the model.
     pub(crate) fn into_timestamp(
         self,
         table: &'static str,
@@ -47,12 +47,12 @@ impl FromSql<Timestamptz, Pg> for TimestampColumn {
 
 impl ToSql<Timestamptz, Pg> for TimestampColumn {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
-        let micros = (self.0 - EPOCH).checked_mul(1_000).ok_or("a moment is out of PostgreSQL's range")?;
+        let micros = (self.0 - EPOCH).checked_mul(1_000).ok_or("a timestamp is out of PostgreSQL's range")?;
         ToSql::<Timestamptz, Pg>::to_sql(&PgTimestamp(micros), &mut out.reborrow())
     }
 }
 
-/// The moment of a column that may be empty.
+/// Converts a nullable value of a row to a timestamp.
 pub(crate) fn optional_timestamp(
     timestamp: Option<TimestampColumn>,
     table: &'static str,

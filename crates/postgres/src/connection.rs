@@ -1,5 +1,4 @@
-//! How connections are made: every one with the same settings, encrypted unless the server is on
-//! this machine.
+//! Opens connections, all with the same settings, and encrypted unless the server is on this machine.
 
 use std::net::Ipv6Addr;
 use std::path::Path;
@@ -22,19 +21,19 @@ use uuid::Uuid;
 use crate::PostgresOptions;
 use crate::errors::ConnectError;
 
-/// How the sessions of the service are named on the server.
+/// The name of the service's sessions on the server.
 pub(crate) const APPLICATION_NAME: &str = "roadmap";
 
-/// A connection, and what is known of its session.
+/// A connection and the state of its session.
 pub(crate) struct PooledConnection {
     pub(crate) connection: AsyncPgConnection,
-    /// The workspace that it has named for row-level security.
+    /// The workspace that the session has set for row-level security.
     pub(crate) workspace: Option<Uuid>,
-    /// Whether it has prepared the statements about operation keys.
+    /// Whether the session has prepared the statements about operation keys.
     pub(crate) key_statements_prepared: bool,
 }
 
-/// Makes connections to one database.
+/// Opens connections to one database.
 #[derive(Clone)]
 pub(crate) struct Connector {
     config: Config,
@@ -43,7 +42,7 @@ pub(crate) struct Connector {
 }
 
 impl Connector {
-    /// Connections of the service: under its role and its time limits.
+    /// Creates a connector for the service, with its role and its time limits.
     pub(crate) fn new(options: &PostgresOptions) -> Result<Self, ConnectError> {
         let mut connector = Self::for_login(&options.url)?;
         let given = connector.config.get_options().map(ToOwned::to_owned).unwrap_or_default();
@@ -62,14 +61,14 @@ impl Connector {
         Ok(connector)
     }
 
-    /// Takes no longer than this to connect. Of several hosts each gets its share of the time, so that a
-    /// silent one leaves some to the next.
+    /// Sets the time limit for opening a connection. Several hosts share it equally, so that an unresponsive host
+    /// leaves time for the next.
     pub(crate) fn set_connect_timeout(&mut self, wait: Duration) {
         let hosts = u32::try_from(self.config.get_hosts().len()).unwrap_or(1).max(1);
         self.config.connect_timeout(wait / hosts);
     }
 
-    /// Connections of the login itself under the service's time limits, for a look at the database.
+    /// Creates a connector for inspections, with the login itself and the service's time limits.
     pub(crate) fn for_inspection(options: &PostgresOptions) -> Result<Self, ConnectError> {
         let mut connector = Self::for_login(&options.url)?;
         let given = connector.config.get_options().map(ToOwned::to_owned).unwrap_or_default();
@@ -79,19 +78,19 @@ impl Connector {
         Ok(connector)
     }
 
-    /// Connections of the login itself, without time limits: for migrations.
+    /// Creates a connector for migrations, with the login itself and without time limits.
     pub(crate) fn for_login(url: &str) -> Result<Self, ConnectError> {
         let ParsedUrl { mut config, encrypted, roots } = ParsedUrl::parse(url)?;
         let encrypted = encrypted.unwrap_or_else(|| !is_local(&config));
         config.ssl_mode(if encrypted { SslMode::Require } else { SslMode::Disable });
         config.application_name(APPLICATION_NAME);
-        // A peer that is gone without a word is noticed before anybody asks it something.
+        // Keepalives detect a vanished peer before the next statement is sent.
         config.keepalives_idle(Duration::from_secs(10));
         let tls = encrypted.then(|| tls_config(roots.as_deref().map(Path::new))).transpose()?;
         Ok(Self { config, tls, runtime: None })
     }
 
-    /// Connections that are driven by `runtime` instead of by whoever opens them.
+    /// Runs connections on `runtime` instead of the runtime that opens them.
     pub(crate) fn on_runtime(self, runtime: Handle) -> Self {
         Self { runtime: Some(runtime), ..self }
     }
@@ -127,7 +126,7 @@ impl Manager for Connector {
     }
 
     async fn recycle(&self, pooled: &mut PooledConnection, _: &Metrics) -> RecycleResult<ConnectError> {
-        // No question to the server: whether it has hung up is known here.
+        // No round trip: the client knows whether the server has closed the connection.
         if pooled.connection.is_broken() {
             return Err(RecycleError::message("the connection has ended"));
         }
@@ -135,29 +134,29 @@ impl Manager for Connector {
     }
 }
 
-/// A URL, parsed.
+/// A parsed database URL.
 struct ParsedUrl {
     config: Config,
-    /// Whether the URL asks for encryption; `None` when it does not say.
+    /// Whether the URL requires encryption; `None` if it does not specify this.
     encrypted: Option<bool>,
-    /// The file with the certificates to trust, when they are not the system's.
+    /// The file with the trusted certificates, if not those of the system.
     roots: Option<String>,
 }
 
 impl ParsedUrl {
-    /// Takes `sslmode` and `sslrootcert` out of the URL, and leaves the rest to the library. Encryption
-    /// here always comes with a look at the server's certificate and name, so that `require` means what
-    /// `verify-full` means elsewhere.
+    /// Parses `sslmode` and `sslrootcert` from the URL, and leaves the rest to the library. Encryption here always
+    /// includes the verification of the server's certificate and name, so `require` means what `verify-full` means
+    /// elsewhere.
     ///
-    /// No error shows anything that may be part of a password.
+    /// Errors contain nothing that may be part of a password.
     fn parse(url: &str) -> Result<Self, ConnectError> {
         Self::parse_unchecked(url)
             .map_err(|error| if is_ambiguous(url) { ConnectError::UrlRejected(AMBIGUOUS.to_owned()) } else { error })
     }
 
     fn parse_unchecked(url: &str) -> Result<Self, ConnectError> {
-        // To the library, the login ends at the first `@`, whatever comes before it: a `?` of a password
-        // begins no parameters.
+        // For the library, the login ends at the first `@`, whatever comes before it: a `?` in a password does not
+        // begin the parameters.
         let (login, place) = url.split_once('@').map_or((None, url), |(login, place)| (Some(login), place));
         let (address, query) = place.split_once('?').unwrap_or((place, ""));
         let (mut encrypted, mut roots, mut rest) = (None, None, Vec::new());
@@ -179,7 +178,7 @@ impl ParsedUrl {
         let login = login.map_or_else(String::new, |login| format!("{login}@"));
         let query = if rest.is_empty() { String::new() } else { format!("?{}", rest.join("&")) };
         let config: Config = format!("{login}{address}{query}").parse().map_err(ConnectError::Url)?;
-        // No such name is looked up: it would tell a name server what may be a password.
+        // Such a name is not resolved: it may be part of a password, which must not be sent to a name server.
         if config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(name) if name.contains('@'))) {
             return Err(ConnectError::UrlRejected(AMBIGUOUS.to_owned()));
         }
@@ -187,10 +186,10 @@ impl ParsedUrl {
     }
 }
 
-/// What is said about a URL whose parts may be others than was meant.
+/// The error for a URL whose parts may not be split as intended.
 const AMBIGUOUS: &str = "cannot be understood; in a user or a password `@` is written `%40`";
 
-/// Whether what the library takes for other parts of the URL may be the end of a password with an `@`.
+/// Whether parts of the URL, as the library splits it, may be the end of a password with an `@`.
 fn is_ambiguous(url: &str) -> bool {
     match url.split_once('@') {
         None => false,
@@ -198,7 +197,7 @@ fn is_ambiguous(url: &str) -> bool {
     }
 }
 
-/// Whether the server is on this machine: a socket, or a loopback address.
+/// Whether the server is on this machine: a Unix socket, or a loopback address.
 fn is_local(config: &Config) -> bool {
     config.get_hosts().iter().all(|host| match host {
         Host::Unix(_) => true,
@@ -208,7 +207,7 @@ fn is_local(config: &Config) -> bool {
     })
 }
 
-/// Trusts the certificates of a file, or those that the system trusts.
+/// Returns a configuration that trusts the certificates of a file, or those of the system.
 fn tls_config(file: Option<&Path>) -> Result<MakeRustlsConnect, ConnectError> {
     let mut roots = RootCertStore::empty();
     let certificates = match file {
@@ -219,7 +218,7 @@ fn tls_config(file: Option<&Path>) -> Result<MakeRustlsConnect, ConnectError> {
     };
     let (added, _) = roots.add_parsable_certificates(certificates);
     if added == 0 {
-        return Err(ConnectError::Certificates("there is none in it".into()));
+        return Err(ConnectError::Certificates("no certificate was found".into()));
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
@@ -230,11 +229,11 @@ fn tls_config(file: Option<&Path>) -> Result<MakeRustlsConnect, ConnectError> {
     Ok(MakeRustlsConnect::new(config))
 }
 
-/// What is encoded in a URL that is shown: all but what names of users, hosts and databases have.
+/// The characters to encode in a displayed URL: all except those of usual names of users, hosts and databases.
 const ENCODE_SET: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The URL without its password, for people to read: made of its parts as they are understood. When they
-/// cannot be told apart for sure, it is `postgres://…`.
+/// Returns the URL without its password, for display. It is composed of the parsed parts. If they cannot be
+/// distinguished with certainty, it is `postgres://…`.
 #[must_use]
 pub fn redacted(url: &str) -> String {
     redact(url).unwrap_or_else(|| "postgres://…".to_owned())
@@ -247,7 +246,7 @@ fn redact(url: &str) -> Option<String> {
     let ParsedUrl { config, .. } = ParsedUrl::parse(url).ok()?;
     let encoded = |part: &str| utf8_percent_encode(part, ENCODE_SET).to_string();
     let login = match config.get_user() {
-        // Then it is a password, too, or a whole address.
+        // Such a user contains a password or a whole address.
         Some(user) if user.contains([':', '/', '?', '=', '&', '#', ' ']) => return None,
         Some(user) => format!("{}@", encoded(user)),
         None => String::new(),
@@ -299,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn several_hosts_share_the_time_that_there_is_to_connect() {
+    fn several_hosts_share_the_connect_timeout() {
         for (hosts, seconds) in [("a", 12), ("a,b", 6), ("a,b,c", 4)] {
             let mut connector = Connector::for_login(&format!("postgres://{hosts}/roadmap?sslmode=disable")).unwrap();
             connector.set_connect_timeout(Duration::from_secs(12));
@@ -308,7 +307,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_connection_that_the_server_has_ended_is_not_used_again() {
+    async fn a_connection_that_the_server_has_closed_is_not_reused() {
         let server = roadmap_testkit::postgres::server();
         let connector = Connector::for_login(&server).unwrap();
         let mut pooled = connector.create().await.unwrap();
@@ -341,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_that_asks_for_something_else_is_refused() {
+    fn a_url_with_unsupported_parameters_is_rejected() {
         for (url, message) in [
             ("postgres://localhost/roadmap?sslmode=prefer", "has sslmode=prefer"),
             ("postgres://localhost/roadmap?nonsense=1", "not one that PostgreSQL's clients understand"),
@@ -354,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn passwords_are_for_the_server_only() {
+    fn redacted_urls_contain_no_password() {
         for (url, shown) in [
             (
                 "postgres://ann:s3cret@db.example.com:5432/roadmap?sslmode=require",
@@ -383,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_that_may_not_mean_what_it_says_is_not_shown() {
+    fn an_ambiguous_url_is_not_shown() {
         for url in [
             "postgres://ann:s3@cret@db/roadmap",
             "postgres://ann:s3@cret/x@db/roadmap",
@@ -405,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_that_cannot_be_used_is_refused_without_its_password() {
+    fn errors_about_urls_contain_no_password() {
         let chain = |url: &str| {
             let error = Connector::for_login(url).err().unwrap();
             let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
@@ -432,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_found_behind_any_password_and_decoded() {
+    fn parameters_after_any_password_are_parsed_and_decoded() {
         for (url, encrypted) in [
             ("postgres://ann:s3?cret@localhost/roadmap?sslmode=require", true),
             ("postgres://ann:s3?cret@db.example.com/roadmap?sslmode=disable", false),

@@ -1,4 +1,4 @@
-//! From diesel's errors to the domain's.
+//! Maps diesel's errors to the domain's.
 
 use std::time::Duration;
 
@@ -6,22 +6,22 @@ use diesel::result::{ConnectionError, DatabaseErrorKind, Error as DieselError};
 use roadmap_domain::error::StoreError;
 use thiserror::Error;
 
-/// What can go wrong between here and PostgreSQL, before a statement runs.
+/// An error before a statement runs.
 #[derive(Debug, Error)]
 pub enum ConnectError {
-    /// The URL cannot be understood.
+    /// The URL cannot be parsed.
     #[error("the database URL is not one that PostgreSQL's clients understand")]
     Url(#[source] tokio_postgres::Error),
-    /// The URL asks for something that this client does not do.
+    /// The URL has a parameter or value that this client does not support.
     #[error("the database URL {0}")]
     UrlRejected(String),
-    /// The certificates to trust cannot be read.
+    /// The trusted certificates cannot be read.
     #[error("the certificates to trust cannot be read")]
     Certificates(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The server cannot be reached, or sends this client away.
+    /// The server cannot be reached, or rejects the connection.
     #[error("the database server cannot be reached")]
     Unreachable(#[source] tokio_postgres::Error),
-    /// The connection was made and could not be used.
+    /// The connection was opened but cannot be set up.
     #[error("the connection to the database server cannot be set up")]
     Setup(#[from] ConnectionError),
 }
@@ -37,16 +37,16 @@ impl From<ConnectError> for StoreError {
     }
 }
 
-/// Sorts the failure of a statement that took so long, on connections with this `lock_timeout`.
+/// Classifies the failure of a statement that took this long, on a connection with this `lock_timeout`.
 ///
-/// Diesel tells a few kinds of failure apart and drops the code of the others. For those there are
-/// two signs: how long the statement took, for the server's own time limits, and the message, which
-/// is in English unless the server was told another language. A message that is not known is taken
-/// as our own fault, and reported as one.
+/// Diesel distinguishes a few kinds of errors and drops the SQLSTATE of all others. For these there are two
+/// indications: the duration of the statement, for the server's own time limits, and the message, which is in English
+/// unless the server is configured for another language. An unknown message is classified, and reported, as a defect of
+/// the service.
 pub(crate) fn store_error(error: DieselError, took: Duration, lock_timeout: Duration) -> StoreError {
     match &error {
-        // Names that clients choose are stored "on conflict do nothing": what is left are two units
-        // that took the same number at once.
+        // Names that clients choose are inserted with "on conflict do nothing". The remaining case is two concurrent
+        // units that took the same number.
         DieselError::DatabaseError(DatabaseErrorKind::SerializationFailure | DatabaseErrorKind::UniqueViolation, _) => {
             StoreError::Transient(error.into())
         }
@@ -71,20 +71,20 @@ pub(crate) fn store_error(error: DieselError, took: Duration, lock_timeout: Dura
     }
 }
 
-/// Whether the failure of a `COMMIT`, or of a statement that was sent just before it, is the server's word that the
-/// transaction was undone. Whatever else happens then, the transaction may be durable.
+/// Whether the failure of a `COMMIT`, or of a statement sent just before it, proves that the server rolled the
+/// transaction back. After any other failure, the transaction may be durable.
 pub(crate) fn is_definite_rollback(error: &DieselError) -> bool {
     match error {
         DieselError::DatabaseError(DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::UnableToSendCommand, _) => {
             false
         }
-        // A server that is stopped says so also behind the commit.
+        // A server that is being stopped also sends this after the commit.
         DieselError::DatabaseError(_, information) => !information.message().starts_with("terminating connection"),
         _ => false,
     }
 }
 
-/// Whether the message tells of the server's state and not of the statement.
+/// Whether the message is about the state of the server, not about the statement.
 fn is_temporary(message: &str) -> bool {
     [
         "canceling statement due to",
@@ -102,7 +102,7 @@ fn is_temporary(message: &str) -> bool {
     .any(|temporary| message.contains(temporary))
 }
 
-/// A value of a row that is not what was once written.
+/// Returns the error for a stored value that is invalid.
 pub(crate) fn inconsistent(table: &'static str, column: &'static str, row: impl ToString) -> StoreError {
     StoreError::Inconsistent { table, column, row: row.to_string() }
 }
@@ -155,7 +155,7 @@ mod tests {
             (Unknown, "deadlock detected", 1_200, "transient"),
             (Unknown, "canceling statement due to lock timeout", 1_000, "unavailable"),
             (Unknown, "canceling statement due to statement timeout", 2_000, "unavailable"),
-            // The same on a server that speaks German.
+            // The same from a server with German messages.
             (Unknown, "storniere Anfrage wegen Zeitüberschreitung der Sperre", 1_000, "unavailable"),
             (Unknown, "Sperre nicht verfügbar", 999, "fatal"),
             (Unknown, "terminating connection due to administrator command", 1, "unavailable"),
@@ -172,14 +172,14 @@ mod tests {
         }
     }
 
-    /// How the failure of a statement is sorted that took no time: by kind and message alone.
+    /// Classifies the failure of a statement that took no time: by kind and message alone.
     fn classified_by_message(error: DieselError) -> (String, StoreError) {
         let text = error.to_string();
         (text, store_error(error, Duration::ZERO, Duration::from_secs(3_600)))
     }
 
-    /// Whether the server itself, by way of tokio-postgres and diesel-async, says what is looked for. An update of these that
-    /// words it otherwise fails here.
+    /// The messages in `store_error` are those of the server, as tokio-postgres and diesel-async return them. Fails
+    /// when an update changes their wording.
     #[tokio::test]
     async fn temporary_errors_of_postgres_are_known() {
         use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection};
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(text, "canceling statement due to lock timeout");
         assert!(matches!(classified, StoreError::Unavailable(_)), "{classified:?}");
 
-        // Each waits for what the other one has.
+        // A deadlock: each waits for the lock of the other.
         for connection in [&mut one, &mut two] {
             connection.batch_execute("SET lock_timeout = 0; SET deadlock_timeout = '10ms'").await.unwrap();
         }

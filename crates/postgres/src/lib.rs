@@ -1,17 +1,16 @@
-//! The server store: PostgreSQL, reached through diesel-async, for many processes on one database.
+//! The server store: PostgreSQL, accessed through diesel-async, for several processes on one database.
 //!
-//! - Connections come from pools and are all set up alike (`connection.rs`). Writes share one pool;
-//!   each worker of the web server reads through a small one of its own ([`PostgresReader`]).
-//! - A unit of work is a transaction. What it needs to begin travels with its first statement, its
-//!   saved answer with its commit (`unit.rs`).
-//! - A connection that was left in the middle of something is closed, never given back
-//!   (`session.rs`).
-//! - The service's role owns nothing. Row-level security shows each session the rows of the one
-//!   workspace that it has named.
+//! - Connections come from pools and all have the same settings (`connection.rs`). Writes share one pool; each worker
+//!   of the web server reads through its own small pool ([`PostgresReader`]).
+//! - A unit of work is a transaction. Its `BEGIN` and the claim of its operation key are sent with its first statement,
+//!   its saved response with its commit (`unit.rs`).
+//! - A connection with an unfinished statement or transaction is closed, never returned to its pool (`session.rs`).
+//! - The service's role owns nothing. Row-level security limits each session to the rows of the one workspace that it
+//!   has set.
 //!
-//! Not here: any decision. What two stores would both decide belongs to the domain.
+//! Not here: business rules. A rule that both stores would need belongs to the domain.
 //!
-//! Invariant: every statement about a workspace's rows has its `workspace_id` in it.
+//! Invariant: every statement on the rows of a workspace contains its `workspace_id`.
 
 mod check;
 mod codec;
@@ -49,34 +48,35 @@ use crate::pool::Pool;
 use crate::reads::SingleFlight;
 use crate::session::Session;
 
-/// How many connections there are for what is neither a unit of work nor a list.
+/// The number of connections for statements that are neither in a unit of work nor lists.
 const AUXILIARY_CONNECTIONS: usize = 2;
 
-/// How many there are for mail, at most: a worker without mail uses one.
+/// The maximum number of connections for mail: a worker without mail uses one.
 const MAIL_CONNECTIONS: usize = 4;
 
-/// One connection of so many that read is added for searches.
+/// The number of reading connections for each connection for searches.
 const READERS_PER_SEARCH: usize = 4;
 
-/// Where the database is and how patient the store is.
+/// The URL of the database, the pool size and the time limits.
 #[derive(Clone)]
 pub struct PostgresOptions {
     /// `postgres://user:password@host:port/database?sslmode=…`
     pub url: String,
-    /// The role that statements run as: the login must be a member of it, and it may own nothing.
+    /// The role under which statements run. The login must be a member of it, and it must own nothing.
     pub role: String,
-    /// Whether the database itself keeps workspaces apart, too. All processes must agree.
+    /// Whether row-level security in the database separates workspaces as well. All processes must use the same value.
     pub row_security: bool,
-    /// How many connections write, and how many read.
+    /// The number of connections that write, and of those that read.
     pub pool_size: usize,
-    /// How long a call waits for a connection, a new one included.
+    /// How long a caller waits for a connection, including the time to open a new one.
     pub connection_wait: Duration,
-    /// How long the server works on one statement. It waits for a lock three quarters of that.
+    /// The server's time limit for one statement. Its time limit for a lock is three quarters of that.
     pub statement_timeout: Duration,
 }
 
 impl PostgresOptions {
-    /// The defaults for a database: the role `roadmap_service`, row-level security, 8 connections, 2 seconds of patience.
+    /// Returns the default options for a database: the role `roadmap_service`, row-level security, 8 connections, time
+    /// limits of 2 seconds.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
         Self {
@@ -93,21 +93,21 @@ impl PostgresOptions {
         self.statement_timeout * 3 / 4
     }
 
-    /// How long an answer is waited for here. Longer than the server works on a statement, so that
-    /// only a server that is silent is given up on.
+    /// How long the client waits for a response. This is longer than the server's time limit for a statement, so it is
+    /// only exceeded if the server does not respond at all.
     fn response_timeout(&self) -> Duration {
         self.statement_timeout + Duration::from_millis(500)
     }
 }
 
-/// The store: units of work, the directory, housekeeping. Clones share its connections.
+/// The PostgreSQL store: units of work, the directory and maintenance. Clones share its connections.
 #[derive(Clone)]
 pub struct PostgresStore {
-    /// What units of work take their connections from.
+    /// The connections of units of work.
     units: Pool,
-    /// A few connections for what must not wait for them: who is calling, and whether the server is there.
+    /// Connections for statements that must not wait for units of work, such as authentication and health checks.
     auxiliary: Pool,
-    /// What workers take theirs from, so that mail never keeps a call waiting.
+    /// The connections of the mail workers, so that requests never wait for mail.
     mail: Pool,
     connector: Connector,
     options: Arc<PostgresOptions>,
@@ -115,13 +115,14 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// A store on a database whose schema is up to date ([`migrate()`]), after a look at whether its
-    /// connections are what the service relies on.
+    /// Opens a store on a database whose schema is up to date ([`migrate()`]), and verifies the role and the settings
+    /// of its connections.
     ///
-    /// Connections are driven by the current runtime, whoever uses them.
+    /// Connections run on the current runtime, whichever runtime uses them.
     ///
     /// # Errors
-    /// The database cannot be reached, or the role could see or change more than it may.
+    /// The database cannot be reached, the role has excess privileges, or a connection has other settings than
+    /// requested.
     pub async fn open(options: &PostgresOptions) -> Result<Self, StoreError> {
         let connector = Connector::new(options)?;
         let driven = connector.clone().on_runtime(Handle::current());
@@ -132,18 +133,19 @@ impl PostgresStore {
         Ok(Self { units, auxiliary, mail, connector, options: Arc::new(options.clone()), durable })
     }
 
-    /// Whether a crash of the server's machine loses nothing that was acknowledged (`fsync`).
+    /// Whether acknowledged commits survive a crash of the server's machine (`fsync`).
     #[must_use]
     pub fn is_durable(&self) -> bool {
         self.durable
     }
 
-    /// What reads, with `connections` of its own and a quarter as many for searches. They are driven
-    /// by the runtime that first uses them: a thread that serves calls and drives its connections
-    /// itself wakes no other.
+    /// Creates a reader with `connections` of its own, and a quarter as many for searches.
+    ///
+    /// Connections run on the runtime that first uses them. A worker thread that drives its own connections wakes no
+    /// other thread.
     ///
     /// # Errors
-    /// The pool cannot be set up.
+    /// The pools cannot be created.
     pub fn reader(&self, connections: usize) -> Result<PostgresReader, StoreError> {
         let pool = Pool::new(self.connector.clone(), connections, &self.options)?;
         let searches = Pool::new(self.connector.clone(), connections / READERS_PER_SEARCH, &self.options)?;
@@ -165,14 +167,14 @@ impl ConnectionPools for PostgresStore {
     }
 }
 
-/// The lists and the search. Clones share their connections.
+/// The reader of lists and search results. Clones share its connections.
 #[derive(Clone)]
 pub struct PostgresReader {
     pool: Pool,
-    /// What looks for words takes its connections from these: a search costs many times what a list
-    /// costs, and those that wait are faster in turns than all at once (ADR 23).
+    /// The connections of searches. A search costs many times as much as a list, and searches that queue finish sooner
+    /// than searches that all run at once (ADR 23).
     searches: Pool,
-    /// What clients ask most often, and all alike.
+    /// Shares the results of the most frequent query, which is the same for all clients of a workspace.
     tracks: Arc<SingleFlight<Vec<Track>>>,
 }
 

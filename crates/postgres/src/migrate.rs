@@ -1,5 +1,4 @@
-//! The schema: its migrations are compiled in and run at start, and with them the rights of the
-//! role that the service works under.
+//! The schema migrations, compiled in and run at start, and the privileges of the service's role.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -23,21 +22,20 @@ use crate::roles;
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
-/// The advisory lock that migrations run under: the bytes of `roadmap`.
+/// The number of the advisory lock of migrations: the bytes of `roadmap`.
 const LOCK: i64 = 0x0072_6f61_646d_6170;
 
-/// Brings the schema and the role's rights up to date. Returns the versions of the migrations that
-/// were run.
+/// Migrates the schema, grants the role its privileges, and returns the versions of the applied migrations.
 ///
-/// One process at a time: another that starts meanwhile waits, and then finds nothing left to do.
-/// Each migration is a transaction; after a crash the next start goes on where this one ended. With
-/// nothing left to do, nothing is written, so that the login need not own the tables.
+/// One process migrates at a time. A process that starts meanwhile waits, and then has nothing left to do. Each
+/// migration is a transaction; after a crash, the next start continues with the next migration. If nothing is left to
+/// do, nothing is written, so the login need not own the tables.
 ///
 /// # Errors
 /// The database cannot be reached, the login may not change the schema, or a migration fails.
 pub async fn run(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
     let mut connection = connect_with_lock(options).await?;
-    // Before anything else: nothing is half done when an administrator is needed.
+    // First, so that nothing is half done if an administrator has to act.
     roles::ensure_role(&mut connection, &options.role).await?;
     let done = if missing_migrations(&mut connection).await?.is_empty() {
         Vec::new()
@@ -56,11 +54,11 @@ pub async fn run(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
     Ok(done)
 }
 
-/// The versions of the migrations that the database still lacks. Those that another process runs at the
-/// same time are among them.
+/// Returns the versions of the migrations that are not applied to the database, including those that another process is
+/// running.
 ///
 /// # Errors
-/// The database cannot be reached, or does not answer in time.
+/// The database cannot be reached, or does not respond in time.
 pub async fn pending_migrations(options: &PostgresOptions) -> Result<Vec<String>, StoreError> {
     inspect(options, async |connection| missing_migrations(connection).await).await
 }
@@ -71,10 +69,10 @@ struct ServerClock {
     clock: TimestampColumn,
 }
 
-/// The time on the server, by the login itself.
+/// Returns the server's time, read under the login itself.
 ///
 /// # Errors
-/// The database cannot be reached, or does not answer in time.
+/// The database cannot be reached, or does not respond in time.
 pub async fn server_time(options: &PostgresOptions) -> Result<Timestamp, StoreError> {
     inspect(options, async |connection| {
         let clock = diesel::sql_query("SELECT clock_timestamp() AS clock");
@@ -84,31 +82,30 @@ pub async fn server_time(options: &PostgresOptions) -> Result<Timestamp, StoreEr
     .await
 }
 
-/// Asks the database something by the login itself. It waits for no migration, and for nothing else longer
-/// than the service's time limits.
+/// Runs a query under the login itself. It waits for no migration, and no longer than the service's time limits.
 pub(crate) async fn inspect<T>(
     options: &PostgresOptions,
-    ask: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, StoreError>,
+    query: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     let connector = Connector::for_inspection(options)?;
-    // Two statements at most. The server ends them before, unless it is silent.
+    // At most two statements. The server cancels them earlier, unless it does not respond.
     let limit = options.connection_wait + options.response_timeout() * 2;
-    let asked = async { ask(&mut connector.connect().await?).await };
-    tokio::time::timeout(limit, asked).await.unwrap_or_else(|_| {
-        Err(StoreError::Unavailable(format!("the database server did not answer within {limit:?}").into()))
+    let queried = async { query(&mut connector.connect().await?).await };
+    tokio::time::timeout(limit, queried).await.unwrap_or_else(|_| {
+        Err(StoreError::Unavailable(format!("the database server did not respond within {limit:?}").into()))
     })
 }
 
-/// Undoes every migration, and with them all data. For checks of the migrations themselves.
+/// Reverts every migration, which deletes all data. For tests of the migrations.
 ///
 /// # Errors
-/// The database cannot be reached, or a migration cannot be undone.
+/// The database cannot be reached, or a migration cannot be reverted.
 pub async fn revert_all(options: &PostgresOptions) -> Result<(), StoreError> {
     let connection = connect_with_lock(options).await?;
     migrate(connection, |harness| harness.revert_all_migrations(MIGRATIONS).map(|_| ())).await?.1
 }
 
-/// A connection of the login that holds the lock, until it is dropped.
+/// Opens a connection of the login that holds the lock until it is dropped.
 async fn connect_with_lock(options: &PostgresOptions) -> Result<AsyncPgConnection, StoreError> {
     let mut connection = Connector::for_login(&options.url)?.connect().await?;
     connection.batch_execute(&format!("SELECT pg_advisory_lock({LOCK})")).await.map_err(map_error)?;
@@ -117,7 +114,7 @@ async fn connect_with_lock(options: &PostgresOptions) -> Result<AsyncPgConnectio
 
 type Harness = AsyncMigrationHarness<AsyncPgConnection>;
 
-/// Runs blocking work of the migration library on a connection, and gives the connection back.
+/// Runs blocking work of the migration library on a connection, and returns the connection.
 async fn migrate<T: Send + 'static>(
     connection: AsyncPgConnection,
     work: impl FnOnce(&mut Harness) -> Result<T, Box<dyn std::error::Error + Send + Sync>> + Send + 'static,
@@ -131,7 +128,7 @@ async fn migrate<T: Send + 'static>(
 }
 
 pub(crate) fn map_error(error: DieselError) -> StoreError {
-    // None of these statements takes long, but for those that wait for a lock, and then the message tells.
+    // These statements take long only when they wait for a lock, and then the message indicates that.
     store_error(error, Duration::ZERO, Duration::MAX)
 }
 
@@ -147,7 +144,7 @@ struct BoolRow {
     answer: bool,
 }
 
-/// As the library would tell, without its creating a table to tell from.
+/// Returns the same as the library's function, but without creating the table of migrations.
 async fn missing_migrations(connection: &mut AsyncPgConnection) -> Result<Vec<String>, StoreError> {
     let is_new = "SELECT to_regclass('__diesel_schema_migrations') IS NULL AS answer";
     let is_new: BoolRow = diesel::sql_query(is_new).get_result(connection).await.map_err(map_error)?;
@@ -163,7 +160,7 @@ async fn missing_migrations(connection: &mut AsyncPgConnection) -> Result<Vec<St
     Ok(known.filter(|version| !applied.contains(version)).collect())
 }
 
-/// Whether the role can do its work, which the newest table tells, and nothing to `workspaces` but read them.
+/// Whether the role has its privileges on the newest table, and may only read `workspaces`.
 async fn is_granted(connection: &mut AsyncPgConnection, role: &str) -> Result<bool, StoreError> {
     let granted = "SELECT coalesce((SELECT has_table_privilege(oid, 'outbox_audiences', 'INSERT')
                                      AND NOT has_table_privilege(oid, 'workspaces', 'INSERT, UPDATE, DELETE')
@@ -173,7 +170,7 @@ async fn is_granted(connection: &mut AsyncPgConnection, role: &str) -> Result<bo
     Ok(granted.answer)
 }
 
-/// Switches row-level security on or off, on the tables that are not as they should be.
+/// Switches row-level security on or off, on the tables where it is not in that state.
 async fn set_row_security(connection: &mut AsyncPgConnection, on: bool) -> Result<(), StoreError> {
     let (wrong, action) = if on { ("NOT relrowsecurity", "ENABLE") } else { ("relrowsecurity", "DISABLE") };
     let switch = format!(
@@ -191,8 +188,8 @@ async fn set_row_security(connection: &mut AsyncPgConnection, on: bool) -> Resul
     connection.batch_execute(&switch).await.map_err(map_error)
 }
 
-/// Gives the role what the service needs: to read and change rows. Workspaces are created by the login itself
-/// (ADR 25).
+/// Grants the role the privileges that the service needs: to read and change rows. Workspaces are created by the login
+/// itself (ADR 25).
 async fn grant(connection: &mut AsyncPgConnection, role: &str) -> Result<(), StoreError> {
     let rights = format!(
         "DO $$
@@ -209,8 +206,8 @@ async fn grant(connection: &mut AsyncPgConnection, role: &str) -> Result<(), Sto
     connection.batch_execute(&rights).await.map_err(|error| {
         StoreError::Fatal(
             format!(
-                "the role {role} cannot be given its rights ({error}); `roadmap migrate` with the login that owns the \
-                 tables does it"
+                "the role {role} cannot be granted its privileges ({error}); run `roadmap migrate` with the login that \
+                 owns the tables"
             )
             .into(),
         )

@@ -1,4 +1,4 @@
-//! The connections that are shared, and how long one is waited for.
+//! Connection pools with a limited wait.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use roadmap_domain::ports::PoolStatus;
 use crate::PostgresOptions;
 use crate::connection::Connector;
 
-/// Up to so many connections, made when they are needed.
+/// A pool of connections that are opened when they are needed, up to a maximum.
 #[derive(Clone)]
 pub(crate) struct Pool {
     connections: managed::Pool<Connector>,
     wait: Duration,
-    /// How long the answer to a statement is waited for.
+    /// How long the client waits for the response to a statement.
     pub(crate) response_timeout: Duration,
     /// How long the server waits for a lock.
     pub(crate) lock_timeout: Duration,
@@ -32,14 +32,14 @@ impl Pool {
         })
     }
 
-    /// How it stands, under this name.
+    /// Returns the status under this name.
     pub(crate) fn status(&self, name: &'static str) -> PoolStatus {
         let status = self.connections.status();
         let in_use = status.size.saturating_sub(status.available);
         PoolStatus { name, limit: status.max_size, open: status.size, in_use, waiting: status.waiting }
     }
 
-    /// A connection that nobody else uses.
+    /// Returns a connection for exclusive use.
     pub(crate) async fn get(&self) -> Result<Object<Connector>, StoreError> {
         match tokio::time::timeout(self.wait, self.connections.get()).await {
             Ok(Ok(connection)) => Ok(connection),

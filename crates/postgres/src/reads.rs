@@ -1,4 +1,4 @@
-//! What is read outside of units of work, one file per port.
+//! Reads outside of units of work, one file per port.
 
 mod directory;
 mod maintenance;

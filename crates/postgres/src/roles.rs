@@ -1,8 +1,8 @@
-//! The login and the role of the service: whether they are there, and what they could do beyond their job.
+//! The login and the role of the service: whether they exist, and which excess privileges they have.
 //!
-//! An administrator makes both (docs/operations.md). A login that may create roles does it itself, which
-//! suits a throw-away server: below version 16 it can also make itself a member of any role that is no
-//! superuser, and so run programs on the server's machine (`pg_execute_server_program`).
+//! An administrator creates both (docs/operations.md). A login that may create roles creates the role itself, which
+//! suits a disposable server: before version 16, it can also make itself a member of any role that is not a superuser,
+//! and so run programs on the server's machine (`pg_execute_server_program`).
 
 use diesel::QueryableByName;
 use diesel::sql_types::{Bool, Nullable, Text};
@@ -12,28 +12,28 @@ use roadmap_domain::error::StoreError;
 use crate::PostgresOptions;
 use crate::migrate::{inspect, map_error};
 
-/// Something about the roles that an administrator should change.
+/// A problem with the roles that an administrator should fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleProblem {
-    /// What is wrong.
+    /// The problem.
     pub found: String,
-    /// How an administrator fixes it: SQL, as far as SQL can.
+    /// The fix: SQL, as far as SQL suffices.
     pub fix: String,
 }
 
-/// What is wrong with the login and the role.
+/// The problems of the login and the role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleProblems {
-    /// The role is not there or the login no member of it, and `roadmap migrate` cannot change that.
+    /// The role does not exist or the login is not a member of it, and `roadmap migrate` cannot change that.
     pub missing: Option<RoleProblem>,
-    /// What they may do and the service does not need.
+    /// Privileges that they have and the service does not need.
     pub excess: Vec<RoleProblem>,
 }
 
-/// Looks at the login and the role without changing them.
+/// Inspects the login and the role without changing them.
 ///
 /// # Errors
-/// The database cannot be reached, or does not answer in time.
+/// The database cannot be reached, or does not respond in time.
 pub async fn role_problems(options: &PostgresOptions) -> Result<RoleProblems, StoreError> {
     inspect(options, async |connection| {
         let setup = RoleSetup::load(connection, &options.role).await?;
@@ -43,13 +43,14 @@ pub async fn role_problems(options: &PostgresOptions) -> Result<RoleProblems, St
     .await
 }
 
-/// What lets a login take a role. Since version 16 it can be a member and may not: whoever creates a role is.
+/// The privilege that a login needs to switch to a role. Since version 16, a member may lack it, as the creator of a
+/// role does.
 const MEMBERSHIP: &str =
     "CASE WHEN current_setting('server_version_num')::integer >= 160000 THEN 'SET' ELSE 'MEMBER' END";
 
 #[derive(QueryableByName)]
 struct RoleSetup {
-    /// The login, as SQL writes it.
+    /// The login, quoted for SQL.
     #[diesel(sql_type = Text)]
     login: String,
     #[diesel(sql_type = Bool)]
@@ -88,10 +89,11 @@ impl RoleSetup {
     }
 }
 
-/// Makes the role, and the login a member of it, unless they are; or says what an administrator has to run.
+/// Creates the role and makes the login a member of it, if necessary. If the login may not do so, the error contains
+/// the SQL for an administrator.
 ///
-/// Roles belong to all databases of a server, so that the lock of this one does not keep others from
-/// doing the same: who comes second finds it done.
+/// Roles belong to all databases of a server, and the migration lock to this one only. Another process may do the same
+/// at the same time; the second one finds it done.
 pub(crate) async fn ensure_role(connection: &mut AsyncPgConnection, role: &str) -> Result<(), StoreError> {
     let setup = RoleSetup::load(connection, role).await?;
     let Some(RoleProblem { found, fix }) = setup.problem(role) else { return Ok(()) };
@@ -125,8 +127,8 @@ pub(crate) async fn ensure_role(connection: &mut AsyncPgConnection, role: &str) 
         .map_err(|error| refused(format!("the login {login} could not change that ({error})")))
 }
 
-/// All roles that the login and the service's role are, or can become: of each its powers, and the member that
-/// it was given to. What is beyond a predefined role does not matter any more.
+/// Selects all roles that the login and the service's role are, or can become, each with its attributes and the member
+/// that it was granted to. Roles beyond a predefined role are not followed.
 const POWERS: &str = "
     WITH RECURSIVE start AS (
         SELECT oid FROM pg_roles WHERE rolname IN (session_user, $1)
@@ -150,7 +152,7 @@ const POWERS: &str = "
 struct Power {
     #[diesel(sql_type = Text)]
     role: String,
-    /// Whom it was given to; `None` for the login and the service's role themselves.
+    /// The member that it was granted to; `None` for the login and the service's role themselves.
     #[diesel(sql_type = Nullable<Text>)]
     member: Option<String>,
     #[diesel(sql_type = Bool)]
@@ -177,8 +179,8 @@ impl Power {
         let (found, fix) = match &self.member {
             None if self.is_superuser => (
                 format!("{role} is a superuser"),
-                "make a login that is none, as docs/operations.md (PostgreSQL) tells, let it own the database and its \
-                 tables, and use it in database_url"
+                "create a login that is not a superuser, as docs/operations.md (PostgreSQL) describes, let it own the \
+                 database and its tables, and use it in database_url"
                     .to_owned(),
             ),
             None if attributes.is_empty() => return None,

@@ -1,4 +1,4 @@
-//! Rows that several questions share, and how they become records.
+//! Row types that several queries share, and their conversion to records.
 
 use diesel::Queryable;
 use diesel::dsl::auto_type;
@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::codec::{TimestampColumn, optional_timestamp};
 use crate::schema::{api_keys, feature_requests, lanes, tracks, vote_tallies};
 
-/// Requests with their tally, their track and its lane.
+/// Feature requests with their vote tally, their track and its lane.
 #[auto_type]
 pub(crate) fn placed_requests() -> _ {
     feature_requests::table
@@ -34,7 +34,7 @@ pub(crate) fn placed_requests() -> _ {
         )
 }
 
-/// What a summary is read from.
+/// The columns of a feature request's summary.
 #[auto_type]
 pub(crate) fn summary_columns() -> _ {
     (
@@ -48,7 +48,7 @@ pub(crate) fn summary_columns() -> _ {
     )
 }
 
-/// The types of [`summary_columns()`], for statements that are written as SQL.
+/// The types of [`summary_columns()`], for statements written in SQL.
 pub(crate) type SummaryColumns = (SqlUuid, BigInt, Text, Text, Nullable<Text>, BigInt, Timestamptz);
 
 /// A row of [`summary_columns()`].
@@ -108,7 +108,7 @@ impl From<TrackRow> for Track {
     }
 }
 
-/// What a key is read from.
+/// The columns of an API key.
 #[auto_type]
 pub(crate) fn api_key_columns() -> _ {
     (

@@ -1,4 +1,4 @@
-//! A connection in the use of one call, and what it must be told before its first statement.
+//! Sessions: a connection in the use of one operation, and the statements that must precede its first one.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,57 +20,59 @@ use crate::connection::Connector;
 use crate::errors::{is_definite_rollback, store_error};
 use crate::pool::Pool;
 
-/// For what is asked before the workspace is known: no workspace's rows are seen.
+/// The workspace of sessions that do not know theirs yet: no workspace's rows are visible.
 pub(crate) const NO_WORKSPACE: WorkspaceId = WorkspaceId::new(Uuid::nil());
 
-/// Begins a transaction. Units wait for each other's locks and then look again: what they rely on is the
-/// level at which each statement sees what was committed before it, whatever the database's default is.
+/// Begins a transaction at the isolation level READ COMMITTED, whatever the database's default is. Units wait for each
+/// other's locks and then read again: they rely on each statement seeing everything that was committed before it.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
-/// What is sent ahead of the first statement, in the same round trip.
+/// The statements that are sent ahead of the first statement, in the same round trip.
 #[derive(Default)]
 struct Preamble {
-    /// Names the workspace. Not part of the transaction: undoing that would undo the name.
+    /// The statement that sets the workspace. It is not part of the transaction, whose rollback would undo it.
     name: Option<String>,
     /// Whether to begin the transaction.
     begin: bool,
 }
 
-/// A connection that works for one workspace. Dropping it gives the connection back, unless it is in
-/// the middle of something: then it is closed, and the server undoes what was begun.
+/// A connection that works for one workspace.
+///
+/// Dropping it returns the connection to its pool. If a statement or transaction is unfinished, the connection is
+/// closed instead, and the server rolls back.
 pub(crate) struct Session {
-    /// Only absent after [`Drop`] has taken it.
+    /// `None` only after [`Drop`] has taken it.
     pooled: Option<Object<Connector>>,
     workspace: Uuid,
-    /// What is sent ahead of the first statement, in the same round trip.
+    /// The statements that are still to be sent ahead of the first statement.
     preamble: Mutex<Preamble>,
-    /// Whether the session is in a state that the next call must not find it in.
+    /// Whether a statement or transaction is unfinished, so that the connection must not be reused.
     is_dirty: AtomicBool,
-    /// Whether there is a transaction, which must be ended.
+    /// Whether there is a transaction that must be ended.
     in_transaction: bool,
-    /// Whether a statement of the transaction has failed, so that the server has given it up.
+    /// Whether a statement of the transaction has failed, so that the server has aborted the transaction.
     failed: AtomicBool,
-    /// Whether the server did not answer in time: nothing more is asked of it.
+    /// Whether the server did not respond in time. No further statement is sent then.
     timed_out: AtomicBool,
     response_timeout: Duration,
     lock_timeout: Duration,
 }
 
 impl Session {
-    /// A session for single statements.
+    /// Opens a session for single statements.
     pub(crate) async fn autocommit(pool: &Pool, workspace: WorkspaceId) -> Result<Self, StoreError> {
         Self::open(pool, workspace.uuid(), false).await
     }
 
-    /// A session with a transaction, which is to be committed or rolled back.
+    /// Opens a session with a transaction, which must be committed or rolled back.
     pub(crate) async fn transaction(pool: &Pool, workspace: Uuid) -> Result<Self, StoreError> {
         Self::open(pool, workspace, true).await
     }
 
     async fn open(pool: &Pool, workspace: Uuid, in_transaction: bool) -> Result<Self, StoreError> {
         let mut pooled = pool.get().await?;
-        // The session names its workspace for row-level security, unless that is the one of the last
-        // call on this connection. What the server thinks is only known again when it has answered.
+        // The session sets its workspace for row-level security, unless the last session on this connection has set the
+        // same one. The setting on the server is unknown until the server has responded.
         let name =
             (pooled.workspace.take() != Some(workspace)).then(|| format!("SET roadmap.workspace_id = '{workspace}'"));
         Ok(Self {
@@ -86,20 +88,19 @@ impl Session {
         })
     }
 
-    /// The connection, to build statements on that [`Self::run`] runs.
+    /// Returns the connection, to build the statements that [`Self::run`] runs.
     pub(crate) fn connection(&self) -> Result<&AsyncPgConnection, StoreError> {
         let pooled = self.pooled.as_ref().ok_or_else(|| StoreError::Fatal("the session is over".into()))?;
         Ok(&pooled.connection)
     }
 
-    /// Runs a statement. The first one has the opening in front of it: both are sent before either
-    /// is answered.
+    /// Runs a statement. The preamble is sent ahead of the first one, without waiting for its response.
     pub(crate) async fn run<T: Send>(
         &self,
         statement: impl Future<Output = QueryResult<T>> + Send,
     ) -> Result<T, StoreError> {
         if self.timed_out.load(Ordering::SeqCst) {
-            return Err(StoreError::Unavailable("the server has stopped answering".into()));
+            return Err(StoreError::Unavailable("the server has stopped responding".into()));
         }
         let Preamble { name, begin } = std::mem::take(&mut *self.preamble());
         let connection = self.connection()?;
@@ -109,7 +110,7 @@ impl Session {
                 None => Ok(()),
             }
         };
-        // Polled in this order, and so sent in it.
+        // Polled in this order, and therefore sent in this order.
         let begin = begin.then(|| BEGIN.to_owned());
         let opened = join(send(name), send(begin)).map(|(named, begun)| named.and(begun));
         let began = Instant::now();
@@ -128,13 +129,14 @@ impl Session {
         outcome.map_err(|error| self.record_failure(error, began.elapsed()))
     }
 
-    /// Takes note of a statement that failed after this time: the server has given the transaction up.
+    /// Records that a statement has failed after this time, so that the server has aborted the transaction, and
+    /// classifies its error.
     pub(crate) fn record_failure(&self, error: diesel::result::Error, took: Duration) -> StoreError {
         self.failed.store(true, Ordering::SeqCst);
         store_error(error, took, self.lock_timeout)
     }
 
-    /// Whether a statement has failed: the server answers no other one of the transaction.
+    /// Whether a statement has failed. The server then rejects all others of the transaction.
     pub(crate) fn has_failed(&self) -> bool {
         self.failed.load(Ordering::SeqCst)
     }
@@ -144,13 +146,13 @@ impl Session {
         self.lock_timeout
     }
 
-    /// Whether the connection has committed a last statement before, and so knows what a unit with an
-    /// operation key always sends.
+    /// Whether the connection has prepared the statements that every unit with an operation key sends. It has if it has
+    /// committed a last statement before.
     pub(crate) fn key_statements_prepared(&self) -> bool {
         self.pooled.as_ref().is_some_and(|pooled| pooled.key_statements_prepared)
     }
 
-    /// As [`Self::run`], for a statement that may find nothing.
+    /// As [`Self::run`], for a statement that may return no row.
     pub(crate) async fn run_optional<T: Send>(
         &self,
         statement: impl Future<Output = QueryResult<T>> + Send,
@@ -158,7 +160,7 @@ impl Session {
         self.run(statement.map(OptionalExtension::optional)).await
     }
 
-    /// Whether anything was sent yet.
+    /// Whether no part of the preamble is left to send.
     fn has_sent_preamble(&self) -> bool {
         let preamble = self.preamble();
         preamble.name.is_none() && !preamble.begin
@@ -169,14 +171,14 @@ impl Session {
         self.preamble.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the transaction durable, together with what a last statement does.
+    /// Commits the transaction, together with a last statement.
     pub(crate) async fn commit(
         mut self,
         last: Option<impl QueryFragment<Pg> + QueryId + Send>,
     ) -> Result<(), StoreError> {
         if *self.failed.get_mut() {
-            // The server would answer "rolled back", which is no error to it.
-            return Err(StoreError::Fatal("a unit was to be committed in which a statement had failed".into()));
+            // The server would roll back and report that as a success.
+            return Err(StoreError::Fatal("a unit with a failed statement cannot be committed".into()));
         }
         let has_last = last.is_some();
         if !has_last && !self.has_sent_preamble() {
@@ -192,8 +194,9 @@ impl Session {
             };
             let outcome = match last.map(|last| diesel_async::RunQueryDsl::execute(last, &mut first)) {
                 None => commit.await,
-                // If the last statement fails, the server undoes the transaction instead, and says so of
-                // that statement only. One that is not known yet is sent twice, and could be overtaken.
+                // If the last statement fails, the server rolls back instead of committing, and only that statement
+                // returns an error. A statement that is not prepared yet takes two round trips, and the COMMIT could
+                // overtake it.
                 Some(last) if at_once => {
                     let (last, committed) = join(last, commit).await;
                     last.and(committed)
@@ -224,12 +227,13 @@ impl Session {
         Ok(())
     }
 
-    /// Undoes the transaction.
+    /// Rolls the transaction back.
     pub(crate) async fn roll_back(self) -> Result<(), StoreError> {
         self.end_transaction("ROLLBACK").await
     }
 
-    /// When this fails, dropping the session closes the connection, which undoes the transaction too.
+    /// Ends the transaction. If this fails, dropping the session closes the connection, which rolls the transaction
+    /// back, too.
     async fn end_transaction(mut self, statement: &str) -> Result<(), StoreError> {
         if !self.has_sent_preamble() {
             return Ok(());
@@ -240,7 +244,7 @@ impl Session {
         Ok(())
     }
 
-    /// Takes note that the transaction has ended.
+    /// Records that the transaction has ended.
     fn mark_ended(&mut self) {
         self.is_dirty = AtomicBool::new(false);
         self.in_transaction = false;
@@ -251,7 +255,8 @@ impl Drop for Session {
     fn drop(&mut self) {
         let Some(mut pooled) = self.pooled.take() else { return };
         if *self.is_dirty.get_mut() {
-            // Given back, it would keep its locks, or answer the next call with this one's answer.
+            // A reused connection would keep its locks, or return the response to this session's statement to the next
+            // session.
             drop(Object::take(pooled));
         } else if self.preamble().name.is_none() {
             pooled.workspace = Some(self.workspace);
@@ -274,7 +279,7 @@ mod tests {
         level: String,
     }
 
-    /// Whatever level the connection has, as behind a pooler that drops the settings made at connect.
+    /// The connection has another default level, as behind a pooler that drops the settings made at connect.
     #[tokio::test(flavor = "multi_thread")]
     async fn a_transaction_names_its_isolation_level() {
         let database = Database::empty(&server());

@@ -1,9 +1,8 @@
-//! Statements written as SQL, for what diesel's query builder cannot say.
+//! Statements written in SQL, which diesel's query builder cannot express.
 
-/// Declares a statement with its parameters, which the SQL names in braces, and the types of the
-/// columns that it returns.
+/// Declares a statement: its parameters, which the SQL names in braces, and the types of the columns that it returns.
 ///
-/// It is prepared once per connection. Diesel's own `sql_query` would plan it anew at every call.
+/// The statement is prepared once per connection. Diesel's own `sql_query` would plan it again at every execution.
 macro_rules! statement {
     (
         $(#[$doc:meta])*
@@ -51,8 +50,8 @@ macro_rules! statement {
 }
 pub(crate) use statement;
 
-/// The member whom a note or comment is by, in a statement with the parameter `workspace`: the one with
-/// the address in this parameter, else the oldest.
+/// The SQL expression of a note's or comment's author, in a statement with the parameter `workspace`: the member with
+/// the address in the given parameter, else the oldest member.
 macro_rules! author {
     ($address:literal) => {
         concat!(

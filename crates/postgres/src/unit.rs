@@ -1,8 +1,8 @@
 //! The unit of work: a transaction, and the claim of its operation key.
 //!
-//! The claim costs no round trip. It travels with the unit's first statement, which then runs for
-//! nothing if the key has an answer: the unit's end undoes it and tells the answer. Whoever waits
-//! for the same key waits in that statement.
+//! The claim costs no round trip, because it is sent with the unit's first statement. If the key has a saved response,
+//! that statement runs in vain: the end of the unit rolls it back and returns the saved response. A unit that waits for
+//! the same key waits in that statement.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -27,19 +27,19 @@ use crate::session::Session;
 use crate::statement::statement;
 
 statement! {
-    /// Waits until nobody else has the lock, and takes it until the transaction ends.
+    /// Waits for the lock and takes it until the transaction ends.
     LockKey { number: i64 => BigInt } -> (),
     "SELECT pg_advisory_xact_lock({number})"
 }
 
 statement! {
-    /// The answer that was saved under a key.
+    /// Finds the response that was saved under a key.
     FindSavedResponse { workspace: Uuid => SqlUuid, key: String => Text } -> (Integer, Binary),
     "SELECT status, body FROM operations WHERE workspace_id = {workspace} AND operation_key = {key}"
 }
 
 statement! {
-    /// Saves an answer under a key.
+    /// Saves a response under a key.
     SaveResponse {
         workspace: Uuid => SqlUuid,
         key: String => Text,
@@ -51,7 +51,7 @@ statement! {
      VALUES ({workspace}, {key}, {status}, {body}, {at})"
 }
 
-/// An open unit.
+/// An open unit of work.
 pub(crate) struct PostgresUnit {
     session: Session,
     pub(crate) workspace: Uuid,
@@ -59,15 +59,15 @@ pub(crate) struct PostgresUnit {
     claim: Mutex<KeyClaim>,
 }
 
-/// What is known of the unit's operation key.
+/// The state of the claim of the unit's operation key.
 enum KeyClaim {
-    /// Nothing yet.
+    /// Not claimed yet.
     Pending,
-    /// Nobody has answered under it, and nobody will before the unit ends. Or there is no key.
+    /// The key has no saved response, and no other unit can save one before this unit ends. Or there is no key.
     Held,
-    /// It was used before.
+    /// The key has a saved response.
     Replay(SavedResponse),
-    /// Another process has it.
+    /// Another unit holds the key.
     Busy,
 }
 
@@ -76,7 +76,7 @@ impl PostgresUnit {
         self.session.connection()
     }
 
-    /// Runs a statement. The first one has the claim in front of it.
+    /// Runs a statement. The claim is sent ahead of the first one.
     pub(crate) async fn run<T: Send>(
         &self,
         statement: impl Future<Output = QueryResult<T>> + Send,
@@ -88,7 +88,7 @@ impl PostgresUnit {
         }
     }
 
-    /// As [`Self::run`], for a statement that may find nothing.
+    /// As [`Self::run`], for a statement that may return no row.
     pub(crate) async fn run_optional<T: Send>(
         &self,
         statement: impl Future<Output = QueryResult<T>> + Send,
@@ -102,16 +102,16 @@ impl PostgresUnit {
         statement: impl Future<Output = QueryResult<T>> + Send,
     ) -> Result<T, StoreError> {
         let (mut locking, mut looking) = (self.connection()?, self.connection()?);
-        // Whoever holds the lock is alone with the key. The look comes after the wait for it, so that
-        // it sees the answer of a unit that was waited for.
+        // Only the holder of the lock can use the key. The lookup runs after the lock was taken, so that it sees the
+        // saved response of a unit that was waited for.
         let lock = LockKey { number: lock_number(self.workspace, key) };
         let lock = lock.execute(&mut locking);
         let look = self.find_saved_response(key).get_result(&mut looking).map(OptionalExtension::optional);
         let at_once = self.session.key_statements_prepared();
         let began = Instant::now();
         let outcomes = async {
-            // What the connection does not know yet is sent twice, to be read and to be run, and what
-            // comes after it could overtake it in between.
+            // A statement that is not prepared yet takes two round trips, to prepare and to execute it. A statement
+            // sent after it could overtake it in between.
             Ok(if at_once { join3(lock, look, statement).await } else { (lock.await, look.await, statement.await) })
         };
         let (locked, saved, outcome) = self.session.run(outcomes).await?;
@@ -147,8 +147,8 @@ fn saved_response((status, body): (i32, Vec<u8>), key: &OperationKey) -> Result<
     Ok(SavedResponse { status, body })
 }
 
-/// The number of the lock that stands for a key: half of the name-based UUID (RFC 9562 section 5.5)
-/// of the key in its workspace. Two keys that share a number wait for each other for nothing.
+/// Returns the number of a key's advisory lock: half of the name-based UUID (RFC 9562 section 5.5) of the key in its
+/// workspace. Two keys with the same number wait for each other needlessly.
 fn lock_number(workspace: Uuid, key: &OperationKey) -> i64 {
     let (upper, _) = Uuid::new_v5(&workspace, key.as_str().as_bytes()).as_u64_pair();
     upper.cast_signed()
@@ -171,7 +171,7 @@ impl UnitOfWork for PostgresUnit {
         saved: Option<&SavedResponse>,
         at: Timestamp,
     ) -> Result<EndOutcome, StoreError> {
-        // A command that asked for nothing has not claimed its key either.
+        // A command without statements has not claimed its key yet.
         let is_pending = matches!(*self.claim(), KeyClaim::Pending);
         if is_pending && let Err(error) = self.run(ready(Ok(()))).await {
             return match self.rollback().await? {
@@ -179,11 +179,11 @@ impl UnitOfWork for PostgresUnit {
                 ended => Ok(ended),
             };
         }
-        let record = self.key.take().zip(saved).map(|(key, reply)| SaveResponse {
+        let record = self.key.take().zip(saved).map(|(key, response)| SaveResponse {
             workspace: self.workspace,
             key: key.as_str().to_owned(),
-            status: i32::from(reply.status),
-            body: reply.body.clone(),
+            status: i32::from(response.status),
+            body: response.body.clone(),
             at: at.into(),
         });
         self.session.commit(record).await?;
@@ -193,14 +193,14 @@ impl UnitOfWork for PostgresUnit {
     async fn rollback(self: Box<Self>) -> Result<EndOutcome, StoreError> {
         let claim = std::mem::replace(&mut *self.claim(), KeyClaim::Held);
         let ended = match (claim, &self.key) {
-            (KeyClaim::Replay(reply), _) => EndOutcome::Replay(reply),
+            (KeyClaim::Replay(response), _) => EndOutcome::Replay(response),
             (KeyClaim::Busy, _) => EndOutcome::KeyBusy,
             (KeyClaim::Pending, Some(_)) if self.session.has_failed() => {
-                let problem = "the server gave the unit up before it told whether the operation key was used";
+                let problem = "a statement failed before the server returned whether the operation key was used";
                 return Err(StoreError::Unavailable(problem.into()));
             }
             (KeyClaim::Pending, Some(key)) => {
-                // Nothing was asked yet, so that there is nothing but the answer to look for.
+                // No statement has run yet, so only the saved response is looked up.
                 let look = self.find_saved_response(key);
                 let saved = self.session.run_optional(look.get_result(&mut self.connection()?)).await?;
                 saved
@@ -210,8 +210,8 @@ impl UnitOfWork for PostgresUnit {
             }
             (KeyClaim::Pending | KeyClaim::Held, _) => EndOutcome::Applied,
         };
-        // A key that seemed to be busy may have been a server that is away: one that can still undo the
-        // unit is there.
+        // The server may have become unreachable while the unit waited for a busy key. A successful rollback shows that
+        // it is reachable.
         self.session.roll_back().await?;
         Ok(ended)
     }

@@ -1,4 +1,4 @@
-//! How much each workspace stores.
+//! The storage usage of workspaces.
 
 use std::time::Duration;
 
@@ -23,15 +23,15 @@ use crate::session::Session;
 use crate::statement::statement;
 use crate::{PostgresOptions, PostgresStore};
 
-/// How long the server may count the rows of a workspace. Nobody waits for it.
+/// The server's time limit for counting the rows of a workspace. No request waits for the count.
 const COUNT_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Bytes of records and of files, and when rows were counted.
+/// Bytes of records, bytes of files, and the time of the last count.
 type UsageColumns = (BigInt, BigInt, Nullable<Timestamptz>);
 type UsageRow = (i64, i64, Option<TimestampColumn>);
 
 statement! {
-    /// Adds to a workspace's total and returns it.
+    /// Adds to a workspace's usage and returns the new total.
     AddUsage { workspace: Uuid => SqlUuid, records: i64 => BigInt, files: i64 => BigInt } -> UsageColumns,
     "INSERT INTO workspace_usage (workspace_id, record_bytes, file_bytes) VALUES ({workspace}, {records}, {files})
      ON CONFLICT (workspace_id) DO UPDATE SET
@@ -41,8 +41,8 @@ statement! {
 }
 
 statement! {
-    /// Counts the rows of a workspace: bytes of records and of files. The length of a long text is known
-    /// without reading it.
+    /// Counts a workspace's usage from its rows: bytes of records and of files. PostgreSQL knows the length of a long
+    /// text without reading it.
     CountUsage {
         workspace: Uuid => SqlUuid,
         row_bytes: i64 => BigInt,
@@ -78,8 +78,8 @@ statement! {
 }
 
 statement! {
-    /// Replaces a workspace's total by a count, to which it adds what was added to the total since. Does
-    /// nothing when another count was faster.
+    /// Replaces a workspace's total with a new count, plus what was added to the total during the count. Does nothing
+    /// if another count has finished meanwhile.
     ReplaceUsage {
         workspace: Uuid => SqlUuid,
         records: i64 => BigInt,
@@ -139,7 +139,7 @@ impl UsageStore for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Counts over a connection of its own with a time limit of its own, which is closed afterwards.
+    /// Counts on a separate connection with its own time limit, which is closed afterwards.
     async fn count_usage(&self, workspace: WorkspaceId) -> Result<(i64, i64), StoreError> {
         let options = PostgresOptions { statement_timeout: COUNT_TIMEOUT, ..(*self.options).clone() };
         let pool = Pool::new(Connector::new(&options)?.on_runtime(Handle::current()), 1, &options)?;

@@ -1,4 +1,4 @@
-//! What a command does inside a unit of work, one file per port.
+//! Operations of commands inside a unit of work, one file per port.
 
 mod attachments;
 mod changelogs;

@@ -1,6 +1,6 @@
-//! The PostgreSQL store under the contract suite, on a database of its own for each case.
+//! The PostgreSQL store under the contract suite, with a separate database for each case.
 
-// A test says what it expects by failing.
+// Tests panic when an expectation fails.
 #![expect(clippy::expect_used, clippy::indexing_slicing, clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use uuid::Uuid;
 
 roadmap_testkit::contract_tests!(crate::fresh);
 
-/// A database with the schema and nothing else, to be copied.
+/// A database with only the schema, to be copied.
 async fn template() -> &'static Database {
     static TEMPLATE: OnceCell<Database> = OnceCell::const_new();
     TEMPLATE
@@ -76,7 +76,7 @@ impl Probe for DatabaseProbe {
     }
 }
 
-/// What the schema is made of, without the migrations' own table.
+/// Returns the parts of the schema, except the migrations' own table.
 fn schema(database: &Database) -> Vec<String> {
     let parts = "
         SELECT 'column ' || table_name || '.' || column_name || ' ' || data_type || ' ' || is_nullable || ' ' ||
@@ -105,7 +105,7 @@ async fn migrations_go_up_down_and_up_to_the_same_schema() {
     let options = PostgresOptions::new(&database.url);
     assert!(!pending_migrations(&options).await.unwrap().is_empty());
     assert!(!migrate(&options).await.unwrap().is_empty());
-    // What has nothing to do writes nothing: not even rights that are there already.
+    // Without pending migrations nothing is written, not even privileges that exist already.
     let written = || {
         database
             .rows("SELECT oid::text, xmin::text FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY oid")
@@ -140,7 +140,7 @@ async fn processes_that_start_at_once_migrate_once() {
 }
 
 #[tokio::test]
-async fn every_foreign_key_has_an_index_to_be_checked_by() {
+async fn every_foreign_key_has_an_index() {
     // The columns of each foreign key, in order, must start the columns of some index.
     let uncovered = "
         SELECT conrelid::regclass || ' ' || pg_get_constraintdef(key.oid) FROM pg_constraint AS key
@@ -160,25 +160,25 @@ async fn every_table_of_a_workspace_is_keyed_and_secured_by_it() {
          AND relname NOT IN ('__diesel_schema_migrations', 'workspaces') ORDER BY 1",
     );
     assert!(tables.len() >= 17, "{tables:?}");
-    // Row-level security, with one policy, which is about the workspace and nothing else.
-    let walled = list(
+    // Row-level security with one policy, which checks the workspace and nothing else.
+    let secured = list(
         "SELECT relname::text FROM pg_class JOIN pg_policy ON polrelid = pg_class.oid
          WHERE relrowsecurity AND polpermissive AND polcmd = '*' AND polroles = '{0}' AND polwithcheck IS NULL
          AND pg_get_expr(polqual, polrelid) = '(workspace_id = ( SELECT current_workspace() AS current_workspace))'
          GROUP BY relname HAVING count(*) = 1 ORDER BY 1",
     );
-    assert_eq!(walled, tables);
+    assert_eq!(secured, tables);
     // Every primary, unique and foreign key begins with the workspace.
-    let keys_of_others = list(
+    let keys_without_workspace = list(
         "SELECT conrelid::regclass || ' ' || pg_get_constraintdef(pg_constraint.oid) FROM pg_constraint
          JOIN pg_attribute ON attrelid = conrelid AND attnum = conkey[1]
          WHERE contype IN ('p', 'u', 'f') AND connamespace = 'public'::regnamespace AND attname <> 'workspace_id'
          AND conrelid::regclass::text NOT IN ('__diesel_schema_migrations', 'workspaces')",
     );
-    assert_eq!(keys_of_others, Vec::<String>::new());
+    assert_eq!(keys_without_workspace, Vec::<String>::new());
 }
 
-/// A login of its own with a database that belongs to it, and a name for a role that is not there.
+/// A login with its own database, and the name of a role that does not exist yet.
 struct Tenant {
     login: String,
     role: String,
@@ -196,14 +196,14 @@ impl Tenant {
         Self { login, role, database: Some(database), options }
     }
 
-    /// Does the administrator's part.
+    /// Creates the role, as an administrator does.
     fn make_role(&self) {
         let make = format!("CREATE ROLE {} NOLOGIN; GRANT {} TO {}", self.role, self.role, self.login);
         postgres::execute(&postgres::server(), &make).unwrap();
     }
 }
 
-/// An empty database that belongs to a login, and where the login finds it.
+/// Creates an empty database that belongs to a login, and returns its URL for that login.
 fn database_of(login: &str) -> (Database, String) {
     let database = Database::empty(&postgres::server());
     database.execute(&format!("ALTER SCHEMA public OWNER TO {login}"));
@@ -215,7 +215,7 @@ fn database_of(login: &str) -> (Database, String) {
 
 impl Drop for Tenant {
     fn drop(&mut self) {
-        // What a role owns or may do is gone with its database.
+        // A role's objects and privileges are deleted with its database.
         self.database = None;
         let roles = format!("DROP ROLE IF EXISTS {}; DROP ROLE IF EXISTS {}", self.role, self.login);
         let _ = postgres::execute(&postgres::server(), &roles);
@@ -229,7 +229,7 @@ async fn an_ordinary_login_migrates_and_serves_under_a_role_that_owns_nothing() 
     assert!(!migrate(&tenant.options).await.unwrap().is_empty());
     assert!(PostgresStore::open(&tenant.options).await.is_ok());
     assert_eq!(role_problems(&tenant.options).await.unwrap(), RoleProblems { missing: None, excess: vec![] });
-    // Neither the login itself nor an administrator may be what statements run as.
+    // Statements may run neither as the login itself nor as an administrator.
     for (role, message) in [(tenant.login.as_str(), "owns tables"), ("postgres", "permission denied")] {
         let options = PostgresOptions { role: role.to_owned(), ..tenant.options.clone() };
         assert!(error_message(PostgresStore::open(&options).await).contains(message), "{role}");
@@ -277,7 +277,7 @@ async fn workspaces_are_created_by_the_login_and_only_read_by_the_role() {
         let setting = Setting::parse("Acme", "https://acme.example").unwrap();
         let now = Timestamp::from_millis(0).unwrap();
         let inserted = unit.insert_workspace(&workspace, &setting, now).await?;
-        // The rest of the unit is the role's again: what it does is held to the workspace.
+        // The rest of the unit runs under the role again, limited to the workspace.
         assert_eq!(unit.first_track().await.unwrap(), None);
         unit.commit(None, now).await.unwrap();
         Ok::<_, StoreError>(inserted)
@@ -293,7 +293,7 @@ async fn workspaces_are_created_by_the_login_and_only_read_by_the_role() {
     assert_eq!(database.rows("SELECT by_role FROM seen"), [[Some(tenant.role.clone())]]);
     database.execute("DROP TRIGGER noted ON settings; DROP TABLE seen");
 
-    // A login that owns nothing cannot.
+    // A login that owns nothing cannot create workspaces.
     let member = format!("{}_member", tenant.login);
     database.execute(&format!("CREATE ROLE {member} LOGIN; GRANT {} TO {member}", tenant.role));
     let url = database.url.replace("postgres@", &format!("{member}@"));
@@ -305,7 +305,7 @@ async fn workspaces_are_created_by_the_login_and_only_read_by_the_role() {
     assert!(error_message(refused).starts_with(&problem));
     assert_eq!(database.rows("SELECT subdomain FROM workspaces"), [[Some("acme".to_owned())]]);
 
-    // Rights that an earlier version has given are taken away.
+    // Privileges that an earlier version has granted are revoked.
     database.execute(&format!("GRANT INSERT, UPDATE, DELETE ON workspaces TO {}", tenant.role));
     assert_eq!(migrate(&tenant.options).await.unwrap(), Vec::<String>::new());
     assert_eq!(rights(), "SELECT");
@@ -353,8 +353,8 @@ async fn excess_privileges_are_reported_with_the_sql_against_them() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn databases_of_one_server_that_are_migrated_at_once_share_the_role() {
-    // The role is the server's, and the lock of a migration is its database's. The login is no
-    // superuser, so that it must be made a member of the role, too.
+    // The role belongs to the server, and the migration lock to a database. The login is not a superuser, so it must
+    // become a member of the role, too.
     for round in 0..5 {
         let tenant = Tenant::new(&format!("at_once_{round}"), "CREATEROLE");
         let databases: Vec<(Database, String)> = (0..4).map(|_| database_of(&tenant.login)).collect();
@@ -384,12 +384,12 @@ async fn a_login_that_may_not_create_the_role_gets_the_sql_for_an_administrator(
             "the store failed: {found}, and the login {login} may not change that. An administrator runs: {fix}"
         );
         assert!(error_message(migrate(&tenant.options).await).starts_with(&expected), "{expected}");
-        // Nothing was begun.
+        // Nothing was changed.
         assert_eq!(database.rows("SELECT to_regclass('workspaces')"), [[None::<String>]]);
         assert_eq!(role_problems(&tenant.options).await.unwrap().missing, Some(RoleProblem { found, fix }));
         database.execute(run);
     }
-    // Which is then enough.
+    // The SQL is sufficient.
     assert_ne!(migrate(&tenant.options).await.unwrap(), Vec::<String>::new());
     let store = PostgresStore::open(&tenant.options).await.unwrap();
     assert_eq!(store.workspaces().await.unwrap(), []);
@@ -417,7 +417,7 @@ async fn it_writes_reads_and_searches_with_the_configured_connections() {
     let options = PostgresOptions { pool_size: 3, ..PostgresOptions::new(&database.url) };
     let store = PostgresStore::open(&options).await.unwrap();
     let pool = |name, limit, open| PoolStatus { name, limit, open, in_use: 0, waiting: 0 };
-    // One was needed for the look at how connections are set up.
+    // One connection was opened to verify the settings.
     assert_eq!(store.pools(), [pool("write", 3, 0), pool("auxiliary", 2, 1), pool("mail", 4, 0)]);
     for (connections, searches) in [(1, 1), (4, 1), (9, 2)] {
         let reader = store.reader(connections).unwrap();
@@ -429,13 +429,13 @@ async fn it_writes_reads_and_searches_with_the_configured_connections() {
 async fn server_time_and_durability_are_reported() {
     let database = template().await.copy();
     let options = PostgresOptions::new(&database.url);
-    let says = |query| database.rows(query)[0][0].clone().unwrap();
-    let clock = || says("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint").parse::<i64>().unwrap();
+    let value = |query| database.rows(query)[0][0].clone().unwrap();
+    let clock = || value("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint").parse::<i64>().unwrap();
     let before = clock();
     let reported = server_time(&options).await.unwrap().millis();
-    // One is rounded where the other is cut off.
+    // One is rounded, the other is truncated.
     assert!((before - 1..=clock() + 1).contains(&reported), "{before} {reported}");
-    assert_eq!(PostgresStore::open(&options).await.unwrap().is_durable(), says("SHOW fsync") == "on");
+    assert_eq!(PostgresStore::open(&options).await.unwrap().is_durable(), value("SHOW fsync") == "on");
     let cluster = Cluster::start(Durability::Full).unwrap();
     migrate(&PostgresOptions::new(cluster.url())).await.unwrap();
     assert!(PostgresStore::open(&PostgresOptions::new(cluster.url())).await.unwrap().is_durable());
@@ -450,9 +450,9 @@ async fn it_is_healthy_while_its_database_responds() {
     assert!(matches!(store.check().await, Err(StoreError::Unavailable(_))));
 }
 
-/// A worker's runtime that does nothing for a while does not stop the connections that it shares with others.
+/// An idle runtime of a worker does not stop the connections that it shares with others.
 #[test]
-fn shared_connections_run_on_the_runtime_that_has_opened_the_store() {
+fn shared_connections_run_on_the_runtime_that_opened_the_store() {
     let own = tokio::runtime::Runtime::new().unwrap();
     let database = own.block_on(async { template().await.copy() });
     let store = own.block_on(PostgresStore::open(&PostgresOptions::new(&database.url))).unwrap();
@@ -464,7 +464,7 @@ fn shared_connections_run_on_the_runtime_that_has_opened_the_store() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_unit_that_has_ended_gives_its_connection_back_and_one_that_is_dropped_does_not() {
+async fn an_ended_unit_returns_its_connection_and_a_dropped_unit_closes_it() {
     let database = template().await.copy();
     let store = PostgresStore::open(&PostgresOptions::new(&database.url)).await.unwrap();
     let open = || store.pools().iter().find(|pool| pool.name == "write").unwrap().open;
@@ -480,24 +480,24 @@ async fn a_unit_that_has_ended_gives_its_connection_back_and_one_that_is_dropped
     assert_eq!(done.first_track().await.unwrap(), None);
     done.commit(None, Timestamp::from_millis(0).unwrap()).await.unwrap();
     assert_eq!(open(), 1);
-    // What its transaction has done is undone by the server, once the connection is gone.
+    // The server rolls the transaction back once the connection is closed.
     let mut dropped = begin().await;
     assert_eq!(dropped.first_track().await.unwrap(), None);
     drop(dropped);
     assert_eq!(open(), 0);
-    // Nothing was asked, so that there is nothing to undo.
+    // No statement was sent, so there is nothing to roll back.
     drop(begin().await);
     assert_eq!(open(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn units_read_what_others_have_committed_whatever_the_database_s_default_is() {
+async fn units_run_at_read_committed_whatever_the_default_of_the_database_is() {
     let database = template().await.copy();
     let name = database.rows("SELECT current_database()")[0][0].clone().unwrap();
     for default in ["read uncommitted", "repeatable read", "serializable"] {
         database.execute(&format!("ALTER DATABASE {name} SET default_transaction_isolation = '{default}'"));
         assert_eq!(database.rows("SHOW transaction_isolation")[0][0].as_deref(), Some(default));
-        // Notes under which level a row of `workspaces` was written.
+        // Writes the isolation level into each new row of `workspaces`.
         database.execute(
             "CREATE OR REPLACE FUNCTION note_level() RETURNS trigger LANGUAGE plpgsql AS $$
              BEGIN NEW.subdomain := replace(current_setting('transaction_isolation'), ' ', '-'); RETURN NEW; END $$;
@@ -521,7 +521,7 @@ async fn units_read_what_others_have_committed_whatever_the_database_s_default_i
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_another_process_holds_for_too_long_is_busy_and_a_wait_that_was_cancelled_is_not() {
+async fn a_key_that_is_held_too_long_is_busy_and_a_cancelled_wait_is_unavailable() {
     let database = template().await.copy();
     let patient = PostgresOptions { statement_timeout: Duration::from_secs(60), ..PostgresOptions::new(&database.url) };
     let hasty = PostgresOptions { statement_timeout: Duration::from_millis(400), ..patient.clone() };
@@ -530,7 +530,7 @@ async fn a_key_that_another_process_holds_for_too_long_is_busy_and_a_wait_that_w
         let key = OperationKey::parse("k").unwrap();
         match store.begin(WorkspaceId::new(Uuid::from_u128(1)), key).await.unwrap() {
             BeginOutcome::Started(unit) => unit,
-            BeginOutcome::Replay(_) => panic!("a replay without an answer"),
+            BeginOutcome::Replay(_) => panic!("a replay without a saved response"),
         }
     };
     let mut holder = begin(&patient).await;
@@ -546,19 +546,19 @@ async fn a_key_that_another_process_holds_for_too_long_is_busy_and_a_wait_that_w
                      WHERE datname = current_database() AND wait_event = 'advisory'";
         let deadline = Instant::now() + Duration::from_secs(30);
         while database.rows(waits).is_empty() {
-            assert!(Instant::now() < deadline, "nobody waits");
+            assert!(Instant::now() < deadline, "no statement waits for the lock");
             tokio::task::yield_now().await;
         }
     };
     let (outcome, ()) = tokio::join!(cancelled.first_track(), cancel());
     assert!(outcome.is_err());
-    // Not a fault of the service's: whoever calls may try again.
+    // Not an error of the service: the caller may retry.
     assert!(matches!(cancelled.rollback().await, Err(StoreError::Unavailable(_))));
 
     holder.commit(None, Timestamp::from_millis(0).unwrap()).await.unwrap();
 }
 
-/// On the first use of a connection, where the answer's insert is sent twice and COMMIT could overtake it.
+/// On the first use of a connection, the insert of the response takes two round trips, and COMMIT could overtake it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_response_that_cannot_be_saved_rolls_back_its_unit() {
     let database = template().await.copy();
@@ -567,18 +567,18 @@ async fn a_response_that_cannot_be_saved_rolls_back_its_unit() {
     let id = WorkspaceId::new(Uuid::from_u128(1));
     let mut unit = match store.begin(id, OperationKey::parse("k").unwrap()).await.unwrap() {
         BeginOutcome::Started(unit) => unit,
-        BeginOutcome::Replay(_) => panic!("a replay without an answer"),
+        BeginOutcome::Replay(_) => panic!("a replay without a saved response"),
     };
     let workspace = Workspace { id, subdomain: Subdomain::parse("subdomain", "acme").unwrap() };
     let setting = Setting::parse("Acme", "https://acme.example").unwrap();
     let now = Timestamp::from_millis(0).unwrap();
     assert_eq!(unit.insert_workspace(&workspace, &setting, now).await.unwrap(), Insertion::Inserted);
-    let reply = SavedResponse { status: 299, body: Vec::new() };
-    assert!(unit.commit(Some(&reply), now).await.is_err());
+    let response = SavedResponse { status: 299, body: Vec::new() };
+    assert!(unit.commit(Some(&response), now).await.is_err());
     assert_eq!(database.rows("SELECT subdomain FROM workspaces"), Vec::<Vec<_>>::new());
 }
 
-/// The whole chain of an error.
+/// Returns the message of an error and of its causes.
 fn error_message<T>(outcome: Result<T, StoreError>) -> String {
     let error = outcome.err().expect("an error");
     let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
@@ -586,7 +586,7 @@ fn error_message<T>(outcome: Result<T, StoreError>) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_security_is_switched_by_its_setting_and_looked_at_before_serving() {
+async fn row_security_follows_its_setting_and_is_verified_at_open() {
     let database = template().await.copy();
     let count = || database.rows("SELECT count(*) FROM pg_class WHERE relrowsecurity")[0][0].clone().unwrap();
     let secured = count();
@@ -603,7 +603,7 @@ async fn row_security_is_switched_by_its_setting_and_looked_at_before_serving() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_encrypted_server_is_trusted_by_its_certificate_and_name_alone() {
+async fn an_encrypted_server_is_verified_by_its_certificate_and_name() {
     let issued = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let other = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -634,6 +634,6 @@ async fn an_encrypted_server_is_trusted_by_its_certificate_and_name_alone() {
         let message = error_message(PostgresStore::open(&options).await.map(|_| ()));
         assert!(message.contains(problem), "{}: {message}", options.url);
     }
-    // Without a word about it, a server on this machine is spoken to in the clear.
+    // By default, a connection to a server on this machine is not encrypted.
     assert!(PostgresStore::open(&at("localhost", "")).await.is_ok());
 }

@@ -1,4 +1,4 @@
-//! Between columns and values: ids as 16-byte blobs, moments as milliseconds.
+//! Conversions between columns and values: ids as 16-byte blobs, timestamps as milliseconds.
 
 use diesel::deserialize::{self, FromSql, FromSqlRow};
 use diesel::expression::AsExpression;
@@ -30,7 +30,7 @@ impl ToSql<Binary, Sqlite> for Id {
     }
 }
 
-/// The moment of a column of milliseconds.
+/// Converts a column of milliseconds to a timestamp.
 pub(crate) fn timestamp(
     millis: i64,
     table: &'static str,
@@ -40,7 +40,7 @@ pub(crate) fn timestamp(
     Timestamp::from_millis(millis).ok_or_else(|| inconsistent(table, column, row.0))
 }
 
-/// The moment of a column of milliseconds that may be empty.
+/// Converts a nullable column of milliseconds to a timestamp.
 pub(crate) fn optional_timestamp(
     millis: Option<i64>,
     table: &'static str,

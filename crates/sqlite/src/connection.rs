@@ -1,4 +1,4 @@
-//! How connections are made: every one with the same settings.
+//! Opens connections, all with the same settings.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 
 use crate::errors::{SqlError, is_temporary};
 
-/// Makes connections to one file.
+/// Opens connections to one database file.
 #[derive(Debug, Clone)]
 pub(crate) struct Connector {
     path: PathBuf,
@@ -21,27 +21,27 @@ impl Connector {
         Self { path: path.to_owned(), busy_timeout }
     }
 
-    /// A connection that may write.
+    /// Opens a connection that may write.
     pub(crate) fn open_writer(&self) -> Result<SqliteConnection, SqlError> {
         let mut connection = self.connect()?;
-        // The log is folded back after some 4,000 pages, so that few commits pay for it.
+        // A checkpoint about every 4,000 pages, so that few commits include one.
         connection.batch_execute("PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;")?;
         Ok(connection)
     }
 
-    /// A connection that cannot write, whatever it is asked.
+    /// Opens a connection that cannot write.
     pub(crate) fn open_reader(&self) -> Result<SqliteConnection, SqlError> {
         let mut connection = self.connect()?;
         connection.batch_execute("PRAGMA query_only = ON;")?;
         Ok(connection)
     }
 
-    /// A connection to a file that is there, for what is neither a unit of work nor a list.
+    /// Opens a connection to an existing file, for checks and copies.
     pub(crate) fn open_existing(&self) -> Result<SqliteConnection, SqlError> {
         self.open_with_busy_timeout(&self.url_with("mode=rw"))
     }
 
-    /// A connection to a file that is there and is left as it is.
+    /// Opens a read-only connection to an existing file.
     pub(crate) fn open_existing_read_only(&self) -> Result<SqliteConnection, SqlError> {
         self.open_with_busy_timeout(&self.url_with("mode=ro"))
     }
@@ -66,8 +66,10 @@ impl Connector {
         Ok(connection)
     }
 
-    /// Switches to the write-ahead log. SQLite does not wait for its busy timeout here when several
-    /// processes open a new file at once, so that the waiting is done by hand.
+    /// Switches to the write-ahead log.
+    ///
+    /// SQLite ignores its busy timeout here when several processes open a new file at the same time, so this function
+    /// waits itself.
     fn enable_wal(&self, connection: &mut SqliteConnection) -> Result<(), SqlError> {
         const PAUSE: Duration = Duration::from_millis(10);
         let mut left = self.busy_timeout;
@@ -81,12 +83,13 @@ impl Connector {
         }
     }
 
-    /// As [`Self::url`], with a parameter.
+    /// Returns [`Self::url`] with a query parameter.
     pub(crate) fn url_with(&self, parameter: &str) -> String {
         format!("{}?{parameter}", self.url())
     }
 
-    /// A `file:` URI, so that no character of the path has a meaning of its own.
+    /// Returns the path as a `file:` URI. It is percent-encoded, so that no character of the path has a special
+    /// meaning.
     fn url(&self) -> String {
         format!("file:{}", percent_encode(self.path.as_os_str().as_encoded_bytes(), NON_ALPHANUMERIC))
     }
@@ -105,8 +108,8 @@ mod tests {
         value: String,
     }
 
-    /// How a connection is set up, as `pragma=value`.
-    fn set(connection: &mut SqliteConnection) -> Vec<String> {
+    /// Returns the settings of a connection, as `pragma=value`.
+    fn pragmas(connection: &mut SqliteConnection) -> Vec<String> {
         ["journal_mode", "synchronous", "foreign_keys", "trusted_schema", "busy_timeout", "query_only"]
             .map(|pragma| {
                 let column = if pragma == "busy_timeout" { "timeout" } else { pragma };
@@ -119,7 +122,7 @@ mod tests {
 
     fn connector(busy_timeout: Duration) -> (tempfile::TempDir, Connector) {
         let folder = tempfile::tempdir().unwrap();
-        // Every character that has a meaning in a URI.
+        // Every character that has a special meaning in a URI.
         let connector = Connector::new(&folder.path().join("a ?b#c%41\u{e9}&.db"), busy_timeout);
         (folder, connector)
     }
@@ -128,31 +131,31 @@ mod tests {
     fn connections_are_durable_and_readers_cannot_write() {
         let (folder, connector) = connector(Duration::from_millis(1_234));
         let common = ["journal_mode=wal", "synchronous=2", "foreign_keys=1", "trusted_schema=0", "busy_timeout=1234"];
-        assert_eq!(set(&mut connector.open_writer().unwrap()), [&common[..], &["query_only=0"]].concat());
+        assert_eq!(pragmas(&mut connector.open_writer().unwrap()), [&common[..], &["query_only=0"]].concat());
         let mut reading = connector.open_reader().unwrap();
-        assert_eq!(set(&mut reading), [&common[..], &["query_only=1"]].concat());
+        assert_eq!(pragmas(&mut reading), [&common[..], &["query_only=1"]].concat());
         assert!(reading.batch_execute("CREATE TABLE t (n)").is_err());
         assert!(folder.path().join("a ?b#c%41\u{e9}&.db").is_file());
     }
 
     #[test]
-    fn who_looks_at_a_file_creates_none_and_leaves_it_as_it_is() {
+    fn opening_an_existing_file_creates_none_and_read_only_is_enforced() {
         let (folder, connector) = connector(Duration::from_millis(1_234));
         assert!(connector.open_existing().is_err() && connector.open_existing_read_only().is_err());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         drop(connector.open_writer().unwrap());
         let mut existing = connector.open_existing().unwrap();
         existing.batch_execute("CREATE TABLE t (n)").unwrap();
-        let mut looking = connector.open_existing_read_only().unwrap();
-        assert!(looking.batch_execute("SELECT n FROM t").is_ok());
-        assert!(looking.batch_execute("INSERT INTO t VALUES (1)").is_err());
-        for connection in [&mut existing, &mut looking] {
-            assert!(set(connection).contains(&"busy_timeout=1234".to_owned()));
+        let mut read_only = connector.open_existing_read_only().unwrap();
+        assert!(read_only.batch_execute("SELECT n FROM t").is_ok());
+        assert!(read_only.batch_execute("INSERT INTO t VALUES (1)").is_err());
+        for connection in [&mut existing, &mut read_only] {
+            assert!(pragmas(connection).contains(&"busy_timeout=1234".to_owned()));
         }
     }
 
     #[test]
-    fn a_new_file_that_is_being_opened_elsewhere_is_waited_for_but_not_for_ever() {
+    fn opening_waits_for_a_lock_up_to_the_busy_timeout() {
         let (_folder, impatient) = connector(Duration::from_millis(50));
         let patient = Connector { busy_timeout: Duration::from_secs(20), ..impatient.clone() };
         let mut elsewhere = SqliteConnection::establish(&impatient.url()).unwrap();
@@ -166,7 +169,7 @@ mod tests {
                 patient.open_writer().map(|_| ())
             });
             begun.recv().unwrap();
-            // So that it has to wait: were it slower, it would find the file free.
+            // Time for the thread to run into the lock. A slower thread would find the file unlocked.
             std::thread::sleep(Duration::from_millis(200));
             elsewhere.batch_execute("COMMIT").unwrap();
             opened.join().unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Copies of the file: made while others write to it, looked through, and put in its place.
+//! Backups of the database file: copies, integrity checks and exclusive locks.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,30 +15,30 @@ use crate::connection::Connector;
 use crate::errors::{SqlError, inconsistent, is_temporary};
 use crate::schema::attachments;
 
-/// How many faults are told of a damaged file.
+/// The maximum number of errors that each check of a damaged file returns.
 const MAX_INTEGRITY_ERRORS: usize = 10;
 
-/// How long whoever looks at a file waits for one that is about to write to it.
+/// How long a check waits for the lock of a writer.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A file that a row tells about.
+/// An uploaded file, as described by its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredFile {
-    /// Where its bytes are.
+    /// The key of its blob.
     pub key: BlobKey,
-    /// How many they are.
+    /// Its size in bytes.
     pub byte_size: u64,
-    /// Their MD5.
+    /// Its MD5 checksum.
     pub checksum: Checksum,
 }
 
-/// Writes the database as it is at this moment into a new file. Others go on reading and writing.
+/// Writes a consistent copy of the database to a new file. Other connections keep reading and writing.
 ///
 /// # Errors
-/// The database cannot be read, or the file not written; or there is one.
+/// The database cannot be read, or the file cannot be written or exists already.
 pub fn copy_to(options: &SqliteOptions, target: &Path) -> Result<(), StoreError> {
     let Some(target) = target.to_str() else {
-        return Err(StoreError::Fatal("the path of a copy must be text".into()));
+        return Err(StoreError::Fatal("the path of a copy must be valid UTF-8".into()));
     };
     let mut connection = Connector::new(&options.path, options.write_wait).open_existing()?;
     let copied = diesel::sql_query("VACUUM INTO ?").bind::<Text, _>(target).execute(&mut connection);
@@ -52,11 +52,10 @@ struct IntegrityError {
     fault: String,
 }
 
-/// What is wrong with a file: its structure, its constraints, references to rows that are not there.
-/// Nothing, when it is sound.
+/// Returns the errors in a file's structure, constraints and foreign keys. Empty for an intact file.
 ///
 /// # Errors
-/// It cannot be read at all.
+/// The file cannot be read at all.
 pub fn integrity_errors(path: &Path) -> Result<Vec<String>, StoreError> {
     let mut connection = Connector::new(path, BUSY_TIMEOUT).open_existing_read_only()?;
     let structure = format!("SELECT integrity_check AS fault FROM pragma_integrity_check LIMIT {MAX_INTEGRITY_ERRORS}");
@@ -65,17 +64,17 @@ pub fn integrity_errors(path: &Path) -> Result<Vec<String>, StoreError> {
          LIMIT {MAX_INTEGRITY_ERRORS}"
     );
     let mut faults: Vec<String> = Vec::new();
-    for question in [structure, references] {
-        let found: Vec<IntegrityError> = diesel::sql_query(question).load(&mut connection).map_err(SqlError::from)?;
+    for query in [structure, references] {
+        let found: Vec<IntegrityError> = diesel::sql_query(query).load(&mut connection).map_err(SqlError::from)?;
         faults.extend(found.into_iter().map(|row| row.fault).filter(|fault| fault != "ok"));
     }
     Ok(faults)
 }
 
-/// The files that the rows of a database tell about.
+/// Returns the uploaded files that the rows of a database describe.
 ///
 /// # Errors
-/// It cannot be read.
+/// The file cannot be read, or a row is invalid.
 pub fn stored_files(path: &Path) -> Result<Vec<StoredFile>, StoreError> {
     let mut connection = Connector::new(path, BUSY_TIMEOUT).open_existing_read_only()?;
     let rows: Vec<(String, i64, Vec<u8>)> = attachments::table
@@ -95,27 +94,27 @@ pub fn stored_files(path: &Path) -> Result<Vec<StoredFile>, StoreError> {
         .collect()
 }
 
-/// Keeps everybody else from a file until it is dropped.
+/// An exclusive lock on a database file, held until it is dropped.
 pub struct ExclusiveLock {
     _connection: SqliteConnection,
 }
 
-/// Claims a file. `None` when somebody has it open, a service for example.
+/// Locks a file exclusively. Returns `None` if another connection has it open, such as that of a running service.
 ///
-/// What was written to the file's log is in the file afterwards.
+/// Merges the write-ahead log into the file.
 ///
 /// # Errors
 /// The file cannot be opened.
 pub fn lock_exclusively(path: &Path) -> Result<Option<ExclusiveLock>, StoreError> {
     let url = Connector::new(path, BUSY_TIMEOUT).url_with("mode=rw");
     let mut connection = SqliteConnection::establish(&url).map_err(SqlError::from)?;
-    // Leaving the write-ahead log is for whoever is alone with the file: each connection to a file with
-    // such a log holds a lock for as long as it is open.
+    // Switching off the write-ahead log needs exclusive access: each connection to a file in this mode holds a lock for
+    // as long as it is open.
     let locked = connection
         .batch_execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE; COMMIT");
     match locked {
         Err(error) if is_temporary(&error) => Ok(None),
-        // What is no database is nobody's.
+        // Other errors, such as that the file is not a database, do not mean that it is in use.
         _ => Ok(Some(ExclusiveLock { _connection: connection })),
     }
 }
@@ -129,14 +128,14 @@ mod tests {
     const WORKSPACE: &str = "00000000-0000-0000-0000-000000000001";
     const FILES: [&str; 2] = ["00000000-0000-0000-0000-00000000000a", "00000000-0000-0000-0000-00000000000b"];
 
-    /// A database with one workspace, without a service.
+    /// Creates a migrated database with one workspace.
     fn database() -> (TempDir, SqliteOptions) {
         let (folder, options) = fixtures::database();
         run(&options.path, &format!("INSERT INTO workspaces VALUES (1, unhex('{WORKSPACE}', '-'), 'acme', 0)"));
         (folder, options)
     }
 
-    /// A row about a file, as SQL.
+    /// Returns the SQL that inserts the row of an attachment.
     fn file(id: &str, key: &str, byte_size: i64, checksum: &str) -> String {
         format!(
             "INSERT INTO attachments
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_has_what_was_committed_and_replaces_nothing() {
+    fn a_copy_has_the_committed_rows_and_overwrites_no_file() {
         let (folder, options) = database();
         let mut elsewhere = connection(&options.path);
         let (first, second) = (file(FILES[0], &key(FILES[0]), 3, &"ab".repeat(16)), key(FILES[1]));
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_file_has_no_integrity_errors_and_a_damaged_one_a_few() {
+    fn an_intact_file_has_no_integrity_errors_and_a_damaged_file_a_few() {
         let (_folder, options) = database();
         assert_eq!(integrity_errors(&options.path).unwrap(), Vec::<String>::new());
         let keys: String = (0..12)
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_listed_in_the_order_of_their_keys_and_no_invalid_one() {
+    fn files_are_listed_by_key_and_invalid_rows_are_errors() {
         let (_folder, options) = database();
         run(&options.path, &file(FILES[1], &key(FILES[1]), 0, &"00".repeat(16)));
         run(&options.path, &file(FILES[0], &key(FILES[0]), 7, &"0a".repeat(16)));
@@ -219,7 +218,7 @@ mod tests {
             };
             set(spoiled);
             match stored_files(&options.path) {
-                Err(StoreError::Inconsistent { table: "attachments", column: told, .. }) => assert_eq!(told, column),
+                Err(StoreError::Inconsistent { table: "attachments", column: found, .. }) => assert_eq!(found, column),
                 other => panic!("{column}: {other:?}"),
             }
             set(&right);
@@ -227,14 +226,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_claimed_by_whoever_is_alone_with_it_and_has_all_that_was_written() {
+    fn an_exclusive_lock_needs_an_unused_file_and_merges_its_log() {
         let (folder, options) = database();
         let service = Connector::new(&options.path, Duration::from_millis(50)).open_writer().unwrap();
         assert!(lock_exclusively(&options.path).unwrap().is_none());
         drop(service);
         let locked = lock_exclusively(&options.path).unwrap();
         assert!(locked.is_some());
-        assert!(!folder.path().join("roadmap.db-wal").exists(), "the log is part of the file");
+        assert!(!folder.path().join("roadmap.db-wal").exists(), "the log is merged into the file");
         assert!(connection(&options.path).batch_execute("SELECT 1 FROM workspaces").is_err());
         drop(locked);
         run(&options.path, "SELECT 1 FROM workspaces");

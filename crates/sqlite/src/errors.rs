@@ -1,10 +1,10 @@
-//! From diesel's errors to the domain's.
+//! Maps diesel's errors to the domain's.
 
 use diesel::result::{ConnectionError, DatabaseErrorKind, Error as DieselError};
 use roadmap_domain::error::StoreError;
 use thiserror::Error;
 
-/// What can go wrong between here and SQLite.
+/// An error of a database operation.
 #[derive(Debug, Error)]
 pub(crate) enum SqlError {
     #[error(transparent)]
@@ -26,8 +26,9 @@ impl From<SqlError> for StoreError {
     }
 }
 
-/// Whether the statement failed because of the machine's state and not because of itself. Diesel
-/// keeps SQLite's message and drops its code; these are the messages of `sqlite3_errstr`, which are
+/// Whether the cause of a failed statement is the state of the machine, not the statement itself.
+///
+/// Diesel keeps SQLite's message and drops its error code. These are the messages of `sqlite3_errstr`, which are
 /// constants of the library and never translated.
 pub(crate) fn is_temporary(error: &DieselError) -> bool {
     let DieselError::DatabaseError(kind, information) = error else {
@@ -40,8 +41,10 @@ pub(crate) fn is_temporary(error: &DieselError) -> bool {
             .any(|temporary| message.contains(temporary))
 }
 
-/// Whether a `COMMIT` that failed like this may be durable all the same: the log may have it when its sync fails, and is
-/// read when the database is opened after a crash. A disk that is full has not taken the end of the transaction.
+/// Whether a transaction may be durable although its `COMMIT` failed with this error.
+///
+/// If the sync of the write-ahead log fails, the log may still contain the transaction, and SQLite reads the log when
+/// the database is opened after a crash. If the disk is full, the end of the transaction was not written.
 pub(crate) fn is_outcome_unknown(error: &SqlError) -> bool {
     match error {
         SqlError::Query(DieselError::DatabaseError(_, information)) => information.message().contains("disk I/O error"),
@@ -49,7 +52,7 @@ pub(crate) fn is_outcome_unknown(error: &SqlError) -> bool {
     }
 }
 
-/// A value of a row that is not what was once written.
+/// Returns the error for a stored value that is invalid.
 pub(crate) fn inconsistent(table: &'static str, column: &'static str, row: impl ToString) -> StoreError {
     StoreError::Inconsistent { table, column, row: row.to_string() }
 }
@@ -60,8 +63,8 @@ mod tests {
     use crate::fixtures;
     use diesel::connection::SimpleConnection;
 
-    /// Whether SQLite itself says that it is its own state. An update of `libsqlite3-sys` or diesel that words it otherwise
-    /// fails here.
+    /// The messages in `is_temporary` are those of SQLite. Fails when an update of `libsqlite3-sys` or diesel changes
+    /// their wording.
     #[test]
     fn temporary_errors_of_libsqlite3_sys_are_known() {
         let (_folder, options) = fixtures::database();
@@ -75,20 +78,20 @@ mod tests {
         writer.batch_execute("BEGIN IMMEDIATE").unwrap();
         let locked = fails("PRAGMA busy_timeout = 0", write);
         writer.batch_execute("ROLLBACK").unwrap();
-        // Where the log would be there is a folder.
+        // A folder takes the name of the write-ahead log.
         let (_elsewhere, other) = fixtures::database();
         std::fs::create_dir(other.path.with_extension("db-wal")).unwrap();
         let unopened = fixtures::connection(&other.path).batch_execute("SELECT * FROM workspaces").unwrap_err();
-        for (error, says) in [
+        for (error, message) in [
             (locked, "database is locked"),
             (fails("PRAGMA max_page_count = 1", write), "database or disk is full"),
             (fails("PRAGMA query_only = 1", write), "attempt to write a readonly database"),
             (unopened, "unable to open database file"),
         ] {
-            assert!(error.to_string().starts_with(says), "{error}");
+            assert!(error.to_string().starts_with(message), "{error}");
             assert!(is_temporary(&error), "{error}");
         }
-        // A statement that is wrong stays wrong.
+        // An invalid statement is not a temporary error.
         for statement in ["SELECT * FROM nowhere", "SELEC", "INSERT INTO workspaces (id) VALUES ('x')"] {
             assert!(!is_temporary(&fails("", statement)), "{statement}");
         }

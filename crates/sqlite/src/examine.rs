@@ -1,4 +1,4 @@
-//! Looks at the file without changing it: for operators who ask whether all is well.
+//! Checks of the database file that do not change it, for operators (`roadmap doctor`).
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::connection::Connector;
 use crate::errors::SqlError;
 use crate::migrate::MIGRATIONS;
 
-/// How long the file's writers are waited for.
+/// How long a check waits for the lock of a writer.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(QueryableByName)]
@@ -26,8 +26,8 @@ struct Version {
     version: String,
 }
 
-/// The versions of the migrations that the file still lacks. Unlike [`crate::pending_migrations`], this leaves a file
-/// that has none as it is.
+/// Returns the versions of the migrations that are not applied to the file. Unlike [`crate::pending_migrations`], does
+/// not create the table of migrations in a file without one.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -47,10 +47,10 @@ pub fn missing_migrations(path: &Path) -> Result<Vec<String>, StoreError> {
     Ok(known.filter(|version| !applied.contains(version)).collect())
 }
 
-/// Begins to write, and does not.
+/// Checks that the file can be written: begins a write transaction and rolls it back.
 ///
 /// # Errors
-/// Nobody may write to the file now.
+/// The file cannot be written now.
 pub fn check_writable(options: &SqliteOptions) -> Result<(), StoreError> {
     let mut connection = Connector::new(&options.path, options.write_wait).open_existing()?;
     Ok(connection.batch_execute("BEGIN IMMEDIATE; ROLLBACK").map_err(SqlError::from)?)
@@ -62,7 +62,7 @@ struct NewestRow {
     newest: Option<i64>,
 }
 
-/// The latest moment at which anything was created. `None` when there is nothing.
+/// Returns the creation timestamp of the newest row, `None` if there are no rows.
 ///
 /// # Errors
 /// The file cannot be read.

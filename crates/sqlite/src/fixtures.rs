@@ -1,4 +1,4 @@
-//! What tests of single files begin with.
+//! Test fixtures: database files in temporary folders.
 
 use std::path::Path;
 
@@ -8,26 +8,26 @@ use tempfile::TempDir;
 
 use crate::SqliteOptions;
 
-/// A place for a database, in a folder of its own.
+/// Returns the options of a database that does not exist yet, in its own folder.
 pub(crate) fn place() -> (TempDir, SqliteOptions) {
     let folder = tempfile::tempdir().unwrap();
     let options = SqliteOptions::new(folder.path().join("roadmap.db"));
     (folder, options)
 }
 
-/// A database with its tables, in a folder of its own.
+/// Creates a migrated database in its own folder.
 pub(crate) fn database() -> (TempDir, SqliteOptions) {
     let (folder, options) = place();
     crate::migrate(&options).unwrap();
     (folder, options)
 }
 
-/// A connection as any program would make it.
+/// Opens a connection as any other program would.
 pub(crate) fn connection(path: &Path) -> SqliteConnection {
     SqliteConnection::establish(path.to_str().unwrap()).unwrap()
 }
 
-/// Runs statements on a connection of their own.
+/// Runs statements on a new connection.
 pub(crate) fn run(path: &Path, sql: &str) {
     connection(path).batch_execute(sql).unwrap();
 }

@@ -1,13 +1,13 @@
-//! The embedded store: one SQLite file, reached through diesel.
+//! The embedded store: one SQLite file, accessed through diesel.
 //!
-//! - One connection writes. Units of work have it one after the other, first come first served, and
-//!   those that wait share one commit with the one before them (`writer.rs`).
-//! - A few connections read, each in a snapshot of its own (write-ahead log).
-//! - What is committed is on the disk: `synchronous = FULL`.
+//! - One connection writes. Units of work use it one at a time, in FIFO order. Units that wait share a commit with the
+//!   unit before them (`writer.rs`).
+//! - A few connections read, each in its own snapshot (write-ahead log).
+//! - A committed transaction is on the disk: `synchronous = FULL`.
 //!
-//! Not here: any decision. What two stores would both decide belongs to the domain.
+//! Not here: business rules. A rule that both stores would need belongs to the domain.
 //!
-//! Invariant: every statement about a workspace's rows has its `workspace_id` in it.
+//! Invariant: every statement on the rows of a workspace contains its `workspace_id`.
 
 mod codec;
 mod connection;
@@ -44,23 +44,23 @@ use crate::errors::SqlError;
 use crate::readers::Readers;
 use crate::writer::Writer;
 
-/// Where the file is and how patient the store is.
+/// The path of the database file, the number of connections and the time limits.
 #[derive(Debug, Clone)]
 pub struct SqliteOptions {
-    /// The database file; created when it does not exist, in a folder that must.
+    /// The path of the database file. The file is created if it does not exist; its folder must exist.
     pub path: PathBuf,
-    /// How many connections read.
+    /// The number of connections that read.
     pub readers: usize,
-    /// How long a unit waits for its turn, and for another process that writes to the file.
+    /// How long a unit of work waits for the writing connection, and for the lock of another process on the file.
     pub write_wait: Duration,
     /// How long a read waits for a free connection.
     pub read_wait: Duration,
-    /// How long one look into the search index may take.
+    /// The time limit of one lookup in the search index.
     pub search_time: Duration,
 }
 
 impl SqliteOptions {
-    /// The defaults for a file: 4 readers, 5 seconds for a write, 2 seconds for a read and for a search.
+    /// Returns the default options for a file: 4 readers, 5 seconds for a write, 2 seconds for a read and for a search.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl SqliteOptions {
     }
 }
 
-/// The store. Clones share its connections.
+/// The SQLite store. Clones share its connections.
 #[derive(Clone)]
 pub struct SqliteStore {
     writer: Writer,
@@ -88,7 +88,7 @@ impl ConnectionPools for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the file, whose schema must be up to date ([`migrate()`]).
+    /// Opens the database file. Its schema must be up to date ([`migrate()`]).
     ///
     /// # Errors
     /// The file cannot be opened as a database.
@@ -101,7 +101,7 @@ impl SqliteStore {
         })
     }
 
-    /// Runs `work` in a unit of its own, outside of any command.
+    /// Runs `work` in its own unit of work, outside of any command.
     async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,

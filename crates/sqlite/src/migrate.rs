@@ -1,4 +1,4 @@
-//! The schema: its migrations are compiled in and run at start.
+//! The schema migrations: compiled in, run at start.
 
 use std::error::Error;
 
@@ -13,14 +13,14 @@ use crate::errors::SqlError;
 
 pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
-/// Brings the file's schema up to date, creating the file if there is none. Returns the versions of
-/// the migrations that were run.
+/// Migrates the file to the current schema and returns the versions of the applied migrations. Creates the file if it
+/// does not exist.
 ///
-/// All or nothing, and one process at a time: another that starts meanwhile waits, and then finds
-/// nothing left to do.
+/// All migrations run in one transaction, and one process migrates at a time. A process that starts meanwhile waits,
+/// and then has nothing left to do.
 ///
 /// # Errors
-/// The file cannot be opened, or a migration fails; then the schema is as it was.
+/// The file cannot be opened, or a migration fails. The schema is then unchanged.
 pub fn run(options: &SqliteOptions) -> Result<Vec<String>, StoreError> {
     let mut connection = connect(options)?;
     let done = connection.immediate_transaction(|connection| {
@@ -44,7 +44,7 @@ impl From<DieselError> for Failed {
     }
 }
 
-/// The versions of the migrations that the file still lacks.
+/// Returns the versions of the migrations that are not applied to the file.
 ///
 /// # Errors
 /// The file cannot be opened.
@@ -53,10 +53,10 @@ pub fn pending_migrations(options: &SqliteOptions) -> Result<Vec<String>, StoreE
     Ok(pending.iter().map(|migration| migration.name().version().to_string()).collect())
 }
 
-/// Undoes every migration, and with them all data. For checks of the migrations themselves.
+/// Reverts every migration, which deletes all data. For tests of the migrations.
 ///
 /// # Errors
-/// The file cannot be opened, or a migration cannot be undone.
+/// The file cannot be opened, or a migration cannot be reverted.
 pub fn revert_all(options: &SqliteOptions) -> Result<(), StoreError> {
     connect(options)?.revert_all_migrations(MIGRATIONS).map(|_| ()).map_err(StoreError::Fatal)
 }

@@ -1,4 +1,4 @@
-//! The connections that read.
+//! The pool of reading connections.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use roadmap_domain::ports::PoolStatus;
 use crate::connection::Connector;
 use crate::errors::SqlError;
 
-/// A fixed number of connections that only read.
+/// A fixed number of read-only connections.
 #[derive(Clone)]
 pub(crate) struct Readers {
-    /// `None` is a connection that was dropped after a panic. The next read opens it again.
+    /// `None` is a connection that was dropped after a panic. The next read opens a new one.
     pool: Pool<Option<SqliteConnection>>,
     connector: Connector,
     wait: Duration,
@@ -32,15 +32,15 @@ impl Readers {
         self.wait
     }
 
-    /// How many connections are in use.
+    /// Returns the pool status.
     pub(crate) fn status(&self) -> PoolStatus {
         let status = self.pool.status();
         let in_use = status.size.saturating_sub(status.available);
         PoolStatus { name: "read", limit: status.max_size, open: status.size, in_use, waiting: status.waiting }
     }
 
-    /// Runs `work` on a connection, off the async threads. Work that nobody waits for any more
-    /// runs to its end and gives its connection back.
+    /// Runs `work` on a connection, on a blocking thread. If the caller is cancelled, the work runs to its end and then
+    /// returns its connection.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut SqliteConnection) -> Result<T, SqlError> + Send + 'static,
@@ -51,7 +51,7 @@ impl Readers {
         };
         let connector = self.connector.clone();
         let read = move || {
-            // Taken out of the pool, so that a panic drops it: a transaction may be open on it.
+            // Taken out of the pool, so that a panic drops the connection: a transaction may be open on it.
             let mut connection = match pooled.take() {
                 Some(connection) => connection,
                 None => connector.open_reader()?,
@@ -72,7 +72,7 @@ impl Readers {
         self.run(move |connection| {
             connection.batch_execute("BEGIN")?;
             let outcome = work(connection);
-            // Nothing was written: how the transaction ends makes no difference to the data.
+            // Nothing was written, so a rollback is as good as a commit.
             connection.batch_execute("ROLLBACK")?;
             outcome
         })
@@ -88,10 +88,10 @@ pub(crate) mod tests {
     use std::sync::mpsc;
     use tokio::task::JoinHandle;
 
-    /// Takes a connection until the sender is dropped, and asks it something then.
+    /// Holds a connection until the sender is dropped, and then runs `query` on it.
     pub(crate) async fn hold<T: Send + 'static>(
         readers: &Readers,
-        ask: fn(&mut SqliteConnection) -> Result<T, SqlError>,
+        query: fn(&mut SqliteConnection) -> Result<T, SqlError>,
     ) -> (mpsc::Sender<()>, JoinHandle<Result<T, StoreError>>) {
         let (done, busy) = mpsc::channel();
         let (began, beginning) = tokio::sync::oneshot::channel();
@@ -101,7 +101,7 @@ pub(crate) mod tests {
                 .run(move |connection| {
                     let _ = began.send(());
                     let _ = busy.recv();
-                    ask(connection)
+                    query(connection)
                 })
                 .await
         });
@@ -129,7 +129,7 @@ pub(crate) mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn nobody_waits_for_a_connection_longer_than_allowed() {
+    async fn the_wait_for_a_connection_is_limited() {
         let (_folder, readers) = readers(Duration::from_millis(20));
         let (done, held) = hold(&readers, count).await;
         assert!(matches!(readers.run(count).await, Err(StoreError::Unavailable(_))));

@@ -1,4 +1,4 @@
-//! Rows that several questions share, and how they become records.
+//! Row types that several queries share, and their conversion to records.
 
 use diesel::dsl::auto_type;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, QueryDsl};
@@ -15,7 +15,7 @@ use crate::codec::{Id, optional_timestamp, timestamp};
 use crate::errors::SqlError;
 use crate::schema::{api_keys, feature_requests, lanes, members, tracks, vote_tallies};
 
-/// Requests with their tally, their track and its lane.
+/// Feature requests with their vote tally, their track and its lane.
 #[auto_type]
 pub(crate) fn placed_requests() -> _ {
     feature_requests::table
@@ -30,7 +30,7 @@ pub(crate) fn placed_requests() -> _ {
         )
 }
 
-/// What a summary is read from.
+/// The columns of a feature request's summary.
 #[auto_type]
 pub(crate) fn summary_columns() -> _ {
     (
@@ -71,7 +71,7 @@ impl TryFrom<SummaryRow> for FeatureRequestSummary {
     }
 }
 
-/// The request that a client names, if the workspace has it.
+/// Finds the feature request that a client refers to, if it belongs to the workspace.
 pub(crate) fn find_summary(
     connection: &mut SqliteConnection,
     workspace: Id,
@@ -89,7 +89,7 @@ pub(crate) fn find_summary(
     })
 }
 
-/// The member whom a note or comment is by.
+/// Finds the author of a note or comment: the member with the address, else the oldest member.
 pub(crate) fn find_author(
     connection: &mut SqliteConnection,
     workspace: Id,
@@ -136,7 +136,7 @@ impl From<TrackRow> for Track {
     }
 }
 
-/// What a key is read from.
+/// The columns of an API key.
 #[auto_type]
 pub(crate) fn api_key_columns() -> _ {
     (

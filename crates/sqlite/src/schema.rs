@@ -1,4 +1,4 @@
-//! The tables, as `migrations/sqlite` makes them.
+//! The tables, as `migrations/sqlite` creates them.
 
 use diesel::{allow_tables_to_appear_in_same_query, table};
 

@@ -1,9 +1,9 @@
-//! Statements written as SQL, for what diesel's query builder cannot say.
+//! Statements written in SQL, which diesel's query builder cannot express.
 
-/// Declares a statement with its parameters in the order of its question marks, and the types of the
-/// columns that it returns, if it does.
+/// Declares a statement: its parameters, in the order of its question marks, and the types of the columns that it
+/// returns, if any.
 ///
-/// It is prepared once per connection. Diesel's own `sql_query` would plan it anew at every call.
+/// The statement is prepared once per connection. Diesel's own `sql_query` would plan it again at every execution.
 macro_rules! statement {
     ($(#[$doc:meta])* $name:ident { $($field:ident: $rust:ty => $sql_type:ty),+ $(,)? } $sql:expr) => {
         $crate::statement::statement! {

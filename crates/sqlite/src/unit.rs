@@ -15,17 +15,17 @@ use crate::errors::{SqlError, inconsistent};
 use crate::schema::operations;
 use crate::writer::{WriteGuard, Writer};
 
-/// An open unit.
+/// An open unit of work.
 pub(crate) struct SqliteUnit {
     writer: Writer,
-    /// Only absent while a statement runs, and after one panicked.
+    /// `None` while a statement runs, and after a statement has panicked.
     guard: Option<WriteGuard>,
     workspace: Id,
     key: Option<OperationKey>,
 }
 
 impl SqliteUnit {
-    /// Runs `work` in the unit, for its workspace.
+    /// Runs `work` in the unit, with the id of its workspace.
     pub(crate) async fn run<T: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut SqliteConnection, Id) -> Result<T, SqlError> + Send + 'static,
@@ -46,10 +46,10 @@ fn lost_unit_error() -> StoreError {
 impl Store for SqliteStore {
     async fn begin(&self, workspace: WorkspaceId, key: Option<OperationKey>) -> Result<BeginOutcome, StoreError> {
         let id = Id(workspace.uuid());
-        let asked = key.clone();
-        // Whoever has the guard is alone with the database: a key that is not there now stays free
-        // until the unit ends, so that claiming it takes no write.
-        let claim = move |connection: &mut SqliteConnection| match asked {
+        let claimed_key = key.clone();
+        // The guard gives this unit exclusive write access to the database. A key that is unused now stays unused until
+        // the unit ends, so claiming it needs no write.
+        let claim = move |connection: &mut SqliteConnection| match claimed_key {
             Some(key) => find_saved_response(connection, id, &key),
             None => Ok(None),
         };
@@ -65,7 +65,8 @@ impl Store for SqliteStore {
                 })))
             }
             Some(saved) => {
-                // The answer may be one that shares this transaction: it is replayed when it is durable.
+                // The saved response may be part of this transaction, still uncommitted. It is replayed once it is
+                // durable.
                 self.writer.roll_back(guard).await?;
                 Ok(BeginOutcome::Replay(saved))
             }

@@ -1,4 +1,4 @@
-//! How much each workspace stores.
+//! The storage usage of workspaces.
 
 use async_trait::async_trait;
 use diesel::prelude::{OptionalExtension, QueryDsl, RunQueryDsl};
@@ -15,12 +15,12 @@ use crate::codec::{Id, optional_timestamp};
 use crate::schema::workspace_usage;
 use crate::statement::statement;
 
-/// Bytes of records and of files, and when rows were counted.
+/// Bytes of records, bytes of files, and the time of the last count.
 type UsageColumns = (BigInt, BigInt, Nullable<BigInt>);
 type UsageRow = (i64, i64, Option<i64>);
 
 statement! {
-    /// Adds to a workspace's total and returns it.
+    /// Adds to a workspace's usage and returns the new total.
     AddUsage { workspace: Id => Binary, records: i64 => BigInt, files: i64 => BigInt } -> UsageColumns,
     "INSERT INTO workspace_usage (workspace_id, record_bytes, file_bytes) VALUES (?, ?, ?)
      ON CONFLICT (workspace_id) DO UPDATE SET
@@ -30,7 +30,7 @@ statement! {
 }
 
 statement! {
-    /// Counts the rows of a workspace: bytes of records and of files.
+    /// Counts a workspace's usage from its rows: bytes of records and of files.
     CountUsage { workspace: Id => Binary, row_bytes: i64 => BigInt, term_copies: i64 => BigInt } -> (BigInt, BigInt),
     "WITH counted (workspace, row_bytes, term_copies) AS (SELECT ?, ?, ?)
      SELECT (SELECT count(*) * row_bytes
@@ -64,8 +64,8 @@ statement! {
 }
 
 statement! {
-    /// Replaces a workspace's total by a count, to which it adds what was added to the total since. Does
-    /// nothing when another count was faster.
+    /// Replaces a workspace's total with a new count, plus what was added to the total during the count. Does nothing
+    /// if another count has finished meanwhile.
     ReplaceUsage {
         workspace: Id => Binary,
         records: i64 => BigInt,

@@ -1,13 +1,12 @@
-//! The connection that writes: which unit of work has it, and which units share a commit.
+//! The writing connection: which unit of work uses it, and which units share a commit.
 //!
-//! Units take the connection one after the other, first come first served. A unit is a savepoint in
-//! the transaction that is open. When it ends and others wait, it leaves the transaction open and
-//! queues behind them: they run in the same transaction, and the first that gets the connection
-//! after its own work is done commits for all. So under load many units cost one `fsync`, and alone
-//! each commits at once. No unit reports success before the transaction it is in is on the disk.
+//! Units use the connection one at a time, in FIFO order. A unit is a savepoint in the open transaction. If other units
+//! wait when it ends, it leaves the transaction open and queues behind them. They run in the same transaction, and the
+//! first ended unit that gets the connection again commits for all. So under load many units share one `fsync`, and a
+//! unit without waiters commits at once. No unit reports success before its transaction is on the disk.
 //!
-//! A caller may go away at each `.await`, and a unit may panic: whatever ends a unit then runs on a
-//! blocking thread, too. `writer/model.rs` tries all orders of these.
+//! A caller may be cancelled at each `.await`, and a unit may panic. In both cases the unit is ended on a blocking
+//! thread as well. `writer/model.rs` tests all orders of these events.
 
 mod environment;
 #[cfg(test)]
@@ -28,7 +27,7 @@ use environment::Environment;
 #[cfg(test)]
 use environment::PlantedFault;
 
-/// Gives out the writing connection, to one unit at a time.
+/// Grants the writing connection to one unit at a time.
 #[derive(Clone)]
 pub(crate) struct Writer<E: Environment = Connector> {
     environment: E,
@@ -37,29 +36,29 @@ pub(crate) struct Writer<E: Environment = Connector> {
     wait: Duration,
 }
 
-/// The connection and the transaction that is open on it.
+/// The writing connection and the transaction that is open on it.
 struct WriterState<E: Environment> {
     environment: E,
     connection: Option<E::Connection>,
-    /// Notifies the units that share the open transaction.
+    /// Notifies the units of the open transaction; `None` without one.
     group: Option<watch::Sender<CommitState>>,
 }
 
-/// What became of a group's transaction.
+/// The state of a group's transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum CommitState {
     Pending,
     Committed,
-    /// It could not be committed, now or for a while.
+    /// The `COMMIT` failed; a later one may succeed.
     Failed(String),
-    /// It was lost because of another unit in it.
+    /// It was rolled back because another unit of the group failed.
     RolledBack(String),
-    /// The disk failed while it was committed.
+    /// The disk failed during the `COMMIT`; the transaction may be durable.
     Unknown(String),
 }
 
 impl CommitState {
-    /// What a unit of the group returns. The only place where a failed `COMMIT` becomes an error.
+    /// Returns the result of a unit of the group. Only here does a failed `COMMIT` become an error.
     fn result(&self) -> Result<(), StoreError> {
         match self {
             Self::Committed => Ok(()),
@@ -78,13 +77,13 @@ impl<E: Environment> Writer<E> {
         Ok(Self { environment, state: Arc::new(Mutex::new(state)), waiting: Arc::default(), wait })
     }
 
-    /// Its use, as of a pool of one.
+    /// Returns the status, as that of a pool of one connection.
     pub(crate) fn status(&self) -> PoolStatus {
         let in_use = usize::from(self.state.try_lock().is_err());
         PoolStatus { name: "write", limit: 1, open: 1, in_use, waiting: self.waiting.load(Ordering::SeqCst) }
     }
 
-    /// Waits for the connection, opens a unit on it and does `first` there.
+    /// Waits for the connection, opens a unit on it and runs `first` in the unit.
     pub(crate) async fn begin<T: Send + 'static>(
         &self,
         first: impl FnOnce(&mut E::Connection) -> Result<T, SqlError> + Send + 'static,
@@ -110,8 +109,8 @@ impl<E: Environment> Writer<E> {
         }
     }
 
-    /// Does `last` in the unit, ends it and waits until it is durable together with all that it
-    /// has seen.
+    /// Runs `last` in the unit, ends it, and waits until its writes and those that it has seen of earlier units are
+    /// durable.
     pub(crate) async fn commit(
         &self,
         guard: WriteGuard<E>,
@@ -120,7 +119,7 @@ impl<E: Environment> Writer<E> {
         self.finish(guard, true, last).await
     }
 
-    /// Rolls the unit back and waits until all that it has seen is durable.
+    /// Rolls the unit back and waits until the writes that it has seen of earlier units are durable.
     pub(crate) async fn roll_back(&self, guard: WriteGuard<E>) -> Result<(), StoreError> {
         self.finish(guard, false, |_| Ok(())).await
     }
@@ -136,23 +135,23 @@ impl<E: Environment> Writer<E> {
         let finish = move || {
             last(unit.state.connection()?)?;
             let commit_state = unit.end_savepoint(keep)?;
-            // Alone: commit at once. A lost transaction has no group any more.
+            // No other unit waits: commit at once. A lost transaction has no group any more.
             if unit.state.group.is_some() && writer.waiting.load(Ordering::SeqCst) == 0 {
                 unit.state.commit();
             }
-            // Made here, so that it exists though the caller is gone already.
+            // Created here, so that it exists even if the caller was cancelled.
             Ok::<_, SqlError>(PendingCommit { writer, commit_state })
         };
         let mut pending = self.environment.run_blocking(finish).await??;
         self.wait_for_commit(&mut pending.commit_state).await
     }
 
-    /// Waits until another unit has committed the group, or commits it when it gets the connection.
+    /// Waits until another unit commits the group, or commits it after getting the connection.
     async fn wait_for_commit(&self, commit_state: &mut watch::Receiver<CommitState>) -> Result<(), StoreError> {
         if *commit_state.borrow() == CommitState::Pending {
             tokio::select! {
                 biased;
-                // An error is a sender that is gone, whose last value is still there.
+                // An error means that the sender was dropped. Its last value is still available.
                 _ = commit_state.changed() => {}
                 mut state = Arc::clone(&self.state).lock_owned() => {
                     if *commit_state.borrow() == CommitState::Pending {
@@ -165,7 +164,7 @@ impl<E: Environment> Writer<E> {
     }
 }
 
-/// Counts those who wait for the connection, for as long as they do.
+/// Counts a waiter for the connection until it is dropped.
 struct WaiterGuard<'a>(&'a AtomicUsize);
 
 impl<'a> WaiterGuard<'a> {
@@ -181,8 +180,10 @@ impl Drop for WaiterGuard<'_> {
     }
 }
 
-/// A unit that has ended, and whose caller may go away before its group is committed. Then a task
-/// waits in its place, or the transaction would stay open until the next unit.
+/// An ended unit whose group may not be committed yet.
+///
+/// If its caller is cancelled before the commit, a task waits instead. Otherwise the transaction would stay open until
+/// the next unit.
 struct PendingCommit<E: Environment> {
     writer: Writer<E>,
     commit_state: watch::Receiver<CommitState>,
@@ -200,16 +201,16 @@ impl<E: Environment> Drop for PendingCommit<E> {
         let (writer, mut commit_state) = (self.writer.clone(), self.commit_state.clone());
         self.writer.environment.spawn(async move {
             if let Err(error) = writer.wait_for_commit(&mut commit_state).await {
-                tracing::warn!(error = %ErrorChain::new(&error), "a unit of work that nobody waits for any more was not committed");
+                tracing::warn!(error = %ErrorChain::new(&error), "the unit of work of a cancelled caller was not committed");
             }
         });
     }
 }
 
-/// The right to use the connection, and the unit that is open on it. Dropping it rolls the unit
-/// back, on a blocking thread.
+/// Exclusive use of the connection, and the unit that is open on it. Dropping it rolls the unit back on a blocking
+/// thread.
 pub(crate) struct WriteGuard<E: Environment = Connector> {
-    /// Only absent once the unit has been moved to a blocking thread.
+    /// `None` once the unit has moved to a blocking thread.
     unit: Option<Unit<E>>,
 }
 
@@ -222,8 +223,8 @@ impl<E: Environment> WriteGuard<E> {
         self.unit.take().ok_or_else(|| StoreError::Fatal("the unit has ended".into()))
     }
 
-    /// Runs `work` in the unit, on a blocking thread. If the caller goes away meanwhile, the unit
-    /// is rolled back after the work, not before.
+    /// Runs `work` in the unit, on a blocking thread. If the caller is cancelled meanwhile, the unit is rolled back
+    /// after the work, not before.
     pub(crate) async fn run<T: Send + 'static>(
         self,
         work: impl FnOnce(&mut E::Connection) -> Result<T, SqlError> + Send + 'static,
@@ -250,11 +251,11 @@ impl<E: Environment> Drop for WriteGuard<E> {
     }
 }
 
-/// The unit that is open on the connection. It lives on blocking threads: dropping it rolls it back.
+/// The unit that is open on the connection. Dropping it rolls it back, so it is used on blocking threads only.
 struct Unit<E: Environment> {
     state: OwnedMutexGuard<WriterState<E>>,
     is_open: bool,
-    /// Whether it began the transaction, so that it has seen nothing that was not durable.
+    /// Whether the unit began the transaction, so that it has seen durable data only.
     is_first: bool,
 }
 
@@ -272,18 +273,18 @@ impl<E: Environment> Unit<E> {
         Ok(())
     }
 
-    /// Ends the savepoint and returns where the end of its transaction will be seen.
+    /// Ends the savepoint and returns a receiver for the state of its transaction.
     fn end_savepoint(&mut self, keep: bool) -> Result<watch::Receiver<CommitState>, SqlError> {
         self.is_open = false;
         let state = &mut *self.state;
         let end = if keep { "RELEASE unit" } else { "ROLLBACK TO unit; RELEASE unit" };
         if let Err(error) = state.connection().and_then(|connection| Ok(connection.batch_execute(end)?)) {
-            // SQLite rolls the whole transaction back by itself after some failures, a full disk
-            // for example, and the savepoint is gone with it. Start over from a clean connection.
+            // After some failures, such as a full disk, SQLite rolls back the whole transaction, including the
+            // savepoint. Start over with a new connection.
             let lost = CommitState::RolledBack(error.to_string());
             state.discard_connection(lost.clone());
-            // Of a unit that was to be rolled back nothing is left: that is what was asked. But what
-            // it has seen of other units is gone, too, and it must not report that.
+            // The unit itself is rolled back, as requested. But the writes of earlier units are lost as well. If it may
+            // have seen them, it must not report success.
             let end = if self.is_first { CommitState::Committed } else { lost };
             return if keep { Err(error) } else { Ok(watch::Sender::new(end).subscribe()) };
         }
@@ -304,7 +305,7 @@ impl<E: Environment> Drop for Unit<E> {
             return;
         }
         match self.end_savepoint(false) {
-            // It may be that nobody waits for this transaction: do not leave it open.
+            // There may be no waiter for this transaction: do not leave it open.
             Ok(_) if self.state.group.is_some() => self.state.commit(),
             _ => {}
         }
@@ -312,7 +313,7 @@ impl<E: Environment> Drop for Unit<E> {
 }
 
 impl<E: Environment> WriterState<E> {
-    /// The connection, opened again if it was discarded.
+    /// Returns the connection, and opens a new one if it was discarded.
     fn connection(&mut self) -> Result<&mut E::Connection, SqlError> {
         if self.connection.is_none() {
             self.connection = Some(self.environment.connect()?);
@@ -336,7 +337,7 @@ impl<E: Environment> WriterState<E> {
         }
     }
 
-    /// Closes the connection, which rolls back what is open on it, and notifies the units.
+    /// Closes the connection, which rolls back its open transaction, and notifies the units.
     fn discard_connection(&mut self, end: CommitState) {
         self.connection = None;
         self.notify_group(end);
@@ -384,13 +385,13 @@ mod tests {
             Self { writer: Writer::open(connector.clone(), LIMIT).unwrap(), connector, folder }
         }
 
-        /// Rows that another connection sees.
+        /// Returns the number of rows that another connection sees.
         fn durable(&self) -> i64 {
             let count = diesel::sql_query("SELECT count(*) AS count FROM entries");
             count.get_result::<Count>(&mut self.connector.open_reader().unwrap()).unwrap().count
         }
 
-        /// A unit in which these statements were run.
+        /// Begins a unit and runs these statements in it.
         async fn unit(&self, sql: &'static str) -> WriteGuard {
             self.writer.begin(run(sql)).await.unwrap().0
         }
@@ -400,7 +401,7 @@ mod tests {
             tokio::spawn(async move { writer.commit(guard, |_| Ok(())).await })
         }
 
-        /// A unit that waits in line, with these statements to run when it is its turn.
+        /// Starts a unit that waits for the connection and then runs these statements.
         async fn waiting_unit(&self, sql: &'static str) -> JoinHandle<WriteGuard> {
             let (writer, before) = (self.writer.clone(), self.writer.waiting.load(Ordering::SeqCst));
             let waiting = tokio::spawn(async move { writer.begin(run(sql)).await.unwrap().0 });
@@ -408,12 +409,13 @@ mod tests {
             waiting
         }
 
-        /// A unit that has ended in a transaction with the one that is returned, which goes on.
+        /// Returns the pending commit of an ended unit, and the guard of a second unit that is open in the same
+        /// transaction.
         async fn shared_transaction(&self) -> (JoinHandle<Result<(), StoreError>>, WriteGuard) {
             self.shared_transaction_after(INSERT).await
         }
 
-        /// As [`Self::shared`], with what the first unit does.
+        /// As [`Self::shared_transaction`], with the statements of the first unit.
         async fn shared_transaction_after(
             &self,
             sql: &'static str,
@@ -424,13 +426,13 @@ mod tests {
             (first, waiting.await.unwrap())
         }
 
-        async fn until(&self, mut is_so: impl FnMut() -> bool) {
+        async fn until(&self, mut condition: impl FnMut() -> bool) {
             let patient = async {
-                while !is_so() {
+                while !condition() {
                     tokio::time::sleep(Duration::from_millis(1)).await;
                 }
             };
-            tokio::time::timeout(LIMIT, patient).await.expect("still not so");
+            tokio::time::timeout(LIMIT, patient).await.expect("the condition is not met");
         }
     }
 
@@ -442,7 +444,7 @@ mod tests {
 
     const INSERT: &str = "INSERT INTO entries (body) VALUES ('x')";
 
-    /// A broken reference that SQLite checks at the commit.
+    /// A violated foreign key that SQLite checks at the commit.
     const ORPHAN: &str = "PRAGMA defer_foreign_keys = ON; INSERT INTO entries (parent) VALUES (99)";
 
     fn run(sql: &'static str) -> impl FnOnce(&mut SqliteConnection) -> Result<(), SqlError> + Send + 'static {
@@ -450,7 +452,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn alone_a_unit_commits_at_once() {
+    async fn a_unit_without_waiters_commits_at_once() {
         let fixture = Fixture::new();
         let guard = fixture.unit(INSERT).await;
         assert_eq!(fixture.durable(), 0);
@@ -462,7 +464,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn units_share_a_commit_and_none_is_done_before_it() {
+    async fn units_share_a_commit_and_none_finishes_before_it() {
         let fixture = Fixture::new();
         let (first, second) = fixture.shared_transaction().await;
         assert_eq!(fixture.durable(), 0);
@@ -473,7 +475,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_unit_that_is_rolled_back_or_dropped_takes_no_other_with_it() {
+    async fn a_rolled_back_or_dropped_unit_does_not_affect_its_group() {
         let fixture = Fixture::new();
         let (first, second) = fixture.shared_transaction().await;
         fixture.writer.roll_back(second).await.unwrap();
@@ -486,7 +488,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_unit_that_is_dropped_leaves_the_file_to_other_processes() {
+    async fn a_dropped_unit_releases_the_lock_on_the_file() {
         let fixture = Fixture::new();
         let impatient = Connector::new(&fixture.folder.path().join("test.db"), Duration::from_millis(20));
         let mut elsewhere = impatient.open_writer().unwrap();
@@ -498,9 +500,9 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_finished_unit_is_committed_though_nobody_waits_for_it() {
+    async fn a_finished_unit_is_committed_after_its_caller_is_cancelled() {
         let fixture = Fixture::new();
-        // It left the commit to one in line, who has gone away in the meantime.
+        // It left the commit to a waiter that was cancelled meanwhile.
         let guard = fixture.unit(INSERT).await;
         let mut unit = guard.into_unit().unwrap();
         let commit_state = unit.end_savepoint(true).unwrap();
@@ -527,7 +529,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_unit_that_is_rolled_back_fails_when_what_it_has_read_was_not_committed() {
+    async fn a_rollback_fails_when_the_data_that_the_unit_has_read_is_not_committed() {
         let fixture = Fixture::new();
         let (first, second) = fixture.shared_transaction_after(ORPHAN).await;
         let undone = fixture.writer.roll_back(second).await;
@@ -537,7 +539,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn when_a_transaction_is_lost_its_other_units_may_run_again() {
+    async fn a_lost_transaction_is_a_transient_error_for_its_other_units() {
         for keep in [true, false] {
             let fixture = Fixture::new();
             let (first, mut second) = fixture.shared_transaction().await;
@@ -547,7 +549,7 @@ mod tests {
                 let second = fixture.commit(second).await.unwrap();
                 assert!(matches!(second, Err(StoreError::Fatal(_))), "{second:?}");
             } else {
-                // It may have seen what the first unit wrote, a saved reply for example.
+                // It may have read what the first unit wrote, such as a saved response.
                 let second = fixture.writer.roll_back(second).await;
                 assert!(matches!(second, Err(StoreError::Transient(_))), "{second:?}");
             }
@@ -560,7 +562,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_full_disk_is_reported_and_writing_goes_on_when_there_is_room() {
+    async fn a_full_disk_is_reported_and_writes_succeed_when_there_is_space_again() {
         let fixture = Fixture::new();
         let full = "PRAGMA max_page_count = 1; INSERT INTO entries (body) VALUES (zeroblob(1000000))";
         let refused = fixture.writer.begin(run(full)).await.map(|_| ());
@@ -572,7 +574,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn nobody_waits_for_the_writer_longer_than_allowed() {
+    async fn the_wait_for_the_writer_is_limited() {
         let mut fixture = Fixture::new();
         fixture.writer.wait = Duration::from_millis(20);
         let _held = fixture.unit(INSERT).await;
@@ -581,7 +583,7 @@ mod tests {
         assert_eq!(fixture.writer.waiting.load(Ordering::SeqCst), 0);
     }
 
-    /// On which threads this connection is used from now on.
+    /// Records on which threads this connection is used from now on.
     fn watch_threads(connection: &mut SqliteConnection) -> Arc<std::sync::Mutex<Vec<(String, ThreadId)>>> {
         let seen = Arc::new(std::sync::Mutex::new(vec![]));
         let statements = Arc::clone(&seen);
@@ -593,7 +595,7 @@ mod tests {
         seen
     }
 
-    // On one thread, so that whatever is not on a blocking thread is on this one.
+    // A single-threaded runtime: everything that is not on a blocking thread runs on this thread.
     #[tokio::test]
     async fn a_unit_that_is_dropped_is_rolled_back_on_a_blocking_thread() {
         let fixture = Fixture::new();
@@ -629,18 +631,18 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_unit_whose_caller_goes_away_during_its_end_is_committed() {
+    async fn a_unit_whose_caller_is_cancelled_during_its_commit_is_committed() {
         let fixture = Fixture::new();
         let guard = fixture.unit(INSERT).await;
-        // Somebody waits, so that the commit is left to them, and goes away before it is their turn.
+        // The unit leaves the commit to this waiter, which is cancelled before it gets the connection.
         let waiter = WaiterGuard::new(&fixture.writer.waiting);
         let (began, beginning) = tokio::sync::oneshot::channel();
-        let (go_on, gone_on) = std::sync::mpsc::channel::<()>();
+        let (release, released) = std::sync::mpsc::channel::<()>();
         let writer = fixture.writer.clone();
         let caller = tokio::spawn(async move {
             let last = move |_: &mut SqliteConnection| {
                 let _ = began.send(());
-                let _ = gone_on.recv();
+                let _ = released.recv();
                 Ok(())
             };
             writer.commit(guard, last).await
@@ -648,14 +650,14 @@ mod tests {
         beginning.await.unwrap();
         caller.abort();
         assert!(caller.await.unwrap_err().is_cancelled());
-        drop(go_on);
+        drop(release);
         fixture.until(|| fixture.writer.state.try_lock().is_ok()).await;
         drop(waiter);
         fixture.until(|| fixture.durable() == 1).await;
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_unit_that_saw_nothing_of_others_is_rolled_back_though_its_transaction_is_lost() {
+    async fn the_first_unit_of_a_lost_transaction_rolls_back_without_an_error() {
         let fixture = Fixture::new();
         let mut guard = fixture.unit(INSERT).await;
         guard.connection().batch_execute("ROLLBACK").unwrap();
@@ -675,7 +677,7 @@ mod tests {
         assert!(elsewhere.batch_execute(INSERT).is_err());
         drop(guard);
         elsewhere.batch_execute(INSERT).unwrap();
-        // Dropped with a task, while the runtime stops and starts nothing any more.
+        // Dropped with a task, while the runtime shuts down and starts no new tasks.
         let ending = runtime();
         let guard = ending.block_on(fixture.unit(INSERT));
         ending.spawn(async move {

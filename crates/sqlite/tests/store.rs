@@ -1,6 +1,6 @@
 //! The SQLite store under the contract suite, on a file in a temporary folder.
 
-// A test says what it expects by failing.
+// Tests panic when an expectation fails.
 #![expect(clippy::unwrap_used)]
 
 use std::path::PathBuf;
@@ -89,7 +89,7 @@ struct SchemaEntry {
     sql: String,
 }
 
-/// What the schema is made of, migrations' own table aside.
+/// Returns the entries of the schema, except the migrations' own table.
 fn schema(options: &SqliteOptions) -> Vec<SchemaEntry> {
     let mut connection = SqliteConnection::establish(options.path.to_str().unwrap()).unwrap();
     let entries = "SELECT name, coalesce(sql, '') AS sql FROM sqlite_schema
@@ -139,7 +139,7 @@ async fn it_reads_with_the_configured_connections_and_writes_with_one() {
 }
 
 #[test]
-fn every_foreign_key_has_an_index_to_be_checked_by() {
+fn every_foreign_key_has_an_index() {
     let folder = tempfile::tempdir().unwrap();
     let options = SqliteOptions::new(folder.path().join("roadmap.db"));
     migrate(&options).unwrap();
@@ -162,7 +162,7 @@ fn every_foreign_key_has_an_index_to_be_checked_by() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_write_waits_for_another_process_only_so_long() {
+async fn a_write_waits_for_another_process_up_to_its_timeout() {
     let folder = tempfile::tempdir().unwrap();
     let mut options = SqliteOptions::new(folder.path().join("roadmap.db"));
     migrate(&options).unwrap();
@@ -178,7 +178,7 @@ async fn a_write_waits_for_another_process_only_so_long() {
     assert!(matches!(begun, Ok(roadmap_domain::ports::BeginOutcome::Started(_))));
 }
 
-/// What a record of nothing but new words adds to the database file, in bytes.
+/// Measures what a record that consists of new words adds to the database file, in bytes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_record_of_new_words_adds_little_to_the_index() {
     const RECORDS: u64 = 20;
@@ -191,7 +191,7 @@ async fn a_record_of_new_words_adds_little_to_the_index() {
         let pages = "SELECT page_count * page_size AS count FROM pragma_page_count, pragma_page_size";
         diesel::sql_query(pages).get_result::<Count>(&mut connection).unwrap().count.unsigned_abs()
     };
-    // A linear congruential generator: words that repeat nothing, in a different order of letters each.
+    // A linear congruential generator: words that do not repeat, each with its letters in a different order.
     let mut state = 1_u64;
     let mut letters = |length: usize| -> String {
         let mut letter = || {
@@ -208,13 +208,13 @@ async fn a_record_of_new_words_adds_little_to_the_index() {
         }
         let each = (bytes() - before) / RECORDS;
         println!("a record of 20,000 characters in words of {length}: {each} bytes");
-        // 60,000 are the record itself: its HTML, its text and the terms of 500 words.
+        // 60,000 bytes are the record itself: its HTML, its text and the terms of 500 words.
         assert!(each < 500_000, "{length}: {each} bytes");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_search_that_takes_too_long_is_unavailable_and_lists_go_on() {
+async fn a_search_that_times_out_is_unavailable_and_lists_still_work() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("roadmap.db");
     let options = SqliteOptions { readers: 1, search_time: std::time::Duration::ZERO, ..SqliteOptions::new(path) };

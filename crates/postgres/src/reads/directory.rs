@@ -1,4 +1,4 @@
-//! Knows the workspaces and their keys.
+//! The directory of workspaces and their API keys.
 
 use async_trait::async_trait;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, QueryDsl};

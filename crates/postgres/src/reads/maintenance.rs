@@ -1,4 +1,4 @@
-//! Forgets what is no longer needed, and tells whether the server answers.
+//! Maintenance of stored data, and the health check.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::session::{NO_WORKSPACE, Session};
 use crate::statement::statement;
 
 statement! {
-    /// Deletes a workspace's oldest saved answers from before a moment.
+    /// Deletes a workspace's oldest saved responses from before a timestamp.
     PurgeOperationKeys { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> BigInt,
     "DELETE FROM operations WHERE workspace_id = {workspace} AND operation_key IN (
          SELECT operation_key FROM operations WHERE workspace_id = {workspace} AND created_at < {before}
@@ -29,7 +29,7 @@ statement! {
 }
 
 statement! {
-    /// Locks the oldest files of a workspace from before a moment that are no changelog's cover.
+    /// Locks a workspace's oldest attachments from before a timestamp that are not the cover of a changelog.
     LockUnusedAttachments { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> SqlUuid,
     "SELECT id FROM attachments WHERE workspace_id = {workspace} AND created_at < {before} AND NOT EXISTS (
          SELECT FROM changelogs WHERE changelogs.workspace_id = {workspace} AND cover_attachment_id = attachments.id
@@ -37,7 +37,7 @@ statement! {
 }
 
 statement! {
-    /// Deletes those of these files that are no changelog's cover.
+    /// Deletes those of the given attachments that are not the cover of a changelog.
     DeleteUnusedAttachments { workspace: Uuid => SqlUuid, ids: Vec<Uuid> => Array<SqlUuid> } -> (SqlUuid, BigInt),
     "DELETE FROM attachments WHERE workspace_id = {workspace} AND id = ANY ({ids}) AND NOT EXISTS (
          SELECT FROM changelogs WHERE changelogs.workspace_id = {workspace} AND cover_attachment_id = attachments.id
@@ -46,7 +46,7 @@ statement! {
 
 #[async_trait]
 impl Maintenance for PostgresStore {
-    /// Workspace by workspace: no session sees the rows of two.
+    /// Purges one workspace at a time, because no session sees the rows of two.
     async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let mut purged = 0;
         for workspace in self.workspaces().await? {
@@ -67,7 +67,7 @@ impl Maintenance for PostgresStore {
         for key in keys {
             of_workspaces.entry(key.workspace).or_default().push(*key);
         }
-        let mut without = Vec::new();
+        let mut orphaned = Vec::new();
         for (workspace, keys) in of_workspaces {
             let session = self.session(workspace).await?;
             let ids: Vec<Uuid> = keys.iter().map(|key| key.attachment.uuid()).collect();
@@ -76,13 +76,13 @@ impl Maintenance for PostgresStore {
                 .filter(attachments::id.eq_any(ids))
                 .select(attachments::id);
             let known: Vec<Uuid> = session.run(known.load(&mut session.connection()?)).await?;
-            without.extend(keys.into_iter().filter(|key| !known.contains(&key.attachment.uuid())));
+            orphaned.extend(keys.into_iter().filter(|key| !known.contains(&key.attachment.uuid())));
         }
-        Ok(without)
+        Ok(orphaned)
     }
 
-    /// The rows are locked by one statement and looked at once more by the next: a changelog that has got
-    /// one of them as its cover in between has committed, and is seen.
+    /// Locks the rows with one statement and checks them again with the next. A changelog that took one of them as its
+    /// cover in between has committed by then, and is seen.
     async fn delete_unused_attachments(
         &self,
         workspace: WorkspaceId,

@@ -1,4 +1,4 @@
-//! Answers the API's questions, each with one statement: a list and its length are of one moment.
+//! Lists and records that the API returns. Each is read by one statement, so that a page and its total are consistent.
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
@@ -30,10 +30,10 @@ use crate::statement::statement;
 use crate::writes::id_or_number;
 
 statement! {
-    /// How many requests a customer voted for, and a page of them beside it. Ids begin with the
-    /// moment of creation, and the index of a customer's votes has them in order: the page is read
-    /// from it without looking at the other votes.
-    VotesOf {
+    /// Selects the number of feature requests that a customer has voted for, with a page of them. Ids begin with the
+    /// creation timestamp, and the index of a customer's votes is ordered by id. So the page is read from the index
+    /// without reading the other votes.
+    VotedRequestsPage {
         workspace: Uuid => SqlUuid,
         email_folded: String => Text,
         limit: i64 => BigInt,
@@ -61,8 +61,9 @@ statement! {
 }
 
 statement! {
-    /// How many voters a request has, and a page of them beside it; nothing without such a request.
-    VotersOf {
+    /// Selects the number of voters of a feature request, with a page of them. Returns no row if the feature request
+    /// does not exist.
+    VotersPage {
         workspace: Uuid => SqlUuid,
         request: Option<Uuid> => Nullable<SqlUuid>,
         number: Option<i64> => Nullable<BigInt>,
@@ -88,8 +89,8 @@ statement! {
 }
 
 statement! {
-    /// How many changelogs there are, and a page of them beside it.
-    Changelogs { workspace: Uuid => SqlUuid, limit: i64 => BigInt, offset: i64 => BigInt }
+    /// Selects the number of changelogs, with a page of them.
+    ChangelogsPage { workspace: Uuid => SqlUuid, limit: i64 => BigInt, offset: i64 => BigInt }
         -> (BigInt, Nullable<ChangelogColumns>),
     "WITH total AS (
          SELECT count(*) AS total FROM changelogs WHERE workspace_id = {workspace}
@@ -108,11 +109,11 @@ type ChangelogColumns = (SqlUuid, Text, Text, Nullable<Timestamptz>, Timestamptz
 type ChangelogRow = (Uuid, String, String, Option<TimestampColumn>, TimestampColumn, Option<Uuid>, Option<String>);
 type AttachmentRow = (String, String, i64, Vec<u8>, String, String, Option<i64>, Option<i64>, TimestampColumn);
 
-/// A page that lies beyond what a number can say is empty, and so is this one.
+/// The offset of a page whose own offset is out of range. Such a page is empty, and so is the page at this offset.
 const BEYOND: i64 = i64::MAX;
 
-/// Rows that each begin with the length of the list, as a page of records. A page without records is
-/// one row, whose record is absent.
+/// Converts rows that each begin with the total of a list to a page of records. A page without records is one row,
+/// whose record is absent.
 fn listing<R, T>(
     rows: Vec<(i64, Option<R>)>,
     request: PageRequest,
@@ -142,13 +143,13 @@ impl RoadmapReader for PostgresReader {
     }
 
     async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError> {
-        let ask = async || {
+        let query = async || {
             let session = self.session(workspace).await?;
             let tracks = mapped_tracks().filter(tracks::workspace_id.eq(workspace.uuid())).order(tracks::position);
             let rows: Vec<TrackRow> = session.run(tracks.load(&mut session.connection()?)).await?;
             Ok(rows.into_iter().map(Track::from).collect())
         };
-        self.tracks.get(workspace.uuid(), ask).await
+        self.tracks.get(workspace.uuid(), query).await
     }
 
     async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<Lane>, StoreError> {
@@ -168,7 +169,7 @@ impl RoadmapReader for PostgresReader {
         page: PageRequest,
     ) -> Result<Listing<FeatureRequestSummary>, StoreError> {
         let session = self.session(workspace).await?;
-        let votes = VotesOf {
+        let votes = VotedRequestsPage {
             workspace: workspace.uuid(),
             email_folded: customer.folded().as_str().to_owned(),
             limit: page.limit(),
@@ -186,7 +187,7 @@ impl RoadmapReader for PostgresReader {
     ) -> Result<Option<Listing<Voter>>, StoreError> {
         let Some((request, number)) = id_or_number(request) else { return Ok(None) };
         let session = self.session(workspace).await?;
-        let voters = VotersOf {
+        let voters = VotersPage {
             workspace: workspace.uuid(),
             request,
             number,
@@ -211,8 +212,11 @@ impl RoadmapReader for PostgresReader {
 
     async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError> {
         let session = self.session(workspace).await?;
-        let changelogs =
-            Changelogs { workspace: workspace.uuid(), limit: page.limit(), offset: page.offset().unwrap_or(BEYOND) };
+        let changelogs = ChangelogsPage {
+            workspace: workspace.uuid(),
+            limit: page.limit(),
+            offset: page.offset().unwrap_or(BEYOND),
+        };
         let rows: Vec<(i64, Option<ChangelogRow>)> = session.run(changelogs.load(&mut session.connection()?)).await?;
         listing(rows, page, |(id, title, content, published_at, created_at, cover, filename): ChangelogRow| {
             Ok(Changelog {

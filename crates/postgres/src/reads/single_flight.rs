@@ -1,4 +1,4 @@
-//! One answer for all who ask the same at the same time.
+//! Shares one result among concurrent callers of the same query.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,17 +7,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use roadmap_domain::error::StoreError;
 use uuid::Uuid;
 
-/// A question that all callers of a workspace ask alike. Those who come while it is being asked wait,
-/// and then one of them asks it for all of them: nobody gets an answer that was begun before they
-/// came, so that whoever has seen a write acknowledged sees it in the answer too.
+/// A query that is the same for all callers of a workspace.
+///
+/// Callers that arrive while it runs wait, and then one of them runs it for all of them. No caller gets a result of a
+/// query that began before the caller arrived. So a caller that has seen the acknowledgement of a write also sees the
+/// write in the result.
 pub(crate) struct SingleFlight<T> {
     flights: Mutex<HashMap<Uuid, Arc<Flight<T>>>>,
 }
 
 struct Flight<T> {
-    /// How many have come.
+    /// The number of callers that have arrived.
     arrivals: AtomicU64,
-    /// Held while the question is asked: the last answer, and for how many of those who came it is.
+    /// Locked while the query runs. Contains the last result and the number of arrivals that it serves.
     last_result: tokio::sync::Mutex<Option<(u64, Result<T, String>)>>,
 }
 
@@ -28,11 +30,11 @@ impl<T> Default for SingleFlight<T> {
 }
 
 impl<T: Clone> SingleFlight<T> {
-    /// The answer that `ask` gives, or gave to somebody else who asked after this call.
+    /// Returns the result of `query`, or of a query that another caller began after this caller arrived.
     pub(crate) async fn get(
         &self,
         workspace: Uuid,
-        ask: impl AsyncFnOnce() -> Result<T, StoreError>,
+        query: impl AsyncFnOnce() -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let flight = Arc::clone(self.flights().entry(workspace).or_insert_with(|| {
             Arc::new(Flight { arrivals: AtomicU64::new(0), last_result: tokio::sync::Mutex::new(None) })
@@ -46,10 +48,10 @@ impl<T: Clone> SingleFlight<T> {
             return result.clone().map_err(|cause| StoreError::Unavailable(cause.into()));
         }
         let mut served = flight.arrivals.load(Ordering::SeqCst);
-        let result = ask().await;
+        let result = query().await;
         if result.is_err() {
-            // Whoever has come meanwhile gets the failure too: asking again after this wait, they would
-            // wait twice as long.
+            // Callers that arrived meanwhile get the failure too. Another query after this wait would double their
+            // wait.
             served = flight.arrivals.load(Ordering::SeqCst);
         }
         *last = Some((served, result.as_ref().map(T::clone).map_err(ToString::to_string)));
@@ -57,12 +59,12 @@ impl<T: Clone> SingleFlight<T> {
     }
 
     fn flights(&self) -> MutexGuard<'_, HashMap<Uuid, Arc<Flight<T>>>> {
-        // Nothing panics while it holds the map.
+        // Nothing panics while it holds the lock.
         self.flights.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whoever leaves last takes the question away.
+/// Removes the workspace's entry when its last caller leaves.
 struct FlightGuard<'a, T: Clone> {
     shared: &'a SingleFlight<T>,
     workspace: Uuid,
@@ -71,7 +73,7 @@ struct FlightGuard<'a, T: Clone> {
 impl<T: Clone> Drop for FlightGuard<'_, T> {
     fn drop(&mut self) {
         let mut flights = self.shared.flights();
-        // Two hold it: the map, and the one who leaves.
+        // Two references are left: that of the map and that of this caller.
         if flights.get(&self.workspace).is_some_and(|flight| Arc::strong_count(flight) <= 2) {
             flights.remove(&self.workspace);
         }
@@ -86,14 +88,14 @@ mod tests {
     const WORKSPACE: Uuid = Uuid::nil();
 
     #[tokio::test]
-    async fn waiters_share_a_result_that_was_begun_after_they_came() {
-        let (shared, asked, go) =
+    async fn waiters_share_a_result_that_was_begun_after_their_arrival() {
+        let (shared, queries, go) =
             (Arc::new(SingleFlight::default()), Arc::new(AtomicU64::new(0)), Arc::new(Notify::new()));
-        let ask = |hold: bool| {
-            let (shared, asked, go) = (Arc::clone(&shared), Arc::clone(&asked), Arc::clone(&go));
+        let start = |hold: bool| {
+            let (shared, queries, go) = (Arc::clone(&shared), Arc::clone(&queries), Arc::clone(&go));
             tokio::spawn(async move {
                 let result = shared.get(WORKSPACE, async || {
-                    let number = asked.fetch_add(1, Ordering::SeqCst);
+                    let number = queries.fetch_add(1, Ordering::SeqCst);
                     if hold {
                         go.notified().await;
                     }
@@ -102,27 +104,27 @@ mod tests {
                 result.await.unwrap()
             })
         };
-        let first = ask(true);
+        let first = start(true);
         tokio::task::yield_now().await;
-        let others: Vec<_> = (0..5).map(|_| ask(false)).collect();
+        let others: Vec<_> = (0..5).map(|_| start(false)).collect();
         tokio::task::yield_now().await;
-        assert_eq!(asked.load(Ordering::SeqCst), 1);
+        assert_eq!(queries.load(Ordering::SeqCst), 1);
         go.notify_one();
         assert_eq!(first.await.unwrap(), 0);
         for other in others {
             assert_eq!(other.await.unwrap(), 1);
         }
-        assert_eq!(ask(false).await.unwrap(), 2);
+        assert_eq!(start(false).await.unwrap(), 2);
         assert!(shared.flights().is_empty());
     }
 
     #[tokio::test]
-    async fn a_failure_is_shared_by_those_who_wait_and_by_nobody_else() {
+    async fn a_failure_is_shared_by_waiters_only() {
         let shared: SingleFlight<u8> = SingleFlight::default();
-        let (go, asked) = (Notify::new(), AtomicU64::new(0));
+        let (go, queries) = (Notify::new(), AtomicU64::new(0));
         let fail = || async {
             let result = shared.get(WORKSPACE, async || {
-                asked.fetch_add(1, Ordering::SeqCst);
+                queries.fetch_add(1, Ordering::SeqCst);
                 go.notified().await;
                 Err(StoreError::Unavailable("gone".into()))
             });
@@ -136,7 +138,7 @@ mod tests {
         for outcome in [one, two, three] {
             assert!(matches!(outcome, Err(StoreError::Unavailable(_))));
         }
-        assert_eq!(asked.load(Ordering::SeqCst), 1);
+        assert_eq!(queries.load(Ordering::SeqCst), 1);
         assert_eq!(shared.get(WORKSPACE, async || Ok(7)).await.unwrap(), 7);
     }
 

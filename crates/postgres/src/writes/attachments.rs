@@ -34,7 +34,7 @@ impl AttachmentWrites for PostgresUnit {
     }
 
     async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<CoverImage>, StoreError> {
-        // The sweep deletes files that nothing uses. It leaves this one alone until the unit ends.
+        // The lock keeps the sweep, which deletes unused files, from deleting this one until the unit ends.
         let filename = attachments::table
             .filter(attachments::workspace_id.eq(self.workspace))
             .filter(attachments::id.eq(attachment.uuid()))

@@ -16,7 +16,8 @@ use crate::unit::PostgresUnit;
 use crate::writes::id_or_number;
 
 statement! {
-    /// Stores a comment and returns the request it is on; without such a request it does nothing.
+    /// Inserts a comment and returns its feature request. If the feature request does not exist, changes nothing and
+    /// returns no row.
     InsertComment {
         workspace: Uuid => SqlUuid,
         id: Uuid => SqlUuid,

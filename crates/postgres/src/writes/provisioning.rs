@@ -1,4 +1,4 @@
-//! What operators set up.
+//! Provisioning by operators: workspaces, members and API keys.
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
@@ -19,7 +19,7 @@ use crate::rows::{ApiKeyRow, api_key_columns};
 use crate::schema::{api_keys, members, settings, workspaces};
 use crate::unit::PostgresUnit;
 
-/// The login, and what it may do.
+/// The login, and whether it may create workspaces.
 #[derive(QueryableByName)]
 struct Login {
     #[diesel(sql_type = Text)]
@@ -32,7 +32,7 @@ async fn batch(mut connection: &AsyncPgConnection, statement: &str) -> QueryResu
     connection.batch_execute(statement).await
 }
 
-/// What "on conflict do nothing" did.
+/// Interprets the number of rows that an insert with "on conflict do nothing" has inserted.
 pub(crate) fn insertion(inserted: usize) -> Insertion {
     if inserted == 1 { Insertion::Inserted } else { Insertion::NameTaken }
 }
@@ -65,7 +65,7 @@ impl Provisioning for PostgresUnit {
             .on_conflict(workspaces::subdomain)
             .do_nothing();
         let inserted = self.run(insert.execute(&mut self.connection()?)).await?;
-        // Back to the role that the connection was made with.
+        // Back to the role of the connection.
         self.run(batch(self.connection()?, "SET LOCAL ROLE TO DEFAULT")).await?;
         if inserted == 1 {
             let insert = diesel::insert_into(settings::table).values((

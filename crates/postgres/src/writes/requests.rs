@@ -20,8 +20,8 @@ use crate::statement::statement;
 use crate::unit::PostgresUnit;
 
 statement! {
-    /// Stores a request under the next tag number, with its author, its tags and what search finds
-    /// it by, and returns it. Parts that are absent are NULL, and then store nothing.
+    /// Inserts a feature request under the next tag number, with its author, its tags and its search document, and
+    /// returns it. Absent parts are NULL, and nothing is stored for them.
     InsertRequest {
         workspace: Uuid => SqlUuid,
         id: Uuid => SqlUuid,
@@ -112,7 +112,7 @@ impl FeatureRequestWrites for PostgresUnit {
         &mut self,
         request: &NewFeatureRequest,
     ) -> Result<FeatureRequestSummary, StoreError> {
-        let insert = InsertRequest::of(self.workspace, request);
+        let insert = InsertRequest::new(self.workspace, request);
         let row: SummaryRow = self.run(insert.get_result(&mut self.connection()?)).await?;
         row.try_into()
     }
@@ -128,7 +128,7 @@ impl FeatureRequestWrites for PostgresUnit {
 }
 
 impl InsertRequest {
-    fn of(workspace: Uuid, request: &NewFeatureRequest) -> Self {
+    fn new(workspace: Uuid, request: &NewFeatureRequest) -> Self {
         let author = request.author.as_ref();
         let search = request.search.as_ref();
         let words = search.map(SearchDocument::vocabulary).unwrap_or_default();
@@ -155,12 +155,12 @@ impl InsertRequest {
     }
 }
 
-/// The customer's display name, if any was given.
+/// Returns the customer's display name, if one was given.
 pub(crate) fn name_of(customer: &NewCustomer) -> Option<String> {
     customer.name.as_ref().map(Name::to_string)
 }
 
-/// What the index holds of a document: stems and surfaces, and those of the title a second time.
+/// Returns the index terms of a document: stems and surface forms, and those of the title a second time.
 fn terms(workspace: Uuid, document: &SearchDocument) -> Vec<String> {
     let (any, titled) = (any_place(workspace), title_place(workspace));
     let mut terms = Vec::new();
@@ -175,18 +175,18 @@ fn terms(workspace: Uuid, document: &SearchDocument) -> Vec<String> {
     terms
 }
 
-/// What a term of a workspace's request begins with in the index, wherever in the request it is.
+/// Returns the prefix of a workspace's index terms from any field of a feature request.
 pub(crate) fn any_place(workspace: Uuid) -> String {
     format!("{}/", short(workspace))
 }
 
-/// What a term of a workspace's request begins with in the index when it is one of the title's.
+/// Returns the prefix of a workspace's index terms from the title of a feature request.
 pub(crate) fn title_place(workspace: Uuid) -> String {
     format!("{}=", short(workspace))
 }
 
-/// Six digits of an identity, of the part that is left to chance. Two workspaces that share them
-/// read each other's entries for nothing: whose request it is is asked of the row.
+/// Returns six hexadecimal digits of an id, from its random part. Two workspaces with the same digits read each other's
+/// index entries needlessly: the workspace of a feature request is checked on its row.
 fn short(workspace: Uuid) -> String {
     let digits = workspace.simple().to_string();
     digits.chars().skip(26).collect()

@@ -17,7 +17,7 @@ impl SettingWrites for PostgresUnit {
         let stored = settings::table
             .filter(settings::workspace_id.eq(self.workspace))
             .select((settings::product_name, settings::website_url))
-            // Until the unit ends, no other one may change what this one has read.
+            // No other unit may change the row until this one ends.
             .for_update();
         let (product_name, website_url): (String, String) = self.run(stored.first(&mut self.connection()?)).await?;
         Ok(Setting { product_name: Name::from_stored(product_name), website_url: WebsiteUrl::from_stored(website_url) })

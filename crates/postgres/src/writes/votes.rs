@@ -16,9 +16,9 @@ use crate::unit::PostgresUnit;
 use crate::writes::requests::name_of;
 
 statement! {
-    /// Finds or adds the customer, adds the vote unless it is there, counts it, keeps the note, and
-    /// returns the request and whether the vote is new, if there is a voter. Without such a
-    /// request it does nothing and returns nothing. Parts that are absent are NULL.
+    /// Finds or inserts the customer, inserts and counts the vote unless it exists, and inserts the note. Returns the
+    /// feature request, and whether the vote is new if there is a voter. If the feature request does not exist, changes
+    /// nothing and returns no row. Absent parts are NULL.
     Cast {
         workspace: Uuid => SqlUuid,
         request: Option<Uuid> => Nullable<SqlUuid>,
@@ -101,7 +101,7 @@ impl VoteWrites for PostgresUnit {
     }
 }
 
-/// How a statement takes the request that a client names; `None` when it names none.
+/// Returns the parameters of a statement for the feature request that a client refers to; `None` if it is unresolvable.
 pub(crate) fn id_or_number(request: &FeatureRequestRef) -> Option<(Option<Uuid>, Option<i64>)> {
     match *request {
         FeatureRequestRef::Id(id) => Some((Some(id.uuid()), None)),

@@ -1,4 +1,4 @@
-//! Knows the workspaces and their keys.
+//! The directory of workspaces and their API keys.
 
 use async_trait::async_trait;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
@@ -18,13 +18,13 @@ use crate::schema::{api_keys, workspaces};
 #[async_trait]
 impl WorkspaceDirectory for SqliteStore {
     async fn credential(&self, subdomain: &Subdomain, digest: &KeyDigest) -> Result<Option<Credential>, StoreError> {
-        let (asked, digest) = (subdomain.clone(), digest.0.to_vec());
+        let (name, digest) = (subdomain.clone(), digest.0.to_vec());
         let row: Option<(Id, ApiKeyRow)> = self
             .readers
             .run(move |connection| {
                 Ok(api_keys::table
                     .inner_join(workspaces::table.on(workspaces::id.eq(api_keys::workspace_id)))
-                    .filter(workspaces::subdomain.eq(asked.as_str()))
+                    .filter(workspaces::subdomain.eq(name.as_str()))
                     .filter(api_keys::digest.eq(digest))
                     .select((workspaces::id, api_key_columns()))
                     .first(connection)
@@ -55,12 +55,12 @@ impl WorkspaceDirectory for SqliteStore {
     }
 
     async fn workspace(&self, subdomain: &Subdomain) -> Result<Option<Workspace>, StoreError> {
-        let asked = subdomain.clone();
+        let name = subdomain.clone();
         let row: Option<Id> = self
             .readers
             .run(move |connection| {
                 Ok(workspaces::table
-                    .filter(workspaces::subdomain.eq(asked.as_str()))
+                    .filter(workspaces::subdomain.eq(name.as_str()))
                     .select(workspaces::id)
                     .first(connection)
                     .optional()?)

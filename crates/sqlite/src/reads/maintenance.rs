@@ -1,4 +1,4 @@
-//! Forgets what is no longer needed, and tells whether the file can be read.
+//! Maintenance of stored data, and the health check.
 
 use async_trait::async_trait;
 use diesel::connection::SimpleConnection;
@@ -17,14 +17,14 @@ use crate::schema::attachments;
 use crate::statement::statement;
 
 statement! {
-    /// Deletes the oldest saved answers from before a moment, of all workspaces.
+    /// Deletes the oldest saved responses from before a timestamp, of all workspaces.
     PurgeOperationKeys { before: i64 => BigInt, limit: i64 => BigInt }
     "DELETE FROM operations WHERE rowid IN
      (SELECT rowid FROM operations WHERE created_at < ? ORDER BY created_at LIMIT ?)"
 }
 
 statement! {
-    /// Deletes the oldest files of a workspace from before a moment that are no changelog's cover.
+    /// Deletes a workspace's oldest attachments from before a timestamp that are not the cover of a changelog.
     DeleteUnusedAttachments { workspace: Id => Binary, before: i64 => BigInt, limit: i64 => BigInt } -> (Binary, BigInt),
     "DELETE FROM attachments WHERE (workspace_id, id) IN (
          SELECT workspace_id, id FROM attachments WHERE workspace_id = ? AND created_at < ? AND NOT EXISTS (
@@ -45,16 +45,16 @@ impl Maintenance for SqliteStore {
         let keys = keys.to_vec();
         self.readers
             .run(move |connection| {
-                let mut without = Vec::new();
+                let mut orphaned = Vec::new();
                 for key in keys {
                     let row = attachments::table
                         .filter(attachments::workspace_id.eq(Id(key.workspace.uuid())))
                         .filter(attachments::id.eq(Id(key.attachment.uuid())));
                     if !diesel::select(exists(row)).get_result::<bool>(connection)? {
-                        without.push(key);
+                        orphaned.push(key);
                     }
                 }
-                Ok(without)
+                Ok(orphaned)
             })
             .await
     }

@@ -1,4 +1,4 @@
-//! Answers the API's questions.
+//! Lists and records that the API returns.
 
 use async_trait::async_trait;
 use diesel::prelude::{
@@ -31,7 +31,7 @@ type VoterRow = (Id, Option<String>, String, i64);
 type ChangelogRow = (Id, String, String, Option<i64>, i64, Option<(Id, String)>);
 type AttachmentRow = (String, String, i64, Vec<u8>, String, String, Option<i64>, Option<i64>, i64);
 
-/// A page of rows as a page of records.
+/// Converts a page of rows to a page of records.
 fn listing<R, T>(
     (rows, total): (Vec<R>, i64),
     request: PageRequest,
@@ -122,8 +122,8 @@ impl RoadmapReader for SqliteStore {
                     )
                     .filter(votes::workspace_id.eq(workspace))
                     .filter(votes::customer_id.eq(customer))
-                    // Ids begin with the moment of creation, and the index of a customer's votes has
-                    // them in order: the page is read from it without looking at the other votes.
+                    // Ids begin with the creation timestamp, and the index of a customer's votes is ordered by id. So
+                    // the page is read from the index without reading the other votes.
                     .order(votes::request_id.desc())
                     .select(summary_columns())
                     .limit(page.limit())

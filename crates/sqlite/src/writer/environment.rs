@@ -1,7 +1,7 @@
-//! What the writer needs from outside: connections, threads and time.
+//! The writer's dependencies: connections, threads and time.
 //!
-//! It is a trait so that the model test (`model.rs`) can run the writer itself under a scheduler of
-//! its own, with a database that fails where the test wants it to.
+//! They are behind a trait, so that the model test (`model.rs`) can run the writer under its own scheduler, with a
+//! database that fails on demand.
 
 use std::future::Future;
 use std::time::Duration;
@@ -14,15 +14,14 @@ use tokio::runtime::Handle;
 use crate::connection::Connector;
 use crate::errors::SqlError;
 
-/// Connections, threads and time of a writer.
+/// Provides connections, threads and time to a writer.
 pub(crate) trait Environment: Clone + Send + Sync + 'static {
     type Connection: SimpleConnection + Send + 'static;
 
     /// Opens a connection that may write.
     fn connect(&self) -> Result<Self::Connection, SqlError>;
 
-    /// Starts `job` on a blocking thread and returns its result. The job runs to its end though
-    /// the future is dropped.
+    /// Starts `job` on a blocking thread and returns its result. The job runs to its end even if the future is dropped.
     fn run_blocking<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
@@ -31,13 +30,13 @@ pub(crate) trait Environment: Clone + Send + Sync + 'static {
     /// Starts `job` on a blocking thread.
     fn spawn_blocking(&self, job: impl FnOnce() + Send + 'static);
 
-    /// Starts a task that nobody waits for.
+    /// Starts a detached task.
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static);
 
-    /// Waits.
+    /// Waits for this duration.
     fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send;
 
-    /// A fault that the model test must find.
+    /// Returns the fault that the model test must find.
     #[cfg(test)]
     fn planted_fault(&self) -> Option<PlantedFault> {
         None
@@ -50,11 +49,11 @@ pub(crate) trait Environment: Clone + Send + Sync + 'static {
 pub(crate) enum PlantedFault {
     /// Units are notified before the `COMMIT`.
     NotifyBeforeCommit,
-    /// A unit that is dropped is not rolled back.
+    /// A dropped unit is not rolled back.
     SkipRollback,
-    /// A unit that is dropped is rolled back on the thread that drops it.
+    /// A dropped unit is rolled back on the thread that drops it.
     RollBackOnAsyncThread,
-    /// A unit that has ended, and whose caller goes away, does not see to its commit.
+    /// An ended unit is not committed if its caller is cancelled.
     SkipPendingCommit,
 }
 

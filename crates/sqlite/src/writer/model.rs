@@ -1,17 +1,15 @@
-//! A model test of the writer: all orders of what can happen to a few units of work.
+//! A model test of the writer: checks all orders of events for a few units of work.
 //!
-//! It runs the writer itself, not a description of it. Its environment is a [`World`]: a scheduler
-//! that polls futures and runs blocking jobs in the order that it is given, and a database that
-//! fails on demand. stateright's checker gives it all orders, breadth first. A state of
-//! the model is the list of [`Action`]s that led to it; each state is reached by running the writer
-//! from the start. Two states are the same when all that the writer can notice is the same
-//! ([`Summary`]).
+//! It runs the writer itself, not a description of it. Its environment is a [`World`]: a scheduler that polls futures
+//! and runs blocking jobs in a given order, and a database that fails on demand. stateright's checker tries all orders,
+//! breadth first. A state of the model is the list of [`Action`]s that led to it; each state is reached by running the
+//! writer from the start. Two states are equal if everything that the writer can observe is equal ([`Summary`]).
 //!
-//! A crash of the process keeps what is durable and nothing else. So a commit is lost when it is
-//! reported to a caller before it is durable, whenever the crash comes.
+//! A crash of the process preserves durable data only. So a commit is lost if it is reported to a caller before it is
+//! durable, whenever the crash happens.
 //!
-//! A job runs in one piece, because whoever runs it has the lock. The exception is the `COMMIT`:
-//! there the other tasks may run in its middle.
+//! A job runs without interruption, because it holds the lock. The exception is the `COMMIT`: other tasks may run in
+//! the middle of it.
 
 use std::collections::BTreeSet;
 use std::future::{Future, poll_fn};
@@ -32,7 +30,7 @@ use super::Writer;
 use super::environment::{Environment, PlantedFault};
 use crate::errors::SqlError;
 
-/// What a unit does at its end.
+/// How a unit ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Commit,
@@ -40,20 +38,20 @@ enum End {
     Drop,
 }
 
-/// What the checker is given to try.
+/// The parameters of a run of the checker.
 #[derive(Debug, Clone)]
 struct Plan {
     units: Vec<End>,
-    /// Whether a unit has a statement between its begin and its end.
+    /// Whether a unit runs a statement between its begin and its end.
     statements: bool,
     /// How many units may be cancelled, by dropping their future.
     cancellations: usize,
-    /// How many faults there may be.
+    /// How many faults may occur.
     faults: usize,
     planted: Option<PlantedFault>,
 }
 
-/// What can go wrong in a blocking job.
+/// A failure in a blocking job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Fault {
     /// No connection can be opened.
@@ -66,7 +64,7 @@ enum Fault {
     /// The savepoint cannot be released or rolled back.
     EndFails,
     CommitFails,
-    /// The disk fails behind the commit: it may be durable, and is.
+    /// The commit reports a disk failure although the transaction is durable.
     CommitOutcomeUnknown,
 }
 
@@ -83,17 +81,17 @@ const FAULTS: [Fault; 8] = [
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Action {
-    /// A task that was woken goes on to its next `.await`.
+    /// A woken task runs to its next `.await`.
     Poll(usize),
-    /// The caller of a unit goes away.
+    /// The caller of a unit is cancelled.
     Cancel(usize),
-    /// A unit has waited too long for the connection.
+    /// The wait of a unit for the connection times out.
     Elapse(usize),
     /// A blocking job of a task runs.
     Run { owner: usize, fault: Option<Fault>, others_run_during_commit: bool },
 }
 
-/// What was reported to the caller of a unit.
+/// The result that was reported to the caller of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Reported {
     Committed,
@@ -102,20 +100,20 @@ enum Reported {
     Unknown,
 }
 
-/// The database: what a crash keeps, and what is open.
+/// The database: its durable rows and its open transaction.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 struct Database {
     connections: usize,
     durable: BTreeSet<usize>,
     transaction: Option<Transaction>,
-    /// The transactions that have ended: their rows, and whether they were committed.
+    /// The ended transactions: their rows, and whether they were committed.
     ended: Vec<(Vec<usize>, bool)>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 struct Transaction {
     rows: Vec<usize>,
-    /// How many rows there were at the savepoint that is open.
+    /// The number of rows at the open savepoint.
     savepoint: Option<usize>,
 }
 
@@ -127,7 +125,7 @@ impl Database {
     }
 }
 
-/// The scheduler and the database. Clones are the same world.
+/// The scheduler and the database. Clones share their state.
 #[derive(Clone)]
 struct World(Arc<Mutex<Inner>>);
 
@@ -136,7 +134,7 @@ struct Inner {
     database: Database,
     tasks: Vec<Task>,
     jobs: Vec<Job>,
-    /// The tasks that wait for the lock, or for somebody else's commit, in the order of their coming.
+    /// The tasks that wait for the lock or for another unit's commit, in the order of their arrival.
     queue: Vec<usize>,
     current: usize,
     in_job: bool,
@@ -145,7 +143,7 @@ struct Inner {
     cancellations: usize,
     faults: usize,
     violations: BTreeSet<&'static str>,
-    /// At the end of a run: nothing new is started.
+    /// Whether the run is being closed: no new job or task is started.
     closing: bool,
 }
 
@@ -153,11 +151,11 @@ struct Task {
     future: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     woken: Arc<WakeFlag>,
     progress: Progress,
-    /// The rows that the unit has seen in its transaction.
+    /// The rows that the unit has read in its transaction.
     seen: Vec<usize>,
 }
 
-/// How far a task is.
+/// The progress of a task.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 struct Progress {
     polled: bool,
@@ -166,7 +164,7 @@ struct Progress {
     timer: Timer,
     reported: Option<Reported>,
     cancelled: bool,
-    /// In which transaction the unit is, or was.
+    /// The index of the unit's transaction.
     transaction: usize,
 }
 
@@ -212,7 +210,7 @@ const NO_OPEN_TRANSACTION: &str = "no open transaction";
 const BLOCKING_THREADS: &str = "the database is used on blocking threads only";
 
 const LOST_COMMIT: &str = "a commit is reported before it is durable";
-const UNDURABLE_READ: &str = "a unit has seen what is not durable, and no error is reported";
+const UNDURABLE_READ: &str = "a unit has read rows that are not durable, and no error is reported";
 const ASYNC_THREAD: &str = "the database is used on an async thread";
 const OUTSIDE_UNIT: &str = "a statement runs outside of its unit";
 
@@ -265,7 +263,7 @@ impl World {
                     let place = inner.jobs.iter().position(|job| job.owner == owner).unwrap();
                     inner.jobs.remove(place)
                 });
-                // As on a thread of its own: a panic goes no further.
+                // As on a separate thread, a panic does not propagate.
                 let _ = catch_unwind(AssertUnwindSafe(job.run));
                 self.with(|inner| (inner.armed_fault, inner.in_job) = (None, false));
             }
@@ -295,7 +293,7 @@ impl World {
         });
     }
 
-    /// Lets all tasks run that can, in the middle of a job.
+    /// Runs all runnable tasks, in the middle of a job.
     fn preempt(&self) {
         let (owner, runnable) = self.with(|inner| {
             inner.in_job = false;
@@ -309,7 +307,7 @@ impl World {
         self.with(|inner| (inner.in_job, inner.current) = (true, owner));
     }
 
-    /// Records what is reported to the caller of a unit, and whether it is true.
+    /// Records the result that is reported to the caller of a unit, and checks it.
     fn report(&self, unit: usize, reported: Reported) {
         self.with(|inner| {
             let durable = &inner.database.durable;
@@ -324,7 +322,7 @@ impl World {
         });
     }
 
-    /// Ends a run, whatever is still in it.
+    /// Ends a run and drops its remaining tasks and jobs.
     fn close(&self) {
         self.with(|inner| inner.closing = true);
         loop {
@@ -360,7 +358,7 @@ impl Environment for World {
     ) -> impl Future<Output = Result<T, StoreError>> + Send {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         self.spawn_blocking(move || {
-            // When nobody waits for the result any more, it is dropped here.
+            // If the caller was cancelled, the result is dropped here.
             let _ = sender.send(job());
         });
         async move { receiver.await.map_err(|panic| StoreError::Fatal(panic.into())) }
@@ -429,7 +427,7 @@ impl Inner {
         }
     }
 
-    /// Whether the fault that was armed strikes here.
+    /// Returns whether this fault is armed, and disarms it.
     fn triggers(&mut self, fault: Fault) -> bool {
         if self.armed_fault != Some(fault) {
             return false;
@@ -444,23 +442,25 @@ impl Inner {
     fn savepoint(&mut self) -> QueryResult<(&mut Vec<usize>, &mut Option<usize>)> {
         match &mut self.database.transaction {
             Some(Transaction { rows, savepoint }) if savepoint.is_some() => Ok((rows, savepoint)),
-            _ => Err(refused("no such savepoint: unit")),
+            _ => Err(database_error("no such savepoint: unit")),
         }
     }
 
     fn execute(&mut self, sql: &str) -> QueryResult<()> {
         self.check_thread();
         match sql {
-            "BEGIN IMMEDIATE" if self.triggers(Fault::BeginFails) => Err(refused("database is locked")),
+            "BEGIN IMMEDIATE" if self.triggers(Fault::BeginFails) => Err(database_error("database is locked")),
             "BEGIN IMMEDIATE" if self.database.transaction.is_some() => {
-                Err(refused("cannot start a transaction within a transaction"))
+                Err(database_error("cannot start a transaction within a transaction"))
             }
             "BEGIN IMMEDIATE" => {
                 self.database.transaction = Some(Transaction::default());
                 Ok(())
             }
             "SAVEPOINT unit" => {
-                let Some(transaction) = &mut self.database.transaction else { return Err(refused("no transaction")) };
+                let Some(transaction) = &mut self.database.transaction else {
+                    return Err(database_error("no transaction"));
+                };
                 if transaction.savepoint.replace(transaction.rows.len()).is_some() {
                     self.violations.insert(OUTSIDE_UNIT);
                 }
@@ -470,7 +470,7 @@ impl Inner {
             }
             "RELEASE unit" | "ROLLBACK TO unit; RELEASE unit" => {
                 if self.triggers(Fault::EndFails) {
-                    return Err(refused("disk I/O error"));
+                    return Err(database_error("disk I/O error"));
                 }
                 let (rows, savepoint) = self.savepoint()?;
                 let before = savepoint.take().unwrap();
@@ -481,16 +481,18 @@ impl Inner {
             }
             "COMMIT" => {
                 if self.triggers(Fault::CommitFails) {
-                    return Err(refused("database or disk is full"));
+                    return Err(database_error("database or disk is full"));
                 }
                 let is_outcome_unknown = self.triggers(Fault::CommitOutcomeUnknown);
-                let Some(transaction) = self.database.transaction.take() else { return Err(refused("no transaction")) };
+                let Some(transaction) = self.database.transaction.take() else {
+                    return Err(database_error("no transaction"));
+                };
                 if transaction.savepoint.is_some() {
                     self.violations.insert(OUTSIDE_UNIT);
                 }
                 self.database.durable.extend(&transaction.rows);
                 self.database.ended.push((transaction.rows, true));
-                if is_outcome_unknown { Err(refused("disk I/O error")) } else { Ok(()) }
+                if is_outcome_unknown { Err(database_error("disk I/O error")) } else { Ok(()) }
             }
             insert => self.insert(insert.strip_prefix("INSERT ").unwrap().parse().unwrap()),
         }
@@ -498,11 +500,11 @@ impl Inner {
 
     fn insert(&mut self, unit: usize) -> QueryResult<()> {
         if self.triggers(Fault::InsertFails) {
-            return Err(refused("constraint failed"));
+            return Err(database_error("constraint failed"));
         }
         if self.triggers(Fault::InsertRollsBack) {
             self.database.roll_back();
-            return Err(refused("database or disk is full"));
+            return Err(database_error("database or disk is full"));
         }
         let (rows, _) = match self.savepoint() {
             Ok(savepoint) => savepoint,
@@ -518,7 +520,7 @@ impl Inner {
     }
 }
 
-fn refused(message: &'static str) -> DieselError {
+fn database_error(message: &'static str) -> DieselError {
     DieselError::DatabaseError(DatabaseErrorKind::Unknown, Box::new(message.to_owned()))
 }
 
@@ -531,7 +533,7 @@ impl SimpleConnection for Connection {
             self.0.preempt();
         }
         if sql.starts_with("INSERT") && self.0.with(|inner| inner.triggers(Fault::InsertPanics)) {
-            // Without a message on the terminal, which there would be thousands of.
+            // Panics without a message, which would be printed thousands of times.
             resume_unwind(Box::new("planted"));
         }
         self.0.with(|inner| inner.execute(sql))
@@ -548,7 +550,7 @@ impl Drop for Connection {
     }
 }
 
-/// The caller of a unit.
+/// Runs a unit, as its caller.
 async fn unit(world: World, writer: Writer<World>, unit: usize, end: End, statement: bool) {
     let insert = move |connection: &mut Connection| Ok(connection.batch_execute(&format!("INSERT {unit}"))?);
     let work = async {
@@ -573,7 +575,7 @@ async fn unit(world: World, writer: Writer<World>, unit: usize, end: End, statem
     world.report(unit, reported);
 }
 
-/// All that decides what can happen next, and whether it is right.
+/// The observable part of a state: it determines the possible actions and whether the properties hold.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Summary {
     database: Database,
@@ -603,13 +605,13 @@ impl Summary {
         }
     }
 
-    /// Nothing goes on by itself any more.
+    /// Whether no task and no job can run.
     fn is_idle(&self) -> bool {
         self.jobs.is_empty() && self.tasks.iter().all(|(.., can_run)| !can_run)
     }
 }
 
-/// A state of the model: how it was reached, and what it looks like.
+/// A state of the model: the actions that led to it, and its summary.
 #[derive(Debug, Clone)]
 struct State {
     actions: Vec<Action>,
@@ -629,7 +631,7 @@ impl std::hash::Hash for State {
 }
 
 impl Plan {
-    /// Runs the writer from the start.
+    /// Runs the writer from the start with these actions.
     fn replay(&self, actions: Vec<Action>) -> State {
         let world = World::new(self.planted);
         let writer = Writer::open(world.clone(), Duration::from_secs(1)).unwrap();
@@ -694,22 +696,23 @@ impl Model for Plan {
                 !summary.violations.contains(LOST_COMMIT)
                     && summary.reported().all(|(unit, reported)| reported != Reported::Committed || is_durable(unit))
             }),
-            Property::<Self>::always("what failed or was rolled back is not durable", |_, state| {
+            Property::<Self>::always("a failed or rolled back unit is not durable", |_, state| {
                 let summary = &state.summary;
                 let is_durable = |unit: usize| summary.database.durable.contains(&unit);
                 let may_be_durable = [Reported::Committed, Reported::Unknown];
                 summary.reported().all(|(unit, reported)| may_be_durable.contains(&reported) || !is_durable(unit))
             }),
-            Property::<Self>::always("what a unit has seen is durable when its end is reported", |_, state| {
-                !state.summary.violations.contains(UNDURABLE_READ)
-            }),
+            Property::<Self>::always(
+                "the rows that a unit has read are durable when its end is reported",
+                |_, state| !state.summary.violations.contains(UNDURABLE_READ),
+            ),
             Property::<Self>::always(NO_OPEN_TRANSACTION, |_, state| {
                 !state.summary.is_idle() || state.summary.database.transaction.is_none()
             }),
             Property::<Self>::always("every caller gets a result", |_, state| {
                 !state.summary.is_idle() || state.summary.tasks.iter().all(|(_, _, is_alive, _)| !is_alive)
             }),
-            Property::<Self>::always("the lock is free in the end, and nobody is counted as waiting", |_, state| {
+            Property::<Self>::always("the lock is free at the end, and no waiter is counted", |_, state| {
                 let summary = &state.summary;
                 !summary.is_idle() || !summary.is_locked && summary.waiting == 0
             }),
@@ -719,7 +722,7 @@ impl Model for Plan {
             }),
             Property::<Self>::always("one connection at most", |_, state| state.summary.database.connections <= 1),
         ];
-        // That the model gets to where it is interesting.
+        // The model reaches the interesting states.
         let shares = self.units.iter().filter(|end| **end == End::Commit).count() > 1;
         if shares {
             properties.push(Property::<Self>::sometimes("units share a commit", |_, state| {
@@ -751,7 +754,7 @@ impl Summary {
     }
 }
 
-/// Tries all orders and returns the properties that do not hold, each with a way there.
+/// Checks all orders and returns the violated properties, each with the actions that led there.
 fn violated_properties(plan: &Plan) -> Vec<(&'static str, Vec<Action>)> {
     let checker = plan.clone().checker().threads(2).spawn_bfs().join();
     println!("{plan:?}: {} states, {} steps deep", checker.unique_state_count(), checker.max_depth());
@@ -791,7 +794,7 @@ fn four_units_keep_all_properties_in_all_orders() {
     assert_eq!(violated_properties(&plan), vec![]);
 }
 
-/// The properties that are broken with this fault in the writer.
+/// Returns the properties that are violated with this fault in the writer.
 fn with_fault(planted: PlantedFault) -> Vec<&'static str> {
     let plan = Plan {
         units: vec![End::Commit, End::Commit],

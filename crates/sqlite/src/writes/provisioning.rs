@@ -1,4 +1,4 @@
-//! What operators set up.
+//! Provisioning by operators: workspaces, members and API keys.
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
@@ -16,7 +16,7 @@ use crate::rows::{ApiKeyRow, api_key_columns};
 use crate::schema::{api_keys, members, settings, workspaces};
 use crate::unit::SqliteUnit;
 
-/// What "on conflict do nothing" did.
+/// Interprets the number of rows that an insert with "on conflict do nothing" has inserted.
 pub(crate) fn insertion(inserted: usize) -> Insertion {
     if inserted == 1 { Insertion::Inserted } else { Insertion::NameTaken }
 }

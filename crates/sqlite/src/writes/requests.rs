@@ -20,20 +20,20 @@ use crate::unit::SqliteUnit;
 use crate::writes::votes::find_or_insert_customer;
 
 statement! {
-    /// Puts a document's terms into the full-text index.
+    /// Inserts a document's terms into the full-text index.
     IndexTerms { row_number: i64 => BigInt, title: String => Text, tags: String => Text, description: String => Text }
     "INSERT INTO search_index (rowid, title, tags, description) VALUES (?, ?, ?, ?)"
 }
 
 statement! {
-    /// Adds the words of a JSON array to the vocabulary and returns those that are new to it.
+    /// Adds the words of a JSON array to the vocabulary and returns the new ones.
     LearnWords { workspace: Id => Binary, words: String => Text }
     "INSERT INTO search_words (workspace_id, word) SELECT ?, value FROM json_each(?) WHERE true
      ON CONFLICT DO NOTHING RETURNING word"
 }
 
 statement! {
-    /// Stores the trigrams of words: pairs of both, as a JSON array of arrays.
+    /// Stores the trigrams of words, from a JSON array of `[trigram, word]` pairs.
     StoreTrigrams { workspace: Id => Binary, pairs: String => Text }
     "INSERT INTO search_trigrams (workspace_id, trigram, word)
      SELECT ?, value ->> 0, value ->> 1 FROM json_each(?)"
@@ -67,7 +67,8 @@ impl FeatureRequestWrites for SqliteUnit {
                 find_summary(connection, workspace, &FeatureRequestRef::Id(request.id))
             })
             .await?;
-        row.ok_or_else(|| StoreError::Fatal("a request was gone right after it was stored".into()))?.try_into()
+        row.ok_or_else(|| StoreError::Fatal("a feature request is missing right after its insertion".into()))?
+            .try_into()
     }
 
     async fn set_feature_request_track(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError> {
@@ -136,7 +137,8 @@ fn insert(connection: &mut SqliteConnection, workspace: Id, request: &NewFeature
     Ok(())
 }
 
-/// Where a request's row lies: its workspace's number in the upper half, its own in the lower.
+/// Returns the row number of a feature request: its workspace's number in the upper 32 bits, its tag number in the
+/// lower 32 bits.
 fn row_number(connection: &mut SqliteConnection, workspace: Id, tag_number: i64) -> Result<i64, SqlError> {
     let number: i64 =
         workspaces::table.filter(workspaces::id.eq(workspace)).select(workspaces::number).first(connection)?;
@@ -144,7 +146,7 @@ fn row_number(connection: &mut SqliteConnection, workspace: Id, tag_number: i64)
         .ok_or_else(|| inconsistent("tag_counters", "last_tag_number", workspace.0).into())
 }
 
-/// A row number of these halves, if they fit.
+/// Composes a row number of two halves; `None` if one is out of range.
 fn compose_row_number(upper: i64, lower: i64) -> Option<i64> {
     let (upper, lower) = (i32::try_from(upper).ok()?, u32::try_from(lower).ok()?);
     Some((i64::from(upper) << u32::BITS) + i64::from(lower))
@@ -183,7 +185,7 @@ fn index(
         })
         .collect();
     if !pairs.is_empty() {
-        // In the order of the table's key, so that neighbours are written to one page.
+        // In the order of the table's key, so that adjacent rows are written to one page.
         pairs.sort_unstable();
         StoreTrigrams { workspace, pairs: format!("[{}]", pairs.join(",")) }.execute(connection)?;
     }
@@ -195,8 +197,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn row_numbers_are_a_workspace_s_and_a_request_s_number_or_nothing() {
-        for (upper, lower, whole) in [
+    fn row_numbers_are_composed_of_two_halves_in_range() {
+        for (upper, lower, expected) in [
             (1, 1, Some(4_294_967_297)),
             (2, 3, Some(8_589_934_595)),
             (2_147_483_647, 4_294_967_295, Some(i64::MAX)),
@@ -204,7 +206,7 @@ mod tests {
             (1, 4_294_967_296, None),
             (1, -1, None),
         ] {
-            assert_eq!(compose_row_number(upper, lower), whole, "{upper} {lower}");
+            assert_eq!(compose_row_number(upper, lower), expected, "{upper} {lower}");
         }
     }
 }

@@ -60,7 +60,7 @@ fn cast(
     Ok(Some((outcome, request)))
 }
 
-/// Whether this is a new vote; a second one is nothing.
+/// Inserts a vote and returns whether it is new. A repeated vote changes nothing.
 fn insert_vote(
     connection: &mut SqliteConnection,
     workspace: Id,
@@ -81,7 +81,7 @@ fn insert_vote(
     Ok(inserted == 1)
 }
 
-/// Adds one to the request's tally and returns it.
+/// Increments the feature request's tally and returns it.
 fn count_vote(connection: &mut SqliteConnection, workspace: Id, request: Id) -> Result<i64, SqlError> {
     Ok(diesel::update(vote_tallies::table)
         .filter(vote_tallies::workspace_id.eq(workspace))
@@ -91,7 +91,8 @@ fn count_vote(connection: &mut SqliteConnection, workspace: Id, request: Id) -> 
         .get_result(connection)?)
 }
 
-/// The customer with this address, stored if new. An empty name is filled, a stored one kept.
+/// Returns the id of the customer with this address, and inserts the customer if it is new. A missing name is filled
+/// in; a stored name is kept.
 pub(crate) fn find_or_insert_customer(
     connection: &mut SqliteConnection,
     workspace: Id,
