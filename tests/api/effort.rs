@@ -1,3 +1,3 @@
-//! How much is tried, and chance that can be repeated.
+//! The effort of tests, and repeatable random numbers.
 
 pub use roadmap_testkit::effort::{SeededRng, rounds};

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::app::{BASE_HOST, Client, Response, Server, eventually, in_parallel, run};
 use crate::effort::rounds;
-use crate::faults::{SmallDisk, write_of};
+use crate::faults::{SmallDisk, write_request};
 
 /// A call is answered within 3 seconds whatever the database does; the rest is for slow machines.
 const RESPONSE_LIMIT: Duration = Duration::from_secs(4);
@@ -664,7 +664,7 @@ fn a_full_disk_of_the_database_refuses_writes_and_loses_nothing() {
     let disk_folder = tempfile::tempdir().expect("a temporary folder");
     let process = std::fs::metadata(format!("/proc/{}", cluster.process_id().expect("a process"))).expect("its owner");
     std::os::unix::fs::chown(disk_folder.path(), Some(process.uid()), Some(process.gid())).expect("another owner");
-    let disk = SmallDisk::under(disk_folder.path());
+    let disk = SmallDisk::mount(disk_folder.path());
     // The records are on the small disk, the server's own log is not: the server lives.
     let tablespace = format!("CREATE TABLESPACE small LOCATION '{}'", disk_folder.path().display());
     for statement in [tablespace.as_str(), "CREATE DATABASE small TABLESPACE small"] {
@@ -682,7 +682,7 @@ fn a_full_disk_of_the_database_refuses_writes_and_loses_nothing() {
     // What the tables had reserved already is used up first, so that every kind is tried until it is refused.
     for kind in 0..4 {
         for number in (kind..20_000).step_by(4) {
-            let (path, body) = write_of(number);
+            let (path, body) = write_request(number);
             let response = acme.send("POST", &path, &body);
             if response.status != 201 {
                 response.is_error(503, UNAVAILABLE);
@@ -700,7 +700,7 @@ fn a_full_disk_of_the_database_refuses_writes_and_loses_nothing() {
     disk.free();
     // A refused request has not used up its key.
     for number in &refused {
-        let (path, body) = write_of(*number);
+        let (path, body) = write_request(*number);
         let response = acme.send("POST", &path, &body);
         assert_eq!((response.status, response.header("idempotent-replayed")), (201, None), "{}", response.text());
     }

@@ -1,4 +1,4 @@
-//! How much is tried, and chance that can be repeated.
+//! The effort of tests, and repeatable random numbers.
 
 /// The number of rounds: the first in every run, the second when `TEST_EFFORT=long`, which is what
 /// `cargo xtask torture` sets.
@@ -14,16 +14,16 @@ pub fn rounds(quick: u64, long: u64) -> u64 {
     }
 }
 
-/// A small generator of repeatable chance: each run prints its seed.
-pub struct Chance(u64);
+/// A small random number generator with a seed, which each run prints.
+pub struct SeededRng(u64);
 
-impl Chance {
-    /// Chance from `TEST_SEED`, or from a seed that is new at each run.
+impl SeededRng {
+    /// A generator with the seed `TEST_SEED`, or a new one.
     ///
     /// # Panics
     /// When the variable is no number.
     #[must_use]
-    pub fn seeded() -> Self {
+    pub fn from_env() -> Self {
         let seed = variable("TEST_SEED").map(|seed| seed.parse().expect("TEST_SEED is a number"));
         let seed = seed.unwrap_or_else(|| u64::from(std::process::id()));
         println!("TEST_SEED={seed}");

@@ -8,7 +8,7 @@
 //! - [`s3`]: a server for files.
 //! - [`http`]: a server that keeps whatever is sent to it.
 //! - [`smtp`]: a server for mail, which fails when told to.
-//! - [`effort`]: how much is tried, and chance that can be repeated.
+//! - [`effort`]: the effort of tests, and repeatable random numbers.
 //! - [`fail_fast`]: an early end when a test has failed.
 //! - [`fakes`]: a clock that is set by hand, foreseeable ids, a gate that is always open.
 //!
