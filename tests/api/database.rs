@@ -181,6 +181,30 @@ pub fn hex(id: &str) -> String {
     if *ON_POSTGRES { format!("replace({id}::text, '-', '')") } else { format!("lower(hex({id}))") }
 }
 
+/// SQL for an identity as it is written, with hyphens.
+pub fn uuid_text(id: &str) -> String {
+    if *ON_POSTGRES {
+        return format!("{id}::text");
+    }
+    let part = |from: u32, length: u32| format!("substr(lower(hex({id})), {from}, {length})");
+    [part(1, 8), part(9, 4), part(13, 4), part(17, 4), part(21, 12)].join(" || '-' || ")
+}
+
+/// SQL for a JSON object with one field.
+pub fn json_object(name: &str, value: &str) -> String {
+    let function = if *ON_POSTGRES { "jsonb_build_object" } else { "json_object" };
+    format!("{function}('{name}', {value})")
+}
+
+/// Undoes a migration of the store under test, as if it had not been run.
+pub fn migration_undone(name: &str) -> String {
+    let store = if *ON_POSTGRES { "postgres" } else { "sqlite" };
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").join(store).join(name).join("down.sql");
+    let version = name.split('_').next().expect("a version");
+    let down = std::fs::read_to_string(file).expect("the migration");
+    format!("{down}; DELETE FROM __diesel_schema_migrations WHERE version = '{version}'")
+}
+
 /// SQL for a new identity.
 pub fn random_id() -> &'static str {
     if *ON_POSTGRES { "gen_random_uuid()" } else { "randomblob(16)" }

@@ -8,8 +8,8 @@ use mailparse::{MailHeaderMap, ParsedMail, parse_mail};
 use roadmap_testkit::smtp::{Received, Reply, Setup, Sink, Step};
 use serde_json::{Value, json};
 
-use crate::app::{App, Client, eventually, has_keys};
-use crate::database::{ON_POSTGRES, random_id, sql_timestamp};
+use crate::app::{App, Client, Finished, eventually, has_keys};
+use crate::database::{ON_POSTGRES, json_object, migration_undone, random_id, sql_timestamp, uuid_text};
 use crate::effort::rounds;
 
 /// What is behind the host of a URL of the service.
@@ -451,6 +451,198 @@ fn a_test_mail_shows_the_conversation_and_the_real_error() {
     assert_eq!(header(&sink.received()[0].data, "Subject"), "A test of outgoing mail");
 }
 
+const NO_WORKER: (&str, &str) = ("ROADMAP_MAIL_WORKER", "false");
+
+/// Queues a test mail for `acme` and waits for what becomes of it.
+fn queue_test(app: &App, to: &str, flags: &[&str]) -> Finished {
+    app.roadmap_with_environment(&[&["mail", "test", "--workspace", "acme", "--to", to], flags].concat(), &[])
+}
+
+#[test]
+fn a_queued_test_mail_is_sent_by_a_worker_and_its_answer_is_shown() {
+    let sink = Sink::start();
+    let app = app_with_smtp(&sink, "5s");
+    let good = queue_test(&app, "ops@acme.example", &[]);
+    assert!(good.success, "{}", good.stderr);
+    for part in ["to ops@acme.example is queued.", "It was sent at try 1.", "answer: 250 2.0.0 Taken"] {
+        assert!(good.stdout.contains(part), "{part} in {}", good.stdout);
+    }
+    let received = sink.received();
+    let [mail] = received.as_slice() else { panic!("{received:?}") };
+    assert_eq!(mail.to, ["ops@acme.example"]);
+    assert_eq!(header(&mail.data, "Subject"), "[Acme] A test of outgoing mail");
+    assert_eq!(header(&mail.data, "From"), "\"Acme via Roadmap\" <hello@acme.example>");
+    let id = good.stdout.split_whitespace().find(|word| word.starts_with("test.")).expect("an identity");
+    assert_eq!(header(&mail.data, "Message-ID"), format!("<{id}@acme.roadmap.example.com>"));
+    assert_eq!(header(&mail.data, "List-Unsubscribe"), "");
+    assert_eq!(app.roadmap(&["mail", "status"]).json()[0]["sent"], 1);
+    let unknown =
+        app.roadmap_with_environment(&["mail", "test", "--workspace", "nobody", "--to", "ops@acme.example"], &[]);
+    assert!(!unknown.success && unknown.stderr.contains("no workspace `nobody`"), "{}", unknown.stderr);
+    // What only makes sense of a queued mail is refused of another one.
+    let direct = app.roadmap_with_environment(&["mail", "test", "--to", "ops@acme.example", "--no-wait"], &[]);
+    assert!(!direct.success && direct.stderr.contains("--workspace"), "{}", direct.stderr);
+}
+
+#[test]
+fn a_queued_test_mail_that_is_not_sent_is_explained() {
+    let sink = Sink::start();
+    sink.script(|step| match step {
+        Step::To("gone@acme.example") => Reply::Custom("550 5.1.1 no such user"),
+        Step::To("busy@acme.example") => Reply::Custom("450 4.2.1 busy"),
+        Step::To("slow@acme.example") => Reply::Stall(Duration::from_secs(600)),
+        _ => Reply::Default,
+    });
+    let app = app_with_smtp(&sink, "60s");
+    let fails = |to: &str, wait: &str, parts: &[&str]| {
+        let failed = queue_test(&app, to, &["--wait", wait]);
+        assert!(!failed.success, "{}", failed.stdout);
+        for part in parts {
+            assert!(failed.stderr.contains(part), "{part} in {}", failed.stderr);
+        }
+    };
+    fails("gone@acme.example", "20s", &["given up at try 1: at RCPT TO: permanent error (550): 5.1.1 no such user"]);
+    fails("busy@acme.example", "5s", &["was not sent within 5s, and is tried again at 20", "4.2.1 busy"]);
+    fails("slow@acme.example", "5s", &["the mail server has not answered yet"]);
+    // An address that is no customer's stops the mail of nobody.
+    assert_eq!(app.count("SELECT count(*) FROM customers WHERE mail_stopped_at IS NOT NULL"), 0);
+}
+
+#[test]
+fn a_queued_test_mail_waits_for_a_worker() {
+    let app = App::with(&[], &[NO_WORKER]);
+    let alone = queue_test(&app, "ops@acme.example", &["--wait", "1s"]);
+    assert!(!alone.success && alone.stderr.contains("no worker has taken the mail within 1s"), "{}", alone.stderr);
+    let queued = queue_test(&app, "ann@acme.example", &["--no-wait"]);
+    assert!(queued.success && queued.stdout.ends_with("is queued.\n"), "{}{}", queued.stdout, queued.stderr);
+    assert_eq!(app.roadmap(&["mail", "status"]).json()[0]["waiting"], 2);
+    let worker = app.worker(&[]);
+    let mails = wait_for_mail_files(&app, 2);
+    assert_eq!(mails.into_keys().collect::<Vec<_>>(), ["ann@acme.example", "ops@acme.example"]);
+    let answered = queue_test(&app, "eve@acme.example", &[]);
+    assert!(answered.success && answered.stdout.contains("answer: written to "), "{}", answered.stderr);
+    assert!(worker.stop().success());
+}
+
+/// The mail server is silent for all voters: their notifications, 20,000 in each of two workspaces, hold all slots that they can
+/// get. Test mails go out all the same.
+#[test]
+fn urgent_mail_does_not_wait_for_notifications() {
+    const VOTERS: usize = 20_000;
+    let sink = Sink::start();
+    sink.script(|step| match step {
+        Step::To(to) if to.starts_with('v') => Reply::Stall(Duration::from_secs(600)),
+        _ => Reply::Default,
+    });
+    // Longer than the test is patient: whoever waits for a silent server once comes too late.
+    let app = app_with_smtp(&sink, "60s");
+    let request = app.acme.feature_request("Dark mode");
+    app.data.add_voters(request["id"].as_str().unwrap(), VOTERS);
+    comment(&app.acme, &request, &json!({ "comment": { "content": "Soon" } }));
+    let bolt = app.workspace("bolt");
+    let bolt_id = "(SELECT id FROM workspaces WHERE subdomain = 'bolt')";
+    let other = bolt.feature_request("Dark mode");
+    comment(&bolt, &other, &json!({ "comment": { "content": "Soon" } }));
+    let voters = |table: &str, columns: &str, values: &str| {
+        format!(
+            "INSERT INTO {table} (workspace_id, {columns}) SELECT {bolt_id}, {values} FROM {table} source
+             WHERE workspace_id <> {bolt_id};"
+        )
+    };
+    let request_id = format!("(SELECT id FROM feature_requests WHERE workspace_id = {bolt_id})");
+    app.data.execute(
+        &[
+            voters("customers", "id, email, email_folded, created_at", "id, email, email_folded, created_at"),
+            voters(
+                "votes",
+                "request_id, customer_id, subscribed, created_at",
+                &format!("{request_id}, customer_id, subscribed, created_at"),
+            ),
+        ]
+        .concat(),
+    );
+    notify_all_voters(&app, "true");
+    let leased = "SELECT count(DISTINCT workspace_id) FROM outbox WHERE leased_until IS NOT NULL";
+    eventually("notifications of both are leased", || app.count(leased) == 2);
+    for number in 0..3 {
+        for workspace in ["acme", "bolt"] {
+            let to = format!("ops{number}@{workspace}.example");
+            let sent = app.roadmap_with_environment(&["mail", "test", "--workspace", workspace, "--to", &to], &[]);
+            assert!(sent.success, "{}", sent.stderr);
+        }
+    }
+    assert_eq!(recipients(&sink.received()).len(), 6);
+    let waiting: Vec<Value> = app.roadmap(&["mail", "status"]).json().as_array().unwrap().clone();
+    assert!(waiting.iter().all(|status| status["waiting"] == json!(VOTERS)), "{waiting:?}");
+}
+
+/// What waits in the tables of before is sent from the one table of messages: mails, held ones and audiences.
+#[test]
+fn mail_that_waits_outlives_the_migration_to_messages() {
+    const VOTERS: usize = 30;
+    let environment = [NO_WORKER, ("ROADMAP_MAIL_PER_ADDRESS", "1/h")];
+    let mut app = App::with(&[], &environment);
+    let request = app.acme.feature_request("Dark mode");
+    vote(&app.acme, &request, "ann@example.com");
+    for _ in 0..3 {
+        announce(&app.acme, &request, "Soon");
+    }
+    let worker = app.worker(&environment);
+    eventually("two are held", || app.count("SELECT count(*) FROM outbox WHERE digest_id IS NOT NULL") == 2);
+    eventually("one is sent", || app.roadmap(&["mail", "status"]).json()[0]["sent"] == 1);
+    assert!(worker.stop().success());
+    let (few, many) = (app.acme.feature_request("Few"), app.acme.feature_request("Many"));
+    for voter in ["few0@example.com", "few1@example.com"] {
+        vote(&app.acme, &few, voter);
+    }
+    announce(&app.acme, &few, "Soon");
+    app.data.add_voters(many["id"].as_str().unwrap(), VOTERS);
+    announce(&app.acme, &many, "Soon");
+    app.terminate();
+    app.wait_for_exit();
+
+    app.data.execute(&migration_undone("20261122000500_queue_messages"));
+    let count = |rows: &str| app.count(&format!("SELECT count(*) FROM {rows}"));
+    assert_eq!(
+        [
+            count("outbox WHERE sent_at IS NOT NULL AND digest_at IS NULL"),
+            count("outbox WHERE digest_at IS NOT NULL AND due_at = digest_at AND sent_at IS NULL"),
+            count("outbox WHERE digest_at IS NULL AND sent_at IS NULL AND due_at = created_at AND attempts = 0"),
+            count("outbox"),
+            count("outbox_audiences"),
+        ],
+        [1, 2, 2, 5, 1]
+    );
+    // The hour is over.
+    let long_ago = sql_timestamp("1770000000000");
+    app.data.execute(&format!(
+        "UPDATE outbox SET due_at = {long_ago}, digest_at = {long_ago} WHERE digest_at IS NOT NULL;
+         UPDATE outbox SET attempts = 3, failure = '450 busy' WHERE digest_at IS NULL AND sent_at IS NULL"
+    ));
+    app.restart();
+    let status = app.roadmap(&["mail", "status"]).json()[0].clone();
+    assert_eq!(
+        [&status["waiting"], &status["audiences"], &status["sent"], &status["dead"]],
+        [&json!(4), &json!(1), &json!(1), &json!(0)]
+    );
+    assert_eq!(status["failures"].as_array().unwrap().len(), 2);
+    let worker = app.worker(&environment);
+    eventually("all is settled", || all_settled(&app));
+    let mails = files(&app);
+    assert_eq!(mails.len(), 1 + 1 + 2 + VOTERS);
+    let digest =
+        mails.iter().find(|path| path.file_name().unwrap().to_str().unwrap().starts_with("digest.1770000000000."));
+    let digest = std::fs::read(digest.expect("the digest")).unwrap();
+    assert_eq!(
+        (header(&digest, "To"), header(&digest, "Subject")),
+        ("ann@example.com".to_owned(), "[Acme] 2 new comments".to_owned())
+    );
+    let attempts =
+        "SELECT DISTINCT attempts FROM outbox JOIN customers ON customers.id = customer_id WHERE email LIKE 'few%'";
+    assert_eq!(app.sql(attempts), ["4"]);
+    assert!(worker.stop().success());
+}
+
 #[test]
 fn a_comment_does_not_wait_for_the_mail_server() {
     let sink = Sink::start();
@@ -495,6 +687,19 @@ fn copy_into_workspaces(app: &App) {
             values.collect::<Vec<_>>().join(", ")
         ));
     }
+}
+
+/// A notification of every comment for every voter, in these workspaces.
+fn notify_all_voters(app: &App, workspaces: &str) {
+    let (comment, customer) = (uuid_text("comments.id"), uuid_text("customer_id"));
+    app.data.execute(&format!(
+        "INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at)
+         SELECT votes.workspace_id, {comment} || '.' || {customer}, 'comment', 1, customer_id, {payload},
+                comments.created_at, comments.created_at FROM votes
+         JOIN comments ON comments.workspace_id = votes.workspace_id AND comments.request_id = votes.request_id
+         JOIN workspaces ON workspaces.id = votes.workspace_id AND {workspaces}",
+        payload = json_object("comment", &comment),
+    ));
 }
 
 /// One row that cannot be read, and a mail server that is silent for the recipients of one workspace: the mail of 48 others
@@ -542,12 +747,7 @@ fn no_workspace_s_mail_waits_for_that_of_another() {
             id_of(name)
         ));
     }
-    app.data.execute(
-        "INSERT INTO outbox (workspace_id, comment_id, customer_id, created_at, due_at, attempts)
-         SELECT votes.workspace_id, comments.id, customer_id, comments.created_at, comments.created_at, 0 FROM votes
-         JOIN comments ON comments.workspace_id = votes.workspace_id
-         JOIN workspaces ON workspaces.id = votes.workspace_id AND subdomain LIKE 'w%'",
-    );
+    notify_all_voters(&app, "subdomain LIKE 'w%'");
     app.data.execute(&format!(
         "UPDATE outbox SET attempts = -7 WHERE workspace_id = {id} AND customer_id =
          (SELECT id FROM customers WHERE workspace_id = {id} AND email LIKE 'v7@%')",
@@ -612,18 +812,16 @@ fn mails_that_are_too_many_for_an_address_go_out_as_one_digest() {
     for number in 0..8 {
         announce(&app.acme, &request, &format!("<p>Comment &lt;{number}&gt;</p>"));
     }
-    let held = "SELECT count(*) FROM outbox WHERE digest_at IS NOT NULL";
+    let held = "SELECT count(*) FROM outbox WHERE digest_id IS NOT NULL";
     eventually("five are held", || app.count(held) == 5 && files(&app).len() == 3);
     let status = || app.roadmap(&["mail", "status"]).json()[0].clone();
     assert_eq!((&status()["waiting"], &status()["sent"], &status()["dead"]), (&json!(5), &json!(3), &json!(0)));
     // The hour is over.
     let long_ago = sql_timestamp("1770000000000");
-    app.data
-        .execute(&format!("UPDATE outbox SET due_at = {long_ago}, digest_at = {long_ago} WHERE digest_at IS NOT NULL"));
+    app.data.execute(&format!("UPDATE outbox SET due_at = {long_ago} WHERE kind = 'comment_digest'"));
     eventually("the digest is sent", || all_settled(&app) && files(&app).len() == 4);
     let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
-    let digest =
-        files(&app).into_iter().find(|path| name(path).starts_with("digest.1770000000000.")).expect("a digest");
+    let digest = files(&app).into_iter().find(|path| name(path).starts_with("digest.")).expect("a digest");
     let mail = std::fs::read(&digest).unwrap();
     assert_eq!(header(&mail, "Subject"), "[Acme] 5 new comments");
     assert_eq!(header(&mail, "To"), "ann@example.com");

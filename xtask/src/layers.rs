@@ -30,6 +30,7 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 10] = [
             "mockall",
             "percent-encoding",
             "rust-stemmers",
+            "serde_json",
             "sha2",
             "strsim",
             "thiserror",

@@ -17,6 +17,7 @@ pub mod links;
 pub mod mail;
 pub mod media_type;
 pub mod member;
+pub mod message;
 pub mod note;
 pub mod operation_key;
 pub mod pagination;

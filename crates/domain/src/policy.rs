@@ -8,3 +8,4 @@ pub mod search_plan;
 pub mod signed_reference;
 pub mod similarity;
 pub mod storage;
+pub mod subscription;

@@ -12,6 +12,7 @@
 //! | [`UsageStore`] | `StorageBudgets`, operator commands | store |
 //! | [`Blobs`] | `UploadAttachment`, `SweepAttachments`, the API's downloads | `roadmap-blobs` |
 //! | [`OutboxQueue`] | `DeliverMail`, operator commands, the metrics | store |
+//! | [`MailReader`] | `DeliverMail` | store |
 //! | [`Mailer`] | `DeliverMail` | `roadmap-mail` |
 //! | [`Health`] | the readiness probe | store |
 //! | [`ConnectionPools`] | the metrics | store |
@@ -38,7 +39,7 @@ pub use blobs::{BlobListing, BlobUpload, Blobs, Chunks, StoredBlob};
 pub use environment::{
     Clock, ConnectionPools, Health, IdGenerator, OperationLockGuard, OperationLocks, PoolStatus, Random, RetryPause,
 };
-pub use mail::{Mailer, OutboxQueue};
+pub use mail::{MailReader, Mailer, OutboxQueue};
 pub use reads::{Maintenance, RoadmapReader, TextSearch, WorkspaceDirectory};
 pub use unit_of_work::{BeginOutcome, EndOutcome, Store, UnitOfWork};
 pub use usage::UsageStore;

@@ -26,6 +26,7 @@ pub mod authenticate;
 pub mod deliver_mail;
 pub mod purge_operation_keys;
 pub mod query;
+pub mod queue_test_mail;
 pub mod storage_budgets;
 pub mod sweep_attachments;
 pub mod upload_attachment;

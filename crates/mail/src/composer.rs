@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lettre::Message;
 use lettre::message::Mailbox;
-use roadmap_domain::model::mail::{DigestNotification, Notification, SendError};
+use roadmap_domain::model::mail::{DigestNotification, Notification, SendError, TestMail};
 use tokio::sync::Semaphore;
 
 use crate::comment::{CommentCache, CommentParts};
@@ -61,6 +61,11 @@ impl Composer {
     pub(crate) async fn digest(&self, digest: &DigestNotification) -> Result<Message, SendError> {
         let digest = digest.clone();
         self.compose(move |shared| message::digest(&digest, &shared.sender)).await
+    }
+
+    /// Writes a test mail. It is short, and waits for no other mail.
+    pub(crate) fn test_mail(&self, mail: &TestMail) -> Result<Message, SendError> {
+        message::test_mail(mail, &self.0.sender)
     }
 
     async fn compose(

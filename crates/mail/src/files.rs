@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use roadmap_domain::model::mail::{DigestNotification, Notification, SendError};
+use roadmap_domain::model::mail::{DigestNotification, Notification, SendError, TestMail};
 use roadmap_domain::ports::Mailer;
 use tempfile::NamedTempFile;
 
@@ -41,22 +41,29 @@ impl FileMailer {
 
 #[async_trait]
 impl Mailer for FileMailer {
-    async fn send(&self, notification: &Notification) -> Result<(), SendError> {
+    async fn send(&self, notification: &Notification) -> Result<String, SendError> {
         self.write(self.composer.notification(notification).await?, format!("{}.eml", notification.id)).await
     }
 
-    async fn send_digest(&self, digest: &DigestNotification) -> Result<(), SendError> {
+    async fn send_digest(&self, digest: &DigestNotification) -> Result<String, SendError> {
         self.write(self.composer.digest(digest).await?, format!("{}.eml", digest.id)).await
+    }
+
+    async fn send_test(&self, mail: &TestMail) -> Result<String, SendError> {
+        self.write(self.composer.test_mail(mail)?, format!("{}.eml", mail.id)).await
     }
 }
 
 impl FileMailer {
-    async fn write(&self, message: lettre::Message, name: String) -> Result<(), SendError> {
+    /// Returns where the mail is.
+    async fn write(&self, message: lettre::Message, name: String) -> Result<String, SendError> {
         let folder = self.folder.clone();
+        let answer = format!("written to {}", folder.join(&name).display());
         let written = tokio::task::spawn_blocking(move || write(&folder, &name, &message.formatted())).await;
         let transient = |reason: String| SendError::Transient { reason };
         let written = written.map_err(|panic| transient(format!("the mail could not be written: {panic}")))?;
-        written.map_err(|error| transient(format!("the mail cannot be written to {}: {error}", self.folder.display())))
+        let failed = |error| transient(format!("the mail cannot be written to {}: {error}", self.folder.display()));
+        written.map_err(failed).map(|()| answer)
     }
 }
 

@@ -1,13 +1,13 @@
-//! A notification as a mail (RFC 5322): text and HTML, one recipient, and a way out.
+//! Mails (RFC 5322): text and HTML, one recipient, and a link to unsubscribe where there is something to unsubscribe from.
 
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use lettre::address::Envelope;
 use lettre::message::header::{From, Header, HeaderName, HeaderValue, Subject};
-use lettre::message::{Mailbox, MultiPart};
+use lettre::message::{Mailbox, MessageBuilder, MultiPart, SinglePart};
 use lettre::{Address, Message};
-use roadmap_domain::model::mail::{DigestNotification, DigestNotificationEntry, Notification, SendError};
+use roadmap_domain::model::mail::{DigestNotification, DigestNotificationEntry, Notification, SendError, TestMail};
 use roadmap_domain::model::text::truncate;
 
 use crate::comment::{CommentParts, extract_text};
@@ -18,6 +18,9 @@ const MAX_HEADER_LENGTH: usize = 300;
 
 /// Most characters of a comment in a digest.
 const MAX_EXCERPT_LENGTH: usize = 500;
+
+/// The subject of test mails.
+const TEST_SUBJECT: &str = "A test of outgoing mail";
 
 /// Most bytes of a sender's name and of an encoded word: both then fit on a line.
 const MAX_NAME_BYTES: usize = 36;
@@ -120,9 +123,10 @@ pub(crate) fn notification(
         to: notification.to.as_str(),
         product_name: notification.product_name.as_str(),
         about: notification.title.as_str(),
-        unsubscribe_url: &notification.unsubscribe_url,
+        url: &notification.unsubscribe_url,
     };
-    compose(&head, text, html, sender)
+    let message = unsubscribable(start(&head, sender)?, &head);
+    finish(message.multipart(MultiPart::alternative_plain_html(text, html)), &head, sender)
 }
 
 /// The mail that tells of several comments.
@@ -136,9 +140,26 @@ pub(crate) fn digest(digest: &DigestNotification, sender: &Sender) -> Result<Mes
         to: digest.to.as_str(),
         product_name: digest.product_name.as_str(),
         about: &format!("{comments} new comments"),
-        unsubscribe_url: &digest.unsubscribe_url,
+        url: &digest.unsubscribe_url,
     };
-    compose(&head, text, html, sender)
+    let message = unsubscribable(start(&head, sender)?, &head);
+    finish(message.multipart(MultiPart::alternative_plain_html(text, html)), &head, sender)
+}
+
+/// The test mail that an operator has queued.
+pub(crate) fn test_mail(mail: &TestMail, sender: &Sender) -> Result<Message, SendError> {
+    let head = HeaderFields {
+        id: mail.id.to_string(),
+        to: mail.to.as_str(),
+        product_name: mail.product_name.as_str(),
+        about: TEST_SUBJECT,
+        url: &mail.workspace_url,
+    };
+    let text = format!(
+        "This mail was queued by `roadmap mail test` for {} and sent by a worker. It has arrived, so mail works.\n",
+        mail.workspace_url
+    );
+    finish(start(&head, sender)?.singlepart(SinglePart::plain(text)), &head, sender)
 }
 
 /// What the headers of a mail are made of.
@@ -147,42 +168,57 @@ struct HeaderFields<'a> {
     to: &'a str,
     product_name: &'a str,
     about: &'a str,
-    unsubscribe_url: &'a str,
+    /// A URL of the workspace. Its host is that of the `Message-ID`.
+    url: &'a str,
 }
 
-fn compose(head: &HeaderFields<'_>, text: String, html: String, sender: &Sender) -> Result<Message, SendError> {
+/// The headers that all mails have, without those that [`finish`] writes.
+fn start(head: &HeaderFields<'_>, sender: &Sender) -> Result<MessageBuilder, SendError> {
     let from = &sender.mailbox;
-    let host = head.unsubscribe_url.split('/').nth(2).unwrap_or("localhost");
+    let host = head.url.split('/').nth(2).unwrap_or("localhost");
     let host = host.split(':').next().unwrap_or(host);
     let to: Address = head.to.parse().map_err(|error| SendError::Permanent {
         reason: format!("the address cannot be written to: {error}"),
         no_such_mailbox: true,
     })?;
-    let mut message = Message::builder()
+    let envelope = Envelope::new(Some(from.email.clone()), vec![to.clone()]).map_err(|error| compose_error(&error))?;
+    Ok(Message::builder()
         .message_id(Some(format!("<{}@{host}>", head.id)))
         .date_now()
         .from(from.clone())
-        .to(Mailbox::new(None, to.clone()))
-        .envelope(Envelope::new(Some(from.email.clone()), vec![to]).map_err(|error| compose_error(&error))?)
+        .to(Mailbox::new(None, to))
+        .envelope(envelope)
         .subject("")
-        .header(ListUnsubscribe(format!("<{}>", head.unsubscribe_url)))
+        .header(AutoSubmitted("auto-generated".to_owned())))
+}
+
+/// The same with the headers by which mail programs unsubscribe.
+fn unsubscribable(message: MessageBuilder, head: &HeaderFields<'_>) -> MessageBuilder {
+    message
+        .header(ListUnsubscribe(format!("<{}>", head.url)))
         .header(ListUnsubscribePost("List-Unsubscribe=One-Click".to_owned()))
-        .header(AutoSubmitted("auto-generated".to_owned()))
-        .multipart(MultiPart::alternative_plain_html(text, html))
-        .map_err(|error| compose_error(&error))?;
+}
+
+/// The message with the headers that clients have a part in.
+fn finish(
+    message: Result<Message, lettre::error::Error>,
+    head: &HeaderFields<'_>,
+    sender: &Sender,
+) -> Result<Message, SendError> {
+    let mut message = message.map_err(|error| compose_error(&error))?;
     message.headers_mut().insert_raw(from_header(sender, head.product_name));
     message.headers_mut().insert_raw(subject(&format!("[{}] {}", head.product_name, head.about)));
     Ok(message)
 }
 
-/// A mail by which an operator sees whether mail arrives.
+/// The test mail of a conversation with the mail server.
 pub(crate) fn test(to: Mailbox, from: &Mailbox) -> Result<Message, SendError> {
     Message::builder()
         .message_id(None)
         .date_now()
         .from(from.clone())
         .to(to)
-        .subject("A test of outgoing mail")
+        .subject(TEST_SUBJECT)
         .header(AutoSubmitted("auto-generated".to_owned()))
         .body("This mail was sent by `roadmap mail test`. It has arrived, so mail works.\n".to_owned())
         .map_err(|error| compose_error(&error))
@@ -276,6 +312,7 @@ mod tests {
     use roadmap_domain::model::html::CleanHtml;
     use roadmap_domain::model::id::{CommentId, CustomerId};
     use roadmap_domain::model::mail::{DigestId, MailId};
+    use roadmap_domain::model::message::MessageId;
     use roadmap_domain::model::text::Name;
     use roadmap_domain::model::timestamp::Timestamp;
     use std::sync::Arc;
@@ -331,6 +368,38 @@ mod tests {
     }
 
     #[test]
+    fn a_test_mail_has_an_identity_and_nothing_to_unsubscribe_from() {
+        let mail = TestMail {
+            id: MessageId::test_mail(Uuid::from_u128(7)),
+            to: EmailAddress::parse("to", "ops@acme.example").unwrap(),
+            product_name: Name::from_stored("Acme".to_owned()),
+            workspace_url: "https://acme.roadmap.example.com:8443".to_owned(),
+        };
+        let written = String::from_utf8(test_mail(&mail, &sender("hello@acme.example")).unwrap().formatted()).unwrap();
+        let (head, body) = written.split_once("\r\n\r\n").unwrap();
+        let expected = [
+            "Message-ID: <test.00000000-0000-0000-0000-000000000007@acme.roadmap.example.com>",
+            "Date: ",
+            "From: \"Acme via Roadmap\" <hello@acme.example>",
+            "To: ops@acme.example",
+            "Subject: [Acme] A test of outgoing mail",
+            "Auto-Submitted: auto-generated",
+            "MIME-Version: 1.0",
+            "Content-Type: text/plain",
+            "Content-Transfer-Encoding: ",
+        ];
+        let headers: Vec<&str> = head.split("\r\n").collect();
+        assert_eq!(headers.len(), expected.len(), "{head}");
+        for header in expected {
+            assert!(headers.iter().any(|found| found.starts_with(header)), "{header} in {head}");
+        }
+        assert!(body.replace("=\r\n", "").contains("for https://acme.roadmap.example.com:8443"), "{body}");
+        let nobody = TestMail { to: EmailAddress::from_stored("nobody".to_owned()), ..mail };
+        let refused = test_mail(&nobody, &sender("hello@acme.example")).unwrap_err();
+        assert!(matches!(refused, SendError::Permanent { no_such_mailbox: true, .. }), "{refused:?}");
+    }
+
+    #[test]
     fn a_sender_with_a_name_keeps_it() {
         let written =
             formatted_mail(&sample_notification("Dark mode", "Soon", "ann@example.com"), "Bolt <hello@bolt.example>");
@@ -380,7 +449,7 @@ mod tests {
         };
         let sample = sample_notification("", "", "ann@example.com");
         let mail = DigestNotification {
-            id: DigestId { at: Timestamp::from_millis(1_770_001_200_000).unwrap(), first: sample.id },
+            id: DigestId { at: Timestamp::from_millis(1_770_001_200_000).unwrap(), customer: sample.id.customer },
             to: sample.to,
             product_name: sample.product_name,
             entries: vec![

@@ -121,12 +121,12 @@ impl Server {
     }
 }
 
-/// Hands over a mail. After an error the connection is in no state to be used again.
+/// Hands over a mail and returns the server's answer to it. After an error the connection is in no state to be used again.
 pub(crate) async fn send_message(
     connection: &mut AsyncSmtpConnection,
     message: &Message,
     transcript: &mut dyn TranscriptSink,
-) -> Result<(), SendError> {
+) -> Result<String, SendError> {
     let mut parameters = Vec::new();
     let bytes = message.formatted();
     let envelope = message.envelope();
@@ -152,8 +152,9 @@ pub(crate) async fn send_message(
     send_command(connection, Data, transcript).await.map_err(|error| rejection_error("DATA", &error))?;
     transcript.record(format!("> ({} bytes)", bytes.len()));
     let response = connection.message(&bytes).await.map_err(|error| rejection_error("the message", &error))?;
-    transcript.record(format!("< {}", response_text(&response)));
-    Ok(())
+    let response = response_text(&response);
+    transcript.record(format!("< {response}"));
+    Ok(response)
 }
 
 fn is_ascii(address: &lettre::Address) -> bool {

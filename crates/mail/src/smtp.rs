@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use deadpool::managed::{Manager, Metrics, Pool, PoolError, RecycleError, RecycleResult};
 use lettre::transport::smtp::client::AsyncSmtpConnection;
-use roadmap_domain::model::mail::{DigestNotification, Notification, SendError};
+use roadmap_domain::model::mail::{DigestNotification, Notification, SendError, TestMail};
 use roadmap_domain::ports::Mailer;
 use roadmap_domain::usecase::deliver_mail::MAX_CONCURRENT_SENDS;
 
@@ -44,33 +44,38 @@ impl SmtpMailer {
         Ok(Self { server, connections, composer: Composer::new(sender), timeout: options.timeout })
     }
 
-    async fn send_message(&self, message: lettre::Message) -> Result<(), SendError> {
+    /// Returns the server's answer to the message.
+    async fn send_message(&self, message: lettre::Message) -> Result<String, SendError> {
         match tokio::time::timeout(self.timeout, self.send_pooled(&message)).await {
             Ok(handed_over) => handed_over,
             Err(_) => Err(SendError::Transient { reason: timeout_reason(self.timeout) }),
         }
     }
 
-    async fn send_pooled(&self, message: &lettre::Message) -> Result<(), SendError> {
+    async fn send_pooled(&self, message: &lettre::Message) -> Result<String, SendError> {
         let mut pooled = self.connections.get().await.map_err(|error| match error {
             PoolError::Backend(error) => error,
             other => SendError::Transient { reason: format!("no connection to the mail server: {other:?}") },
         })?;
         pooled.is_in_use = true;
-        session::send_message(&mut pooled.connection, message, &mut ()).await?;
+        let answer = session::send_message(&mut pooled.connection, message, &mut ()).await?;
         pooled.is_in_use = false;
-        Ok(())
+        Ok(answer)
     }
 }
 
 #[async_trait]
 impl Mailer for SmtpMailer {
-    async fn send(&self, notification: &Notification) -> Result<(), SendError> {
+    async fn send(&self, notification: &Notification) -> Result<String, SendError> {
         self.send_message(self.composer.notification(notification).await?).await
     }
 
-    async fn send_digest(&self, digest: &DigestNotification) -> Result<(), SendError> {
+    async fn send_digest(&self, digest: &DigestNotification) -> Result<String, SendError> {
         self.send_message(self.composer.digest(digest).await?).await
+    }
+
+    async fn send_test(&self, mail: &TestMail) -> Result<String, SendError> {
+        self.send_message(self.composer.test_mail(mail)?).await
     }
 }
 

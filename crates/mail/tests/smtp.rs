@@ -47,9 +47,9 @@ fn with_login(sink: &Sink, login: &str) -> String {
 }
 
 /// Whether it is for later, and whether there is no such mailbox; and why.
-fn kind_and_reason(outcome: Result<(), SendError>) -> (&'static str, String) {
+fn kind_and_reason(outcome: Result<String, SendError>) -> (&'static str, String) {
     match outcome {
-        Ok(()) => ("sent", String::new()),
+        Ok(_) => ("sent", String::new()),
         Err(SendError::Transient { reason }) => ("later", reason),
         Err(SendError::Permanent { reason, no_such_mailbox: false }) => ("never", reason),
         Err(SendError::Permanent { reason, no_such_mailbox: true }) => ("no mailbox", reason),

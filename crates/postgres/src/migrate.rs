@@ -160,11 +160,14 @@ async fn missing_migrations(connection: &mut AsyncPgConnection) -> Result<Vec<St
     Ok(known.filter(|version| !applied.contains(version)).collect())
 }
 
-/// Whether the role has its privileges on the newest table, and may only read `workspaces`.
+/// Whether the role has its privileges on every table, and may only read `workspaces`.
 async fn is_granted(connection: &mut AsyncPgConnection, role: &str) -> Result<bool, StoreError> {
-    let granted = "SELECT coalesce((SELECT has_table_privilege(oid, 'outbox_audiences', 'INSERT')
-                                     AND NOT has_table_privilege(oid, 'workspaces', 'INSERT, UPDATE, DELETE')
-                                     FROM pg_roles WHERE rolname = $1), false) AS answer";
+    let granted = "SELECT coalesce((SELECT NOT has_table_privilege(role.oid, 'workspaces', 'INSERT, UPDATE, DELETE')
+                                     AND (SELECT bool_and(has_table_privilege(role.oid, tables.oid, 'INSERT'))
+                                          FROM pg_class tables
+                                          WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace
+                                            AND relname NOT IN ('__diesel_schema_migrations', 'workspaces'))
+                                     FROM pg_roles role WHERE rolname = $1), false) AS answer";
     let granted = diesel::sql_query(granted).bind::<Text, _>(role);
     let granted: BoolRow = granted.get_result(connection).await.map_err(map_error)?;
     Ok(granted.answer)

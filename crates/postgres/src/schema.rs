@@ -115,18 +115,19 @@ diesel::table! {
 }
 
 diesel::table! {
-    outbox (workspace_id, comment_id, customer_id) {
+    outbox (workspace_id, id) {
         workspace_id -> Uuid,
-        comment_id -> Uuid,
-        customer_id -> Uuid,
-        created_at -> Timestamptz,
+        id -> Text,
+        kind -> Text,
+        customer_id -> Nullable<Uuid>,
+        address -> Nullable<Text>,
         due_at -> Nullable<Timestamptz>,
         leased_until -> Nullable<Timestamptz>,
         attempts -> Integer,
-        tried_at -> Nullable<Timestamptz>,
         sent_at -> Nullable<Timestamptz>,
         failure -> Nullable<Text>,
-        digest_at -> Nullable<Timestamptz>,
+        answer -> Nullable<Text>,
+        digest_id -> Nullable<Text>,
     }
 }
 

@@ -50,6 +50,7 @@ async fn fresh() -> Subject {
         directory: store.clone(),
         maintenance: store.clone(),
         queue: store.clone(),
+        mail: store.clone(),
         usage: store,
         probe: Arc::new(DatabaseProbe(database.clone())),
         keep: Box::new(database),
@@ -459,8 +460,8 @@ fn shared_connections_run_on_the_runtime_that_opened_the_store() {
     let other = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let now = Timestamp::from_millis(0).unwrap();
     // Opens a connection. Nothing runs in `other` afterwards.
-    assert_eq!(other.block_on(store.workspaces_with_mail(now)).unwrap(), []);
-    assert_eq!(own.block_on(store.workspaces_with_mail(now)).unwrap(), []);
+    assert_eq!(other.block_on(store.due_workspaces(now)).unwrap(), []);
+    assert_eq!(own.block_on(store.due_workspaces(now)).unwrap(), []);
 }
 
 #[tokio::test(flavor = "multi_thread")]

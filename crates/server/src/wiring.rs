@@ -12,8 +12,8 @@ use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::policy::signed_reference::ReferenceSigner;
 use roadmap_domain::ports::{
-    Blobs, Clock, ConnectionPools, Health, IdGenerator, Mailer, Maintenance, OutboxQueue, RoadmapReader, Store,
-    TextSearch, UsageStore, WorkspaceDirectory,
+    Blobs, Clock, ConnectionPools, Health, IdGenerator, MailReader, Mailer, Maintenance, OutboxQueue, RoadmapReader,
+    Store, TextSearch, UsageStore, WorkspaceDirectory,
 };
 use roadmap_domain::usecase::authenticate::Authenticate;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
@@ -265,7 +265,8 @@ impl Application {
         };
         let (queue, clock, base_url) = (self.queue.clone(), self.clock.clone(), base_url.clone());
         let longest = settings.mail_timeout.try_into()?;
-        let deliver = DeliverMail::new(queue, mailer, clock, references, base_url, longest);
+        let reader = self.backend.mail_reader();
+        let deliver = DeliverMail::new(queue, reader, mailer, clock, references, base_url, longest);
         Ok(deliver.with_limit(settings.mail_per_address))
     }
 
@@ -305,6 +306,13 @@ impl Backend {
     }
 
     fn connections(&self) -> Arc<dyn ConnectionPools> {
+        match self {
+            Self::Sqlite(store) => store.clone(),
+            Self::Postgres(store) => store.clone(),
+        }
+    }
+
+    fn mail_reader(&self) -> Arc<dyn MailReader> {
         match self {
             Self::Sqlite(store) => store.clone(),
             Self::Postgres(store) => store.clone(),

@@ -1,182 +1,136 @@
-//! The outbox as workers see it: each call is a unit of its own.
+//! The outbox as workers see it: each method is a unit of its own. Nothing here depends on what a kind of message says, but
+//! for the creation of the messages of an audience.
 
-use std::collections::HashMap;
 use std::num::NonZeroU32;
-use std::sync::Arc;
 
 use async_trait::async_trait;
-use diesel::dsl::{count_star, exists, min};
-use diesel::prelude::{
-    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension, QueryDsl,
-    RunQueryDsl,
-};
-use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, Text};
-use diesel::{IntoSql, SqliteConnection, delete, insert_into, update};
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{BigInt, Binary, Integer, Nullable, Text};
+use diesel::{SqliteConnection, delete, insert_into, select, update};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::Title;
-use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{CommentId, CustomerId, FeatureRequestId, WorkspaceId};
-use roadmap_domain::model::mail::{
-    DigestEntry, DigestId, LeasedDigest, LeasedMail, LeasedMails, MailFailure, MailId, MailOutcome, MailStatus,
-    OutboxDepth, UnreadableMail,
+use roadmap_domain::model::id::{CustomerId, WorkspaceId};
+use roadmap_domain::model::mail::{DigestId, MailFailure, MailStatus, OutboxDepth};
+use roadmap_domain::model::message::{
+    Audience, Lease, LeasedMessage, LeasedMessages, MessageContent, MessageId, MessageOutcome, MessageState, Priority,
+    Recipient, UnreadableMessage,
 };
-use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::ports::OutboxQueue;
-use uuid::Uuid;
 
 use crate::SqliteStore;
-use crate::codec::{Id, optional_timestamp, timestamp};
+use crate::codec::Id;
 use crate::errors::{SqlError, inconsistent};
-use crate::schema::{customers, outbox, outbox_audiences, votes, workspaces};
+use crate::schema::{customers, outbox, votes};
 use crate::statement::statement;
 
-statement! {
-    /// Deletes the mails that were sent longest ago.
-    PurgeSent { before: i64 => BigInt, limit: i64 => BigInt }
-    "DELETE FROM outbox WHERE (workspace_id, comment_id, customer_id) IN
-     (SELECT workspace_id, comment_id, customer_id FROM outbox WHERE sent_at < ? LIMIT ?)"
-}
-
-statement! {
-    /// The mails that have been due for longest, with all that they say, and whether they are wanted.
-    DueMails { hour: i64 => BigInt, leased: i64 => BigInt, workspace: Id => Binary, now: i64 => BigInt, limit: i64 => BigInt }
-        -> ((Binary, Binary, Integer, Text, Binary, BigInt, Text, Text, Text, Text, BigInt), Bool),
-    "SELECT outbox.comment_id, outbox.customer_id, outbox.attempts, customers.email,
-            feature_requests.id, feature_requests.tag_number, feature_requests.title,
-            comments.content, settings.product_name, workspaces.subdomain,
-            (SELECT count(*) FROM outbox sent WHERE sent.workspace_id = outbox.workspace_id
-              AND sent.customer_id = outbox.customer_id AND sent.sent_at >= ? AND sent.digest_at IS NULL)
-            + (SELECT count(*) FROM outbox leased WHERE leased.workspace_id = outbox.workspace_id
-                AND leased.customer_id = outbox.customer_id AND leased.leased_until > ? AND leased.digest_at IS NULL),
-            customers.mail_stopped_at IS NULL AND coalesce(votes.subscribed, 0)
-     FROM outbox
-     JOIN comments ON comments.workspace_id = outbox.workspace_id AND comments.id = outbox.comment_id
-     JOIN feature_requests
-       ON feature_requests.workspace_id = outbox.workspace_id AND feature_requests.id = comments.request_id
-     JOIN customers ON customers.workspace_id = outbox.workspace_id AND customers.id = outbox.customer_id
-     LEFT JOIN votes ON votes.workspace_id = outbox.workspace_id AND votes.request_id = comments.request_id
-      AND votes.customer_id = outbox.customer_id
-     JOIN settings ON settings.workspace_id = outbox.workspace_id
-     JOIN workspaces ON workspaces.id = outbox.workspace_id
-     WHERE outbox.workspace_id = ? AND outbox.due_at <= ? AND outbox.digest_at IS NULL
-     ORDER BY outbox.due_at LIMIT ?"
-}
-
-statement! {
-    /// Mails of all workspaces by what becomes of them: due, leased, postponed, dead; audiences; the
-    /// oldest moments of mails that are due or will be, and of audiences.
-    Depth { due: i64 => BigInt, leased: i64 => BigInt, postponed: i64 => BigInt }
-        -> (BigInt, BigInt, BigInt, BigInt, BigInt, Nullable<BigInt>, Nullable<BigInt>),
-    "SELECT count(*) FILTER (WHERE due_at <= ?),
-            count(*) FILTER (WHERE due_at > ? AND leased_until IS NOT NULL),
-            count(*) FILTER (WHERE due_at > ? AND leased_until IS NULL),
-            (SELECT count(*) FROM outbox WHERE sent_at IS NULL AND due_at IS NULL),
-            (SELECT count(*) FROM outbox_audiences),
-            min(due_at),
-            (SELECT min(created_at) FROM outbox_audiences)
-     FROM outbox WHERE due_at IS NOT NULL"
-}
-
-/// What a mail is made of, as it is read.
-type MailRow = (Id, Id, i32, String, Id, i64, String, String, String, String, i64);
-
-statement! {
-    /// The digests that are due: of whom, and when their hours were over.
-    DueDigests { workspace: Id => Binary, now: i64 => BigInt, limit: i64 => BigInt } -> (Binary, BigInt),
-    "SELECT customer_id, digest_at FROM outbox
-     WHERE workspace_id = ? AND digest_at IS NOT NULL AND due_at <= ?
-     GROUP BY customer_id, digest_at ORDER BY min(due_at) LIMIT ?"
-}
-
-statement! {
-    /// Deletes the mails of a digest that are not wanted any more.
-    DropUnwanted { workspace: Id => Binary, customer: Id => Binary, at: i64 => BigInt, now: i64 => BigInt }
-    "DELETE FROM outbox WHERE workspace_id = ? AND customer_id = ? AND digest_at = ? AND due_at <= ? AND NOT EXISTS
-     (SELECT 1 FROM comments
-      JOIN votes ON votes.workspace_id = comments.workspace_id AND votes.request_id = comments.request_id
-       AND votes.customer_id = outbox.customer_id
-      JOIN customers ON customers.workspace_id = votes.workspace_id AND customers.id = votes.customer_id
-      WHERE comments.workspace_id = outbox.workspace_id AND comments.id = outbox.comment_id
-        AND subscribed AND mail_stopped_at IS NULL)"
-}
-
-statement! {
-    /// The first mails of a digest that was leased, with all that it says. Of each comment, no more than a digest can need.
-    DigestMails {
-        workspace: Id => Binary, customer: Id => Binary, at: i64 => BigInt, leased_until: i64 => BigInt, limit: i64 => BigInt
-    } -> (Binary, Integer, Text, Text, Text, BigInt, Text, Text),
-    "SELECT outbox.comment_id, outbox.attempts, customers.email, settings.product_name, workspaces.subdomain,
-            feature_requests.tag_number, feature_requests.title, substr(comments.content, 1, 20000)
-     FROM outbox
-     JOIN comments ON comments.workspace_id = outbox.workspace_id AND comments.id = outbox.comment_id
-     JOIN feature_requests
-       ON feature_requests.workspace_id = outbox.workspace_id AND feature_requests.id = comments.request_id
-     JOIN customers ON customers.workspace_id = outbox.workspace_id AND customers.id = outbox.customer_id
-     JOIN settings ON settings.workspace_id = outbox.workspace_id
-     JOIN workspaces ON workspaces.id = outbox.workspace_id
-     WHERE outbox.workspace_id = ? AND outbox.customer_id = ? AND outbox.digest_at = ? AND outbox.leased_until = ?
-     ORDER BY outbox.comment_id LIMIT ?"
-}
-
-/// What a comment in a digest is made of, as it is read.
-type DigestRow = (Id, i32, String, String, String, i64, String, String);
-
-/// Leases one digest, unless nothing of it is wanted or due any more. Returns its first mails, and how many it has.
-fn lease_digest(
-    connection: &mut SqliteConnection,
-    workspace: Id,
-    (customer, at): (Id, i64),
-    now: i64,
-    leased_until: i64,
-    entries: i64,
-) -> Result<(Vec<DigestRow>, u64), SqlError> {
-    DropUnwanted { workspace, customer, at, now }.execute(connection)?;
-    let due = outbox::table
-        .filter(outbox::workspace_id.eq(workspace))
-        .filter(outbox::customer_id.eq(customer))
-        .filter(outbox::digest_at.eq(at))
-        .filter(outbox::due_at.le(now));
-    let mails = update(due)
-        .set((
-            outbox::due_at.eq(leased_until),
-            outbox::leased_until.eq(leased_until),
-            outbox::attempts.eq(outbox::attempts + 1),
-        ))
-        .execute(connection)?;
-    let rows = DigestMails { workspace, customer, at, leased_until, limit: entries }.load(connection)?;
-    Ok((rows, mails as u64))
-}
-
-fn digest(customer: Id, at: i64, rows: Vec<DigestRow>, mails: u64, until: Timestamp) -> Option<LeasedDigest> {
-    let customer = CustomerId::new(customer.0);
-    let (comment, _, email, product_name, subdomain, ..) = rows.first().cloned()?;
-    let attempts = rows.iter().map(|row| row.1.unsigned_abs()).max().unwrap_or(1);
-    let entry = |(.., tag_number, title, beginning): DigestRow| DigestEntry {
-        tag_number,
-        title: Title::from_stored(title),
-        beginning,
+/// How many mails a row of the outbox stands for.
+macro_rules! mails {
+    () => {
+        "CASE kind
+             WHEN 'comment_audience' THEN 0
+             WHEN 'comment_digest' THEN (SELECT count(*) FROM outbox held
+                 WHERE held.workspace_id = outbox.workspace_id AND held.digest_id = outbox.id)
+             ELSE 1
+         END"
     };
-    Some(LeasedDigest {
-        id: DigestId {
-            at: Timestamp::from_millis(at)?,
-            first: MailId { comment: CommentId::new(comment.0), customer },
-        },
-        leased_until: until,
-        attempt: NonZeroU32::new(attempts).unwrap_or(NonZeroU32::MIN),
-        to: EmailAddress::from_stored(email),
-        product_name: Name::from_stored(product_name),
-        subdomain: Subdomain::from_stored(subdomain),
-        entries: rows.into_iter().map(entry).collect(),
-        mails,
-    })
 }
 
 statement! {
-    /// How many subscribed voters there are who voted before a moment, counted up to a limit.
-    Audience { workspace: Id => Binary, request: Id => Binary, at: i64 => BigInt, limit: i64 => BigInt } -> BigInt,
+    /// The workspaces with messages that are due, with their priorities.
+    DueWorkspaces { now: i64 => BigInt } -> (Binary, Integer),
+    "SELECT workspaces.id, priorities.value FROM workspaces CROSS JOIN json_each('[0, 1]') AS priorities
+     WHERE EXISTS (SELECT 1 FROM outbox WHERE workspace_id = workspaces.id AND priority = priorities.value AND due_at <= ?)
+     ORDER BY workspaces.id, priorities.value"
+}
+
+statement! {
+    /// The messages that have been due for longest.
+    DueMessages { workspace: Id => Binary, priority: i32 => Integer, now: i64 => BigInt, limit: i64 => BigInt }
+        -> (Text, Text, Text, Nullable<Binary>, Nullable<Text>, BigInt, Integer),
+    "SELECT id, kind, payload, customer_id, address, created_at, attempts FROM outbox
+     WHERE workspace_id = ? AND priority = ? AND due_at <= ? ORDER BY due_at, rowid LIMIT ?"
+}
+
+/// A message as it is read. The last column is how often it was tried.
+type MessageRow = (String, String, String, Option<Id>, Option<String>, i64, i32);
+
+statement! {
+    /// Leases the same messages.
+    LeaseMessages {
+        due_at: i64 => BigInt, leased_until: i64 => BigInt, workspace: Id => Binary, priority: i32 => Integer,
+        now: i64 => BigInt, limit: i64 => BigInt,
+    }
+    "UPDATE outbox SET due_at = ?, leased_until = ?, attempts = min(attempts, 2147483646) + 1 WHERE rowid IN
+     (SELECT rowid FROM outbox WHERE workspace_id = ? AND priority = ? AND due_at <= ? ORDER BY due_at, rowid LIMIT ?)"
+}
+
+statement! {
+    /// Deletes the messages that were sent longest ago, and those that were held for them.
+    PurgeSent { before: i64 => BigInt, limit: i64 => BigInt }
+    "DELETE FROM outbox WHERE rowid IN (SELECT rowid FROM outbox WHERE sent_at < ? LIMIT ?)"
+}
+
+statement! {
+    /// Mails of all workspaces: due, leased, postponed, dead; audiences; the longest due.
+    Depth { due: i64 => BigInt, leased: i64 => BigInt, postponed: i64 => BigInt, oldest: i64 => BigInt }
+        -> (BigInt, BigInt, BigInt, BigInt, BigInt, Nullable<BigInt>),
+    concat!(
+        "SELECT coalesce(sum(mails) FILTER (WHERE due_at <= ?), 0),
+                coalesce(sum(mails) FILTER (WHERE due_at > ? AND leased_until IS NOT NULL), 0),
+                coalesce(sum(mails) FILTER (WHERE due_at > ? AND leased_until IS NULL), 0),
+                (SELECT coalesce(sum(", mails!(), "), 0) FROM outbox
+                 WHERE sent_at IS NULL AND due_at IS NULL AND digest_id IS NULL),
+                count(*) FILTER (WHERE kind = 'comment_audience'),
+                min(due_at) FILTER (WHERE due_at <= ?)
+         FROM (SELECT kind, due_at, leased_until, ", mails!(), " AS mails FROM outbox WHERE due_at IS NOT NULL)"
+    )
+}
+
+statement! {
+    /// The mails of a workspace: waiting; audiences; the oldest of both; sent; dead.
+    Status { workspace: Id => Binary } -> (BigInt, BigInt, Nullable<BigInt>, BigInt, BigInt),
+    concat!(
+        "SELECT coalesce(sum(mails) FILTER (WHERE due_at IS NOT NULL), 0),
+                count(*) FILTER (WHERE kind = 'comment_audience'),
+                min(created_at) FILTER (WHERE due_at IS NOT NULL),
+                coalesce(sum(mails) FILTER (WHERE sent_at IS NOT NULL), 0),
+                coalesce(sum(mails) FILTER (WHERE sent_at IS NULL AND due_at IS NULL), 0)
+         FROM (SELECT kind, created_at, due_at, sent_at, ", mails!(), " AS mails FROM outbox
+               WHERE workspace_id = ? AND digest_id IS NULL)"
+    )
+}
+
+statement! {
+    /// The latest failures of a workspace's mail: of a digest, each mail that is held for it.
+    Failures { workspace: Id => Binary, limit: i64 => BigInt } -> (Text, Integer, Nullable<BigInt>, Text),
+    "SELECT coalesce(held.id, outbox.id), outbox.attempts, outbox.due_at, outbox.failure FROM outbox
+     LEFT JOIN outbox held ON held.workspace_id = outbox.workspace_id AND held.digest_id = outbox.id
+     WHERE outbox.workspace_id = ? AND outbox.failure IS NOT NULL
+     ORDER BY outbox.tried_at DESC, outbox.id, held.id LIMIT ?"
+}
+
+statement! {
+    /// How many mails a retry makes due.
+    Retried { workspace: Id => Binary, dead: bool => diesel::sql_types::Bool } -> BigInt,
+    concat!(
+        "SELECT coalesce(sum(", mails!(), "), 0) FROM outbox
+         WHERE workspace_id = ? AND failure IS NOT NULL AND leased_until IS NULL AND sent_at IS NULL
+           AND (due_at IS NOT NULL OR ?)"
+    )
+}
+
+statement! {
+    /// Makes messages due that have failed before.
+    Retry { now: i64 => BigInt, workspace: Id => Binary, dead: bool => diesel::sql_types::Bool }
+    "UPDATE outbox SET attempts = CASE WHEN due_at IS NULL THEN 0 ELSE attempts END, due_at = ?
+     WHERE workspace_id = ? AND failure IS NOT NULL AND leased_until IS NULL AND sent_at IS NULL
+       AND (due_at IS NOT NULL OR ?)"
+}
+
+statement! {
+    /// How many subscribed voters there are who voted before a timestamp, counted up to a limit.
+    CountAudience { workspace: Id => Binary, request: Id => Binary, at: i64 => BigInt, limit: i64 => BigInt } -> BigInt,
     "SELECT count(*) FROM (
          SELECT 1 FROM votes
          JOIN customers ON customers.workspace_id = votes.workspace_id AND customers.id = votes.customer_id
@@ -186,256 +140,209 @@ statement! {
      )"
 }
 
-/// How many voters a mail is for, counted up to a limit.
-pub(crate) fn audience(
+statement! {
+    /// Creates the notifications of the next subscribed voters, in the order of their ids. An identity is that of the comment
+    /// and that of the customer, as text.
+    ExpandAudience {
+        comment: String => Text, payload: String => Text, created_at: i64 => BigInt, due_at: i64 => BigInt,
+        workspace: Id => Binary, request: Id => Binary, after: Id => Binary, at: i64 => BigInt, limit: i64 => BigInt,
+    } -> Binary,
+    "INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at)
+     SELECT votes.workspace_id,
+            ? || '.' || lower(substr(hex(customer_id), 1, 8) || '-' || substr(hex(customer_id), 9, 4) || '-' ||
+                              substr(hex(customer_id), 13, 4) || '-' || substr(hex(customer_id), 17, 4) || '-' ||
+                              substr(hex(customer_id), 21)),
+            'comment', 1, customer_id, ?, ?, ?
+     FROM votes
+     JOIN customers ON customers.workspace_id = votes.workspace_id AND customers.id = votes.customer_id
+     WHERE votes.workspace_id = ? AND request_id = ? AND customer_id > ? AND subscribed AND votes.created_at <= ?
+       AND mail_stopped_at IS NULL
+     ORDER BY customer_id LIMIT ?
+     RETURNING customer_id"
+}
+
+/// How many voters are to be notified of a comment, counted up to a limit.
+pub(crate) fn count_audience(
     connection: &mut SqliteConnection,
     workspace: Id,
     request: Id,
     at: i64,
     limit: u32,
 ) -> Result<u64, SqlError> {
-    let audience = Audience { workspace, request, at, limit: i64::from(limit) };
-    let counted: i64 = audience.get_result(connection)?;
+    let counted: i64 = CountAudience { workspace, request, at, limit: i64::from(limit) }.get_result(connection)?;
     Ok(counted.unsigned_abs())
 }
 
-/// Writes out mails to the subscribed voters behind `after`, in the order of their ids, who voted
-/// before `at`. Returns how many, and the last of them.
-pub(crate) fn write_out(
+/// Creates the notifications of the next subscribed voters of an audience, who voted before `at`. Returns how many, and the
+/// last of them.
+pub(crate) fn expand_audience(
     connection: &mut SqliteConnection,
     workspace: Id,
-    request: Id,
-    comment: Id,
-    after: Id,
+    audience: &Audience,
     at: i64,
     limit: u32,
 ) -> Result<(u64, Option<Id>), SqlError> {
-    let audience = votes::table
-        .inner_join(
-            customers::table
-                .on(customers::workspace_id.eq(votes::workspace_id).and(customers::id.eq(votes::customer_id))),
-        )
-        .filter(votes::workspace_id.eq(workspace))
-        .filter(votes::request_id.eq(request))
-        .filter(votes::customer_id.gt(after))
-        .filter(votes::subscribed.eq(true))
-        .filter(votes::created_at.le(at))
-        .filter(customers::mail_stopped_at.is_null())
-        .order(votes::customer_id)
-        .limit(i64::from(limit))
-        .select((
-            votes::workspace_id,
-            comment.into_sql::<Binary>(),
-            votes::customer_id,
-            at.into_sql::<BigInt>(),
-            Some(at).into_sql::<Nullable<BigInt>>(),
-            0.into_sql::<Integer>(),
-        ));
-    let written: Vec<Id> = insert_into(outbox::table)
-        .values(audience)
-        .into_columns((
-            outbox::workspace_id,
-            outbox::comment_id,
-            outbox::customer_id,
-            outbox::created_at,
-            outbox::due_at,
-            outbox::attempts,
-        ))
-        .returning(outbox::customer_id)
-        .get_results(connection)?;
-    Ok((written.len() as u64, written.into_iter().max_by_key(|id| id.0)))
+    let expand = ExpandAudience {
+        comment: audience.comment.to_string(),
+        payload: MessageContent::Comment(audience.comment).payload(),
+        created_at: at,
+        due_at: at,
+        workspace,
+        request: Id(audience.request.uuid()),
+        after: Id(audience.after.uuid()),
+        at,
+        limit: i64::from(limit),
+    };
+    let created: Vec<Id> = expand.load(connection)?;
+    Ok((created.len() as u64, created.into_iter().max_by_key(|id| id.0)))
 }
 
-/// Writes down what became of leased rows: of one mail, or of all mails of a digest. A macro, because both are selections of
-/// types of their own.
-macro_rules! settle_rows {
-    ($connection:expr, $rows:expr, $workspace:expr, $customer:expr, $outcome:expr, $now:expr) => {{
-        let no_lease = outbox::leased_until.eq(None::<i64>);
-        let settled = match $outcome {
-            MailOutcome::Sent => update($rows)
-                .set((
-                    no_lease,
-                    outbox::due_at.eq(None::<i64>),
-                    outbox::tried_at.eq($now),
-                    outbox::sent_at.eq($now),
-                    outbox::failure.eq(None::<String>),
-                ))
-                .execute($connection)?,
-            MailOutcome::Postponed { until, reason } => update($rows)
-                .set((
-                    no_lease,
-                    outbox::due_at.eq(until.millis()),
-                    outbox::tried_at.eq($now),
-                    outbox::failure.eq(reason),
-                ))
-                .execute($connection)?,
-            MailOutcome::Dead { reason, .. } => update($rows)
-                .set((no_lease, outbox::due_at.eq(None::<i64>), outbox::tried_at.eq($now), outbox::failure.eq(reason)))
-                .execute($connection)?,
-            MailOutcome::Held { until } => update($rows)
-                .set((
-                    no_lease,
-                    outbox::due_at.eq(until.millis()),
-                    outbox::digest_at.eq(until.millis()),
-                    outbox::attempts.eq(outbox::attempts - 1),
-                ))
-                .execute($connection)?,
-            MailOutcome::Released => update($rows)
-                .set((no_lease, outbox::due_at.eq($now), outbox::attempts.eq(outbox::attempts - 1)))
-                .execute($connection)?,
-        };
-        if settled > 0
-            && let MailOutcome::Dead { reason, no_such_mailbox: true } = $outcome
-        {
-            stop_mail($connection, $workspace, $customer, $now, reason)?;
-        }
-        Ok(settled > 0)
-    }};
+/// The message of a row, whose last column is the number of this try.
+fn leased(row: MessageRow, lease: Lease) -> Result<LeasedMessage, StoreError> {
+    let (id, kind, payload, customer, address, created_at, attempts) = row;
+    let attempt = u32::try_from(attempts.saturating_add(1)).ok().and_then(NonZeroU32::new);
+    let attempt = attempt.ok_or_else(|| inconsistent("outbox", "attempts", &id))?;
+    let created_at = Timestamp::from_millis(created_at).ok_or_else(|| inconsistent("outbox", "created_at", &id))?;
+    Ok(LeasedMessage { lease, attempt, kind, payload, recipient: recipient(customer, address), created_at })
+}
+
+/// The timestamp of a column of milliseconds.
+fn timestamp(millis: Option<i64>, column: &'static str, row: impl ToString) -> Result<Option<Timestamp>, StoreError> {
+    let read = |millis| Timestamp::from_millis(millis).ok_or_else(|| inconsistent("outbox", column, row.to_string()));
+    millis.map(read).transpose()
+}
+
+/// The recipient of a row.
+pub(crate) fn recipient(customer: Option<Id>, address: Option<String>) -> Recipient {
+    match (customer, address) {
+        (Some(customer), _) => Recipient::Customer(CustomerId::new(customer.0)),
+        (None, Some(address)) => Recipient::Address(EmailAddress::from_stored(address)),
+        (None, None) => Recipient::Nobody,
+    }
+}
+
+/// Links a leased message to a digest, unless that was leased before.
+fn hold(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    lease: &Lease,
+    digest: DigestId,
+    now: i64,
+) -> Result<bool, SqlError> {
+    let message = outbox::table
+        .filter(outbox::workspace_id.eq(workspace))
+        .filter(outbox::id.eq(lease.message.as_str()))
+        .filter(outbox::leased_until.eq(lease.until.millis()));
+    let created_at: Option<i64> = message.select(outbox::created_at).first(connection).optional()?;
+    let Some(created_at) = created_at else { return Ok(false) };
+    let (id, content) = (MessageId::from(digest), MessageContent::CommentDigest { at: digest.at });
+    insert_into(outbox::table)
+        .values((
+            outbox::workspace_id.eq(workspace),
+            outbox::id.eq(id.as_str()),
+            outbox::kind.eq(content.kind()),
+            outbox::priority.eq(i32::from(content.priority().number())),
+            outbox::customer_id.eq(Id(digest.customer.uuid())),
+            outbox::payload.eq(content.payload()),
+            outbox::created_at.eq(created_at),
+            outbox::due_at.eq(digest.at.millis()),
+        ))
+        .on_conflict_do_nothing()
+        .execute(connection)?;
+    let untried = outbox::table
+        .find((workspace, id.as_str()))
+        .filter(outbox::attempts.eq(0).and(outbox::leased_until.is_null()).and(outbox::due_at.is_not_null()));
+    let is_untried: bool = select(diesel::dsl::exists(untried)).get_result(connection)?;
+    let held = (is_untried.then(|| id.as_str().to_owned()), (!is_untried).then_some(now));
+    update(message)
+        .set((
+            outbox::leased_until.eq(None::<i64>),
+            outbox::digest_id.eq(held.0),
+            outbox::due_at.eq(held.1),
+            outbox::failure.eq(None::<String>),
+            outbox::attempts.eq(outbox::attempts - 1),
+        ))
+        .execute(connection)?;
+    Ok(true)
 }
 
 #[async_trait]
 impl OutboxQueue for SqliteStore {
-    async fn workspaces_with_mail(&self, now: Timestamp) -> Result<Vec<WorkspaceId>, StoreError> {
-        let now = now.millis();
-        let found: Vec<Id> = self
-            .readers
-            .run(move |connection| {
-                let due = outbox::table.filter(outbox::workspace_id.eq(workspaces::id)).filter(outbox::due_at.le(now));
-                let audience = outbox_audiences::table.filter(outbox_audiences::workspace_id.eq(workspaces::id));
-                Ok(workspaces::table
-                    .filter(exists(due).or(exists(audience)))
-                    .order(workspaces::id)
-                    .select(workspaces::id)
-                    .load(connection)?)
-            })
-            .await?;
-        Ok(found.into_iter().map(|id| WorkspaceId::new(id.0)).collect())
-    }
-
-    async fn expand(&self, workspace: WorkspaceId, limit: u32) -> Result<Option<u64>, StoreError> {
-        let workspace = Id(workspace.uuid());
-        self.write(move |connection| {
-            let audience: Option<(Id, Id, Id, i64)> = outbox_audiences::table
-                .filter(outbox_audiences::workspace_id.eq(workspace))
-                .order((outbox_audiences::created_at, outbox_audiences::comment_id))
-                .select((
-                    outbox_audiences::comment_id,
-                    outbox_audiences::request_id,
-                    outbox_audiences::after_customer_id,
-                    outbox_audiences::created_at,
-                ))
-                .first(connection)
-                .optional()?;
-            let Some((comment, request, after, at)) = audience else { return Ok(None) };
-            let (written, last) = write_out(connection, workspace, request, comment, after, at, limit)?;
-            match last {
-                Some(last) if written >= u64::from(limit) => {
-                    update(outbox_audiences::table.find((workspace, comment)))
-                        .set(outbox_audiences::after_customer_id.eq(last))
-                        .execute(connection)?;
-                }
-                _ => {
-                    delete(outbox_audiences::table.find((workspace, comment))).execute(connection)?;
-                }
-            }
-            Ok(Some(written))
-        })
-        .await
+    async fn due_workspaces(&self, now: Timestamp) -> Result<Vec<(WorkspaceId, Priority)>, StoreError> {
+        let due = DueWorkspaces { now: now.millis() };
+        let found: Vec<(Id, i32)> = self.readers.run(move |connection| Ok(due.load(connection)?)).await?;
+        let priority = |number: i32| i16::try_from(number).ok().and_then(Priority::from_number);
+        let known = |(id, number): (Id, i32)| Some((WorkspaceId::new(id.0), priority(number)?));
+        Ok(found.into_iter().filter_map(known).collect())
     }
 
     async fn lease(
         &self,
         workspace: WorkspaceId,
+        priority: Priority,
         now: Timestamp,
         until: Timestamp,
         limit: u32,
-        hour: Timestamp,
-    ) -> Result<LeasedMails, StoreError> {
-        let workspace = Id(workspace.uuid());
-        let (now, leased_until, hour) = (now.millis(), until.millis(), hour.millis());
-        let (rows, unwanted) = self
+    ) -> Result<LeasedMessages, StoreError> {
+        let (workspace, priority) = (Id(workspace.uuid()), i32::from(priority.number()));
+        let (now, leased_until, limit) = (now.millis(), until.millis(), i64::from(limit));
+        let rows = self
             .write(move |connection| {
-                let due = DueMails { hour, leased: now, workspace, now, limit: i64::from(limit) };
-                let due: Vec<(MailRow, bool)> = due.load(connection)?;
-                let (mut leased, mut unwanted) = (Vec::with_capacity(due.len()), 0);
-                for (mail, is_wanted) in due {
-                    let row = outbox::table.find((workspace, mail.0, mail.1));
-                    if !is_wanted {
-                        unwanted += delete(row).execute(connection)? as u64;
-                        continue;
-                    }
-                    update(row)
-                        .set((
-                            outbox::due_at.eq(leased_until),
-                            outbox::leased_until.eq(leased_until),
-                            outbox::attempts.eq(mail.2.saturating_add(1)),
-                        ))
+                let rows: Vec<MessageRow> = DueMessages { workspace, priority, now, limit }.load(connection)?;
+                if !rows.is_empty() {
+                    LeaseMessages { due_at: leased_until, leased_until, workspace, priority, now, limit }
                         .execute(connection)?;
-                    leased.push(mail);
                 }
-                Ok((leased, unwanted))
+                Ok(rows)
             })
             .await?;
-        let mut mails = LeasedMails { unwanted, ..LeasedMails::default() };
-        let mut comments = HashMap::new();
+        let mut messages = LeasedMessages::default();
         for row in rows {
-            let id = MailId { comment: CommentId::new(row.0.0), customer: CustomerId::new(row.1.0) };
-            match leased(row, id, until, &mut comments) {
-                Ok(mail) => mails.mails.push(mail),
-                Err(error) => mails.unreadable.push(UnreadableMail { id, leased_until: until, error }),
+            let lease = Lease { message: MessageId::new(row.0.clone()), until };
+            match leased(row, lease.clone()) {
+                Ok(message) => messages.messages.push(message),
+                Err(error) => messages.unreadable.push(UnreadableMessage { lease, error }),
             }
         }
-        Ok(mails)
+        Ok(messages)
     }
 
-    async fn lease_digests(
+    async fn expand(
         &self,
         workspace: WorkspaceId,
-        now: Timestamp,
-        until: Timestamp,
+        lease: &Lease,
+        audience: &Audience,
+        created_at: Timestamp,
         limit: u32,
-        entries: u32,
-    ) -> Result<Vec<LeasedDigest>, StoreError> {
-        let workspace = Id(workspace.uuid());
-        let (now, leased_until, entries) = (now.millis(), until.millis(), i64::from(entries));
-        let due = DueDigests { workspace, now, limit: i64::from(limit) };
-        // Mostly there is none, and nobody who writes has to wait for that.
-        let due: Vec<(Id, i64)> = self.readers.run(move |connection| Ok(due.load(connection)?)).await?;
-        if due.is_empty() {
-            return Ok(Vec::new());
-        }
-        let leased = self
-            .write(move |connection| {
-                let mut leased = Vec::with_capacity(due.len());
-                for group in due {
-                    leased.push((group, lease_digest(connection, workspace, group, now, leased_until, entries)?));
-                }
-                Ok(leased)
-            })
-            .await?;
-        Ok(leased
-            .into_iter()
-            .filter_map(|((customer, at), (rows, mails))| digest(customer, at, rows, mails, until))
-            .collect())
-    }
-
-    async fn settle_digest(
-        &self,
-        workspace: WorkspaceId,
-        digest: DigestId,
-        leased_until: Timestamp,
-        outcome: &MailOutcome,
         now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let (workspace, customer) = (Id(workspace.uuid()), Id(digest.first.customer.uuid()));
-        let (at, outcome, now) = (digest.at.millis(), outcome.clone(), now.millis());
+    ) -> Result<Option<u64>, StoreError> {
+        let (workspace, lease, audience) = (Id(workspace.uuid()), lease.clone(), *audience);
         self.write(move |connection| {
-            let rows = outbox::table
+            let row = outbox::table
                 .filter(outbox::workspace_id.eq(workspace))
-                .filter(outbox::customer_id.eq(customer))
-                .filter(outbox::digest_at.eq(at))
-                .filter(outbox::leased_until.eq(leased_until.millis()));
-            settle_rows!(connection, rows, workspace, customer, &outcome, now)
+                .filter(outbox::id.eq(lease.message.as_str()))
+                .filter(outbox::leased_until.eq(lease.until.millis()));
+            if !select(diesel::dsl::exists(row)).get_result::<bool>(connection)? {
+                return Ok(None);
+            }
+            let (created, last) = expand_audience(connection, workspace, &audience, created_at.millis(), limit)?;
+            match last {
+                Some(last) if created >= u64::from(limit) => {
+                    let rest = Audience { after: CustomerId::new(last.0), ..audience };
+                    update(row)
+                        .set((
+                            outbox::payload.eq(MessageContent::CommentAudience(rest).payload()),
+                            outbox::leased_until.eq(None::<i64>),
+                            outbox::due_at.eq(now.millis()),
+                            outbox::attempts.eq(0),
+                        ))
+                        .execute(connection)?;
+                }
+                _ => {
+                    delete(row).execute(connection)?;
+                }
+            }
+            Ok(Some(created))
         })
         .await
     }
@@ -443,75 +350,113 @@ impl OutboxQueue for SqliteStore {
     async fn settle(
         &self,
         workspace: WorkspaceId,
-        mail: MailId,
-        leased_until: Timestamp,
-        outcome: &MailOutcome,
+        lease: &Lease,
+        outcome: &MessageOutcome,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let workspace = Id(workspace.uuid());
+        let (workspace, lease) = (Id(workspace.uuid()), lease.clone());
         let (outcome, now) = (outcome.clone(), now.millis());
         self.write(move |connection| {
-            let customer = Id(mail.customer.uuid());
             let row = outbox::table
                 .filter(outbox::workspace_id.eq(workspace))
-                .filter(outbox::comment_id.eq(Id(mail.comment.uuid())))
-                .filter(outbox::customer_id.eq(customer))
-                .filter(outbox::leased_until.eq(leased_until.millis()));
-            settle_rows!(connection, row, workspace, customer, &outcome, now)
+                .filter(outbox::id.eq(lease.message.as_str()))
+                .filter(outbox::leased_until.eq(lease.until.millis()));
+            let no_lease = outbox::leased_until.eq(None::<i64>);
+            let settled = match &outcome {
+                MessageOutcome::Sent { answer } => update(row)
+                    .set((
+                        no_lease,
+                        outbox::due_at.eq(None::<i64>),
+                        outbox::tried_at.eq(now),
+                        outbox::sent_at.eq(now),
+                        outbox::failure.eq(None::<String>),
+                        outbox::answer.eq(answer),
+                    ))
+                    .execute(connection)?,
+                MessageOutcome::Postponed { until, reason } => update(row)
+                    .set((
+                        no_lease,
+                        outbox::due_at.eq(until.millis()),
+                        outbox::tried_at.eq(now),
+                        outbox::failure.eq(reason),
+                    ))
+                    .execute(connection)?,
+                MessageOutcome::Dead { reason, no_such_mailbox } => {
+                    let dead = (
+                        no_lease,
+                        outbox::due_at.eq(None::<i64>),
+                        outbox::tried_at.eq(now),
+                        outbox::failure.eq(reason),
+                    );
+                    let customer: Option<Option<Id>> =
+                        update(row).set(dead).returning(outbox::customer_id).get_result(connection).optional()?;
+                    if let (Some(Some(customer)), true) = (customer, *no_such_mailbox) {
+                        stop_mail(connection, workspace, customer, now, reason)?;
+                    }
+                    usize::from(customer.is_some())
+                }
+                MessageOutcome::Held { digest } => return hold(connection, workspace, &lease, *digest, now),
+                MessageOutcome::Returned => update(row)
+                    .set((no_lease, outbox::due_at.eq(now), outbox::attempts.eq(outbox::attempts - 1)))
+                    .execute(connection)?,
+                MessageOutcome::Unwanted => delete(row).execute(connection)?,
+            };
+            Ok(settled > 0)
         })
         .await
     }
 
-    async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError> {
-        type FailureRow = (Id, Id, i32, Option<i64>, String);
-        let id = Id(workspace.uuid());
-        let (waiting, oldest, audiences, sent, dead, failures) = self
+    async fn message(&self, workspace: WorkspaceId, id: &MessageId) -> Result<Option<MessageState>, StoreError> {
+        type StateRow = (i32, Option<i64>, Option<i64>, Option<i64>, Option<String>, Option<String>);
+        let (workspace, id) = (Id(workspace.uuid()), id.clone());
+        let key = id.clone();
+        let row: Option<StateRow> = self
             .readers
-            .run_in_snapshot(move |connection| {
-                let of_workspace = outbox::table.filter(outbox::workspace_id.eq(id));
-                let (waiting, oldest): (i64, Option<i64>) = of_workspace
-                    .filter(outbox::due_at.is_not_null())
-                    .select((count_star(), min(outbox::created_at)))
-                    .first(connection)?;
-                let audiences: (i64, Option<i64>) = outbox_audiences::table
-                    .filter(outbox_audiences::workspace_id.eq(id))
-                    .select((count_star(), min(outbox_audiences::created_at)))
-                    .first(connection)?;
-                let sent: i64 = of_workspace.filter(outbox::sent_at.is_not_null()).count().get_result(connection)?;
-                let dead: i64 = of_workspace
-                    .filter(outbox::sent_at.is_null())
-                    .filter(outbox::due_at.is_null())
-                    .count()
-                    .get_result(connection)?;
-                let failures: Vec<FailureRow> = of_workspace
-                    .filter(outbox::failure.is_not_null())
-                    .order((outbox::tried_at.desc(), outbox::comment_id, outbox::customer_id))
-                    .select((
-                        outbox::comment_id,
-                        outbox::customer_id,
-                        outbox::attempts,
-                        outbox::due_at,
-                        outbox::failure.assume_not_null(),
-                    ))
-                    .limit(i64::from(failures))
-                    .load(connection)?;
-                let oldest = [oldest, audiences.1].into_iter().flatten().min();
-                Ok((waiting, oldest, audiences.0, sent, dead, failures))
+            .run(move |connection| {
+                let columns = (
+                    outbox::attempts,
+                    outbox::due_at,
+                    outbox::leased_until,
+                    outbox::sent_at,
+                    outbox::failure,
+                    outbox::answer,
+                );
+                let row = outbox::table.find((workspace, key.as_str())).select(columns);
+                Ok(row.first(connection).optional()?)
             })
             .await?;
-        let failure = |(comment, customer, attempts, next, reason): FailureRow| {
-            Ok(MailFailure {
-                id: MailId { comment: CommentId::new(comment.0), customer: CustomerId::new(customer.0) },
-                attempts: attempts.unsigned_abs(),
-                next_attempt_at: optional_timestamp(next, "outbox", "due_at", comment)?,
-                reason,
+        let Some((attempts, due_at, leased_until, sent_at, failure, answer)) = row else { return Ok(None) };
+        Ok(Some(MessageState {
+            attempts: attempts.unsigned_abs(),
+            due_at: timestamp(due_at, "due_at", &id)?,
+            leased_until: timestamp(leased_until, "leased_until", &id)?,
+            sent_at: timestamp(sent_at, "sent_at", &id)?,
+            failure,
+            answer,
+        }))
+    }
+
+    async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError> {
+        type Counts = (i64, i64, Option<i64>, i64, i64);
+        type FailureRow = (String, i32, Option<i64>, String);
+        let id = Id(workspace.uuid());
+        let (counts, failures): (Counts, Vec<FailureRow>) = self
+            .readers
+            .run_in_snapshot(move |connection| {
+                let counts = Status { workspace: id }.get_result(connection)?;
+                Ok((counts, Failures { workspace: id, limit: i64::from(failures) }.load(connection)?))
             })
+            .await?;
+        let failure = |(id, attempts, next, reason): FailureRow| {
+            let next = timestamp(next, "due_at", &id)?;
+            Ok(MailFailure { id: MessageId::new(id), attempts: attempts.unsigned_abs(), next, reason })
         };
+        let (waiting, audiences, oldest, sent, dead) = counts;
         Ok(MailStatus {
             workspace,
             waiting: waiting.unsigned_abs(),
             audiences: audiences.unsigned_abs(),
-            oldest: oldest.map(|at| timestamp(at, "outbox", "created_at", id)).transpose()?,
+            oldest: timestamp(oldest, "created_at", workspace)?,
             sent: sent.unsigned_abs(),
             dead: dead.unsigned_abs(),
             failures: failures.into_iter().map(failure).collect::<Result<_, StoreError>>()?,
@@ -519,54 +464,34 @@ impl OutboxQueue for SqliteStore {
     }
 
     async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError> {
-        type Counts = (i64, i64, i64, i64, i64, Option<i64>, Option<i64>);
+        type Counts = (i64, i64, i64, i64, i64, Option<i64>);
         let at = now.millis();
-        let counts: Counts = self
-            .readers
-            .run(move |connection| Ok(Depth { due: at, leased: at, postponed: at }.get_result(connection)?))
-            .await?;
-        let (due, leased, postponed, dead, audiences, mail, audience) = counts;
-        let oldest_due = mail.filter(|due_at| *due_at <= at).into_iter().chain(audience).min();
+        let depth = Depth { due: at, leased: at, postponed: at, oldest: at };
+        let counts: Counts = self.readers.run(move |connection| Ok(depth.get_result(connection)?)).await?;
+        let (due, leased, postponed, dead, audiences, oldest_due) = counts;
         Ok(OutboxDepth {
             due: due.unsigned_abs(),
             leased: leased.unsigned_abs(),
             postponed: postponed.unsigned_abs(),
             dead: dead.unsigned_abs(),
             audiences: audiences.unsigned_abs(),
-            oldest_due: optional_timestamp(oldest_due, "outbox", "due_at", Id(Uuid::nil()))?,
+            oldest_due: timestamp(oldest_due, "due_at", "all")?,
         })
     }
 
     async fn retry(&self, workspace: WorkspaceId, dead: bool, now: Timestamp) -> Result<u64, StoreError> {
         let (workspace, now) = (Id(workspace.uuid()), now.millis());
         self.write(move |connection| {
-            let of_workspace = outbox::table.filter(outbox::workspace_id.eq(workspace));
-            let mut made_due = update(
-                of_workspace
-                    .filter(outbox::failure.is_not_null())
-                    .filter(outbox::leased_until.is_null())
-                    .filter(outbox::due_at.is_not_null()),
-            )
-            .set(outbox::due_at.eq(now))
-            .execute(connection)?;
-            if dead {
-                made_due += update(
-                    of_workspace
-                        .filter(outbox::failure.is_not_null())
-                        .filter(outbox::sent_at.is_null())
-                        .filter(outbox::due_at.is_null()),
-                )
-                .set((outbox::due_at.eq(now), outbox::attempts.eq(0)))
-                .execute(connection)?;
-            }
-            Ok(made_due as u64)
+            let mails: i64 = Retried { workspace, dead }.get_result(connection)?;
+            Retry { now, workspace, dead }.execute(connection)?;
+            Ok(mails.unsigned_abs())
         })
         .await
     }
 
-    async fn purge_sent_mail(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
-        let forget = PurgeSent { before: before.millis(), limit: i64::from(limit) };
-        self.write(move |connection| Ok(forget.execute(connection)? as u64)).await
+    async fn purge_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let purge = PurgeSent { before: before.millis(), limit: i64::from(limit) };
+        self.write(move |connection| Ok(purge.execute(connection)? as u64)).await
     }
 }
 
@@ -582,29 +507,4 @@ fn stop_mail(
         .set((customers::mail_stopped_at.eq(now), customers::mail_stopped_because.eq(reason)))
         .execute(connection)?;
     Ok(())
-}
-
-/// A mail from its row. All mails of one comment share its content.
-fn leased(
-    row: MailRow,
-    id: MailId,
-    leased_until: Timestamp,
-    comments: &mut HashMap<CommentId, Arc<CleanHtml>>,
-) -> Result<LeasedMail, StoreError> {
-    let (_, _, attempts, email, request, tag_number, title, content, product_name, subdomain, recent_count) = row;
-    let attempt = u32::try_from(attempts.saturating_add(1)).ok().and_then(NonZeroU32::new);
-    let comment = comments.entry(id.comment).or_insert_with(|| Arc::new(CleanHtml::from_stored(content)));
-    Ok(LeasedMail {
-        id,
-        leased_until,
-        attempt: attempt.ok_or_else(|| inconsistent("outbox", "attempts", id))?,
-        to: EmailAddress::from_stored(email),
-        request: FeatureRequestId::new(request.0),
-        tag_number,
-        title: Title::from_stored(title),
-        comment: comment.clone(),
-        product_name: Name::from_stored(product_name),
-        subdomain: Subdomain::from_stored(subdomain),
-        recent_count: u32::try_from(recent_count).unwrap_or(u32::MAX),
-    })
 }

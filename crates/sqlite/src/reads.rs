@@ -1,6 +1,7 @@
 //! Reads outside of units of work, one file per port.
 
 mod directory;
+mod mail;
 mod maintenance;
 mod roadmap;
 mod search;

@@ -175,10 +175,14 @@ table! {
 }
 
 table! {
-    outbox (workspace_id, comment_id, customer_id) {
+    outbox (workspace_id, id) {
         workspace_id -> Binary,
-        comment_id -> Binary,
-        customer_id -> Binary,
+        id -> Text,
+        kind -> Text,
+        priority -> Integer,
+        customer_id -> Nullable<Binary>,
+        address -> Nullable<Text>,
+        payload -> Text,
         created_at -> BigInt,
         due_at -> Nullable<BigInt>,
         leased_until -> Nullable<BigInt>,
@@ -186,7 +190,8 @@ table! {
         tried_at -> Nullable<BigInt>,
         sent_at -> Nullable<BigInt>,
         failure -> Nullable<Text>,
-        digest_at -> Nullable<BigInt>,
+        answer -> Nullable<Text>,
+        digest_id -> Nullable<Text>,
     }
 }
 
@@ -195,16 +200,6 @@ table! {
         workspace_id -> Binary,
         hour -> BigInt,
         mails -> BigInt,
-    }
-}
-
-table! {
-    outbox_audiences (workspace_id, comment_id) {
-        workspace_id -> Binary,
-        comment_id -> Binary,
-        request_id -> Binary,
-        after_customer_id -> Binary,
-        created_at -> BigInt,
     }
 }
 
@@ -264,7 +259,6 @@ allow_tables_to_appear_in_same_query!(
     votes,
     search_documents,
     outbox,
-    outbox_audiences,
     mail_hours,
     attachments,
     changelogs,

@@ -37,6 +37,7 @@ fn subject(folder: tempfile::TempDir, options: SqliteOptions) -> Subject {
         directory: store.clone(),
         maintenance: store.clone(),
         queue: store.clone(),
+        mail: store.clone(),
         usage: store,
         probe: Arc::new(FileProbe(options.path)),
         keep: Box::new(folder),

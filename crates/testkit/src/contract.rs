@@ -46,6 +46,11 @@ macro_rules! contract_tests {
                 mail_is_counted_over_all_workspaces,
                 sent_mails_are_purged,
                 mail_belongs_to_its_workspace,
+                messages_of_all_kinds_share_one_queue,
+                the_state_of_a_message_can_be_looked_up,
+                an_audience_is_expanded_under_its_lease_alone,
+                a_mail_is_not_held_for_a_digest_that_was_leased,
+                unsubscribing_drops_digests_that_wait,
             },
             operations::{
                 one_of_many_concurrent_duplicates_runs,

@@ -18,7 +18,7 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::{VoteCast, VoteDraft};
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::{
-    Clock, IdGenerator, Maintenance, OutboxQueue, RoadmapReader, Store, TextSearch, UnitOfWork, UsageStore,
+    Clock, IdGenerator, MailReader, Maintenance, OutboxQueue, RoadmapReader, Store, TextSearch, UnitOfWork, UsageStore,
     WorkspaceDirectory,
 };
 use roadmap_domain::usecase::cast_vote::CastVote;
@@ -46,6 +46,8 @@ pub struct Subject {
     pub maintenance: Arc<dyn Maintenance>,
     /// Its outbox, as workers see it.
     pub queue: Arc<dyn OutboxQueue>,
+    /// What its mails say.
+    pub mail: Arc<dyn MailReader>,
     /// What each workspace stores.
     pub usage: Arc<dyn UsageStore>,
     /// A look at what no port shows.

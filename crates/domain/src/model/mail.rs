@@ -1,13 +1,13 @@
-//! Mail about comments: what is said to whom, and what becomes of it.
+//! Mail: its content, its recipients, and the state of a workspace's mail.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use crate::error::StoreError;
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::Title;
 use crate::model::html::CleanHtml;
 use crate::model::id::{CommentId, CustomerId, FeatureRequestId, WorkspaceId};
+use crate::model::message::{Lease, MessageId, Recipient};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::workspace::Subdomain;
@@ -28,13 +28,12 @@ impl std::fmt::Display for MailId {
     }
 }
 
-/// A mail that one worker has taken out to send.
+/// The notification of a comment that one worker has leased, with all that it says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedMail {
     /// Which.
     pub id: MailId,
-    /// Until when nobody else takes it. Names the lease, too: what another worker has taken
-    /// meanwhile has another end.
+    /// The end of its lease.
     pub leased_until: Timestamp,
     /// The number of this try, from 1.
     pub attempt: NonZeroU32,
@@ -56,24 +55,12 @@ pub struct LeasedMail {
     pub recent_count: u32,
 }
 
-/// What a worker has leased at once, of one workspace.
-#[derive(Debug, Default)]
-pub struct LeasedMails {
-    /// The mails, in the order in which they were due.
-    pub mails: Vec<LeasedMail>,
-    /// Leased rows that cannot be read.
-    pub unreadable: Vec<UnreadableMail>,
-    /// How many mails were deleted because their recipients no longer want them: those who have unsubscribed, and
-    /// those whose vote is gone.
-    pub unwanted: u64,
-}
-
-/// Mails to one customer that were too many for an hour, leased together to go out as one.
+/// A digest that one worker has leased, with all that it says: of the mails to one customer that were too many for an hour.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedDigest {
     /// Which.
     pub id: DigestId,
-    /// Names the lease, as that of a mail.
+    /// The end of its lease.
     pub leased_until: Timestamp,
     /// The number of this try, from 1.
     pub attempt: NonZeroU32,
@@ -89,20 +76,85 @@ pub struct LeasedDigest {
     pub mails: u64,
 }
 
-/// A digest: of the mails to a customer that were held until the end of an hour.
+/// A digest: there is one for each customer and hour, at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DigestId {
-    /// When that hour was over.
+    /// The end of the hour.
     pub at: Timestamp,
-    /// The first of its mails.
-    pub first: MailId,
+    /// Whom it is for.
+    pub customer: CustomerId,
 }
 
 impl std::fmt::Display for DigestId {
-    /// `digest.<milliseconds>.<comment>.<customer>`: the same at every try.
+    /// `digest.<milliseconds>.<customer>`: the same at every try.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "digest.{}.{}", self.at.millis(), self.first)
+        write!(f, "digest.{}.{}", self.at.millis(), self.customer)
     }
+}
+
+/// A test mail that one worker has leased, with all that it says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeasedTestMail {
+    /// The lease.
+    pub lease: Lease,
+    /// The number of this try, from 1.
+    pub attempt: NonZeroU32,
+    /// Whom it is for.
+    pub to: EmailAddress,
+    /// Whom it is from.
+    pub sender: MailSender,
+}
+
+/// Whom the mail of a workspace is from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MailSender {
+    /// The product's name.
+    pub product_name: Name,
+    /// The workspace's subdomain.
+    pub subdomain: Subdomain,
+}
+
+/// The recipient of the notification of a comment, and what decides whether it is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MailRecipient {
+    /// The notification.
+    pub mail: MailId,
+    /// The customer's address.
+    pub to: EmailAddress,
+    /// Whether all mail to the customer is stopped.
+    pub is_stopped: bool,
+    /// Whether the customer's vote is subscribed to the feature request; `None` when there is no vote any more.
+    pub is_subscribed: Option<bool>,
+    /// How many mails by themselves the customer has got since the hour began, those included that are leased by now.
+    pub recent_count: u32,
+}
+
+/// A comment, and the feature request that it is on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommentedRequest {
+    /// The comment.
+    pub comment: CommentId,
+    /// The beginning of its cleaned HTML, which may end in the middle of anything unless all of it was asked for.
+    pub content: String,
+    /// The feature request.
+    pub request: FeatureRequestId,
+    /// Its number.
+    pub tag_number: i64,
+    /// Its title.
+    pub title: Title,
+}
+
+/// A message that is held for a digest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldMessage {
+    /// The digest.
+    pub digest: MessageId,
+    /// Its kind, as it is stored.
+    pub kind: String,
+    /// Its payload, as it is stored.
+    pub payload: String,
+    /// Whom it is for.
+    pub recipient: Recipient,
 }
 
 /// A comment in a digest.
@@ -114,17 +166,6 @@ pub struct DigestEntry {
     pub title: Title,
     /// The beginning of the comment's cleaned HTML, which may end in the middle of anything.
     pub beginning: String,
-}
-
-/// A leased row that cannot be read back into the model.
-#[derive(Debug)]
-pub struct UnreadableMail {
-    /// Which.
-    pub id: MailId,
-    /// The end of its lease.
-    pub leased_until: Timestamp,
-    /// What is wrong with it.
-    pub error: StoreError,
 }
 
 /// All that a mail about a comment says.
@@ -174,6 +215,19 @@ pub struct DigestNotificationEntry {
     pub beginning: String,
 }
 
+/// All that a test mail says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestMail {
+    /// Which mail it is.
+    pub id: MessageId,
+    /// Whom it is for: the one recipient.
+    pub to: EmailAddress,
+    /// The product's name.
+    pub product_name: Name,
+    /// The workspace's URL.
+    pub workspace_url: String,
+}
+
 /// Why a mail was not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendError {
@@ -191,34 +245,6 @@ pub enum SendError {
     },
 }
 
-/// What becomes of a mail that was taken out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MailOutcome {
-    /// The server has it.
-    Sent,
-    /// It is tried again at this time.
-    Postponed {
-        /// When.
-        until: Timestamp,
-        /// Why.
-        reason: String,
-    },
-    /// It is never tried again, unless an operator says so.
-    Dead {
-        /// Why.
-        reason: String,
-        /// Whether to send nothing more to its address.
-        no_such_mailbox: bool,
-    },
-    /// It was not tried, because its recipient has got enough mail in this hour: it goes out in a digest.
-    Held {
-        /// When the hour is over.
-        until: Timestamp,
-    },
-    /// It was not tried: it is as it was before it was taken out.
-    Released,
-}
-
 /// What a voter no longer wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unsubscription {
@@ -228,7 +254,7 @@ pub enum Unsubscription {
     Everything,
 }
 
-/// How the outgoing mail of a workspace stands.
+/// The state of a workspace's outgoing mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailStatus {
     /// The workspace.
@@ -237,7 +263,7 @@ pub struct MailStatus {
     pub waiting: u64,
     /// Audiences whose mails are still being written out.
     pub audiences: u64,
-    /// When the longest waiting of them was asked for.
+    /// When the longest waiting of them was created.
     pub oldest: Option<Timestamp>,
     /// Mails that the server has taken.
     pub sent: u64,
@@ -252,7 +278,7 @@ pub struct MailStatus {
 pub struct OutboxDepth {
     /// Mails that are to be sent now.
     pub due: u64,
-    /// Mails that a worker has taken out.
+    /// Mails that a worker has leased.
     pub leased: u64,
     /// Mails that wait for their next try.
     pub postponed: u64,
@@ -268,7 +294,7 @@ pub struct OutboxDepth {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailFailure {
     /// Which.
-    pub id: MailId,
+    pub id: MessageId,
     /// How often it was tried.
     pub attempts: u32,
     /// When it is tried again; never, when it is dead.

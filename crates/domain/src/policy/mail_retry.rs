@@ -1,13 +1,14 @@
-//! When a mail that could not be sent is tried again, and when never.
+//! When a message that could not be sent is tried again, and when never.
 
 use std::num::NonZeroU32;
 
 use time::Duration;
 
-use crate::model::mail::{MailId, MailOutcome, SendError};
+use crate::model::mail::SendError;
+use crate::model::message::{MessageId, MessageOutcome};
 use crate::model::timestamp::Timestamp;
 
-/// How often a mail is tried.
+/// How often a message is tried.
 pub const MAX_ATTEMPTS: u32 = 10;
 
 /// The wait behind the first try; each further one is three times as long, up to [`MAX_DELAY`]. The
@@ -17,39 +18,41 @@ const INITIAL_DELAY: Duration = Duration::seconds(30);
 
 const MAX_DELAY: Duration = Duration::hours(8);
 
-/// What becomes of a mail that was not sent at its `attempt`-th try.
+/// The outcome of a message that was not sent at its `attempt`-th try.
 #[must_use]
-pub fn outcome_after_failure(mail: MailId, attempt: NonZeroU32, error: SendError, now: Timestamp) -> MailOutcome {
+pub fn outcome_after_failure(
+    message: &MessageId,
+    attempt: NonZeroU32,
+    error: SendError,
+    now: Timestamp,
+) -> MessageOutcome {
     match error {
-        SendError::Permanent { reason, no_such_mailbox } => MailOutcome::Dead { reason, no_such_mailbox },
+        SendError::Permanent { reason, no_such_mailbox } => MessageOutcome::Dead { reason, no_such_mailbox },
         SendError::Transient { reason } if attempt.get() >= MAX_ATTEMPTS => {
-            MailOutcome::Dead { reason: format!("given up after {attempt} tries: {reason}"), no_such_mailbox: false }
+            MessageOutcome::Dead { reason: format!("given up after {attempt} tries: {reason}"), no_such_mailbox: false }
         }
         SendError::Transient { reason } => {
-            MailOutcome::Postponed { until: now.plus(retry_delay(mail, attempt)), reason }
+            MessageOutcome::Postponed { until: now.plus(retry_delay(message, attempt)), reason }
         }
     }
 }
 
-/// The wait behind a try: up to a fifth longer than the rule, by the mail's own identity, so that
-/// mails that failed together do not come back together.
-fn retry_delay(mail: MailId, attempt: NonZeroU32) -> Duration {
+/// The wait behind a try: up to a fifth longer than the rule, by a checksum of the message's identity, so that messages that
+/// failed together do not come back together.
+fn retry_delay(message: &MessageId, attempt: NonZeroU32) -> Duration {
     let steps = attempt.get().saturating_sub(1);
     let rule = INITIAL_DELAY.saturating_mul(3_i32.saturating_pow(steps)).min(MAX_DELAY);
-    let chance = (mail.customer.uuid().as_u128() ^ mail.comment.uuid().as_u128()) % 1_000;
-    let share = f64::from(u32::try_from(chance).unwrap_or(0)) / 1_000.0;
+    let share = f64::from(crc32fast::hash(message.as_str().as_bytes()) % 1_000) / 1_000.0;
     rule + rule * (share / 5.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::id::{CommentId, CustomerId};
     use crate::usecase::fixtures::now;
-    use uuid::Uuid;
 
-    fn mail(number: u128) -> MailId {
-        MailId { comment: CommentId::new(Uuid::nil()), customer: CustomerId::new(Uuid::from_u128(number)) }
+    fn message(number: u128) -> MessageId {
+        MessageId::new(number.to_string())
     }
 
     fn attempt(number: u32) -> NonZeroU32 {
@@ -65,8 +68,8 @@ mod tests {
         for number in [0, 1, 500, 999, u128::MAX] {
             let mut whole = Duration::ZERO;
             for try_number in 1..MAX_ATTEMPTS {
-                let MailOutcome::Postponed { until, reason } =
-                    outcome_after_failure(mail(number), attempt(try_number), transient(), now())
+                let MessageOutcome::Postponed { until, reason } =
+                    outcome_after_failure(&message(number), attempt(try_number), transient(), now())
                 else {
                     panic!("try {try_number} is the last")
                 };
@@ -78,21 +81,23 @@ mod tests {
             }
             assert!(whole >= Duration::hours(24) && whole <= Duration::hours(31), "{whole}");
         }
-        assert_ne!(retry_delay(mail(1), attempt(1)), retry_delay(mail(2), attempt(1)));
+        assert_ne!(retry_delay(&message(1), attempt(1)), retry_delay(&message(2), attempt(1)));
     }
 
     #[test]
     fn the_last_attempt_is_final() {
-        let dead = MailOutcome::Dead { reason: "given up after 10 tries: 450 busy".to_owned(), no_such_mailbox: false };
-        assert_eq!(outcome_after_failure(mail(1), attempt(10), transient(), now()), dead);
-        let dead = MailOutcome::Dead { reason: "given up after 11 tries: 450 busy".to_owned(), no_such_mailbox: false };
-        assert_eq!(outcome_after_failure(mail(1), attempt(11), transient(), now()), dead);
+        let dead =
+            MessageOutcome::Dead { reason: "given up after 10 tries: 450 busy".to_owned(), no_such_mailbox: false };
+        assert_eq!(outcome_after_failure(&message(1), attempt(10), transient(), now()), dead);
+        let dead =
+            MessageOutcome::Dead { reason: "given up after 11 tries: 450 busy".to_owned(), no_such_mailbox: false };
+        assert_eq!(outcome_after_failure(&message(1), attempt(11), transient(), now()), dead);
     }
 
     #[test]
     fn a_permanent_error_is_dead_at_once() {
         let permanent = SendError::Permanent { reason: "550 5.1.1 who?".to_owned(), no_such_mailbox: true };
-        let dead = MailOutcome::Dead { reason: "550 5.1.1 who?".to_owned(), no_such_mailbox: true };
-        assert_eq!(outcome_after_failure(mail(1), attempt(1), permanent, now()), dead);
+        let dead = MessageOutcome::Dead { reason: "550 5.1.1 who?".to_owned(), no_such_mailbox: true };
+        assert_eq!(outcome_after_failure(&message(1), attempt(1), permanent, now()), dead);
     }
 }

@@ -1,99 +1,120 @@
-//! Outgoing mail after the commit: the queue that the outbox is to workers, and what sends.
+//! Messages after the commit: the outbox as workers see it, what mails say, and what sends them.
 
 use async_trait::async_trait;
 
 use crate::error::StoreError;
-use crate::model::id::WorkspaceId;
+use crate::model::id::{CommentId, WorkspaceId};
 use crate::model::mail::{
-    DigestId, DigestNotification, LeasedDigest, LeasedMails, MailId, MailOutcome, MailStatus, Notification,
-    OutboxDepth, SendError,
+    CommentedRequest, DigestNotification, HeldMessage, MailId, MailRecipient, MailSender, MailStatus, Notification,
+    OutboxDepth, SendError, TestMail,
 };
+use crate::model::message::{Audience, Lease, LeasedMessages, MessageId, MessageOutcome, MessageState, Priority};
 use crate::model::timestamp::Timestamp;
 
 /// Sends mail.
 #[async_trait]
 pub trait Mailer: Send + Sync {
-    /// Sends one mail and returns when the server has taken it.
+    /// Sends one mail and returns the mail server's answer when it has accepted the mail.
     ///
     /// Contract: the mail's `Message-ID` follows from its id alone; nothing that it says can become
     /// a header or a command.
-    async fn send(&self, notification: &Notification) -> Result<(), SendError>;
+    async fn send(&self, notification: &Notification) -> Result<String, SendError>;
 
     /// Sends one digest, under the same contract.
-    async fn send_digest(&self, digest: &DigestNotification) -> Result<(), SendError>;
+    async fn send_digest(&self, digest: &DigestNotification) -> Result<String, SendError>;
+
+    /// Sends one test mail, under the same contract.
+    async fn send_test(&self, mail: &TestMail) -> Result<String, SendError>;
 }
 
 /// The outbox as workers see it. Several may work on it at once, in several processes.
 #[async_trait]
 pub trait OutboxQueue: Send + Sync {
-    /// The workspaces that have a mail to be sent, or an audience to be written out.
-    async fn workspaces_with_mail(&self, now: Timestamp) -> Result<Vec<WorkspaceId>, StoreError>;
+    /// The workspaces that have a message to be sent, with each priority that they have one of.
+    async fn due_workspaces(&self, now: Timestamp) -> Result<Vec<(WorkspaceId, Priority)>, StoreError>;
 
-    /// Writes out the next `limit` mails of the audience that has waited longest. Returns how many
-    /// they were; `None` when no audience waits.
+    /// Leases the messages of a priority that have been due for longest, so that nobody else does until `until`.
     ///
-    /// Contract: the audience is that of the comment's moment, without whom has unsubscribed since.
-    async fn expand(&self, workspace: WorkspaceId, limit: u32) -> Result<Option<u64>, StoreError>;
-
-    /// Takes out the mails that have waited longest, so that nobody else does until `until`. Mails that are held for a digest
-    /// are none of them. `hour` is when the hour began that [`LeasedMail::recent_count`](crate::model::mail::LeasedMail::recent_count)
-    /// counts.
-    ///
-    /// Contract: no two workers hold one mail at one time; mail that its recipient does not want
-    /// any more, or whose vote is gone, is deleted instead. A row that cannot be read is leased and reported beside the
-    /// others.
+    /// Contract: no two workers hold one message at one time. Messages that are held for a digest are not leased. A row that
+    /// cannot be read is leased and reported beside the others.
     async fn lease(
         &self,
         workspace: WorkspaceId,
+        priority: Priority,
         now: Timestamp,
         until: Timestamp,
         limit: u32,
-        hour: Timestamp,
-    ) -> Result<LeasedMails, StoreError>;
+    ) -> Result<LeasedMessages, StoreError>;
 
-    /// Takes out at most `limit` digests that are due, as [`Self::lease`] does mails, each with `entries` comments at most.
+    /// Creates the messages of the next `limit` voters of a leased audience, and settles the audience: it is due again, or
+    /// deleted when these were the last. Returns how many they were; `None` when the lease is over, and then nothing is
+    /// changed.
     ///
-    /// Contract: all mails of a digest are leased together, by one worker.
-    async fn lease_digests(
+    /// Contract: the audience is that of the timestamp `created_at`, without customers who have unsubscribed since. All of it
+    /// happens or nothing.
+    async fn expand(
         &self,
         workspace: WorkspaceId,
-        now: Timestamp,
-        until: Timestamp,
+        lease: &Lease,
+        audience: &Audience,
+        created_at: Timestamp,
         limit: u32,
-        entries: u32,
-    ) -> Result<Vec<LeasedDigest>, StoreError>;
+        now: Timestamp,
+    ) -> Result<Option<u64>, StoreError>;
 
-    /// Says what became of a mail. Returns whether the lease was still good; if not, nothing
-    /// is changed.
+    /// Writes down the outcome of a leased message. Returns whether the lease was still good; if not, nothing is changed.
+    ///
+    /// Contract: a message that is to be held for a digest that was leased meanwhile is returned instead.
     async fn settle(
         &self,
         workspace: WorkspaceId,
-        mail: MailId,
-        leased_until: Timestamp,
-        outcome: &MailOutcome,
+        lease: &Lease,
+        outcome: &MessageOutcome,
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Says what became of a digest, and so of all its mails, as [`Self::settle`] does of one.
-    async fn settle_digest(
-        &self,
-        workspace: WorkspaceId,
-        digest: DigestId,
-        leased_until: Timestamp,
-        outcome: &MailOutcome,
-        now: Timestamp,
-    ) -> Result<bool, StoreError>;
+    /// The state of a message, if there is one with this identity.
+    async fn message(&self, workspace: WorkspaceId, id: &MessageId) -> Result<Option<MessageState>, StoreError>;
 
-    /// How the mail of a workspace stands, with its last `failures`.
+    /// The state of a workspace's mail, with its last `failures`. A digest counts as the mails that are held for it.
     async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError>;
 
-    /// How much mail of all workspaces there is to be sent, or is given up.
+    /// How much mail of all workspaces is not sent, counted as by [`Self::status`].
     async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError>;
 
     /// Makes all mail of a workspace due that waits for its next try, and that is dead too when
-    /// `dead` is set. Returns how many mails that are.
+    /// `dead` is set. Returns how many mails these are, counted as by [`Self::status`].
     async fn retry(&self, workspace: WorkspaceId, dead: bool, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// Forgets mails that were sent before a moment, at most `limit`. Returns how many.
-    async fn purge_sent_mail(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+    /// Deletes messages that were sent before a timestamp, at most `limit`, and with a digest the messages that were held for
+    /// it. Returns how many, without the latter.
+    async fn purge_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+}
+
+/// Reads what mails say. Each method takes a fixed number of statements, however many mails there are.
+#[async_trait]
+pub trait MailReader: Send + Sync {
+    /// Whom the mail of a workspace is from.
+    async fn sender(&self, workspace: WorkspaceId) -> Result<Option<MailSender>, StoreError>;
+
+    /// The recipients of notifications, without those whose comment or customer is gone. `hour` is when the hour began that
+    /// [`MailRecipient::recent_count`] counts.
+    async fn recipients(
+        &self,
+        workspace: WorkspaceId,
+        mails: &[MailId],
+        hour: Timestamp,
+        now: Timestamp,
+    ) -> Result<Vec<MailRecipient>, StoreError>;
+
+    /// The comments, with so many characters of each at most.
+    async fn comments(
+        &self,
+        workspace: WorkspaceId,
+        comments: &[CommentId],
+        characters: u32,
+    ) -> Result<Vec<CommentedRequest>, StoreError>;
+
+    /// The messages that are held for these digests.
+    async fn held(&self, workspace: WorkspaceId, digests: &[MessageId]) -> Result<Vec<HeldMessage>, StoreError>;
 }

@@ -17,10 +17,13 @@ use crate::model::feature_request::{
 };
 use crate::model::id::{ApiKeyId, AttachmentId, CommentId, CustomerId, FeatureRequestId, TrackId, WorkspaceId};
 use crate::model::mail::{
-    DigestId, DigestNotification, LeasedDigest, LeasedMails, MailId, MailOutcome, MailStatus, Notification,
-    OutboxDepth, SendError, Unsubscription,
+    CommentedRequest, DigestNotification, HeldMessage, MailId, MailRecipient, MailSender, MailStatus, Notification,
+    OutboxDepth, SendError, TestMail, Unsubscription,
 };
 use crate::model::member::Member;
+use crate::model::message::{
+    Audience, Lease, LeasedMessages, MessageId, MessageOutcome, MessageState, NewMessage, Priority,
+};
 use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::search::SearchQuery;
 use crate::model::setting::Setting;
@@ -34,9 +37,9 @@ use crate::policy::ranking::Candidate;
 use crate::policy::search_plan::SearchPlan;
 use crate::ports::{
     AttachmentWrites, BeginOutcome, BlobListing, BlobUpload, Blobs, ChangelogWrites, Chunks, Clock, CommentWrites,
-    EndOutcome, FeatureRequestWrites, Health, IdGenerator, Insertion, Mailer, Maintenance, OperationLockGuard,
-    OperationLocks, Outbox, OutboxQueue, Provisioning, Random, RetryPause, SettingWrites, Store, SubscriptionWrites,
-    TextSearch, TrackWrites, UnitOfWork, UsageStore, VoteWrites, WorkspaceDirectory,
+    EndOutcome, FeatureRequestWrites, Health, IdGenerator, Insertion, MailReader, Mailer, Maintenance,
+    OperationLockGuard, OperationLocks, Outbox, OutboxQueue, Provisioning, Random, RetryPause, SettingWrites, Store,
+    SubscriptionWrites, TextSearch, TrackWrites, UnitOfWork, UsageStore, VoteWrites, WorkspaceDirectory,
 };
 
 pub use crate::ports::reads::MockRoadmapReader;
@@ -181,8 +184,22 @@ mock! {
 
     #[async_trait]
     impl Mailer for Mailer {
-        async fn send(&self, notification: &Notification) -> Result<(), SendError>;
-        async fn send_digest(&self, digest: &DigestNotification) -> Result<(), SendError>;
+        async fn send(&self, notification: &Notification) -> Result<String, SendError>;
+        async fn send_digest(&self, digest: &DigestNotification) -> Result<String, SendError>;
+        async fn send_test(&self, mail: &TestMail) -> Result<String, SendError>;
+    }
+}
+
+mock! {
+    /// Double of [`MailReader`].
+    pub MailReader {}
+
+    #[async_trait]
+    impl MailReader for MailReader {
+        async fn sender(&self, workspace: WorkspaceId) -> Result<Option<MailSender>, StoreError>;
+        async fn recipients(&self, workspace: WorkspaceId, mails: &[MailId], hour: Timestamp, now: Timestamp) -> Result<Vec<MailRecipient>, StoreError>;
+        async fn comments(&self, workspace: WorkspaceId, comments: &[CommentId], characters: u32) -> Result<Vec<CommentedRequest>, StoreError>;
+        async fn held(&self, workspace: WorkspaceId, digests: &[MessageId]) -> Result<Vec<HeldMessage>, StoreError>;
     }
 }
 
@@ -192,16 +209,15 @@ mock! {
 
     #[async_trait]
     impl OutboxQueue for OutboxQueue {
-        async fn workspaces_with_mail(&self, now: Timestamp) -> Result<Vec<WorkspaceId>, StoreError>;
-        async fn expand(&self, workspace: WorkspaceId, limit: u32) -> Result<Option<u64>, StoreError>;
-        async fn lease(&self, workspace: WorkspaceId, now: Timestamp, until: Timestamp, limit: u32, hour: Timestamp) -> Result<LeasedMails, StoreError>;
-        async fn lease_digests(&self, workspace: WorkspaceId, now: Timestamp, until: Timestamp, limit: u32, entries: u32) -> Result<Vec<LeasedDigest>, StoreError>;
-        async fn settle(&self, workspace: WorkspaceId, mail: MailId, leased_until: Timestamp, outcome: &MailOutcome, now: Timestamp) -> Result<bool, StoreError>;
-        async fn settle_digest(&self, workspace: WorkspaceId, digest: DigestId, leased_until: Timestamp, outcome: &MailOutcome, now: Timestamp) -> Result<bool, StoreError>;
+        async fn due_workspaces(&self, now: Timestamp) -> Result<Vec<(WorkspaceId, Priority)>, StoreError>;
+        async fn lease(&self, workspace: WorkspaceId, priority: Priority, now: Timestamp, until: Timestamp, limit: u32) -> Result<LeasedMessages, StoreError>;
+        async fn expand(&self, workspace: WorkspaceId, lease: &Lease, audience: &Audience, created_at: Timestamp, limit: u32, now: Timestamp) -> Result<Option<u64>, StoreError>;
+        async fn settle(&self, workspace: WorkspaceId, lease: &Lease, outcome: &MessageOutcome, now: Timestamp) -> Result<bool, StoreError>;
+        async fn message(&self, workspace: WorkspaceId, id: &MessageId) -> Result<Option<MessageState>, StoreError>;
         async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError>;
         async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError>;
         async fn retry(&self, workspace: WorkspaceId, dead: bool, now: Timestamp) -> Result<u64, StoreError>;
-        async fn purge_sent_mail(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
+        async fn purge_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
     }
 }
 
@@ -235,6 +251,7 @@ mock! {
     #[async_trait]
     impl Outbox for Unit {
         async fn notify_voters(&mut self, request: FeatureRequestId, comment: CommentId, at: Timestamp, at_once: u32) -> Result<(), StoreError>;
+        async fn insert_message(&mut self, message: &NewMessage) -> Result<bool, StoreError>;
         async fn count_mails(&mut self, request: FeatureRequestId, at: Timestamp, day: MailBudgetWindow, limit: u64) -> Result<u64, StoreError>;
     }
 

@@ -13,6 +13,7 @@ use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, Ne
 use crate::model::id::{ApiKeyId, AttachmentId, CommentId, CustomerId, FeatureRequestId, TrackId};
 use crate::model::mail::Unsubscription;
 use crate::model::member::Member;
+use crate::model::message::NewMessage;
 use crate::model::setting::Setting;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::{Lane, Track};
@@ -65,7 +66,7 @@ pub trait CommentWrites {
     async fn insert_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError>;
 }
 
-/// Mail that is sent after the unit of work has committed.
+/// Messages that are sent after the unit of work has committed.
 #[async_trait]
 pub trait Outbox {
     /// Adds one mail about the comment to the outbox for every subscribed voter of the feature request. If there are
@@ -79,6 +80,9 @@ pub trait Outbox {
         at: Timestamp,
         at_once: u32,
     ) -> Result<(), StoreError>;
+
+    /// Puts a message in the outbox, unless there is one with the same identity. Returns whether it is new.
+    async fn insert_message(&mut self, message: &NewMessage) -> Result<bool, StoreError>;
 
     /// Adds the mails of a comment, one per subscribed voter, to the workspace's mail count of the current hour.
     ///

@@ -1,5 +1,6 @@
-//! Sends the mail that the outbox holds: what workers do.
+//! Sends the messages that the outbox holds: what workers do.
 
+mod leases;
 mod schedule;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -12,37 +13,36 @@ use futures_util::future::{Either, join_all, select};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use time::Duration;
 
-use crate::error::{ErrorChain, RoadmapError, StoreError};
+use crate::error::{ErrorChain, RoadmapError};
 use crate::model::base_url::BaseUrl;
 use crate::model::id::{CustomerId, WorkspaceId};
 use crate::model::links::Links;
 use crate::model::mail::{
-    DigestEntry, DigestNotification, DigestNotificationEntry, LeasedDigest, LeasedMail, MailId, MailOutcome,
-    Notification, SendError, UnreadableMail,
+    DigestEntry, DigestId, DigestNotification, DigestNotificationEntry, LeasedDigest, LeasedMail, LeasedTestMail,
+    Notification, SendError, TestMail,
 };
+use crate::model::message::{Lease, MessageId, MessageOutcome, Priority, UnreadableMessage};
 use crate::model::slug::slug;
 use crate::model::timestamp::Timestamp;
-use crate::policy::mail_limits::{MAX_DIGEST_ENTRIES, end_of_hour, start_of_hour};
+use crate::policy::mail_limits::{end_of_hour, start_of_hour};
 use crate::policy::mail_retry;
 use crate::policy::signed_reference::ReferenceSigner;
-use crate::ports::{Clock, Mailer, OutboxQueue};
+use crate::ports::{Clock, MailReader, Mailer, OutboxQueue};
 use crate::usecase::batches;
 
+pub use leases::{LeasedAudience, LeasedLetters, Leases, Letter};
 pub use schedule::MAX_CONCURRENT_SENDS;
-use schedule::Schedule;
+use schedule::Schedules;
 
-/// How many mails of a big audience are written out at a time.
+/// How many messages of a big audience are created at a time.
 const AUDIENCE: u32 = 500;
-
-/// How many digests are leased at a time.
-const DIGESTS: u32 = 5;
 
 /// How long a lease lasts, in times that one mail may take at most. A mail is only begun in the
 /// first half of it, so that nobody else takes it while it is under way.
 const LEASE: i32 = 4;
 
-/// How long mails that were sent are remembered.
-const MEMORY: Duration = Duration::days(30);
+/// How long messages that were sent are kept.
+const RETENTION: Duration = Duration::days(30);
 
 /// Whether to stop.
 type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
@@ -50,51 +50,39 @@ type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 /// Something that a worker does beside other things.
 type Work<'a> = Pin<Box<dyn Future<Output = Done> + Send + 'a>>;
 
-/// One mail to be sent.
-#[derive(Debug)]
-enum Letter {
-    /// About one comment.
-    Mail(LeasedMail),
-    /// About several.
-    Digest(LeasedDigest),
-}
-
 /// What has been done.
 enum Done {
-    /// These workspaces have mail.
-    Found(Vec<WorkspaceId>),
-    /// These mails of a workspace were leased. The flag: there may be more.
-    Leased(WorkspaceId, VecDeque<Letter>, bool),
-    /// A mail of this workspace was sent, or was not, and is settled.
-    Sent(WorkspaceId),
-    /// A mail was returned.
+    /// These workspaces have messages.
+    Found(Vec<(WorkspaceId, Priority)>),
+    /// These messages of a workspace were leased. The flag: there may be more.
+    Leased(Priority, WorkspaceId, VecDeque<Letter>, bool),
+    /// A message of this workspace was sent, or was not, and is settled.
+    Sent(Priority, WorkspaceId),
+    /// More messages of an audience of this workspace were created.
+    Expanded(Priority, WorkspaceId),
+    /// A message was returned.
     Returned,
 }
 
-fn note(schedule: &mut Schedule<Letter>, done: Done) {
+fn note(schedules: &mut Schedules<Letter>, done: Done) {
     match done {
-        Done::Leased(workspace, mails, has_more) => schedule.leased(workspace, mails, has_more),
-        Done::Sent(workspace) => schedule.sent(workspace),
+        Done::Leased(priority, workspace, letters, has_more) => {
+            schedules.of(priority).leased(workspace, letters, has_more);
+        }
+        Done::Sent(priority, workspace) => schedules.of(priority).sent(workspace),
+        Done::Expanded(priority, workspace) => {
+            schedules.of(priority).more(workspace);
+            schedules.of(priority).sent(workspace);
+        }
         Done::Found(_) | Done::Returned => {}
     }
 }
 
-fn log_settled(workspace: WorkspaceId, mail: &dyn std::fmt::Display, settled: Result<bool, StoreError>) {
-    match settled {
-        Ok(true) => {}
-        Ok(false) => {
-            tracing::warn!(%workspace, %mail, "a mail's lease was over, or its recipient has unsubscribed meanwhile");
-        }
-        Err(error) => {
-            tracing::warn!(%workspace, %mail, error = %ErrorChain::new(&error), "failed to settle a mail");
-        }
-    }
-}
-
-/// Sends mail.
+/// Sends messages.
 #[derive(Clone)]
 pub struct DeliverMail {
     queue: Arc<dyn OutboxQueue>,
+    leases: Leases,
     mailer: Arc<dyn Mailer>,
     clock: Arc<dyn Clock>,
     references: Arc<ReferenceSigner>,
@@ -104,17 +92,19 @@ pub struct DeliverMail {
 }
 
 impl DeliverMail {
-    /// Sends what is in `queue` by `mailer`, which takes at most `longest` for one mail.
+    /// Sends what is in `queue`, with what `reader` reads, by `mailer`, which takes at most `longest` for one mail.
     #[must_use]
     pub fn new(
         queue: Arc<dyn OutboxQueue>,
+        reader: Arc<dyn MailReader>,
         mailer: Arc<dyn Mailer>,
         clock: Arc<dyn Clock>,
         references: Arc<ReferenceSigner>,
         base_url: BaseUrl,
         longest: Duration,
     ) -> Self {
-        Self { queue, mailer, clock, references, base_url, longest, per_address: None }
+        let leases = Leases::new(queue.clone(), reader);
+        Self { queue, leases, mailer, clock, references, base_url, longest, per_address: None }
     }
 
     /// The same with a limit of the mails to one customer in an hour. The others go out in a digest when it is over.
@@ -123,24 +113,24 @@ impl DeliverMail {
         Self { per_address, ..self }
     }
 
-    /// Sends mail until `stop` says so, and begins no mail after that; those that are being sent then are waited for, and
-    /// those that are leased are returned. Looks for mail whenever what `pause` returns is over, which is at once when `stop`
-    /// says so.
+    /// Sends messages until `stop` says so, and begins none after that; those that are being sent then are waited for, and
+    /// those that are leased are returned. Looks for messages whenever what `pause` returns is over, which is at once when
+    /// `stop` says so.
     ///
-    /// An error that has to do with one mail or one workspace is logged and delays nothing of any other. What the store has
-    /// not been told is sent again when its lease is over.
+    /// An error that has to do with one message or one workspace is logged and delays nothing of any other. What could not be
+    /// settled is sent again when its lease is over.
     pub async fn run<P: Future<Output = ()> + Send>(&self, stop: Stop<'_>, pause: impl Fn() -> P) {
-        let mut schedule = Schedule::new();
+        let mut schedules = Schedules::new();
         let mut under_way: FuturesUnordered<Work<'_>> = FuturesUnordered::new();
         under_way.push(Box::pin(self.look()));
         // None while a look is under way.
         let mut pausing: Option<Pin<Box<P>>> = None;
         while !stop() {
-            while let Some((workspace, limit)) = schedule.next_lease() {
-                under_way.push(Box::pin(self.lease(workspace, limit)));
+            while let Some((priority, workspace, limit)) = schedules.next_lease() {
+                under_way.push(Box::pin(self.lease(priority, workspace, limit)));
             }
-            while let Some((workspace, mail)) = schedule.next_mail() {
-                under_way.push(Box::pin(self.send_and_settle(workspace, mail, stop)));
+            while let Some((priority, workspace, letter)) = schedules.next_message() {
+                under_way.push(Box::pin(self.send_and_settle(priority, workspace, letter, stop)));
             }
             let done = match pausing.as_mut() {
                 None => under_way.next().await,
@@ -154,11 +144,15 @@ impl DeliverMail {
                 },
             };
             match done {
-                Some(Done::Found(workspaces)) => {
-                    schedule.add(workspaces);
+                Some(Done::Found(found)) => {
+                    for priority in Priority::ALL {
+                        let workspaces =
+                            found.iter().filter(|(_, of)| *of == priority).map(|(workspace, _)| *workspace);
+                        schedules.of(priority).add(workspaces.collect());
+                    }
                     pausing = Some(Box::pin(pause()));
                 }
-                Some(done) => note(&mut schedule, done),
+                Some(done) => note(&mut schedules, done),
                 None => {
                     pausing = None;
                     under_way.push(Box::pin(self.look()));
@@ -166,124 +160,138 @@ impl DeliverMail {
             }
         }
         loop {
-            for (workspace, mail) in schedule.take_unsent() {
-                under_way.push(Box::pin(self.give_back(workspace, mail)));
+            for (workspace, letter) in schedules.take_unsent() {
+                under_way.push(Box::pin(self.give_back(workspace, letter)));
             }
             let Some(done) = under_way.next().await else { break };
-            note(&mut schedule, done);
+            note(&mut schedules, done);
         }
     }
 
     async fn look(&self) -> Done {
-        Done::Found(self.queue.workspaces_with_mail(self.clock.now()).await.unwrap_or_else(|error| {
-            tracing::warn!(error = %ErrorChain::new(&error), "failed to look for mail");
+        Done::Found(self.queue.due_workspaces(self.clock.now()).await.unwrap_or_else(|error| {
+            tracing::warn!(error = %ErrorChain::new(&error), "failed to look for messages");
             Vec::new()
         }))
     }
 
-    /// Writes out more of an audience of this workspace, and leases mails.
-    async fn lease(&self, workspace: WorkspaceId, limit: usize) -> Done {
-        let expanded = self.queue.expand(workspace, AUDIENCE).await.unwrap_or_else(|error| {
-            tracing::warn!(%workspace, error = %ErrorChain::new(&error), "failed to write out the mails of an audience");
-            None
-        });
+    /// Leases messages of this workspace.
+    async fn lease(&self, priority: Priority, workspace: WorkspaceId, limit: usize) -> Done {
         let now = self.clock.now();
         let count = u32::try_from(limit).unwrap_or(u32::MAX);
         let until = now.plus(self.longest * LEASE);
-        let leased = match self.queue.lease(workspace, now, until, count, start_of_hour(now)).await {
+        let leased = match self.leases.lease(workspace, priority, (now, until), count, start_of_hour(now)).await {
             Ok(leased) => leased,
             Err(error) => {
-                tracing::warn!(%workspace, error = %ErrorChain::new(&error), "failed to lease mails");
-                return Done::Leased(workspace, VecDeque::new(), false);
+                tracing::warn!(%workspace, error = %ErrorChain::new(&error), "failed to lease messages");
+                return Done::Leased(priority, workspace, VecDeque::new(), false);
             }
         };
         if leased.unwanted > 0 {
-            tracing::debug!(%workspace, mails = leased.unwanted, "deleted mails that nobody wants any more");
+            tracing::debug!(%workspace, messages = leased.unwanted, "deleted messages that nobody wants any more");
         }
-        let rows = leased.mails.len() + leased.unreadable.len();
+        let has_more = leased.unwanted > 0 || leased.len() >= limit;
         for unreadable in &leased.unreadable {
             self.bury(workspace, unreadable).await;
         }
-        let mut letters: VecDeque<Letter> = self.hold(workspace, leased.mails, now).await.map(Letter::Mail).collect();
-        let digests = self.queue.lease_digests(workspace, now, until, DIGESTS, MAX_DIGEST_ENTRIES).await;
-        let digests = digests.unwrap_or_else(|error| {
-            tracing::warn!(%workspace, error = %ErrorChain::new(&error), "failed to lease digests");
-            Vec::new()
-        });
-        let has_more = expanded.is_some() || leased.unwanted > 0 || rows >= limit || digests.len() >= DIGESTS as usize;
-        letters.extend(digests.into_iter().map(Letter::Digest));
-        Done::Leased(workspace, letters, has_more)
+        for (lease, attempt, error) in &leased.unknown {
+            // A newer version may send it.
+            let outcome =
+                self.outcome(&lease.message, *attempt, Err(SendError::Transient { reason: error.to_string() }));
+            self.settle(workspace, lease, &outcome).await;
+        }
+        let letters = self.hold(workspace, leased.letters, now).await;
+        Done::Leased(priority, workspace, letters, has_more)
     }
 
-    /// Holds the mails whose recipients have got enough in this hour, and returns the others.
-    async fn hold(
-        &self,
-        workspace: WorkspaceId,
-        mails: Vec<LeasedMail>,
-        now: Timestamp,
-    ) -> impl Iterator<Item = LeasedMail> + use<> {
+    /// Holds the mails whose recipients have got enough in this hour, and returns the other messages.
+    async fn hold(&self, workspace: WorkspaceId, letters: Vec<Letter>, now: Timestamp) -> VecDeque<Letter> {
         let mut counts: BTreeMap<CustomerId, u32> = BTreeMap::new();
-        let (kept, held): (Vec<LeasedMail>, Vec<LeasedMail>) = mails.into_iter().partition(|mail| {
+        let (kept, held): (Vec<Letter>, Vec<Letter>) = letters.into_iter().partition(|letter| {
+            let Letter::Mail(mail) = letter else { return true };
             let count = counts.entry(mail.id.customer).or_insert(mail.recent_count);
             let fits = self.per_address.is_none_or(|limit| *count < limit);
             *count = count.saturating_add(u32::from(fits));
             fits
         });
-        let outcome = MailOutcome::Held { until: end_of_hour(now) };
-        join_all(held.iter().map(|mail| self.settle(workspace, mail.id, mail.leased_until, &outcome))).await;
-        kept.into_iter()
+        let held = held.iter().filter_map(|letter| match letter {
+            Letter::Mail(mail) => Some((letter.lease(), mail.id.customer)),
+            Letter::Audience(_) | Letter::Digest(_) | Letter::Test(_) => None,
+        });
+        join_all(held.map(|(lease, customer)| async move {
+            let outcome = MessageOutcome::Held { digest: DigestId { at: end_of_hour(now), customer } };
+            self.settle(workspace, &lease, &outcome).await;
+        }))
+        .await;
+        kept.into()
     }
 
     /// A row that cannot be read will not be read better at the next try.
-    async fn bury(&self, workspace: WorkspaceId, unreadable: &UnreadableMail) {
+    async fn bury(&self, workspace: WorkspaceId, unreadable: &UnreadableMessage) {
         let chain = ErrorChain::new(&unreadable.error).to_string();
-        tracing::error!(%workspace, mail = %unreadable.id, error = chain, "a mail is given up: its row cannot be read");
+        let message = &unreadable.lease.message;
+        tracing::error!(%workspace, %message, error = chain, "a message is given up: its row cannot be read");
         let reason = format!("the row cannot be read: {chain}");
-        let outcome = MailOutcome::Dead { reason, no_such_mailbox: false };
-        self.settle(workspace, unreadable.id, unreadable.leased_until, &outcome).await;
+        self.settle(workspace, &unreadable.lease, &MessageOutcome::Dead { reason, no_such_mailbox: false }).await;
     }
 
-    async fn send_and_settle(&self, workspace: WorkspaceId, letter: Letter, stop: Stop<'_>) -> Done {
-        match letter {
-            Letter::Mail(mail) => {
-                let outcome = if self.is_too_late(mail.leased_until, stop) {
-                    MailOutcome::Released
-                } else {
-                    let sent = self.mailer.send(&self.notification(workspace, &mail)).await;
-                    self.outcome(mail.id, mail.attempt, sent)
-                };
-                self.settle(workspace, mail.id, mail.leased_until, &outcome).await;
+    async fn send_and_settle(
+        &self,
+        priority: Priority,
+        workspace: WorkspaceId,
+        letter: Letter,
+        stop: Stop<'_>,
+    ) -> Done {
+        let lease = letter.lease();
+        if self.is_too_late(lease.until, stop) {
+            self.settle(workspace, &lease, &MessageOutcome::Returned).await;
+            return Done::Sent(priority, workspace);
+        }
+        let (attempt, sent) = match &letter {
+            Letter::Audience(audience) => return self.expand(priority, workspace, audience).await,
+            Letter::Mail(mail) => (mail.attempt, self.mailer.send(&self.notification(workspace, mail)).await),
+            Letter::Digest(digest) => (digest.attempt, self.mailer.send_digest(&self.digest(workspace, digest)).await),
+            Letter::Test(test) => (test.attempt, self.mailer.send_test(&self.test_mail(test)).await),
+        };
+        let outcome = self.outcome(&lease.message, attempt, sent);
+        self.settle(workspace, &lease, &outcome).await;
+        Done::Sent(priority, workspace)
+    }
+
+    /// Creates more messages of an audience, which also settles it.
+    async fn expand(&self, priority: Priority, workspace: WorkspaceId, leased: &LeasedAudience) -> Done {
+        let LeasedAudience { lease, audience, created_at } = leased;
+        let now = self.clock.now();
+        match self.queue.expand(workspace, lease, audience, *created_at, AUDIENCE, now).await {
+            Ok(Some(_)) => Done::Expanded(priority, workspace),
+            Ok(None) => {
+                tracing::warn!(%workspace, message = %lease.message, "the lease of an audience was over");
+                Done::Sent(priority, workspace)
             }
-            Letter::Digest(digest) => {
-                let outcome = if self.is_too_late(digest.leased_until, stop) {
-                    MailOutcome::Released
-                } else {
-                    let sent = self.mailer.send_digest(&self.digest(workspace, &digest)).await;
-                    self.outcome(digest.id.first, digest.attempt, sent)
-                };
-                self.settle_digest(workspace, &digest, &outcome).await;
+            Err(error) => {
+                let error = ErrorChain::new(&error);
+                tracing::warn!(%workspace, message = %lease.message, %error, "failed to create the messages of an audience");
+                Done::Sent(priority, workspace)
             }
         }
-        Done::Sent(workspace)
     }
 
     async fn give_back(&self, workspace: WorkspaceId, letter: Letter) -> Done {
-        match letter {
-            Letter::Mail(mail) => self.settle(workspace, mail.id, mail.leased_until, &MailOutcome::Released).await,
-            Letter::Digest(digest) => self.settle_digest(workspace, &digest, &MailOutcome::Released).await,
-        }
+        self.settle(workspace, &letter.lease(), &MessageOutcome::Returned).await;
         Done::Returned
     }
 
-    async fn settle(&self, workspace: WorkspaceId, mail: MailId, leased_until: Timestamp, outcome: &MailOutcome) {
-        let settled = self.queue.settle(workspace, mail, leased_until, outcome, self.clock.now()).await;
-        log_settled(workspace, &mail, settled);
-    }
-
-    async fn settle_digest(&self, workspace: WorkspaceId, digest: &LeasedDigest, outcome: &MailOutcome) {
-        let now = self.clock.now();
-        let settled = self.queue.settle_digest(workspace, digest.id, digest.leased_until, outcome, now).await;
-        log_settled(workspace, &digest.id, settled);
+    async fn settle(&self, workspace: WorkspaceId, lease: &Lease, outcome: &MessageOutcome) {
+        let message = &lease.message;
+        match self.queue.settle(workspace, lease, outcome, self.clock.now()).await {
+            Ok(true) => {}
+            Ok(false) => {
+                tracing::warn!(%workspace, %message, "a message's lease was over, or its recipient has unsubscribed meanwhile");
+            }
+            Err(error) => {
+                tracing::warn!(%workspace, %message, error = %ErrorChain::new(&error), "failed to settle a message");
+            }
+        }
     }
 
     /// Whether it is too late to begin: another worker could take what is under way.
@@ -291,15 +299,21 @@ impl DeliverMail {
         stop() || self.clock.now().plus(self.longest * (LEASE / 2)) > leased_until
     }
 
-    fn outcome(&self, mail: MailId, attempt: NonZeroU32, sent: Result<(), SendError>) -> MailOutcome {
-        let Err(send_error) = sent else { return MailOutcome::Sent };
-        let outcome = mail_retry::outcome_after_failure(mail, attempt, send_error, self.clock.now());
+    fn outcome(&self, message: &MessageId, attempt: NonZeroU32, sent: Result<String, SendError>) -> MessageOutcome {
+        let send_error = match sent {
+            Ok(answer) => return MessageOutcome::Sent { answer },
+            Err(send_error) => send_error,
+        };
+        let outcome = mail_retry::outcome_after_failure(message, attempt, send_error, self.clock.now());
         match &outcome {
-            MailOutcome::Dead { reason, .. } => tracing::warn!(%mail, attempt, reason, "a mail is given up"),
-            MailOutcome::Postponed { until, reason } => {
-                tracing::info!(%mail, attempt, %until, reason, "a mail is tried again");
+            MessageOutcome::Dead { reason, .. } => tracing::warn!(%message, attempt, reason, "a message is given up"),
+            MessageOutcome::Postponed { until, reason } => {
+                tracing::info!(%message, attempt, %until, reason, "a message is tried again");
             }
-            MailOutcome::Sent | MailOutcome::Held { .. } | MailOutcome::Released => {}
+            MessageOutcome::Sent { .. }
+            | MessageOutcome::Held { .. }
+            | MessageOutcome::Returned
+            | MessageOutcome::Unwanted => {}
         }
         outcome
     }
@@ -317,7 +331,7 @@ impl DeliverMail {
             product_name: digest.product_name.clone(),
             entries: digest.entries.iter().map(entry).collect(),
             more: digest.mails.saturating_sub(digest.entries.len() as u64),
-            unsubscribe_url: links.unsubscribe(digest.id.first.customer, None),
+            unsubscribe_url: links.unsubscribe(digest.id.customer, None),
         }
     }
 
@@ -334,27 +348,36 @@ impl DeliverMail {
         }
     }
 
-    /// Forgets mails that were sent long ago, in batches. Returns how many.
+    fn test_mail(&self, test: &LeasedTestMail) -> TestMail {
+        TestMail {
+            id: test.lease.message.clone(),
+            to: test.to.clone(),
+            product_name: test.sender.product_name.clone(),
+            workspace_url: self.base_url.workspace_url(&test.sender.subdomain),
+        }
+    }
+
+    /// Deletes messages that were sent long ago, in batches. Returns how many.
     ///
     /// # Errors
     /// Those of the store; what was deleted until then stays deleted.
-    pub async fn purge_sent_mail(&self) -> Result<u64, RoadmapError> {
-        let before = self.clock.now().plus(-MEMORY);
-        Ok(batches::delete_in_batches(|limit| self.queue.purge_sent_mail(before, limit)).await?)
+    pub async fn purge_sent(&self) -> Result<u64, RoadmapError> {
+        let before = self.clock.now().plus(-RETENTION);
+        Ok(batches::delete_in_batches(|limit| self.queue.purge_sent(before, limit)).await?)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::StoreError;
     use crate::model::email_address::EmailAddress;
-    use crate::model::feature_request::Title;
-    use crate::model::html::CleanHtml;
     use crate::model::id::{CommentId, FeatureRequestId};
-    use crate::model::mail::{DigestId, LeasedMails};
+    use crate::model::mail::{CommentedRequest, HeldMessage, MailId, MailRecipient, MailSender};
+    use crate::model::message::{Audience, LeasedMessage, LeasedMessages, MessageContent, Recipient};
     use crate::model::workspace::Subdomain;
-    use crate::policy::signed_reference::{Purpose, Secret};
-    use crate::ports::mocks::{MockMailer, MockOutboxQueue};
+    use crate::policy::signed_reference::Secret;
+    use crate::ports::mocks::{MockMailReader, MockMailer, MockOutboxQueue};
     use crate::usecase::fixtures::{FixedClock, name, now, workspace};
     use pollster::block_on;
     use std::future::poll_fn;
@@ -365,76 +388,171 @@ mod tests {
 
     const LONGEST: Duration = Duration::seconds(30);
 
-    fn leased(number: u128, leased_until: Timestamp) -> LeasedMail {
-        LeasedMail {
-            id: mail_id(number),
-            leased_until,
+    fn until() -> Timestamp {
+        now().plus(LONGEST * 4)
+    }
+
+    fn customer(number: u128) -> CustomerId {
+        CustomerId::new(Uuid::from_u128(number))
+    }
+
+    fn comment_id(number: u128) -> CommentId {
+        CommentId::new(Uuid::from_u128(number))
+    }
+
+    /// The notification of a customer with this number.
+    fn mail_id(number: u128) -> MailId {
+        MailId { comment: comment_id(0xc0), customer: customer(number) }
+    }
+
+    fn message(content: MessageContent, id: impl Into<MessageId>, recipient: Recipient) -> LeasedMessage {
+        LeasedMessage {
+            lease: Lease { message: id.into(), until: until() },
             attempt: NonZeroU32::MIN,
-            to: EmailAddress::parse("email", &format!("v{number}@example.com")).unwrap(),
-            request: FeatureRequestId::new(Uuid::from_u128(0x7)),
-            tag_number: 7,
-            title: Title::from_stored("Dark mode".to_owned()),
-            comment: Arc::new(CleanHtml::from_stored("<p>Soon</p>".to_owned())),
-            product_name: name("Acme"),
-            subdomain: Subdomain::from_label("acme").unwrap(),
-            recent_count: 0,
+            kind: content.kind().to_owned(),
+            payload: content.payload(),
+            recipient,
+            created_at: now(),
         }
     }
 
-    fn mail_id(number: u128) -> MailId {
-        MailId { comment: CommentId::new(Uuid::from_u128(0xc0)), customer: CustomerId::new(Uuid::from_u128(number)) }
+    fn mail(id: MailId) -> LeasedMessage {
+        message(MessageContent::Comment(id.comment), id, Recipient::Customer(id.customer))
     }
 
-    fn number(mail: MailId) -> u128 {
-        mail.customer.uuid().as_u128()
+    /// The leased notifications of customers with these numbers.
+    fn mails(numbers: impl IntoIterator<Item = u128>) -> LeasedMessages {
+        let messages = numbers.into_iter().map(|number| mail(mail_id(number))).collect();
+        LeasedMessages { messages, unreadable: Vec::new() }
     }
 
-    fn unreadable(number: u128, leased_until: Timestamp) -> UnreadableMail {
+    fn audience() -> Audience {
+        Audience { comment: comment_id(0xc0), request: FeatureRequestId::new(Uuid::from_u128(0x7)), after: customer(0) }
+    }
+
+    fn leased_audience() -> LeasedMessage {
+        let id = MessageId::audience(audience().comment);
+        message(MessageContent::CommentAudience(audience()), id, Recipient::Nobody)
+    }
+
+    fn test_mail(number: u128) -> LeasedMessage {
+        let to = EmailAddress::parse("to", &format!("ops{number}@acme.example")).unwrap();
+        message(MessageContent::TestMail, MessageId::test_mail(Uuid::from_u128(number)), Recipient::Address(to))
+    }
+
+    /// The number of the customer whom the message is for.
+    fn number(message: &MessageId) -> u128 {
+        Uuid::parse_str(message.as_str().rsplit_once('.').unwrap().1).unwrap().as_u128()
+    }
+
+    fn unreadable(number: u128) -> UnreadableMessage {
         let error = StoreError::Inconsistent { table: "outbox", column: "attempts", row: number.to_string() };
-        UnreadableMail { id: mail_id(number), leased_until, error }
+        UnreadableMessage { lease: Lease { message: mail_id(number).into(), until: until() }, error }
     }
 
-    /// A queue with these mails in one workspace.
-    fn queue(mails: Vec<LeasedMail>) -> MockOutboxQueue {
+    fn recipient(mail: MailId, recent_count: u32) -> MailRecipient {
+        let number = mail.customer.uuid().as_u128();
+        MailRecipient {
+            mail,
+            to: EmailAddress::parse("email", &format!("v{number}@example.com")).unwrap(),
+            is_stopped: false,
+            is_subscribed: Some(true),
+            recent_count,
+        }
+    }
+
+    fn commented(comment: CommentId) -> CommentedRequest {
+        CommentedRequest {
+            comment,
+            content: "<p>Soon</p>".to_owned(),
+            request: FeatureRequestId::new(Uuid::from_u128(0x7)),
+            tag_number: 7,
+            title: Title::from_stored("Dark mode".to_owned()),
+        }
+    }
+
+    fn with_sender(reader: &mut MockMailReader) {
+        reader.expect_sender().returning(|of| {
+            let subdomain = if of == workspace() { "acme".to_owned() } else { format!("w{}", of.uuid().as_u128()) };
+            Ok(Some(MailSender { product_name: name("Acme"), subdomain: Subdomain::from_label(&subdomain).unwrap() }))
+        });
+    }
+
+    /// All mails are wanted, by recipients who have got this many in the hour before those that are leased.
+    fn reader_with(recent_count: impl Fn(MailId) -> u32 + Send + Sync + 'static) -> MockMailReader {
+        let mut reader = MockMailReader::new();
+        with_sender(&mut reader);
+        reader.expect_recipients().returning(move |_, mails, _, _| {
+            let own = |mail: &MailId| mails.iter().filter(|other| other.customer == mail.customer).count();
+            Ok(mails
+                .iter()
+                .map(|mail| recipient(*mail, recent_count(*mail) + u32::try_from(own(mail)).unwrap()))
+                .collect())
+        });
+        reader.expect_comments().returning(|_, comments, _| Ok(comments.iter().map(|id| commented(*id)).collect()));
+        reader
+    }
+
+    fn reader() -> MockMailReader {
+        reader_with(|_| 0)
+    }
+
+    /// A queue with these messages in one workspace.
+    fn queue(messages: LeasedMessages) -> MockOutboxQueue {
         let mut queue = MockOutboxQueue::new();
-        queue.expect_workspaces_with_mail().returning(|_| Ok(vec![workspace()]));
-        queue.expect_expand().returning(|_, _| Ok(None));
+        queue.expect_due_workspaces().returning(|_| Ok(vec![(workspace(), Priority::Bulk)]));
         queue
             .expect_lease()
-            .withf(|_, at, until, limit, hour| {
-                *at == now() && *until == now().plus(LONGEST * 4) && *limit == 40 && *hour == start_of_hour(now())
+            .withf(|of, priority, at, end, limit| {
+                (*of, *priority, *at, *end, *limit) == (workspace(), Priority::Bulk, now(), until(), 40)
             })
-            .return_once(move |_, _, _, _, _| Ok(LeasedMails { mails, ..LeasedMails::default() }));
-        queue.expect_lease_digests().returning(|_, _, _, _, _| Ok(Vec::new()));
+            .times(1)
+            .return_once(move |_, _, _, _, _| Ok(messages));
         queue
     }
 
-    /// All that the queue is told of: each mail's number and what became of it.
-    fn settled(queue: &mut MockOutboxQueue) -> Arc<Mutex<Vec<(u128, MailOutcome)>>> {
+    /// All that the queue settles: each message's number and its outcome.
+    fn settled(queue: &mut MockOutboxQueue) -> Arc<Mutex<Vec<(u128, MessageOutcome)>>> {
         let settled = Arc::new(Mutex::new(Vec::new()));
         let seen = settled.clone();
-        queue.expect_settle().returning(move |of, mail, until, outcome, at| {
-            assert_eq!((of, until, at), (workspace(), now().plus(LONGEST * 4), now()));
-            seen.lock().unwrap().push((number(mail), outcome.clone()));
+        queue.expect_settle().returning(move |of, lease, outcome, at| {
+            assert_eq!((of, lease.until, at), (workspace(), until(), now()));
+            seen.lock().unwrap().push((number(&lease.message), outcome.clone()));
             Ok(true)
         });
         settled
     }
 
-    fn deliver(queue: MockOutboxQueue, mailer: MockMailer) -> DeliverMail {
-        with_clock(queue, Arc::new(mailer), Arc::new(FixedClock))
+    fn sent() -> MessageOutcome {
+        MessageOutcome::Sent { answer: "250 OK".to_owned() }
     }
 
-    fn with_clock(queue: MockOutboxQueue, mailer: Arc<dyn Mailer>, clock: Arc<dyn Clock>) -> DeliverMail {
+    fn ok() -> Result<String, SendError> {
+        Ok("250 OK".to_owned())
+    }
+
+    fn deliver(queue: MockOutboxQueue, reader: MockMailReader, mailer: MockMailer) -> DeliverMail {
+        with_clock(queue, reader, Arc::new(mailer), Arc::new(FixedClock))
+    }
+
+    fn with_clock(
+        queue: MockOutboxQueue,
+        reader: MockMailReader,
+        mailer: Arc<dyn Mailer>,
+        clock: Arc<dyn Clock>,
+    ) -> DeliverMail {
         let secret = Secret::parse("secret", &"s".repeat(32)).unwrap();
         let references = Arc::new(ReferenceSigner::new(secret, Vec::new()));
         let base_url = BaseUrl::parse("base_url", "https://roadmap.example.com").unwrap();
-        DeliverMail::new(Arc::new(queue), mailer, clock, references, base_url, LONGEST)
+        DeliverMail::new(Arc::new(queue), Arc::new(reader), mailer, clock, references, base_url, LONGEST)
     }
 
     /// Lets everything else go on for as long as it can.
     async fn yield_often() {
-        let mut left = 10_000;
+        yield_times(10_000).await;
+    }
+
+    async fn yield_times(mut left: u32) {
         poll_fn(|context| {
             if left == 0 {
                 return Poll::Ready(());
@@ -446,7 +564,7 @@ mod tests {
         .await;
     }
 
-    /// Looks for mail once and sends what there is.
+    /// Looks for messages once and sends what there is.
     fn run_once(deliver: &DeliverMail) {
         let stop = AtomicBool::new(false);
         block_on(deliver.run(&|| stop.load(Ordering::SeqCst), || async {
@@ -457,128 +575,215 @@ mod tests {
 
     #[test]
     fn each_mail_is_sent_and_settled_under_its_lease() {
-        let until = now().plus(LONGEST * 4);
-        let mut queue = queue(vec![leased(1, until), leased(2, until)]);
+        let mut queue = queue(mails([1, 2]));
         let settled = settled(&mut queue);
         let mut mailer = MockMailer::new();
         mailer.expect_send().times(2).returning(|notification| {
-            let bad = number(notification.id) == 2;
-            if bad { Err(SendError::Permanent { reason: "550".to_owned(), no_such_mailbox: true }) } else { Ok(()) }
+            let bad = notification.id.customer == customer(2);
+            if bad { Err(SendError::Permanent { reason: "550".to_owned(), no_such_mailbox: true }) } else { ok() }
         });
-        run_once(&deliver(queue, mailer));
-        let dead = MailOutcome::Dead { reason: "550".to_owned(), no_such_mailbox: true };
-        assert_eq!(*settled.lock().unwrap(), [(1, MailOutcome::Sent), (2, dead)]);
+        run_once(&deliver(queue, reader(), mailer));
+        let dead = MessageOutcome::Dead { reason: "550".to_owned(), no_such_mailbox: true };
+        assert_eq!(*settled.lock().unwrap(), [(1, sent()), (2, dead)]);
     }
 
     #[test]
     fn a_mail_says_where_things_are_by_the_configured_address() {
-        let mail = leased(1, now().plus(LONGEST * 4));
-        let deliver = deliver(MockOutboxQueue::new(), MockMailer::new());
-        let notification = deliver.notification(workspace(), &mail);
+        let mut queue = queue(mails([1]));
+        settled(&mut queue);
+        let seen: Arc<Mutex<Option<Notification>>> = Arc::default();
+        let seeing = seen.clone();
+        let mut mailer = MockMailer::new();
+        mailer.expect_send().times(1).returning(move |notification| {
+            *seeing.lock().unwrap() = Some(notification.clone());
+            ok()
+        });
+        let deliver = deliver(queue, reader(), mailer);
+        run_once(&deliver);
+        let notification = seen.lock().unwrap().clone().unwrap();
         let url = &notification.unsubscribe_url;
         assert_eq!(notification.request_url, "https://acme.roadmap.example.com/feature_requests/7-dark-mode");
+        assert_eq!((notification.to.as_str(), notification.comment.as_str()), ("v1@example.com", "<p>Soon</p>"));
         let token = url.strip_prefix("https://acme.roadmap.example.com/unsubscribe/").unwrap();
         let (token, request) = token.split_once("?request=").unwrap();
-        assert_eq!(request, mail.request.to_string());
+        assert_eq!(request, Uuid::from_u128(0x7).to_string());
         let customer = deliver.references.verify(Purpose::Unsubscribe, workspace(), token, now());
-        assert_eq!(customer, Some(mail.id.customer.uuid()));
+        assert_eq!(customer, Some(notification.id.customer.uuid()));
     }
 
     #[test]
     fn nothing_is_begun_late_in_a_lease() {
-        let mut queue = queue(vec![leased(1, now().plus(LONGEST * 2 - Duration::MILLISECOND))]);
+        let late = now().plus(LONGEST * 2 - Duration::MILLISECOND);
+        let mut leased = mails([1]);
+        leased.messages.push(leased_audience());
+        for message in &mut leased.messages {
+            message.lease.until = late;
+        }
+        let mut queue = queue(leased);
         let settled = Arc::new(Mutex::new(Vec::new()));
         let seen = settled.clone();
-        queue.expect_settle().returning(move |_, mail, _, outcome, _| {
-            seen.lock().unwrap().push((number(mail), outcome.clone()));
+        queue.expect_settle().returning(move |_, lease, outcome, _| {
+            seen.lock().unwrap().push((lease.message.clone(), outcome.clone()));
             Ok(true)
         });
-        // `MockMailer` expects no mail.
-        run_once(&deliver(queue, MockMailer::new()));
-        assert_eq!(*settled.lock().unwrap(), [(1, MailOutcome::Released)]);
+        // `MockMailer` expects no mail, and `MockOutboxQueue` no expansion.
+        run_once(&deliver(queue, reader(), MockMailer::new()));
+        let returned = [mail_id(1).into(), MessageId::audience(comment_id(0xc0))];
+        assert_eq!(*settled.lock().unwrap(), returned.map(|message| (message, MessageOutcome::Returned)));
     }
 
     #[test]
     fn after_the_stop_nothing_is_begun_and_what_is_leased_is_returned() {
-        let until = now().plus(LONGEST * 4);
-        let mut queue = queue((1..=20).map(|number| leased(number, until)).collect());
+        let mut queue = queue(mails(1..=20));
         let settled = settled(&mut queue);
         let stop = Arc::new(AtomicBool::new(false));
-        let told = stop.clone();
+        let stopped = stop.clone();
         let mut mailer = MockMailer::new();
         // The first mail is being sent when the stop comes.
         mailer.expect_send().times(1).returning(move |_| {
-            told.store(true, Ordering::SeqCst);
-            Ok(())
+            stopped.store(true, Ordering::SeqCst);
+            ok()
         });
-        block_on(deliver(queue, mailer).run(&|| stop.load(Ordering::SeqCst), std::future::pending::<()>));
+        block_on(deliver(queue, reader(), mailer).run(&|| stop.load(Ordering::SeqCst), std::future::pending::<()>));
         let mut settled = settled.lock().unwrap().clone();
         settled.sort_by_key(|(number, _)| *number);
-        let expected =
-            (1..=20).map(|number| (number, if number == 1 { MailOutcome::Sent } else { MailOutcome::Released }));
+        let expected = (1..=20).map(|number| (number, if number == 1 { sent() } else { MessageOutcome::Returned }));
         assert_eq!(settled, expected.collect::<Vec<_>>());
     }
 
     #[test]
     fn one_mail_that_cannot_be_settled_does_not_keep_the_others() {
-        let until = now().plus(LONGEST * 4);
-        let mut queue = queue((1..=20).map(|number| leased(number, until)).collect());
-        queue.expect_settle().times(20).returning(|_, mail, _, _, _| {
-            if number(mail) == 3 { Err(StoreError::Unavailable("gone".into())) } else { Ok(true) }
+        let mut queue = queue(mails(1..=20));
+        queue.expect_settle().times(20).returning(|_, lease, _, _| {
+            if number(&lease.message) == 3 { Err(StoreError::Unavailable("gone".into())) } else { Ok(true) }
         });
         let mut mailer = MockMailer::new();
-        mailer.expect_send().times(20).returning(|_| Ok(()));
-        run_once(&deliver(queue, mailer));
+        mailer.expect_send().times(20).returning(|_| ok());
+        run_once(&deliver(queue, reader(), mailer));
     }
 
     #[test]
     fn a_row_that_cannot_be_read_is_dead_and_the_others_are_sent() {
-        let until = now().plus(LONGEST * 4);
-        let mut queue = MockOutboxQueue::new();
-        queue.expect_workspaces_with_mail().returning(|_| Ok(vec![workspace()]));
-        queue.expect_expand().returning(|_, _| Ok(None));
-        queue.expect_lease_digests().returning(|_, _, _, _, _| Ok(Vec::new()));
-        queue.expect_lease().return_once(move |_, _, _, _, _| {
-            let mails = vec![leased(1, until), leased(3, until)];
-            Ok(LeasedMails { mails, unreadable: vec![unreadable(2, until)], unwanted: 0 })
-        });
+        let mut leased = mails([1, 3, 4, 5]);
+        // A payload of another kind, and one that is not what the row's identity says.
+        leased.messages[2].payload = "{}".to_owned();
+        leased.messages[3].payload = MessageContent::Comment(comment_id(0xc1)).payload();
+        leased.unreadable.push(unreadable(2));
+        let mut queue = queue(leased);
         let settled = settled(&mut queue);
         let mut mailer = MockMailer::new();
-        mailer.expect_send().times(2).returning(|_| Ok(()));
-        run_once(&deliver(queue, mailer));
-        let reason = "the row cannot be read: stored data is inconsistent: outbox.attempts of row 2".to_owned();
-        let dead = MailOutcome::Dead { reason, no_such_mailbox: false };
-        assert_eq!(*settled.lock().unwrap(), [(2, dead), (1, MailOutcome::Sent), (3, MailOutcome::Sent)]);
+        mailer.expect_send().times(2).returning(|_| ok());
+        run_once(&deliver(queue, reader(), mailer));
+        let dead = |column: &str, row: &str| {
+            let reason = format!("the row cannot be read: stored data is inconsistent: outbox.{column} of row {row}");
+            MessageOutcome::Dead { reason, no_such_mailbox: false }
+        };
+        let expected = [
+            (2, dead("attempts", "2")),
+            (4, dead("payload", &mail_id(4).to_string())),
+            (5, dead("id", &mail_id(5).to_string())),
+            (1, sent()),
+            (3, sent()),
+        ];
+        assert_eq!(*settled.lock().unwrap(), expected);
+    }
+
+    #[test]
+    fn a_kind_that_is_not_known_yet_waits_for_a_newer_version() {
+        let mut leased = mails([1, 2]);
+        leased.messages[1].kind = "webhook".to_owned();
+        let mut queue = queue(leased);
+        let settled = settled(&mut queue);
+        let mut mailer = MockMailer::new();
+        mailer.expect_send().times(1).returning(|_| ok());
+        run_once(&deliver(queue, reader(), mailer));
+        let settled = settled.lock().unwrap();
+        let [(2, MessageOutcome::Postponed { until, reason }), (1, first)] = settled.as_slice() else {
+            panic!("{settled:?}")
+        };
+        assert!(*until > now() && reason.contains("`webhook`"), "{reason}");
+        assert_eq!(*first, sent());
+    }
+
+    #[test]
+    fn mails_that_nobody_wants_any_more_are_deleted() {
+        let mut queue = queue(mails(1..=5));
+        let settled = settled(&mut queue);
+        // There is another lease behind it, in which there is nothing.
+        queue.expect_lease().times(1).returning(|_, _, _, _, _| Ok(LeasedMessages::default()));
+        let mut reader = MockMailReader::new();
+        with_sender(&mut reader);
+        // The comment or the customer of the fifth is gone.
+        reader.expect_recipients().returning(|_, mails, hour, at| {
+            assert_eq!((mails.len(), hour, at), (5, start_of_hour(now()), now()));
+            let mut recipients: Vec<MailRecipient> = mails[..4].iter().map(|mail| recipient(*mail, 1)).collect();
+            recipients[1].is_stopped = true;
+            recipients[2].is_subscribed = None;
+            recipients[3].is_subscribed = Some(false);
+            Ok(recipients)
+        });
+        reader.expect_comments().times(1).returning(|_, comments, characters| {
+            assert_eq!((comments, characters), (&[comment_id(0xc0)][..], u32::MAX));
+            Ok(vec![commented(comments[0])])
+        });
+        let mut mailer = MockMailer::new();
+        mailer.expect_send().times(1).returning(|_| ok());
+        run_once(&deliver(queue, reader, mailer));
+        let expected = (2..=5).map(|number| (number, MessageOutcome::Unwanted)).chain([(1, sent())]);
+        assert_eq!(*settled.lock().unwrap(), expected.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn messages_whose_contents_cannot_be_loaded_are_returned() {
+        for has_sender in [false, true] {
+            let mut queue = queue(mails([1, 2]));
+            let settled = settled(&mut queue);
+            let mut reader = MockMailReader::new();
+            if has_sender {
+                with_sender(&mut reader);
+            } else {
+                reader.expect_sender().returning(|_| Ok(None));
+            }
+            reader.expect_recipients().returning(|_, _, _, _| Err(StoreError::Unavailable("gone".into())));
+            run_once(&deliver(queue, reader, MockMailer::new()));
+            assert_eq!(*settled.lock().unwrap(), [1, 2].map(|number| (number, MessageOutcome::Returned)));
+        }
     }
 
     #[test]
     fn mails_that_are_too_many_for_an_address_are_held_until_the_hour_is_over() {
-        let until = now().plus(LONGEST * 4);
-        let comment = |customer: u128, comment: u128, recent_count: u32| {
-            let mut mail = LeasedMail { recent_count, ..leased(customer, until) };
-            mail.id.comment = CommentId::new(Uuid::from_u128(comment));
-            mail
-        };
+        let of = |of: u128, about: u128| MailId { comment: comment_id(about), customer: customer(of) };
         // The first has got two of three already, the second none.
-        let mails = vec![comment(1, 1, 2), comment(2, 1, 0), comment(1, 2, 2), comment(2, 2, 0), comment(1, 3, 2)];
+        let leased = [of(1, 1), of(2, 1), of(1, 2), of(2, 2), of(1, 3)];
+        let recent_count = |mail: MailId| if mail.customer == customer(1) { 2 } else { 0 };
         for (limit, sent) in
             [(Some(3), vec![(1, 1), (2, 1), (2, 2)]), (Some(0), vec![]), (None, (0..5).map(|_| (0, 0)).collect())]
         {
-            let mut queue = queue(mails.clone());
-            let seen: Arc<Mutex<Vec<(u128, u128)>>> = Arc::default();
+            let messages = leased.iter().map(|id| mail(*id)).collect();
+            let mut queue = queue(LeasedMessages { messages, unreadable: Vec::new() });
             let held: Arc<Mutex<u32>> = Arc::default();
-            let (seeing, holding) = (seen.clone(), held.clone());
-            queue.expect_settle().returning(move |_, mail, _, outcome, _| {
+            let holding = held.clone();
+            queue.expect_settle().returning(move |_, lease, outcome, _| {
                 match outcome {
-                    MailOutcome::Sent => seeing.lock().unwrap().push((number(mail), mail.comment.uuid().as_u128())),
-                    MailOutcome::Held { until } if *until == end_of_hour(now()) => *holding.lock().unwrap() += 1,
+                    MessageOutcome::Sent { .. } => {}
+                    MessageOutcome::Held { digest } => {
+                        let expected = DigestId { at: end_of_hour(now()), customer: customer(number(&lease.message)) };
+                        assert_eq!(*digest, expected);
+                        *holding.lock().unwrap() += 1;
+                    }
                     other => panic!("{other:?}"),
                 }
                 Ok(true)
             });
+            let seen: Arc<Mutex<Vec<(u128, u128)>>> = Arc::default();
+            let seeing = seen.clone();
             let mut mailer = MockMailer::new();
-            mailer.expect_send().returning(|_| Ok(()));
-            run_once(&deliver(queue, mailer).with_limit(limit));
+            mailer.expect_send().returning(move |notification| {
+                let MailId { comment, customer } = notification.id;
+                seeing.lock().unwrap().push((customer.uuid().as_u128(), comment.uuid().as_u128()));
+                ok()
+            });
+            run_once(&deliver(queue, reader_with(recent_count), mailer).with_limit(limit));
             let mut seen = seen.lock().unwrap().clone();
             seen.sort_unstable();
             assert_eq!((seen.len(), *held.lock().unwrap() as usize), (sent.len(), 5 - sent.len()));
@@ -586,94 +791,159 @@ mod tests {
         }
     }
 
+    /// A digest for customer 1 for which so many mails are held, and a reader of it.
+    fn digest(held: u128, wanted: fn(u128) -> bool) -> (LeasedMessage, DigestId, MockMailReader) {
+        let id = DigestId { at: start_of_hour(now()), customer: customer(1) };
+        let content = MessageContent::CommentDigest { at: id.at };
+        let mut reader = MockMailReader::new();
+        with_sender(&mut reader);
+        reader.expect_held().times(1).returning(move |_, digests| {
+            assert_eq!(digests, [MessageId::from(id)]);
+            let held = (1..=held).rev().map(|number| {
+                let content = MessageContent::Comment(comment_id(number));
+                HeldMessage {
+                    digest: id.into(),
+                    kind: content.kind().to_owned(),
+                    payload: content.payload(),
+                    recipient: Recipient::Customer(customer(1)),
+                }
+            });
+            let broken = HeldMessage {
+                digest: id.into(),
+                kind: "comment".to_owned(),
+                payload: "{}".to_owned(),
+                recipient: Recipient::Customer(customer(1)),
+            };
+            Ok(held.chain([broken]).collect())
+        });
+        reader.expect_recipients().times(1).returning(move |_, mails, _, _| {
+            let recipient = |mail: &MailId| MailRecipient {
+                is_subscribed: Some(wanted(mail.comment.uuid().as_u128())),
+                ..recipient(*mail, 0)
+            };
+            Ok(mails.iter().map(recipient).collect())
+        });
+        reader.expect_comments().returning(|_, comments, characters| {
+            assert_eq!(characters, 20_000);
+            Ok(comments.iter().map(|id| commented(*id)).collect())
+        });
+        (message(content, id, Recipient::Customer(customer(1))), id, reader)
+    }
+
     #[test]
     fn a_digest_is_sent_and_settled_like_a_mail() {
-        let until = now().plus(LONGEST * 4);
-        let entry = |tag_number: i64| DigestEntry {
-            tag_number,
-            title: Title::from_stored("Dark mode".to_owned()),
-            beginning: "<p>Soon".to_owned(),
-        };
-        let digest = LeasedDigest {
-            id: DigestId { at: start_of_hour(now()), first: mail_id(1) },
-            leased_until: until,
-            attempt: NonZeroU32::MIN,
-            to: EmailAddress::parse("email", "ann@example.com").unwrap(),
-            product_name: name("Acme"),
-            subdomain: Subdomain::from_label("acme").unwrap(),
-            entries: vec![entry(7), entry(8)],
-            mails: 12,
-        };
         let send_error = || Err(SendError::Permanent { reason: "550".to_owned(), no_such_mailbox: false });
-        for sends in [Ok(()), send_error()] {
-            let mut queue = MockOutboxQueue::new();
-            queue.expect_workspaces_with_mail().returning(|_| Ok(vec![workspace()]));
-            queue.expect_expand().returning(|_, _| Ok(None));
-            queue.expect_lease().returning(|_, _, _, _, _| Ok(LeasedMails::default()));
-            let leased = digest.clone();
-            queue
-                .expect_lease_digests()
-                .withf(move |of, at, end, limit, entries| {
-                    (*of, *at, *end, *limit, *entries) == (workspace(), now(), until, 5, 50)
-                })
-                .return_once(move |_, _, _, _, _| Ok(vec![leased]));
+        for sends in [ok(), send_error()] {
             let expected = match &sends {
-                Ok(()) => MailOutcome::Sent,
-                Err(_) => MailOutcome::Dead { reason: "550".to_owned(), no_such_mailbox: false },
+                Ok(_) => sent(),
+                Err(_) => MessageOutcome::Dead { reason: "550".to_owned(), no_such_mailbox: false },
             };
-            let id = digest.id;
+            // Five comments are no longer wanted.
+            let (leased, id, reader) = digest(65, |number| number > 5);
+            let mut queue = queue(LeasedMessages { messages: vec![leased], unreadable: Vec::new() });
             queue
-                .expect_settle_digest()
-                .withf(move |of, found, end, outcome, at| {
-                    (*of, *found, *end, *at) == (workspace(), id, until, now()) && *outcome == expected
+                .expect_settle()
+                .withf(move |of, lease, outcome, at| {
+                    let expected_lease = Lease { message: id.into(), until: until() };
+                    (*of, *at) == (workspace(), now()) && *lease == expected_lease && *outcome == expected
                 })
                 .times(1)
-                .returning(|_, _, _, _, _| Ok(true));
+                .returning(|_, _, _, _| Ok(true));
             let mut mailer = MockMailer::new();
             mailer
                 .expect_send_digest()
-                .withf(|digest| {
-                    let urls: Vec<&str> = digest.entries.iter().map(|entry| entry.request_url.as_str()).collect();
+                .withf(move |digest| {
                     let base = "https://acme.roadmap.example.com";
-                    let all = ["7", "8"].map(|number| format!("{base}/feature_requests/{number}-dark-mode"));
-                    urls == all
-                        && digest.more == 10
+                    let url = format!("{base}/feature_requests/7-dark-mode");
+                    digest.entries.iter().all(|entry| entry.request_url == url && entry.beginning == "<p>Soon</p>")
+                        && (digest.id, digest.entries.len(), digest.more) == (id, 50, 10)
+                        && digest.to.as_str() == "v1@example.com"
                         && digest.unsubscribe_url.starts_with(&format!("{base}/unsubscribe/"))
                         && !digest.unsubscribe_url.contains('?')
                 })
                 .times(1)
                 .return_once(move |_| sends);
-            run_once(&deliver(queue, mailer));
+            run_once(&deliver(queue, reader, mailer));
         }
     }
 
     #[test]
-    fn audiences_are_written_out_beside_the_sending_and_an_error_there_keeps_no_mail() {
+    fn a_digest_of_which_nothing_is_wanted_is_deleted() {
+        let (leased, id, reader) = digest(3, |_| false);
+        let mut queue = queue(LeasedMessages { messages: vec![leased], unreadable: Vec::new() });
+        queue.expect_lease().times(1).returning(|_, _, _, _, _| Ok(LeasedMessages::default()));
+        queue
+            .expect_settle()
+            .withf(move |_, lease, outcome, _| {
+                lease.message == MessageId::from(id) && *outcome == MessageOutcome::Unwanted
+            })
+            .times(1)
+            .returning(|_, _, _, _| Ok(true));
+        run_once(&deliver(queue, reader, MockMailer::new()));
+    }
+
+    #[test]
+    fn a_test_mail_is_sent_to_its_address() {
+        let mut queue = MockOutboxQueue::new();
+        queue.expect_due_workspaces().returning(|_| Ok(vec![(workspace(), Priority::Urgent)]));
+        queue
+            .expect_lease()
+            .withf(|_, priority, _, _, _| *priority == Priority::Urgent)
+            .return_once(|_, _, _, _, _| Ok(LeasedMessages { messages: vec![test_mail(7)], unreadable: Vec::new() }));
+        let settled = settled(&mut queue);
+        let mut reader = MockMailReader::new();
+        with_sender(&mut reader);
+        let mut mailer = MockMailer::new();
+        mailer
+            .expect_send_test()
+            .withf(|mail| {
+                (mail.to.as_str(), mail.product_name.as_str()) == ("ops7@acme.example", "Acme")
+                    && mail.workspace_url == "https://acme.roadmap.example.com"
+                    && mail.id == MessageId::test_mail(Uuid::from_u128(7))
+            })
+            .times(1)
+            .returning(|_| ok());
+        run_once(&deliver(queue, reader, mailer));
+        assert_eq!(*settled.lock().unwrap(), [(7, sent())]);
+    }
+
+    #[test]
+    fn audiences_are_expanded_beside_the_sending_and_an_error_there_keeps_no_mail() {
         for fails in [false, true] {
-            let until = now().plus(LONGEST * 4);
             let mut queue = MockOutboxQueue::new();
-            queue.expect_workspaces_with_mail().returning(|_| Ok(vec![workspace()]));
-            let expands = AtomicU32::new(0);
-            queue.expect_expand().withf(|of, limit| (*of, *limit) == (workspace(), 500)).returning(move |_, _| {
-                match expands.fetch_add(1, Ordering::SeqCst) {
-                    _ if fails => Err(StoreError::Unavailable("gone".into())),
-                    0 => Ok(Some(500)),
-                    _ => Ok(None),
-                }
-            });
-            let mut mails = vec![vec![leased(1, until)], vec![leased(2, until)]];
+            queue.expect_due_workspaces().returning(|_| Ok(vec![(workspace(), Priority::Bulk)]));
             queue
-                .expect_lease()
-                .times(if fails { 1 } else { 2 })
-                .returning(move |_, _, _, _, _| Ok(LeasedMails { mails: mails.remove(0), ..LeasedMails::default() }));
-            queue.expect_lease_digests().returning(|_, _, _, _, _| Ok(Vec::new()));
+                .expect_expand()
+                .withf(|of, lease, found, at, limit, time| {
+                    let id = MessageId::audience(comment_id(0xc0));
+                    (*of, &lease.message, lease.until, found) == (workspace(), &id, until(), &audience())
+                        && (*at, *limit, *time) == (now(), 500, now())
+                })
+                .times(1)
+                .returning(
+                    move |_, _, _, _, _, _| {
+                        if fails { Err(StoreError::Unavailable("gone".into())) } else { Ok(Some(500)) }
+                    },
+                );
+            let mut first = mails([1]);
+            first.messages.insert(0, leased_audience());
+            let mut batches = vec![first, mails([2])];
+            queue.expect_lease().times(if fails { 1 } else { 2 }).returning(move |_, _, _, _, _| Ok(batches.remove(0)));
             let settled = settled(&mut queue);
             let mut mailer = MockMailer::new();
-            mailer.expect_send().returning(|_| Ok(()));
-            run_once(&deliver(queue, mailer));
+            mailer.expect_send().returning(|_| ok());
+            run_once(&deliver(queue, reader(), mailer));
             // After a piece of an audience the workspace has another lease at once.
             assert_eq!(settled.lock().unwrap().len(), if fails { 1 } else { 2 });
         }
+    }
+
+    #[test]
+    fn an_audience_whose_lease_is_over_is_left_to_others() {
+        let mut queue = queue(LeasedMessages { messages: vec![leased_audience()], unreadable: Vec::new() });
+        queue.expect_expand().times(1).returning(|_, _, _, _, _, _| Ok(None));
+        // `MockOutboxQueue` expects no other lease, and nothing settled; `MockMailReader` is not asked.
+        run_once(&deliver(queue, MockMailReader::new(), MockMailer::new()));
     }
 
     #[test]
@@ -681,17 +951,16 @@ mod tests {
         let mut queue = MockOutboxQueue::new();
         let looks = Arc::new(AtomicU32::new(0));
         let looked = looks.clone();
-        queue.expect_workspaces_with_mail().returning(move |_| match looked.fetch_add(1, Ordering::SeqCst) {
+        queue.expect_due_workspaces().returning(move |_| match looked.fetch_add(1, Ordering::SeqCst) {
             0 => Err(StoreError::Unavailable("gone".into())),
             _ => Ok(Vec::new()),
         });
-        block_on(
-            deliver(queue, MockMailer::new()).run(&|| looks.load(Ordering::SeqCst) == 3, || std::future::ready(())),
-        );
+        let deliver = deliver(queue, MockMailReader::new(), MockMailer::new());
+        block_on(deliver.run(&|| looks.load(Ordering::SeqCst) == 3, || std::future::ready(())));
         assert_eq!(looks.load(Ordering::SeqCst), 3);
     }
 
-    /// A mail's number, and the second at which it was due.
+    /// A message's number, and the second at which it was due.
     type Due = (u128, i64);
 
     /// A clock that only the test moves.
@@ -709,18 +978,29 @@ mod tests {
         }
     }
 
-    /// Sends mail at once, but that of one workspace never: the mail server is silent for its recipients.
+    /// Sends mail at once, but notifications of some workspaces never: the mail server is silent for their recipients.
     struct PartlySilent {
         clock: Arc<VirtualClock>,
-        silent: String,
+        is_silent: fn(&Notification) -> bool,
         sent: Mutex<BTreeMap<u128, i64>>,
         hanging: AtomicU32,
     }
 
+    impl PartlySilent {
+        fn new(clock: &Arc<VirtualClock>, is_silent: fn(&Notification) -> bool) -> Arc<Self> {
+            Arc::new(Self { clock: clock.clone(), is_silent, sent: Mutex::default(), hanging: AtomicU32::new(0) })
+        }
+
+        fn sent(&self, number: u128) -> Result<String, SendError> {
+            assert!(self.sent.lock().unwrap().insert(number, self.clock.seconds()).is_none());
+            ok()
+        }
+    }
+
     #[async_trait::async_trait]
     impl Mailer for PartlySilent {
-        async fn send(&self, notification: &Notification) -> Result<(), SendError> {
-            if notification.request_url.contains(&self.silent) {
+        async fn send(&self, notification: &Notification) -> Result<String, SendError> {
+            if (self.is_silent)(notification) {
                 self.hanging.fetch_add(1, Ordering::SeqCst);
                 let over = self.clock.seconds() + LONGEST.whole_seconds();
                 poll_fn(|context| {
@@ -733,13 +1013,20 @@ mod tests {
                 .await;
                 return Err(SendError::Transient { reason: "silent".to_owned() });
             }
-            assert!(self.sent.lock().unwrap().insert(number(notification.id), self.clock.seconds()).is_none());
-            Ok(())
+            self.sent(notification.id.customer.uuid().as_u128())
         }
 
-        async fn send_digest(&self, _: &DigestNotification) -> Result<(), SendError> {
+        async fn send_digest(&self, _: &DigestNotification) -> Result<String, SendError> {
             unreachable!("no mail is held")
         }
+
+        async fn send_test(&self, mail: &TestMail) -> Result<String, SendError> {
+            self.sent(number(&mail.id))
+        }
+    }
+
+    fn numbered_workspace(number: u128) -> WorkspaceId {
+        WorkspaceId::new(Uuid::from_u128(number))
     }
 
     /// One workspace has rows that cannot be read, the statements of one fail, and the mail server is silent for the recipients
@@ -752,50 +1039,41 @@ mod tests {
         const SILENT: u128 = 0;
         const FAILING: u128 = 1;
         const UNREADABLE: u128 = 2;
-        let id = |number: u128| WorkspaceId::new(Uuid::from_u128(number));
+        let id = numbered_workspace;
         let clock = Arc::new(VirtualClock(AtomicI64::new(0)));
         // When each mail was due, by its number; those that are not leased yet.
         let due: Arc<Mutex<BTreeMap<u128, Vec<Due>>>> = Arc::default();
         let all: Arc<Mutex<BTreeMap<u128, i64>>> = Arc::default();
 
         let mut queue = MockOutboxQueue::new();
-        queue.expect_workspaces_with_mail().returning(move |_| Ok((0..WORKSPACES).map(id).collect()));
-        queue.expect_expand().returning(move |of, _| {
-            if of == id(FAILING) { Err(StoreError::Unavailable("gone".into())) } else { Ok(None) }
-        });
+        queue
+            .expect_due_workspaces()
+            .returning(move |_| Ok((0..WORKSPACES).map(|of| (id(of), Priority::Bulk)).collect()));
         let (waiting, time) = (due.clone(), clock.clone());
-        queue.expect_lease_digests().returning(|_, _, _, _, _| Ok(Vec::new()));
-        queue.expect_lease().returning(move |of, _, until, limit, _| {
+        queue.expect_lease().returning(move |of, _, _, until, limit| {
             let of = of.uuid().as_u128();
             let mut waiting = waiting.lock().unwrap();
             let waiting = waiting.entry(of).or_default();
-            let mail = |number| LeasedMail {
-                subdomain: Subdomain::from_label(&format!("w{of}")).unwrap(),
-                ..leased(number, until)
-            };
-            match of {
-                FAILING => Err(StoreError::Unavailable("gone".into())),
-                SILENT => {
-                    Ok(LeasedMails { mails: (0..u128::from(limit)).map(mail).collect(), ..LeasedMails::default() })
-                }
+            let mut leased = match of {
+                FAILING => return Err(StoreError::Unavailable("gone".into())),
+                SILENT => mails(0..u128::from(limit)),
                 _ => {
                     let taken = waiting.len().min(limit as usize);
-                    let mails = waiting.drain(..taken).map(|(number, _)| mail(number)).collect();
+                    let mut leased = mails(waiting.drain(..taken).map(|(number, _)| number));
                     let bad = of == UNREADABLE && time.seconds() % 7 == 0;
-                    let unreadable = bad.then(|| unreadable(9, until)).into_iter().collect();
-                    Ok(LeasedMails { mails, unreadable, unwanted: 0 })
+                    leased.unreadable.extend(bad.then(|| unreadable(9)));
+                    leased
                 }
+            };
+            for message in &mut leased.messages {
+                message.lease.until = until;
             }
+            Ok(leased)
         });
-        queue.expect_settle().returning(|_, _, _, _, _| Ok(true));
+        queue.expect_settle().returning(|_, _, _, _| Ok(true));
 
-        let mailer = Arc::new(PartlySilent {
-            clock: clock.clone(),
-            silent: format!("//w{SILENT}."),
-            sent: Mutex::default(),
-            hanging: AtomicU32::new(0),
-        });
-        let deliver = with_clock(queue, mailer.clone(), clock.clone());
+        let mailer = PartlySilent::new(&clock, |notification| notification.request_url.contains("//w0."));
+        let deliver = with_clock(queue, reader(), mailer.clone(), clock.clone());
         // Each pause is a second, in which everything else goes on, and in which new mail comes.
         let (waiting, everything, time) = (due.clone(), all.clone(), clock.clone());
         let stop = || clock.seconds() >= SECONDS + LONGEST.whole_seconds() * 2;
@@ -825,15 +1103,91 @@ mod tests {
         assert!(mailer.hanging.load(Ordering::SeqCst) > 8);
     }
 
+    /// 20,000 notifications of each of 50 workspaces wait, and the mail server is silent for the recipients of 20 of them,
+    /// which hold all slots of such mail. Test mails of every workspace are sent within two seconds.
     #[test]
-    fn sent_mails_are_forgotten_until_a_batch_is_not_full() {
+    fn urgent_messages_do_not_wait_for_others() {
+        const WORKSPACES: u128 = 50;
+        const NOTIFICATIONS: u128 = 20_000;
+        const SECONDS: i64 = 40;
+        let clock = Arc::new(VirtualClock(AtomicI64::new(0)));
+        let urgent: Arc<Mutex<BTreeMap<WorkspaceId, Vec<u128>>>> = Arc::default();
+        let bulk: Arc<Mutex<BTreeMap<WorkspaceId, u128>>> = Arc::default();
+
+        let mut queue = MockOutboxQueue::new();
+        let waiting = urgent.clone();
+        queue.expect_due_workspaces().returning(move |_| {
+            let waiting = waiting.lock().unwrap();
+            let urgent = waiting.iter().filter(|(_, mails)| !mails.is_empty()).map(|(of, _)| (*of, Priority::Urgent));
+            let bulk = (0..WORKSPACES).map(|of| (numbered_workspace(of), Priority::Bulk));
+            Ok(bulk.chain(urgent).collect())
+        });
+        let (waiting, leased_bulk) = (urgent.clone(), bulk.clone());
+        queue.expect_lease().returning(move |of, priority, _, until, limit| {
+            let mut leased = LeasedMessages::default();
+            match priority {
+                Priority::Urgent => {
+                    let mails = std::mem::take(waiting.lock().unwrap().entry(of).or_default());
+                    leased.messages.extend(mails.into_iter().map(test_mail));
+                }
+                Priority::Bulk => {
+                    let mut counts = leased_bulk.lock().unwrap();
+                    let begun = counts.entry(of).or_default();
+                    let end = (*begun + u128::from(limit)).min(NOTIFICATIONS);
+                    let first = 1_000_000_000 + of.uuid().as_u128() * 1_000_000;
+                    leased = mails((*begun..end).map(|number| first + number));
+                    *begun = end;
+                }
+            }
+            for message in &mut leased.messages {
+                message.lease.until = until;
+            }
+            Ok(leased)
+        });
+        queue.expect_settle().returning(|_, _, _, _| Ok(true));
+
+        let is_silent =
+            |notification: &Notification| (0..20).any(|of| notification.request_url.contains(&format!("//w{of}.")));
+        let mailer = PartlySilent::new(&clock, is_silent);
+        let deliver = with_clock(queue, reader(), mailer.clone(), clock.clone());
+        let (waiting, time) = (urgent.clone(), clock.clone());
+        let stop = || clock.seconds() >= SECONDS + 5;
+        block_on(deliver.run(&stop, || {
+            let (waiting, time) = (waiting.clone(), time.clone());
+            async move {
+                yield_times(500).await;
+                let at = time.0.fetch_add(1, Ordering::SeqCst) + 1;
+                if at <= SECONDS {
+                    // Now of a workspace with a silent mail server, now of another one.
+                    let of = u128::from(at.unsigned_abs()) % WORKSPACES;
+                    waiting
+                        .lock()
+                        .unwrap()
+                        .entry(numbered_workspace(of))
+                        .or_default()
+                        .push(u128::from(at.unsigned_abs()));
+                }
+            }
+        }));
+        let sent = mailer.sent.lock().unwrap();
+        let latest = (1..=SECONDS).map(|at| sent[&u128::from(at.unsigned_abs())] - at).max().unwrap();
+        println!("{SECONDS} test mails, the latest {latest} s after it was due, beside {} others", sent.len());
+        assert!(latest <= 2, "{latest} s");
+        // Nearly all others still wait.
+        assert!(bulk.lock().unwrap().values().any(|begun| *begun < NOTIFICATIONS));
+        assert!(mailer.hanging.load(Ordering::SeqCst) >= 16);
+    }
+
+    #[test]
+    fn sent_messages_are_purged_until_a_batch_is_not_full() {
         let mut queue = MockOutboxQueue::new();
         let batches = AtomicU32::new(0);
         queue
-            .expect_purge_sent_mail()
+            .expect_purge_sent()
             .withf(|before, limit| (*before, *limit) == (now().plus(-Duration::days(30)), 1_000))
             .times(2)
             .returning(move |_, _| Ok(if batches.fetch_add(1, Ordering::SeqCst) == 0 { 1_000 } else { 7 }));
-        assert_eq!(block_on(deliver(queue, MockMailer::new()).purge_sent_mail()).unwrap(), 1_007);
+        let deliver = deliver(queue, MockMailReader::new(), MockMailer::new());
+        assert_eq!(block_on(deliver.purge_sent()).unwrap(), 1_007);
     }
 }

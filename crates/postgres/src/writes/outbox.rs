@@ -1,10 +1,11 @@
-//! Mail that is to be sent.
+//! Messages that are to be sent.
 
 use async_trait::async_trait;
-use diesel::sql_types::{BigInt, Timestamptz, Untyped, Uuid as SqlUuid};
+use diesel::sql_types::{BigInt, Nullable, SmallInt, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::id::{CommentId, FeatureRequestId};
+use roadmap_domain::model::id::{CommentId, CustomerId, FeatureRequestId};
+use roadmap_domain::model::message::{Audience, MessageContent, MessageId, NewMessage, Recipient};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_limits::MailBudgetWindow;
 use roadmap_domain::ports::Outbox;
@@ -15,11 +16,14 @@ use crate::statement::statement;
 use crate::unit::PostgresUnit;
 
 statement! {
-    /// Writes out the mails of all voters, or leaves all to a worker when there are too many.
+    /// Creates the notifications of all voters, or one message for all of them when there are too many.
     NotifyVoters {
         workspace: Uuid => SqlUuid,
         request: Uuid => SqlUuid,
-        comment: Uuid => SqlUuid,
+        comment: String => Text,
+        payload: String => Text,
+        audience: String => Text,
+        audience_payload: String => Text,
         at: TimestampColumn => Timestamptz,
         at_once: i64 => BigInt,
     } -> Untyped,
@@ -29,14 +33,31 @@ statement! {
          WHERE votes.workspace_id = {workspace} AND request_id = {request} AND subscribed AND votes.created_at <= {at}
            AND mail_stopped_at IS NULL
          LIMIT {at_once} + 1
-     ), written AS (
-         INSERT INTO outbox (workspace_id, comment_id, customer_id, created_at, due_at)
-         SELECT {workspace}, {comment}, customer_id, {at}, {at} FROM audience
-         WHERE (SELECT count(*) FROM audience) <= {at_once}
+     ), created AS (
+         INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at)
+         SELECT {workspace}, {comment} || '.' || customer_id::text, 'comment', 1, customer_id, {payload}::jsonb, {at}, {at}
+         FROM audience WHERE (SELECT count(*) FROM audience) <= {at_once}
      )
-     INSERT INTO outbox_audiences (workspace_id, comment_id, request_id, after_customer_id, created_at)
-     SELECT {workspace}, {comment}, {request}, '00000000-0000-0000-0000-000000000000', {at}
+     INSERT INTO outbox (workspace_id, id, kind, priority, payload, created_at, due_at)
+     SELECT {workspace}, {audience}, 'comment_audience', 1, {audience_payload}::jsonb, {at}, {at}
      WHERE (SELECT count(*) FROM audience) > {at_once}"
+}
+
+statement! {
+    /// Puts a message in the outbox, unless there is one with its identity.
+    InsertMessage {
+        workspace: Uuid => SqlUuid,
+        id: String => Text,
+        kind: String => Text,
+        priority: i16 => SmallInt,
+        customer: Option<Uuid> => Nullable<SqlUuid>,
+        address: Option<String> => Nullable<Text>,
+        payload: String => Text,
+        at: TimestampColumn => Timestamptz,
+    } -> Untyped,
+    "INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, address, payload, created_at, due_at)
+     VALUES ({workspace}, {id}, {kind}, {priority}, {customer}, {address}, {payload}::jsonb, {at}, {at})
+     ON CONFLICT (workspace_id, id) DO NOTHING"
 }
 
 statement! {
@@ -96,14 +117,37 @@ impl Outbox for PostgresUnit {
         at: Timestamp,
         at_once: u32,
     ) -> Result<(), StoreError> {
+        let whole = Audience { comment, request, after: CustomerId::new(Uuid::nil()) };
         let notify = NotifyVoters {
             workspace: self.workspace,
             request: request.uuid(),
-            comment: comment.uuid(),
+            comment: comment.to_string(),
+            payload: MessageContent::Comment(comment).payload(),
+            audience: MessageId::audience(comment).to_string(),
+            audience_payload: MessageContent::CommentAudience(whole).payload(),
             at: at.into(),
             at_once: i64::from(at_once),
         };
         self.run(notify.execute(&mut self.connection()?)).await?;
         Ok(())
+    }
+
+    async fn insert_message(&mut self, message: &NewMessage) -> Result<bool, StoreError> {
+        let (customer, address) = match &message.recipient {
+            Recipient::Nobody => (None, None),
+            Recipient::Customer(customer) => (Some(customer.uuid()), None),
+            Recipient::Address(address) => (None, Some(address.as_str().to_owned())),
+        };
+        let insert = InsertMessage {
+            workspace: self.workspace,
+            id: message.id.to_string(),
+            kind: message.content.kind().to_owned(),
+            priority: message.content.priority().number(),
+            customer,
+            address,
+            payload: message.content.payload(),
+            at: message.created_at.into(),
+        };
+        Ok(self.run(insert.execute(&mut self.connection()?)).await? > 0)
     }
 }

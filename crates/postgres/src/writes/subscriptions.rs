@@ -35,13 +35,18 @@ statement! {
 }
 
 statement! {
-    /// Deletes the mails that wait for a customer, those about one feature request alone if it is given.
+    /// Deletes the mails that wait for a customer; if a feature request is given, those about it alone, also in a digest.
+    /// With a digest go the mails that are held for it.
     DeleteWaiting { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, request: Option<Uuid> => Nullable<SqlUuid> }
         -> Untyped,
     "DELETE FROM outbox WHERE workspace_id = {workspace} AND customer_id = {customer} AND sent_at IS NULL
-       AND ({request}::uuid IS NULL OR EXISTS (
-           SELECT FROM comments
-           WHERE comments.workspace_id = {workspace} AND comments.id = comment_id AND comments.request_id = {request}))"
+       AND CASE WHEN {request}::uuid IS NULL THEN digest_id IS NULL ELSE
+           kind = 'comment'
+           AND payload ->> 'comment' IN (
+               SELECT id::text FROM comments WHERE workspace_id = {workspace} AND request_id = {request})
+           AND NOT EXISTS (SELECT FROM outbox digest WHERE digest.workspace_id = {workspace}
+                           AND digest.id = outbox.digest_id AND digest.sent_at IS NOT NULL)
+       END"
 }
 
 /// Deletes the mails that wait for a customer.

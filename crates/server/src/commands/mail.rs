@@ -1,24 +1,37 @@
 //! `roadmap mail`
 
-use anyhow::bail;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
 use clap::Subcommand;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::mail::MailStatus;
+use roadmap_domain::model::message::MessageState;
 use roadmap_domain::model::workspace::Workspace;
+use roadmap_domain::usecase::queue_test_mail::QueueTestMail;
 use serde::Serialize;
 
 use super::find_workspace;
 use super::output::{OutputFormat, Row, print};
-use crate::settings::{Mail, Settings};
+use crate::settings::{Mail, Settings, duration};
 use crate::wiring::{self, Application};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MailCommand {
-    /// Send one mail and show what is said between here and the mail server
+    /// Send one mail and show the conversation with the mail server, or queue one for the workers of a workspace
     Test {
         /// Whom to send it to
         #[arg(long, value_name = "ADDRESS")]
         to: String,
+        /// Queue the mail for this workspace and wait until a worker has sent it [default: send it from here]
+        #[arg(long, value_name = "SUBDOMAIN")]
+        workspace: Option<String>,
+        /// How long to wait
+        #[arg(long, value_name = "TIME", default_value = "30s", requires = "workspace")]
+        wait: String,
+        /// Do not wait
+        #[arg(long, requires = "workspace", conflicts_with = "wait")]
+        no_wait: bool,
     },
     /// Show what waits, what was sent, what is given up, and why
     Status {
@@ -118,7 +131,12 @@ impl Row for Retried {
 impl MailCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
         match self {
-            Self::Test { to } => send_test_mail(settings, &EmailAddress::parse("--to", &to)?).await,
+            Self::Test { to, workspace, wait, no_wait } => {
+                let to = EmailAddress::parse("--to", &to)?;
+                let Some(workspace) = workspace else { return test(settings, &to).await };
+                let wait = if no_wait { None } else { Some(duration("--wait", &wait)?) };
+                queue_test(settings, to, &workspace, wait).await
+            }
             Self::Status { target, format } => {
                 let application = Application::open(settings).await?;
                 let mut shown = Vec::new();
@@ -156,6 +174,55 @@ async fn send_test_mail(settings: &Settings, to: &EmailAddress) -> anyhow::Resul
     match transcript.outcome {
         Ok(()) => print(&format!("The server has taken a mail to {}.", to.as_str())),
         Err(reason) => bail!("the mail was not sent: {reason}"),
+    }
+}
+
+/// How often the state of a queued mail is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Queues a test mail and waits until a worker has sent it.
+async fn queue_test(
+    settings: &Settings,
+    to: EmailAddress,
+    workspace: &str,
+    wait: Option<Duration>,
+) -> anyhow::Result<()> {
+    let application = Application::open(settings).await?;
+    let workspace = find_workspace(&application, workspace).await?.id;
+    let message = application.executor.run_without_key(workspace, &QueueTestMail { to: to.clone() }).await?;
+    print(&format!("The mail {message} to {} is queued.", to.as_str()))?;
+    let Some(wait) = wait else { return Ok(()) };
+    let begun = Instant::now();
+    loop {
+        let state = application.queue.message(workspace, &message).await?.context("the mail was deleted")?;
+        if state.sent_at.is_some() {
+            let answer = state.answer.unwrap_or_default();
+            return print(&format!("It was sent at try {}. The mail server's answer: {answer}", state.attempts));
+        }
+        if state.due_at.is_none() {
+            bail!("the mail was given up at try {}: {}", state.attempts, state.failure.unwrap_or_default());
+        }
+        if begun.elapsed() >= wait {
+            bail!("{}", unfinished(&state, wait));
+        }
+        tokio::time::sleep(LOOK.min(wait.saturating_sub(begun.elapsed()))).await;
+    }
+}
+
+/// Why a queued mail is not sent yet.
+fn unfinished(state: &MessageState, wait: Duration) -> String {
+    let wait = humantime::format_duration(wait);
+    match (&state.failure, state.due_at) {
+        (Some(reason), Some(next)) if state.leased_until.is_none() => {
+            format!("the mail was not sent within {wait}, and is tried again at {next}: {reason}")
+        }
+        _ if state.attempts > 0 => {
+            format!("the mail was not sent within {wait}: a worker has it, and the mail server has not answered yet")
+        }
+        _ => format!(
+            "no worker has taken the mail within {wait}: start `roadmap serve` with mail_worker, or `roadmap worker`; the mail \
+             stays queued"
+        ),
     }
 }
 

@@ -193,11 +193,11 @@ async fn run_maintenance(forget: PurgeOperationKeys, sweep: SweepAttachments, de
                 tracing::warn!(error = %ErrorChain::new(&error), "failed to remove orphaned and unused uploads")
             }
         }
-        match deliver.purge_sent_mail().await {
+        match deliver.purge_sent().await {
             Ok(0) => {}
-            Ok(purged) => tracing::info!(purged, "purged sent mail"),
+            Ok(purged) => tracing::info!(purged, "purged messages that were sent long ago"),
             Err(error) => {
-                tracing::warn!(error = %ErrorChain::new(&error), "failed to purge sent mail")
+                tracing::warn!(error = %ErrorChain::new(&error), "failed to purge messages that were sent long ago")
             }
         }
     }

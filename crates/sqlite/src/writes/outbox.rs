@@ -1,17 +1,20 @@
-//! Mail that is to be sent.
+//! Messages that are to be sent.
 
 use async_trait::async_trait;
+use diesel::SqliteConnection;
 use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::id::{CommentId, FeatureRequestId};
+use roadmap_domain::model::id::{CommentId, CustomerId, FeatureRequestId};
+use roadmap_domain::model::message::{Audience, MessageContent, MessageId, NewMessage, Recipient};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_limits::MailBudgetWindow;
 use roadmap_domain::ports::Outbox;
 use uuid::Uuid;
 
 use crate::codec::Id;
-use crate::outbox_queue::{audience, write_out};
-use crate::schema::{mail_hours, outbox_audiences};
+use crate::errors::SqlError;
+use crate::outbox_queue::{count_audience, expand_audience};
+use crate::schema::{mail_hours, outbox};
 use crate::unit::SqliteUnit;
 
 #[async_trait]
@@ -26,7 +29,7 @@ impl Outbox for SqliteUnit {
         let (request, at, hour, since) = (Id(request.uuid()), at.millis(), day.hour.millis(), day.since.millis());
         let most = u32::try_from(limit.saturating_add(1)).unwrap_or(u32::MAX);
         self.run(move |connection, workspace| {
-            let mails = audience(connection, workspace, request, at, most)?.cast_signed();
+            let mails = count_audience(connection, workspace, request, at, most)?.cast_signed();
             let of_workspace = mail_hours::table.filter(mail_hours::workspace_id.eq(workspace));
             diesel::delete(of_workspace.filter(mail_hours::hour.lt(since))).execute(connection)?;
             diesel::insert_into(mail_hours::table)
@@ -52,25 +55,53 @@ impl Outbox for SqliteUnit {
         at: Timestamp,
         at_once: u32,
     ) -> Result<(), StoreError> {
-        let (request, comment, at) = (Id(request.uuid()), Id(comment.uuid()), at.millis());
+        let whole = Audience { comment, request, after: CustomerId::new(Uuid::nil()) };
         self.run(move |connection, workspace| {
-            let nobody = Id(Uuid::nil());
-            let audience = audience(connection, workspace, request, at, at_once.saturating_add(1))?;
-            if audience <= u64::from(at_once) {
-                write_out(connection, workspace, request, comment, nobody, at, at_once)?;
+            let voters =
+                count_audience(connection, workspace, Id(request.uuid()), at.millis(), at_once.saturating_add(1))?;
+            if voters <= u64::from(at_once) {
+                expand_audience(connection, workspace, &whole, at.millis(), at_once)?;
             } else {
-                diesel::insert_into(outbox_audiences::table)
-                    .values((
-                        outbox_audiences::workspace_id.eq(workspace),
-                        outbox_audiences::comment_id.eq(comment),
-                        outbox_audiences::request_id.eq(request),
-                        outbox_audiences::after_customer_id.eq(nobody),
-                        outbox_audiences::created_at.eq(at),
-                    ))
-                    .execute(connection)?;
+                let message = NewMessage {
+                    id: MessageId::audience(comment),
+                    content: MessageContent::CommentAudience(whole),
+                    recipient: Recipient::Nobody,
+                    created_at: at,
+                };
+                insert(connection, workspace, &message)?;
             }
             Ok(())
         })
         .await
     }
+
+    async fn insert_message(&mut self, message: &NewMessage) -> Result<bool, StoreError> {
+        let message = message.clone();
+        self.run(move |connection, workspace| insert(connection, workspace, &message)).await
+    }
+}
+
+/// Returns whether there was no message with this identity.
+fn insert(connection: &mut SqliteConnection, workspace: Id, message: &NewMessage) -> Result<bool, SqlError> {
+    let NewMessage { id, content, recipient, created_at } = message;
+    let (customer, address) = match recipient {
+        Recipient::Nobody => (None, None),
+        Recipient::Customer(customer) => (Some(Id(customer.uuid())), None),
+        Recipient::Address(address) => (None, Some(address.as_str())),
+    };
+    let inserted = diesel::insert_into(outbox::table)
+        .values((
+            outbox::workspace_id.eq(workspace),
+            outbox::id.eq(id.as_str()),
+            outbox::kind.eq(content.kind()),
+            outbox::priority.eq(i32::from(content.priority().number())),
+            outbox::customer_id.eq(customer),
+            outbox::address.eq(address),
+            outbox::payload.eq(content.payload()),
+            outbox::created_at.eq(created_at.millis()),
+            outbox::due_at.eq(created_at.millis()),
+        ))
+        .on_conflict_do_nothing()
+        .execute(connection)?;
+    Ok(inserted > 0)
 }

@@ -18,11 +18,13 @@ use crate::statement::statement;
 use crate::unit::SqliteUnit;
 
 statement! {
-    /// Deletes the mails about a feature request that wait for a customer.
+    /// Deletes the notifications about a feature request that wait for a customer, also in a digest.
     DeleteWaitingAbout { workspace: Id => Binary, customer: Id => Binary, request: Id => Binary }
-    "DELETE FROM outbox WHERE workspace_id = ? AND customer_id = ? AND sent_at IS NULL AND EXISTS
-     (SELECT 1 FROM comments WHERE comments.workspace_id = outbox.workspace_id
-      AND comments.id = outbox.comment_id AND comments.request_id = ?)"
+    "DELETE FROM outbox WHERE workspace_id = ? AND customer_id = ? AND kind = 'comment' AND sent_at IS NULL
+       AND EXISTS (SELECT 1 FROM comments WHERE comments.workspace_id = outbox.workspace_id
+                   AND comments.id = unhex(payload ->> 'comment', '-') AND comments.request_id = ?)
+       AND NOT EXISTS (SELECT 1 FROM outbox digest WHERE digest.workspace_id = outbox.workspace_id
+                       AND digest.id = outbox.digest_id AND digest.sent_at IS NOT NULL)"
 }
 
 /// Deletes the mails that wait for a customer.
@@ -34,11 +36,13 @@ fn delete_waiting_mails(
 ) -> Result<(), SqlError> {
     match what {
         Unsubscription::Everything => {
-            let of_customer = outbox::table
+            // With a digest go the mails that are held for it.
+            let unsent = outbox::table
                 .filter(outbox::workspace_id.eq(workspace))
                 .filter(outbox::customer_id.eq(customer))
-                .filter(outbox::sent_at.is_null());
-            delete(of_customer).execute(connection)?;
+                .filter(outbox::sent_at.is_null())
+                .filter(outbox::digest_id.is_null());
+            delete(unsent).execute(connection)?;
         }
         Unsubscription::Request(request) => {
             DeleteWaitingAbout { workspace, customer, request: Id(request.uuid()) }.execute(connection)?;

@@ -2,13 +2,23 @@
 
 use std::collections::BTreeSet;
 
+use async_trait::async_trait;
 use roadmap_domain::error::{Budget, OverBudget, RoadmapError};
 use roadmap_domain::model::comment::CommentDraft;
+use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use roadmap_domain::model::id::WorkspaceId;
-use roadmap_domain::model::mail::{LeasedDigest, LeasedMail, MailOutcome, OutboxDepth, Unsubscription};
+use roadmap_domain::model::mail::{DigestId, LeasedDigest, LeasedMail, OutboxDepth, Unsubscription};
+use roadmap_domain::model::message::{
+    Audience, Lease, LeasedMessage, MessageContent, MessageId, MessageOutcome, NewMessage, Priority, Recipient,
+};
+use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_limits::{MailBudgetWindow, end_of_hour, start_of_hour};
+use roadmap_domain::ports::UnitOfWork;
+use roadmap_domain::usecase::deliver_mail::{LeasedLetters, Leases, Letter};
+use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use roadmap_domain::usecase::post_comment::PostComment;
+use roadmap_domain::usecase::queue_test_mail::QueueTestMail;
 use time::Duration;
 
 use crate::harness::{Harness, comment};
@@ -34,18 +44,76 @@ async fn announce(harness: &Harness, workspace: WorkspaceId, request: &FeatureRe
         .unwrap();
 }
 
-/// Leases for a minute.
-async fn lease(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Vec<LeasedMail> {
+/// Leases messages for a minute, as workers do.
+async fn lease_letters(harness: &Harness, workspace: WorkspaceId, limit: u32) -> LeasedLetters {
     let now = harness.now();
-    let leased =
-        harness.subject.queue.lease(workspace, now, now.plus(MINUTE), limit, start_of_hour(now)).await.unwrap();
-    assert!(leased.unreadable.is_empty(), "{leased:?}");
-    leased.mails
+    leases(harness).lease(workspace, Priority::Bulk, (now, now.plus(MINUTE)), limit, start_of_hour(now)).await.unwrap()
 }
 
-async fn settle(harness: &Harness, workspace: WorkspaceId, mail: &LeasedMail, outcome: MailOutcome) -> bool {
-    let queue = &harness.subject.queue;
-    queue.settle(workspace, mail.id, mail.leased_until, &outcome, harness.now()).await.unwrap()
+fn leases(harness: &Harness) -> Leases {
+    Leases::new(harness.subject.queue.clone(), harness.subject.mail.clone()).with_digest_entries(3)
+}
+
+/// Leases notifications for a minute. Messages of other kinds are returned.
+async fn lease(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Vec<LeasedMail> {
+    let mut mails = Vec::new();
+    loop {
+        let missing = limit - u32::try_from(mails.len()).unwrap();
+        let leased = lease_letters(harness, workspace, missing).await;
+        assert!(leased.unreadable.is_empty() && leased.unknown.is_empty(), "{leased:?}");
+        let (found, before) = (leased.len(), mails.len());
+        for letter in leased.letters {
+            let lease = letter.lease();
+            match letter {
+                Letter::Mail(mail) => mails.push(mail),
+                _ => assert!(settle_lease(harness, workspace, &lease, MessageOutcome::Returned).await),
+            }
+        }
+        if found == mails.len() - before || mails.len() == before {
+            return mails;
+        }
+    }
+}
+
+async fn settle(harness: &Harness, workspace: WorkspaceId, mail: &LeasedMail, outcome: MessageOutcome) -> bool {
+    let lease = Lease { message: mail.id.into(), until: mail.leased_until };
+    settle_lease(harness, workspace, &lease, outcome).await
+}
+
+async fn settle_lease(harness: &Harness, workspace: WorkspaceId, lease: &Lease, outcome: MessageOutcome) -> bool {
+    harness.subject.queue.settle(workspace, lease, &outcome, harness.now()).await.unwrap()
+}
+
+fn sent() -> MessageOutcome {
+    MessageOutcome::Sent { answer: "250 OK".to_owned() }
+}
+
+/// Expands the audience that has been due for longest. Returns how many notifications were created; `None` without an audience.
+async fn expand(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Option<u64> {
+    let (queue, now) = (&harness.subject.queue, harness.now());
+    let mut expanded = None;
+    for message in queue.lease(workspace, Priority::Bulk, now, now.plus(MINUTE), 1_000).await.unwrap().messages {
+        match MessageContent::parse(&message.kind, &message.payload).unwrap() {
+            MessageContent::CommentAudience(audience) if expanded.is_none() => {
+                let LeasedMessage { lease, created_at, .. } = message;
+                expanded = queue.expand(workspace, &lease, &audience, created_at, limit, now).await.unwrap();
+            }
+            _ => assert!(settle_lease(harness, workspace, &message.lease, MessageOutcome::Returned).await),
+        }
+    }
+    expanded
+}
+
+/// The workspaces that have notifications to be sent.
+async fn due(harness: &Harness) -> Vec<WorkspaceId> {
+    let due = harness.subject.queue.due_workspaces(harness.now()).await.unwrap();
+    assert!(due.iter().all(|(_, priority)| *priority == Priority::Bulk), "{due:?}");
+    due.into_iter().map(|(workspace, _)| workspace).collect()
+}
+
+fn mail(letter: Letter) -> Option<LeasedMail> {
+    let Letter::Mail(mail) = letter else { return None };
+    Some(mail)
 }
 
 fn addresses(mails: &[LeasedMail]) -> BTreeSet<String> {
@@ -56,7 +124,7 @@ fn addresses(mails: &[LeasedMail]) -> BTreeSet<String> {
 pub async fn a_mail_is_leased_to_one_worker(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 3).await;
     let queue = &harness.subject.queue;
-    assert_eq!(queue.workspaces_with_mail(harness.now()).await.unwrap(), [workspace]);
+    assert_eq!(due(&harness).await, [workspace]);
     let first = lease(&harness, workspace, 2).await;
     let mail = &first[0];
     assert_eq!((mail.attempt.get(), mail.leased_until), (1, harness.now().plus(MINUTE)));
@@ -67,9 +135,9 @@ pub async fn a_mail_is_leased_to_one_worker(harness: Harness) {
     assert_eq!((first.len(), second.len(), lease(&harness, workspace, 2).await.len()), (2, 1, 0));
     let all: Vec<LeasedMail> = first.into_iter().chain(second).collect();
     assert_eq!(addresses(&all), ["v0", "v1", "v2"].map(|name| format!("{name}@example.com")).into());
-    assert_eq!(queue.workspaces_with_mail(harness.now()).await.unwrap(), []);
+    assert_eq!(due(&harness).await, []);
     for mail in &all {
-        assert!(settle(&harness, workspace, mail, MailOutcome::Sent).await);
+        assert!(settle(&harness, workspace, mail, sent()).await);
     }
     harness.clock.advance(MINUTE * 10);
     assert_eq!(lease(&harness, workspace, 10).await, []);
@@ -80,17 +148,18 @@ pub async fn a_mail_is_leased_to_one_worker(harness: Harness) {
 /// Eight workers at once: each mail goes to one of them.
 pub async fn concurrent_workers_share_the_mails(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 40).await;
-    assert_eq!(harness.subject.queue.expand(workspace, 100).await.unwrap(), Some(40));
-    assert_eq!(harness.subject.queue.expand(workspace, 100).await.unwrap(), None);
+    assert_eq!(expand(&harness, workspace, 100).await, Some(40));
+    assert_eq!(expand(&harness, workspace, 100).await, None);
     let now = harness.now();
     let mut workers = tokio::task::JoinSet::new();
     for _ in 0..8 {
-        let queue = harness.subject.queue.clone();
+        let leases = leases(&harness);
         workers.spawn(async move {
-            queue.lease(workspace, now, now.plus(MINUTE), 10, start_of_hour(now)).await.unwrap().mails
+            let (until, hour) = (now.plus(MINUTE), start_of_hour(now));
+            leases.lease(workspace, Priority::Bulk, (now, until), 10, hour).await.unwrap().letters
         });
     }
-    let mut mails: Vec<LeasedMail> = workers.join_all().await.into_iter().flatten().collect();
+    let mut mails: Vec<LeasedMail> = workers.join_all().await.into_iter().flatten().filter_map(mail).collect();
     // Who finds all that is left taken by others at that moment gets fewer.
     mails.extend(lease(&harness, workspace, 40).await);
     assert_eq!((mails.len(), addresses(&mails).len()), (40, 40));
@@ -103,12 +172,12 @@ pub async fn an_expired_lease_is_void(harness: Harness) {
     harness.clock.advance(MINUTE);
     let next = lease(&harness, workspace, 1).await;
     assert_eq!((next[0].id, next[0].attempt.get()), (frozen[0].id, 2));
-    let dead = MailOutcome::Dead { reason: "thawed".to_owned(), no_such_mailbox: true };
-    for outcome in [MailOutcome::Sent, MailOutcome::Released, dead] {
+    let dead = MessageOutcome::Dead { reason: "thawed".to_owned(), no_such_mailbox: true };
+    for outcome in [sent(), MessageOutcome::Returned, dead] {
         assert!(!settle(&harness, workspace, &frozen[0], outcome).await);
     }
-    assert!(settle(&harness, workspace, &next[0], MailOutcome::Sent).await);
-    assert!(!settle(&harness, workspace, &next[0], MailOutcome::Sent).await);
+    assert!(settle(&harness, workspace, &next[0], sent()).await);
+    assert!(!settle(&harness, workspace, &next[0], sent()).await);
     // The void "no such mailbox" did not stop mail to the voter.
     announce(&harness, workspace, &harness.find(workspace, 1).await).await;
     assert_eq!(lease(&harness, workspace, 1).await.len(), 1);
@@ -119,17 +188,17 @@ pub async fn a_postponed_mail_waits(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 1).await;
     let queue = &harness.subject.queue;
     let mail = lease(&harness, workspace, 1).await.remove(0);
-    assert!(settle(&harness, workspace, &mail, MailOutcome::Released).await);
+    assert!(settle(&harness, workspace, &mail, MessageOutcome::Returned).await);
     let mail = lease(&harness, workspace, 1).await.remove(0);
     assert_eq!(mail.attempt.get(), 1);
     let until = harness.now().plus(MINUTE * 5);
-    let postponed = MailOutcome::Postponed { until, reason: "450 busy".to_owned() };
+    let postponed = MessageOutcome::Postponed { until, reason: "450 busy".to_owned() };
     assert!(settle(&harness, workspace, &mail, postponed).await);
     assert_eq!(lease(&harness, workspace, 1).await, []);
     let status = queue.status(workspace, 5).await.unwrap();
     assert_eq!((status.waiting, status.dead, status.oldest), (1, 0, Some(harness.now())));
     let failure = &status.failures[0];
-    assert_eq!((failure.id, failure.attempts, failure.next_attempt_at), (mail.id, 1, Some(until)));
+    assert_eq!((&failure.id, failure.attempts, failure.next_attempt_at), (&mail.id.into(), 1, Some(until)));
     assert_eq!(failure.reason, "450 busy");
     harness.clock.advance(MINUTE * 5);
     assert_eq!(lease(&harness, workspace, 1).await[0].attempt.get(), 2);
@@ -140,7 +209,7 @@ pub async fn dead_mail_can_be_retried(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 2).await;
     let queue = &harness.subject.queue;
     let mails = lease(&harness, workspace, 2).await;
-    let dead = |reason: &str, no_such_mailbox| MailOutcome::Dead { reason: reason.to_owned(), no_such_mailbox };
+    let dead = |reason: &str, no_such_mailbox| MessageOutcome::Dead { reason: reason.to_owned(), no_such_mailbox };
     assert!(settle(&harness, workspace, &mails[0], dead("554 no", false)).await);
     assert!(settle(&harness, workspace, &mails[1], dead("550 5.1.1 who?", true)).await);
     let status = queue.status(workspace, 1).await.unwrap();
@@ -154,7 +223,7 @@ pub async fn dead_mail_can_be_retried(harness: Harness) {
     assert_eq!((again.len(), again[0].id, again[0].attempt.get()), (1, mails[0].id, 1));
     // What is under way is left alone.
     assert_eq!(queue.retry(workspace, true, harness.now()).await.unwrap(), 0);
-    let later = MailOutcome::Postponed { until: harness.now().plus(MINUTE * 60), reason: "450".to_owned() };
+    let later = MessageOutcome::Postponed { until: harness.now().plus(MINUTE * 60), reason: "450".to_owned() };
     assert!(settle(&harness, workspace, &again[0], later).await);
     assert_eq!(queue.retry(workspace, false, harness.now()).await.unwrap(), 1);
     assert_eq!(lease(&harness, workspace, 2).await.len(), 1);
@@ -166,37 +235,40 @@ pub async fn dead_mail_can_be_retried(harness: Harness) {
 pub async fn a_big_audience_is_expanded_in_batches(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 120).await;
     let queue = &harness.subject.queue;
-    assert_eq!(harness.count("outbox", workspace).await, 0);
+    // The audience is one message.
+    assert_eq!(harness.count("outbox", workspace).await, 1);
     let status = queue.status(workspace, 1).await.unwrap();
     assert_eq!((status.waiting, status.audiences, status.oldest), (0, 1, Some(harness.now())));
-    assert_eq!(queue.expand(workspace, 50).await.unwrap(), Some(50));
+    assert_eq!(expand(&harness, workspace, 50).await, Some(50));
     // Who votes afterwards is not in it; who unsubscribes meanwhile no longer is.
     harness.clock.advance(MINUTE);
     harness.vote(workspace, &request, "late@example.com").await;
     let all = lease(&harness, workspace, 50).await;
     let last = all.iter().max_by_key(|mail| mail.id.customer).unwrap().id.customer;
-    assert_eq!(queue.workspaces_with_mail(harness.now()).await.unwrap(), [workspace]);
-    assert_eq!(queue.expand(workspace, 30).await.unwrap(), Some(30));
+    assert_eq!(due(&harness).await, [workspace]);
+    assert_eq!(expand(&harness, workspace, 30).await, Some(30));
     let more = lease(&harness, workspace, 100).await;
     assert!(more.iter().all(|mail| mail.id.customer > last));
-    assert_eq!(queue.expand(workspace, 40).await.unwrap(), Some(40));
-    assert_eq!(queue.expand(workspace, 40).await.unwrap(), Some(0));
-    assert_eq!(queue.expand(workspace, 40).await.unwrap(), None);
+    assert_eq!(expand(&harness, workspace, 40).await, Some(40));
+    assert_eq!(expand(&harness, workspace, 40).await, Some(0));
+    assert_eq!(expand(&harness, workspace, 40).await, None);
     let rest = lease(&harness, workspace, 100).await;
     let sent: Vec<LeasedMail> = all.into_iter().chain(more).chain(rest).collect();
     assert_eq!((sent.len(), addresses(&sent).len()), (120, 120));
     assert!(!addresses(&sent).contains("late@example.com"));
-    assert_eq!(queue.workspaces_with_mail(harness.now()).await.unwrap(), []);
+    assert_eq!(due(&harness).await, []);
 }
 
 /// Of one request, or of everything, also of what is voted for later; mail that waits is dropped.
 pub async fn unsubscribed_voters_get_nothing(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 3).await;
     let other = harness.request(workspace, "Light mode").await;
+    let queue = &harness.subject.queue;
     let mails = lease(&harness, workspace, 3).await;
+    let now = harness.now();
     for mail in &mails {
         harness.vote(workspace, &other, mail.to.as_str()).await;
-        assert!(settle(&harness, workspace, mail, MailOutcome::Released).await);
+        assert!(settle(&harness, workspace, mail, MessageOutcome::Returned).await);
     }
     let [all, one, none] = &mails[..] else { panic!("three mails") };
     let unsubscribe = |mail: &LeasedMail, what| harness.unsubscribe(workspace, mail.id.customer, what);
@@ -222,9 +294,10 @@ pub async fn unsubscribed_voters_get_nothing(harness: Harness) {
 /// Who unsubscribes while a mail to him is under way gets no second try of it.
 pub async fn an_unwanted_mail_is_not_tried_again(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 1).await;
+    let queue = &harness.subject.queue;
     let mail = lease(&harness, workspace, 1).await.remove(0);
     harness.unsubscribe(workspace, mail.id.customer, Unsubscription::Request(request.id)).await.unwrap();
-    settle(&harness, workspace, &mail, MailOutcome::Released).await;
+    settle(&harness, workspace, &mail, MessageOutcome::Returned).await;
     assert_eq!(lease(&harness, workspace, 1).await, []);
     assert_eq!(harness.count("outbox", workspace).await, 0);
 }
@@ -232,13 +305,12 @@ pub async fn an_unwanted_mail_is_not_tried_again(harness: Harness) {
 /// A mail whose vote is gone is deleted when a worker comes to it, and an audience passes over such voters.
 pub async fn a_mail_without_its_vote_is_deleted(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 3).await;
-    let queue = &harness.subject.queue;
     let forget = "DELETE FROM votes WHERE customer_id IN (SELECT id FROM customers WHERE email = 'v1@example.com')";
     harness.subject.probe.execute(forget).await;
-    let now = harness.now();
-    let leased = queue.lease(workspace, now, now.plus(MINUTE), 10, start_of_hour(now)).await.unwrap();
-    assert_eq!((leased.mails.len(), leased.unreadable.len(), leased.unwanted), (2, 0, 1));
-    assert!(!addresses(&leased.mails).contains("v1@example.com"));
+    let leased = lease_letters(&harness, workspace, 10).await;
+    assert_eq!((leased.letters.len(), leased.unreadable.len(), leased.unwanted), (2, 0, 1));
+    let mails: Vec<LeasedMail> = leased.letters.into_iter().filter_map(mail).collect();
+    assert!(!addresses(&mails).contains("v1@example.com"));
     assert_eq!(harness.count("outbox", workspace).await, 2);
     // Of a big audience, too: those whose votes are gone when it is written out.
     for number in 3..40 {
@@ -247,7 +319,7 @@ pub async fn a_mail_without_its_vote_is_deleted(harness: Harness) {
     announce(&harness, workspace, &request).await;
     let forget = "DELETE FROM votes WHERE customer_id IN (SELECT id FROM customers WHERE email LIKE 'v2_@example.com')";
     harness.subject.probe.execute(forget).await;
-    assert_eq!(queue.expand(workspace, 100).await.unwrap(), Some(29));
+    assert_eq!(expand(&harness, workspace, 100).await, Some(29));
     assert_eq!(lease(&harness, workspace, 100).await.len(), 29);
 }
 
@@ -266,20 +338,21 @@ pub async fn a_row_that_cannot_be_read_keeps_no_other_mail(harness: Harness) {
     harness.subject.probe.execute("UPDATE customers SET email = 'nobody' WHERE email = 'v3@example.com'").await;
     harness.subject.probe.execute("UPDATE workspaces SET subdomain = 'not a label'").await;
     let now = harness.now();
-    let leased = queue.lease(workspace, now, now.plus(MINUTE), 10, start_of_hour(now)).await.unwrap();
+    let leased = lease_letters(&harness, workspace, 10).await;
+    let mails: Vec<LeasedMail> = leased.letters.into_iter().filter_map(mail).collect();
     let expected = ["nobody", "v0@example.com", "v2@example.com"].map(str::to_owned);
-    assert_eq!(addresses(&leased.mails), expected.into());
-    assert_eq!(leased.mails[0].subdomain.as_str(), "not a label");
-    let [unreadable] = leased.unreadable.as_slice() else { panic!("{leased:?}") };
+    assert_eq!(addresses(&mails), expected.into());
+    assert_eq!(mails[0].subdomain.as_str(), "not a label");
+    let [unreadable] = leased.unreadable.as_slice() else { panic!("{:?}", leased.unreadable) };
     assert_eq!(
         unreadable.error.to_string(),
-        format!("stored data is inconsistent: outbox.attempts of row {}", unreadable.id)
+        format!("stored data is inconsistent: outbox.attempts of row {}", unreadable.lease.message)
     );
-    let dead = MailOutcome::Dead { reason: "it cannot be read".to_owned(), no_such_mailbox: false };
-    assert!(queue.settle(workspace, unreadable.id, unreadable.leased_until, &dead, now).await.unwrap());
+    let dead = MessageOutcome::Dead { reason: "it cannot be read".to_owned(), no_such_mailbox: false };
+    assert!(queue.settle(workspace, &unreadable.lease, &dead, now).await.unwrap());
     let status = queue.status(workspace, 5).await.unwrap();
     assert_eq!((status.waiting, status.dead), (3, 1));
-    assert_eq!((status.failures[0].id, status.failures[0].next_attempt_at), (unreadable.id, None));
+    assert_eq!((&status.failures[0].id, status.failures[0].next_attempt_at), (&unreadable.lease.message, None));
     assert_eq!(status.failures[0].reason, "it cannot be read");
 }
 
@@ -289,13 +362,13 @@ pub async fn mails_to_one_customer_are_counted_by_the_hour(harness: Harness) {
     let recent_count = |mails: &[LeasedMail]| mails.iter().map(|mail| mail.recent_count).collect::<Vec<_>>();
     let first = lease(&harness, workspace, 10).await;
     assert_eq!(recent_count(&first), [0, 0]);
-    assert!(settle(&harness, workspace, &first[0], MailOutcome::Sent).await);
+    assert!(settle(&harness, workspace, &first[0], sent()).await);
     // One was sent, the other one is leased; of the next two, none counts yet.
     announce(&harness, workspace, &request).await;
     announce(&harness, workspace, &request).await;
     let next = lease(&harness, workspace, 10).await;
     assert_eq!(recent_count(&next), [1, 1, 1, 1]);
-    let later = MailOutcome::Postponed { until: harness.now().plus(MINUTE * 5), reason: "450".to_owned() };
+    let later = MessageOutcome::Postponed { until: harness.now().plus(MINUTE * 5), reason: "450".to_owned() };
     for mail in &next {
         assert!(settle(&harness, workspace, mail, later.clone()).await);
     }
@@ -308,11 +381,30 @@ pub async fn mails_to_one_customer_are_counted_by_the_hour(harness: Harness) {
     assert!(unsent.clone().count() == 3 && unsent.into_iter().all(|mail| mail.recent_count == 0), "{again:?}");
     // Of an hour that began after that, nothing has been sent. What is leased counts for as long as the lease lasts.
     for mail in &again {
-        assert!(settle(&harness, workspace, mail, MailOutcome::Released).await);
+        assert!(settle(&harness, workspace, mail, MessageOutcome::Returned).await);
     }
     let now = harness.now();
-    let leased = harness.subject.queue.lease(workspace, now, now.plus(MINUTE), 10, now).await.unwrap();
-    assert_eq!(recent_count(&leased.mails), [0; 5]);
+    let leased = leases(&harness).lease(workspace, Priority::Bulk, (now, now.plus(MINUTE)), 10, now).await.unwrap();
+    let mails: Vec<LeasedMail> = leased.letters.into_iter().filter_map(mail).collect();
+    assert_eq!(recent_count(&mails), [0; 5]);
+}
+
+/// A mail is held for the digest of its recipient.
+fn held(mail: &LeasedMail, until: Timestamp) -> MessageOutcome {
+    MessageOutcome::Held { digest: DigestId { at: until, customer: mail.id.customer } }
+}
+
+/// Leases digests for a minute. Messages of other kinds are returned.
+async fn digests(harness: &Harness, workspace: WorkspaceId) -> Vec<LeasedDigest> {
+    let mut digests = Vec::new();
+    for letter in lease_letters(harness, workspace, 100).await.letters {
+        let lease = letter.lease();
+        match letter {
+            Letter::Digest(digest) => digests.push(digest),
+            _ => assert!(settle_lease(harness, workspace, &lease, MessageOutcome::Returned).await),
+        }
+    }
+    digests
 }
 
 /// Mails that are held for a digest wait for the end of the hour, and then are leased, sent, and counted as one.
@@ -329,30 +421,24 @@ pub async fn held_mails_go_out_as_one_digest(harness: Harness) {
     let [one, other] =
         [mails[0].id.customer, mails.iter().find(|mail| mail.id.customer != mails[0].id.customer).unwrap().id.customer];
     for mail in &mails {
-        assert!(settle(&harness, workspace, mail, MailOutcome::Held { until }).await);
+        assert!(settle(&harness, workspace, mail, held(mail, until)).await);
     }
-    let digests = async || {
-        let now = harness.now();
-        queue.lease_digests(workspace, now, now.plus(MINUTE), 5, 3).await.unwrap()
-    };
+    let digests = async || digests(&harness, workspace).await;
     assert_eq!((digests().await, lease(&harness, workspace, 20).await), (vec![], vec![]));
-    assert_eq!(queue.workspaces_with_mail(harness.now()).await.unwrap(), []);
+    assert_eq!(due(&harness).await, []);
     let depth = queue.depth(harness.now()).await.unwrap();
     assert_eq!((depth.due, depth.postponed), (0, 8));
 
     // One of them has unsubscribed when the hour is over; nobody else leases the digest of the other one.
     harness.clock.advance(MINUTE * 60);
     harness.unsubscribe(workspace, other, Unsubscription::Request(request.id)).await.unwrap();
-    assert_eq!(queue.workspaces_with_mail(harness.now()).await.unwrap(), [workspace]);
+    assert_eq!(due(&harness).await, [workspace]);
     assert_eq!(lease(&harness, workspace, 20).await, []);
     let leased = digests().await;
     let [digest] = leased.as_slice() else { panic!("{leased:?}") };
-    assert_eq!((digest.id.at, digest.id.first.customer, digest.attempt.get(), digest.mails), (until, one, 1, 4));
+    let expected = DigestId { at: until, customer: one };
+    assert_eq!((digest.id, digest.attempt.get(), digest.mails), (expected, 1, 4));
     assert_eq!((digest.product_name.as_str(), digest.subdomain.as_str()), ("Acme", "acme"));
-    let mut comments: Vec<_> =
-        mails.iter().filter(|mail| mail.id.customer == one).map(|mail| mail.id.comment).collect();
-    comments.sort();
-    assert_eq!(digest.id.first.comment, comments[0]);
     assert_eq!(digest.entries.len(), 3);
     for entry in &digest.entries {
         assert_eq!((entry.tag_number, entry.title.as_str(), entry.beginning.as_str()), (1, "Dark mode", "<p>Soon</p>"));
@@ -360,22 +446,26 @@ pub async fn held_mails_go_out_as_one_digest(harness: Harness) {
     assert_eq!(digests().await, []);
 
     // All its mails have one fate: put back, tried again, sent. The lease names the try.
-    let settle_digest = async |outcome: MailOutcome, digest: &LeasedDigest| {
-        queue.settle_digest(workspace, digest.id, digest.leased_until, &outcome, harness.now()).await.unwrap()
+    let settle_digest = async |outcome: MessageOutcome, digest: &LeasedDigest| {
+        settle_lease(&harness, workspace, &Letter::Digest(digest.clone()).lease(), outcome).await
     };
-    assert!(settle_digest(MailOutcome::Released, digest).await);
+    assert!(settle_digest(MessageOutcome::Returned, digest).await);
     let again = digests().await;
     assert_eq!((again[0].id, again[0].attempt.get(), again[0].mails), (digest.id, 1, 4));
-    let later = MailOutcome::Postponed { until: harness.now().plus(MINUTE * 5), reason: "450 busy".to_owned() };
+    let later = MessageOutcome::Postponed { until: harness.now().plus(MINUTE * 5), reason: "450 busy".to_owned() };
     assert!(settle_digest(later, &again[0]).await);
-    assert!(!settle_digest(MailOutcome::Sent, &again[0]).await);
+    assert!(!settle_digest(sent(), &again[0]).await);
     assert_eq!(digests().await, []);
     harness.clock.advance(MINUTE * 5);
     let last = digests().await;
     assert_eq!((last[0].id, last[0].attempt.get()), (digest.id, 2));
-    assert!(settle_digest(MailOutcome::Sent, &last[0]).await);
+    assert!(settle_digest(sent(), &last[0]).await);
     let status = queue.status(workspace, 5).await.unwrap();
     assert_eq!((status.waiting, status.sent, status.dead), (0, 4, 0));
+    // The digest's row stands for its mails, and is purged with them.
+    assert_eq!(harness.count("outbox", workspace).await, 5);
+    assert_eq!(queue.purge_sent(harness.now().plus(MINUTE), 10).await.unwrap(), 1);
+    assert_eq!(harness.count("outbox", workspace).await, 0);
     // What went out in a digest counts for nothing in the hour that follows.
     announce(&harness, workspace, &request).await;
     let next = lease(&harness, workspace, 20).await;
@@ -389,20 +479,20 @@ pub async fn a_dead_digest_is_dead_as_a_whole(harness: Harness) {
     let queue = &harness.subject.queue;
     let until = end_of_hour(harness.now());
     for mail in lease(&harness, workspace, 20).await {
-        assert!(settle(&harness, workspace, &mail, MailOutcome::Held { until }).await);
+        assert!(settle(&harness, workspace, &mail, held(&mail, until)).await);
     }
     harness.clock.advance(MINUTE * 60);
     let now = harness.now();
-    let digest = queue.lease_digests(workspace, now, now.plus(MINUTE), 5, 50).await.unwrap().remove(0);
-    let dead = MailOutcome::Dead { reason: "550 5.1.1 who?".to_owned(), no_such_mailbox: true };
-    assert!(queue.settle_digest(workspace, digest.id, digest.leased_until, &dead, now).await.unwrap());
+    let digest = digests(&harness, workspace).await.remove(0);
+    let dead = MessageOutcome::Dead { reason: "550 5.1.1 who?".to_owned(), no_such_mailbox: true };
+    assert!(settle_lease(&harness, workspace, &Letter::Digest(digest).lease(), dead).await);
     let status = queue.status(workspace, 5).await.unwrap();
     assert_eq!((status.waiting, status.dead, status.failures.len()), (0, 2, 2));
     announce(&harness, workspace, &request).await;
     assert_eq!(lease(&harness, workspace, 20).await, []);
     // An operator may have it tried again, but nobody is there who wants it.
     assert_eq!(queue.retry(workspace, true, now).await.unwrap(), 2);
-    assert_eq!(queue.lease_digests(workspace, now, now.plus(MINUTE), 5, 50).await.unwrap(), []);
+    assert_eq!(digests(&harness, workspace).await, []);
     assert_eq!(harness.count("outbox", workspace).await, 0);
 }
 
@@ -422,7 +512,7 @@ pub async fn mails_of_a_day_are_limited(harness: Harness) {
     let over = |limit: u64| OverBudget { budget: Budget::MailsPerDay, limit };
     let refused = |outcome: Result<(), RoadmapError>, limit: u64| matches!(outcome, Err(RoadmapError::OverBudget(found)) if found == over(limit));
     assert!(refused(post(29).await, 29));
-    for table in ["comments", "outbox", "outbox_audiences", "mail_hours"] {
+    for table in ["comments", "outbox", "mail_hours"] {
         assert_eq!(harness.count(table, workspace).await, 0, "{table}");
     }
     post(60).await.unwrap();
@@ -482,10 +572,10 @@ pub async fn mail_is_counted_over_all_workspaces(harness: Harness) {
     assert_eq!(queue.depth(began.plus(-MINUTE)).await.unwrap(), depth);
 
     let mails = lease(&harness, acme, 4).await;
-    assert!(settle(&harness, acme, &mails[0], MailOutcome::Sent).await);
+    assert!(settle(&harness, acme, &mails[0], sent()).await);
     let until = harness.now().plus(MINUTE * 60);
-    assert!(settle(&harness, acme, &mails[1], MailOutcome::Postponed { until, reason: "450".to_owned() }).await);
-    let dead = MailOutcome::Dead { reason: "554".to_owned(), no_such_mailbox: false };
+    assert!(settle(&harness, acme, &mails[1], MessageOutcome::Postponed { until, reason: "450".to_owned() }).await);
+    let dead = MessageOutcome::Dead { reason: "554".to_owned(), no_such_mailbox: false };
     assert!(settle(&harness, acme, &mails[2], dead).await);
     let depth = OutboxDepth { due: 4, leased: 1, postponed: 1, dead: 1, audiences: 0, oldest_due: Some(began) };
     assert_eq!(queue.depth(harness.now()).await.unwrap(), depth);
@@ -505,20 +595,20 @@ pub async fn mail_is_counted_over_all_workspaces(harness: Harness) {
     assert_eq!(queue.depth(harness.now()).await.unwrap(), depth);
 }
 
-/// Sent mails are forgotten after a while, others never.
+/// Sent mails are purged after a while, others never.
 pub async fn sent_mails_are_purged(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 4).await;
     let mails = lease(&harness, workspace, 3).await;
     for mail in &mails[..2] {
-        assert!(settle(&harness, workspace, mail, MailOutcome::Sent).await);
+        assert!(settle(&harness, workspace, mail, sent()).await);
     }
-    let dead = MailOutcome::Dead { reason: "no".to_owned(), no_such_mailbox: false };
+    let dead = MessageOutcome::Dead { reason: "no".to_owned(), no_such_mailbox: false };
     assert!(settle(&harness, workspace, &mails[2], dead).await);
     let queue = &harness.subject.queue;
-    assert_eq!(queue.purge_sent_mail(harness.now(), 10).await.unwrap(), 0);
+    assert_eq!(queue.purge_sent(harness.now(), 10).await.unwrap(), 0);
     harness.clock.advance(MINUTE);
-    assert_eq!(queue.purge_sent_mail(harness.now(), 1).await.unwrap(), 1);
-    assert_eq!(queue.purge_sent_mail(harness.now(), 10).await.unwrap(), 1);
+    assert_eq!(queue.purge_sent(harness.now(), 1).await.unwrap(), 1);
+    assert_eq!(queue.purge_sent(harness.now(), 10).await.unwrap(), 1);
     assert_eq!(harness.count("outbox", workspace).await, 2);
 }
 
@@ -527,15 +617,209 @@ pub async fn mail_belongs_to_its_workspace(harness: Harness) {
     let (acme, _) = announced(&harness, "acme", 1).await;
     let (bolt, _) = announced(&harness, "bolt", 1).await;
     let queue = &harness.subject.queue;
-    let mut due = queue.workspaces_with_mail(harness.now()).await.unwrap();
-    due.sort();
-    assert_eq!(due, BTreeSet::from([acme, bolt]).into_iter().collect::<Vec<_>>());
+    let mut both = due(&harness).await;
+    both.sort();
+    assert_eq!(both, BTreeSet::from([acme, bolt]).into_iter().collect::<Vec<_>>());
     let mail = lease(&harness, acme, 10).await;
     assert_eq!((mail.len(), mail[0].subdomain.to_string()), (1, "acme".to_owned()));
-    assert!(!settle(&harness, bolt, &mail[0], MailOutcome::Sent).await);
+    assert!(!settle(&harness, bolt, &mail[0], sent()).await);
     let unsubscribed = harness.unsubscribe(bolt, mail[0].id.customer, Unsubscription::Everything).await;
     assert_eq!(unsubscribed.unwrap_err().to_string(), "Customer does not exist.");
     assert_eq!(queue.status(bolt, 5).await.unwrap().waiting, 1);
-    assert_eq!(queue.workspaces_with_mail(harness.now()).await.unwrap(), [bolt]);
-    assert!(settle(&harness, acme, &mail[0], MailOutcome::Sent).await);
+    assert_eq!(due(&harness).await, [bolt]);
+    assert!(settle(&harness, acme, &mail[0], sent()).await);
+}
+
+/// Puts a message in the outbox. The reply is whether it is new.
+struct Enqueue(NewMessage);
+
+#[async_trait]
+impl Operation for Enqueue {
+    type Output = bool;
+
+    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<bool, RoadmapError> {
+        Ok(work.insert_message(&self.0).await?)
+    }
+}
+
+async fn queue_test_mail(harness: &Harness, workspace: WorkspaceId, to: &str) -> MessageId {
+    let to = EmailAddress::parse("to", to).unwrap();
+    harness.executor.run_without_key(workspace, &QueueTestMail { to }).await.unwrap()
+}
+
+async fn lease_urgent(harness: &Harness, workspace: WorkspaceId) -> Vec<LeasedMessage> {
+    let now = harness.now();
+    let leased = harness.subject.queue.lease(workspace, Priority::Urgent, now, now.plus(MINUTE), 10).await.unwrap();
+    assert!(leased.unreadable.is_empty(), "{leased:?}");
+    leased.messages
+}
+
+/// Messages of each priority are leased by themselves, whatever their kinds, and settled alike.
+pub async fn messages_of_all_kinds_share_one_queue(harness: Harness) {
+    let (workspace, request) = announced(&harness, "acme", 1).await;
+    let (queue, now) = (&harness.subject.queue, harness.now());
+    let mail = lease(&harness, workspace, 9).await.remove(0);
+    assert!(settle(&harness, workspace, &mail, sent()).await);
+    for number in 1..=20 {
+        harness.vote(workspace, &request, &format!("v{number}@example.com")).await;
+    }
+    announce(&harness, workspace, &request).await;
+    let test = queue_test_mail(&harness, workspace, "ops@acme.example").await;
+    let customer = mail.id.customer;
+    let digest = DigestId { at: now, customer };
+    let new = NewMessage {
+        id: digest.into(),
+        content: MessageContent::CommentDigest { at: now },
+        recipient: Recipient::Customer(customer),
+        created_at: now,
+    };
+    assert!(harness.executor.run_without_key(workspace, &Enqueue(new.clone())).await.unwrap());
+    assert!(!harness.executor.run_without_key(workspace, &Enqueue(new)).await.unwrap());
+    let due = queue.due_workspaces(now).await.unwrap();
+    assert_eq!(due, [(workspace, Priority::Urgent), (workspace, Priority::Bulk)]);
+
+    let urgent = lease_urgent(&harness, workspace).await;
+    let [message] = urgent.as_slice() else { panic!("{urgent:?}") };
+    assert_eq!(message.lease, Lease { message: test.clone(), until: now.plus(MINUTE) });
+    assert_eq!(MessageContent::parse(&message.kind, &message.payload), Ok(MessageContent::TestMail));
+    let to = Recipient::Address(EmailAddress::parse("to", "ops@acme.example").unwrap());
+    assert_eq!((&message.recipient, message.created_at, message.attempt.get()), (&to, now, 1));
+    assert_eq!(queue.due_workspaces(now).await.unwrap(), [(workspace, Priority::Bulk)]);
+
+    let mut bulk = queue.lease(workspace, Priority::Bulk, now, now.plus(MINUTE), 10).await.unwrap().messages;
+    bulk.sort_by(|one, other| one.kind.cmp(&other.kind));
+    let [audience, digest] = bulk.as_slice() else { panic!("{bulk:?}") };
+    assert_eq!((digest.kind.as_str(), &digest.recipient), ("comment_digest", &Recipient::Customer(customer)));
+    assert_eq!((audience.kind.as_str(), &audience.recipient), ("comment_audience", &Recipient::Nobody));
+    let content = MessageContent::parse(&audience.kind, &audience.payload).unwrap();
+    let MessageContent::CommentAudience(Audience { comment, request: about, .. }) = content else {
+        panic!("{content:?}")
+    };
+    assert_eq!((about, &audience.lease.message), (request.id, &MessageId::audience(comment)));
+
+    // Every kind is returned, tried again, given up and sent under its lease alone.
+    for message in urgent.iter().chain(&bulk) {
+        assert!(settle_lease(&harness, workspace, &message.lease, MessageOutcome::Returned).await);
+        assert!(!settle_lease(&harness, workspace, &message.lease, sent()).await);
+    }
+    let until = now.plus(MINUTE * 5);
+    let postponed = MessageOutcome::Postponed { until, reason: "450 busy".to_owned() };
+    let again = lease_urgent(&harness, workspace).await.remove(0);
+    assert_eq!((&again.lease.message, again.attempt.get()), (&test, 1));
+    assert!(settle_lease(&harness, workspace, &again.lease, postponed).await);
+    assert_eq!(lease_urgent(&harness, workspace).await, []);
+    let status = queue.status(workspace, 5).await.unwrap();
+    assert_eq!((status.waiting, status.audiences, &status.failures[0].id), (1, 1, &test));
+    harness.clock.advance(MINUTE * 5);
+    let last = lease_urgent(&harness, workspace).await.remove(0);
+    assert_eq!(last.attempt.get(), 2);
+    assert!(settle_lease(&harness, workspace, &last.lease, MessageOutcome::Unwanted).await);
+    assert_eq!(harness.subject.queue.message(workspace, &test).await.unwrap(), None);
+}
+
+/// The state of one message, from queued to sent or dead; of no other workspace.
+pub async fn the_state_of_a_message_can_be_looked_up(harness: Harness) {
+    let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let queue = &harness.subject.queue;
+    let (good, bad) = (
+        queue_test_mail(&harness, workspace, "a@acme.example").await,
+        queue_test_mail(&harness, workspace, "b@acme.example").await,
+    );
+    assert_eq!(queue.message(other, &good).await.unwrap(), None);
+    let state = async |id: &MessageId| queue.message(workspace, id).await.unwrap().expect("the message");
+    let queued = state(&good).await;
+    assert_eq!((queued.attempts, queued.due_at, queued.leased_until), (0, Some(harness.now()), None));
+    let until = harness.now().plus(MINUTE);
+    for message in lease_urgent(&harness, workspace).await {
+        assert_eq!(state(&message.lease.message).await.leased_until, Some(until));
+        let outcome = if message.lease.message == good {
+            sent()
+        } else {
+            MessageOutcome::Dead { reason: "550 no".to_owned(), no_such_mailbox: true }
+        };
+        assert!(settle_lease(&harness, workspace, &message.lease, outcome).await);
+    }
+    let (good, bad) = (state(&good).await, state(&bad).await);
+    assert_eq!((good.attempts, good.due_at, good.leased_until), (1, None, None));
+    assert_eq!((good.sent_at, good.answer.as_deref(), good.failure), (Some(harness.now()), Some("250 OK"), None));
+    assert_eq!((bad.sent_at, bad.due_at, bad.answer, bad.failure.as_deref()), (None, None, None, Some("550 no")));
+}
+
+/// A worker that dies with an audience leaves it as it was, and what it still does after its lease is void.
+pub async fn an_audience_is_expanded_under_its_lease_alone(harness: Harness) {
+    let (workspace, _) = announced(&harness, "acme", 30).await;
+    let queue = &harness.subject.queue;
+    let leased = async || {
+        let now = harness.now();
+        queue.lease(workspace, Priority::Bulk, now, now.plus(MINUTE), 10).await.unwrap().messages
+    };
+    let expand = async |message: &LeasedMessage| {
+        let content = MessageContent::parse(&message.kind, &message.payload).unwrap();
+        let MessageContent::CommentAudience(audience) = content else { panic!("{content:?}") };
+        queue.expand(workspace, &message.lease, &audience, message.created_at, 20, harness.now()).await.unwrap()
+    };
+    let frozen = leased().await.remove(0);
+    assert_eq!(leased().await, []);
+    harness.clock.advance(MINUTE);
+    let next = leased().await.remove(0);
+    assert_eq!((next.attempt.get(), &next.lease.message), (2, &frozen.lease.message));
+    assert_eq!(expand(&frozen).await, None);
+    assert_eq!(harness.count("outbox", workspace).await, 1);
+    assert_eq!(expand(&next).await, Some(20));
+    assert_eq!((expand(&next).await, harness.count("outbox", workspace).await), (None, 21));
+    let rest = leased().await.into_iter().find(|message| message.kind == "comment_audience").unwrap();
+    assert_eq!((rest.attempt.get(), expand(&rest).await), (1, Some(10)));
+    assert_eq!(harness.count("outbox", workspace).await, 30);
+}
+
+/// A mail is never held for a digest that is already with a worker: it would be in none.
+pub async fn a_mail_is_not_held_for_a_digest_that_was_leased(harness: Harness) {
+    let (workspace, request) = announced(&harness, "acme", 1).await;
+    let until = end_of_hour(harness.now());
+    let first = lease(&harness, workspace, 9).await.remove(0);
+    assert!(settle(&harness, workspace, &first, held(&first, until)).await);
+    announce(&harness, workspace, &request).await;
+    let second = lease(&harness, workspace, 9).await.remove(0);
+    harness.clock.advance(MINUTE * 60);
+    // The hour is over, and the digest is leased; the second mail's lease is over and is taken again before it is held.
+    let digest = digests(&harness, workspace).await.remove(0);
+    assert_eq!(digest.mails, 1);
+    assert!(!settle(&harness, workspace, &second, held(&second, until)).await);
+    let second = lease(&harness, workspace, 9).await.remove(0);
+    assert!(settle(&harness, workspace, &second, held(&second, until)).await);
+    // It was returned instead.
+    let again = lease(&harness, workspace, 9).await.remove(0);
+    assert_eq!((again.id, again.attempt), (second.id, second.attempt));
+    assert!(settle_lease(&harness, workspace, &Letter::Digest(digest).lease(), sent()).await);
+    assert!(settle(&harness, workspace, &again, held(&again, until)).await);
+    assert_eq!(lease(&harness, workspace, 9).await[0].id, again.id);
+    let status = harness.subject.queue.status(workspace, 5).await.unwrap();
+    assert_eq!((status.waiting, status.sent), (1, 1));
+}
+
+/// Who unsubscribes from everything gets no digest, and of one that was sent nothing is deleted.
+pub async fn unsubscribing_drops_digests_that_wait(harness: Harness) {
+    let (workspace, request) = announced(&harness, "acme", 1).await;
+    let queue = &harness.subject.queue;
+    let mut customer = None;
+    for is_sent in [true, false] {
+        let mail = lease(&harness, workspace, 9).await.remove(0);
+        customer = Some(mail.id.customer);
+        assert!(settle(&harness, workspace, &mail, held(&mail, end_of_hour(harness.now()))).await);
+        if is_sent {
+            harness.clock.advance(MINUTE * 60);
+            let digest = digests(&harness, workspace).await.remove(0);
+            assert!(settle_lease(&harness, workspace, &Letter::Digest(digest).lease(), sent()).await);
+            announce(&harness, workspace, &request).await;
+        }
+    }
+    assert_eq!(harness.count("outbox", workspace).await, 4);
+    let customer = customer.unwrap();
+    // Of the request of both, only the mail that waits is dropped, and then the digest with nothing in it.
+    harness.unsubscribe(workspace, customer, Unsubscription::Request(request.id)).await.unwrap();
+    assert_eq!(harness.count("outbox", workspace).await, 3);
+    harness.unsubscribe(workspace, customer, Unsubscription::Everything).await.unwrap();
+    assert_eq!(harness.count("outbox", workspace).await, 2);
+    let status = queue.status(workspace, 5).await.unwrap();
+    assert_eq!((status.waiting, status.sent), (0, 1));
 }

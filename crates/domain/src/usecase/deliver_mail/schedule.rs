@@ -1,31 +1,82 @@
-//! Which workspace's mail is sent next, and how much of it at a time.
+//! Which workspace's messages are sent next, and how many at a time.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::model::id::WorkspaceId;
+use crate::model::message::Priority;
 
-/// How many mails are sent at a time, of all workspaces together. Mailers keep as many connections.
-pub const MAX_CONCURRENT_SENDS: usize = 16;
+/// How many messages of the priority [`Priority::Bulk`] are sent at a time, of all workspaces together.
+const BULK_SENDS: usize = 16;
 
-/// How many workspaces have leased mails that wait for a slot.
+/// How many messages of the priority [`Priority::Urgent`] are sent at a time besides them.
+const URGENT_SENDS: usize = 8;
+
+/// How many messages are sent at a time, of all priorities together. Mailers keep as many connections.
+pub const MAX_CONCURRENT_SENDS: usize = BULK_SENDS + URGENT_SENDS;
+
+/// How many workspaces have leased messages that wait for a slot.
 const WORKSPACES: usize = 64;
 
-/// How many mails are leased at a time, of all workspaces together, as a target.
+/// How many messages are leased at a time, of all workspaces together, as a target.
 const LEASED: usize = 320;
 
-/// Most and fewest mails of one lease.
+/// Most and fewest messages of one lease.
 const BATCH: (usize, usize) = (40, 5);
 
-/// The state of a worker: who waits for a lease, who has mails to send, and how many are being sent.
+/// The schedules of all priorities. Each has send slots of its own, so that no message waits for one that is less urgent.
+#[derive(Debug)]
+pub(super) struct Schedules<T> {
+    urgent: Schedule<T>,
+    bulk: Schedule<T>,
+}
+
+impl<T> Schedules<T> {
+    pub(super) fn new() -> Self {
+        Self { urgent: Schedule::new(URGENT_SENDS), bulk: Schedule::new(BULK_SENDS) }
+    }
+
+    /// The schedule of a priority.
+    pub(super) fn of(&mut self, priority: Priority) -> &mut Schedule<T> {
+        match priority {
+            Priority::Urgent => &mut self.urgent,
+            Priority::Bulk => &mut self.bulk,
+        }
+    }
+
+    /// The next workspace to lease messages of, and how many, the most urgent first.
+    pub(super) fn next_lease(&mut self) -> Option<(Priority, WorkspaceId, usize)> {
+        Priority::ALL
+            .into_iter()
+            .find_map(|priority| self.of(priority).next_lease().map(|(workspace, limit)| (priority, workspace, limit)))
+    }
+
+    /// The next message to send, if a slot is free for it, the most urgent first.
+    pub(super) fn next_message(&mut self) -> Option<(Priority, WorkspaceId, T)> {
+        Priority::ALL.into_iter().find_map(|priority| {
+            self.of(priority).next_message().map(|(workspace, message)| (priority, workspace, message))
+        })
+    }
+
+    /// All leased messages that are not being sent.
+    pub(super) fn take_unsent(&mut self) -> Vec<(WorkspaceId, T)> {
+        let mut unsent = self.urgent.take_unsent();
+        unsent.append(&mut self.bulk.take_unsent());
+        unsent
+    }
+}
+
+/// The state of a worker for one priority: who waits for a lease, who has messages to send, and how many are being sent.
 ///
 /// A workspace gets another slot only while it holds fewer than are free. One alone gets half of the slots; one whose sends
 /// hang leaves half of the slots to the others, the next such one half of the rest, and so on.
 #[derive(Debug)]
 pub(super) struct Schedule<T> {
+    /// How many messages are sent at a time.
+    slots: usize,
     workspaces: BTreeMap<WorkspaceId, State<T>>,
     /// Those that wait for a lease.
     waiting: VecDeque<WorkspaceId>,
-    /// Those that have leased mails, in the order in which they get slots.
+    /// Those that have leased messages, in the order in which they get slots.
     ready: VecDeque<WorkspaceId>,
     leasing: usize,
     sending: usize,
@@ -34,23 +85,33 @@ pub(super) struct Schedule<T> {
 
 #[derive(Debug)]
 struct State<T> {
-    mails: VecDeque<T>,
+    messages: VecDeque<T>,
     sending: usize,
     is_waiting: bool,
     is_leasing: bool,
-    /// Whether there may be mails behind those that are leased.
+    /// Whether there may be messages behind those that are leased.
     has_more: bool,
+    /// Whether messages were created while a lease was under way, which may have missed them.
+    has_new: bool,
 }
 
 impl<T> Default for State<T> {
     fn default() -> Self {
-        Self { mails: VecDeque::new(), sending: 0, is_waiting: false, is_leasing: false, has_more: false }
+        Self {
+            messages: VecDeque::new(),
+            sending: 0,
+            is_waiting: false,
+            is_leasing: false,
+            has_more: false,
+            has_new: false,
+        }
     }
 }
 
 impl<T> Schedule<T> {
-    pub(super) fn new() -> Self {
+    fn new(slots: usize) -> Self {
         Self {
+            slots,
             workspaces: BTreeMap::new(),
             waiting: VecDeque::new(),
             ready: VecDeque::new(),
@@ -60,7 +121,7 @@ impl<T> Schedule<T> {
         }
     }
 
-    /// These workspaces have mail. At each call, another one of them is the first.
+    /// These workspaces have messages. At each call, another one of them is the first.
     pub(super) fn add(&mut self, mut found: Vec<WorkspaceId>) {
         if found.is_empty() {
             return;
@@ -73,16 +134,24 @@ impl<T> Schedule<T> {
         }
     }
 
+    /// More messages of this workspace were created.
+    pub(super) fn more(&mut self, workspace: WorkspaceId) {
+        let state = self.workspaces.entry(workspace).or_default();
+        state.has_more = true;
+        state.has_new = state.is_leasing;
+        self.wait(workspace);
+    }
+
     fn wait(&mut self, workspace: WorkspaceId) {
         let state = self.workspaces.entry(workspace).or_default();
-        if !state.is_waiting && !state.is_leasing && state.mails.is_empty() {
+        if !state.is_waiting && !state.is_leasing && state.messages.is_empty() {
             state.is_waiting = true;
             self.waiting.push_back(workspace);
         }
     }
 
-    /// The next workspace to lease mails of, and how many.
-    pub(super) fn next_lease(&mut self) -> Option<(WorkspaceId, usize)> {
+    /// The next workspace to lease messages of, and how many.
+    fn next_lease(&mut self) -> Option<(WorkspaceId, usize)> {
         if self.leasing + self.ready.len() >= WORKSPACES {
             return None;
         }
@@ -94,13 +163,14 @@ impl<T> Schedule<T> {
         Some((workspace, (LEASED / sharers.max(1)).clamp(BATCH.1, BATCH.0)))
     }
 
-    /// A lease has ended with these mails. `has_more`: there may be others.
-    pub(super) fn leased(&mut self, workspace: WorkspaceId, mails: VecDeque<T>, has_more: bool) {
+    /// A lease statement has returned these messages. `has_more`: there may be others.
+    pub(super) fn leased(&mut self, workspace: WorkspaceId, messages: VecDeque<T>, has_more: bool) {
         self.leasing = self.leasing.saturating_sub(1);
         let state = self.workspaces.entry(workspace).or_default();
         state.is_leasing = false;
-        (state.mails, state.has_more) = (mails, has_more);
-        if !state.mails.is_empty() {
+        let has_more = has_more || std::mem::take(&mut state.has_new);
+        (state.messages, state.has_more) = (messages, has_more);
+        if !state.messages.is_empty() {
             self.ready.push_back(workspace);
         } else if has_more {
             self.wait(workspace);
@@ -109,31 +179,31 @@ impl<T> Schedule<T> {
         }
     }
 
-    /// The next mail to send, if a slot is free for it.
-    pub(super) fn next_mail(&mut self) -> Option<(WorkspaceId, T)> {
+    /// The next message to send, if a slot is free for it.
+    fn next_message(&mut self) -> Option<(WorkspaceId, T)> {
         for _ in 0..self.ready.len() {
             let workspace = self.ready.pop_front()?;
-            let free = MAX_CONCURRENT_SENDS.saturating_sub(self.sending);
+            let free = self.slots.saturating_sub(self.sending);
             let Some(state) = self.workspaces.get_mut(&workspace) else { continue };
             if state.sending >= free {
                 self.ready.push_back(workspace);
                 continue;
             }
-            let Some(mail) = state.mails.pop_front() else { continue };
+            let Some(message) = state.messages.pop_front() else { continue };
             state.sending += 1;
             self.sending += 1;
-            if !state.mails.is_empty() {
+            if !state.messages.is_empty() {
                 self.ready.push_back(workspace);
             } else if state.has_more {
                 // Behind the others that wait.
                 self.wait(workspace);
             }
-            return Some((workspace, mail));
+            return Some((workspace, message));
         }
         None
     }
 
-    /// A mail was sent, or was not.
+    /// A message was sent, or was not.
     pub(super) fn sent(&mut self, workspace: WorkspaceId) {
         self.sending = self.sending.saturating_sub(1);
         if let Some(state) = self.workspaces.get_mut(&workspace) {
@@ -142,16 +212,16 @@ impl<T> Schedule<T> {
         self.forget_idle(workspace);
     }
 
-    /// All leased mails that are not being sent.
-    pub(super) fn take_unsent(&mut self) -> Vec<(WorkspaceId, T)> {
+    fn take_unsent(&mut self) -> Vec<(WorkspaceId, T)> {
         self.ready.clear();
         let all = self.workspaces.iter_mut();
-        all.flat_map(|(workspace, state)| state.mails.drain(..).map(|mail| (*workspace, mail))).collect()
+        all.flat_map(|(workspace, state)| state.messages.drain(..).map(|message| (*workspace, message))).collect()
     }
 
     fn forget_idle(&mut self, workspace: WorkspaceId) {
-        let is_idle =
-            |state: &State<T>| state.sending == 0 && !state.is_waiting && !state.is_leasing && state.mails.is_empty();
+        let is_idle = |state: &State<T>| {
+            state.sending == 0 && !state.is_waiting && !state.is_leasing && state.messages.is_empty()
+        };
         if self.workspaces.get(&workspace).is_some_and(is_idle) {
             self.workspaces.remove(&workspace);
         }
@@ -169,7 +239,7 @@ mod tests {
 
     /// A schedule in which these workspaces have so many mails each.
     fn with(workspaces: usize, mails: usize) -> Schedule<usize> {
-        let mut schedule = Schedule::new();
+        let mut schedule = Schedule::new(BULK_SENDS);
         schedule.add((0..workspaces).map(workspace).collect());
         while let Some((workspace, _)) = schedule.next_lease() {
             schedule.leased(workspace, (0..mails).collect(), true);
@@ -184,57 +254,57 @@ mod tests {
     #[test]
     fn one_workspace_alone_gets_half_of_the_slots() {
         let mut schedule = with(1, 100);
-        while schedule.next_mail().is_some() {}
-        assert_eq!(held(&schedule), [MAX_CONCURRENT_SENDS / 2]);
+        while schedule.next_message().is_some() {}
+        assert_eq!(held(&schedule), [BULK_SENDS / 2]);
         schedule.sent(workspace(0));
-        assert!(schedule.next_mail().is_some() && schedule.next_mail().is_none());
+        assert!(schedule.next_message().is_some() && schedule.next_message().is_none());
     }
 
     #[test]
     fn a_workspace_whose_sends_hang_leaves_slots_to_the_next() {
-        let mut schedule = Schedule::new();
+        let mut schedule = Schedule::new(BULK_SENDS);
         for number in 0..4 {
             schedule.add(vec![workspace(number)]);
             let (found, _) = schedule.next_lease().unwrap();
             schedule.leased(found, (0..100).collect(), true);
-            while schedule.next_mail().is_some() {}
+            while schedule.next_message().is_some() {}
         }
         assert_eq!(held(&schedule), [8, 4, 2, 1]);
         schedule.add(vec![workspace(4)]);
         schedule.next_lease().unwrap();
         schedule.leased(workspace(4), [7].into(), false);
-        assert_eq!(schedule.next_mail(), Some((workspace(4), 7)));
+        assert_eq!(schedule.next_message(), Some((workspace(4), 7)));
     }
 
     #[test]
     fn workspaces_share_the_slots_evenly() {
         let mut schedule = with(8, 100);
-        while schedule.next_mail().is_some() {}
+        while schedule.next_message().is_some() {}
         // The last slot is for a workspace that has none yet.
         assert_eq!(held(&schedule), [2, 2, 2, 2, 2, 2, 2, 1]);
         let mut schedule = with(50, 100);
-        let first: Vec<WorkspaceId> = std::iter::from_fn(|| schedule.next_mail()).map(|(found, _)| found).collect();
-        assert_eq!(first, (0..MAX_CONCURRENT_SENDS).map(workspace).collect::<Vec<_>>());
+        let first: Vec<WorkspaceId> = std::iter::from_fn(|| schedule.next_message()).map(|(found, _)| found).collect();
+        assert_eq!(first, (0..BULK_SENDS).map(workspace).collect::<Vec<_>>());
         schedule.sent(workspace(0));
-        assert_eq!(schedule.next_mail().unwrap().0, workspace(MAX_CONCURRENT_SENDS));
+        assert_eq!(schedule.next_message().unwrap().0, workspace(BULK_SENDS));
     }
 
     #[test]
     fn leases_are_smaller_when_many_wait() {
         let lease = |workspaces: usize| {
-            let mut schedule = Schedule::<usize>::new();
+            let mut schedule = Schedule::<usize>::new(BULK_SENDS);
             schedule.add((0..workspaces).map(workspace).collect());
             schedule.next_lease().unwrap().1
         };
         assert_eq!([1, 8, 16, 64, 1_000].map(lease), [40, 40, 20, 5, 5]);
-        let mut schedule = Schedule::<usize>::new();
+        let mut schedule = Schedule::<usize>::new(BULK_SENDS);
         schedule.add((0..1_000).map(workspace).collect());
         assert_eq!(std::iter::from_fn(|| schedule.next_lease()).count(), WORKSPACES);
     }
 
     #[test]
     fn another_workspace_is_the_first_at_each_look() {
-        let mut schedule = Schedule::<usize>::new();
+        let mut schedule = Schedule::<usize>::new(BULK_SENDS);
         let mut first = Vec::new();
         for _ in 0..4 {
             schedule.add((0..3).map(workspace).collect());
@@ -250,19 +320,61 @@ mod tests {
 
     #[test]
     fn a_workspace_waits_once_and_behind_the_others() {
-        let mut schedule = Schedule::new();
+        let mut schedule = Schedule::new(BULK_SENDS);
         schedule.add(vec![workspace(1), workspace(1), workspace(2)]);
         assert_eq!(schedule.next_lease().unwrap().0, workspace(1));
         schedule.leased(workspace(1), [7].into(), true);
         // It has a mail: no other lease until that is under way.
         schedule.add(vec![workspace(1)]);
-        assert_eq!(schedule.next_mail(), Some((workspace(1), 7)));
+        assert_eq!(schedule.next_message(), Some((workspace(1), 7)));
         let next: Vec<WorkspaceId> = std::iter::from_fn(|| schedule.next_lease()).map(|(found, _)| found).collect();
         assert_eq!(next, [workspace(2), workspace(1)]);
         schedule.leased(workspace(1), VecDeque::new(), false);
         schedule.leased(workspace(2), [8, 9].into(), false);
         schedule.sent(workspace(1));
         assert_eq!(schedule.take_unsent(), [(workspace(2), 8), (workspace(2), 9)]);
-        assert_eq!(schedule.next_mail(), None);
+        assert_eq!(schedule.next_message(), None);
+    }
+
+    #[test]
+    fn messages_that_were_created_while_a_lease_was_under_way_are_leased_next() {
+        let mut schedule = Schedule::<usize>::new(BULK_SENDS);
+        schedule.add(vec![workspace(1)]);
+        schedule.next_lease().unwrap();
+        schedule.more(workspace(1));
+        schedule.leased(workspace(1), VecDeque::new(), false);
+        assert_eq!(schedule.next_lease().unwrap().0, workspace(1));
+        schedule.leased(workspace(1), [7].into(), false);
+        // While there are leased ones, it does not wait; then it does.
+        schedule.more(workspace(1));
+        assert_eq!(schedule.next_lease(), None);
+        assert_eq!(schedule.next_message(), Some((workspace(1), 7)));
+        assert_eq!(schedule.next_lease().unwrap().0, workspace(1));
+        schedule.leased(workspace(1), VecDeque::new(), false);
+        schedule.sent(workspace(1));
+        assert!(schedule.workspaces.is_empty());
+        schedule.more(workspace(2));
+        assert_eq!(schedule.next_lease().unwrap().0, workspace(2));
+    }
+
+    #[test]
+    fn urgent_messages_come_first_and_bulk_takes_none_of_their_slots() {
+        let mut schedules = Schedules::<usize>::new();
+        let all: Vec<WorkspaceId> = (0..100).map(workspace).collect();
+        schedules.of(Priority::Bulk).add(all);
+        while let Some((_, workspace, _)) = schedules.next_lease() {
+            schedules.of(Priority::Bulk).leased(workspace, (0..100).collect(), true);
+        }
+        while schedules.next_message().is_some() {}
+        schedules.of(Priority::Bulk).add(vec![workspace(200)]);
+        schedules.of(Priority::Urgent).add(vec![workspace(1), workspace(2)]);
+        for number in [1, 2] {
+            let (priority, found, _) = schedules.next_lease().unwrap();
+            assert_eq!((priority, found), (Priority::Urgent, workspace(number)));
+            schedules.of(Priority::Urgent).leased(found, (0..100).collect(), false);
+        }
+        let sent: Vec<Priority> = std::iter::from_fn(|| schedules.next_message()).map(|(sent, ..)| sent).collect();
+        assert_eq!(sent, [Priority::Urgent; URGENT_SENDS - 2]);
+        assert_eq!(schedules.take_unsent().len(), 200 - (URGENT_SENDS - 2) + 64 * 100 - BULK_SENDS);
     }
 }

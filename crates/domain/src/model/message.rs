@@ -1,0 +1,368 @@
+//! Messages: what the outbox holds, whatever their kind.
+
+use std::num::NonZeroU32;
+
+use serde_json::{Value, json};
+use thiserror::Error;
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::model::email_address::EmailAddress;
+use crate::model::id::{CommentId, CustomerId, FeatureRequestId};
+use crate::model::mail::{DigestId, MailId};
+use crate::model::timestamp::Timestamp;
+
+/// The identity of a message, unique in its workspace. It is made of what the message is about, so that creating the same
+/// message twice creates one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MessageId(String);
+
+impl MessageId {
+    /// Takes a text as an identity.
+    #[must_use]
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(id.into())
+    }
+
+    /// The identity of the audience of a comment.
+    #[must_use]
+    pub fn audience(comment: CommentId) -> Self {
+        Self(format!("audience.{comment}"))
+    }
+
+    /// The identity of a test mail.
+    #[must_use]
+    pub fn test_mail(id: Uuid) -> Self {
+        Self(format!("test.{id}"))
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<MailId> for MessageId {
+    fn from(mail: MailId) -> Self {
+        Self(mail.to_string())
+    }
+}
+
+impl From<DigestId> for MessageId {
+    fn from(digest: DigestId) -> Self {
+        Self(digest.to_string())
+    }
+}
+
+impl std::fmt::Display for MessageId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Which messages are leased first. Each priority has send slots of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Priority {
+    /// Somebody waits for the message.
+    Urgent,
+    /// All others.
+    Bulk,
+}
+
+impl Priority {
+    /// All priorities, the most urgent first.
+    pub const ALL: [Self; 2] = [Self::Urgent, Self::Bulk];
+
+    /// The number that stores keep.
+    #[must_use]
+    pub const fn number(self) -> i16 {
+        match self {
+            Self::Urgent => 0,
+            Self::Bulk => 1,
+        }
+    }
+
+    /// The priority with this number.
+    #[must_use]
+    pub fn from_number(number: i16) -> Option<Self> {
+        Self::ALL.into_iter().find(|priority| priority.number() == number)
+    }
+}
+
+/// Whom a message is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recipient {
+    /// Nobody yet: the message stands for others.
+    Nobody,
+    /// A customer, at the address that the customer has when it is sent.
+    Customer(CustomerId),
+    /// An address, whether or not it is a customer's.
+    Address(EmailAddress),
+}
+
+/// The voters of a feature request who are to be notified of a comment and have no message of their own yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Audience {
+    /// The comment.
+    pub comment: CommentId,
+    /// The feature request.
+    pub request: FeatureRequestId,
+    /// The last voter who has a message.
+    pub after: CustomerId,
+}
+
+/// What a message says, by its kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MessageContent {
+    /// It stands for the notifications of an audience.
+    CommentAudience(Audience),
+    /// It notifies a voter of a comment.
+    Comment(CommentId),
+    /// It is about all comments whose notifications are held until the end of an hour.
+    CommentDigest {
+        /// The end of the hour.
+        at: Timestamp,
+    },
+    /// It shows an operator that mail arrives.
+    TestMail,
+}
+
+/// Why a stored message cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ContentError {
+    /// Perhaps a newer version has created it.
+    #[error("this version sends no messages of the kind `{0}`")]
+    UnknownKind(String),
+    /// The payload is not one of its kind.
+    #[error("the payload is not one of its kind")]
+    Payload,
+}
+
+impl MessageContent {
+    /// The name of the kind.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::CommentAudience(_) => "comment_audience",
+            Self::Comment(_) => "comment",
+            Self::CommentDigest { .. } => "comment_digest",
+            Self::TestMail => "test_mail",
+        }
+    }
+
+    /// How urgent messages of the kind are.
+    #[must_use]
+    pub const fn priority(&self) -> Priority {
+        match self {
+            Self::CommentAudience(_) | Self::Comment(_) | Self::CommentDigest { .. } => Priority::Bulk,
+            Self::TestMail => Priority::Urgent,
+        }
+    }
+
+    /// The payload, as JSON.
+    #[must_use]
+    pub fn payload(&self) -> String {
+        let payload = match self {
+            Self::CommentAudience(Audience { comment, request, after }) => {
+                json!({ "comment": comment.to_string(), "request": request.to_string(), "after": after.to_string() })
+            }
+            Self::Comment(comment) => json!({ "comment": comment.to_string() }),
+            Self::CommentDigest { at } => json!({ "at": at.millis() }),
+            Self::TestMail => json!({}),
+        };
+        payload.to_string()
+    }
+
+    /// Reads a kind and a payload.
+    ///
+    /// # Errors
+    /// The kind is unknown, or the payload is not one of its kind.
+    pub fn parse(kind: &str, payload: &str) -> Result<Self, ContentError> {
+        let payload: Value = serde_json::from_str(payload).map_err(|_| ContentError::Payload)?;
+        let id = |field: &str| -> Result<Uuid, ContentError> {
+            let text = payload.get(field).and_then(Value::as_str).ok_or(ContentError::Payload)?;
+            Uuid::try_parse(text).map_err(|_| ContentError::Payload)
+        };
+        match kind {
+            "comment_audience" => Ok(Self::CommentAudience(Audience {
+                comment: CommentId::new(id("comment")?),
+                request: FeatureRequestId::new(id("request")?),
+                after: CustomerId::new(id("after")?),
+            })),
+            "comment" => Ok(Self::Comment(CommentId::new(id("comment")?))),
+            "comment_digest" => {
+                let at = payload.get("at").and_then(Value::as_i64).and_then(Timestamp::from_millis);
+                Ok(Self::CommentDigest { at: at.ok_or(ContentError::Payload)? })
+            }
+            "test_mail" => Ok(Self::TestMail),
+            unknown => Err(ContentError::UnknownKind(unknown.to_owned())),
+        }
+    }
+}
+
+/// A message to be put into the outbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewMessage {
+    /// Its identity.
+    pub id: MessageId,
+    /// What it says.
+    pub content: MessageContent,
+    /// Whom it is for.
+    pub recipient: Recipient,
+    /// When it was created, and is due.
+    pub created_at: Timestamp,
+}
+
+/// The lease of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    /// The message.
+    pub message: MessageId,
+    /// Until when nobody else leases it. It also identifies the lease: the one of another worker ends at another time.
+    pub until: Timestamp,
+}
+
+/// A message that one worker has leased.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeasedMessage {
+    /// The lease.
+    pub lease: Lease,
+    /// The number of this try, from 1.
+    pub attempt: NonZeroU32,
+    /// The kind, as it is stored.
+    pub kind: String,
+    /// The payload, as it is stored.
+    pub payload: String,
+    /// Whom it is for.
+    pub recipient: Recipient,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+/// What a store has leased at once.
+#[derive(Debug, Default)]
+pub struct LeasedMessages {
+    /// The messages, in the order in which they were due.
+    pub messages: Vec<LeasedMessage>,
+    /// Leased rows that cannot be read.
+    pub unreadable: Vec<UnreadableMessage>,
+}
+
+/// A leased row that cannot be read back into the model.
+#[derive(Debug)]
+pub struct UnreadableMessage {
+    /// The lease.
+    pub lease: Lease,
+    /// What is wrong with it.
+    pub error: StoreError,
+}
+
+/// The result of a try to send a leased message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MessageOutcome {
+    /// It is sent.
+    Sent {
+        /// The mail server's answer.
+        answer: String,
+    },
+    /// It is tried again at this time.
+    Postponed {
+        /// When.
+        until: Timestamp,
+        /// Why.
+        reason: String,
+    },
+    /// It is never tried again, unless an operator says so.
+    Dead {
+        /// Why.
+        reason: String,
+        /// Whether to send nothing more to its recipient, if that is a customer.
+        no_such_mailbox: bool,
+    },
+    /// It was not tried, because its recipient has got enough mail in this hour: it goes out in this digest.
+    Held {
+        /// The digest.
+        digest: DigestId,
+    },
+    /// It was not tried: it is as it was before it was leased.
+    Returned,
+    /// It was not tried, because its recipient does not want it any more: it is deleted.
+    Unwanted,
+}
+
+/// The state of one message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageState {
+    /// How often it was tried, a try under way included.
+    pub attempts: u32,
+    /// When it is tried next, or is free for another worker; never, when it is sent or dead.
+    pub due_at: Option<Timestamp>,
+    /// The end of its lease, if it is leased.
+    pub leased_until: Option<Timestamp>,
+    /// When it was sent.
+    pub sent_at: Option<Timestamp>,
+    /// Why the last try failed.
+    pub failure: Option<String>,
+    /// The mail server's answer when it was sent.
+    pub answer: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_are_read_as_they_were_written() {
+        let uuid = Uuid::from_u128;
+        let audience = Audience {
+            comment: CommentId::new(uuid(1)),
+            request: FeatureRequestId::new(uuid(2)),
+            after: CustomerId::new(uuid(3)),
+        };
+        for content in [
+            MessageContent::CommentAudience(audience),
+            MessageContent::Comment(CommentId::new(uuid(1))),
+            MessageContent::CommentDigest { at: Timestamp::from_millis(1_770_000_000_000).unwrap() },
+            MessageContent::TestMail,
+        ] {
+            assert_eq!(MessageContent::parse(content.kind(), &content.payload()), Ok(content));
+        }
+    }
+
+    #[test]
+    fn a_payload_of_another_kind_is_an_error() {
+        for (kind, payload) in [
+            ("comment", "{}"),
+            ("comment", "no JSON"),
+            ("comment", r#"{"comment":"no id"}"#),
+            ("comment", r#"{"comment":7}"#),
+            ("comment_audience", r#"{"comment":"01890a5d-ac96-774b-bcce-b302099a8057"}"#),
+            ("comment_digest", r#"{"at":"now"}"#),
+            ("comment_digest", r#"{"at":9223372036854775807}"#),
+        ] {
+            assert_eq!(MessageContent::parse(kind, payload), Err(ContentError::Payload), "{kind} {payload}");
+        }
+        let unknown = MessageContent::parse("webhook", "{}").unwrap_err();
+        assert_eq!(unknown.to_string(), "this version sends no messages of the kind `webhook`");
+    }
+
+    #[test]
+    fn a_priority_is_read_by_its_number() {
+        for priority in Priority::ALL {
+            assert_eq!(Priority::from_number(priority.number()), Some(priority));
+        }
+        assert_eq!(Priority::from_number(2), None);
+    }
+
+    #[test]
+    fn identities_are_made_of_what_a_message_is_about() {
+        let (comment, customer) = (CommentId::new(Uuid::from_u128(1)), CustomerId::new(Uuid::from_u128(2)));
+        assert_eq!(MessageId::from(MailId { comment, customer }).to_string(), format!("{comment}.{customer}"));
+        let at = Timestamp::from_millis(1_770_000_000_000).unwrap();
+        let digest = MessageId::from(DigestId { at, customer });
+        assert_eq!(digest.as_str(), format!("digest.1770000000000.{customer}"));
+        assert_eq!(MessageId::audience(comment).as_str(), format!("audience.{comment}"));
+        assert_eq!(MessageId::test_mail(comment.uuid()).as_str(), format!("test.{comment}"));
+    }
+}

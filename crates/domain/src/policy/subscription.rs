@@ -1,0 +1,39 @@
+//! Who still wants a mail.
+
+use crate::model::mail::MailRecipient;
+
+/// Whether the notification of a comment is still wanted: its recipient has not unsubscribed, and the vote is still there and
+/// subscribed.
+#[must_use]
+pub fn is_wanted(recipient: &MailRecipient) -> bool {
+    !recipient.is_stopped && recipient.is_subscribed == Some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::email_address::EmailAddress;
+    use crate::model::id::{CommentId, CustomerId};
+    use crate::model::mail::MailId;
+    use uuid::Uuid;
+
+    #[test]
+    fn a_mail_is_wanted_by_subscribed_voters_whose_mail_is_not_stopped() {
+        for (is_stopped, is_subscribed, expected) in [
+            (false, Some(true), true),
+            (false, Some(false), false),
+            (false, None, false),
+            (true, Some(true), false),
+            (true, None, false),
+        ] {
+            let recipient = MailRecipient {
+                mail: MailId { comment: CommentId::new(Uuid::nil()), customer: CustomerId::new(Uuid::nil()) },
+                to: EmailAddress::parse("email", "ann@example.com").unwrap(),
+                is_stopped,
+                is_subscribed,
+                recent: 0,
+            };
+            assert_eq!(is_wanted(&recipient), expected, "{is_stopped} {is_subscribed:?}");
+        }
+    }
+}
