@@ -751,7 +751,7 @@ pub async fn an_audience_is_expanded_under_its_lease_alone(harness: Harness) {
     let queue = &harness.subject.queue;
     let leased = async || {
         let now = harness.now();
-        queue.lease(workspace, Priority::Bulk, now, now.plus(MINUTE), 10).await.unwrap().messages
+        queue.lease(workspace, Priority::Bulk, now, now.plus(MINUTE), 100).await.unwrap().messages
     };
     let expand = async |message: &LeasedMessage| {
         let content = MessageContent::parse(&message.kind, &message.payload).unwrap();
