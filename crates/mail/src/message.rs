@@ -125,7 +125,7 @@ pub(crate) fn notification(
         about: notification.title.as_str(),
         url: &notification.unsubscribe_url,
     };
-    let message = unsubscribable(start(&head, sender)?, &head);
+    let message = unsubscribable(start(&head, sender)?, &head).header(auto_submitted());
     finish(message.multipart(MultiPart::alternative_plain_html(text, html)), &head, sender)
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn digest(digest: &DigestNotification, sender: &Sender) -> Result<Mes
         about: &format!("{comments} new comments"),
         url: &digest.unsubscribe_url,
     };
-    let message = unsubscribable(start(&head, sender)?, &head);
+    let message = unsubscribable(start(&head, sender)?, &head).header(auto_submitted());
     finish(message.multipart(MultiPart::alternative_plain_html(text, html)), &head, sender)
 }
 
@@ -159,7 +159,7 @@ pub(crate) fn test_mail(mail: &TestMail, sender: &Sender) -> Result<Message, Sen
         "This mail was queued by `roadmap mail test` for {} and sent by a worker. It has arrived, so mail works.\n",
         mail.workspace_url
     );
-    finish(start(&head, sender)?.singlepart(SinglePart::plain(text)), &head, sender)
+    finish(start(&head, sender)?.header(auto_submitted()).singlepart(SinglePart::plain(text)), &head, sender)
 }
 
 /// What the headers of a mail are made of.
@@ -188,8 +188,11 @@ fn start(head: &HeaderFields<'_>, sender: &Sender) -> Result<MessageBuilder, Sen
         .from(from.clone())
         .to(Mailbox::new(None, to))
         .envelope(envelope)
-        .subject("")
-        .header(AutoSubmitted("auto-generated".to_owned())))
+        .subject(""))
+}
+
+fn auto_submitted() -> AutoSubmitted {
+    AutoSubmitted("auto-generated".to_owned())
 }
 
 /// The same with the headers by which mail programs unsubscribe.
@@ -219,7 +222,7 @@ pub(crate) fn test(to: Mailbox, from: &Mailbox) -> Result<Message, SendError> {
         .from(from.clone())
         .to(to)
         .subject(TEST_SUBJECT)
-        .header(AutoSubmitted("auto-generated".to_owned()))
+        .header(auto_submitted())
         .body("This mail was sent by `roadmap mail test`. It has arrived, so mail works.\n".to_owned())
         .map_err(|error| compose_error(&error))
 }
@@ -463,7 +466,7 @@ mod tests {
         let message = digest(&mail, &sender("hello@acme.example")).unwrap();
         let written = String::from_utf8(message.formatted()).unwrap();
         for header in [
-            "Message-ID: <digest.1770001200000.00000000-0000-0000-0000-0000000000c0.00000000-0000-0000-0000-0000000000cc@acme.roadmap.example.com>\r\n",
+            "Message-ID: <digest.1770001200000.00000000-0000-0000-0000-0000000000cc@acme.roadmap.example.com>\r\n",
             "Subject: [Acme] 12 new comments\r\n",
             "List-Unsubscribe: <https://acme.roadmap.example.com:8443/unsubscribe/token>\r\n",
             "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n",

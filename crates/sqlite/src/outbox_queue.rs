@@ -13,7 +13,7 @@ use roadmap_domain::model::id::{CustomerId, WorkspaceId};
 use roadmap_domain::model::mail::{DigestId, MailFailure, MailStatus, OutboxDepth};
 use roadmap_domain::model::message::{
     Audience, Lease, LeasedMessage, LeasedMessages, MessageContent, MessageId, MessageOutcome, MessageState, Priority,
-    Recipient, UnreadableMessage,
+    Recipient,
 };
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::OutboxQueue;
@@ -299,10 +299,7 @@ impl OutboxQueue for SqliteStore {
         let mut messages = LeasedMessages::default();
         for row in rows {
             let lease = Lease { message: MessageId::new(row.0.clone()), until };
-            match leased(row, lease.clone()) {
-                Ok(message) => messages.messages.push(message),
-                Err(error) => messages.unreadable.push(UnreadableMessage { lease, error }),
-            }
+            messages.push(lease.clone(), leased(row, lease));
         }
         Ok(messages)
     }

@@ -249,6 +249,16 @@ pub struct LeasedMessages {
     pub unreadable: Vec<UnreadableMessage>,
 }
 
+impl LeasedMessages {
+    /// Adds a leased row, as far as it can be read.
+    pub fn push(&mut self, lease: Lease, message: Result<LeasedMessage, StoreError>) {
+        match message {
+            Ok(message) => self.messages.push(message),
+            Err(error) => self.unreadable.push(UnreadableMessage { lease, error }),
+        }
+    }
+}
+
 /// A leased row that cannot be read back into the model.
 #[derive(Debug)]
 pub struct UnreadableMessage {

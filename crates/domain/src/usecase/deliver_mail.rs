@@ -982,13 +982,15 @@ mod tests {
     struct PartlySilent {
         clock: Arc<VirtualClock>,
         is_silent: fn(&Notification) -> bool,
+        /// When the test ends, and with it the silence: afterwards nothing moves the clock.
+        end: i64,
         sent: Mutex<BTreeMap<u128, i64>>,
         hanging: AtomicU32,
     }
 
     impl PartlySilent {
-        fn new(clock: &Arc<VirtualClock>, is_silent: fn(&Notification) -> bool) -> Arc<Self> {
-            Arc::new(Self { clock: clock.clone(), is_silent, sent: Mutex::default(), hanging: AtomicU32::new(0) })
+        fn new(clock: &Arc<VirtualClock>, end: i64, is_silent: fn(&Notification) -> bool) -> Arc<Self> {
+            Arc::new(Self { clock: clock.clone(), is_silent, end, sent: Mutex::default(), hanging: AtomicU32::new(0) })
         }
 
         fn sent(&self, number: u128) -> Result<String, SendError> {
@@ -1002,7 +1004,7 @@ mod tests {
         async fn send(&self, notification: &Notification) -> Result<String, SendError> {
             if (self.is_silent)(notification) {
                 self.hanging.fetch_add(1, Ordering::SeqCst);
-                let over = self.clock.seconds() + LONGEST.whole_seconds();
+                let over = (self.clock.seconds() + LONGEST.whole_seconds()).min(self.end);
                 poll_fn(|context| {
                     if self.clock.seconds() >= over {
                         return Poll::Ready(());
@@ -1072,11 +1074,12 @@ mod tests {
         });
         queue.expect_settle().returning(|_, _, _, _| Ok(true));
 
-        let mailer = PartlySilent::new(&clock, |notification| notification.request_url.contains("//w0."));
+        let end = SECONDS + LONGEST.whole_seconds() * 2;
+        let mailer = PartlySilent::new(&clock, end, |notification| notification.request_url.contains("//w0."));
         let deliver = with_clock(queue, reader(), mailer.clone(), clock.clone());
         // Each pause is a second, in which everything else goes on, and in which new mail comes.
         let (waiting, everything, time) = (due.clone(), all.clone(), clock.clone());
-        let stop = || clock.seconds() >= SECONDS + LONGEST.whole_seconds() * 2;
+        let stop = || clock.seconds() >= end;
         block_on(deliver.run(&stop, || {
             let (waiting, everything, time) = (waiting.clone(), everything.clone(), time.clone());
             async move {
@@ -1148,7 +1151,7 @@ mod tests {
 
         let is_silent =
             |notification: &Notification| (0..20).any(|of| notification.request_url.contains(&format!("//w{of}.")));
-        let mailer = PartlySilent::new(&clock, is_silent);
+        let mailer = PartlySilent::new(&clock, SECONDS + 5, is_silent);
         let deliver = with_clock(queue, reader(), mailer.clone(), clock.clone());
         let (waiting, time) = (urgent.clone(), clock.clone());
         let stop = || clock.seconds() >= SECONDS + 5;
