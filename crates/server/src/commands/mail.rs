@@ -18,7 +18,9 @@ use crate::wiring::{self, Application};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MailCommand {
-    /// Send one mail and show the conversation with the mail server, or queue one for the workers of a workspace
+    /// Send one mail and show what is said between here and the mail server
+    ///
+    /// With --workspace, the mail is queued instead, a worker sends it, and the mail server's answer is shown.
     Test {
         /// Whom to send it to
         #[arg(long, value_name = "ADDRESS")]
