@@ -415,8 +415,8 @@ impl OutboxQueue for PostgresStore {
         let latest = Failures { workspace: workspace.uuid(), most: i64::from(failures) };
         let latest: Vec<FailureRow> = session.run(latest.load(&mut session.connection()?)).await?;
         let failure = |(id, attempts, next, reason): FailureRow| {
-            let next = timestamp(next, "due_at", &id)?;
-            Ok(MailFailure { id: MessageId::new(id), attempts: attempts.unsigned_abs(), next, reason })
+            let next_attempt_at = timestamp(next, "due_at", &id)?;
+            Ok(MailFailure { id: MessageId::new(id), attempts: attempts.unsigned_abs(), next_attempt_at, reason })
         };
         let (waiting, audiences, oldest, sent, dead) = counts;
         Ok(MailStatus {

@@ -21,7 +21,7 @@ use roadmap_domain::ports::OutboxQueue;
 use crate::SqliteStore;
 use crate::codec::Id;
 use crate::errors::{SqlError, inconsistent};
-use crate::schema::{customers, outbox, votes};
+use crate::schema::{customers, outbox};
 use crate::statement::statement;
 
 /// How many mails a row of the outbox stands for.
@@ -445,8 +445,8 @@ impl OutboxQueue for SqliteStore {
             })
             .await?;
         let failure = |(id, attempts, next, reason): FailureRow| {
-            let next = timestamp(next, "due_at", &id)?;
-            Ok(MailFailure { id: MessageId::new(id), attempts: attempts.unsigned_abs(), next, reason })
+            let next_attempt_at = timestamp(next, "due_at", &id)?;
+            Ok(MailFailure { id: MessageId::new(id), attempts: attempts.unsigned_abs(), next_attempt_at, reason })
         };
         let (waiting, audiences, oldest, sent, dead) = counts;
         Ok(MailStatus {

@@ -31,7 +31,7 @@ mod tests {
                 to: EmailAddress::parse("email", "ann@example.com").unwrap(),
                 is_stopped,
                 is_subscribed,
-                recent: 0,
+                recent_count: 0,
             };
             assert_eq!(is_wanted(&recipient), expected, "{is_stopped} {is_subscribed:?}");
         }

@@ -372,11 +372,12 @@ mod tests {
     use super::*;
     use crate::error::StoreError;
     use crate::model::email_address::EmailAddress;
+    use crate::model::feature_request::Title;
     use crate::model::id::{CommentId, FeatureRequestId};
     use crate::model::mail::{CommentedRequest, HeldMessage, MailId, MailRecipient, MailSender};
     use crate::model::message::{Audience, LeasedMessage, LeasedMessages, MessageContent, Recipient};
     use crate::model::workspace::Subdomain;
-    use crate::policy::signed_reference::Secret;
+    use crate::policy::signed_reference::{Purpose, Secret};
     use crate::ports::mocks::{MockMailReader, MockMailer, MockOutboxQueue};
     use crate::usecase::fixtures::{FixedClock, name, now, workspace};
     use pollster::block_on;

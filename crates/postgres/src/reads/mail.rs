@@ -97,7 +97,7 @@ impl MailReader for PostgresStore {
             to: EmailAddress::from_stored(email),
             is_stopped,
             is_subscribed,
-            recent: u32::try_from(recent).unwrap_or(u32::MAX),
+            recent_count: u32::try_from(recent).unwrap_or(u32::MAX),
         };
         Ok(rows.into_iter().map(recipient).collect())
     }

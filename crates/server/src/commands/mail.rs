@@ -135,9 +135,9 @@ impl MailCommand {
         match self {
             Self::Test { to, workspace, wait, no_wait } => {
                 let to = EmailAddress::parse("--to", &to)?;
-                let Some(workspace) = workspace else { return test(settings, &to).await };
+                let Some(workspace) = workspace else { return send_test_mail(settings, &to).await };
                 let wait = if no_wait { None } else { Some(duration("--wait", &wait)?) };
-                queue_test(settings, to, &workspace, wait).await
+                queue_test_mail(settings, to, &workspace, wait).await
             }
             Self::Status { target, format } => {
                 let application = Application::open(settings).await?;
@@ -179,11 +179,11 @@ async fn send_test_mail(settings: &Settings, to: &EmailAddress) -> anyhow::Resul
     }
 }
 
-/// How often the state of a queued mail is looked at.
-const LOOK: Duration = Duration::from_millis(200);
+/// How often the state of a queued mail is read.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Queues a test mail and waits until a worker has sent it.
-async fn queue_test(
+async fn queue_test_mail(
     settings: &Settings,
     to: EmailAddress,
     workspace: &str,
@@ -207,7 +207,7 @@ async fn queue_test(
         if begun.elapsed() >= wait {
             bail!("{}", unfinished(&state, wait));
         }
-        tokio::time::sleep(LOOK.min(wait.saturating_sub(begun.elapsed()))).await;
+        tokio::time::sleep(POLL_INTERVAL.min(wait.saturating_sub(begun.elapsed()))).await;
     }
 }
 

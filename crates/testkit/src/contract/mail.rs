@@ -263,9 +263,7 @@ pub async fn a_big_audience_is_expanded_in_batches(harness: Harness) {
 pub async fn unsubscribed_voters_get_nothing(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 3).await;
     let other = harness.request(workspace, "Light mode").await;
-    let queue = &harness.subject.queue;
     let mails = lease(&harness, workspace, 3).await;
-    let now = harness.now();
     for mail in &mails {
         harness.vote(workspace, &other, mail.to.as_str()).await;
         assert!(settle(&harness, workspace, mail, MessageOutcome::Returned).await);
@@ -294,7 +292,6 @@ pub async fn unsubscribed_voters_get_nothing(harness: Harness) {
 /// Who unsubscribes while a mail to him is under way gets no second try of it.
 pub async fn an_unwanted_mail_is_not_tried_again(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 1).await;
-    let queue = &harness.subject.queue;
     let mail = lease(&harness, workspace, 1).await.remove(0);
     harness.unsubscribe(workspace, mail.id.customer, Unsubscription::Request(request.id)).await.unwrap();
     settle(&harness, workspace, &mail, MessageOutcome::Returned).await;

@@ -112,7 +112,7 @@ impl Leases {
     }
 
     /// Leases at most `limit` messages, and deletes those that are not wanted any more. `hour` is when the hour began that
-    /// [`LeasedMail::recent`] counts.
+    /// [`LeasedMail::recent_count`] counts.
     ///
     /// # Errors
     /// Those of the store. What was leased until then is returned.
@@ -371,7 +371,7 @@ impl Contents {
             comment: content.clone(),
             product_name: sender.product_name.clone(),
             subdomain: sender.subdomain.clone(),
-            recent: recipient.recent.saturating_sub(own),
+            recent_count: recipient.recent_count.saturating_sub(own),
         })
     }
 
