@@ -436,7 +436,7 @@ fn a_test_mail_shows_the_conversation_and_the_real_error() {
         "> EHLO",
         "< 235 2.7.0 Welcome",
         "> RCPT TO:<ops@acme.example>",
-        "The server has taken a mail to ops@acme.example.",
+        "The server has accepted the mail to ops@acme.example.",
     ] {
         assert!(good.stdout.contains(line), "{line} in {}", good.stdout);
     }

@@ -14,24 +14,24 @@ use crate::wiring::{self, Application};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MailCommand {
-    /// Send one mail and show what is said between here and the mail server
+    /// Send a test mail and show the dialog with the mail server
     Test {
-        /// Whom to send it to
+        /// Recipient
         #[arg(long, value_name = "ADDRESS")]
         to: String,
     },
-    /// Show what waits, what was sent, what is given up, and why
+    /// Show how much mail is waiting, sent and given up, and the latest failures
     Status {
         #[command(flatten)]
         target: WorkspaceFilter,
         #[command(flatten)]
         format: OutputFormat,
     },
-    /// Try again now what waits for its next try
+    /// Retry failed mail now, instead of at its next attempt
     Retry {
         #[command(flatten)]
         target: WorkspaceFilter,
-        /// Also what was given up
+        /// Also retry mail that was given up
         #[arg(long)]
         dead: bool,
         #[command(flatten)]
@@ -39,7 +39,7 @@ pub(crate) enum MailCommand {
     },
 }
 
-/// One workspace, or all.
+/// One workspace or all of them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct WorkspaceFilter {
     /// Subdomain of the workspace [default: all of them]
@@ -56,7 +56,7 @@ impl WorkspaceFilter {
     }
 }
 
-/// How many failures are shown of each workspace.
+/// Maximum failures to show for each workspace.
 const MAX_FAILURES: u32 = 10;
 
 #[derive(Serialize)]
@@ -154,24 +154,24 @@ async fn send_test_mail(settings: &Settings, to: &EmailAddress) -> anyhow::Resul
         print(line)?;
     }
     match transcript.outcome {
-        Ok(()) => print(&format!("The server has taken a mail to {}.", to.as_str())),
+        Ok(()) => print(&format!("The server has accepted the mail to {}.", to.as_str())),
         Err(reason) => bail!("the mail was not sent: {reason}"),
     }
 }
 
-/// What the numbers mean, below the table.
+/// Prints the mail server and the latest failures below the table.
 fn print_failures(settings: &Settings, shown: &[OutputRow]) -> anyhow::Result<()> {
     print(&format!("\nMail is sent by {}.", settings.mail))?;
     for OutputRow { workspace, failures, .. } in shown.iter().filter(|shown| !shown.failures.is_empty()) {
         print(&format!("\nThe latest failures of {workspace}:"))?;
         for FailureRow { mail, attempts, next, reason } in failures {
-            let next = next.as_ref().map_or_else(|| "given up".to_owned(), |next| format!("next try at {next}"));
+            let next = next.as_ref().map_or_else(|| "given up".to_owned(), |next| format!("next attempt at {next}"));
             print(&format!("  {mail}: tried {attempts} times, {next}\n    {reason}"))?;
         }
     }
     if shown.iter().any(|shown| shown.dead > 0) {
         print(
-            "\n`roadmap mail retry --dead` tries again what was given up; addresses that do not exist stay without mail.",
+            "\n`roadmap mail retry --dead` also retries mail that was given up, except to addresses that do not exist.",
         )?;
     }
     Ok(())
