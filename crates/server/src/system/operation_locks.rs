@@ -86,7 +86,7 @@ mod tests {
         let (inside, waiting) = (Arc::new(AtomicU32::new(0)), Arc::clone(&locks));
         let entered = Arc::clone(&inside);
         let second = tokio::spawn(async move {
-            let _pass = waiting.acquire(workspace(1), &key("k")).await.unwrap();
+            let _guard = waiting.acquire(workspace(1), &key("k")).await.unwrap();
             entered.fetch_add(1, Ordering::SeqCst);
         });
         tokio::task::yield_now().await;
