@@ -220,7 +220,7 @@ fn nothing_is_overwritten_unless_it_is_asked_for() {
     app.client().feature_request("First");
     let (_shelf, file) = backup_path();
     std::fs::write(&file, "precious").unwrap();
-    let taken = format!("error: {} could not be written: it is there already; --force replaces it", path(&file));
+    let taken = format!("error: {} could not be written: the file exists already; --force replaces it", path(&file));
     assert_eq!(failure(app.folder(), &["backup", path(&file)]), taken);
     assert_eq!(std::fs::read(&file).unwrap(), b"precious");
     run(app.folder(), &["backup", path(&file), "--force"], &[]).json();
@@ -231,7 +231,7 @@ fn nothing_is_overwritten_unless_it_is_asked_for() {
 
     let restore = ["restore", path(&file)];
     let there = format!(
-        "error: {} was not restored: there is a database already, ./roadmap.db; --force replaces it",
+        "error: {} was not restored: the database ./roadmap.db exists already; --force replaces it",
         path(&file)
     );
     assert_eq!(failure(app.folder(), &restore), there);
@@ -290,7 +290,7 @@ fn a_database_that_appears_while_a_backup_is_restored_is_not_replaced() {
             std::fs::write(&database, "a service's").unwrap();
             std::fs::write(target.path().join("roadmap.db-wal"), "its log").unwrap();
         });
-        let expected = said("a database has appeared meanwhile, ./roadmap.db; stop the service, then use --force");
+        let expected = said("the database ./roadmap.db was created meanwhile; stop the service, then use --force");
         assert_eq!(failed(&finished), expected);
         assert_eq!(std::fs::read(&database).unwrap(), b"a service's");
         assert_eq!(std::fs::read(target.path().join("roadmap.db-wal")).unwrap(), b"its log");
@@ -305,7 +305,7 @@ fn a_database_that_appears_while_a_backup_is_restored_is_not_replaced() {
     let finished = restored_with_something_in_between(&file, target.path(), &[], || {
         std::fs::write(target.path().join("secret"), "0123456789abcdef0123456789abcdef").unwrap();
     });
-    let expected = said("there is another secret already, ./secret; --force replaces it");
+    let expected = said("./secret contains another secret; --force replaces it");
     assert_eq!(failed(&finished), expected);
     assert_eq!(std::fs::read(target.path().join("secret")).unwrap(), b"0123456789abcdef0123456789abcdef");
     assert!(!target.path().join("roadmap.db").exists());
@@ -325,7 +325,7 @@ fn a_log_without_its_database_is_only_removed_when_asked_for() {
     let target = Data::file();
     let log = target.path().join("roadmap.db-wal");
     std::fs::write(&log, "of a database that is gone").unwrap();
-    let says = "there is a log of a database already, ./roadmap.db-wal; --force removes it";
+    let says = "the log of another database exists already, ./roadmap.db-wal; --force removes it";
     let expected = format!("error: {} was not restored: {says}", path(&file));
     assert_eq!(failure(target.path(), &["restore", path(&file)]), expected);
     assert!(log.exists() && files_below(target.path()).len() == 1);
@@ -352,25 +352,25 @@ fn a_backup_that_is_not_whole_restores_nothing() {
     };
     let without_file = whole[..of_file - 512].iter().copied().chain([0; 1024]).collect::<Vec<u8>>();
     for (case, bytes, says) in [
-        ("no archive", b"nothing of the kind".to_vec(), "it has broken off or is damaged"),
-        ("a broken name", flipped(2), "it has broken off or is damaged"),
-        ("nothing", Vec::new(), "it is no backup of this service"),
+        ("no archive", b"nothing of the kind".to_vec(), "it is truncated or damaged"),
+        ("a broken name", flipped(2), "it is truncated or damaged"),
+        ("nothing", Vec::new(), "it is not a backup of this service"),
         (
             "a changed format version",
             flipped(at(b"\"format_version\": 1") + 18),
-            "it has the format version 0, and this version knows the format version 1",
+            "it has format version 0, but this version of the service supports only format version 1",
         ),
-        ("a broken database", flipped(of_database), "its database is not as it was written"),
-        ("half a database", whole[..of_database].to_vec(), "its database is not as it was written"),
-        ("a broken file", flipped(of_file), "is not as it was uploaded"),
-        ("half a file", whole[..of_file + 5].to_vec(), "is not as it was uploaded"),
-        ("a missing file", without_file, "1 of its files are not there, blobs/"),
+        ("a broken database", flipped(of_database), "its database does not match its checksum"),
+        ("half a database", whole[..of_database].to_vec(), "its database does not match its checksum"),
+        ("a broken file", flipped(of_file), "does not match its checksum"),
+        ("half a file", whole[..of_file + 5].to_vec(), "does not match its checksum"),
+        ("a missing file", without_file, "1 of its files are missing, for example blobs/"),
     ] {
         let broken = shelf.path().join("broken.tar");
         std::fs::write(&broken, bytes).unwrap();
         let empty = Data::file();
         let said = failure(empty.path(), &["restore", path(&broken)]);
-        let begins = format!("error: {} was not restored: it is not a whole backup: ", path(&broken));
+        let begins = format!("error: {} was not restored: it is not a complete backup: ", path(&broken));
         assert!(said.starts_with(&begins) && said.contains(says), "{case}: {said}");
         assert_eq!(files_below(empty.path()), [] as [PathBuf; 0], "{case}");
         // What is there is left alone.
@@ -420,13 +420,13 @@ fn a_database_server_has_backup_tools_of_its_own() {
     let url = "postgres://ann:s3cret@db.example.com/roadmap";
     let (_shelf, file) = backup_path();
     for (command, says) in [
-        ("backup", "is backed up by its own means, pg_dump for example"),
-        ("restore", "is restored by its own means, pg_restore for example"),
+        ("backup", "is backed up with its own tools, for example pg_dump"),
+        ("restore", "is restored with its own tools, for example pg_restore"),
     ] {
         let said = failed(&run(folder.path(), &[command, path(&file)], &[("ROADMAP_DATABASE_URL", url)]));
         let expected = format!(
-            "error: the database postgres://ann@db.example.com:5432/roadmap {says}, and the storage ./blobs beside it: \
-             the database is copied first, the files then"
+            "error: the database postgres://ann@db.example.com:5432/roadmap {says}, and the storage ./blobs separately: \
+             copy the database first, then the files"
         );
         assert_eq!(said, expected);
     }

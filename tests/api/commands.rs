@@ -495,13 +495,13 @@ fn every_command_documents_its_purpose() {
         (&["lane"], "Add and list the lanes"),
         (&["lane", "add"], "Add a lane"),
         (&["lane", "list"], "List the lanes"),
-        (&["attachments"], "Look after the files that were uploaded"),
-        (&["attachments", "sweep"], "Remove what uploads have left behind"),
-        (&["worker"], "Send mail, apart from the processes that serve"),
-        (&["mail"], "Test the sending of mail"),
-        (&["mail", "test"], "Send one mail and show what is said"),
-        (&["mail", "status"], "Show what waits"),
-        (&["mail", "retry"], "Try again now"),
+        (&["attachments"], "Manage uploaded files"),
+        (&["attachments", "sweep"], "Remove unused files"),
+        (&["worker"], "Send mail in a separate process"),
+        (&["mail"], "Send a test mail, show the status"),
+        (&["mail", "test"], "Send a test mail and show the dialog"),
+        (&["mail", "status"], "Show how much mail is waiting"),
+        (&["mail", "retry"], "Retry failed mail now"),
         (&["openapi"], "Print the OpenAPI document"),
     ] {
         for flag in ["--help", "-h"] {
@@ -732,12 +732,12 @@ fn a_service_without_a_workspace_logs_the_first_steps() {
 #[test]
 fn a_secret_that_can_be_guessed_starts_nothing() {
     let (guessable, random) = ("ab".repeat(20), "0123456789abcdef0123456789abcdef");
-    let how = "put the output of `openssl rand -hex 32` into ROADMAP_SECRET of every process";
+    let how = "run `openssl rand -hex 32` once and set ROADMAP_SECRET of every process to its output";
     let current =
         format!("error: the setting secret cannot be used: it has too few different characters to be random: {how}\n");
     let previous =
         "error: the setting previous_secrets cannot be used: one of them has too few different characters to \
-                    be random: take it out, whoever guesses it can forge references\n"
+                    be random: remove it, because anyone who guesses it can forge references\n"
             .to_owned();
     let kept = format!(
         "error: the secret in ./secret cannot be used: it has too few different characters to be random: {how}\n"

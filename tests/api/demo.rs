@@ -148,8 +148,8 @@ fn the_demo_does_not_share_a_database_with_other_workspaces() {
     create("acme").json();
     assert_eq!(
         refused(),
-        "error: --demo is for a database of its own, and this one has the workspace `acme`: serve without --demo, or \
-         with another --data-dir (another database_url)\n"
+        "error: --demo requires a separate database, but this one has the workspace `acme`: serve without --demo, or \
+         with another --data-dir or database_url\n"
     );
     create("bolt").json();
     let two = refused();

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use crate::app::{App, BASE_HOST, Client, Server, run};
 use crate::database::{Data, ON_POSTGRES, url_for};
 
-const BASE_URL: &str = "https://roadmap.example.com; *.roadmap.example.com must lead here, with a certificate for it";
+const BASE_URL: &str =
+    "https://roadmap.example.com; *.roadmap.example.com must lead to the service, with a certificate";
 
 fn finding(check: &str, result: &str, found: &str, fix: Option<&str>) -> Value {
     json!({ "check": check, "result": result, "found": found, "fix": fix })
@@ -41,14 +42,14 @@ fn run_doctor(folder: &Path, environment: &[(&str, &str)]) -> Vec<Value> {
     let problems = findings.iter().filter(|finding| finding["result"] == "problem").count();
     let says = match problems {
         0 => String::new(),
-        1 => "error: there is a problem\n".to_owned(),
-        many => format!("error: there are {many} problems\n"),
+        1 => "error: 1 problem found\n".to_owned(),
+        many => format!("error: {many} problems found\n"),
     };
     assert_eq!((finished.success, &finished.stderr), (problems == 0, &says), "{findings:?}");
     // A machine with little room is one to run tests on, too.
     if let Some(disk) = findings.iter_mut().find(|finding| finding["check"] == "disk") {
         let found = disk["found"].as_str().expect("text");
-        let megabytes = found.strip_suffix(" MB are free for .").expect("room").parse::<u64>().expect("a number");
+        let megabytes = found.strip_suffix(" MB are free for .").expect("free space").parse::<u64>().expect("a number");
         assert!(megabytes > 200, "{found}");
         *disk = json!("disk");
     }
@@ -80,13 +81,13 @@ fn database_findings(data: &Data) -> Vec<Value> {
         let role = "roadmap_service, which owns nothing and sees one workspace at a time";
         let durable = data.rows("SELECT setting FROM pg_settings WHERE name = 'fsync'") == ["on"];
         let durability = if durable {
-            ok("durability", "the server waits for its disk")
+            ok("durability", "fsync is on")
         } else {
             let found = "fsync is off on the server: a crash of its machine can lose acknowledged writes";
             warning("durability", found, "set fsync = on in postgresql.conf")
         };
         vec![
-            ok("database", &format!("{} answers", shown(data))),
+            ok("database", &format!("{} is reachable", shown(data))),
             ok("schema", "it is up to date"),
             ok("role", role),
             durability,
@@ -96,7 +97,7 @@ fn database_findings(data: &Data) -> Vec<Value> {
         ]
     } else {
         vec![
-            ok("database", &format!("{} is sound and can be written", shown(data))),
+            ok("database", &format!("{} is intact and can be written", shown(data))),
             ok("schema", "it is up to date"),
             ok("usage", "no workspace is above 90 % of a budget"),
             ok("clock", "no row is newer than now"),
@@ -119,11 +120,11 @@ fn settings_findings(data: &Data) -> Value {
     if url_for(data.path()).is_some() {
         warning(
             "settings",
-            "the database is a server, and files are in the folder ./blobs",
-            "with processes on several machines set storage_url to a bucket, or to a folder that they share",
+            "the database is a server, but files are in the folder ./blobs",
+            "if processes run on several machines, set storage_url to a bucket or a shared folder",
         )
     } else {
-        ok("settings", "they can be read and go together")
+        ok("settings", "they are valid and consistent")
     }
 }
 
@@ -138,12 +139,12 @@ fn a_healthy_service_has_no_problems() {
     ];
     let environment = environment.each_ref().map(|(name, value)| (*name, value.as_str()));
     let mut expected = vec![settings_findings(&app.data), ok("base_url", BASE_URL)];
-    expected.extend([ok("proxy", "X-Forwarded-For and X-Forwarded-Host count from 127.0.0.0/8, ::1/128")]);
+    expected.extend([ok("proxy", "X-Forwarded-For and X-Forwarded-Host are trusted from 127.0.0.0/8, ::1/128")]);
     expected.push(ok("secret", "it is set"));
     expected.extend(database_findings(&app.data));
     expected.push(ok("storage", "./blobs can be written, read and deleted from"));
-    expected.push(ok("access", "only its owner can read the data"));
-    expected.push(ok("mail", &format!("smtp://127.0.0.1:{} lets this machine in", sink.port())));
+    expected.push(ok("access", "only the owner has access to the data"));
+    expected.push(ok("mail", &format!("smtp://127.0.0.1:{} accepts connections", sink.port())));
     expected.push(json!("disk"));
     assert_eq!(run_doctor(app.data_dir(), &environment), expected);
     // Nothing was sent, and nothing is left.
@@ -164,27 +165,27 @@ fn people_read_a_line_for_each_and_another_with_its_fix() {
         .output()
         .expect("the binary runs");
     let printed = String::from_utf8(app.stdout).unwrap();
-    let of_disk = |line: &str| line.contains(" disk  ") || line.contains("fix: make room");
+    let of_disk = |line: &str| line.contains(" disk  ") || line.contains("fix: free disk space");
     let lines: Vec<&str> = printed.lines().filter(|line| !of_disk(line)).collect();
     let expected = [
-        "ok       settings   they can be read and go together",
-        "warning  base_url   http://roadmap.example.com is not encrypted: keys can be read on the way, and mail programs do not unsubscribe",
-        "                    fix: set base_url to the https:// URL at which the service is reached",
-        "ok       proxy      no header of a proxy counts",
+        "ok       settings   they are valid and consistent",
+        "warning  base_url   http://roadmap.example.com is not encrypted: keys can be intercepted, and one-click unsubscribe does not work",
+        "                    fix: set base_url to the public https:// URL of the service",
+        "ok       proxy      headers of proxies are ignored",
         "ok       secret     it is set",
-        "ok       database   ./roadmap.db is sound and can be written",
+        "ok       database   ./roadmap.db is intact and can be written",
         "ok       schema     it is up to date",
         "ok       usage      no workspace is above 90 % of a budget",
         "ok       clock      no row is newer than now",
         "problem  storage    ./roadmap.db does not work: the storage ./roadmap.db cannot be opened: \
          Service is temporarily unavailable: File exists (os error 17)",
-        "                    fix: let the service's user own the folder and all in it, and the disk have room",
-        "ok       access     only its owner can read the data",
-        "warning  mail       there is no mail server: mail becomes files in ./mail",
-        "                    fix: set smtp_url and mail_from, unless that is what you want",
+        "                    fix: make the service's user the owner of the folder and its content, and check the free disk space",
+        "ok       access     only the owner has access to the data",
+        "warning  mail       there is no mail server: mail is written to files in ./mail",
+        "                    fix: to send mail, set smtp_url and mail_from",
     ];
     assert_eq!(lines, expected);
-    assert_eq!(String::from_utf8(app.stderr).unwrap(), "error: there is a problem\n");
+    assert_eq!(String::from_utf8(app.stderr).unwrap(), "error: 1 problem found\n");
     assert_eq!(app.status.code(), Some(1));
 }
 
@@ -209,7 +210,7 @@ fn only_settings_are_reported_when_they_cannot_be_read() {
 fn inconsistent_settings_are_reported() {
     let data = embedded();
     let own = "give metrics_listen a port of its own, for example 127.0.0.1:9464";
-    let private = "set metrics_listen to an address of this machine or of a network of your own";
+    let private = "set metrics_listen to a loopback address or to one of a private network";
     let at = |name: &str| format!("set {name} to an address and a port, for example 127.0.0.1:8080");
     let secret = "0123456789abcdef0123456789abcdef";
     for (environment, expected) in [
@@ -223,13 +224,13 @@ fn inconsistent_settings_are_reported() {
         ),
         (
             vec![("ROADMAP_LISTEN", "8080")],
-            problem("settings", "listen is `8080`, which is no address to listen on", &at("listen")),
+            problem("settings", "listen is `8080`, which is not an address to listen on", &at("listen")),
         ),
         (
             vec![("ROADMAP_METRICS_LISTEN", "127.0.0.1")],
             problem(
                 "settings",
-                "metrics_listen is `127.0.0.1`, which is no address to listen on",
+                "metrics_listen is `127.0.0.1`, which is not an address to listen on",
                 &at("metrics_listen"),
             ),
         ),
@@ -239,14 +240,14 @@ fn inconsistent_settings_are_reported() {
         ),
         (
             vec![("ROADMAP_METRICS_LISTEN", "0.0.0.0:9464")],
-            warning("settings", "metrics are served at 0.0.0.0:9464 to whoever reaches it, without a login", private),
+            warning("settings", "metrics are served at 0.0.0.0:9464 without a login, also to other machines", private),
         ),
         (
             vec![("ROADMAP_SECRET", secret), ("ROADMAP_PREVIOUS_SECRETS", secret)],
             warning(
                 "settings",
                 "secret is also one of previous_secrets",
-                "take it out of previous_secrets, which is for those that were replaced",
+                "remove it from previous_secrets, which is for replaced secrets",
             ),
         ),
     ] {
@@ -259,10 +260,10 @@ fn inconsistent_settings_are_reported() {
 #[test]
 fn a_proxy_that_is_not_trusted_or_not_alone_is_reported() {
     let data = embedded();
-    let unknown = "https://roadmap.example.com needs a proxy, and trust_proxy is off: all callers share the limits of its address";
-    let family = "set trust_proxy to the headers that the proxy sets, forwarded or x-forwarded, and proxy_networks to where it is";
-    let networks = "set proxy_networks to the networks of the proxies alone";
-    let place = "set proxy_networks to where the proxy is, or listen on 127.0.0.1";
+    let unknown = "https://roadmap.example.com needs a proxy, but trust_proxy is off: all clients share the rate limits of the proxy's address";
+    let family = "set trust_proxy to the headers that the proxy sets, forwarded or x-forwarded, and proxy_networks to its network";
+    let networks = "set proxy_networks to the networks of the proxies only";
+    let place = "set proxy_networks to the network of the proxy, or listen on 127.0.0.1";
     let elsewhere = ("ROADMAP_LISTEN", "0.0.0.0:8080");
     let trusted = ("ROADMAP_TRUST_PROXY", "x-forwarded");
     for (environment, expected) in [
@@ -270,21 +271,21 @@ fn a_proxy_that_is_not_trusted_or_not_alone_is_reported() {
         (vec![("ROADMAP_TRUST_PROXY", "off"), elsewhere], warning("proxy", unknown, family)),
         (
             vec![trusted, ("ROADMAP_PROXY_NETWORKS", "10.0.0.0/8, ::/0")],
-            warning("proxy", "proxy_networks has ::/0: everybody may report any host and any address", networks),
+            warning("proxy", "proxy_networks has ::/0: every client can forge its host and address", networks),
         ),
         (
             vec![trusted, elsewhere],
             warning(
                 "proxy",
-                "the service listens at 0.0.0.0:8080, and only headers of a proxy on this machine count",
+                "the service listens on 0.0.0.0:8080, but only proxies on this machine are trusted",
                 place,
             ),
         ),
         (
             vec![trusted, elsewhere, ("ROADMAP_PROXY_NETWORKS", "10.0.0.7")],
-            ok("proxy", "X-Forwarded-For and X-Forwarded-Host count from 10.0.0.7/32"),
+            ok("proxy", "X-Forwarded-For and X-Forwarded-Host are trusted from 10.0.0.7/32"),
         ),
-        (vec![("ROADMAP_TRUST_PROXY", "forwarded")], ok("proxy", "Forwarded counts from 127.0.0.0/8, ::1/128")),
+        (vec![("ROADMAP_TRUST_PROXY", "forwarded")], ok("proxy", "Forwarded is trusted from 127.0.0.0/8, ::1/128")),
     ] {
         assert_eq!(finding_of("proxy", &run_doctor(data.path(), &environment)), expected);
     }
@@ -293,7 +294,7 @@ fn a_proxy_that_is_not_trusted_or_not_alone_is_reported() {
 #[test]
 fn a_base_url_that_others_cannot_use_is_reported() {
     let data = embedded();
-    let fix = "set base_url to the https:// URL at which the service is reached";
+    let fix = "set base_url to the public https:// URL of the service";
     let base_url = |url: &str, environment: &[(&str, &str)]| {
         let mut command = vec!["--data-dir", ".", "doctor", "--json"];
         if !url.is_empty() {
@@ -307,15 +308,15 @@ fn a_base_url_that_others_cannot_use_is_reported() {
             .expect("the binary runs");
         finding_of("base_url", &serde_json::from_slice::<Vec<Value>>(&output.stdout).unwrap())
     };
-    let unset = "it is not set: all URLs in answers and mails lead to this machine";
+    let unset = "it is not set: all URLs in responses and mails point to this machine";
     assert_eq!(base_url("", &[]), warning("base_url", unset, fix));
-    let local = "http://localhost:8080 is this machine: nobody else can open the URLs in answers";
+    let local = "http://localhost:8080 is this machine: other machines cannot open the URLs in responses";
     assert_eq!(base_url("http://localhost:8080", &[]), warning("base_url", local, fix));
     let smtp = [("ROADMAP_SMTP_URL", "smtp://127.0.0.1:1"), ("ROADMAP_MAIL_FROM", "a@acme.example")];
     let mailed = "http://localhost is this machine, and mail with links to it is sent to customers";
     assert_eq!(base_url("http://localhost", &smtp), problem("base_url", mailed, fix));
     assert_eq!(base_url("https://roadmap.example.com", &[]), ok("base_url", BASE_URL));
-    let one = "https://roadmap.example.com, which is also acme; acme.roadmap.example.com must lead here, too, with a certificate";
+    let one = "https://roadmap.example.com, which also serves acme; acme.roadmap.example.com must lead to the service too, with a certificate";
     let default = [("ROADMAP_DEFAULT_WORKSPACE", "acme")];
     assert_eq!(base_url("https://roadmap.example.com", &default), ok("base_url", one));
 }
@@ -324,12 +325,12 @@ fn a_base_url_that_others_cannot_use_is_reported() {
 fn an_invalid_secret_is_reported() {
     use std::os::unix::fs::PermissionsExt;
     let data = embedded();
-    let how = "put the output of `openssl rand -hex 32` into ROADMAP_SECRET of every process";
+    let how = "run `openssl rand -hex 32` once and set ROADMAP_SECRET of every process to its output";
     let secret = |value: &str| finding_of("secret", &run_doctor(data.path(), &[("ROADMAP_SECRET", value)]));
     let few = "it has too few different characters to be random";
     assert_eq!(secret(&"ab".repeat(20)), problem("secret", few, how));
     assert_eq!(secret("0123456789abcdef0123456789abcdef"), ok("secret", "it is set"));
-    assert_eq!(secret(""), ok("secret", "it is made at the first start"));
+    assert_eq!(secret(""), ok("secret", "it is generated at the first start"));
     let file = data.path().join("secret");
     let write = |content: &str, mode: u32| {
         std::fs::write(&file, content).unwrap();
@@ -338,21 +339,21 @@ fn an_invalid_secret_is_reported() {
     write("0123456789abcdef0123456789abcdef\n", 0o600);
     assert_eq!(secret(""), ok("secret", "it is in ./secret"));
     write("0123456789abcdef0123456789abcdef\n", 0o640);
-    let chmod = "chmod 600 ./secret, and change the secret if somebody may have read it";
-    assert_eq!(secret(""), problem("secret", "others than its owner can read ./secret", chmod));
+    let chmod = "chmod 600 ./secret, and replace the secret if it may have been read";
+    assert_eq!(secret(""), problem("secret", "users other than the owner have access to ./secret", chmod));
     write(&"a".repeat(40), 0o600);
     assert_eq!(secret(""), problem("secret", few, how));
     let good = "0123456789abcdef0123456789abcdef";
     let replaced = [("ROADMAP_SECRET", good), ("ROADMAP_PREVIOUS_SECRETS", &*"ab".repeat(20))];
     let one = "one of previous_secrets has too few different characters to be random";
-    let out = "take it out, whoever guesses it can forge references";
+    let out = "remove it, because anyone who guesses it can forge references";
     assert_eq!(finding_of("secret", &run_doctor(data.path(), &replaced)), problem("secret", one, out));
     write("short", 0o600);
-    let lost = "put it back from a backup; if it is lost, delete the file";
+    let lost = "restore it from a backup; without a backup, delete the file";
     let short = "the content of ./secret is not a secret of at least 32 characters";
     assert_eq!(secret(""), problem("secret", short, lost));
     let server = [("ROADMAP_SECRET", ""), ("ROADMAP_DATABASE_URL", "postgres://ann:s3cret@127.0.0.1:1/roadmap")];
-    let unset = "it is not set, and all processes on a database server must sign alike";
+    let unset = "it is not set, but all processes on a database server must share one";
     assert_eq!(finding_of("secret", &run_doctor(data.path(), &server)), problem("secret", unset, how));
 }
 
@@ -364,7 +365,7 @@ fn data_that_others_can_read_is_reported() {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
     let access = |environment: &[(&str, &str)]| finding_of("access", &run_doctor(data.path(), environment));
-    let private = ok("access", "only its owner can read the data");
+    let private = ok("access", "only the owner has access to the data");
     assert_eq!(access(&[]), private);
     // A closed folder hides what is in it.
     let (database, blobs) = (data.path().join("roadmap.db"), data.path().join("blobs"));
@@ -373,20 +374,20 @@ fn data_that_others_can_read_is_reported() {
     set(&blobs, 0o755);
     assert_eq!(access(&[]), private);
     set(data.path(), 0o750);
-    let open = "others than its owner may enter or read: . (mode 750), ./roadmap.db (mode 644), ./blobs (mode 755)";
-    let fix = "take the rights of others away: chmod go= . ./roadmap.db ./blobs";
+    let open = "users other than the owner have access: . (mode 750), ./roadmap.db (mode 644), ./blobs (mode 755)";
+    let fix = "remove the permissions of group and others: chmod go= . ./roadmap.db ./blobs";
     assert_eq!(access(&[]), warning("access", open, fix));
     set(&blobs, 0o700);
     set(&database, 0o600);
-    let open = "others than its owner may enter or read: . (mode 750)";
-    assert_eq!(access(&[]), warning("access", open, "take the rights of others away: chmod go= ."));
+    let open = "users other than the owner have access: . (mode 750)";
+    assert_eq!(access(&[]), warning("access", open, "remove the permissions of group and others: chmod go= ."));
     set(data.path(), 0o700);
     // What is elsewhere counts for itself.
     let elsewhere = tempfile::tempdir().unwrap();
     set(elsewhere.path(), 0o711);
     let storage = format!("file://{}", elsewhere.path().display());
-    let open = format!("others than its owner may enter or read: {} (mode 711)", elsewhere.path().display());
-    let fix = format!("take the rights of others away: chmod go= {}", elsewhere.path().display());
+    let open = format!("users other than the owner have access: {} (mode 711)", elsewhere.path().display());
+    let fix = format!("remove the permissions of group and others: chmod go= {}", elsewhere.path().display());
     assert_eq!(access(&[("ROADMAP_STORAGE_URL", &storage)]), warning("access", &open, &fix));
 }
 
@@ -401,8 +402,8 @@ fn a_file_that_is_no_good_database_is_reported() {
             })
             .collect::<Vec<Value>>()
     };
-    let restore = "`roadmap restore` puts a backup in its place; the message may tell more";
-    let migrate = "run `roadmap migrate`; every start of the service does so, too";
+    let restore = "if the message does not help, restore a backup with `roadmap restore`";
+    let migrate = "run `roadmap migrate`, or start the service, which also runs migrations";
     let empty = Data::file();
     let none = "there is no database ./roadmap.db yet";
     let create = "create a workspace, or check data_dir and database_url";
@@ -410,20 +411,20 @@ fn a_file_that_is_no_good_database_is_reported() {
     assert!(!empty.path().join("roadmap.db").exists());
 
     data.execute("DELETE FROM __diesel_schema_migrations WHERE version IN ('20261121000500', '20261121000650')");
-    let sound = ok("database", "./roadmap.db is sound and can be written");
-    let behind = warning("schema", "2 migrations are still to be run", migrate);
+    let sound = ok("database", "./roadmap.db is intact and can be written");
+    let behind = warning("schema", "2 migrations are pending", migrate);
     assert_eq!(findings(&data), [sound.clone(), behind]);
 
     let data = embedded();
     data.execute("UPDATE workspaces SET created_at = 4102444800000");
     let clock = finding_of("clock", &findings(&data));
-    let begins = "the newest row is of 2100-01-01T00:00:00.000Z, and it is 20";
+    let begins = "the newest row is from 2100-01-01T00:00:00.000Z, but the time is 20";
     assert!(clock["found"].as_str().unwrap().starts_with(begins) && clock["result"] == "warning", "{clock}");
     data.execute("UPDATE workspaces SET created_at = 0");
 
     let default = [("ROADMAP_DEFAULT_WORKSPACE", "nobody")];
-    let unknown = "default_workspace is nobody, and there is no such workspace";
-    let list = "`roadmap workspace list` shows those there are";
+    let unknown = "default_workspace is nobody, but there is no such workspace";
+    let list = "set default_workspace to one of `roadmap workspace list`";
     assert_eq!(finding_of("workspace", &run_doctor(data.path(), &default)), problem("workspace", unknown, list));
     let default = [("ROADMAP_DEFAULT_WORKSPACE", "acme")];
     assert_eq!(
@@ -451,7 +452,8 @@ fn a_file_that_cannot_be_written_is_reported() {
     let data = embedded();
     let connection = diesel_connection(data.path());
     let found = "./roadmap.db cannot be written: Service is temporarily unavailable: database is locked";
-    let fix = "let the service's user own the file and its folder, and end what holds a lock in it";
+    let fix =
+        "make the service's user the owner of the file and its folder, and stop other programs that lock the file";
     let findings = run_doctor(data.path(), &[("ROADMAP_WRITE_WAIT", "10ms")]);
     assert_eq!(finding_of("database", &findings), problem("database", found, fix));
     drop(connection);
@@ -472,7 +474,7 @@ fn a_storage_that_does_not_work_is_reported() {
     let data = embedded();
     let folder = data.path().join("blobs");
     let storage = |environment: &[(&str, &str)]| finding_of("storage", &run_doctor(data.path(), environment));
-    assert_eq!(storage(&[]), ok("storage", "the folder ./blobs is made at the first start"));
+    assert_eq!(storage(&[]), ok("storage", "the folder ./blobs is created at the first start"));
     std::fs::create_dir(&folder).unwrap();
     assert_eq!(storage(&[]), ok("storage", "./blobs can be written, read and deleted from"));
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
@@ -491,7 +493,8 @@ fn a_storage_that_does_not_work_is_reported() {
     assert_eq!(away["result"], "problem");
     assert!(away["found"].as_str().unwrap().starts_with("s3://bucket/prefix does not work: "), "{away}");
     assert!(!away.to_string().contains("s3cret"), "{away}");
-    let fix = "check storage_url and the AWS_… variables; the keys may get, put, delete and list below the prefix";
+    let fix =
+        "check storage_url and the AWS_… variables; the keys must allow get, put, delete and list below the prefix";
     assert_eq!(away["fix"], fix);
 }
 
@@ -500,7 +503,7 @@ fn a_mail_server_that_rejects_the_login_is_reported() {
     let data = embedded();
     let from = ("ROADMAP_MAIL_FROM", "a@acme.example");
     let mail = |url: &str| finding_of("mail", &run_doctor(data.path(), &[("ROADMAP_SMTP_URL", url), from]));
-    let fix = "check smtp_url; `roadmap mail test` shows what is said to the server";
+    let fix = "check smtp_url; `roadmap mail test` shows the dialog with the server";
     let away = "smtp://127.0.0.1:1 does not work: at connecting: Connection refused (os error 111)";
     assert_eq!(mail("smtp://127.0.0.1:1"), problem("mail", away, fix));
     let login = Some(("ann".to_owned(), "right".to_owned()));
@@ -510,7 +513,7 @@ fn a_mail_server_that_rejects_the_login_is_reported() {
     let found = refused["found"].as_str().unwrap();
     let begins = format!("smtp://ann@127.0.0.1:{} does not work: at AUTH: permanent error (535)", sink.port());
     assert!(refused["result"] == "problem" && found.starts_with(&begins) && !found.contains("wr0ng"), "{refused}");
-    let open = format!("smtp://ann@127.0.0.1:{} is given the password without encryption", sink.port());
+    let open = format!("smtp://ann@127.0.0.1:{} receives the password unencrypted", sink.port());
     let secure = "use smtps://, or ?tls=required, unless the server is on this machine";
     assert_eq!(with("right"), warning("mail", &open, secure));
     let encrypted = mail(&format!("smtp://127.0.0.1:{}?tls=required", sink.port()));
@@ -540,10 +543,11 @@ fn a_misconfigured_database_server_is_reported() {
         return;
     }
     let all = |environment: &[(&str, &str)]| run_doctor(app.data_dir(), environment);
-    let set_up = "docs/operations.md (PostgreSQL) tells how to set up the role; `roadmap migrate` gives it its rights";
+    let set_up =
+        "docs/operations.md (PostgreSQL) describes how to set up the role; `roadmap migrate` grants its privileges";
     let off = warning(
         "role",
-        "roadmap_service, and the database does not keep workspaces apart",
+        "roadmap_service, but row-level security is off: the database does not isolate workspaces",
         "set row_security to true in every process",
     );
     assert_eq!(finding_of("role", &all(&[("ROADMAP_ROW_SECURITY", "false")])), off);
@@ -557,8 +561,8 @@ fn a_misconfigured_database_server_is_reported() {
     // It has changed nothing.
     assert_eq!(finding_of("role", &all(&[])), problem("role", open, set_up));
     app.data.execute("DELETE FROM __diesel_schema_migrations WHERE version IN ('20261121000500', '20261121000650')");
-    let migrate = "run `roadmap migrate`; every start of the service does so, too";
-    assert_eq!(finding_of("schema", &all(&[])), warning("schema", "2 migrations are still to be run", migrate));
+    let migrate = "run `roadmap migrate`, or start the service, which also runs migrations";
+    assert_eq!(finding_of("schema", &all(&[])), warning("schema", "2 migrations are pending", migrate));
 }
 
 /// As [`run_doctor`], of a command that may not end at all.
@@ -596,8 +600,8 @@ fn a_migration_that_is_under_way_is_not_waited_for() {
     let holder = Connection::open(&database.url);
     holder.execute(MIGRATING);
     let all = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/postgres")).unwrap().count();
-    let migrate = "run `roadmap migrate`; every start of the service does so, too";
-    let behind = warning("schema", &format!("{all} migrations are still to be run"), migrate);
+    let migrate = "run `roadmap migrate`, or start the service, which also runs migrations";
+    let behind = warning("schema", &format!("{all} migrations are pending"), migrate);
     assert_eq!(finding_of("schema", &run_doctor_in_time(data.path(), &environment)), behind);
     drop(holder);
     assert!(run(data.path(), &["migrate"], &environment).success);
@@ -619,7 +623,7 @@ fn a_locked_schema_is_reported_and_not_waited_for() {
     let locked = problem(
         "schema",
         "Service is temporarily unavailable: canceling statement due to lock timeout",
-        "run `roadmap migrate`; every start of the service does so, too",
+        "run `roadmap migrate`, or start the service, which also runs migrations",
     );
     assert_eq!(finding_of("schema", &run_doctor_in_time(data.path(), &environment)), locked);
 }
@@ -640,7 +644,7 @@ fn a_silent_database_server_is_reported_and_not_waited_for() {
         "postgres://ann@127.0.0.1:{port}/roadmap cannot be reached: Service is temporarily unavailable: \
          the database server did not respond within 1.3s"
     );
-    let fix = "check database_url, and whether the server runs and lets this machine and login in";
+    let fix = "check database_url, and that the server runs and accepts this login from this machine";
     assert_eq!(
         finding_of("database", &run_doctor_in_time(data.path(), &environment)),
         problem("database", &found, fix)
@@ -667,7 +671,7 @@ fn a_mail_server_that_does_not_say_goodbye_is_not_waited_for() {
         ("ROADMAP_MAIL_FROM", "a@acme.example"),
         ("ROADMAP_MAIL_TIMEOUT", "200ms"),
     ];
-    let lets_in = ok("mail", &format!("smtp://127.0.0.1:{port} lets this machine in"));
+    let lets_in = ok("mail", &format!("smtp://127.0.0.1:{port} accepts connections"));
     assert_eq!(finding_of("mail", &run_doctor_in_time(data.path(), &environment)), lets_in);
     assert_eq!(server.join().unwrap(), ["QUIT"]);
 }
@@ -718,7 +722,7 @@ fn a_login_with_no_privileges_is_enough_and_one_with_more_is_reported() {
     let tenant = Tenant::new("doctor");
     let (login, role) = (&tenant.login, &tenant.role);
     let environment = tenant.environment();
-    let administrator = |sql: &str| format!("let an administrator of the server do this: {sql}");
+    let administrator = |sql: &str| format!("ask an administrator of the server: {sql}");
 
     // Nobody has made the role.
     let create = format!("CREATE ROLE {role} NOLOGIN; GRANT {role} TO {login};");
@@ -749,7 +753,7 @@ fn a_login_with_no_privileges_is_enough_and_one_with_more_is_reported() {
     assert_eq!(finding_of("role", &findings), ok("role", &owns_nothing));
     assert_eq!(
         finding_of("privileges", &findings),
-        ok("privileges", "the login and the role may do no more than they need to")
+        ok("privileges", "the login and the role have no excess privileges")
     );
     let serve = || {
         let environment: Vec<(String, String)> =

@@ -436,7 +436,7 @@ fn a_test_mail_shows_the_conversation_and_the_real_error() {
         "> EHLO",
         "< 235 2.7.0 Welcome",
         "> RCPT TO:<ops@acme.example>",
-        "The server has taken a mail to ops@acme.example.",
+        "The server has accepted the mail to ops@acme.example.",
     ] {
         assert!(good.stdout.contains(line), "{line} in {}", good.stdout);
     }
@@ -448,7 +448,7 @@ fn a_test_mail_shows_the_conversation_and_the_real_error() {
     let nobody = app.roadmap_with_environment(&["mail", "test", "--to", "nobody"], &[]);
     assert!(nobody.stderr.contains("--to is not a valid e-mail address"), "{}", nobody.stderr);
     eventually("it has arrived", || sink.count() == 1);
-    assert_eq!(header(&sink.received()[0].data, "Subject"), "A test of outgoing mail");
+    assert_eq!(header(&sink.received()[0].data, "Subject"), "Test of outgoing mail");
 }
 
 const NO_WORKER: (&str, &str) = ("ROADMAP_MAIL_WORKER", "false");

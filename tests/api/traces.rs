@@ -150,7 +150,7 @@ fn an_unreachable_collector_holds_nothing_up() {
         assert_eq!(app.acme.get_tracks().status, 200);
     }
     let log = || std::fs::read_to_string(app.data_dir().join("server.log")).expect("a log");
-    crate::app::eventually("it is told", || log().contains("traces could not be sent"));
+    crate::app::eventually("it is told", || log().contains("failed to send traces"));
     assert_eq!(app.acme.get_tracks().status, 200);
     app.has_logged_no_failure();
 }

@@ -1,4 +1,4 @@
-//! What a mail shows of a comment: made once for all its mails.
+//! The part of a comment that its mails show, rendered once for all of them.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::CommentId;
 
-/// Most bytes of a comment in each part of a mail.
+/// Maximum bytes of a comment in each part of a mail.
 pub(crate) const MAX_SHOWN_BYTES: usize = 20 * 1024;
 
-/// How many comments' parts are kept. Those of one comment are sent together mostly.
+/// How many rendered comments the cache keeps. The mails of one comment are mostly sent together.
 const CACHE_CAPACITY: usize = 64;
 
 /// Tags after which a line of text ends.
@@ -19,21 +19,21 @@ const LINE_ENDS: [&str; 9] = ["br", "/p", "/li", "/h1", "/h2", "/h3", "/h4", "/b
 const CHARACTER_REFERENCES: [(&str, &str); 5] =
     [("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"), ("&nbsp;", "\u{a0}"), ("&quot;", "\"")];
 
-/// What a mail shows of a comment.
+/// A comment as its mails show it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CommentParts {
-    /// Without markup.
+    /// The text without markup, possibly truncated.
     pub(crate) text: String,
-    /// Whether the comment has more text than that.
+    /// Whether `text` is truncated.
     pub(crate) is_text_cut: bool,
-    /// With markup; of a comment that is too long, the beginning of its text.
+    /// The HTML; for a comment that is too long, the beginning of its text, escaped.
     pub(crate) html: String,
-    /// Whether that is not the whole comment with its markup.
+    /// Whether `html` is not the complete comment with its markup.
     pub(crate) is_html_cut: bool,
 }
 
 impl CommentParts {
-    /// Makes the parts of a comment, at a cost that grows with its length and no faster.
+    /// Renders the parts of a comment in time linear in its length.
     pub(crate) fn render(comment: &CleanHtml) -> Self {
         let (text, is_text_cut) = extract_text(comment.as_str(), MAX_SHOWN_BYTES);
         let is_html_cut = comment.as_str().len() > MAX_SHOWN_BYTES;
@@ -42,8 +42,8 @@ impl CommentParts {
     }
 }
 
-/// The first `limit` bytes of the text of cleaned HTML, and whether there is more. What is cleaned has no `<` and no `&` besides
-/// those of tags and references, so that no parser is needed: reading it once is enough.
+/// Returns the first `limit` bytes of the text of cleaned HTML, and whether there is more. In cleaned HTML every `<` begins
+/// a tag and every `&` a character reference, so that a single scan without a parser is enough.
 pub(crate) fn extract_text(comment: &str, limit: usize) -> (String, bool) {
     let mut text = String::new();
     let mut rest = comment;
@@ -77,7 +77,7 @@ pub(crate) fn extract_text(comment: &str, limit: usize) -> (String, bool) {
     (text, is_cut)
 }
 
-/// The name of the tag that `html` begins with, and what is behind the tag. A `>` in a value ends no tag.
+/// Splits `html` into the name of its first tag and the rest after that tag. A `>` in a quoted value does not end a tag.
 fn split_tag(html: &str) -> (&str, &str) {
     let mut is_quoted = false;
     let end = html.bytes().position(|byte| {
@@ -89,7 +89,7 @@ fn split_tag(html: &str) -> (&str, &str) {
     (name.split(' ').next().unwrap_or(name), behind)
 }
 
-/// Text as HTML, as much of it as `limit` bytes can hold.
+/// Escapes text as HTML and truncates the result to `limit` bytes.
 fn escaped(text: &str, limit: usize) -> String {
     let mut html = String::new();
     let mut buffer = [0; 4];
@@ -110,13 +110,13 @@ fn escaped(text: &str, limit: usize) -> String {
     html
 }
 
-/// The parts of a comment, perhaps not made yet.
+/// A cache entry, which is filled on first use.
 type Slot = Arc<OnceLock<CommentParts>>;
 
-/// How parts are made.
+/// The function that renders a comment.
 type Render = dyn Fn(&CleanHtml) -> CommentParts + Send + Sync;
 
-/// The parts of the comments that were shown last. A comment never changes, so that its id is enough.
+/// A cache of recently rendered comments, by their ids. Comments never change.
 pub(crate) struct CommentCache {
     slots: Mutex<VecDeque<(CommentId, Slot)>>,
     render: Box<Render>,
@@ -127,14 +127,14 @@ impl CommentCache {
         Self { slots: Mutex::default(), render: Box::new(render) }
     }
 
-    /// Calls `show` with the parts of a comment, which are made when they are not there. Blocks while another thread makes
-    /// them.
+    /// Calls `show` with the parts of a comment, rendering them if they are not cached. Blocks while another thread renders
+    /// the same comment.
     pub(crate) fn with_parts<T>(&self, id: CommentId, comment: &CleanHtml, show: impl FnOnce(&CommentParts) -> T) -> T {
         show(self.slot(id).get_or_init(|| (self.render)(comment)))
     }
 
     fn slot(&self, id: CommentId) -> Slot {
-        // Nothing panics while it holds the list.
+        // No code panics while it holds this lock.
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, slot)) = slots.iter().find(|(kept, _)| *kept == id) {
             return slot.clone();
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_is_what_the_html_parser_reads() {
+    fn the_text_equals_that_of_the_html_parser() {
         for raw in [
             "plain\n\ntext",
             "<p>1 &lt; 2 &amp;amp; 3</p><p>next<br>line</p>",
@@ -173,7 +173,7 @@ mod tests {
             let comment = clean(raw);
             assert_eq!(extract_text(comment.as_str(), MAX_SHOWN_BYTES), (comment.to_text(), false), "{raw}");
         }
-        // What no cleaning has left behind is no reason to panic.
+        // HTML that was not cleaned must not panic either.
         for stored in ["<", "<p", "a < b", "&", "&unknown;", "<a href=\">", "<>"] {
             let _ = extract_text(stored, MAX_SHOWN_BYTES);
         }
@@ -192,13 +192,13 @@ mod tests {
 
     #[test]
     fn the_html_of_a_long_comment_shows_its_text() {
-        // Its markup is what makes it long.
+        // Only the markup exceeds the limit.
         let marked = clean(&"<b>a</b><i>b</i>\n".repeat(2_000));
         let parts = CommentParts::render(&marked);
         assert_eq!(parts.text, "ab\n".repeat(2_000).trim_end());
         assert_eq!(parts.html, "ab<br>\n".repeat(2_000).trim_end_matches("<br>\n"));
         assert_eq!((parts.is_text_cut, parts.is_html_cut), (false, true));
-        // Escaping makes it longer: it ends before a piece that does not fit.
+        // Escaping lengthens the text. It is cut between escaped characters.
         let parts = CommentParts::render(&clean(&"<&>\" text ".repeat(10_000)));
         assert!(
             parts.html.len() <= MAX_SHOWN_BYTES && parts.html.starts_with("&lt;&amp;&gt;&quot; text"),
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(rendered.load(Ordering::SeqCst), CACHE_CAPACITY);
         show(CACHE_CAPACITY);
         assert_eq!(cache.slots.lock().unwrap().len(), CACHE_CAPACITY);
-        // The oldest made room for it.
+        // The oldest entry was evicted.
         show(0);
         assert_eq!(rendered.load(Ordering::SeqCst), CACHE_CAPACITY + 2);
     }

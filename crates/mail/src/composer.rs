@@ -1,4 +1,4 @@
-//! Writes mails beside the runtime that sends them.
+//! Builds mails on blocking threads, outside of the async runtime.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use tokio::sync::Semaphore;
 use crate::comment::{CommentCache, CommentParts};
 use crate::message;
 
-/// How many mails are written at a time: as many threads, of those that may block.
+/// How many mails are built at the same time. Each one occupies a blocking thread.
 const MAX_CONCURRENT_COMPOSITIONS: usize = 2;
 
-/// Whom mail is from.
+/// The sender of mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sender {
-    /// The address. A name beside it is shown as it is.
+    /// The address, with an optional display name that is used unchanged.
     pub(crate) mailbox: Mailbox,
-    /// Without such a name, mail is from the product `via` this service.
+    /// The service's name. Without a display name, the sender is shown as `<product> via <service name>`.
     pub(crate) service_name: String,
 }
 
-/// Writes mails. Clones share what they remember.
+/// Builds mails. Clones share the cache of comments.
 #[derive(Clone)]
 pub(crate) struct Composer(Arc<Shared>);
 
@@ -41,12 +41,12 @@ impl Composer {
         Self(Arc::new(Shared { sender, comments, writers: Semaphore::new(MAX_CONCURRENT_COMPOSITIONS) }))
     }
 
-    /// Whom mail is from.
+    /// The sender of all mail.
     pub(crate) fn sender(&self) -> &Sender {
         &self.0.sender
     }
 
-    /// Writes the mail that tells of a comment.
+    /// Builds the notification of one comment.
     pub(crate) async fn notification(&self, notification: &Notification) -> Result<Message, SendError> {
         let notification = notification.clone();
         self.compose(move |shared| {
@@ -57,7 +57,7 @@ impl Composer {
         .await
     }
 
-    /// Writes the mail that tells of several comments.
+    /// Builds the digest of several comments.
     pub(crate) async fn digest(&self, digest: &DigestNotification) -> Result<Message, SendError> {
         let digest = digest.clone();
         self.compose(move |shared| message::digest(&digest, &shared.sender)).await
@@ -74,9 +74,9 @@ impl Composer {
     ) -> Result<Message, SendError> {
         let transient = |reason: String| SendError::Transient { reason };
         let _writer =
-            self.0.writers.acquire().await.map_err(|closed| transient(format!("no mail is written: {closed}")))?;
+            self.0.writers.acquire().await.map_err(|closed| transient(format!("the composer is closed: {closed}")))?;
         let shared = self.0.clone();
         let written = tokio::task::spawn_blocking(move || write(&shared)).await;
-        written.map_err(|panic| transient(format!("the mail could not be written: {panic}")))?
+        written.map_err(|panic| transient(format!("the mail could not be built: {panic}")))?
     }
 }

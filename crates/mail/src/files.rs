@@ -1,4 +1,4 @@
-//! Mail as files, where there is no mail server: `<mail id>.eml`, as mail programs open them.
+//! Mail as files (`<mail id>.eml`), for installations without a mail server.
 
 use std::fs::File;
 use std::io::Write;
@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 use crate::composer::{Composer, Sender};
 use crate::options::{MailSettingError, SERVICE_NAME, sender};
 
-/// Writes mail into a folder. A mail that is sent twice is one file.
+/// Writes mail into a folder. Sending a mail twice leaves one file.
 #[derive(Clone)]
 pub struct FileMailer {
     folder: PathBuf,
@@ -20,10 +20,10 @@ pub struct FileMailer {
 }
 
 impl FileMailer {
-    /// A mailer into a folder, which is made when it is not there.
+    /// Creates a mailer for a folder, which is created if it does not exist.
     ///
     /// # Errors
-    /// The folder cannot be made, or `from` is no sender.
+    /// The folder cannot be created, or `from` is not a valid sender.
     pub fn new(folder: impl Into<PathBuf>, from: &str) -> Result<Self, MailSettingError> {
         let folder = folder.into();
         std::fs::create_dir_all(&folder).map_err(|error| MailSettingError::Folder(folder.clone(), error))?;
@@ -31,7 +31,7 @@ impl FileMailer {
         Ok(Self { folder, composer: Composer::new(sender) })
     }
 
-    /// The same with another name of the service.
+    /// Replaces the name of the service.
     #[must_use]
     pub fn with_service_name(self, service_name: &str) -> Self {
         let mailbox = self.composer.sender().mailbox.clone();
@@ -67,7 +67,7 @@ impl FileMailer {
     }
 }
 
-/// The file appears with all that is in it, and stays.
+/// Writes a file atomically and durably.
 fn write(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
     let mut file = NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// The processor time that this process has used, where the system tells it.
+    /// The processor time that this process has used, on systems with `/proc`.
     fn processor_time() -> Option<std::time::Duration> {
         let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
@@ -113,7 +113,7 @@ mod tests {
         Some(std::time::Duration::from_millis(ticks * 10))
     }
 
-    /// What costs most to read is read once, however many the voters.
+    /// The most expensive comment is rendered once, independently of the number of voters.
     #[tokio::test]
     async fn a_hostile_comment_to_a_thousand_voters_is_rendered_once() {
         const VOTERS: usize = 1_000;
@@ -126,7 +126,7 @@ mod tests {
         });
         let sender = Sender { mailbox: sender("hello@acme.example").unwrap(), service_name: "Acme".to_owned() };
         let mailer = FileMailer { folder: folder.path().to_owned(), composer: Composer::with_cache(sender, comments) };
-        // As deep as it may be stored, or deeper.
+        // At least as deep as a stored comment may be.
         let comment = Arc::new(CleanHtml::from_stored("<ul><li>".repeat(12_500)));
         let before = processor_time();
         let mails = (0..VOTERS as u128).map(|number| {

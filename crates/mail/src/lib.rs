@@ -1,14 +1,14 @@
-//! Outgoing mail: what it looks like, and the two ways that it takes, a mail server or a folder.
+//! Outgoing mail: its content, and its delivery to a mail server or a folder.
 //!
-//! - `message.rs`: a notification as a mail, text and HTML, from compiled-in templates; `comment.rs` is what it shows of a
-//!   comment, made once for all its mails, and `composer.rs` writes them beside the runtime.
-//! - [`SmtpMailer`] (`smtp.rs`): over a few connections to a mail server that are kept open;
-//!   `session.rs` is what is said on them, `transcript.rs` says it aloud to an operator.
-//! - [`FileMailer`] (`files.rs`): a file for each mail, where there is no server.
+//! - `message.rs`: builds a mail (text and HTML) from a notification with compiled-in templates. `comment.rs` renders a
+//!   comment once for all its mails. `composer.rs` builds the mails outside of the async runtime.
+//! - [`SmtpMailer`] (`smtp.rs`): sends over a small pool of connections to a mail server. `session.rs` is the SMTP
+//!   dialog, `transcript.rs` records it for an operator.
+//! - [`FileMailer`] (`files.rs`): writes one file per mail, for installations without a mail server.
 //!
-//! Not here: whom to send what, when to try again and when to give up. That is the domain's.
+//! Not here: recipients, retries and giving up. These belong to the domain.
 //!
-//! Invariant: a mail has one recipient, and nothing that a client wrote becomes a header or a command.
+//! Invariant: a mail has exactly one recipient, and no client text becomes a header or an SMTP command.
 
 mod comment;
 mod composer;

@@ -1,4 +1,4 @@
-//! Mails (RFC 5322): text and HTML, one recipient, and a link to unsubscribe where there is something to unsubscribe from.
+//! Builds mails (RFC 5322) from notifications: text and HTML, one recipient, one-click unsubscribe.
 
 use askama::Template;
 use base64::Engine;
@@ -13,10 +13,10 @@ use roadmap_domain::model::text::truncate;
 use crate::comment::{CommentParts, extract_text};
 use crate::composer::Sender;
 
-/// Most characters of a line that a client wrote, in a header.
+/// Maximum characters of client text in a header.
 const MAX_HEADER_LENGTH: usize = 300;
 
-/// Most characters of a comment in a digest.
+/// Maximum characters of a comment in a digest.
 const MAX_EXCERPT_LENGTH: usize = 500;
 
 /// The subject of test mails.
@@ -90,7 +90,7 @@ macro_rules! plain_header {
             }
 
             fn display(&self) -> HeaderValue {
-                // As it is: a URL that is folded is broken.
+                // Unfolded, because folding breaks a URL.
                 HeaderValue::dangerous_new_pre_encoded(Self::name(), self.0.clone(), self.0.clone())
             }
         }
@@ -98,19 +98,19 @@ macro_rules! plain_header {
 }
 
 plain_header! {
-    /// How to end such mail (RFC 2369 section 3.2).
+    /// The URL to unsubscribe (RFC 2369 section 3.2).
     ListUnsubscribe, "List-Unsubscribe"
 }
 plain_header! {
-    /// That a POST there ends it (RFC 8058 section 3.1).
+    /// Announces one-click unsubscribe by POST (RFC 8058 section 3.1).
     ListUnsubscribePost, "List-Unsubscribe-Post"
 }
 plain_header! {
-    /// That no answer is expected from a machine (RFC 3834 section 5).
+    /// Marks the mail as automatic, so that auto-responders ignore it (RFC 3834 section 5).
     AutoSubmitted, "Auto-Submitted"
 }
 
-/// The mail that tells of a comment.
+/// Builds the notification of one comment.
 pub(crate) fn notification(
     notification: &Notification,
     comment: &CommentParts,
@@ -129,7 +129,7 @@ pub(crate) fn notification(
     finish(message.multipart(MultiPart::alternative_plain_html(text, html)), &head, sender)
 }
 
-/// The mail that tells of several comments.
+/// Builds the digest of several comments.
 pub(crate) fn digest(digest: &DigestNotification, sender: &Sender) -> Result<Message, SendError> {
     let entries: Vec<Entry<'_>> = digest.entries.iter().map(Entry::new).collect();
     let comments = digest.more.saturating_add(entries.len() as u64);
@@ -162,7 +162,7 @@ pub(crate) fn test_mail(mail: &TestMail, sender: &Sender) -> Result<Message, Sen
     finish(start(&head, sender)?.header(auto_submitted()).singlepart(SinglePart::plain(text)), &head, sender)
 }
 
-/// What the headers of a mail are made of.
+/// The variable parts of a mail's headers.
 struct HeaderFields<'a> {
     id: String,
     to: &'a str,
@@ -178,7 +178,7 @@ fn start(head: &HeaderFields<'_>, sender: &Sender) -> Result<MessageBuilder, Sen
     let host = head.url.split('/').nth(2).unwrap_or("localhost");
     let host = host.split(':').next().unwrap_or(host);
     let to: Address = head.to.parse().map_err(|error| SendError::Permanent {
-        reason: format!("the address cannot be written to: {error}"),
+        reason: format!("the address is invalid: {error}"),
         no_such_mailbox: true,
     })?;
     let envelope = Envelope::new(Some(from.email.clone()), vec![to.clone()]).map_err(|error| compose_error(&error))?;
@@ -214,7 +214,7 @@ fn finish(
     Ok(message)
 }
 
-/// The test mail of a conversation with the mail server.
+/// Builds a test mail, by which an operator checks that mail arrives.
 pub(crate) fn test(to: Mailbox, from: &Mailbox) -> Result<Message, SendError> {
     Message::builder()
         .message_id(None)
@@ -228,11 +228,11 @@ pub(crate) fn test(to: Mailbox, from: &Mailbox) -> Result<Message, SendError> {
 }
 
 fn compose_error(error: &dyn std::error::Error) -> SendError {
-    SendError::Permanent { reason: format!("the mail cannot be written: {error}"), no_such_mailbox: false }
+    SendError::Permanent { reason: format!("the mail cannot be built: {error}"), no_such_mailbox: false }
 }
 
-/// What may stand in a header: one line, without characters that do not show or that turn what
-/// follows them.
+/// Sanitizes text for a header: one line of at most [`MAX_HEADER_LENGTH`] characters, without control characters and
+/// characters that change the text direction.
 pub(crate) fn single_line(text: &str) -> String {
     let plain: String = text
         .chars()
@@ -246,7 +246,7 @@ pub(crate) fn single_line(text: &str) -> String {
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Text in encoded words (RFC 2047), folded between them.
+/// Encodes text as encoded words (RFC 2047), folded between them.
 fn encoded_words(text: &str) -> String {
     let mut words: Vec<String> = vec![String::new()];
     for character in text.chars() {
@@ -259,12 +259,12 @@ fn encoded_words(text: &str) -> String {
     encoded.collect::<Vec<_>>().join("\r\n ")
 }
 
-/// Whether text can stand in a header as it is, and is read as it is.
+/// Whether text needs no encoding in a header: printable ASCII that does not look like an encoded word.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) && !text.contains("=?")
 }
 
-/// The subject. Text that only looks like an encoded word is encoded, so that it arrives as it was.
+/// The subject. Text that looks like an encoded word is encoded, so that mail programs show it unchanged.
 fn subject(text: &str) -> HeaderValue {
     let line = single_line(text);
     if is_plain(&line) {
@@ -274,7 +274,7 @@ fn subject(text: &str) -> HeaderValue {
     HeaderValue::dangerous_new_pre_encoded(Subject::name(), line, encoded)
 }
 
-/// The sender with a name: a quoted string (RFC 5322 section 3.2.4), or encoded words (RFC 2047) when it is not in ASCII.
+/// The sender with a display name: a quoted string (RFC 5322 section 3.2.4), or encoded words (RFC 2047) for non-ASCII text.
 fn from_header(sender: &Sender, product_name: &str) -> HeaderValue {
     let name = match &sender.mailbox.name {
         Some(name) => truncated_name(&single_line(name)),
@@ -289,8 +289,8 @@ fn from_header(sender: &Sender, product_name: &str) -> HeaderValue {
     HeaderValue::dangerous_new_pre_encoded(From::name(), value(&name), value(&encoded))
 }
 
-/// Who the mail is from, as people read it. The product's name is a client's: it cannot look like an address, and the service's
-/// own name always stands behind it.
+/// The sender's display name. The product's name is client text: characters of addresses are removed from it, and the
+/// service's name always follows it.
 fn display_name(product_name: &str, service_name: &str) -> String {
     let looks_like_address = |character: char| {
         matches!(
@@ -302,7 +302,7 @@ fn display_name(product_name: &str, service_name: &str) -> String {
     if product.is_empty() { service_name.to_owned() } else { format!("{product} via {service_name}") }
 }
 
-/// The beginning of a line, of at most [`MAX_NAME_BYTES`] bytes.
+/// Truncates a line to [`MAX_NAME_BYTES`] bytes.
 fn truncated_name(line: &str) -> String {
     line.get(..line.floor_char_boundary(MAX_NAME_BYTES)).unwrap_or(line).trim_end().to_owned()
 }
@@ -511,7 +511,7 @@ Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
     }
 
     #[test]
-    fn a_long_comment_is_cut_and_the_rest_is_behind_a_link() {
+    fn a_long_comment_is_cut_and_linked() {
         let sample = sample_notification("Dark mode", &"<p>Soon</p>".repeat(5_000), "ann@example.com");
         let written = formatted_mail(&sample, "hello@acme.example").replace("=\r\n", "").replace("=3D", "=");
         let link = "https://acme.roadmap.example.com:8443/feature_requests/7-dark-mode";
@@ -524,7 +524,7 @@ Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
     }
 
     #[test]
-    fn both_parts_have_the_same_content_and_markup_stays_markup() {
+    fn both_parts_have_the_same_content_and_client_text_is_escaped() {
         let sample = sample_notification("<b>Dark</b> & \"mode\"", "<p>Soon <b>enough</b></p>", "ann@example.com");
         let written = formatted_mail(&sample, "hello@acme.example");
         for part in [
@@ -539,7 +539,7 @@ Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
     }
 
     #[test]
-    fn the_envelope_has_the_recipient_as_it_is() {
+    fn the_envelope_has_the_recipient_unchanged() {
         for to in ["\"a b\"@example.com", "Ann.O'Hara+x@example.com", "jürgen@bücher.example"] {
             let sample = sample_notification("Dark mode", "Soon", to);
             let parts = CommentParts::render(&sample.comment);
@@ -550,7 +550,7 @@ Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
     }
 
     #[test]
-    fn a_line_is_one_line() {
+    fn header_text_is_a_single_line() {
         for (text, expected) in [
             ("a\r\nBcc: b@c.example", "a Bcc: b@c.example"),
             ("a\0b\u{85}c\u{2028}d", "a b c d"),

@@ -1,4 +1,4 @@
-//! How to reach the mail server: `smtp://user:password@host:port` or `smtps://…`.
+//! Options of the mail server, parsed from `smtp://user:password@host:port` or `smtps://…`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,85 +8,85 @@ use percent_encoding::percent_decode_str;
 use thiserror::Error;
 use url::{Host, Url};
 
-/// What cannot be used as a setting for mail. No message shows a password.
+/// An invalid mail setting. No message shows a password.
 #[derive(Debug, Error)]
 pub enum MailSettingError {
-    /// It is no URL of a mail server.
+    /// Not a URL of a mail server.
     #[error("the URL of the mail server is not of the form smtp://user:password@host:port or smtps://…")]
     Url,
-    /// A parameter that there is not, or one with a value that there is not.
+    /// An unknown parameter or an invalid value of a parameter.
     #[error(
-        "the URL of the mail server has the parameter `{0}`, which is none of tls=none|opportunistic|required and ca=FILE"
+        "the URL of the mail server has the parameter `{0}`; allowed are tls=none|opportunistic|required and ca=FILE"
     )]
     Parameter(String),
-    /// It is no sender.
+    /// Not a valid sender.
     #[error("the sender `{0}` is neither an address nor of the form Name <address>")]
     Sender(String),
-    /// The certificates to trust cannot be read.
+    /// The certificates cannot be read.
     #[error("the certificates in {0} cannot be read")]
     Certificates(PathBuf, #[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The folder for mail cannot be made.
-    #[error("the folder {0} cannot be made")]
+    /// The folder for mail cannot be created.
+    #[error("the folder {0} cannot be created")]
     Folder(PathBuf, #[source] std::io::Error),
-    /// The parts do not fit together.
+    /// The client cannot be built from the options.
     #[error("the connection to the mail server cannot be set up")]
     Setup(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Whether what is said to the mail server is encrypted.
+/// Encryption of the connection to the mail server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Security {
-    /// Never.
+    /// No encryption.
     None,
-    /// By STARTTLS (RFC 3207), if the server offers it.
+    /// STARTTLS (RFC 3207), if the server offers it.
     Opportunistic,
-    /// By STARTTLS, or not at all.
+    /// STARTTLS; without it, no mail is sent.
     Required,
-    /// From the first byte (RFC 8314).
+    /// TLS from the first byte (RFC 8314).
     Implicit,
 }
 
-/// The name of the service, unless it is set.
+/// The default name of the service.
 pub(crate) const SERVICE_NAME: &str = "Roadmap";
 
-/// Where the mail server is, and who sends.
+/// The mail server and the sender.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SmtpOptions {
-    /// Its name or address.
+    /// Host name or address of the mail server.
     pub host: String,
-    /// Its port.
+    /// Port of the mail server.
     pub port: u16,
-    /// Whether the connection is encrypted.
+    /// Encryption of the connection.
     pub security: Security,
-    /// User and password, if the server wants them.
+    /// User and password, if the server requires a login.
     pub login: Option<(String, String)>,
     /// A file with certificates to trust besides the system's.
     pub certificates: Option<PathBuf>,
-    /// The sender. Without a name, mail is from the product `via` the service.
+    /// The sender. Without a display name, the sender is shown as `<product> via <service name>`.
     pub from: Mailbox,
     /// The name of the service.
     pub service_name: String,
-    /// How long one mail may take, the connection included.
+    /// Time limit for one mail, including the connection.
     pub timeout: Duration,
 }
 
 impl SmtpOptions {
-    /// Reads a URL and a sender.
+    /// Parses a URL and a sender.
     ///
-    /// `smtp://` is encrypted by STARTTLS, port 587, unless the server is on this machine: then if it
-    /// offers it, port 25. `smtps://` is encrypted from the first byte, port 465. User and password
-    /// are percent-encoded.
+    /// `smtp://` requires STARTTLS and defaults to port 587. For a server on this machine, STARTTLS is optional and the
+    /// default port is 25. `smtps://` uses TLS from the first byte and defaults to port 465. User and password are
+    /// percent-encoded.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The URL or the sender is invalid.
     pub fn parse(url: &str, from: &str) -> Result<Self, MailSettingError> {
         let url = Url::parse(url.trim()).map_err(|_| MailSettingError::Url)?;
-        // Schemes that the URL standard does not know have hosts of no kind: the name is read once more.
+        // The URL standard does not parse hosts of unknown schemes, so the host is parsed below.
         let host = url.host_str().filter(|host| !host.is_empty()).ok_or(MailSettingError::Url)?.to_owned();
         if !matches!(url.path(), "" | "/") || url.fragment().is_some() {
             return Err(MailSettingError::Url);
         }
-        // Behind a `?` that a password has, an `@` follows: its end is no parameter to be shown.
+        // An `@` in the query means that the password contains a `?`. Its end must not be shown as a parameter.
         if url.query().is_some_and(|query| query.contains('@')) {
             return Err(MailSettingError::Url);
         }
@@ -138,7 +138,7 @@ impl SmtpOptions {
         })
     }
 
-    /// Where mail goes, as people may see it.
+    /// The URL of the mail server without the password.
     #[must_use]
     pub fn redacted(&self) -> String {
         let scheme = if self.security == Security::Implicit { "smtps" } else { "smtp" };
@@ -153,7 +153,7 @@ impl std::fmt::Debug for SmtpOptions {
     }
 }
 
-/// A sender: an address, perhaps with a name.
+/// Parses a sender: an address with an optional display name.
 pub(crate) fn sender(raw: &str) -> Result<Mailbox, MailSettingError> {
     raw.trim().parse().map_err(|_| MailSettingError::Sender(raw.to_owned()))
 }
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn option_errors_never_show_a_password() {
-        for (url, says) in [
+        for (url, expected) in [
             ("mail.example.com", "not of the form smtp://"),
             ("http://mail.example.com", "not of the form smtp://"),
             ("smtp://", "not of the form smtp://"),
@@ -216,7 +216,7 @@ mod tests {
             ("smtp://u:%ffsecret@mail.example.com", "not of the form smtp://"),
         ] {
             let message = parse(url).unwrap_err().to_string();
-            assert!(message.contains(says) && !message.contains("secret"), "{url}: {message}");
+            assert!(message.contains(expected) && !message.contains("secret"), "{url}: {message}");
         }
         for from in ["", "Acme", "a@b@c", "Acme <hello>"] {
             let error = SmtpOptions::parse("smtp://localhost", from).unwrap_err();

@@ -1,5 +1,4 @@
-//! What is said on a connection to a mail server (RFC 5321), step by step, because what a refusal
-//! means depends on the step.
+//! The SMTP dialog (RFC 5321) with a mail server, step by step: the meaning of a rejection depends on the step.
 
 use std::fmt::Display;
 
@@ -17,16 +16,16 @@ use tokio::net::TcpStream;
 
 use crate::options::{MailSettingError, Security, SmtpOptions};
 
-/// Most characters of a reason.
+/// Maximum characters of a reason.
 const MAX_REASON_LENGTH: usize = 500;
 
-/// Who listens to a dialog.
+/// A receiver of the lines of a dialog.
 pub(crate) trait TranscriptSink: Send {
-    /// Something was said, or has happened.
+    /// Records a command, a reply or an event.
     fn record(&mut self, line: String);
 }
 
-/// Nobody.
+/// Discards the lines.
 impl TranscriptSink for () {
     fn record(&mut self, _: String) {}
 }
@@ -37,7 +36,7 @@ impl TranscriptSink for Vec<String> {
     }
 }
 
-/// The server, and how it is spoken to.
+/// A mail server with everything that is needed to connect to it.
 #[derive(Clone)]
 pub(crate) struct Server {
     options: SmtpOptions,
@@ -47,7 +46,7 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn new(options: &SmtpOptions) -> Result<Self, MailSettingError> {
-        // Another part of the process may have installed one, and then that one is used.
+        // Fails if another part of the process has installed a provider already, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut tls = TlsParameters::builder(options.host.clone());
         if let Some(file) = &options.certificates {
@@ -56,15 +55,14 @@ impl Server {
             tls = tls.add_root_certificate(Certificate::from_pem(&pem).map_err(|error| failed(error.into()))?);
         }
         if options.security == Security::Opportunistic {
-            // Where no encryption is good enough, encryption with whomever is better (RFC 7435).
+            // Opportunistic security (RFC 7435): unauthenticated encryption is better than none.
             tls = tls.dangerous_accept_invalid_certs(true);
         }
         let tls = tls.build().map_err(|error| MailSettingError::Setup(error.into()))?;
         Ok(Self { options: options.clone(), tls, client_id: ClientId::default() })
     }
 
-    /// A connection that mail can be sent on. Whatever fails here may work later: it has nothing to
-    /// do with any mail.
+    /// Opens a connection that is ready to send mail. All errors are transient, because they do not concern a mail.
     pub(crate) async fn connect(&self, transcript: &mut dyn TranscriptSink) -> Result<AsyncSmtpConnection, SendError> {
         let SmtpOptions { host, port, security, login, .. } = &self.options;
         transcript.record(format!("connecting to {host}:{port}"));
@@ -106,8 +104,8 @@ impl Server {
 }
 
 impl Server {
-    /// The connection below. A mail is written in several pieces: each must go out at once, instead of
-    /// waiting for the server to acknowledge the one before.
+    /// Opens the TCP connection with `TCP_NODELAY`, because a mail is written in several pieces and none should wait for the
+    /// acknowledgement of the previous one.
     async fn connect_tcp(&self) -> Result<TcpStream, SendError> {
         let SmtpOptions { host, port, .. } = &self.options;
         let reached = async {
@@ -121,7 +119,7 @@ impl Server {
     }
 }
 
-/// Hands over a mail and returns the server's answer to it. After an error the connection is in no state to be used again.
+/// Sends a mail. After an error the connection must not be used again.
 pub(crate) async fn send_message(
     connection: &mut AsyncSmtpConnection,
     message: &Message,
@@ -132,14 +130,14 @@ pub(crate) async fn send_message(
     let envelope = message.envelope();
     if !envelope.from().is_none_or(is_ascii) || !envelope.to().iter().all(is_ascii) {
         if !connection.server_info().supports_feature(Extension::SmtpUtfEight) {
-            // Another mail server would reach the mailbox.
-            let reason = "the address is not in ASCII, and the mail server takes no other (SMTPUTF8)".to_owned();
+            // The mailbox may exist: another mail server could deliver to it.
+            let reason = "the address is not ASCII, and the mail server does not support SMTPUTF8".to_owned();
             return Err(SendError::Permanent { reason, no_such_mailbox: false });
         }
         parameters.push(MailParameter::SmtpUtfEight);
     }
     if !bytes.is_ascii() {
-        // Only headers of such addresses are not: bodies are encoded.
+        // Only headers with non-ASCII addresses are not ASCII: bodies are encoded.
         parameters.push(MailParameter::Body(MailBodyParameter::EightBitMime));
     }
     send_command(connection, Mail::new(envelope.from().cloned(), parameters), transcript)
@@ -181,12 +179,12 @@ fn response_text(response: &Response) -> String {
     bounded_line(&format!("{} {text}", response.code()))
 }
 
-/// A failure that has nothing to do with the mail.
+/// An error that does not concern the mail itself.
 fn transient_error(step: &str, error: &Error) -> SendError {
     SendError::Transient { reason: reason(step, error) }
 }
 
-/// A failure at a step that is about this mail: 5xx is for ever.
+/// An error at a step that concerns the mail: 5xx is permanent, unless the operator can fix it.
 fn rejection_error(step: &str, error: &Error) -> SendError {
     let reason = reason(step, error);
     if !error.is_permanent() || requires_operator_action(error.status()) {
@@ -195,20 +193,20 @@ fn rejection_error(step: &str, error: &Error) -> SendError {
     SendError::Permanent { no_such_mailbox: is_no_such_mailbox(error), reason }
 }
 
-/// Codes by which a server wants a login or encryption first (RFC 4954 section 6, RFC 3207 section
-/// 4): the operator can mend that.
+/// Whether the code means that a login or encryption is required (RFC 4954 section 6, RFC 3207 section 4), which the
+/// operator can fix.
 fn requires_operator_action(code: Option<response::Code>) -> bool {
     code.is_some_and(|code| matches!(u16::from(code), 530 | 534 | 535 | 538))
 }
 
-/// Whether the enhanced status code (RFC 3463 section 3.2) says that there is no such mailbox: bad
-/// mailbox, bad destination, bad syntax, moved away, null MX (RFC 7505).
+/// Whether the enhanced status code (RFC 3463 section 3.2) means that the mailbox does not exist: bad mailbox, bad
+/// destination, bad syntax, moved, null MX (RFC 7505).
 fn is_no_such_mailbox(error: &Error) -> bool {
     matches!(enhanced_code(error), Some([5, 1, 1 | 2 | 3 | 6 | 10]))
 }
 
-/// The enhanced status code that the response's text begins with. lettre 0.11 has no typed part for it: its error has the
-/// code alone ([`Error::status`]), and the text is its source. A test below holds it to that.
+/// Parses the enhanced status code at the beginning of the response's text. lettre 0.11 does not parse it: its error has
+/// only the basic code ([`Error::status`]), with the text as its source. A test below verifies this.
 fn enhanced_code(error: &Error) -> Option<[u16; 3]> {
     error.status()?;
     let text = std::error::Error::source(error)?.to_string();
@@ -216,21 +214,21 @@ fn enhanced_code(error: &Error) -> Option<[u16; 3]> {
     parts.try_into().ok()
 }
 
-/// The step, and all causes in the server's words.
+/// The step and the chain of causes, as one line.
 fn reason(step: &str, error: &Error) -> String {
     bounded_line(&format!("at {step}: {}", ErrorChain::new(error)))
 }
 
-/// One line of bounded length.
+/// Makes a single line of at most [`MAX_REASON_LENGTH`] characters.
 fn bounded_line(text: &str) -> String {
     let line: String = text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect();
     line.trim().chars().take(MAX_REASON_LENGTH).collect()
 }
 
-/// Whom a mail of an operator's goes to.
+/// The mailbox for an address that an operator entered.
 pub(crate) fn mailbox(address: &str) -> Result<Mailbox, SendError> {
     address.parse().map(|address| Mailbox::new(None, address)).map_err(|error| SendError::Permanent {
-        reason: format!("the address cannot be written to: {error}"),
+        reason: format!("the address is invalid: {error}"),
         no_such_mailbox: true,
     })
 }
@@ -240,7 +238,7 @@ mod tests {
     use super::*;
     use roadmap_testkit::smtp::{Reply, Sink, Step};
 
-    /// What lettre makes of an answer to RCPT.
+    /// The error that lettre returns for a reply to RCPT.
     async fn error_of(response: &'static str) -> Error {
         let sink = Sink::start();
         sink.script(move |step| match step {
@@ -254,10 +252,10 @@ mod tests {
         connection.command(Rcpt::new(address, Vec::new())).await.unwrap_err()
     }
 
-    /// What the functions above rely on of lettre 0.11 (0.11.23 when this was written): the code of a refusal is typed, and the
-    /// text of the response, its lines joined by spaces, is the error's source, and stands in the error itself as well.
+    /// The functions above rely on this behaviour of lettre 0.11 (0.11.23 when this was written): the error has the code of
+    /// the reply, and its source is the reply's text with the lines joined by spaces. The error's own text contains it too.
     #[tokio::test]
-    async fn lettre_0_11_has_the_text_of_a_refusal_as_its_source() {
+    async fn lettre_0_11_has_the_text_of_a_rejection_as_its_source() {
         for (response, code, text, enhanced) in [
             ("550 5.1.1 No such user", 550, "5.1.1 No such user", Some([5, 1, 1])),
             ("556 5.1.10 Null MX", 556, "5.1.10 Null MX", Some([5, 1, 10])),
@@ -278,7 +276,7 @@ mod tests {
         }
     }
 
-    /// An error that is no refusal has no code, whatever its text.
+    /// An error without a valid reply has no code, even if its text looks like one.
     #[tokio::test]
     async fn an_error_without_a_response_has_no_code() {
         let error = error_of("5.1.1 no code before it").await;

@@ -1,4 +1,4 @@
-//! Mail by a mail server, over a few connections that are kept open.
+//! Sends mail by SMTP over a pool of connections.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ use crate::composer::{Composer, Sender};
 use crate::options::{MailSettingError, SmtpOptions};
 use crate::session::{self, Server};
 
-/// Most connections at a time: a mail that is being sent waits for no other one.
+/// Maximum open connections: one for each mail that may be sent at the same time, so that none waits for another.
 const MAX_CONNECTIONS: usize = MAX_CONCURRENT_SENDS;
 
-/// How long an idle connection is kept. Servers close theirs after some minutes.
+/// How long an idle connection is kept. Servers close idle connections after some minutes.
 const MAX_IDLE: Duration = Duration::from_secs(60);
 
-/// How long one may have been idle without a look at whether it is still there.
+/// Idle time after which a connection is tested before its next use.
 const CHECK_AFTER_IDLE: Duration = Duration::from_secs(5);
 
-/// Sends mail by a mail server. Clones share its connections.
+/// Sends mail by SMTP. Clones share the connections.
 #[derive(Clone)]
 pub struct SmtpMailer {
     pub(crate) server: Server,
@@ -32,10 +32,10 @@ pub struct SmtpMailer {
 }
 
 impl SmtpMailer {
-    /// A mailer for a server. Whether it is there is not looked at.
+    /// Creates a mailer for a server without connecting to it.
     ///
     /// # Errors
-    /// The settings cannot be used.
+    /// The options are invalid.
     pub fn new(options: &SmtpOptions) -> Result<Self, MailSettingError> {
         let server = Server::new(options)?;
         let connections = Pool::builder(Connector(server.clone())).max_size(MAX_CONNECTIONS).build();
@@ -47,7 +47,7 @@ impl SmtpMailer {
     /// Returns the server's answer to the message.
     async fn send_message(&self, message: lettre::Message) -> Result<String, SendError> {
         match tokio::time::timeout(self.timeout, self.send_pooled(&message)).await {
-            Ok(handed_over) => handed_over,
+            Ok(outcome) => outcome,
             Err(_) => Err(SendError::Transient { reason: timeout_reason(self.timeout) }),
         }
     }
@@ -80,16 +80,16 @@ impl Mailer for SmtpMailer {
 }
 
 pub(crate) fn timeout_reason(timeout: Duration) -> String {
-    format!("the mail server did not answer within {timeout:?}")
+    format!("the mail server did not respond within {timeout:?}")
 }
 
-/// Makes connections.
+/// Opens connections for the pool.
 struct Connector(Server);
 
-/// A connection.
+/// A connection of the pool.
 struct PooledConnection {
     connection: AsyncSmtpConnection,
-    /// Whether a mail was begun on it and not finished: then nobody can tell what it says next.
+    /// Whether a mail was begun and not finished. The next reply is then unpredictable, and the connection is discarded.
     is_in_use: bool,
 }
 
@@ -104,10 +104,10 @@ impl Manager for Connector {
     async fn recycle(&self, pooled: &mut PooledConnection, metrics: &Metrics) -> RecycleResult<SendError> {
         let idle = metrics.last_used();
         if pooled.is_in_use || pooled.connection.has_broken() || idle > MAX_IDLE {
-            return Err(RecycleError::message("it is not to be used again"));
+            return Err(RecycleError::message("the connection cannot be reused"));
         }
         if idle > CHECK_AFTER_IDLE && !pooled.connection.test_connected().await {
-            return Err(RecycleError::message("it is closed"));
+            return Err(RecycleError::message("the server has closed the connection"));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! A mail sent aloud: what `roadmap mail test` shows.
+//! Transcripts of SMTP dialogs, for `roadmap mail test` and `roadmap doctor`.
 
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::mail::SendError;
@@ -7,17 +7,17 @@ use crate::message;
 use crate::session::{self, TranscriptSink};
 use crate::smtp::{SmtpMailer, timeout_reason};
 
-/// What was said between here and the mail server. Never a password.
+/// A transcript of the dialog with the mail server. It never contains a password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SmtpTranscript {
-    /// The lines in their order: `>` was said to the server, `<` by it.
+    /// The lines in order: `>` marks commands, `<` replies.
     pub lines: Vec<String>,
-    /// Whether the server has taken the mail; else why not.
+    /// Success, or the reason of the failure.
     pub outcome: Result<(), String>,
 }
 
 impl SmtpMailer {
-    /// Sends a mail over a connection of its own and writes down what is said.
+    /// Sends a test mail over a separate connection and records the dialog.
     pub async fn send_test_mail(&self, to: &EmailAddress) -> SmtpTranscript {
         let mut lines = Vec::new();
         let outcome = match tokio::time::timeout(self.timeout, self.send_with_transcript(to, &mut lines)).await {
@@ -28,13 +28,12 @@ impl SmtpMailer {
         SmtpTranscript { lines, outcome }
     }
 
-    /// Says hello to the server, with encryption and login as for a mail, and takes leave of it. No mail
-    /// is sent.
+    /// Connects to the server, with encryption and login as for a mail, and disconnects. No mail is sent.
     pub async fn check_connection(&self) -> SmtpTranscript {
         let mut lines = Vec::new();
         let outcome = match tokio::time::timeout(self.timeout, self.server.connect(&mut lines)).await {
             Ok(Ok(mut connection)) => {
-                // How the goodbye goes does not matter, nor whether the server has one.
+                // The reply to QUIT does not matter, nor whether there is one.
                 let _ = tokio::time::timeout(self.timeout, connection.quit()).await;
                 Ok(())
             }
@@ -52,7 +51,7 @@ impl SmtpMailer {
         let message = message::test(session::mailbox(to.as_str())?, &self.composer.sender().mailbox)?;
         let mut connection = self.server.connect(transcript).await?;
         session::send_message(&mut connection, &message, transcript).await?;
-        // The mail is taken: how the goodbye goes does not matter.
+        // The server has accepted the mail: the reply to QUIT does not matter.
         let _ = connection.quit().await;
         Ok(())
     }

@@ -1,6 +1,6 @@
-//! Mails whose every part was written by somebody who means harm, read by a parser of other origin.
+//! Fuzzes all client text of a mail with hostile input and reads the mails with an independent parser.
 
-// A test says what it expects by failing.
+// A panic is how a test fails.
 #![expect(clippy::expect_used, clippy::indexing_slicing, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -26,10 +26,10 @@ fn mails() -> u128 {
     rounds(500, 2_500).into()
 }
 
-/// How many write and read at the same time.
+/// How many tasks write and read at the same time.
 const READERS: u64 = 4;
 
-/// Reads all mails of a folder, and writes down what it has understood.
+/// Parses all mails of a folder and prints the result as JSON.
 const READER: &str = r#"
 import email, json, os, sys
 from email import policy
@@ -88,7 +88,7 @@ const PIECES: [&str; 26] = [
     ":",
 ];
 
-/// A small generator (xorshift), so that a failure can be repeated.
+/// A small pseudo-random generator (xorshift), so that failures are reproducible.
 struct Dice(u64);
 
 impl Dice {
@@ -108,12 +108,12 @@ impl Dice {
     }
 }
 
-/// What a header should say of a text, by rules of its own: one line, single spaces, no characters
-/// that turn others around, and not longer than `max`.
-fn shown(text: &str, max: usize) -> String {
-    let turns = |c: &char| !matches!(u32::from(*c), 0x200e | 0x200f | 0x202a..=0x202e | 0x2066..=0x2069);
+/// The expected header text, implemented independently: one line, single spaces, no characters that change the text
+/// direction, at most `max` characters.
+fn expected_header(text: &str, max: usize) -> String {
+    let keeps_direction = |c: &char| !matches!(u32::from(*c), 0x200e | 0x200f | 0x202a..=0x202e | 0x2066..=0x2069);
     let blank = |c: char| if c.is_control() || c == '\u{2028}' || c == '\u{2029}' { ' ' } else { c };
-    let line: String = text.chars().map(blank).filter(turns).take(max).collect();
+    let line: String = text.chars().map(blank).filter(keeps_direction).take(max).collect();
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -162,9 +162,9 @@ async fn assert_no_injected_headers(mut dice: Dice) {
     let mut problems = BTreeMap::<&str, Vec<String>>::new();
     for (name, mail) in &written {
         let found = &read[name];
-        let subject = shown(&format!("[{}] {}", mail.product_name, mail.title), 300);
-        let mut wants = |what: &'static str, is_so: bool| {
-            if !is_so {
+        let subject = expected_header(&format!("[{}] {}", mail.product_name, mail.title), 300);
+        let mut check = |what: &'static str, holds: bool| {
+            if !holds {
                 let example = format!("{subject:?} of {:?}, {:?}: {found}", mail.product_name, mail.title);
                 problems.entry(what).or_default().push(example);
             }
@@ -181,20 +181,20 @@ async fn assert_no_injected_headers(mut dice: Dice) {
             "Subject",
             "To",
         ];
-        wants("these headers and no others", found["names"] == serde_json::json!(names));
-        wants("one recipient", found["to"] == serde_json::json!(["ann@example.com"]));
-        wants("one sender", found["from"] == serde_json::json!(["hello@acme.example"]));
-        // Word joiners keep what looks like an encoded word from being read as one.
-        let told = found["subject"].as_str().unwrap_or_default().replace('\u{2060}', "");
-        wants("the subject", told == subject);
-        wants("the unsubscribe URL", found["unsubscribe"] == format!("<{}>", mail.unsubscribe_url));
-        wants("both parts", found["text"].is_string() && found["html"].is_string());
-        wants("no defects", found["defects"] == serde_json::json!([]));
-        wants("lines that fit", found["longest"].as_u64().is_some_and(|longest| longest <= 998));
-        wants("lines that end in CR LF only", found["stray"] == 0);
-        wants("no NUL", found["nul"] == 0);
+        check("these headers and no others", found["names"] == serde_json::json!(names));
+        check("one recipient", found["to"] == serde_json::json!(["ann@example.com"]));
+        check("one sender", found["from"] == serde_json::json!(["hello@acme.example"]));
+        // Word joiners prevent text that looks like an encoded word from being decoded.
+        let parsed = found["subject"].as_str().unwrap_or_default().replace('\u{2060}', "");
+        check("the subject", parsed == subject);
+        check("the unsubscribe URL", found["unsubscribe"] == format!("<{}>", mail.unsubscribe_url));
+        check("both parts", found["text"].is_string() && found["html"].is_string());
+        check("no defects", found["defects"] == serde_json::json!([]));
+        check("lines that fit", found["longest"].as_u64().is_some_and(|longest| longest <= 998));
+        check("lines that end in CR LF only", found["stray"] == 0);
+        check("no NUL", found["nul"] == 0);
     }
-    let told: Vec<String> =
-        problems.iter().map(|(what, all)| format!("{what}: {} times, as {}", all.len(), all[0])).collect();
-    assert!(told.is_empty(), "not so:\n{}", told.join("\n"));
+    let report: Vec<String> =
+        problems.iter().map(|(what, all)| format!("{what}: {} times, for example {}", all.len(), all[0])).collect();
+    assert!(report.is_empty(), "failed checks:\n{}", report.join("\n"));
 }

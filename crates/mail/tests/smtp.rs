@@ -1,6 +1,6 @@
-//! The SMTP mailer against a server that does what it is told.
+//! Tests of the SMTP mailer against a scripted server.
 
-// A test says what it expects by failing.
+// A panic is how a test fails.
 #![expect(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -35,7 +35,7 @@ fn ann() -> Notification {
     to("ann@example.com")
 }
 
-/// A mailer that gives up after a second, so that a silent server costs no more.
+/// A mailer with a timeout of one second, so that tests of silent servers are short.
 fn mailer(url: &str) -> SmtpMailer {
     let mut options = SmtpOptions::parse(url, FROM).unwrap();
     options.timeout = Duration::from_secs(1);
@@ -101,7 +101,7 @@ async fn a_mail_arrives_as_it_was_composed() {
 }
 
 #[tokio::test]
-async fn the_message_id_is_the_same_on_each_try() {
+async fn the_message_id_is_the_same_on_each_attempt() {
     let sink = Sink::start();
     let mailer = mailer(&sink.url());
     for _ in 0..2 {
@@ -119,27 +119,27 @@ async fn the_message_id_is_the_same_on_each_try() {
 async fn a_rejection_is_classified_by_step_and_code() {
     let sink = Sink::start();
     let mailer = mailer(&sink.url());
-    // The step, the answer, what becomes of the mail.
-    for (step, answer, outcome) in [
-        ("connect", "554 5.7.1 Go away", "later"),
-        ("hello", "550 5.7.1 Go away", "later"),
-        ("from", "450 4.7.1 Later", "later"),
-        ("from", "550 5.7.1 Unknown sender", "later"),
-        ("from", "530 5.7.0 Authentication required", "later"),
-        ("to", "450 4.2.0 Greylisted", "later"),
+    // The step, the reply, the outcome.
+    for (step, reply, outcome) in [
+        ("connect", "554 5.7.1 Go away", "transient"),
+        ("hello", "550 5.7.1 Go away", "transient"),
+        ("from", "450 4.7.1 Later", "transient"),
+        ("from", "550 5.7.1 Unknown sender", "transient"),
+        ("from", "530 5.7.0 Authentication required", "transient"),
+        ("to", "450 4.2.0 Greylisted", "transient"),
         ("to", "550 5.1.1 No such user", "no mailbox"),
         ("to", "550 5.1.2 No such domain", "no mailbox"),
         ("to", "501 5.1.3 No such form", "no mailbox"),
         ("to", "551 5.1.6 Moved", "no mailbox"),
         ("to", "556 5.1.10 Null MX", "no mailbox"),
-        ("to", "554 5.7.1 Relay access denied", "never"),
-        ("to", "552 5.2.2 Mailbox full", "never"),
-        ("to", "530 5.7.0 Authentication required", "later"),
-        ("to", "421 4.3.2 Closing", "later"),
-        ("data", "451 4.3.0 Later", "later"),
-        ("data", "554 5.6.0 Never", "never"),
-        ("message", "452 4.3.1 Disk full", "later"),
-        ("message", "554 5.7.1 Spam", "never"),
+        ("to", "554 5.7.1 Relay access denied", "permanent"),
+        ("to", "552 5.2.2 Mailbox full", "permanent"),
+        ("to", "530 5.7.0 Authentication required", "transient"),
+        ("to", "421 4.3.2 Closing", "transient"),
+        ("data", "451 4.3.0 Later", "transient"),
+        ("data", "554 5.6.0 Never", "permanent"),
+        ("message", "452 4.3.1 Disk full", "transient"),
+        ("message", "554 5.7.1 Spam", "permanent"),
         ("message", "550 5.1.1 No such user", "no mailbox"),
     ] {
         sink.script(move |now| {
@@ -152,14 +152,14 @@ async fn a_rejection_is_classified_by_step_and_code() {
                 Step::Data => "data",
                 Step::Message(_) => "message",
             };
-            if name == step { Reply::Custom(answer) } else { Reply::Default }
+            if name == step { Reply::Custom(reply) } else { Reply::Default }
         });
-        // A connection that is kept has the early steps behind it.
+        // The early steps need a new connection.
         let fresh = if matches!(step, "connect" | "hello") { self::mailer(&sink.url()) } else { mailer.clone() };
-        let (became, reason) = kind_and_reason(fresh.send(&ann()).await);
-        assert_eq!(became, outcome, "{answer} at {step}: {reason}");
-        let (code, words) = answer.split_at(3);
-        assert!(reason.contains(code) && reason.contains(words.trim()), "{answer} at {step}: {reason}");
+        let (kind, reason) = kind_and_reason(fresh.send(&ann()).await);
+        assert_eq!(kind, outcome, "{reply} at {step}: {reason}");
+        let (code, words) = reply.split_at(3);
+        assert!(reason.contains(code) && reason.contains(words.trim()), "{reply} at {step}: {reason}");
         assert!(reason.chars().count() <= 500 && !reason.contains(char::is_control), "{reason}");
     }
     assert_eq!(sink.count(), 0);
@@ -195,11 +195,11 @@ async fn a_silent_server_times_out() {
             _ => Reply::Default,
         });
         let begun = Instant::now();
-        let (became, reason) = kind_and_reason(mailer.send(&ann()).await);
-        assert_eq!(became, "later", "{reason}");
+        let (kind, reason) = kind_and_reason(mailer.send(&ann()).await);
+        assert_eq!(kind, "transient", "{reason}");
         assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     }
-    // What was left in the middle of a dialog does not answer for the next mail.
+    // A connection with an unfinished dialog is not reused for the next mail.
     sink.script(|_| Reply::Default);
     mailer.send(&to("next@example.com")).await.unwrap();
     assert!(sink.received().iter().any(|mail| mail.to == ["next@example.com"]));
@@ -214,7 +214,7 @@ async fn a_lost_connection_is_transient() {
             Step::Message(_) => Reply::HangUp { keep },
             _ => Reply::Default,
         });
-        assert_eq!(kind_and_reason(mailer.send(&ann()).await).0, "later");
+        assert_eq!(kind_and_reason(mailer.send(&ann()).await).0, "transient");
         assert_eq!(sink.count(), count);
     }
     sink.script(|_| Reply::Default);
@@ -227,14 +227,14 @@ async fn a_restarted_server_is_reconnected() {
     let mailer = mailer(&sink.url());
     mailer.send(&ann()).await.unwrap();
     sink.stop();
-    assert_eq!(kind_and_reason(mailer.send(&ann()).await).0, "later");
+    assert_eq!(kind_and_reason(mailer.send(&ann()).await).0, "transient");
     sink.restart();
-    // A connection from before may fail once more: that mail is for later, and not lost.
+    // A connection from before the restart may fail once more. That is a transient error.
     let give_up = Instant::now() + Duration::from_secs(10);
     loop {
         match kind_and_reason(mailer.send(&ann()).await) {
             ("sent", _) => break,
-            (became, reason) => assert!(became == "later" && Instant::now() < give_up, "{became}: {reason}"),
+            (kind, reason) => assert!(kind == "transient" && Instant::now() < give_up, "{kind}: {reason}"),
         }
     }
     assert_eq!(sink.count(), 2);
@@ -246,11 +246,11 @@ async fn a_wrong_password_is_transient_with_the_servers_message() {
     for mechanisms in ["PLAIN", "LOGIN"] {
         let sink = Sink::with_setup(Setup { login: login.clone(), mechanisms, ..Setup::default() });
         mailer(&with_login(&sink, "ann%40acme:s3%3Acret")).send(&ann()).await.unwrap();
-        let (became, reason) = kind_and_reason(mailer(&with_login(&sink, "ann%40acme:wr0ng")).send(&ann()).await);
-        assert!(became == "later" && reason.contains("535") && reason.contains("Wrong user or password"), "{reason}");
+        let (kind, reason) = kind_and_reason(mailer(&with_login(&sink, "ann%40acme:wr0ng")).send(&ann()).await);
+        assert!(kind == "transient" && reason.contains("535") && reason.contains("Wrong user or password"), "{reason}");
         assert!(!reason.contains("wr0ng"), "{reason}");
-        let (became, reason) = kind_and_reason(mailer(&sink.url()).send(&ann()).await);
-        assert!(became == "later" && reason.contains("530"), "{reason}");
+        let (kind, reason) = kind_and_reason(mailer(&sink.url()).send(&ann()).await);
+        assert!(kind == "transient" && reason.contains("530"), "{reason}");
         assert_eq!(sink.count(), 1);
     }
 }
@@ -261,8 +261,8 @@ async fn a_non_ascii_address_needs_smtputf8() {
     mailer(&utf8.url()).send(&to("jürgen@example.com")).await.unwrap();
     assert_eq!(utf8.received()[0].to, ["jürgen@example.com"]);
     let ascii = Sink::with_setup(Setup { is_ascii_only: true, ..Setup::default() });
-    let (became, reason) = kind_and_reason(mailer(&ascii.url()).send(&to("jürgen@example.com")).await);
-    assert!(matches!(became, "never" | "no mailbox"), "{became}: {reason}");
+    let (kind, reason) = kind_and_reason(mailer(&ascii.url()).send(&to("jürgen@example.com")).await);
+    assert!(matches!(kind, "permanent" | "no mailbox"), "{kind}: {reason}");
     mailer(&ascii.url()).send(&ann()).await.unwrap();
 }
 
@@ -271,13 +271,13 @@ async fn a_transcript_has_everything_but_the_password() {
     let login = Some(("ann".to_owned(), "s3cretpass".to_owned()));
     let sink = Sink::with_setup(Setup { login, ..Setup::default() });
     let address = EmailAddress::parse("email", "ann@example.com").unwrap();
-    let told = mailer(&with_login(&sink, "ann:s3cretpass")).send_test_mail(&address).await;
-    assert_eq!(told.outcome, Ok(()), "{told:#?}");
-    let all = told.lines.join("\n");
+    let transcript = mailer(&with_login(&sink, "ann:s3cretpass")).send_test_mail(&address).await;
+    assert_eq!(transcript.outcome, Ok(()), "{transcript:#?}");
+    let all = transcript.lines.join("\n");
     for part in ["EHLO", "AUTH", "235", "MAIL FROM:<hello@acme.example>", "RCPT TO:<ann@example.com>", "DATA", "354"] {
         assert!(all.contains(part), "{part} is not in {all}");
     }
-    // The second is `\0ann\0s3cretpass`, the third `s3cretpass`, as AUTH says them.
+    // The second is the Base64 of `\0ann\0s3cretpass`, the third that of `s3cretpass`, as AUTH sends them.
     for secret in ["s3cretpass", "AGFubgBzM2NyZXRwYXNz", "czNjcmV0cGFzcw"] {
         assert!(!all.contains(secret), "{all}");
     }
@@ -298,7 +298,7 @@ async fn a_transcript_has_everything_but_the_password() {
     assert!(away.outcome.is_err_and(|why| why.to_lowercase().contains("refused")));
 }
 
-/// A sink with a certificate, and the file by which that is trusted.
+/// A sink with a self-signed certificate, and the file with that certificate.
 fn encrypted(folder: &tempfile::TempDir, is_implicit: bool) -> (Sink, String) {
     let issued = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
     let file = folder.path().join("ca.pem");
@@ -315,14 +315,14 @@ async fn required_encryption_is_enforced() {
         let tls = if is_implicit { "" } else { "tls=required&" };
         mailer(&format!("{}?{tls}ca={file}", sink.url())).send(&ann()).await.unwrap();
         assert_eq!(sink.count(), 1);
-        // Nobody has vouched for it.
-        let stranger = format!("{}?{tls}", sink.url());
-        let (became, reason) = kind_and_reason(mailer(stranger.trim_end_matches(['?', '&'])).send(&ann()).await);
-        assert_eq!((became, sink.count()), ("later", 1), "{reason}");
+        // Without the file, the certificate is not trusted.
+        let untrusted = format!("{}?{tls}", sink.url());
+        let (kind, reason) = kind_and_reason(mailer(untrusted.trim_end_matches(['?', '&'])).send(&ann()).await);
+        assert_eq!((kind, sink.count()), ("transient", 1), "{reason}");
     }
     let plain = Sink::start();
-    let (became, reason) = kind_and_reason(mailer(&format!("{}?tls=required", plain.url())).send(&ann()).await);
-    assert_eq!((became, plain.count()), ("later", 0), "{reason}");
+    let (kind, reason) = kind_and_reason(mailer(&format!("{}?tls=required", plain.url())).send(&ann()).await);
+    assert_eq!((kind, plain.count()), ("transient", 0), "{reason}");
     mailer(&format!("{}?tls=opportunistic", plain.url())).send(&ann()).await.unwrap();
     assert_eq!(plain.count(), 1);
 }

@@ -1,14 +1,13 @@
-//! A backup as one file: a tar archive (POSIX.1-1988 with the extensions of GNU) with these entries, in
-//! this order.
+//! A backup as one file: a tar archive (POSIX.1-1988 with GNU extensions) with these entries, in this order.
 //!
-//! | Entry | What it is |
+//! | Entry | Content |
 //! |---|---|
 //! | `backup.json` | the [`Manifest`] |
 //! | `roadmap.db` | the database |
-//! | `secret` | the secret that references are signed with, when it is kept in a file |
-//! | `blobs/<workspace>/<file>` | each uploaded file that the database tells about, when they are in a folder |
+//! | `secret` | the secret that signs references, when it is stored in a file |
+//! | `blobs/<workspace>/<file>` | each uploaded file with a row in the database, when files are stored in a folder |
 //!
-//! Whoever reads one checks it on the way: the database by the manifest, the files by their rows.
+//! Reading verifies an archive: the database by the manifest, the files by their rows.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,47 +22,47 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tar::{Archive, Builder, EntryType, Header};
 
-/// The one form that there is so far.
+/// The only format version so far.
 const FORMAT_VERSION: u32 = 1;
 
 const MANIFEST: &str = "backup.json";
-/// The name of the database, also in the working folder of whoever reads an archive.
+/// The name of the database in the archive, and in the working folder of [`unpack`].
 pub(crate) const DATABASE: &str = "roadmap.db";
 const SECRET: &str = "secret";
 
-/// Longest manifest and secret that are read.
+/// Maximum bytes of the manifest and of the secret.
 const MAX_TEXT_LENGTH: u64 = 64 * 1024;
 
-/// What an archive says of itself.
+/// The description of an archive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    /// Which form it has.
+    /// The version of the archive's format.
     format_version: u32,
-    /// The version of the service that made it.
+    /// The version of the service that made the archive.
     pub(crate) made_by: String,
     /// When the copy of the database was made.
     pub(crate) made_at: String,
-    /// The length of the database, in bytes.
+    /// The size of the database in bytes.
     pub(crate) database_bytes: u64,
-    /// Its SHA-256, in hexadecimal digits.
+    /// The SHA-256 of the database in hexadecimal digits.
     database_sha256: String,
-    /// Whether the secret is in it.
+    /// Whether the archive contains the secret.
     pub(crate) has_secret: bool,
-    /// How many uploaded files are in it. None are, not even 0, when they are in a bucket.
+    /// The number of uploaded files in the archive; `None` when files are stored in a bucket.
     pub(crate) files: Option<u64>,
 }
 
-/// What goes into an archive.
+/// The content of a new archive.
 pub(crate) struct Contents<'a> {
-    /// A copy of the database that nobody changes.
+    /// A copy of the database, which does not change any more.
     pub(crate) database: &'a Path,
-    /// When it was made.
+    /// When the copy was made.
     pub(crate) made_at: String,
     /// The content of the secret's file.
     pub(crate) secret: Option<Vec<u8>>,
-    /// The folder with the uploaded files, when they are in one.
+    /// The folder with the uploaded files, unless they are stored in a bucket.
     pub(crate) blobs: Option<&'a Path>,
-    /// The files that the database tells about.
+    /// The files that have a row in the database.
     pub(crate) files: &'a [StoredFile],
 }
 
@@ -94,19 +93,19 @@ pub(crate) fn write(to: &mut File, contents: &Contents<'_>) -> anyhow::Result<Ma
     Ok(manifest)
 }
 
-/// The entry of an uploaded file.
+/// Appends an uploaded file, which must match its row.
 fn append_blob<W: Write>(builder: &mut Builder<W>, blobs: &Path, file: &StoredFile) -> anyhow::Result<()> {
     let path = blobs.join(file.key.to_string());
-    let lost = || format!("the file {} is not in the storage as the database has it", path.display());
-    let stored = File::open(&path).with_context(lost)?;
-    ensure!(stored.metadata()?.len() == file.byte_size, lost());
+    let mismatch = || format!("the file {} is missing or differs from its record in the database", path.display());
+    let stored = File::open(&path).with_context(mismatch)?;
+    ensure!(stored.metadata()?.len() == file.byte_size, mismatch());
     let mut bytes = HashingReader::<_, Md5>::new(stored);
-    append(builder, &format!("blobs/{}", file.key), file.byte_size, &mut bytes).with_context(lost)?;
-    ensure!(bytes.matches(file), lost());
+    append(builder, &format!("blobs/{}", file.key), file.byte_size, &mut bytes).with_context(mismatch)?;
+    ensure!(bytes.matches(file), mismatch());
     Ok(())
 }
 
-/// An entry of exactly so many bytes, readable for its owner alone.
+/// Appends an entry of exactly `length` bytes, readable by its owner only.
 fn append<W: Write>(builder: &mut Builder<W>, name: &str, length: u64, bytes: impl Read) -> anyhow::Result<()> {
     let mut header = Header::new_gnu();
     header.set_entry_type(EntryType::Regular);
@@ -115,43 +114,44 @@ fn append<W: Write>(builder: &mut Builder<W>, name: &str, length: u64, bytes: im
     Ok(builder.append_data(&mut header, name, bytes)?)
 }
 
-/// Where what is read from an archive is put.
+/// The folders that an archive is unpacked into.
 pub(crate) struct UnpackTarget<'a> {
-    /// A folder to work in, where the database is left under its name.
+    /// The folder for the database, which is written there as [`DATABASE`].
     pub(crate) work: &'a Path,
-    /// A folder for the uploaded files. They are only looked at without one.
+    /// The folder for the uploaded files. Without it they are only verified.
     pub(crate) blobs: Option<&'a Path>,
 }
 
-/// What was read from an archive, and found to be good.
+/// The verified content of an archive.
 pub(crate) struct Unpacked {
-    /// What the archive says of itself.
+    /// The manifest.
     pub(crate) manifest: Manifest,
     /// The secret.
     pub(crate) secret: Option<Vec<u8>>,
-    /// The files that the database tells about.
+    /// The files that have a row in the database.
     pub(crate) files: Vec<StoredFile>,
 }
 
-/// Reads an archive and checks all that is in it: bytes, the database's integrity, and that each file that
-/// the database tells about is there.
+/// Reads an archive and verifies it: checksums, the integrity of the database, and that each file with a row in the
+/// database is present.
 pub(crate) fn unpack(archive: &File, target: &UnpackTarget<'_>) -> anyhow::Result<Unpacked> {
     let mut archive = Archive::new(archive);
     let mut entries = archive.entries()?;
     let mut next = || -> anyhow::Result<Option<(String, tar::Entry<'_, &File>)>> {
         let Some(entry) = entries.next() else { return Ok(None) };
-        let entry = entry.context("it has broken off or is damaged")?;
-        ensure!(entry.header().entry_type() == EntryType::Regular, "it has an entry that is no file");
-        let name = String::from_utf8(entry.path_bytes().into_owned()).context("it has an entry without a name")?;
+        let entry = entry.context("it is truncated or damaged")?;
+        ensure!(entry.header().entry_type() == EntryType::Regular, "it has an entry that is not a file");
+        let name =
+            String::from_utf8(entry.path_bytes().into_owned()).context("the name of an entry is not valid UTF-8")?;
         Ok(Some((name, entry)))
     };
     let Some(mut entry) = next()?.and_then(entry_named(MANIFEST)) else {
-        bail!("it is no backup of this service: {MANIFEST} is not its first entry");
+        bail!("it is not a backup of this service: its first entry is not {MANIFEST}");
     };
     let manifest: Manifest = serde_json::from_slice(&read_text(&mut entry)?).context("its manifest cannot be read")?;
     ensure!(
         manifest.format_version == FORMAT_VERSION,
-        "it has the format version {}, and this version knows the format version {FORMAT_VERSION}",
+        "it has format version {}, but this version of the service supports only format version {FORMAT_VERSION}",
         manifest.format_version
     );
 
@@ -160,16 +160,16 @@ pub(crate) fn unpack(archive: &File, target: &UnpackTarget<'_>) -> anyhow::Resul
     let (length, sha256) = {
         let mut reader = HashingReader::<_, Sha256>::new(&mut entry);
         let mut file = File::create_new(&database)?;
-        std::io::copy(&mut reader, &mut file).context("it has broken off or is damaged")?;
+        std::io::copy(&mut reader, &mut file).context("it is truncated or damaged")?;
         file.sync_all()?;
         (reader.length, hex(&reader.hash.finalize()))
     };
     ensure!(
         length == manifest.database_bytes && sha256 == manifest.database_sha256,
-        "its database is not as it was written"
+        "its database does not match its checksum"
     );
-    let faults = roadmap_sqlite::integrity_errors(&database)?;
-    ensure!(faults.is_empty(), "its database is damaged: {}", faults.join("; "));
+    let errors = roadmap_sqlite::integrity_errors(&database)?;
+    ensure!(errors.is_empty(), "its database is damaged: {}", errors.join("; "));
     let files = roadmap_sqlite::stored_files(&database)?;
 
     let mut secret = None;
@@ -180,28 +180,28 @@ pub(crate) fn unpack(archive: &File, target: &UnpackTarget<'_>) -> anyhow::Resul
             secret = Some(read_text(&mut entry)?);
             continue;
         }
-        let Some(file) = missing.remove(&name) else { bail!("it has the entry {name}, which does not belong there") };
+        let Some(file) = missing.remove(&name) else { bail!("it has the unexpected entry {name}") };
         let mut reader = HashingReader::<_, Md5>::new(&mut entry);
-        let broken = || format!("its file {} cannot be read", file.key);
+        let unreadable = || format!("its file {} cannot be read", file.key);
         match target.blobs {
-            Some(folder) => write_durably(&mut reader, &folder.join(file.key.to_string())).with_context(broken)?,
-            None => drop(std::io::copy(&mut reader, &mut std::io::sink()).with_context(broken)?),
+            Some(folder) => write_durably(&mut reader, &folder.join(file.key.to_string())).with_context(unreadable)?,
+            None => drop(std::io::copy(&mut reader, &mut std::io::sink()).with_context(unreadable)?),
         }
-        ensure!(reader.matches(file), "its file {} is not as it was uploaded", file.key);
+        ensure!(reader.matches(file), "its file {} does not match its checksum", file.key);
     }
     if let Some(name) = missing.keys().next() {
-        bail!("{} of its files are not there, {name} for example", missing.len());
+        bail!("{} of its files are missing, for example {name}", missing.len());
     }
-    ensure!(secret.is_some() == manifest.has_secret, "its secret is not there");
+    ensure!(secret.is_some() == manifest.has_secret, "its secret is missing");
     Ok(Unpacked { manifest, secret, files })
 }
 
-/// Takes the entry of one name only.
+/// Returns a filter that accepts only the entry with this name.
 fn entry_named<E>(name: &str) -> impl FnOnce((String, E)) -> Option<E> {
     move |(found, entry)| (found == name).then_some(entry)
 }
 
-/// Writes a new file that is on the disk when this returns.
+/// Writes a new file durably.
 fn write_durably(from: &mut impl Read, path: &Path) -> anyhow::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
@@ -214,11 +214,11 @@ fn write_durably(from: &mut impl Read, path: &Path) -> anyhow::Result<()> {
 
 fn read_text(entry: &mut impl Read) -> anyhow::Result<Vec<u8>> {
     let mut text = Vec::new();
-    entry.take(MAX_TEXT_LENGTH).read_to_end(&mut text).context("it has broken off or is damaged")?;
+    entry.take(MAX_TEXT_LENGTH).read_to_end(&mut text).context("it is truncated or damaged")?;
     Ok(text)
 }
 
-/// Moves the files from one folder to another on the same disk, and makes that durable.
+/// Moves the files to another folder on the same disk, durably.
 pub(crate) fn move_blobs(from: &Path, to: &Path, keys: impl Iterator<Item = BlobKey>) -> anyhow::Result<()> {
     let mut folders: Vec<PathBuf> = Vec::new();
     for key in keys {
@@ -234,14 +234,14 @@ pub(crate) fn move_blobs(from: &Path, to: &Path, keys: impl Iterator<Item = Blob
     folders.iter().try_for_each(|folder| sync_folder(folder))
 }
 
-/// Makes names in a folder durable.
+/// Makes changes of the names in a folder durable.
 pub(crate) fn sync_folder(folder: &Path) -> anyhow::Result<()> {
     File::open(folder)
         .and_then(|folder| folder.sync_all())
-        .with_context(|| format!("the folder {} cannot be written", folder.display()))
+        .with_context(|| format!("the folder {} cannot be synced to disk", folder.display()))
 }
 
-/// Bytes that are counted and hashed as they go by.
+/// A reader that counts and hashes the bytes it reads.
 struct HashingReader<R, H> {
     inner: R,
     hash: H,

@@ -42,18 +42,18 @@ pub(crate) struct Arguments {
 enum Command {
     #[command(flatten)]
     Configured(ConfiguredCommand),
-    /// Look at all that the service needs, and say what is wrong and how to fix it
+    /// Check settings, database, storage and mail server, and report problems and how to fix them
     Doctor(doctor::Doctor),
     /// Print the OpenAPI document of the API
     Openapi(openapi::OpenApi),
 }
 
-/// What cannot be done without good settings.
+/// A command that requires valid settings.
 #[derive(Debug, Subcommand)]
 enum ConfiguredCommand {
     /// Serve the API
     Serve(serve::Serve),
-    /// Bring the database schema up to date (the other commands do so by themselves)
+    /// Bring the database schema up to date (the other commands do so automatically)
     Migrate(migrate::Migrate),
     /// Create and list workspaces
     #[command(subcommand)]
@@ -67,16 +67,16 @@ enum ConfiguredCommand {
     /// Add and list the tracks of a workspace
     #[command(subcommand)]
     Track(track::TrackCommand),
-    /// Send mail, apart from the processes that serve (those send it, too, unless told not to)
+    /// Send mail in a separate process (`serve` also sends mail, unless mail_worker is false)
     Worker(worker::WorkerCommand),
-    /// Test the sending of mail, see how it stands, try again
+    /// Send a test mail, show the status of the outbox, retry failed mail
     #[command(subcommand)]
     Mail(mail::MailCommand),
-    /// Copy the embedded database, the files and the secret into one file, while the service runs
+    /// Back up the embedded database, the files and the secret into one file (the service may run)
     Backup(backup::Backup),
-    /// Put a backup in the place of the embedded database, while no service runs
+    /// Restore a backup of the embedded database (the service must be stopped)
     Restore(backup::Restore),
-    /// Look after the files that were uploaded
+    /// Manage uploaded files
     #[command(subcommand)]
     Attachments(attachments::AttachmentsCommand),
     /// Add and list the lanes of a workspace's public roadmap
@@ -90,7 +90,7 @@ impl Arguments {
         let settings = || Settings::load(&self.settings);
         match self.command {
             Command::Openapi(command) => command.run(),
-            // What is wrong with the settings is told with the rest, and nothing is logged beside it.
+            // Invalid settings are one of its findings, and the log would disturb its output.
             Command::Doctor(command) => command.run(settings()).await,
             Command::Configured(command) => {
                 let settings = settings()?;
@@ -122,7 +122,7 @@ impl ConfiguredCommand {
     }
 }
 
-/// The workspace that a command is for.
+/// The workspace of a command.
 #[derive(Debug, clap::Args)]
 struct WorkspaceArgument {
     /// Subdomain of the workspace
@@ -136,16 +136,16 @@ impl WorkspaceArgument {
     }
 }
 
-/// The workspace of a subdomain that an operator has typed.
+/// Finds the workspace of a subdomain that an operator has entered.
 async fn find_workspace(application: &Application, raw: &str) -> anyhow::Result<Workspace> {
     let subdomain = Subdomain::parse("--workspace", raw)?;
     let found = application.directory.workspace(&subdomain).await?;
     found
         .ok_or(RoadmapError::NotFound(Resource::Workspace))
-        .with_context(|| format!("no workspace `{subdomain}`; `roadmap workspace list` shows those there are"))
+        .with_context(|| format!("there is no workspace `{subdomain}`; `roadmap workspace list` lists all workspaces"))
 }
 
-/// The URL of the service as far as a command that does not serve can know it.
+/// The base URL of the service for commands that do not serve. Without the setting it is derived from `listen`.
 fn base_url(settings: &Settings) -> anyhow::Result<BaseUrl> {
     let port = settings.listen.rsplit_once(':').map_or("8080", |(_, port)| port);
     base_url_at(settings, port)

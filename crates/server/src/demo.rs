@@ -1,4 +1,4 @@
-//! The demo: a workspace with believable content, and calls to try on it.
+//! The demo: a workspace with realistic content, and example requests.
 
 use std::sync::Arc;
 
@@ -37,19 +37,19 @@ use crate::wiring::Application;
 
 const DATA: &str = include_str!("demo/data.json");
 
-/// What its keys are called, so that the next start knows them.
+/// The name of the demo's keys, by which the next start finds them.
 const KEY_NAME: &str = "demo";
 
-/// How long a key is good for.
+/// Lifetime of a key.
 const KEY_LIFETIME: Duration = Duration::hours(24);
 
-/// The demo's workspace.
+/// The subdomain of the demo's workspace.
 pub(crate) fn subdomain() -> Subdomain {
-    #[expect(clippy::expect_used, reason = "a constant, which a test reads too")]
+    #[expect(clippy::expect_used, reason = "a constant, which a test checks")]
     Subdomain::from_label("demo").expect("a label")
 }
 
-/// Fills the workspace unless it is there, replaces the key of the last start, and returns what to try.
+/// Creates the workspace if it does not exist, replaces the key of the last start, and returns the example requests.
 pub(crate) async fn prepare(application: &Application, base_url: &BaseUrl) -> anyhow::Result<String> {
     refuse_other_workspaces(application).await?;
     let workspace = match application.directory.workspace(&subdomain()).await? {
@@ -57,7 +57,7 @@ pub(crate) async fn prepare(application: &Application, base_url: &BaseUrl) -> an
         None => fill(application).await?,
     };
     let name = Name::parse("name", KEY_NAME)?;
-    // It is printed, and stays in the history of a terminal: it is good for as long as somebody tries the demo.
+    // Keys are printed and stay in the history of a terminal, so that old ones are revoked.
     for old in application.directory.api_keys(workspace).await? {
         if old.name == name && old.revoked_at.is_none() {
             application.executor.run_without_key(workspace, &RevokeApiKey { id: old.id }).await?;
@@ -71,7 +71,7 @@ pub(crate) async fn prepare(application: &Application, base_url: &BaseUrl) -> an
     Ok(usage_text(base_url, key.reveal(), planned.as_ref()))
 }
 
-/// A demo among workspaces of customers would be served to them at the base URL, with a key that is printed.
+/// Fails if the database has other workspaces: the demo would be served at their base URL, with a printed key.
 async fn refuse_other_workspaces(application: &Application) -> anyhow::Result<()> {
     let workspaces = application.directory.workspaces().await?;
     let mut others = workspaces.iter().map(|workspace| &workspace.subdomain).filter(|other| **other != subdomain());
@@ -81,8 +81,8 @@ async fn refuse_other_workspaces(application: &Application) -> anyhow::Result<()
         more => format!(" and {more} more"),
     };
     anyhow::bail!(
-        "--demo is for a database of its own, and this one has the workspace `{first}`{more}: serve without --demo, or \
-         with another --data-dir (another database_url)"
+        "--demo requires a separate database, but this one has the workspace `{first}`{more}: serve without --demo, or \
+         with another --data-dir or database_url"
     )
 }
 
@@ -93,7 +93,7 @@ async fn fill(application: &Application) -> anyhow::Result<WorkspaceId> {
     Ok(workspace)
 }
 
-/// The demo's key and calls, ready to be pasted.
+/// Formats the demo's key and example requests, as commands to paste into a shell.
 fn usage_text(base_url: &BaseUrl, key: &str, planned: Option<&Track>) -> String {
     let api = format!("{base_url}/api/external/v1");
     let get = |path: &str| format!("curl -s -H 'X-Api-Key: {key}' '{api}{path}'");
@@ -103,11 +103,11 @@ fn usage_text(base_url: &BaseUrl, key: &str, planned: Option<&Track>) -> String 
         )
     };
     let track = planned.map(|track| track.id.to_string()).unwrap_or_default();
-    let calls = [
+    let requests = [
         ("Search", get("/feature_requests?query=dark%20mode")),
         ("What a customer voted for", get("/votes?email=demo.customer@example.com")),
         (
-            "Vote, with a private note; once, however often it is sent",
+            "Vote with a private note (a repetition with the same operation_key has no effect)",
             send(
                 "POST",
                 "/feature_requests/1/upvotes",
@@ -123,22 +123,25 @@ fn usage_text(base_url: &BaseUrl, key: &str, planned: Option<&Track>) -> String 
             ),
         ),
         (
-            "Create a request",
+            "Create a feature request",
             send(
                 "POST",
                 "/feature_requests",
                 r#"{"feature_request":{"title":"Snooze a conversation until Monday","tags":["inbox"]},"customer":{"email":"demo.customer@example.com"}}"#,
             ),
         ),
-        ("Move it to a track", send("PATCH", "/feature_requests/1/track", &format!(r#"{{"track_id":"{track}"}}"#))),
-        ("Its voters", get("/feature_requests/1/voters?page_size=3")),
+        (
+            "Move a feature request to a track",
+            send("PATCH", "/feature_requests/1/track", &format!(r#"{{"track_id":"{track}"}}"#)),
+        ),
+        ("Voters of a feature request", get("/feature_requests/1/voters?page_size=3")),
         ("Tracks", get("/tracks")),
         ("Changelogs", get("/changelogs?page_size=2")),
         ("Settings", get("/setting")),
     ];
     let mut text = format!("\n\nDemo workspace: {}\nAPI key: {key}\n\nTry:\n", base_url.workspace_url(&subdomain()));
-    for (title, call) in calls {
-        text += &format!("\n# {title}\n{call}\n");
+    for (title, request) in requests {
+        text += &format!("\n# {title}\n{request}\n");
     }
     text
 }
@@ -196,8 +199,8 @@ struct ChangelogData {
     published: bool,
 }
 
-/// Does everything in one unit of work, as if it had been done over the last year and a half: a demo
-/// that is interrupted leaves nothing.
+/// Creates the demo's records in one unit of work, so that an interrupted start leaves nothing. Their timestamps are spread
+/// over the last 600 days.
 struct FillDemo {
     data: Data,
     ids: Arc<dyn IdGenerator>,
@@ -255,7 +258,7 @@ impl FillDemo {
         let created = CreateFeatureRequest::new(Ok(draft)).perform(&at(request.days_ago), work).await?;
         let reference = FeatureRequestRef::Id(created.request.id);
         for voter in 1..request.votes {
-            // Seven has no factor in common with ninety: no customer comes twice.
+            // 7 and the number of customers (90) are coprime, so that no customer votes twice.
             let customer = self.customer((request.author + voter * 7) % self.data.customers.len().max(1))?;
             let days = request.days_ago - spread(voter, request.votes, request.days_ago);
             let draft = VoteDraft::new(Some(customer), None);
@@ -287,7 +290,8 @@ impl FillDemo {
     }
 }
 
-/// Votes come evenly over the age of a request, the last a day before now.
+/// The number of days after the creation at which a customer votes. Votes are spread evenly over the age of the feature
+/// request, the last one at least a day before now.
 fn spread(voter: usize, votes: usize, days: i64) -> i64 {
     let share = i64::try_from(voter).unwrap_or(0) * (days - 1) / i64::try_from(votes).unwrap_or(1).max(1);
     share.max(0)

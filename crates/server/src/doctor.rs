@@ -1,7 +1,7 @@
-//! Looks at everything that the service needs, and says what is wrong and how to fix it.
+//! Checks everything that the service needs and reports problems and how to fix them.
 //!
-//! Nothing is changed: no schema is brought up to date, no mail sent, no folder made. What is written to try
-//! the storage is deleted again.
+//! The checks change nothing: they run no migrations, send no mail and create no folders. The probe that is written to the
+//! storage is deleted again.
 
 mod database;
 mod environment;
@@ -13,36 +13,36 @@ use serde::Serialize;
 
 use crate::settings::Settings;
 
-/// How long storage that does not answer is waited for. The other checks have limits of their own.
+/// Time limit of the storage check. The other checks have their own limits.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What was found by one check.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Finding {
-    /// What was looked at.
+    /// The name of the check.
     pub(crate) check: &'static str,
-    /// How it is.
+    /// The verdict.
     pub(crate) result: Verdict,
-    /// What was found.
+    /// A description of the result.
     pub(crate) found: String,
-    /// How to fix it, when it is not well.
+    /// How to fix a warning or problem.
     pub(crate) fix: Option<String>,
 }
 
-/// How something is.
+/// The verdict of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Verdict {
-    /// As it should be.
+    /// Correct.
     Ok,
-    /// It works, and should be looked at.
+    /// Works, but should be changed.
     Warning,
-    /// It does not work.
+    /// Does not work.
     Problem,
 }
 
 impl Verdict {
-    /// As people read it.
+    /// The name in the output.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -66,7 +66,7 @@ impl Finding {
     }
 }
 
-/// Makes all checks that can be made.
+/// Runs all checks that are possible with these settings.
 pub(crate) async fn run_checks(settings: anyhow::Result<Settings>) -> Vec<Finding> {
     let settings = match settings {
         Ok(settings) => settings,
@@ -81,15 +81,15 @@ pub(crate) async fn run_checks(settings: anyhow::Result<Settings>) -> Vec<Findin
     findings
 }
 
-/// A check that may wait for something outside of this process, but not for ever.
+/// Runs a check with a time limit, because it may wait for something outside of this process.
 async fn with_timeout(check: &'static str, finding: impl Future<Output = Finding>) -> Finding {
     tokio::time::timeout(CHECK_TIMEOUT, finding).await.unwrap_or_else(|_| {
-        let found = format!("it does not answer: nothing was found out within {} s", CHECK_TIMEOUT.as_secs());
-        Finding::problem(check, found, "find out what it waits for; the network and its disks are good places to begin")
+        let found = format!("it does not respond within {} s", CHECK_TIMEOUT.as_secs());
+        Finding::problem(check, found, "check the network and the disks of the storage")
     })
 }
 
-/// The whole chain of causes.
+/// Formats an error with all its causes.
 fn chain(error: impl Into<anyhow::Error>) -> String {
     format!("{:#}", error.into())
 }
@@ -100,8 +100,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_check_that_times_out_is_a_problem() {
-        let found = "it does not answer: nothing was found out within 60 s";
-        let fix = "find out what it waits for; the network and its disks are good places to begin";
+        let found = "it does not respond within 60 s";
+        let fix = "check the network and the disks of the storage";
         assert_eq!(with_timeout("storage", std::future::pending()).await, Finding::problem("storage", found, fix));
         let slow = async {
             tokio::time::sleep(CHECK_TIMEOUT - Duration::from_secs(1)).await;

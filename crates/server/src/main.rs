@@ -1,19 +1,19 @@
-//! The binary `roadmap`: serves the external API and sets up workspaces.
+//! The binary `roadmap`: serves the external API and runs operator commands.
 //!
-//! - [`settings`]: flags, environment, file, defaults.
-//! - [`wiring`]: the only place where the domain meets its adapters.
-//! - [`http`]: the web server, and its connections.
-//! - [`system`]: clock, ids, chance and the gate of operation keys.
-//! - [`secret`]: what references are signed with.
-//! - [`telemetry`]: the log, and traces.
-//! - [`metrics`]: what Prometheus asks for.
-//! - [`shutdown`]: how the service stops.
-//! - [`worker`]: sends mail until it is told to stop.
-//! - [`doctor`]: what is wrong with the settings and all that they name.
+//! - [`settings`]: settings from flags, environment, file and defaults.
+//! - [`wiring`]: connects the domain with its adapters.
+//! - [`http`]: the web server and its connections.
+//! - [`system`]: clock, ids, random numbers, operation locks and caches in front of the store.
+//! - [`secret`]: the secret that signs references.
+//! - [`telemetry`]: logging and traces.
+//! - [`metrics`]: metrics for Prometheus.
+//! - [`shutdown`]: graceful shutdown.
+//! - [`worker`]: sends mail until the shutdown.
+//! - [`doctor`]: checks the settings and everything that they refer to.
 //! - [`archive`]: a backup as one file.
-//! - [`commands`]: one file per command of the command line.
+//! - [`commands`]: one module per command of the command line.
 //!
-//! Not here: rules and SQL.
+//! Not here: business rules and SQL.
 
 mod archive;
 mod commands;
@@ -38,12 +38,12 @@ use crate::commands::Arguments;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    // Whatever is written is for its owner alone, whoever starts this. No file is made before.
+    // All files are private to the owner, whatever the caller's umask. This precedes the creation of any file.
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
     match Arguments::parse().run().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // The whole chain on one line: what failed, and why.
+            // The whole chain of causes on one line.
             eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }

@@ -1,9 +1,8 @@
-//! What Prometheus asks for: counts of calls, and how connections and mail stand, on a listener of its own.
+//! Metrics for Prometheus: HTTP requests, the status of connections and of the outbox, on a separate listener.
 //!
-//! `docs/operations.md` lists all metrics; a test holds the two together.
+//! `docs/operations.md` lists all metrics; a test checks that the list is complete.
 //!
-//! Invariant: no label has a value that a client chose, nor the name of a workspace. What is counted is
-//! counted for all of them together.
+//! Invariant: no label has a value from a client or the name of a workspace. All counts are totals of all workspaces.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -28,11 +27,10 @@ use roadmap_http::detached::DetachedTasks;
 use roadmap_http::error::{BODY_MEMORY, MARKUP_THREADS};
 use roadmap_http::observer::{CompletedRequest, Observer};
 
-/// The form of the answer (OpenMetrics 1.0).
+/// The media type of the response (OpenMetrics 1.0).
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Upper ends of the buckets of durations, in seconds: from a read in memory to the longest that a call
-/// waits for another one.
+/// Upper bounds of the duration buckets in seconds: from a read in memory to the longest wait for an operation lock.
 const BUCKETS: [f64; 14] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -74,7 +72,7 @@ struct PoolStateLabels {
     state: &'static str,
 }
 
-/// What is counted as it happens.
+/// Counters that are updated while requests are served.
 pub(crate) struct Metrics {
     requests: Family<RequestLabels, Counter>,
     durations: Family<RouteLabels, Histogram>,
@@ -85,7 +83,7 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    /// Nothing was counted yet, in a process that was started at this moment.
+    /// Creates the counters of a process that started at this time.
     pub(crate) fn new(started: Timestamp) -> Self {
         let requests = Family::<RequestLabels, Counter>::default();
         let durations = Family::<RouteLabels, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
@@ -102,19 +100,24 @@ impl Metrics {
         start.set(seconds(started.millis()));
         let mut registry = Registry::default();
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
-        registry.register("roadmap_build", "The version that runs", build);
-        registry.register_with_unit("process_start_time", "When the process was started", Unit::Seconds, start);
-        registry.register("roadmap_http_requests", "Calls that were answered", requests.clone());
+        registry.register("roadmap_build", "Version of the service", build);
+        registry.register_with_unit(
+            "process_start_time",
+            "Start time of the process since the Unix epoch",
+            Unit::Seconds,
+            start,
+        );
+        registry.register("roadmap_http_requests", "Completed HTTP requests", requests.clone());
         registry.register_with_unit(
             "roadmap_http_request_duration",
-            "How long calls took to be answered",
+            "Duration of HTTP requests",
             Unit::Seconds,
             durations.clone(),
         );
-        let help = "Calls that were answered with what was saved under their operation key";
+        let help = "Requests that replayed the saved response of their operation key";
         registry.register("roadmap_operation_replays", help, replays.clone());
-        registry.register("roadmap_rejected_keys", "Calls that were answered with 401, by cause", rejections.clone());
-        let help = "Requests that were refused because a budget was used up";
+        registry.register("roadmap_rejected_keys", "Requests rejected with 401, by cause", rejections.clone());
+        let help = "Requests rejected because a budget was used up";
         registry.register("roadmap_budget_refusals", help, budget_refusals.clone());
         Self { requests, durations, replays, rejections, budget_refusals, registry }
     }
@@ -140,31 +143,31 @@ impl Observer for Metrics {
     }
 }
 
-/// What is looked at when somebody asks.
+/// Sources of the gauges, which are read for each scrape.
 pub(crate) struct Sources {
-    /// The pools of connections.
+    /// The connection pools.
     pub(crate) connections: Vec<Arc<dyn ConnectionPools>>,
     /// The outbox.
     pub(crate) queue: Arc<dyn OutboxQueue>,
-    /// Work that goes on when its caller is gone.
+    /// Writes, which continue when their client disconnects.
     pub(crate) detached: DetachedTasks,
-    /// The time, for the age of mail.
+    /// The clock, for the age of mail.
     pub(crate) clock: Arc<dyn Clock>,
 }
 
 impl Sources {
-    /// How things stand. What cannot be asked is left out: no number is better than an old one.
+    /// Reads all gauges. A gauge that cannot be read is omitted, because an outdated value would mislead.
     async fn collect(&self) -> Registry {
         let mut registry = Registry::default();
         let in_flight = Gauge::<i64>::default();
         in_flight.set(gauge_value(self.detached.in_flight()));
-        registry.register("roadmap_detached_writes", "Writes that are under way", in_flight);
+        registry.register("roadmap_detached_writes", "Writes in progress", in_flight);
         register_connections(&mut registry, self.connections.iter().flat_map(|source| source.pools()));
         let now = self.clock.now();
         match self.queue.depth(now).await {
             Ok(depth) => register_outbox(&mut registry, &depth, now),
             Err(error) => {
-                tracing::warn!(error = %ErrorChain::new(&error), "the outbox could not be counted for the metrics")
+                tracing::warn!(error = %ErrorChain::new(&error), "failed to count the outbox for the metrics")
             }
         }
         registry
@@ -184,8 +187,8 @@ fn register_connections(registry: &mut Registry, pools: impl Iterator<Item = Poo
         waiting.get_or_create(&PoolLabels { pool }).inc_by(gauge_value(waits));
     }
     registry.register("roadmap_store_connections", "Connections to the database", connections);
-    registry.register("roadmap_store_connections_limit", "How many connections there may be", limits);
-    registry.register("roadmap_store_connections_waiting", "Calls that wait for a connection", waiting);
+    registry.register("roadmap_store_connections_limit", "Maximum number of connections to the database", limits);
+    registry.register("roadmap_store_connections_waiting", "Requests that wait for a connection", waiting);
 }
 
 fn register_outbox(registry: &mut Registry, depth: &OutboxDepth, now: Timestamp) {
@@ -198,9 +201,9 @@ fn register_outbox(registry: &mut Registry, depth: &OutboxDepth, now: Timestamp)
     audiences.set(depth.audiences.cast_signed());
     let age = Gauge::<f64, std::sync::atomic::AtomicU64>::default();
     age.set(depth.oldest_due.map_or(0.0, |due| seconds(now.millis() - due.millis()).max(0.0)));
-    registry.register("roadmap_outbox_mails", "Mails that are not sent, by what becomes of them", mails);
-    registry.register("roadmap_outbox_audiences", "Comments whose mails are still being written out", audiences);
-    let help = "For how long the oldest mail could have been sent; 0 when none is due";
+    registry.register("roadmap_outbox_mails", "Mails that are not sent, by state", mails);
+    registry.register("roadmap_outbox_audiences", "Comments whose mails are not expanded completely", audiences);
+    let help = "Time since the oldest mail became due; 0 when none is due";
     registry.register_with_unit("roadmap_outbox_oldest_due_age", help, Unit::Seconds, age);
 }
 
@@ -212,15 +215,15 @@ fn seconds(millis: i64) -> f64 {
     std::time::Duration::from_millis(millis.unsigned_abs()).as_secs_f64() * if millis < 0 { -1.0 } else { 1.0 }
 }
 
-/// The listener for metrics.
+/// The HTTP server for metrics.
 pub(crate) struct MetricsServer {
     handle: ServerHandle,
-    /// Where it listens.
+    /// The URL of the metrics.
     pub(crate) url: String,
 }
 
 impl MetricsServer {
-    /// Serves the metrics, and nothing else, at this address.
+    /// Starts to serve the metrics, and nothing else, at this address.
     pub(crate) fn start(address: &str, metrics: Arc<Metrics>, sources: Sources) -> anyhow::Result<Self> {
         let failed = || format!("cannot listen on {address} for metrics");
         let listener = TcpListener::bind(address).with_context(failed)?;
@@ -241,7 +244,7 @@ impl MetricsServer {
         Ok(Self { handle, url })
     }
 
-    /// Stops to listen.
+    /// Stops the server.
     pub(crate) async fn stop(self) {
         self.handle.stop(true).await;
     }
@@ -253,7 +256,7 @@ async fn serve_metrics(state: web::Data<(Arc<Metrics>, Arc<Sources>)>) -> HttpRe
     match encode(&[&metrics.registry, &collected]) {
         Ok(text) => HttpResponse::Ok().content_type(CONTENT_TYPE).body(text),
         Err(error) => {
-            tracing::error!(error = %ErrorChain::new(&error), "the metrics could not be written");
+            tracing::error!(error = %ErrorChain::new(&error), "failed to encode the metrics");
             HttpResponse::InternalServerError().finish()
         }
     }

@@ -1,4 +1,4 @@
-//! The secret that references are signed with: a setting, or a file that is made at the first start.
+//! The secret that signs references: a setting, or a file that is generated at the first start.
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
@@ -12,27 +12,28 @@ use tempfile::NamedTempFile;
 use crate::settings::{Database, Settings};
 use crate::system::SystemRandom;
 
-/// The name of the file, in the folder for data.
+/// The name of the secret's file in the data folder.
 pub(crate) const FILE: &str = "secret";
 
-/// Characters of a secret that is made: 256 bits and some.
+/// Characters of a generated secret: more than 256 bits.
 const LENGTH: usize = 48;
 
-/// What is wrong with a secret that can be guessed.
+/// The description of a guessable secret.
 pub(crate) const GUESSABLE_MESSAGE: &str = "it has too few different characters to be random";
 
-/// How to replace one.
-pub(crate) const REPLACE_HINT: &str = "put the output of `openssl rand -hex 32` into ROADMAP_SECRET of every process";
+/// The fix for a guessable or missing secret.
+pub(crate) const REPLACE_HINT: &str =
+    "run `openssl rand -hex 32` once and set ROADMAP_SECRET of every process to its output";
 
-/// How to be rid of one.
-pub(crate) const REMOVE_PREVIOUS_HINT: &str = "take it out, whoever guesses it can forge references";
+/// The fix for a guessable previous secret.
+pub(crate) const REMOVE_PREVIOUS_HINT: &str = "remove it, because anyone who guesses it can forge references";
 
-/// Refuses secrets that can be guessed: references are good for whoever can sign them. Nothing is made.
+/// Fails if a secret is guessable, because anyone could then forge references. Creates no files.
 pub(crate) fn refuse_guessable(settings: &Settings) -> anyhow::Result<()> {
     let from_file = || -> anyhow::Result<Option<Secret>> {
         let Database::File(_) = settings.database else { return Ok(None) };
         let path = settings.data_dir.join(FILE);
-        let failed = || format!("the secret in {} cannot be read or made", path.display());
+        let failed = || format!("the secret in {} cannot be read or created", path.display());
         let written = read_if_present(&path).with_context(failed)?;
         let parsed = written.map(|text| Secret::parse(&format!("the content of {}", path.display()), &text));
         Ok(parsed.transpose()?)
@@ -53,35 +54,34 @@ pub(crate) fn refuse_guessable(settings: &Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether one of the previous secrets can be guessed.
+/// Whether one of the previous secrets is guessable.
 pub(crate) fn has_guessable_previous(settings: &Settings) -> bool {
     settings.previous_secrets.iter().any(Secret::is_guessable)
 }
 
-/// What signs references.
+/// Creates the signer of references.
 pub(crate) fn references(settings: &Settings) -> anyhow::Result<ReferenceSigner> {
     let current = match (&settings.secret, &settings.database) {
         (Some(secret), _) => secret.clone(),
-        // Processes that share a database must share the secret, and may not share a folder.
+        // Processes that share a database must share the secret, but may have different data folders.
         (None, Database::Server(_)) => bail!(
-            "the setting secret is required with a database server, because all processes must sign alike: \
-             put the same random characters, 32 or more, into ROADMAP_SECRET of each (openssl rand -hex 32 makes some)"
+            "the setting secret is required with a database server, because all processes must share it: \
+             {REPLACE_HINT}"
         ),
         (None, Database::File(_)) => load_or_create(&settings.data_dir)?,
     };
     Ok(ReferenceSigner::new(current, settings.previous_secrets.clone()))
 }
 
-/// The secret of the folder's file, which is made when it is not there.
+/// Loads the secret from the folder's file, which is created if it does not exist.
 fn load_or_create(folder: &Path) -> anyhow::Result<Secret> {
     let path = folder.join(FILE);
-    let failed = || format!("the secret in {} cannot be read or made", path.display());
+    let failed = || format!("the secret in {} cannot be read or created", path.display());
     if let Some(written) = read_if_present(&path).with_context(failed)? {
         return Ok(Secret::parse(&format!("the content of {}", path.display()), &written)?);
     }
     std::fs::create_dir_all(folder).with_context(failed)?;
-    // The file appears with all that is in it, readable for its owner alone; who comes second takes
-    // the first one's.
+    // Created atomically and readable by its owner only. Of concurrent starts, the first one's secret is used by all.
     let mut file = NamedTempFile::new_in(folder).with_context(failed)?;
     writeln!(file, "{}", SystemRandom.base62(LENGTH)).with_context(failed)?;
     file.as_file().sync_all().with_context(failed)?;
@@ -94,21 +94,21 @@ fn load_or_create(folder: &Path) -> anyhow::Result<Secret> {
     Ok(Secret::parse(&format!("the content of {}", path.display()), &written)?)
 }
 
-/// The content of the folder's file, if there is one.
+/// Reads the secret's file, if it exists.
 pub(crate) fn read_from_folder(settings: &Settings) -> anyhow::Result<Option<Vec<u8>>> {
     let path = settings.data_dir.join(FILE);
     let read = read_if_present(&path).with_context(|| format!("the secret in {} cannot be read", path.display()))?;
     Ok(read.map(String::into_bytes))
 }
 
-/// Whether others than its owner can read the folder's file.
+/// Whether users other than the owner have access to the secret's file.
 pub(crate) fn is_readable_by_others(settings: &Settings) -> bool {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(settings.data_dir.join(FILE)).is_ok_and(|file| file.permissions().mode() & 0o077 != 0)
 }
 
-/// Puts a secret into the folder's file, for its owner alone. Another one that is there is replaced when that is asked
-/// for, else it is an error.
+/// Writes a secret to its file, readable by the owner only. An existing file with another secret is an error, unless
+/// `replace` is set.
 pub(crate) fn write_to_folder(settings: &Settings, secret: &[u8], replace: bool) -> anyhow::Result<()> {
     let path = settings.data_dir.join(FILE);
     let failed = || format!("the secret in {} cannot be written", settings.data_dir.display());
@@ -121,9 +121,9 @@ pub(crate) fn write_to_folder(settings: &Settings, secret: &[u8], replace: bool)
     } else {
         match file.persist_noclobber(&path) {
             Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
-                // A restore that was interrupted has left its own.
+                // An interrupted restore may have written the same secret.
                 let same = std::fs::read(&path).with_context(failed)? == secret;
-                ensure!(same, "there is another secret already, {}; --force replaces it", path.display());
+                ensure!(same, "{} contains another secret; --force replaces it", path.display());
             }
             persisted => drop(persisted.with_context(failed)?),
         }

@@ -1,4 +1,4 @@
-//! How the service stops: first it is no longer ready, a little later it takes no calls any more.
+//! Graceful shutdown: readiness ends first, and after a delay the server stops accepting requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,12 +10,12 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::ports::Health;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Whether the process was told to stop.
+/// Whether the shutdown has begun.
 #[derive(Clone, Default)]
 pub(crate) struct ShutdownState(Arc<AtomicBool>);
 
 impl ShutdownState {
-    /// Health that ends when the process is told to stop, whatever the store says.
+    /// Wraps a health check, which then fails during the shutdown.
     pub(crate) fn wrap_health(&self, store: Arc<dyn Health>) -> Arc<dyn Health> {
         Arc::new(ShutdownAwareHealth { store, shutdown: self.clone() })
     }
@@ -38,20 +38,20 @@ struct ShutdownAwareHealth {
 impl Health for ShutdownAwareHealth {
     async fn check(&self) -> Result<(), StoreError> {
         if self.shutdown.has_begun() {
-            return Err(StoreError::Unavailable("the service was told to stop".into()));
+            return Err(StoreError::Unavailable("the service is shutting down".into()));
         }
         self.store.check().await
     }
 }
 
-/// The signals that end the process.
+/// The signals that stop the process: SIGTERM and SIGINT.
 pub(crate) struct ShutdownSignals {
     terminate: Signal,
     interrupt: Signal,
 }
 
 impl ShutdownSignals {
-    /// From now on they are received here.
+    /// Starts to receive the signals.
     pub(crate) fn listen() -> anyhow::Result<Self> {
         let failed = "signals cannot be received";
         Ok(Self {
@@ -60,7 +60,7 @@ impl ShutdownSignals {
         })
     }
 
-    /// Waits for one.
+    /// Waits for a signal.
     pub(crate) async fn wait(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
@@ -68,12 +68,12 @@ impl ShutdownSignals {
         }
     }
 
-    /// Waits for one, ends readiness at once, and lets `delay` go by, in which load balancers notice. A
-    /// second signal ends the delay.
+    /// Waits for a signal, ends readiness at once, and waits for `delay`, so that load balancers notice. A second signal
+    /// cuts the delay short.
     pub(crate) async fn begin_shutdown(mut self, shutdown: ShutdownState, delay: Duration) {
         self.wait().await;
         shutdown.begin();
-        tracing::info!(delay = ?delay, "told to stop");
+        tracing::info!(delay = ?delay, "shutting down");
         let _ = tokio::time::timeout(delay, self.wait()).await;
     }
 }

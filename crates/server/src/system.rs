@@ -1,4 +1,4 @@
-//! What the process itself gives the domain: time, ids, chance, and a gate in memory.
+//! Adapters of the process itself: clock, ids, random numbers, operation locks, and caches in front of the store.
 
 mod cached_directory;
 mod cached_value;
@@ -20,21 +20,21 @@ pub(crate) use cached_directory::CachedDirectory;
 pub(crate) use cached_value::CachedHealth;
 pub(crate) use operation_locks::InMemoryOperationLocks;
 
-/// The system's time.
+/// The system's clock.
 pub(crate) struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "this is the port's one implementation")]
+    #[expect(clippy::disallowed_methods, reason = "this is the only implementation of the port")]
     fn now(&self) -> Timestamp {
         Timestamp::new(OffsetDateTime::from(SystemTime::now()))
     }
 }
 
-/// Pauses of some milliseconds: about as long as the units that were in the way take.
+/// Random pauses of some milliseconds before a retry, about as long as a conflicting unit of work takes.
 pub(crate) struct JitteredPause;
 
 impl JitteredPause {
-    /// The longest pause behind so many attempts.
+    /// The longest pause after this number of attempts.
     fn max_pause(attempts: u32) -> Duration {
         const FIRST: Duration = Duration::from_millis(20);
         FIRST * 2_u32.saturating_pow(attempts.saturating_sub(1)).min(16)
@@ -50,11 +50,11 @@ impl RetryPause for JitteredPause {
     }
 }
 
-/// Time since the process began to count it.
+/// A monotonic stopwatch.
 pub(crate) struct SystemStopwatch(Instant);
 
 impl SystemStopwatch {
-    /// Begins to count.
+    /// Starts at zero.
     pub(crate) fn start() -> Self {
         Self(Instant::now())
     }
@@ -66,11 +66,12 @@ impl Stopwatch for SystemStopwatch {
     }
 }
 
-/// UUIDs of version 7. Those of one millisecond count up (RFC 9562 section 6.2, method 1).
+/// A generator of UUIDs of version 7, which increase within a millisecond: the first has random bits, each further one is
+/// the previous plus one (RFC 9562 section 6.2, method 2).
 #[derive(Default)]
 pub(crate) struct MonotonicIds(Mutex<LastId>);
 
-/// The timestamp of the last id, and the counter behind it.
+/// The millisecond of the last id and the 80 bits that follow it.
 #[derive(Default)]
 struct LastId {
     millis: u64,
@@ -80,7 +81,7 @@ struct LastId {
 impl IdGenerator for MonotonicIds {
     fn next(&self, at: Timestamp) -> Uuid {
         let millis = u64::try_from(at.millis()).unwrap_or(0);
-        // Nothing panics while it holds the last id.
+        // No code panics while it holds this lock.
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if millis < last.millis {
             // The counter would stay at the later timestamp, but ids follow `at`: units begin and ask for ids in any order.
@@ -92,7 +93,7 @@ impl IdGenerator for MonotonicIds {
     }
 }
 
-/// The thread's generator, which the operating system seeds and which is fit for secrets.
+/// The thread's random generator, which is seeded by the operating system and cryptographically secure.
 pub(crate) struct SystemRandom;
 
 impl Random for SystemRandom {
@@ -106,7 +107,7 @@ pub(crate) mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// A stopwatch that stands until it is set.
+    /// A stopwatch that advances only on request.
     #[derive(Default)]
     pub(crate) struct ManualStopwatch(AtomicU64);
 

@@ -1,5 +1,4 @@
-//! What the process says of itself: the log, to standard error, as text or as JSON; and traces, if somebody
-//! takes them.
+//! Telemetry: the log on standard error, as text or JSON, and traces, if a collector is configured.
 
 use anyhow::Context;
 use tracing_subscriber::filter::{FilterExt, filter_fn};
@@ -10,19 +9,18 @@ use tracing_subscriber::{EnvFilter, Layer};
 use crate::settings::{LogFormat, Settings};
 use crate::traces::Traces;
 
-/// What is to be ended with the process.
+/// The running telemetry, to be shut down with the process.
 pub(crate) struct Telemetry {
     traces: Option<Traces>,
 }
 
-/// What is to be logged.
+/// Parses the setting `log`.
 pub(crate) fn log_filter(settings: &Settings) -> anyhow::Result<EnvFilter> {
     EnvFilter::try_new(&settings.log)
         .with_context(|| format!("the setting log is `{}`, which is not a filter such as info", settings.log))
 }
 
-/// Starts logging, and sending traces where `with_traces` is set. Keys, addresses and bodies are never
-/// logged, and are in no trace.
+/// Starts logging, and traces if `with_traces` is set. Logs and traces never contain keys, addresses or bodies.
 pub(crate) fn start(settings: &Settings, with_traces: bool) -> anyhow::Result<Telemetry> {
     let is_logged =
         log_filter(settings)?.and(filter_fn(|metadata| metadata.target() != roadmap_http::access_log::TRACE_TARGET));
@@ -44,7 +42,7 @@ impl Telemetry {
         Ok(Self { traces: endpoint.map(Traces::start).transpose()? })
     }
 
-    /// Sends what is left to be sent.
+    /// Sends the remaining traces.
     pub(crate) async fn shut_down(self) {
         if let Some(traces) = self.traces {
             traces.shut_down().await;

@@ -1,4 +1,4 @@
-//! Traces of calls, sent to a collector by OTLP over HTTP.
+//! Traces of requests, sent to a collector by OTLP over HTTP.
 
 use std::time::Duration;
 
@@ -17,16 +17,16 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::registry::LookupSpan;
 
-/// How long the collector may take to take what is sent.
+/// Time limit of a request to the collector.
 const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Sends spans until it is ended.
+/// Sends spans until it is shut down.
 pub(crate) struct Traces(SdkTracerProvider);
 
 impl Traces {
-    /// Sends to the collector at this URL.
+    /// Starts to send spans to the collector at this URL.
     pub(crate) fn start(endpoint: &str) -> anyhow::Result<Self> {
-        // Another part of the process may have installed one, and then that one is used.
+        // Fails if another part of the process has installed a provider already, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let failed = "traces cannot be sent";
         let client = reqwest::Client::builder().timeout(EXPORT_TIMEOUT).build().context(failed)?;
@@ -48,23 +48,23 @@ impl Traces {
         Ok(Self(provider))
     }
 
-    /// What takes the spans of calls out of everything that the process says, and nothing besides.
+    /// The tracing layer that exports the spans of requests only.
     pub(crate) fn layer<S: Subscriber + for<'span> LookupSpan<'span>>(&self) -> impl Layer<S> + use<S> {
         let layer = tracing_opentelemetry::layer().with_tracer(self.0.tracer("roadmap"));
         let layer = layer.with_location(false).with_threads(false).with_tracked_inactivity(false).with_target(false);
         layer.with_filter(filter_fn(|metadata| metadata.target() == roadmap_http::access_log::TRACE_TARGET))
     }
 
-    /// Sends what is left, and ends.
+    /// Sends the remaining spans and stops.
     pub(crate) async fn shut_down(self) {
         let ended = tokio::task::spawn_blocking(move || self.0.shutdown()).await;
         if !matches!(ended, Ok(Ok(()))) {
-            tracing::warn!("the last traces could not be sent");
+            tracing::warn!("failed to send the last traces");
         }
     }
 }
 
-/// Requests that run on the main runtime, whichever thread asks for them.
+/// An HTTP client whose requests run on the main runtime, because the exporter's threads have none.
 #[derive(Debug)]
 struct Client {
     client: reqwest::Client,
@@ -77,18 +77,18 @@ impl HttpClient for Client {
         let client = self.client.clone();
         let sent = self.runtime.spawn(async move {
             let request = reqwest::Request::try_from(request)?;
-            let mut answer = client.execute(request).await?;
-            let (status, headers) = (answer.status(), std::mem::take(answer.headers_mut()));
-            let mut response = Response::new(answer.bytes().await?);
+            let mut received = client.execute(request).await?;
+            let (status, headers) = (received.status(), std::mem::take(received.headers_mut()));
+            let mut response = Response::new(received.bytes().await?);
             *response.status_mut() = status;
             *response.headers_mut() = headers;
             Ok::<_, reqwest::Error>(response)
         });
         let response = sent.await?.inspect_err(|error| {
-            tracing::warn!(error = %ErrorChain::new(error), "traces could not be sent");
+            tracing::warn!(error = %ErrorChain::new(error), "failed to send traces");
         })?;
         if !response.status().is_success() {
-            tracing::warn!(status = response.status().as_u16(), "the collector did not take traces");
+            tracing::warn!(status = response.status().as_u16(), "the collector rejected traces");
         }
         Ok(response)
     }

@@ -1,4 +1,4 @@
-//! Where the domain meets its adapters: the only file that knows which ones there are.
+//! Connects the domain with its adapters. Only this file knows the concrete adapters.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,26 +38,26 @@ use crate::system::{
     CachedDirectory, CachedHealth, InMemoryOperationLocks, JitteredPause, MonotonicIds, SystemClock, SystemStopwatch,
 };
 
-/// How many bytes of bodies may be read at a time, of all requests of the process.
+/// Maximum bytes of request bodies in memory, for all requests of the process together.
 const BODY_MEMORY: usize = 32 * 1024 * 1024;
 
-/// The application, put together.
+/// The assembled application.
 pub(crate) struct Application {
-    /// Runs commands.
+    /// Runs operations.
     pub(crate) executor: Executor,
-    /// Answers lists.
+    /// Reads lists.
     pub(crate) reader: Arc<dyn RoadmapReader>,
-    /// Knows workspaces and keys.
+    /// Looks up workspaces and keys.
     pub(crate) directory: Arc<dyn WorkspaceDirectory>,
-    /// Gives out identities.
+    /// Generates ids.
     pub(crate) ids: Arc<dyn IdGenerator>,
-    /// Tells the time.
+    /// The clock.
     pub(crate) clock: Arc<dyn Clock>,
     /// The outbox, as workers and operators see it.
     pub(crate) queue: Arc<dyn OutboxQueue>,
-    /// Keeps workspaces within what they may store.
+    /// Enforces the storage limits of workspaces.
     pub(crate) budgets: Arc<StorageBudgets>,
-    /// What workspaces store.
+    /// The saved storage usage of workspaces.
     pub(crate) usage: Arc<dyn UsageStore>,
     maintenance: Arc<dyn Maintenance>,
     backend: Backend,
@@ -67,21 +67,21 @@ pub(crate) struct Application {
 pub(crate) struct HttpOptions<'a> {
     /// Where the service is reached.
     pub(crate) base_url: &'a BaseUrl,
-    /// Where files are.
+    /// The storage of files.
     pub(crate) blobs: &'a Arc<dyn Blobs>,
     /// Signs references.
     pub(crate) references: &'a Arc<ReferenceSigner>,
-    /// Is told of calls.
+    /// Observes requests, for metrics.
     pub(crate) observer: Arc<dyn Observer>,
-    /// Where work goes on when its caller is gone.
+    /// Runs writes, which continue when their client disconnects.
     pub(crate) detached: &'a DetachedTasks,
-    /// Whether the process was told to stop.
+    /// Whether the shutdown has begun.
     pub(crate) shutdown: &'a ShutdownState,
-    /// How many threads serve.
+    /// The number of worker threads.
     pub(crate) workers: usize,
 }
 
-/// What serves the HTTP surface.
+/// The runtime objects of the HTTP API.
 pub(crate) struct HttpRuntime {
     /// One for each worker.
     pub(crate) surfaces: Vec<Surfaces>,
@@ -110,7 +110,7 @@ enum Backend {
 }
 
 impl Application {
-    /// Opens the store, whose schema is brought up to date first.
+    /// Migrates and opens the store.
     pub(crate) async fn open(settings: &Settings) -> anyhow::Result<Self> {
         migrate(settings).await?;
         match &settings.database {
@@ -183,7 +183,7 @@ impl Application {
         let health = Arc::new(CachedHealth::new(self.backend.health(), stopwatch.clone()));
         let limits = Arc::new(RateLimits::new(settings.rates, &stopwatch));
         let bodies = BodyLimits::new(settings.body_timeout, BODY_MEMORY);
-        // One thread in two, so that the others serve whatever is read.
+        // Half of the threads, so that the other half can still serve requests.
         let markup = MarkupPool::new(tokio::runtime::Handle::current(), workers.div_ceil(2));
         let mut surfaces = Vec::new();
         for _ in 0..workers.max(1) {
@@ -218,7 +218,7 @@ impl Application {
         Ok(HttpRuntime { surfaces, connections: pools })
     }
 
-    /// Warns of what an operator should know before calls are served.
+    /// Logs warnings for the operator before requests are served.
     pub(crate) async fn log_warnings(&self, settings: &Settings) {
         let (Backend::Postgres(store), Database::Server(url)) = (&self.backend, &settings.database) else { return };
         if !store.is_durable() {
@@ -231,12 +231,12 @@ impl Application {
                 }
             }
             Err(error) => {
-                tracing::warn!(error = %ErrorChain::new(&error), "the database privileges could not be looked at");
+                tracing::warn!(error = %ErrorChain::new(&error), "failed to check the database privileges");
             }
         }
     }
 
-    /// Opens the storage for files.
+    /// Opens the storage of files.
     pub(crate) fn open_blobs(settings: &Settings) -> anyhow::Result<Arc<dyn Blobs>> {
         let opened: Result<Arc<dyn Blobs>, StoreError> = match &settings.storage {
             Storage::Folder(folder) => LocalBlobs::open(folder).map(|blobs| Arc::new(blobs) as _),
@@ -245,7 +245,7 @@ impl Application {
         opened.with_context(|| format!("the storage {} cannot be opened", settings.storage))
     }
 
-    /// Sends the mail of all workspaces.
+    /// Creates the use case that sends the mail of all workspaces.
     pub(crate) fn deliver_mail(
         &self,
         settings: &Settings,
@@ -270,31 +270,31 @@ impl Application {
         Ok(deliver.with_limit(settings.mail_per_address))
     }
 
-    /// Removes what nobody needs of uploads.
+    /// Creates the use case that removes orphaned and unused uploads.
     pub(crate) fn sweep_attachments(&self, settings: &Settings, blobs: Arc<dyn Blobs>) -> SweepAttachments {
         let (directory, maintenance, clock) = (self.directory.clone(), self.maintenance.clone(), self.clock.clone());
         let unused_after = settings.unused_uploads.map(|time| time.try_into().unwrap_or(time::Duration::MAX));
         SweepAttachments::new(blobs, directory, maintenance, clock, self.budgets.clone(), unused_after)
     }
 
-    /// Forgets saved answers that are too old.
+    /// Creates the use case that purges expired operation keys.
     pub(crate) fn purge_operation_keys(&self, settings: &Settings) -> PurgeOperationKeys {
         let retention = time::Duration::try_from(settings.operation_retention).unwrap_or(time::Duration::MAX);
         PurgeOperationKeys::new(self.maintenance.clone(), self.clock.clone(), retention)
     }
 }
 
-/// What reads.
+/// The ports that read.
 struct ReadPorts {
     lists: Arc<dyn RoadmapReader>,
     search: Arc<dyn TextSearch>,
-    /// The connections, when they are its own.
+    /// The separate connection pool of these ports, if they have one.
     connections: Option<Arc<dyn ConnectionPools>>,
 }
 
 impl Backend {
-    /// What reads: of PostgreSQL with `connections` of its own, so that each worker of the web
-    /// server drives those that it uses; of SQLite with the connections that all share.
+    /// Creates the ports that read. With PostgreSQL they get a separate pool of `connections`, so that each worker of the
+    /// web server drives its own connections. With SQLite all share one pool.
     fn read_ports(&self, connections: usize) -> anyhow::Result<ReadPorts> {
         match self {
             Self::Sqlite(store) => Ok(ReadPorts { lists: store.clone(), search: store.clone(), connections: None }),
@@ -334,12 +334,12 @@ impl Backend {
     }
 }
 
-/// What speaks to the mail server.
+/// Creates the SMTP mailer.
 pub(crate) fn smtp_mailer(options: &SmtpOptions) -> anyhow::Result<SmtpMailer> {
     SmtpMailer::new(options).with_context(|| format!("mail cannot be sent by {}", options.redacted()))
 }
 
-/// Brings the schema up to date and returns the versions of the migrations that were run.
+/// Runs pending migrations and returns their versions.
 pub(crate) async fn migrate(settings: &Settings) -> anyhow::Result<Vec<String>> {
     let migrated = match &settings.database {
         Database::File(file) => {
@@ -357,7 +357,7 @@ fn database_error_context(database: &Database, what: &str) -> String {
     format!("the database {database} cannot be {what}")
 }
 
-/// How the embedded database is opened.
+/// The options of the embedded database.
 pub(crate) fn sqlite_options(settings: &Settings, file: &Path) -> SqliteOptions {
     SqliteOptions {
         path: file.to_owned(),
@@ -368,7 +368,7 @@ pub(crate) fn sqlite_options(settings: &Settings, file: &Path) -> SqliteOptions 
     }
 }
 
-/// How a database server is reached.
+/// The options of the database server.
 pub(crate) fn postgres_options(settings: &Settings, url: &str) -> PostgresOptions {
     PostgresOptions {
         url: url.to_owned(),

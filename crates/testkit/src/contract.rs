@@ -1,6 +1,6 @@
-//! The suite that every store must pass. A case gets a fresh store and fails by panicking.
+//! The suite that every store must pass. Each case gets a fresh store and panics on failure.
 //!
-//! A fault that is found in one store becomes a case here, and so a test of all.
+//! A bug that is found in one store gets a case here, so that every store is tested for it.
 
 pub mod attachments;
 pub mod mail;
@@ -13,8 +13,7 @@ pub mod tenancy;
 pub mod usage;
 pub mod votes;
 
-/// Makes one test of every case: `contract_tests!(fresh)`, where `fresh` is an
-/// `async fn() -> Subject`.
+/// Declares a test for every case: `contract_tests!(fresh)`, where `fresh` is an `async fn() -> Subject`.
 #[macro_export]
 macro_rules! contract_tests {
     ($subject:path) => {
@@ -25,7 +24,7 @@ macro_rules! contract_tests {
                 blobs_without_rows_are_found,
                 unused_files_are_deleted_oldest_first,
                 a_file_that_becomes_a_cover_is_kept,
-                a_file_that_was_deleted_is_no_cover,
+                a_deleted_file_cannot_become_a_cover,
             },
             mail::{
                 a_mail_is_leased_to_one_worker,
@@ -58,19 +57,19 @@ macro_rules! contract_tests {
                 a_dropped_run_frees_its_key_at_once,
                 an_abandoned_waiter_holds_no_lock,
                 keys_belong_to_their_workspace,
-                a_key_replays_whatever_the_command,
-                replies_come_back_byte_for_byte,
+                a_key_is_replayed_for_any_operation,
+                saved_responses_are_replayed_byte_for_byte,
                 expired_responses_are_purged_in_batches,
-                what_a_unit_reports_done_is_there_for_readers,
+                committed_writes_are_visible_to_readers,
             },
             provisioning::{
                 a_workspace_starts_with_its_lanes_and_tracks,
                 names_are_unique_in_their_scope,
                 settings_are_replaced,
-                a_key_opens_its_own_workspace_only,
+                a_key_is_valid_in_its_own_workspace_only,
                 digests_are_listed_by_workspace,
                 a_key_s_use_is_recorded_once_a_minute,
-                keys_expire_and_are_revoked_as_asked,
+                revoked_and_rotated_keys_get_their_timestamps,
             },
             requests::{
                 tag_numbers_count_up_without_gaps_or_repeats,
@@ -102,9 +101,9 @@ macro_rules! contract_tests {
                 nothing_is_changed_from_another_workspace,
             },
             usage::{
-                a_count_is_what_commands_add,
-                what_is_there_already_is_not_counted_twice,
-                what_processes_add_adds_up,
+                a_recount_equals_the_sum_of_the_estimates,
+                existing_rows_are_not_counted_twice,
+                concurrent_additions_are_summed,
                 a_total_is_never_too_small,
                 usage_belongs_to_its_workspace,
             },
@@ -112,12 +111,12 @@ macro_rules! contract_tests {
                 a_second_vote_is_not_counted,
                 concurrent_first_votes_make_one_customer,
                 names_are_filled_but_not_overwritten,
-                every_request_leaves_its_note,
-                a_vote_for_nothing_does_nothing,
+                every_vote_stores_its_note,
+                a_vote_for_an_unknown_request_has_no_effect,
                 notes_and_comments_fall_back_to_the_oldest_member,
                 votes_are_listed_newest_request_first,
                 voters_are_listed_latest_first,
-                pages_end_where_the_list_ends,
+                pages_past_the_last_are_empty,
                 addresses_match_without_regard_to_case,
             },
         );

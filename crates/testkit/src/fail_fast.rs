@@ -1,26 +1,25 @@
-//! The first failure ends the tests: for those who only want to know whether there is one.
+//! Stops a test run after the first failure, for runs that only need to know whether there is one.
 //!
-//! With `TEST_FAIL_FAST` in the environment, what a test needs is no longer made once another test of its process has
-//! failed, so that it fails at once.
+//! With `TEST_FAIL_FAST` in the environment, creating a fixture panics as soon as another test of the process has failed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Turns it on, whatever its value.
+/// The environment variable that enables it, with any value.
 pub const VARIABLE: &str = "TEST_FAIL_FAST";
 
 static FAILED: AtomicBool = AtomicBool::new(false);
 
-/// To be called where what a test has needed is dropped: tells the others when the test is failing.
+/// Records a failure if the current test is panicking. Fixtures call it when they are dropped.
 pub fn record_failure() {
     if std::thread::panicking() {
         FAILED.store(true, Ordering::SeqCst);
     }
 }
 
-/// To be called where what a test needs is made.
+/// Stops the current test if another one has failed. Fixtures call it when they are created.
 ///
 /// # Panics
-/// When another test has failed and this is on.
+/// When failing fast is enabled and another test has failed.
 pub fn check() {
     let is_on = std::env::var_os(VARIABLE).is_some();
     assert!(!is_on || !FAILED.load(Ordering::SeqCst), "another test has failed");

@@ -1,4 +1,4 @@
-//! Stand-ins for what is outside.
+//! Fakes of the clock, ids, pauses and operation locks.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Clock, IdGenerator, OperationLockGuard, OperationLocks, RetryPause};
 use uuid::Uuid;
 
-/// A clock that stands until it is moved.
+/// A clock that advances only on request.
 pub struct ManualClock(AtomicI64);
 
 impl Default for ManualClock {
@@ -19,7 +19,7 @@ impl Default for ManualClock {
 }
 
 impl ManualClock {
-    /// Moves the clock.
+    /// Advances the clock.
     pub fn advance(&self, span: time::Duration) {
         self.0.fetch_add(i64::try_from(span.whole_milliseconds()).unwrap(), Ordering::SeqCst);
     }
@@ -31,7 +31,7 @@ impl Clock for ManualClock {
     }
 }
 
-/// UUIDs of version 7 with a counter where others have chance.
+/// UUIDs of version 7 with a counter instead of random bits.
 #[derive(Default)]
 pub struct SequentialIds(AtomicU64);
 
@@ -43,7 +43,7 @@ impl IdGenerator for SequentialIds {
     }
 }
 
-/// No pause at all.
+/// Retries without a pause.
 pub struct NoPause;
 
 #[async_trait]
@@ -51,7 +51,7 @@ impl RetryPause for NoPause {
     async fn pause(&self, _: u32) {}
 }
 
-/// A gate that lets everybody through: leaves it to the store alone who runs.
+/// Operation locks that never block, so that the store alone serializes runs with the same key.
 pub struct NoOperationLocks;
 
 #[async_trait]

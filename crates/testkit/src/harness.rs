@@ -1,4 +1,4 @@
-//! What a store hands in to be tested, and short words for what the cases do.
+//! The ports of a store under test, and helpers for the cases.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -32,56 +32,56 @@ use roadmap_domain::usecase::unsubscribe::Unsubscribe;
 
 use crate::fakes::{ManualClock, NoOperationLocks, NoPause, SequentialIds};
 
-/// A fresh, empty store.
+/// A fresh, empty store under test.
 pub struct Subject {
-    /// Its units of work.
+    /// Units of work.
     pub store: Arc<dyn Store>,
-    /// Its lists.
+    /// Lists.
     pub reader: Arc<dyn RoadmapReader>,
-    /// Its search.
+    /// Search.
     pub search: Arc<dyn TextSearch>,
-    /// Its directory.
+    /// Workspaces and keys.
     pub directory: Arc<dyn WorkspaceDirectory>,
-    /// Its housekeeping.
+    /// Maintenance.
     pub maintenance: Arc<dyn Maintenance>,
-    /// Its outbox, as workers see it.
+    /// The outbox, as workers see it.
     pub queue: Arc<dyn OutboxQueue>,
     /// What its mails say.
     pub mail: Arc<dyn MailReader>,
     /// What each workspace stores.
     pub usage: Arc<dyn UsageStore>,
-    /// A look at what no port shows.
+    /// Direct access to rows.
     pub probe: Arc<dyn Probe>,
-    /// Dropped after the test: the folder or database that the store is in.
+    /// The folder or database of the store, which is dropped after the test.
     pub keep: Box<dyn Any + Send + Sync>,
 }
 
-/// Looks at rows behind the store's back.
+/// Direct access to rows, bypassing the store.
 #[async_trait]
 pub trait Probe: Send + Sync {
-    /// Rows of a table that belong to a workspace.
+    /// Counts the rows of a table that belong to a workspace.
     async fn count(&self, table: &str, workspace: WorkspaceId) -> u64;
 
-    /// Runs statements that both stores understand.
+    /// Runs SQL statements that both databases understand.
     async fn execute(&self, statements: &str);
 
-    /// Whom the notes or comments of a workspace are by, in their order.
+    /// The authors of the notes or comments of a workspace, in order.
     async fn authors(&self, table: &str, workspace: WorkspaceId) -> Vec<Option<MemberId>>;
 }
 
-/// A store with the domain around it.
+/// A store under test with the domain's executor.
 pub struct Harness {
     /// The store.
     pub subject: Subject,
-    /// Runs commands on it.
+    /// Runs operations on the store.
     pub executor: Executor,
-    /// The time it is.
+    /// The clock.
     pub clock: Arc<ManualClock>,
     ids: Arc<SequentialIds>,
 }
 
 impl Harness {
-    /// Puts the domain around a store.
+    /// Creates an executor for the store.
     #[must_use]
     pub fn new(subject: Subject) -> Self {
         let clock = Arc::new(ManualClock::default());
@@ -96,21 +96,21 @@ impl Harness {
         Self { subject, executor, clock, ids }
     }
 
-    /// The time it is.
+    /// The current time of the clock.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// A new workspace.
+    /// Creates a workspace.
     pub async fn workspace(&self, subdomain: &str) -> WorkspaceId {
         self.try_workspace(subdomain).await.expect("a workspace").id
     }
 
-    /// A new workspace, if its name is free.
+    /// Creates a workspace.
     ///
     /// # Errors
-    /// It is not.
+    /// The subdomain is taken.
     pub async fn try_workspace(&self, subdomain: &str) -> Result<Workspace, RoadmapError> {
         let operation = CreateWorkspace {
             subdomain: Subdomain::from_label(subdomain).unwrap(),
@@ -120,27 +120,27 @@ impl Harness {
         Ok(self.executor.run_without_key(id, &operation).await?.workspace)
     }
 
-    /// A new request with this title.
+    /// Creates a feature request with this title.
     pub async fn request(&self, workspace: WorkspaceId, title: &str) -> FeatureRequestSummary {
         self.create(workspace, draft(title, &[], "")).await
     }
 
-    /// A new request.
+    /// Creates a feature request.
     pub async fn create(&self, workspace: WorkspaceId, draft: FeatureRequestDraft) -> FeatureRequestSummary {
         let created = self.executor.run_without_key(workspace, &CreateFeatureRequest::new(Ok(draft))).await;
         created.expect("a request").request
     }
 
-    /// The request of this number.
+    /// Returns the feature request with this number, by moving it to the track `Inbox`.
     pub async fn find(&self, workspace: WorkspaceId, number: i64) -> FeatureRequestSummary {
-        let repeat = MoveFeatureRequest {
+        let operation = MoveFeatureRequest {
             request: FeatureRequestRef::Number(number),
             track: Ok(self.track(workspace, "Inbox").await),
         };
-        self.executor.run_without_key(workspace, &repeat).await.expect("the request")
+        self.executor.run_without_key(workspace, &operation).await.expect("the request")
     }
 
-    /// A vote of a customer for a request.
+    /// Casts a vote of a customer for a feature request.
     pub async fn vote(&self, workspace: WorkspaceId, request: &FeatureRequestSummary, email: &str) -> VoteCast {
         let operation = vote(FeatureRequestRef::Id(request.id), Some((email, None)), None);
         self.executor.run_without_key(workspace, &operation).await.expect("a vote")
@@ -167,10 +167,10 @@ impl Harness {
         found.into_iter().map(|found| found.summary.title.to_string()).collect()
     }
 
-    /// Runs a command under a key, answering with `body`.
+    /// Runs an operation with a key and a response with `body`.
     ///
     /// # Errors
-    /// Those of the command.
+    /// Those of the operation.
     pub async fn run<O: Operation>(
         &self,
         workspace: WorkspaceId,
@@ -181,31 +181,31 @@ impl Harness {
         self.executor.run(workspace, Some(&operation_key(key)), operation, |_| reply(body)).await
     }
 
-    /// The first track's id.
+    /// The id of the track with this name.
     pub async fn track(&self, workspace: WorkspaceId, name: &str) -> TrackId {
         let tracks = self.subject.reader.tracks(workspace).await.expect("tracks");
         tracks.iter().find(|track| track.name.as_str() == name).expect("the track").id
     }
 
-    /// Rows of a table that belong to a workspace.
+    /// Counts the rows of a table that belong to a workspace.
     pub async fn count(&self, table: &str, workspace: WorkspaceId) -> u64 {
         self.subject.probe.count(table, workspace).await
     }
 }
 
-/// A key.
+/// Parses an operation key.
 #[must_use]
 pub fn operation_key(raw: &str) -> OperationKey {
     OperationKey::parse(raw).unwrap().unwrap()
 }
 
-/// A success with this body.
+/// A response with status 201 and this body.
 #[must_use]
 pub fn reply(body: &str) -> SavedResponse {
     SavedResponse { status: 201, body: body.as_bytes().to_vec() }
 }
 
-/// A public request by nobody.
+/// A draft of a public feature request without a customer.
 #[must_use]
 pub fn draft(title: &str, tags: &[&str], description: &str) -> FeatureRequestDraft {
     let tags: Vec<String> = tags.iter().map(|tag| (*tag).to_owned()).collect();
@@ -220,7 +220,7 @@ pub fn draft(title: &str, tags: &[&str], description: &str) -> FeatureRequestDra
     }
 }
 
-/// A vote by a customer (address and name), with or without a note.
+/// A vote of an optional customer (address and name), with an optional note.
 #[must_use]
 pub fn vote(request: FeatureRequestRef, customer: Option<(&str, Option<&str>)>, note: Option<&str>) -> CastVote {
     let customer = customer.map(|(email, name)| CustomerDraft::parse(Some(email), name).unwrap());
@@ -234,7 +234,7 @@ pub fn comment(request: FeatureRequestRef, content: &str, notify_all_voters: boo
     PostComment { request, draft: CommentDraft::parse(Some(content), None, notify_all_voters), mails_per_day: None }
 }
 
-/// A command that does another one and then fails, so that its unit is undone.
+/// An operation that performs another one and then fails, so that its unit of work is rolled back.
 pub struct Failing<O>(pub O);
 
 #[async_trait]
@@ -247,7 +247,7 @@ impl<O: Operation> Operation for Failing<O> {
     }
 }
 
-/// A command that does another one and then waits for ever, to be dropped.
+/// An operation that performs another one and then never returns, so that it can be dropped.
 pub struct Stalling<O>(pub O, pub Arc<tokio::sync::Notify>);
 
 #[async_trait]

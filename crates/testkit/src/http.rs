@@ -1,4 +1,4 @@
-//! A server that takes whatever is sent to it, over HTTP/1.1, and keeps it.
+//! An HTTP/1.1 server that records all requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -6,12 +6,12 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// A request as it arrived.
+/// A received request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// Method and path, as in `POST /v1/traces`.
+    /// Method and path, for example `POST /v1/traces`.
     pub line: String,
-    /// Headers in lower case, as in `content-type: application/json`.
+    /// Headers in lower case, for example `content-type: application/json`.
     pub headers: Vec<String>,
     /// The body.
     pub body: Vec<u8>,
@@ -23,43 +23,43 @@ struct Shared {
     changed: Condvar,
 }
 
-/// The server. It answers everything with an empty 200, and ends with the process of the test.
+/// The server. It responds to every request with an empty 200, and stops with the process of the test.
 pub struct HttpSink {
     port: u16,
     shared: Arc<Shared>,
 }
 
 impl HttpSink {
-    /// A server on a free port of the loopback interface.
+    /// Starts a server on a free port of the loopback interface.
     #[must_use]
     pub fn start() -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let port = listener.local_addr().expect("an address").port();
         let shared = Arc::new(Shared::default());
-        let taken = Arc::clone(&shared);
+        let requests = Arc::clone(&shared);
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let taken = Arc::clone(&taken);
-                // A client that breaks off has nothing more to say.
-                thread::spawn(move || serve(stream, &taken).unwrap_or_default());
+                let requests = Arc::clone(&requests);
+                // Errors of aborted connections are ignored.
+                thread::spawn(move || serve(stream, &requests).unwrap_or_default());
             }
         });
         Self { port, shared }
     }
 
-    /// Where it listens.
+    /// The URL of the server.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// What has arrived so far.
+    /// The requests received so far.
     #[must_use]
     pub fn received(&self) -> Vec<Request> {
         self.shared.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Waits until what has arrived is enough, at most so long. Returns whether it is.
+    /// Waits until `is_enough` holds for the received requests, or until the time limit. Returns whether it holds.
     pub fn wait_until(&self, limit: Duration, is_enough: impl Fn(&[Request]) -> bool) -> bool {
         let requests = self.shared.requests.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.shared.changed.wait_timeout_while(requests, limit, |requests| !is_enough(requests));

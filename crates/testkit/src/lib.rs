@@ -1,20 +1,19 @@
-//! What every store must do, as tests that any store can be put through.
+//! The contract suite that every store must pass, and servers and fakes for tests.
 //!
 //! - [`contract`]: the suite; [`contract_tests!`] runs it on a store.
-//! - [`harness`]: what a store hands in, and short words for what the cases do.
-//! - [`postgres`]: a server and databases to run it on.
-//! - [`proxy`]: what stands between a service and its database, and fails when told to.
-//! - [`python`]: environments for what is written in Python.
-//! - [`s3`]: a server for files.
-//! - [`http`]: a server that keeps whatever is sent to it.
-//! - [`smtp`]: a server for mail, which fails when told to.
-//! - [`effort`]: the effort of tests, and repeatable random numbers.
-//! - [`fail_fast`]: an early end when a test has failed.
-//! - [`fakes`]: a clock that is set by hand, foreseeable ids, a gate that is always open.
+//! - [`harness`]: the ports of a store under test, and helpers for the cases.
+//! - [`postgres`]: PostgreSQL servers and databases.
+//! - [`proxy`]: a TCP proxy that injects faults between a service and its database.
+//! - [`python`]: Python environments for tools that are written in Python.
+//! - [`s3`]: an S3 server.
+//! - [`http`]: an HTTP server that records all requests.
+//! - [`smtp`]: a mail server with scripted replies.
+//! - [`fail_fast`]: stops a test run after the first failure.
+//! - [`fakes`]: a manual clock, sequential ids, operation locks that never block.
 //!
-//! Never a normal dependency: for tests only.
+//! For tests only: a dev-dependency, never a normal one.
 
-// A test says what it expects by failing.
+// A panic is how a test fails.
 #![expect(
     clippy::expect_used,
     clippy::indexing_slicing,

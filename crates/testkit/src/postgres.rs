@@ -1,5 +1,5 @@
-//! PostgreSQL for tests: a server that is there, or a throw-away one; and databases on it, each
-//! copied from a template in a tenth of a second when the server is in memory.
+//! PostgreSQL for tests: an existing or a temporary server, and databases that are copied from a template, which takes a
+//! tenth of a second on a server in memory.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -12,47 +12,47 @@ use tokio_postgres::{NoTls, SimpleQueryMessage};
 
 use crate::fail_fast;
 
-/// Names the server that tests may use: a URL of a superuser.
+/// The environment variable with the server for tests, as the URL of a superuser.
 pub const SERVER_VARIABLE: &str = "TEST_DATABASE_URL";
 
-/// What the names of all databases of tests begin with; the process that made one comes next.
+/// Prefix of the names of test databases. The id of the process that created the database follows.
 const PREFIX: &str = "roadmap_test_";
 
-/// What the names of the folders of all servers of tests begin with; the process that made one comes next.
+/// Prefix of the folders of test servers. The id of the process that created the server follows.
 const FOLDER: &str = "roadmap-postgres-";
 
 /// How long a server may take to start.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The server that [`SERVER_VARIABLE`] names.
+/// The URL of the server in [`SERVER_VARIABLE`].
 ///
 /// # Panics
-/// When it names none: a test that needs PostgreSQL fails without it.
+/// When the variable is not set, because the test needs PostgreSQL.
 #[must_use]
 pub fn server() -> String {
-    #[expect(clippy::disallowed_methods, reason = "what tests run on is no setting of the service")]
+    #[expect(clippy::disallowed_methods, reason = "the server for tests is not a setting of the service")]
     let url = std::env::var(SERVER_VARIABLE);
     url.unwrap_or_else(|_| {
         panic!("{SERVER_VARIABLE} is not set; `cargo xtask test` finds or starts a PostgreSQL server and sets it")
     })
 }
 
-/// A database. Dropping it deletes it, whoever is still connected.
+/// A database. Dropping it deletes the database and closes open connections to it.
 pub struct Database {
     server: String,
     name: String,
-    /// Where it is.
+    /// The URL of the database.
     pub url: String,
 }
 
 impl Database {
-    /// An empty database.
+    /// Creates an empty database.
     #[must_use]
     pub fn empty(server: &str) -> Self {
         Self::create(server, "template0")
     }
 
-    /// A copy of this database, to which nobody may be connected.
+    /// Copies this database, which must have no open connections.
     #[must_use]
     pub fn copy(&self) -> Self {
         Self::create(&self.server, &self.name)
@@ -70,7 +70,7 @@ impl Database {
         Self { server: server.to_owned(), url: database_url(server, &name), name }
     }
 
-    /// Runs statements as a superuser, to whom row-level security does not apply.
+    /// Runs statements as a superuser, who bypasses row-level security.
     ///
     /// # Panics
     /// When one fails.
@@ -78,10 +78,10 @@ impl Database {
         execute(&self.url, statements).expect("the statements run");
     }
 
-    /// The rows of a query as text, seen as a superuser sees them; `NULL` is `None`.
+    /// Runs a query as a superuser and returns its rows as text. `NULL` is `None`.
     ///
     /// # Panics
-    /// When it fails.
+    /// When the query fails.
     #[must_use]
     pub fn rows(&self, query: &str) -> Vec<Vec<Option<String>>> {
         execute(&self.url, query).expect("rows")
@@ -91,18 +91,18 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         fail_fast::record_failure();
-        // A server that is gone has no databases.
+        // The server may have stopped already.
         let _ = execute(&self.server, &format!("DROP DATABASE {} WITH (FORCE)", self.name));
     }
 }
 
-/// Deletes the databases of processes that have ended.
+/// Deletes orphaned databases, whose processes have ended.
 fn delete_old_databases(server: &str) {
     let all = execute(server, "SELECT datname FROM pg_database").expect("the databases");
     for name in all.into_iter().flatten().flatten() {
         let process = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_')).map(|(process, _)| process);
         if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
-            // Another process may sweep at the same time.
+            // Another process may delete it at the same time.
             let _ = execute(server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
         }
     }
@@ -116,11 +116,11 @@ fn database_url(server: &str, name: &str) -> String {
     format!("{scheme}://{authority}/{name}{query}")
 }
 
-/// Runs statements on a connection of its own and returns all rows as text. Can be called from
-/// anywhere: what is asynchronous about it happens on a thread of its own.
+/// Runs statements on a new connection and returns all rows as text. Asynchronous code may call it too, because it runs
+/// on a separate thread.
 ///
 /// # Errors
-/// The server's.
+/// Those of the server.
 pub fn execute(url: &str, statements: &str) -> Result<Vec<Vec<Option<String>>>, tokio_postgres::Error> {
     let run = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -144,14 +144,14 @@ pub fn execute(url: &str, statements: &str) -> Result<Vec<Vec<Option<String>>>, 
     std::thread::scope(|scope| scope.spawn(run).join().expect("no panic"))
 }
 
-/// A connection that is kept, with the transaction that was begun on it.
+/// A persistent connection, which can hold a transaction open.
 pub struct Connection {
     runtime: tokio::runtime::Runtime,
     client: tokio_postgres::Client,
 }
 
 impl Connection {
-    /// Connects. Not to be called from asynchronous code.
+    /// Connects. Must not be called from asynchronous code.
     ///
     /// # Panics
     /// When the server cannot be reached.
@@ -173,17 +173,17 @@ impl Connection {
     }
 }
 
-/// Whether what a server calls durable is, and what it costs.
+/// Durability of a test server's commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// As in production.
+    /// Commits wait for the disk, as in production.
     Full,
-    /// Nothing is waited for: for tests that do not cut the machine's power.
+    /// Commits do not wait for the disk. They survive a crash of the server, but not of the machine.
     None,
 }
 
-/// A server of its own, in a temporary folder, on a socket there and a free port of the loopback
-/// interface. Dropping it ends it.
+/// A temporary server with its data and socket in a temporary folder, on a free port of the loopback interface. Dropping
+/// it stops the server.
 pub struct Cluster {
     binaries: PathBuf,
     folder: TempDir,
@@ -194,35 +194,35 @@ pub struct Cluster {
     running: Option<Child>,
 }
 
-/// A folder in memory, where there is one with enough room for a server: making and dropping a database is many times faster
-/// than on a disk.
+/// The in-memory folder of the machine, if it has enough free space for a server. Creating and dropping databases is many
+/// times faster there than on a disk.
 fn memory_folder() -> Option<&'static Path> {
     const ENOUGH: u64 = 4 << 30;
     let folder = Path::new("/dev/shm");
-    let room = rustix::fs::statvfs(folder).ok()?;
-    (room.f_bavail.saturating_mul(room.f_frsize) >= ENOUGH).then_some(folder)
+    let status = rustix::fs::statvfs(folder).ok()?;
+    (status.f_bavail.saturating_mul(status.f_frsize) >= ENOUGH).then_some(folder)
 }
 
-/// Removes the folders of processes that were killed before they could.
+/// Removes orphaned folders, whose processes were killed.
 fn delete_old_folders(parent: &Path) {
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let maker = name.strip_prefix(FOLDER).and_then(|rest| rest.split('-').next()?.parse().ok());
-        if maker.is_some_and(|process| !is_running(process)) {
+        let creator = name.strip_prefix(FOLDER).and_then(|rest| rest.split('-').next()?.parse().ok());
+        if creator.is_some_and(|process| !is_running(process)) {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
 }
 
 impl Cluster {
-    /// Makes a server and starts it.
+    /// Creates a server and starts it.
     ///
     /// # Errors
-    /// There are no server binaries, or they fail; in one sentence.
+    /// One sentence: there are no server binaries, or they fail.
     pub fn start(durability: Durability) -> Result<Self, String> {
         let binaries = binaries().ok_or("there are no PostgreSQL server binaries on this machine")?;
         let memory = (durability == Durability::None).then(memory_folder).flatten();
-        // What is left behind there takes memory until the machine is started anew.
+        // Orphaned folders there take memory until the machine is restarted.
         memory.into_iter().for_each(delete_old_folders);
         let folder = memory.map_or_else(std::env::temp_dir, Path::to_path_buf);
         let name = format!("{FOLDER}{}-", std::process::id());
@@ -246,10 +246,10 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Starts the server (again) and waits until it answers.
+    /// Starts or restarts the server and waits until it accepts connections.
     ///
     /// # Errors
-    /// It does not; with its log.
+    /// The server does not start in time; with its log.
     pub fn restart(&mut self) -> Result<(), String> {
         let folder = self.folder.path();
         let log = std::fs::OpenOptions::new().create(true).append(true).open(folder.join("server.log"));
@@ -257,12 +257,12 @@ impl Cluster {
         let mut server = self.command("postgres");
         server.arg("-D").arg(folder.join("data")).arg("-k").arg(folder);
         server.args(["-h", "127.0.0.1", "-p", &self.port.to_string()]);
-        let of_durability: &[&str] = match self.durability {
+        let durability_settings: &[&str] = match self.durability {
             Durability::Full => &["max_wal_size=2GB"],
-            // Its log may be in memory.
+            // Small, because the write-ahead log may be in memory.
             Durability::None => &["max_wal_size=256MB", "fsync=off", "full_page_writes=off"],
         };
-        for setting in ["max_connections=300", "shared_buffers=512MB"].iter().chain(of_durability) {
+        for setting in ["max_connections=300", "shared_buffers=512MB"].iter().chain(durability_settings) {
             server.args(["-c", setting]);
         }
         if self.has_certificate {
@@ -274,18 +274,17 @@ impl Cluster {
         while execute(&self.url(), "SELECT 1").is_err() {
             if began.elapsed() > START_TIMEOUT {
                 let log = std::fs::read_to_string(self.folder.path().join("server.log")).unwrap_or_default();
-                return Err(format!("the PostgreSQL server does not answer: {log}"));
+                return Err(format!("the PostgreSQL server does not start: {log}"));
             }
             std::thread::sleep(Duration::from_millis(20));
         }
         Ok(())
     }
 
-    /// Starts the server again with a certificate and its key, both in PEM, so that it can be spoken to
-    /// encrypted.
+    /// Restarts the server with a certificate and its key, both in PEM, so that it accepts TLS connections.
     ///
     /// # Errors
-    /// It does not start.
+    /// The server does not start.
     pub fn encrypt(&mut self, certificate: &str, key: &str) -> Result<(), String> {
         for (name, content) in [("server.crt", certificate), ("server.key", key)] {
             let file = self.folder.path().join("data").join(name);
@@ -301,8 +300,8 @@ impl Cluster {
         self.restart()
     }
 
-    /// Kills the server's first process, as `kill -9` does. Its children end by themselves; their
-    /// socket and memory must be free before it can start again.
+    /// Kills the server's main process, as `kill -9` does, and waits until its children have ended: a restart needs their
+    /// socket and shared memory.
     pub fn kill(&mut self) {
         let Some(mut server) = self.running.take() else { return };
         let children = children(server.id());
@@ -315,19 +314,19 @@ impl Cluster {
         let _ = std::fs::remove_file(self.folder.path().join("data/postmaster.pid"));
     }
 
-    /// A URL of the superuser.
+    /// The URL of the superuser.
     #[must_use]
     pub fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// The port of the loopback interface that it listens on.
+    /// The port on the loopback interface.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The server's first process.
+    /// The id of the server's main process.
     #[must_use]
     pub fn process_id(&self) -> Option<u32> {
         self.running.as_ref().map(Child::id)
@@ -346,7 +345,7 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         if let Some(server) = &mut self.running {
-            // SIGQUIT is "immediate shutdown": the children end too, and nobody will read the data.
+            // SIGQUIT is "immediate shutdown": it also stops the children. The data is not needed any more.
             let quit = Command::new("kill").args(["-QUIT", &server.id().to_string()]).status();
             if quit.is_err() {
                 let _ = server.kill();
@@ -356,27 +355,26 @@ impl Drop for Cluster {
     }
 }
 
-/// The folder with the server's programs.
+/// The folder with the PostgreSQL server programs.
 #[must_use]
 pub fn binaries() -> Option<PathBuf> {
     folders().into_iter().find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
 }
 
-/// One of PostgreSQL's programs.
+/// The path of a PostgreSQL program.
 #[must_use]
 pub fn program(name: &str) -> Option<PathBuf> {
     folders().into_iter().map(|folder| folder.join(name)).find(|program| program.is_file())
 }
 
-/// Where PostgreSQL's programs may be: on the path, where `pg_config` says, or where distributions
-/// put them.
+/// Folders that may contain PostgreSQL's programs: those of `PATH`, that of `pg_config`, and those of distributions.
 fn folders() -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    if let Ok(answer) = Command::new("pg_config").arg("--bindir").output() {
-        folders.push(PathBuf::from(String::from_utf8_lossy(&answer.stdout).trim()));
+    if let Ok(output) = Command::new("pg_config").arg("--bindir").output() {
+        folders.push(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()));
     }
-    // Debian and its kin, Red Hat and its kin, Homebrew, built from source.
+    // Debian and derivatives, Red Hat and derivatives, Homebrew, built from source.
     for parent in ["/usr/lib/postgresql", "/usr", "/opt/homebrew/opt", "/usr/local"] {
         let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
         let mut versions: Vec<PathBuf> = entries.map(|entry| entry.path().join("bin")).collect();
@@ -386,7 +384,7 @@ fn folders() -> Vec<PathBuf> {
     folders
 }
 
-/// A user that may run a server, and its group.
+/// The ids of an unprivileged user and its group that can run a server.
 fn unprivileged() -> Result<(u32, u32), String> {
     for user in ["postgres", "nobody"] {
         if let (Ok(user), Ok(group)) = (id("-u", Some(user)), id("-g", Some(user))) {
@@ -397,9 +395,9 @@ fn unprivileged() -> Result<(u32, u32), String> {
 }
 
 fn id(what: &str, user: Option<&str>) -> Result<u32, String> {
-    let answer = Command::new("id").arg(what).args(user).stderr(Stdio::null()).output();
-    let answer = answer.map_err(|error| format!("id: {error}"))?;
-    String::from_utf8_lossy(&answer.stdout).trim().parse().map_err(|_| "there is no such user".to_owned())
+    let output = Command::new("id").arg(what).args(user).stderr(Stdio::null()).output();
+    let output = output.map_err(|error| format!("id: {error}"))?;
+    String::from_utf8_lossy(&output.stdout).trim().parse().map_err(|_| "there is no such user".to_owned())
 }
 
 fn children(process: u32) -> Vec<u32> {
@@ -407,7 +405,7 @@ fn children(process: u32) -> Vec<u32> {
     children.split_whitespace().filter_map(|child| child.parse().ok()).collect()
 }
 
-/// A zombie that its parent has not looked at has ended too.
+/// Whether a process is running. A zombie counts as ended.
 fn is_running(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'))

@@ -1,4 +1,4 @@
-//! A TCP proxy that can be told to fail, to stand between a service and its database.
+//! A TCP proxy that injects faults between a service and its database.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener as StdListener};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,29 +10,28 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
-/// What becomes of connections.
+/// How the proxy treats connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// Bytes go both ways.
+    /// Forwards bytes in both directions.
     Pass,
-    /// Nobody listens, and who was connected is no more.
+    /// Refuses new connections and resets existing ones.
     Refuse,
-    /// Connections are made, and nothing comes through them in either way. What was sent meanwhile
-    /// arrives when the mode is over.
+    /// Accepts connections and forwards nothing. Bytes that were sent meanwhile arrive when the mode ends.
     BlackHole,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct State {
     mode: Mode,
-    /// The next connection that sends `COMMIT` is reset when the server has answered it, and the answer is lost. Then
-    /// this is the mode.
+    /// When set, the next connection that sends `COMMIT` is reset as soon as the server has responded, and the response is
+    /// dropped. After that, this mode applies.
     drop_commit_response: Option<Mode>,
     /// Connections of an older epoch are reset.
     epoch: u64,
 }
 
-/// The proxy. Dropping it ends all its connections.
+/// The proxy. Dropping it closes all its connections.
 pub struct Proxy {
     port: u16,
     state: watch::Sender<State>,
@@ -40,10 +39,11 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// A proxy on a free port of the loopback interface to another port of it.
+    /// Starts a proxy on a free port of the loopback interface to the port `upstream`. Must not be called from
+    /// asynchronous code.
     ///
     /// # Panics
-    /// When it cannot listen. Not to be called from asynchronous code.
+    /// When it cannot listen.
     #[must_use]
     pub fn start(upstream: u16) -> Self {
         let listener = listen(0).expect("a free port");
@@ -55,13 +55,13 @@ impl Proxy {
         Self { port, state, _runtime: runtime }
     }
 
-    /// Where it listens.
+    /// The port of the proxy.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Lets bytes through (again).
+    /// Forwards bytes again.
     pub fn restore(&self) {
         self.state.send_modify(|state| state.mode = Mode::Pass);
     }
@@ -71,39 +71,38 @@ impl Proxy {
         self.state.send_modify(|state| state.next_epoch(Mode::Refuse));
     }
 
-    /// Goes on listening and lets nothing through.
+    /// Accepts connections without forwarding any bytes.
     pub fn black_hole(&self) {
         self.state.send_modify(|state| state.mode = Mode::BlackHole);
     }
 
-    /// Resets all connections; new ones are served.
+    /// Resets all connections and forwards new ones.
     pub fn reset(&self) {
         self.state.send_modify(|state| state.next_epoch(Mode::Pass));
     }
 
-    /// Passes the next `COMMIT` on and loses its answer: the connection is reset instead, as all others are, and new
-    /// ones are served.
+    /// Forwards the next `COMMIT` and drops its response: all connections are reset instead, and new ones are forwarded.
     pub fn drop_commit_response(&self) {
         self.state.send_modify(|state| state.drop_commit_response = Some(Mode::Pass));
     }
 
-    /// As [`Self::drop_commit_response`], and then nobody listens.
+    /// As [`Self::drop_commit_response`], and refuses new connections.
     pub fn drop_commit_response_and_refuse(&self) {
         self.state.send_modify(|state| state.drop_commit_response = Some(Mode::Refuse));
     }
 }
 
 impl State {
-    /// All connections are reset.
+    /// Sets the mode and resets all connections.
     fn next_epoch(&mut self, mode: Mode) {
         *self = Self { mode, drop_commit_response: None, epoch: self.epoch + 1 };
     }
 }
 
-/// How PostgreSQL's clients end a transaction, and how the server says that it has.
+/// The bytes of a client's `COMMIT` and of the server's response to it.
 const COMMIT: &[u8] = b"COMMIT\0";
 
-/// Listens on a port that it may have listened on before.
+/// Listens on a port that may have been used before.
 fn listen(port: u16) -> std::io::Result<StdListener> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
     socket.set_reuse_address(true)?;
@@ -160,14 +159,14 @@ async fn forward(
         let (mut from_server, mut to_server) = server.split();
         let committing = AtomicBool::new(false);
         let was_cut = {
-            // Armed by a `COMMIT` while one is to be cut: from then on the server's answers are lost.
+            // Once a `COMMIT` whose response is to be dropped was sent, all responses of the server are dropped.
             let on_request = |bytes: &[u8]| {
                 if state.borrow().drop_commit_response.is_some() && contains_commit(bytes) {
                     committing.store(true, Ordering::SeqCst);
                 }
                 true
             };
-            let on_answer = |bytes: &[u8]| {
+            let on_response = |bytes: &[u8]| {
                 if committing.load(Ordering::SeqCst) && contains_commit(bytes) {
                     control.send_modify(|state| state.next_epoch(state.drop_commit_response.unwrap_or(Mode::Pass)));
                 }
@@ -175,7 +174,7 @@ async fn forward(
             };
             tokio::select! {
                 cut = pump(&mut from_client, &mut to_server, state.clone(), epoch, on_request) => cut,
-                cut = pump(&mut from_server, &mut to_client, state.clone(), epoch, on_answer) => cut,
+                cut = pump(&mut from_server, &mut to_client, state.clone(), epoch, on_response) => cut,
             }
         };
         if was_cut {
@@ -191,7 +190,8 @@ fn contains_commit(bytes: &[u8]) -> bool {
     bytes.windows(COMMIT.len()).any(|window| window == COMMIT)
 }
 
-/// Copies what `passes` until one side ends, or until the connection is cut. Returns whether it was cut.
+/// Forwards the bytes that `passes` accepts until one side closes or the connection is reset. Returns whether it is to be
+/// reset.
 async fn pump(
     from: &mut (impl AsyncRead + Unpin),
     to: &mut (impl AsyncWrite + Unpin),
@@ -225,8 +225,8 @@ async fn pump(
     }
 }
 
-/// Lets the stream end with a reset instead of a goodbye.
+/// Makes the stream close with a reset (RST) instead of a FIN.
 fn reset(stream: &TcpStream) {
-    // One that has ended already cannot be told.
+    // Fails if the stream is closed already.
     let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
 }

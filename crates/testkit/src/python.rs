@@ -1,20 +1,20 @@
-//! Python environments with one package each, made once below `target`.
+//! Python environments with one package each, created once below `target`.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder with the programs of an environment in which `requirement` is installed. It is made when
-/// it is not there, or has something else in it.
+/// Returns the folder with the programs of an environment in which `requirement` is installed. The environment is created
+/// if it does not exist or contains another package.
 ///
 /// # Errors
-/// Python or the package is missing and cannot be installed; with what it needs.
+/// Python or the package is missing and cannot be installed. The message says what to install.
 pub fn environment(name: &str, requirement: &str) -> Result<PathBuf, String> {
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
     std::fs::create_dir_all(&target).map_err(|error| format!("the folder target: {error}"))?;
     let folder = target.join(format!("python-{name}"));
     let (programs, installed) = (folder.join("bin"), folder.join("installed"));
-    // Several processes may come here at once. The lock ends with the file's handle.
+    // Serializes processes. The lock is released with the file's handle.
     let lock = File::create(target.join(format!("python-{name}.lock"))).map_err(|error| error.to_string())?;
     lock.lock().map_err(|error| error.to_string())?;
     if std::fs::read_to_string(&installed).is_ok_and(|there| there == requirement) {
@@ -37,7 +37,7 @@ fn run(command: &mut Command, requirement: &str) -> Result<(), String> {
         Err(error) => error.to_string(),
     };
     Err(format!(
-        "Python 3 is needed with the modules venv and pip (Debian: apt-get install python3-venv), and {requirement} \
+        "Python 3 with the modules venv and pip (Debian: apt-get install python3-venv) is required, and {requirement} \
          from a package index: {command:?} failed: {problem}"
     ))
 }

@@ -1,6 +1,6 @@
-//! A mail server that keeps what it is sent, and fails when told to.
+//! A mail server that records mails and gives scripted replies.
 //!
-//! It runs on threads of its own, so that waiting for it blocks nothing that it needs.
+//! It runs on its own threads, so that a test may block while it waits for the server.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Error, Read, Result, Write};
@@ -12,64 +12,64 @@ use std::time::{Duration, Instant};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// A mail as it has arrived.
+/// A received mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
-    /// The sender that MAIL named.
+    /// The sender of MAIL.
     pub from: String,
-    /// The recipients that RCPT named and that were accepted.
+    /// The accepted recipients of RCPT.
     pub to: Vec<String>,
-    /// The message, without the dots that were added for the way.
+    /// The message without dot-stuffing.
     pub data: Vec<u8>,
 }
 
-/// What has just come in and waits for an answer.
+/// A step of the dialog that needs a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step<'a> {
     /// A connection.
     Connect,
     /// The name of the client, in EHLO or HELO.
     Hello(&'a str),
-    /// A login, right or wrong.
+    /// A login with right or wrong credentials.
     Login,
     /// The sender's address.
     From(&'a str),
     /// A recipient's address.
     To(&'a str),
-    /// The wish to send the message.
+    /// The command DATA.
     Data,
-    /// The whole message.
+    /// The complete message.
     Message(&'a Received),
 }
 
-/// What is done about it.
+/// The server's reply to a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// What a server in good health would do.
+    /// The normal reply.
     Default,
-    /// This is answered, as in `550 5.1.1 No such user`. With 4xx or 5xx it is a refusal.
+    /// This line, for example `550 5.1.1 No such user`. 4xx and 5xx reject the step.
     Custom(&'static str),
-    /// Nothing is answered for this long, and then as usual.
+    /// The normal reply after a delay.
     Stall(Duration),
-    /// The connection is closed without an answer. A message that had arrived is kept or not.
+    /// No reply: the connection is closed.
     HangUp {
-        /// Whether the message counts as received.
+        /// Whether a complete message counts as received.
         keep: bool,
     },
 }
 
-/// How the server is set up.
+/// Options of the server.
 #[derive(Debug, Clone, Default)]
 pub struct Setup {
-    /// The user and password without which no mail is taken.
+    /// The user and password that are required to send mail.
     pub login: Option<(String, String)>,
-    /// The ways to log in that are offered, `PLAIN LOGIN` when empty.
+    /// The offered AUTH mechanisms, `PLAIN LOGIN` when empty.
     pub mechanisms: &'static str,
-    /// Certificate and key (PKCS #8), both in DER: with them, STARTTLS is offered.
+    /// Certificate and key (PKCS #8), both in DER. With them the server offers STARTTLS.
     pub certificate: Option<(Vec<u8>, Vec<u8>)>,
-    /// Whether TLS begins with the first byte instead.
+    /// Whether TLS begins with the first byte, instead of STARTTLS.
     pub is_implicit: bool,
-    /// Whether addresses must be in ASCII (no `SMTPUTF8`).
+    /// Whether addresses must be ASCII (no `SMTPUTF8`).
     pub is_ascii_only: bool,
 }
 
@@ -78,7 +78,7 @@ type Script = Arc<dyn Fn(&Step<'_>) -> Reply + Send + Sync>;
 struct State {
     received: Vec<Received>,
     script: Script,
-    /// Streams of the connections that there are, to cut them.
+    /// Streams of the open connections, to close them.
     streams: HashMap<u64, TcpStream>,
     connections: u64,
     is_stopped: bool,
@@ -91,7 +91,7 @@ struct Shared {
     changed: Condvar,
 }
 
-/// The server. Dropping it ends all its connections.
+/// The server. Dropping it closes all its connections.
 pub struct Sink {
     port: u16,
     shared: Arc<Shared>,
@@ -99,13 +99,13 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// A server on a free port of the loopback interface that takes all mail.
+    /// Starts a server on a free port of the loopback interface that accepts all mail.
     #[must_use]
     pub fn start() -> Self {
         Self::with_setup(Setup::default())
     }
 
-    /// A server that is set up otherwise.
+    /// Starts a server with other options.
     #[must_use]
     pub fn with_setup(setup: Setup) -> Self {
         let tls = setup.certificate.clone().map(|(certificate, key)| {
@@ -129,49 +129,49 @@ impl Sink {
         Self { port, shared, acceptor }
     }
 
-    /// Where it listens.
+    /// The port of the server.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Where it listens, as a URL without a login.
+    /// The URL of the server, without a login.
     #[must_use]
     pub fn url(&self) -> String {
         let scheme = if self.shared.setup.is_implicit { "smtps" } else { "smtp" };
         format!("{scheme}://127.0.0.1:{}", self.port)
     }
 
-    /// Answers by this from now on.
+    /// Sets the script that chooses the replies from now on.
     pub fn script(&self, script: impl Fn(&Step<'_>) -> Reply + Send + Sync + 'static) {
         self.shared.state().script = Arc::new(script);
     }
 
-    /// The mails that have arrived, in their order.
+    /// The received mails, in order.
     #[must_use]
     pub fn received(&self) -> Vec<Received> {
         self.shared.state().received.clone()
     }
 
-    /// How many mails have arrived.
+    /// The number of received mails.
     #[must_use]
     pub fn count(&self) -> usize {
         self.shared.state().received.len()
     }
 
-    /// How many connections were made so far.
+    /// The number of connections so far.
     #[must_use]
     pub fn connections(&self) -> u64 {
         self.shared.state().connections
     }
 
-    /// Waits until `count` mails have arrived. Returns whether they have within the limit.
+    /// Waits until `count` mails are received. Returns whether that happened within the limit.
     #[must_use]
     pub fn wait_for(&self, count: usize, limit: Duration) -> bool {
         self.shared.wait(limit, |state| state.received.len() >= count)
     }
 
-    /// Refuses connections, and cuts those that there are.
+    /// Stops listening and closes all connections.
     pub fn stop(&self) {
         let acceptor = self.acceptor();
         self.close(acceptor);
@@ -185,7 +185,7 @@ impl Sink {
         }
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
         let give_up = Instant::now() + Duration::from_secs(10);
-        // Somebody's outgoing connection may have the port for a moment.
+        // An outgoing connection of another process may use the port for a short time.
         let listener = loop {
             match TcpListener::bind(address) {
                 Ok(listener) => break listener,
@@ -206,13 +206,13 @@ impl Sink {
             let mut state = self.shared.state();
             state.is_stopped = true;
             for stream in state.streams.values() {
-                // One that has ended already cannot be cut.
+                // Fails if the stream is closed already.
                 let _ = stream.shutdown(Shutdown::Both);
             }
         }
         self.shared.changed.notify_all();
         if let Some(thread) = acceptor.take() {
-            // Wakes it: it looks whether it is to end at each connection.
+            // Wakes the thread, which checks after each connection whether it has to stop.
             let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
             let _ = thread.join();
         }
@@ -253,7 +253,7 @@ fn accept(listener: TcpListener, shared: Arc<Shared>) -> JoinHandle<()> {
             };
             let shared = Arc::clone(&shared);
             std::thread::spawn(move || {
-                // A client that goes away, or is sent away, has nobody to be told.
+                // Errors of closed connections are ignored.
                 let _ = Session::new(&shared, &stream).and_then(|mut session| session.serve());
                 let _ = stream.shutdown(Shutdown::Both);
                 shared.state().streams.remove(&number);
@@ -268,7 +268,7 @@ impl<T: Read + Write> DuplexStream for T {}
 
 struct Session<'a> {
     shared: &'a Shared,
-    /// What TLS is put onto.
+    /// The TCP stream below TLS.
     tcp: &'a TcpStream,
     line: BufReader<Box<dyn DuplexStream>>,
     is_encrypted: bool,
@@ -276,7 +276,7 @@ struct Session<'a> {
     mail: Option<Received>,
 }
 
-/// Whether the connection goes on.
+/// Whether the connection stays open.
 type ContinueResult = Result<bool>;
 
 impl<'a> Session<'a> {
@@ -297,10 +297,10 @@ impl<'a> Session<'a> {
     }
 
     fn serve(&mut self) -> Result<()> {
-        let mut goes = self.respond(&Step::Connect, "220 sink.example ESMTP")? != StepOutcome::Closed;
-        while goes {
+        let mut is_open = self.respond(&Step::Connect, "220 sink.example ESMTP")? != StepOutcome::Closed;
+        while is_open {
             let Some(line) = self.read_line()? else { return Ok(()) };
-            goes = self.command(&line)?;
+            is_open = self.command(&line)?;
         }
         Ok(())
     }
@@ -310,8 +310,8 @@ impl<'a> Session<'a> {
         match verb.to_ascii_uppercase().as_str() {
             "EHLO" | "HELO" => {
                 self.mail = None;
-                let answer = self.greeting();
-                Ok(self.respond(&Step::Hello(rest), &answer)? != StepOutcome::Closed)
+                let greeting = self.greeting();
+                Ok(self.respond(&Step::Hello(rest), &greeting)? != StepOutcome::Closed)
             }
             "STARTTLS" if self.shared.tls.is_some() && !self.is_encrypted => {
                 self.send_line("220 2.0.0 Go ahead")?;
@@ -367,10 +367,10 @@ impl<'a> Session<'a> {
             }
             _ => return self.send_line("504 5.5.4 No such mechanism"),
         };
-        let usual = if is_right { "235 2.7.0 Welcome" } else { "535 5.7.8 Wrong user or password" };
-        let went = self.respond(&Step::Login, usual)?;
-        self.is_logged_in = is_right && went == StepOutcome::Accepted;
-        Ok(went != StepOutcome::Closed)
+        let default = if is_right { "235 2.7.0 Welcome" } else { "535 5.7.8 Wrong user or password" };
+        let outcome = self.respond(&Step::Login, default)?;
+        self.is_logged_in = is_right && outcome == StepOutcome::Accepted;
+        Ok(outcome != StepOutcome::Closed)
     }
 
     fn challenge(&mut self, challenge: &str) -> Result<Option<String>> {
@@ -381,16 +381,16 @@ impl<'a> Session<'a> {
     fn mail(&mut self, rest: &str) -> ContinueResult {
         let Some(from) = address(rest) else { return self.send_line("501 5.5.4 MAIL FROM:<address>") };
         if self.mail.is_some() {
-            return self.send_line("503 5.5.1 There is a mail already");
+            return self.send_line("503 5.5.1 Nested MAIL command");
         }
         if self.shared.setup.is_ascii_only && !rest.is_ascii() {
             return self.send_line("553 5.6.7 Not in ASCII");
         }
-        let goes = self.respond(&Step::From(&from), "250 2.1.0 Sender accepted")?;
-        if goes == StepOutcome::Accepted {
+        let outcome = self.respond(&Step::From(&from), "250 2.1.0 Sender accepted")?;
+        if outcome == StepOutcome::Accepted {
             self.mail = Some(Received { from, to: Vec::new(), data: Vec::new() });
         }
-        Ok(goes != StepOutcome::Closed)
+        Ok(outcome != StepOutcome::Closed)
     }
 
     fn recipient(&mut self, rest: &str) -> ContinueResult {
@@ -398,11 +398,11 @@ impl<'a> Session<'a> {
         if self.mail.is_none() {
             return self.send_line("503 5.5.1 MAIL comes first");
         }
-        let goes = self.respond(&Step::To(&to), "250 2.1.5 Recipient accepted")?;
-        if let (StepOutcome::Accepted, Some(mail)) = (goes, &mut self.mail) {
+        let outcome = self.respond(&Step::To(&to), "250 2.1.5 Recipient accepted")?;
+        if let (StepOutcome::Accepted, Some(mail)) = (outcome, &mut self.mail) {
             mail.to.push(to);
         }
-        Ok(goes != StepOutcome::Closed)
+        Ok(outcome != StepOutcome::Closed)
     }
 
     fn data(&mut self) -> ContinueResult {
@@ -411,30 +411,29 @@ impl<'a> Session<'a> {
         }
         match self.respond(&Step::Data, "354 Go ahead")? {
             StepOutcome::Accepted => {}
-            goes => return Ok(goes != StepOutcome::Closed),
+            outcome => return Ok(outcome != StepOutcome::Closed),
         }
         let data = self.message()?;
         let Some(mut mail) = self.mail.take() else { return Ok(false) };
         mail.data = data;
-        let reply = self.scripted_reply(&Step::Message(&mail));
-        let (answer, is_kept) = match reply {
-            Reply::Default => (Some("250 2.0.0 Taken"), true),
+        let (line, is_kept) = match self.scripted_reply(&Step::Message(&mail)) {
+            Reply::Default => (Some("250 2.0.0 Accepted"), true),
             Reply::Custom(line) => (Some(line), !is_error_reply(line)),
             Reply::Stall(time) => {
                 self.stall(time)?;
-                (Some("250 2.0.0 Taken"), true)
+                (Some("250 2.0.0 Accepted"), true)
             }
             Reply::HangUp { keep } => (None, keep),
         };
         if is_kept {
-            // Before the answer: who has it finds the mail here.
+            // Before the reply, so that a client with the reply finds the mail here.
             self.shared.state().received.push(mail);
             self.shared.changed.notify_all();
         }
-        answer.map_or(Ok(false), |answer| self.send_line(answer))
+        line.map_or(Ok(false), |line| self.send_line(line))
     }
 
-    /// The lines up to the one with only a dot.
+    /// Reads the message up to the line that contains only a dot.
     fn message(&mut self) -> Result<Vec<u8>> {
         let mut data = Vec::new();
         loop {
@@ -452,10 +451,10 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Answers what the script wants, else what is usual.
-    fn respond(&mut self, step: &Step<'_>, usual: &str) -> Result<StepOutcome> {
+    /// Sends the scripted reply, or the default reply without one.
+    fn respond(&mut self, step: &Step<'_>, default: &str) -> Result<StepOutcome> {
         match self.scripted_reply(step) {
-            Reply::Default => self.send_line(usual)?,
+            Reply::Default => self.send_line(default)?,
             Reply::Custom(line) => {
                 self.send_line(line)?;
                 if is_error_reply(line) {
@@ -465,20 +464,20 @@ impl<'a> Session<'a> {
             }
             Reply::Stall(time) => {
                 self.stall(time)?;
-                self.send_line(usual)?
+                self.send_line(default)?
             }
             Reply::HangUp { .. } => return Ok(StepOutcome::Closed),
         };
-        Ok(if is_error_reply(usual) { StepOutcome::Rejected } else { StepOutcome::Accepted })
+        Ok(if is_error_reply(default) { StepOutcome::Rejected } else { StepOutcome::Accepted })
     }
 
     fn scripted_reply(&self, step: &Step<'_>) -> Reply {
-        // Not under the lock: a script may ask the sink.
+        // Outside of the lock, because a script may use the sink.
         let script = Arc::clone(&self.shared.state().script);
         script(step)
     }
 
-    /// Waits without an answer, unless the server is stopped meanwhile.
+    /// Waits for the given time. Fails if the server is stopped meanwhile.
     fn stall(&self, time: Duration) -> Result<()> {
         if self.shared.wait(time, |state| state.is_stopped) {
             return Err(Error::other("stopped"));
@@ -493,7 +492,7 @@ impl<'a> Session<'a> {
         Ok(true)
     }
 
-    /// A line without its end; `None` when the client has gone.
+    /// Reads a line without its line ending. Returns `None` when the client has disconnected.
     fn read_line(&mut self) -> Result<Option<String>> {
         let mut line = String::new();
         if self.line.read_line(&mut line)? == 0 {
@@ -511,14 +510,14 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What became of a step.
+/// The outcome of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StepOutcome {
-    /// It was accepted.
+    /// The step was accepted.
     Accepted,
-    /// It was refused, and the connection goes on.
+    /// The step was rejected, and the connection stays open.
     Rejected,
-    /// The connection is over.
+    /// The connection is closed.
     Closed,
 }
 
@@ -526,22 +525,22 @@ fn is_error_reply(line: &str) -> bool {
     line.starts_with(['4', '5'])
 }
 
-/// What stands between the angle brackets of `FROM:<…>` and `TO:<…>`.
+/// The address between the angle brackets of `FROM:<…>` and `TO:<…>`.
 fn address(rest: &str) -> Option<String> {
     let (_, rest) = rest.split_once('<')?;
-    // Parameters come after the last bracket and have none.
+    // Parameters follow the last bracket and contain no brackets.
     rest.rsplit_once('>').map(|(address, _)| address.to_owned())
 }
 
-/// Base64 (RFC 4648 section 4): a crate for this one use is not worth its place in the list.
+/// Encodes Base64 (RFC 4648 section 4), to avoid a dependency for this one use.
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for part in bytes.chunks(3) {
         let bits = part.iter().fold(0, |bits, byte| bits << 8 | usize::from(*byte)) << (8 * (3 - part.len()));
-        for place in 0..4 {
-            let is_there = place <= part.len();
-            text.push(if is_there { char::from(DIGITS[bits >> (18 - 6 * place) & 63]) } else { '=' });
+        for digit in 0..4 {
+            let is_padding = digit > part.len();
+            text.push(if is_padding { '=' } else { char::from(DIGITS[bits >> (18 - 6 * digit) & 63]) });
         }
     }
     text
@@ -566,15 +565,15 @@ mod tests {
     }
 
     #[test]
-    fn dots_that_were_added_are_taken_away() {
+    fn dot_stuffing_is_removed() {
         let sink = Sink::start();
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, sink.port())).unwrap();
-        let said =
+        let commands =
             "EHLO me\r\nMAIL FROM:<a@b.example>\r\nRCPT TO:<c@d.example>\r\nDATA\r\nA: b\r\n\r\n..x\r\n.\r\nQUIT\r\n";
-        stream.write_all(said.as_bytes()).unwrap();
-        let mut answers = String::new();
-        stream.read_to_string(&mut answers).unwrap();
-        assert!(answers.ends_with("250 2.0.0 Taken\r\n221 2.0.0 Goodbye\r\n"), "{answers}");
+        stream.write_all(commands.as_bytes()).unwrap();
+        let mut replies = String::new();
+        stream.read_to_string(&mut replies).unwrap();
+        assert!(replies.ends_with("250 2.0.0 Accepted\r\n221 2.0.0 Goodbye\r\n"), "{replies}");
         let expected = Received {
             from: "a@b.example".to_owned(),
             to: vec!["c@d.example".to_owned()],

@@ -20,17 +20,17 @@ use crate::wiring::Application;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ApiKeyCommand {
-    /// Create a key. It is shown this once
+    /// Create a key and print it. It cannot be shown again
     Create {
         #[command(flatten)]
         target: WorkspaceArgument,
-        /// What to call it
+        /// Name of the key
         #[arg(long)]
         name: String,
-        /// What it allows: read, write, or both (the default)
+        /// Permissions of the key: read, write, or both (the default)
         #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',')]
         scopes: Vec<String>,
-        /// How long it works, for example 90d [default: for ever]
+        /// Lifetime of the key, for example 90d [default: unlimited]
         #[arg(long, value_name = "DURATION")]
         expires_in: Option<String>,
         #[command(flatten)]
@@ -43,7 +43,7 @@ pub(crate) enum ApiKeyCommand {
         #[command(flatten)]
         format: OutputFormat,
     },
-    /// Revoke a key: it stops working within a second
+    /// Revoke a key. It stops working within a second
     Revoke {
         #[command(flatten)]
         target: WorkspaceArgument,
@@ -52,13 +52,13 @@ pub(crate) enum ApiKeyCommand {
         #[command(flatten)]
         format: OutputFormat,
     },
-    /// Replace a key by a new one like it. The old one goes on working for a while
+    /// Replace a key by a new one with the same name and permissions. The old key keeps working for a while
     Rotate {
         #[command(flatten)]
         target: WorkspaceArgument,
         /// Id of the key
         id: String,
-        /// How long the old key goes on working: 0s to 7d
+        /// How long the old key keeps working: 0s to 7d
         #[arg(long, value_name = "DURATION", default_value = "24h")]
         overlap: String,
         #[command(flatten)]
@@ -99,7 +99,7 @@ impl From<&ApiKey> for OutputRow {
     }
 }
 
-/// A key at the one time when it is known.
+/// A new key with its secret text, which is not stored.
 #[derive(Serialize)]
 struct Issued {
     id: String,
@@ -121,10 +121,10 @@ impl Issued {
     }
 }
 
-/// A new key that nobody has seen.
+/// Generates the text of a new key.
 pub(crate) fn generate() -> anyhow::Result<KeyText> {
     KeyText::from_random(&SystemRandom.base62(RANDOM_CHARACTERS))
-        .ok_or_else(|| anyhow::anyhow!("the random source gave something else than was asked of it"))
+        .ok_or_else(|| anyhow::anyhow!("the random source returned an invalid key"))
 }
 
 impl ApiKeyCommand {
@@ -165,7 +165,7 @@ impl ApiKeyCommand {
     }
 }
 
-/// What cannot be accepted, by the name of its flag.
+/// Replaces the name of the invalid field by the name of its flag.
 fn with_flag_name(error: RoadmapError) -> RoadmapError {
     match error {
         RoadmapError::Invalid(invalid) if invalid.field == "overlap" => {

@@ -9,8 +9,8 @@ use crate::wiring::Application;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AttachmentsCommand {
-    /// Remove what uploads have left behind: files that nothing uses (the setting unused_uploads), and those
-    /// without a record and unfinished ones, older than a day
+    /// Remove unused files (the setting unused_uploads), and orphaned files and unfinished uploads that are older than a
+    /// day
     Sweep {
         #[command(flatten)]
         format: OutputFormat,
@@ -34,7 +34,7 @@ impl AttachmentsCommand {
         let application = Application::open(settings).await?;
         let Self::Sweep { format } = self;
         let swept = application.sweep_attachments(settings, Application::open_blobs(settings)?).run().await;
-        // What became free counts, whatever came of the rest.
+        // Even after a failed sweep, the space that it freed is recorded.
         application.budgets.flush().await?;
         let swept = swept?;
         format.print_one(&OutputRow {

@@ -20,7 +20,7 @@ use crate::wiring;
 pub(crate) struct Backup {
     /// File to write
     file: PathBuf,
-    /// Replace the file, if it is there
+    /// Replace the file if it exists
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -29,9 +29,9 @@ pub(crate) struct Backup {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Restore {
-    /// File that `roadmap backup` has written
+    /// File written by `roadmap backup`
     file: PathBuf,
-    /// Replace the database, if it is there
+    /// Replace the database if it exists
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -44,7 +44,7 @@ struct OutputRow {
     database: String,
     made_at: String,
     database_bytes: u64,
-    /// `null` when they are in a bucket, and not in the backup.
+    /// `null` when files are stored in a bucket, which the backup does not include.
     files: Option<u64>,
     has_secret: bool,
 }
@@ -90,22 +90,22 @@ impl Restore {
     }
 }
 
-/// The file of the embedded database. A database server has means of its own.
+/// The file of the embedded database. Fails for a database server, which has its own tools.
 fn embedded_database_file(settings: &Settings, what: &str, tool: &str) -> anyhow::Result<PathBuf> {
     match &settings.database {
         Database::File(file) => Ok(file.clone()),
         Database::Server(_) => bail!(
-            "the database {} is {what} by its own means, {tool} for example, and the storage {} beside it: \
-             the database is copied first, the files then",
+            "the database {} is {what} with its own tools, for example {tool}, and the storage {} separately: \
+             copy the database first, then the files",
             settings.database,
             settings.storage
         ),
     }
 }
 
-/// Writes a backup under another name, reads it, and gives it its name when it is good.
+/// Writes a backup under a temporary name, verifies it and renames it.
 fn backup(settings: &Settings, database: &Path, target: &Path, force: bool) -> anyhow::Result<Manifest> {
-    ensure!(force || !target.exists(), "it is there already; --force replaces it");
+    ensure!(force || !target.exists(), "the file exists already; --force replaces it");
     ensure!(database.is_file(), "there is no database {}", database.display());
     let folder = parent_folder(target);
     let work = tempfile::tempdir_in(&folder)?;
@@ -113,9 +113,9 @@ fn backup(settings: &Settings, database: &Path, target: &Path, force: bool) -> a
     let made_at = SystemClock.now().to_string();
     roadmap_sqlite::copy_to(&wiring::sqlite_options(settings, database), &copy)
         .context("the database cannot be copied")?;
-    let faults = roadmap_sqlite::integrity_errors(&copy)?;
-    ensure!(faults.is_empty(), "the database is damaged: {}", faults.join("; "));
-    // Whatever this copy tells about was stored before it was made, and stays.
+    let errors = roadmap_sqlite::integrity_errors(&copy)?;
+    ensure!(errors.is_empty(), "the database is damaged: {}", errors.join("; "));
+    // All files with a row in the copy were stored before the copy was made.
     let files = roadmap_sqlite::stored_files(&copy)?;
     let blobs = match &settings.storage {
         Storage::Folder(folder) => Some(folder.as_path()),
@@ -129,30 +129,31 @@ fn backup(settings: &Settings, database: &Path, target: &Path, force: bool) -> a
 
     let again = tempfile::tempdir_in(&folder)?;
     let unpack_target = UnpackTarget { work: again.path(), blobs: None };
-    let read = archive::unpack(&File::open(file.path())?, &unpack_target).context("what was written cannot be read")?;
-    ensure!(read.manifest == written && read.files == files, "what was written is something else");
+    let read =
+        archive::unpack(&File::open(file.path())?, &unpack_target).context("the written backup cannot be read")?;
+    ensure!(read.manifest == written && read.files == files, "the written backup differs from the data");
     if force {
         drop(file.persist(target)?);
     } else {
-        drop(file.persist_noclobber(target).context("it was made meanwhile; --force replaces it")?);
+        drop(file.persist_noclobber(target).context("the file was created meanwhile; --force replaces it")?);
     }
     archive::sync_folder(&folder)?;
     Ok(written)
 }
 
-/// Reads a backup into a folder beside, and moves all of it into its places when it is good: the files
-/// first and the database last, so that a restore that is interrupted can be done again.
+/// Unpacks a backup into temporary folders, verifies it and moves its parts into place. The database is the last part, so
+/// that an interrupted restore can be repeated.
 fn restore(settings: &Settings, from: &Path, database: &Path, force: bool) -> anyhow::Result<Manifest> {
     let archive = File::open(from).context("it cannot be opened")?;
-    let claim = if database.exists() {
-        ensure!(force, "there is a database already, {}; --force replaces it", database.display());
-        let claim = roadmap_sqlite::lock_exclusively(database)?;
-        Some(claim.with_context(|| format!("the database {} is in use; stop the service first", database.display()))?)
+    let lock = if database.exists() {
+        ensure!(force, "the database {} exists already; --force replaces it", database.display());
+        let lock = roadmap_sqlite::lock_exclusively(database)?;
+        Some(lock.with_context(|| format!("the database {} is in use; stop the service first", database.display()))?)
     } else {
         None
     };
     if let Some(log) = log_files(database).find(|log| !force && log.exists()) {
-        bail!("there is a log of a database already, {}; --force removes it", log.display());
+        bail!("the log of another database exists already, {}; --force removes it", log.display());
     }
     let folder = parent_folder(database);
     std::fs::create_dir_all(&folder)?;
@@ -166,23 +167,23 @@ fn restore(settings: &Settings, from: &Path, database: &Path, force: bool) -> an
     };
     let unpack_target = UnpackTarget { work: work.path(), blobs: blobs.as_ref().map(|(_, staging)| staging.path()) };
     let Unpacked { manifest, secret, files } =
-        archive::unpack(&archive, &unpack_target).context("it is not a whole backup")?;
+        archive::unpack(&archive, &unpack_target).context("it is not a complete backup")?;
     match (&blobs, manifest.files) {
         (Some((folder, staging)), Some(_)) => {
             archive::move_blobs(staging.path(), folder, files.iter().map(|file| file.key))?;
         }
-        (None, Some(_)) => bail!("it has files, and the storage {} is no folder", settings.storage),
+        (None, Some(_)) => bail!("it contains files, but the storage {} is not a folder", settings.storage),
         (_, None) => {}
     }
     if let Some(secret) = secret {
         secret::write_to_folder(settings, &secret, force)?;
     }
     let restored = TempPath::try_from_path(work.path().join(archive::DATABASE))?;
-    if claim.is_some() {
+    if lock.is_some() {
         remove_log_files(database)?;
         restored.persist(database)?;
     } else {
-        // Nobody was kept from starting a service meanwhile: whatever has appeared is in use, and its log, too.
+        // Without a lock a service may have started meanwhile. A new database and its log are then in use.
         ensure_absent(database)?;
         if force {
             remove_log_files(database)?;
@@ -190,11 +191,11 @@ fn restore(settings: &Settings, from: &Path, database: &Path, force: bool) -> an
         persist_as(restored, database)?;
     }
     archive::sync_folder(&folder)?;
-    drop(claim);
+    drop(lock);
     Ok(manifest)
 }
 
-/// Gives a file its name, in one step that fails when something has this name already.
+/// Renames a file atomically. Fails if the name exists already.
 fn persist_as(file: TempPath, name: &Path) -> anyhow::Result<()> {
     match file.persist_noclobber(name) {
         Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Err(database_appeared(name)),
@@ -207,10 +208,10 @@ fn ensure_absent(database: &Path) -> anyhow::Result<()> {
 }
 
 fn database_appeared(database: &Path) -> anyhow::Error {
-    anyhow!("a database has appeared meanwhile, {}; stop the service, then use --force", database.display())
+    anyhow!("the database {} was created meanwhile; stop the service, then use --force", database.display())
 }
 
-/// Where SQLite keeps what is not in a database's file yet.
+/// The files beside the database in which SQLite keeps pending changes.
 fn log_files(database: &Path) -> impl Iterator<Item = PathBuf> {
     ["-wal", "-shm", "-journal"].into_iter().map(|ending| {
         let mut log = database.as_os_str().to_owned();
@@ -219,7 +220,7 @@ fn log_files(database: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// The log of the database that was here does not belong to the one that comes.
+/// Removes the log files of the replaced database, which must not be applied to the restored one.
 fn remove_log_files(database: &Path) -> anyhow::Result<()> {
     for log in log_files(database).filter(|log| log.exists()) {
         std::fs::remove_file(log)?;
@@ -244,10 +245,10 @@ mod tests {
         let (restored, database) = (folder.path().join("restored"), folder.path().join("roadmap.db"));
         std::fs::write(&restored, "restored").unwrap();
         std::fs::write(&database, "a service's").unwrap();
-        // As at the moment between the last look and the placing.
+        // As if the database was created between the last check and the rename.
         let error = persist_as(TempPath::try_from_path(&restored).unwrap(), &database).unwrap_err();
         let expected =
-            format!("a database has appeared meanwhile, {}; stop the service, then use --force", database.display());
+            format!("the database {} was created meanwhile; stop the service, then use --force", database.display());
         assert_eq!(error.to_string(), expected);
         assert_eq!(std::fs::read(&database).unwrap(), b"a service's");
 

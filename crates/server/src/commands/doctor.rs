@@ -13,7 +13,7 @@ pub(crate) struct Doctor {
 }
 
 impl Doctor {
-    /// Fails when there is a problem.
+    /// Prints the findings and fails if one of them is a problem.
     pub(crate) async fn run(self, settings: anyhow::Result<Settings>) -> anyhow::Result<()> {
         let findings = doctor::run_checks(settings).await;
         if self.format.is_json() {
@@ -25,13 +25,13 @@ impl Doctor {
         }
         match findings.iter().filter(|finding| finding.result == Verdict::Problem).count() {
             0 => Ok(()),
-            1 => bail!("there is a problem"),
-            many => bail!("there are {many} problems"),
+            1 => bail!("1 problem found"),
+            many => bail!("{many} problems found"),
         }
     }
 }
 
-/// A line, and another one on how to fix it.
+/// Formats a finding: one line, and a second one with its fix.
 fn format_finding(Finding { check, result, found, fix }: &Finding) -> String {
     let line = format!("{:<8} {check:<10} {found}", result.name());
     match fix {

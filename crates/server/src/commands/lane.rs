@@ -13,11 +13,11 @@ use crate::wiring::Application;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LaneCommand {
-    /// Add a lane behind the others
+    /// Add a lane after the others
     Add {
         #[command(flatten)]
         target: WorkspaceArgument,
-        /// Its name
+        /// Name of the lane
         name: String,
         #[command(flatten)]
         format: OutputFormat,

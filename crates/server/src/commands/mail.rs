@@ -18,11 +18,9 @@ use crate::wiring::{self, Application};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MailCommand {
-    /// Send one mail and show what is said between here and the mail server
-    ///
-    /// With --workspace, the mail is queued instead, a worker sends it, and the mail server's answer is shown.
+    /// Send a test mail and show the dialog with the mail server
     Test {
-        /// Whom to send it to
+        /// Recipient
         #[arg(long, value_name = "ADDRESS")]
         to: String,
         /// Queue the mail for this workspace and wait until a worker has sent it [default: send it from here]
@@ -35,18 +33,18 @@ pub(crate) enum MailCommand {
         #[arg(long, requires = "workspace", conflicts_with = "wait")]
         no_wait: bool,
     },
-    /// Show what waits, what was sent, what is given up, and why
+    /// Show how much mail is waiting, sent and given up, and the latest failures
     Status {
         #[command(flatten)]
         target: WorkspaceFilter,
         #[command(flatten)]
         format: OutputFormat,
     },
-    /// Try again now what waits for its next try
+    /// Retry failed mail now, instead of at its next attempt
     Retry {
         #[command(flatten)]
         target: WorkspaceFilter,
-        /// Also what was given up
+        /// Also retry mail that was given up
         #[arg(long)]
         dead: bool,
         #[command(flatten)]
@@ -54,7 +52,7 @@ pub(crate) enum MailCommand {
     },
 }
 
-/// One workspace, or all.
+/// One workspace or all of them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct WorkspaceFilter {
     /// Subdomain of the workspace [default: all of them]
@@ -71,7 +69,7 @@ impl WorkspaceFilter {
     }
 }
 
-/// How many failures are shown of each workspace.
+/// Maximum failures to show for each workspace.
 const MAX_FAILURES: u32 = 10;
 
 #[derive(Serialize)]
@@ -174,7 +172,7 @@ async fn send_test_mail(settings: &Settings, to: &EmailAddress) -> anyhow::Resul
         print(line)?;
     }
     match transcript.outcome {
-        Ok(()) => print(&format!("The server has taken a mail to {}.", to.as_str())),
+        Ok(()) => print(&format!("The server has accepted the mail to {}.", to.as_str())),
         Err(reason) => bail!("the mail was not sent: {reason}"),
     }
 }
@@ -234,13 +232,13 @@ fn print_failures(settings: &Settings, shown: &[OutputRow]) -> anyhow::Result<()
     for OutputRow { workspace, failures, .. } in shown.iter().filter(|shown| !shown.failures.is_empty()) {
         print(&format!("\nThe latest failures of {workspace}:"))?;
         for FailureRow { mail, attempts, next, reason } in failures {
-            let next = next.as_ref().map_or_else(|| "given up".to_owned(), |next| format!("next try at {next}"));
+            let next = next.as_ref().map_or_else(|| "given up".to_owned(), |next| format!("next attempt at {next}"));
             print(&format!("  {mail}: tried {attempts} times, {next}\n    {reason}"))?;
         }
     }
     if shown.iter().any(|shown| shown.dead > 0) {
         print(
-            "\n`roadmap mail retry --dead` tries again what was given up; addresses that do not exist stay without mail.",
+            "\n`roadmap mail retry --dead` also retries mail that was given up, except to addresses that do not exist.",
         )?;
     }
     Ok(())

@@ -14,7 +14,7 @@ use crate::wiring::Application;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemberCommand {
-    /// Add a team member. The first one is the author of what names no known author
+    /// Add a team member. The first one is the default author of comments and notes
     Add {
         #[command(flatten)]
         target: WorkspaceArgument,

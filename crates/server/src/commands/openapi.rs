@@ -6,7 +6,7 @@ use super::output::print;
 pub(crate) struct OpenApi {}
 
 impl OpenApi {
-    /// Prints the document as it is served. It needs neither settings nor data.
+    /// Prints the OpenAPI document. It needs neither settings nor data.
     pub(crate) fn run(&self) -> anyhow::Result<()> {
         print(roadmap_api::openapi::document().trim_end())
     }

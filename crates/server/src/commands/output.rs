@@ -1,4 +1,4 @@
-//! What commands print: a table for people, JSON for programs.
+//! The output of commands: a table for people, JSON for programs.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use comfy_table::{Table, presets};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Whether to print JSON.
+/// The output format.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct OutputFormat {
     /// Print JSON instead of a table
@@ -14,19 +14,19 @@ pub(crate) struct OutputFormat {
     json: bool,
 }
 
-/// Something that is printed as a row, with its columns in order.
+/// A row of a table.
 pub(crate) trait Row: Serialize {
-    /// The columns of the table: names of fields.
+    /// The columns in order, as names of fields.
     const COLUMNS: &[&str];
 }
 
 impl OutputFormat {
-    /// Whether a program reads it.
+    /// Whether the format is JSON.
     pub(crate) fn is_json(self) -> bool {
         self.json
     }
 
-    /// Prints one thing: a JSON object, or a table of its fields.
+    /// Prints one row: a JSON object, or a table of its fields.
     pub(crate) fn print_one<R: Row>(self, row: &R) -> anyhow::Result<()> {
         if self.json {
             return print(&serde_json::to_string_pretty(row)?);
@@ -39,7 +39,7 @@ impl OutputFormat {
         print(&table.to_string())
     }
 
-    /// Prints several: a JSON array, or a table with a row for each.
+    /// Prints several rows: a JSON array, or a table.
     pub(crate) fn print_many<R: Row>(self, rows: &[R]) -> anyhow::Result<()> {
         if self.json {
             return print(&serde_json::to_string_pretty(rows)?);
@@ -69,7 +69,7 @@ fn cell(row: &Value, column: &str) -> String {
     }
 }
 
-/// Prints a text and a line end. Whoever reads may stop reading: that is no failure.
+/// Prints a line. A closed pipe is not an error.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {

@@ -28,18 +28,18 @@ use crate::shutdown::{ShutdownSignals, ShutdownState};
 use crate::wiring::{Application, HttpOptions, HttpRuntime};
 use crate::worker::Worker;
 
-/// How often it is added to the store's totals what this process has stored.
+/// How often the usage that this process has counted is added to the totals in the store.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(5);
 
-/// How often it is looked for workspaces to be counted anew.
+/// How often the process checks for workspaces whose recount is due.
 const RECOUNT_INTERVAL: Duration = Duration::from_secs(10);
 
-/// How often old answers are forgotten.
+/// How often maintenance runs.
 const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(3_600);
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
-    /// Fill a workspace `demo` with examples and print a key and calls to try
+    /// Fill a workspace `demo` with examples, and print a key and example requests
     #[arg(long)]
     demo: bool,
 }
@@ -68,7 +68,7 @@ impl Serve {
         if let Some(subdomain) = &settings.default_workspace
             && application.directory.workspace(subdomain).await?.is_none()
         {
-            tracing::warn!(%subdomain, "there is no workspace of the name that the setting default_workspace has");
+            tracing::warn!(%subdomain, "the setting default_workspace names a workspace that does not exist");
         }
 
         application.log_warnings(&settings).await;
@@ -123,10 +123,10 @@ impl Serve {
         if let Some(worker) = worker
             && !worker.stop(settings.shutdown_wait).await
         {
-            tracing::warn!("some mail was under way when the time to stop had come");
+            tracing::warn!("stopped before all mail in progress was sent");
         }
         if !detached.drain(settings.shutdown_wait).await {
-            tracing::warn!("some calls were not done when the time to stop had come");
+            tracing::warn!("stopped before all writes in progress were finished");
         }
         counting.abort();
         flush_storage(&application.budgets).await;
@@ -137,7 +137,7 @@ impl Serve {
     }
 }
 
-/// Lets the processes on one database know what each of them has stored, and counts anew what is due.
+/// Adds this process's usage to the totals in the store, which all processes share, and recounts workspaces that are due.
 async fn count_storage(budgets: Arc<StorageBudgets>) {
     let flushing = async {
         let mut ticks = tokio::time::interval(FLUSH_INTERVAL);
@@ -152,9 +152,9 @@ async fn count_storage(budgets: Arc<StorageBudgets>) {
             ticks.tick().await;
             match budgets.recount_due().await {
                 Ok(0) => {}
-                Ok(workspaces) => tracing::debug!(workspaces, "counted what workspaces store"),
+                Ok(workspaces) => tracing::debug!(workspaces, "recounted the storage usage of workspaces"),
                 Err(error) => {
-                    tracing::warn!(error = %ErrorChain::new(&error), "failed to count what a workspace stores")
+                    tracing::warn!(error = %ErrorChain::new(&error), "failed to recount the storage usage of a workspace")
                 }
             }
         }
@@ -164,15 +164,15 @@ async fn count_storage(budgets: Arc<StorageBudgets>) {
 
 async fn flush_storage(budgets: &StorageBudgets) {
     if let Err(error) = budgets.flush().await {
-        tracing::warn!(error = %ErrorChain::new(&error), "failed to add to what workspaces store");
+        tracing::warn!(error = %ErrorChain::new(&error), "failed to save the storage usage of workspaces");
     }
 }
 
-async fn run_maintenance(forget: PurgeOperationKeys, sweep: SweepAttachments, deliver: DeliverMail) {
+async fn run_maintenance(purge: PurgeOperationKeys, sweep: SweepAttachments, deliver: DeliverMail) {
     let mut hours = tokio::time::interval(MAINTENANCE_INTERVAL);
     loop {
         hours.tick().await;
-        match forget.run().await {
+        match purge.run().await {
             Ok(0) => {}
             Ok(purged) => tracing::info!(purged, "purged expired operation keys"),
             Err(error) => {
@@ -203,7 +203,7 @@ async fn run_maintenance(forget: PurgeOperationKeys, sweep: SweepAttachments, de
     }
 }
 
-/// What to do with a service that has no workspace yet.
+/// The commands that set up the first workspace.
 fn first_steps(settings: &Settings) -> String {
     let data = settings.data_dir.display();
     format!(

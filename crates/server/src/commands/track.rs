@@ -13,13 +13,13 @@ use crate::wiring::Application;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TrackCommand {
-    /// Add a track behind the others
+    /// Add a track after the others
     Add {
         #[command(flatten)]
         target: WorkspaceArgument,
-        /// Its name
+        /// Name of the track
         name: String,
-        /// Lane in which the public sees what is on it [default: none]
+        /// Lane of the public roadmap that shows the track's feature requests [default: none]
         #[arg(long, value_name = "NAME")]
         lane: Option<String>,
         #[command(flatten)]

@@ -22,7 +22,7 @@ impl WorkerCommand {
         print(&format!("Sending mail by {}", settings.mail))?;
         worker.wait_for_signal().await;
         if !worker.stop(settings.shutdown_wait).await {
-            tracing::warn!("some mail was under way when the time to stop had come");
+            tracing::warn!("stopped before all mail in progress was sent");
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ use crate::wiring::Application;
 pub(crate) enum WorkspaceCommand {
     /// Create a workspace with its lanes and tracks
     Create {
-        /// Its address: one label below the base URL
+        /// Subdomain of the workspace: one label below the base URL
         subdomain: String,
         /// Name of the product
         #[arg(long, value_name = "NAME")]
@@ -34,12 +34,12 @@ pub(crate) enum WorkspaceCommand {
         #[command(flatten)]
         format: OutputFormat,
     },
-    /// Show how much workspaces store, and how much they may
+    /// Show how much workspaces store, and their limits
     Usage {
         /// Only this workspace
         #[arg(long, value_name = "SUBDOMAIN")]
         workspace: Option<String>,
-        /// Count anew instead of showing what the service knows
+        /// Recount instead of showing the saved totals
         #[arg(long)]
         recount: bool,
         #[command(flatten)]
@@ -89,7 +89,7 @@ impl Row for UsageRow {
     const COLUMNS: &[&str] = &["subdomain", "record_bytes", "record_limit", "file_bytes", "file_limit", "counted_at"];
 }
 
-/// What workspaces store: as the service knows it, which is some seconds old, or counted now.
+/// Returns the storage usage of workspaces: the saved totals, which are some seconds old, or a recount.
 async fn usage(
     application: &Application,
     settings: &Settings,
@@ -151,7 +151,7 @@ impl WorkspaceCommand {
     }
 }
 
-/// A field of the settings is a flag here.
+/// Replaces the name of the invalid field by the name of its flag.
 fn with_flag_name(invalid: FieldError) -> anyhow::Error {
     let flag = format!("--{}", invalid.field.replace('_', "-"));
     anyhow::Error::new(invalid).context(flag)

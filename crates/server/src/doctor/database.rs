@@ -1,4 +1,4 @@
-//! The database: whether it is there, sound, up to date, and of one mind with this machine about the time.
+//! Checks of the database: reachable, intact, migrated, privileges, usage, and its clock.
 
 use std::path::Path;
 
@@ -15,15 +15,16 @@ use crate::settings::{Database, Settings};
 use crate::system::SystemClock;
 use crate::wiring;
 
-/// How far two clocks may be apart.
+/// Maximum tolerated difference of two clocks.
 const MAX_CLOCK_SKEW_MS: i64 = 2_000;
 
-/// From how many percent of a budget on it is told.
+/// Usage of a budget, in percent, above which there is a warning.
 const NEARLY_USED_UP: u64 = 90;
-const ROLE_HINT: &str =
-    "docs/operations.md (PostgreSQL) tells how to set up the role; `roadmap migrate` gives it its rights";
 
-const MIGRATE_HINT: &str = "run `roadmap migrate`; every start of the service does so, too";
+const ROLE_HINT: &str =
+    "docs/operations.md (PostgreSQL) describes how to set up the role; `roadmap migrate` grants its privileges";
+
+const MIGRATE_HINT: &str = "run `roadmap migrate`, or start the service, which also runs migrations";
 
 pub(super) async fn check(settings: &Settings) -> Vec<Finding> {
     match &settings.database {
@@ -39,25 +40,25 @@ async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
         return vec![Finding::warning("database", found, "create a workspace, or check data_dir and database_url")];
     }
     let options = wiring::sqlite_options(settings, file);
-    let restore = "`roadmap restore` puts a backup in its place; the message may tell more";
+    let restore = "if the message does not help, restore a backup with `roadmap restore`";
     let examined = roadmap_sqlite::integrity_errors(file)
-        .and_then(|faults| Ok((faults, roadmap_sqlite::missing_migrations(file)?)));
-    let (faults, missing) = match examined {
+        .and_then(|errors| Ok((errors, roadmap_sqlite::missing_migrations(file)?)));
+    let (errors, missing) = match examined {
         Ok(examined) => examined,
         Err(error) => {
             return vec![Finding::problem("database", format!("{shown} cannot be read: {}", chain(error)), restore)];
         }
     };
-    if !faults.is_empty() {
-        return vec![Finding::problem("database", format!("{shown} is damaged: {}", faults.join("; ")), restore)];
+    if !errors.is_empty() {
+        return vec![Finding::problem("database", format!("{shown} is damaged: {}", errors.join("; ")), restore)];
     }
     let mut findings = Vec::new();
     findings.push(match roadmap_sqlite::check_writable(&options) {
-        Ok(()) => Finding::ok("database", format!("{shown} is sound and can be written")),
+        Ok(()) => Finding::ok("database", format!("{shown} is intact and can be written")),
         Err(error) => Finding::problem(
             "database",
             format!("{shown} cannot be written: {}", chain(error)),
-            "let the service's user own the file and its folder, and end what holds a lock in it",
+            "make the service's user the owner of the file and its folder, and stop other programs that lock the file",
         ),
     });
     findings.push(schema(&missing));
@@ -86,12 +87,12 @@ async fn check_server(settings: &Settings, url: &str) -> Vec<Finding> {
         Ok(clock) => clock,
         Err(error) => {
             let found = format!("{database} cannot be reached: {}", chain(error));
-            let fix = "check database_url, and whether the server runs and lets this machine and login in";
+            let fix = "check database_url, and that the server runs and accepts this login from this machine";
             return vec![Finding::problem("database", found, fix)];
         }
     };
     let after = SystemClock.now();
-    let mut findings = vec![Finding::ok("database", format!("{database} answers"))];
+    let mut findings = vec![Finding::ok("database", format!("{database} is reachable"))];
     let is_migrated = match roadmap_postgres::pending_migrations(&options).await {
         Ok(missing) => {
             findings.push(schema(&missing));
@@ -117,7 +118,7 @@ async fn check_server(settings: &Settings, url: &str) -> Vec<Finding> {
     findings
 }
 
-/// What the service's own connections are.
+/// Checks the service's own connections: row-level security, durability, default workspace and usage.
 async fn check_sessions(settings: &Settings, options: &roadmap_postgres::PostgresOptions) -> Vec<Finding> {
     let store = match PostgresStore::open(options).await {
         Ok(store) => store,
@@ -130,12 +131,12 @@ async fn check_sessions(settings: &Settings, options: &roadmap_postgres::Postgre
     } else {
         Finding::warning(
             "role",
-            format!("{}, and the database does not keep workspaces apart", options.role),
+            format!("{}, but row-level security is off: the database does not isolate workspaces", options.role),
             "set row_security to true in every process",
         )
     }];
     findings.push(if store.is_durable() {
-        Finding::ok("durability", "the server waits for its disk")
+        Finding::ok("durability", "fsync is on")
     } else {
         let found = "fsync is off on the server: a crash of its machine can lose acknowledged writes";
         Finding::warning("durability", found, "set fsync = on in postgresql.conf")
@@ -145,11 +146,11 @@ async fn check_sessions(settings: &Settings, options: &roadmap_postgres::Postgre
     findings
 }
 
-/// What the login and the role could do besides.
+/// Checks the login and the role for excess privileges.
 fn privileges(excess: &[RoleProblem]) -> Finding {
     const CHECK: &str = "privileges";
     if excess.is_empty() {
-        return Finding::ok(CHECK, "the login and the role may do no more than they need to");
+        return Finding::ok(CHECK, "the login and the role have no excess privileges");
     }
     let joined = |part: fn(&RoleProblem) -> &str, by: &str| excess.iter().map(part).collect::<Vec<_>>().join(by);
     let fix = joined(|problem| &problem.fix, " ");
@@ -157,13 +158,13 @@ fn privileges(excess: &[RoleProblem]) -> Finding {
 }
 
 fn administrator(fix: &str) -> String {
-    format!("let an administrator of the server do this: {fix}")
+    format!("ask an administrator of the server: {fix}")
 }
 
 fn schema(missing: &[String]) -> Finding {
     match missing.len() {
         0 => Finding::ok("schema", "it is up to date"),
-        many => Finding::warning("schema", format!("{many} migrations are still to be run"), MIGRATE_HINT),
+        many => Finding::warning("schema", format!("{many} migrations are pending"), MIGRATE_HINT),
     }
 }
 
@@ -174,14 +175,14 @@ async fn default_workspace(settings: &Settings, directory: &dyn WorkspaceDirecto
         Ok(Some(_)) => Finding::ok(CHECK, format!("the default workspace is {subdomain}")),
         Ok(None) => Finding::problem(
             CHECK,
-            format!("default_workspace is {subdomain}, and there is no such workspace"),
-            "`roadmap workspace list` shows those there are",
+            format!("default_workspace is {subdomain}, but there is no such workspace"),
+            "set default_workspace to one of `roadmap workspace list`",
         ),
         Err(error) => Finding::problem(CHECK, chain(error), MIGRATE_HINT),
     })
 }
 
-/// Whether a workspace has nearly used up what it may store.
+/// Checks whether a workspace has nearly used up a budget.
 async fn usage<S: WorkspaceDirectory + UsageStore>(settings: &Settings, store: &S) -> Finding {
     const CHECK: &str = "usage";
     match nearly_used_up(settings.storage_limits, store).await {
@@ -191,7 +192,8 @@ async fn usage<S: WorkspaceDirectory + UsageStore>(settings: &Settings, store: &
         Ok(found) => Finding::warning(
             CHECK,
             found.join("; "),
-            "raise storage_records or storage_files, or talk to the workspace's people; `roadmap workspace usage` shows all",
+            "raise storage_records or storage_files, or ask the workspace to store less; `roadmap workspace usage` shows \
+             all",
         ),
         Err(error) => Finding::problem(CHECK, chain(error), MIGRATE_HINT),
     }
@@ -213,7 +215,7 @@ async fn nearly_used_up<S: WorkspaceDirectory + UsageStore>(
     Ok(found)
 }
 
-/// The clock of another machine, read between two looks at this one's.
+/// Compares the clock of another machine with this one's, which was read before and after it.
 fn compare_clocks(other: Timestamp, before: Timestamp, after: Timestamp) -> Finding {
     let ahead =
         if other < before { other.millis() - before.millis() } else { (other.millis() - after.millis()).max(0) };
@@ -223,18 +225,20 @@ fn compare_clocks(other: Timestamp, before: Timestamp, after: Timestamp) -> Find
     let (seconds, side) = (ahead.unsigned_abs() / 1_000, if ahead > 0 { "ahead" } else { "behind" });
     Finding::warning(
         "clock",
-        format!("the database server's is {seconds} s {side}: mail may be sent twice, and keys end at the wrong time"),
-        "let both machines take their time from the same place (NTP)",
+        format!(
+            "the database server's is {seconds} s {side}: mail may be sent twice, and keys expire at the wrong time"
+        ),
+        "synchronize the clocks of both machines (NTP)",
     )
 }
 
-/// Rows cannot be newer than now.
+/// Checks that no row is newer than now.
 fn check_newest_row(newest: Option<Timestamp>, now: Timestamp) -> Finding {
     match newest {
         Some(newest) if newest.millis() - now.millis() > MAX_CLOCK_SKEW_MS => Finding::warning(
             "clock",
-            format!("the newest row is of {newest}, and it is {now} here: the clock was set back, or is wrong"),
-            "let this machine take its time from the network (NTP)",
+            format!("the newest row is from {newest}, but the time is {now}: the clock was set back or is wrong"),
+            "synchronize the clock of this machine (NTP)",
         ),
         _ => Finding::ok("clock", "no row is newer than now"),
     }
@@ -251,7 +255,7 @@ mod tests {
 
     #[test]
     fn clocks_may_be_two_seconds_apart() {
-        for (other, result, says) in [
+        for (other, result, expected) in [
             (10_000, Verdict::Ok, "agrees"),
             (10_500, Verdict::Ok, "agrees"),
             (8_000, Verdict::Ok, "agrees"),
@@ -261,7 +265,7 @@ mod tests {
             (75_000, Verdict::Warning, "64 s ahead"),
         ] {
             let finding = compare_clocks(at(other), at(10_000), at(11_000));
-            assert!(finding.result == result && finding.found.contains(says), "{other}: {finding:?}");
+            assert!(finding.result == result && finding.found.contains(expected), "{other}: {finding:?}");
         }
     }
 }

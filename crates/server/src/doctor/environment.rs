@@ -1,4 +1,4 @@
-//! What is outside of the service: the storage of files, the mail server, the disk.
+//! Checks of the environment: the storage of files, access to the data, the mail server, the disk.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::settings::{Database, Mail, Settings, Storage};
 use crate::system::{MonotonicIds, SystemClock};
 use crate::wiring::{self, Application};
 
-/// Less free space than this is no longer enough for some uploads at a time.
+/// Free space below which concurrent uploads may fail.
 const CRITICAL_FREE_SPACE: u64 = 200 * MEGABYTE;
 
-/// Less than this should be looked at.
+/// Free space below which there is a warning.
 const LOW_FREE_SPACE: u64 = 2_048 * MEGABYTE;
 
 const MEGABYTE: u64 = 1024 * 1024;
@@ -28,11 +28,13 @@ pub(super) async fn storage(settings: &Settings) -> Finding {
     let storage = &settings.storage;
     let fix = match storage {
         Storage::Folder(folder) if !folder.exists() => {
-            return Finding::ok(CHECK, format!("the folder {storage} is made at the first start"));
+            return Finding::ok(CHECK, format!("the folder {storage} is created at the first start"));
         }
-        Storage::Folder(_) => "let the service's user own the folder and all in it, and the disk have room",
+        Storage::Folder(_) => {
+            "make the service's user the owner of the folder and its content, and check the free disk space"
+        }
         Storage::Bucket(_) => {
-            "check storage_url and the AWS_… variables; the keys may get, put, delete and list below the prefix"
+            "check storage_url and the AWS_… variables; the keys must allow get, put, delete and list below the prefix"
         }
     };
     let tried = match Application::open_blobs(settings) {
@@ -40,7 +42,7 @@ pub(super) async fn storage(settings: &Settings) -> Finding {
         Err(error) => Err(error),
     };
     if let Storage::Folder(folder) = storage {
-        // The probe's own, which nothing else is in.
+        // The probe's folder, which contains nothing else.
         let _ = std::fs::remove_dir(folder.join(Uuid::nil().to_string()));
     }
     match tried {
@@ -51,7 +53,7 @@ pub(super) async fn storage(settings: &Settings) -> Finding {
 
 async fn probe(blobs: &dyn Blobs) -> anyhow::Result<()> {
     let attachment = AttachmentId::new(MonotonicIds::default().next(SystemClock.now()));
-    // No workspace has this identity, so that no sweep comes across the probe.
+    // No workspace has this id, so that no sweep touches the probe.
     let key = BlobKey { workspace: WorkspaceId::new(Uuid::nil()), attachment };
     let written = Bytes::from_static(b"roadmap doctor");
     let filename = Filename::sanitize("probe");
@@ -62,21 +64,22 @@ async fn probe(blobs: &dyn Blobs) -> anyhow::Result<()> {
     upload.finish().await?;
     let read = read(blobs, key).await;
     blobs.delete(key).await?;
-    anyhow::ensure!(read? == written, "what was written is read otherwise");
+    anyhow::ensure!(read? == written, "the content of the probe differs from what was written");
     Ok(())
 }
 
 async fn read(blobs: &dyn Blobs, key: BlobKey) -> anyhow::Result<Vec<u8>> {
     let mut read = Vec::new();
-    let mut chunks = blobs.read(key, None).await?.ok_or_else(|| anyhow::anyhow!("what was written is not there"))?;
+    let mut chunks =
+        blobs.read(key, None).await?.ok_or_else(|| anyhow::anyhow!("the probe is missing after it was written"))?;
     while let Some(chunk) = chunks.next().await? {
         read.extend_from_slice(&chunk);
     }
     Ok(read)
 }
 
-/// Whether others than its owner can come to the data. What is made by this version is closed; what was there before stays
-/// as it is.
+/// Checks whether other users have access to the data. This version creates private files, but does not change the mode of
+/// existing ones.
 pub(super) fn access(settings: &Settings) -> Finding {
     const CHECK: &str = "access";
     let folder = settings.data_dir.as_path();
@@ -90,42 +93,42 @@ pub(super) fn access(settings: &Settings) -> Finding {
     if let Mail::Folder(mail, _) = &settings.mail {
         places.push(mail);
     }
-    // A closed folder hides what is in it.
+    // A private folder also protects its content.
     if open_mode(folder).is_none() {
         places.retain(|place| !place.starts_with(folder));
     }
     places.insert(0, folder);
     let open: Vec<(&Path, u32)> = places.into_iter().filter_map(|place| Some((place, open_mode(place)?))).collect();
     if open.is_empty() {
-        return Finding::ok(CHECK, "only its owner can read the data");
+        return Finding::ok(CHECK, "only the owner has access to the data");
     }
     let listed: Vec<String> = open.iter().map(|(place, mode)| format!("{} (mode {mode:o})", place.display())).collect();
     let names: Vec<String> = open.iter().map(|(place, _)| place.display().to_string()).collect();
     Finding::warning(
         CHECK,
-        format!("others than its owner may enter or read: {}", listed.join(", ")),
-        format!("take the rights of others away: chmod go= {}", names.join(" ")),
+        format!("users other than the owner have access: {}", listed.join(", ")),
+        format!("remove the permissions of group and others: chmod go= {}", names.join(" ")),
     )
 }
 
-/// The mode of what is there, when others than its owner have any right to it.
+/// The mode of an existing path to which other users have any access.
 fn open_mode(path: &Path) -> Option<u32> {
     let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
     (mode & 0o077 != 0).then_some(mode)
 }
 
-/// Greets the mail server, up to the login.
+/// Connects to the mail server, with encryption and login.
 pub(super) async fn mail(settings: &Settings) -> Finding {
     const CHECK: &str = "mail";
     let options = match &settings.mail {
         Mail::Smtp(options) => options,
         Mail::Folder(..) => {
-            let found = format!("there is no mail server: mail becomes {}", settings.mail);
-            return Finding::warning(CHECK, found, "set smtp_url and mail_from, unless that is what you want");
+            let found = format!("there is no mail server: mail is written to {}", settings.mail);
+            return Finding::warning(CHECK, found, "to send mail, set smtp_url and mail_from");
         }
     };
     let server = options.redacted();
-    let fix = "check smtp_url; `roadmap mail test` shows what is said to the server";
+    let fix = "check smtp_url; `roadmap mail test` shows the dialog with the server";
     let transcript = match wiring::smtp_mailer(options) {
         Ok(mailer) => mailer.check_connection().await,
         Err(error) => return Finding::problem(CHECK, chain(error), fix),
@@ -133,23 +136,23 @@ pub(super) async fn mail(settings: &Settings) -> Finding {
     match transcript.outcome {
         Err(reason) => Finding::problem(CHECK, format!("{server} does not work: {reason}"), fix),
         Ok(()) if transcript.lines.iter().any(|line| line == "(not encrypted)") && options.login.is_some() => {
-            let found = format!("{server} is given the password without encryption");
+            let found = format!("{server} receives the password unencrypted");
             Finding::warning(CHECK, found, "use smtps://, or ?tls=required, unless the server is on this machine")
         }
-        Ok(()) => Finding::ok(CHECK, format!("{server} lets this machine in")),
+        Ok(()) => Finding::ok(CHECK, format!("{server} accepts connections")),
     }
 }
 
-/// The room that is left where data is kept.
+/// Checks the free space on the disk of the data folder.
 pub(super) fn disk(settings: &Settings) -> Finding {
     let absolute = std::path::absolute(&settings.data_dir).unwrap_or_else(|_| settings.data_dir.clone());
     let Some(there) = absolute.ancestors().find(|folder| folder.exists()) else {
-        return Finding::problem("disk", format!("{} cannot be looked at", absolute.display()), "check data_dir");
+        return Finding::problem("disk", format!("{} cannot be examined", absolute.display()), "check data_dir");
     };
     match rustix::fs::statvfs(there) {
         Ok(status) => free_space(&settings.data_dir, status.f_bavail.saturating_mul(status.f_frsize)),
         Err(error) => {
-            let found = format!("the disk of {} cannot be looked at: {error}", settings.data_dir.display());
+            let found = format!("the disk of {} cannot be examined: {error}", settings.data_dir.display());
             Finding::problem("disk", found, "check data_dir")
         }
     }
@@ -157,7 +160,7 @@ pub(super) fn disk(settings: &Settings) -> Finding {
 
 fn free_space(folder: &Path, free: u64) -> Finding {
     let found = format!("{} MB are free for {}", free / MEGABYTE, folder.display());
-    let fix = "make room, or move data_dir to a larger disk";
+    let fix = "free disk space, or move data_dir to a larger disk";
     if free < CRITICAL_FREE_SPACE {
         Finding::problem("disk", found, fix)
     } else if free < LOW_FREE_SPACE {

@@ -1,4 +1,4 @@
-//! The settings: each for itself, and whether they go together.
+//! Checks of the settings, alone and in combination.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
@@ -11,7 +11,7 @@ use crate::secret;
 use crate::settings::{Database, Mail, Settings, Storage};
 use crate::telemetry;
 
-/// The settings cannot be read: nothing else can be looked at.
+/// The finding for invalid settings, without which no other check can run.
 pub(super) fn unreadable(error: &anyhow::Error) -> Finding {
     Finding::problem("settings", format!("{error:#}"), "docs/configuration.md lists all settings and their values")
 }
@@ -20,7 +20,7 @@ pub(super) fn check(settings: &Settings) -> Vec<Finding> {
     vec![check_consistency(settings), base_url(settings), proxy(settings), secret(settings)]
 }
 
-/// Whether they go together: the first thing that is wrong is told.
+/// Checks whether the settings are consistent. Returns the first problem.
 fn check_consistency(settings: &Settings) -> Finding {
     const CHECK: &str = "settings";
     if let Err(error) = telemetry::log_filter(settings) {
@@ -45,8 +45,8 @@ fn check_consistency(settings: &Settings) -> Finding {
         if !metrics.ip().is_loopback() {
             return Finding::warning(
                 CHECK,
-                format!("metrics are served at {raw} to whoever reaches it, without a login"),
-                "set metrics_listen to an address of this machine or of a network of your own",
+                format!("metrics are served at {raw} without a login, also to other machines"),
+                "set metrics_listen to a loopback address or to one of a private network",
             );
         }
     }
@@ -56,32 +56,32 @@ fn check_consistency(settings: &Settings) -> Finding {
         return Finding::warning(
             CHECK,
             "secret is also one of previous_secrets",
-            "take it out of previous_secrets, which is for those that were replaced",
+            "remove it from previous_secrets, which is for replaced secrets",
         );
     }
     if let (Database::Server(_), Storage::Folder(folder)) = (&settings.database, &settings.storage) {
         return Finding::warning(
             CHECK,
-            format!("the database is a server, and files are in the folder {}", folder.display()),
-            "with processes on several machines set storage_url to a bucket, or to a folder that they share",
+            format!("the database is a server, but files are in the folder {}", folder.display()),
+            "if processes run on several machines, set storage_url to a bucket or a shared folder",
         );
     }
-    Finding::ok(CHECK, "they can be read and go together")
+    Finding::ok(CHECK, "they are valid and consistent")
 }
 
 fn address(name: &str, raw: &str) -> Result<SocketAddr, Finding> {
     let addresses = raw.to_socket_addrs().map(|mut addresses| addresses.next());
     addresses.ok().flatten().ok_or_else(|| {
-        let found = format!("{name} is `{raw}`, which is no address to listen on");
+        let found = format!("{name} is `{raw}`, which is not an address to listen on");
         Finding::problem("settings", found, format!("set {name} to an address and a port, for example 127.0.0.1:8080"))
     })
 }
 
 fn base_url(settings: &Settings) -> Finding {
     const CHECK: &str = "base_url";
-    let fix = "set base_url to the https:// URL at which the service is reached";
+    let fix = "set base_url to the public https:// URL of the service";
     let Some(url) = &settings.base_url else {
-        return Finding::warning(CHECK, "it is not set: all URLs in answers and mails lead to this machine", fix);
+        return Finding::warning(CHECK, "it is not set: all URLs in responses and mails point to this machine", fix);
     };
     if is_local(url) {
         return if matches!(settings.mail, Mail::Smtp(_)) {
@@ -91,13 +91,17 @@ fn base_url(settings: &Settings) -> Finding {
                 fix,
             )
         } else {
-            Finding::warning(CHECK, format!("{url} is this machine: nobody else can open the URLs in answers"), fix)
+            Finding::warning(
+                CHECK,
+                format!("{url} is this machine: other machines cannot open the URLs in responses"),
+                fix,
+            )
         };
     }
     if !url.to_string().starts_with("https://") {
         return Finding::warning(
             CHECK,
-            format!("{url} is not encrypted: keys can be read on the way, and mail programs do not unsubscribe"),
+            format!("{url} is not encrypted: keys can be intercepted, and one-click unsubscribe does not work"),
             fix,
         );
     }
@@ -105,13 +109,15 @@ fn base_url(settings: &Settings) -> Finding {
     match &settings.default_workspace {
         Some(subdomain) => Finding::ok(
             CHECK,
-            format!("{url}, which is also {subdomain}; {subdomain}.{host} must lead here, too, with a certificate"),
+            format!(
+                "{url}, which also serves {subdomain}; {subdomain}.{host} must lead to the service too, with a certificate"
+            ),
         ),
-        None => Finding::ok(CHECK, format!("{url}; *.{host} must lead here, with a certificate for it")),
+        None => Finding::ok(CHECK, format!("{url}; *.{host} must lead to the service, with a certificate")),
     }
 }
 
-/// Whether client addresses are known behind a proxy, and nobody else can make them up.
+/// Checks that client addresses are known behind a proxy, and that clients cannot forge them.
 fn proxy(settings: &Settings) -> Finding {
     const CHECK: &str = "proxy";
     let Proxies { headers, networks } = &settings.proxies;
@@ -119,30 +125,32 @@ fn proxy(settings: &Settings) -> Finding {
         return match &settings.base_url {
             Some(url) if url.to_string().starts_with("https://") => Finding::warning(
                 CHECK,
-                format!("{url} needs a proxy, and trust_proxy is off: all callers share the limits of its address"),
-                "set trust_proxy to the headers that the proxy sets, forwarded or x-forwarded, and proxy_networks to where it is",
+                format!(
+                    "{url} needs a proxy, but trust_proxy is off: all clients share the rate limits of the proxy's address"
+                ),
+                "set trust_proxy to the headers that the proxy sets, forwarded or x-forwarded, and proxy_networks to its network",
             ),
-            _ => Finding::ok(CHECK, "no header of a proxy counts"),
+            _ => Finding::ok(CHECK, "headers of proxies are ignored"),
         };
     };
     if let Some(network) = networks.iter().find(|network| network.prefix_len() == 0) {
         return Finding::warning(
             CHECK,
-            format!("proxy_networks has {network}: everybody may report any host and any address"),
-            "set proxy_networks to the networks of the proxies alone",
+            format!("proxy_networks has {network}: every client can forge its host and address"),
+            "set proxy_networks to the networks of the proxies only",
         );
     }
     let is_public = address("listen", &settings.listen).is_ok_and(|listen| !listen.ip().is_loopback());
     if is_public && networks.iter().all(|network| network.addr().is_loopback()) {
         return Finding::warning(
             CHECK,
-            format!("the service listens at {}, and only headers of a proxy on this machine count", settings.listen),
-            "set proxy_networks to where the proxy is, or listen on 127.0.0.1",
+            format!("the service listens on {}, but only proxies on this machine are trusted", settings.listen),
+            "set proxy_networks to the network of the proxy, or listen on 127.0.0.1",
         );
     }
     let family = match family {
-        HeaderFamily::Forwarded => "Forwarded counts",
-        HeaderFamily::XForwarded => "X-Forwarded-For and X-Forwarded-Host count",
+        HeaderFamily::Forwarded => "Forwarded is trusted",
+        HeaderFamily::XForwarded => "X-Forwarded-For and X-Forwarded-Host are trusted",
     };
     let networks: Vec<String> = networks.iter().map(ToString::to_string).collect();
     Finding::ok(CHECK, format!("{family} from {}", networks.join(", ")))
@@ -162,17 +170,17 @@ fn secret(settings: &Settings) -> Finding {
         return guessable(secret).unwrap_or_else(|| Finding::ok(CHECK, "it is set"));
     }
     if matches!(settings.database, Database::Server(_)) {
-        let found = "it is not set, and all processes on a database server must sign alike";
+        let found = "it is not set, but all processes on a database server must share one";
         return Finding::problem(CHECK, found, secret::REPLACE_HINT);
     }
     let kept = match secret::read_from_folder(settings) {
         Ok(Some(kept)) => kept,
-        Ok(None) => return Finding::ok(CHECK, "it is made at the first start"),
+        Ok(None) => return Finding::ok(CHECK, "it is generated at the first start"),
         Err(error) => {
             return Finding::problem(
                 CHECK,
                 chain(error),
-                "let the service's user own the folder for data and all in it",
+                "make the service's user the owner of data_dir and its content",
             );
         }
     };
@@ -180,12 +188,12 @@ fn secret(settings: &Settings) -> Finding {
     let file = file.display();
     match Secret::parse(&format!("the content of {file}"), &String::from_utf8_lossy(&kept)) {
         Err(error) => {
-            Finding::problem(CHECK, chain(error), "put it back from a backup; if it is lost, delete the file")
+            Finding::problem(CHECK, chain(error), "restore it from a backup; without a backup, delete the file")
         }
         Ok(_) if secret::is_readable_by_others(settings) => Finding::problem(
             CHECK,
-            format!("others than its owner can read {file}"),
-            format!("chmod 600 {file}, and change the secret if somebody may have read it"),
+            format!("users other than the owner have access to {file}"),
+            format!("chmod 600 {file}, and replace the secret if it may have been read"),
         ),
         Ok(secret) => guessable(&secret).unwrap_or_else(|| Finding::ok(CHECK, format!("it is in {file}"))),
     }

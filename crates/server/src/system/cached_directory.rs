@@ -1,14 +1,14 @@
-//! A directory that remembers for a moment, and whose database cannot be kept busy by unknown keys.
+//! A cache of the workspace directory that protects the database from look-ups of unknown keys.
 //!
-//! Look-ups are answered from, in this order:
+//! Look-ups use, in this order:
 //!
-//! 1. what was found or not found within the last second;
-//! 2. the database, of one row. Only so many of these may find nothing in a second ([`MAX_MISSES_PER_SECOND`]);
-//! 3. after that, lists of all subdomains and of all keys of a workspace, each of which is read at most
-//!    once a second. The database is asked only for what is on them.
+//! 1. the hits and misses of the last second;
+//! 2. a query for a single row. At most [`MAX_MISSES_PER_SECOND`] of these may miss in a second;
+//! 3. after that, the lists of all subdomains and of all keys of a workspace, each of which is read at most once a second.
+//!    Only listed keys are then queried.
 //!
-//! Whatever strangers ask for, the reads of a second are bounded by the keys and workspaces that exist,
-//! and a key that exists is found all the same.
+//! The reads per second are therefore bounded by the existing keys and workspaces, whatever clients send, and existing keys
+//! are always found.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,18 +27,17 @@ use tokio::sync::Semaphore;
 
 use super::cached_value::CachedValue;
 
-/// How long a look-up is remembered: a revocation takes effect within this time in every process.
-/// Expiry does not wait for it, because its moment is remembered too. A key that was asked for before
-/// it was issued works after this time.
+/// How long a look-up is cached. A revocation takes effect within this time in every process. Expiry takes effect at once,
+/// because its timestamp is cached too. A key that was looked up before it was issued works after this time.
 const LIFETIME: Duration = Duration::from_secs(1);
 
-/// How many look-ups of each kind are remembered at a time.
+/// Maximum cached look-ups of each kind.
 const CAPACITY: u64 = 10_000;
 
-/// How many look-ups of single rows may find nothing in a second.
+/// How many look-ups of single rows may miss in a second.
 const MAX_MISSES_PER_SECOND: u32 = 50;
 
-/// The subdomains and keys of another directory.
+/// A cache of another directory.
 pub(crate) struct CachedDirectory {
     inner: Arc<dyn WorkspaceDirectory>,
     stopwatch: Arc<dyn Stopwatch>,
@@ -50,12 +49,12 @@ pub(crate) struct CachedDirectory {
     misses: MissBudget,
     all_workspaces: CachedValue<Arc<HashMap<Subdomain, Workspace>>>,
     digests: Cache<WorkspaceId, Arc<CachedValue<Arc<HashSet<KeyDigest>>>>>,
-    /// Held while a list of keys is read: one at a time, whosever it is.
+    /// Held while a list of keys is read, so that one list is read at a time.
     listing: Semaphore,
 }
 
 impl CachedDirectory {
-    /// Remembers for another directory.
+    /// Creates an empty cache of another directory.
     pub(crate) fn new(inner: Arc<dyn WorkspaceDirectory>, stopwatch: Arc<dyn Stopwatch>) -> Self {
         Self {
             inner,
@@ -72,7 +71,7 @@ impl CachedDirectory {
         }
     }
 
-    /// The workspace of a subdomain, by the list of all.
+    /// Finds the workspace of a subdomain in the list of all workspaces.
     async fn listed_workspace(&self, subdomain: &Subdomain) -> Result<Option<Workspace>, StoreError> {
         let read = async {
             let all = self.inner.workspaces().await?;
@@ -82,11 +81,11 @@ impl CachedDirectory {
         Ok(all.get(subdomain).cloned())
     }
 
-    /// Whether a workspace has a key, by the list of its keys.
+    /// Whether the list of the workspace's keys contains a key.
     async fn is_listed(&self, workspace: WorkspaceId, digest: &KeyDigest) -> Result<bool, StoreError> {
         let list = self.digests.get_with(workspace, || Arc::new(CachedValue::new(LIFETIME, self.stopwatch.clone())));
         let read = async {
-            // Never closed.
+            // Cannot fail: the semaphore is never closed.
             let _permit = self.listing.acquire().await;
             Ok(Arc::new(self.inner.key_digests(workspace).await?.into_iter().collect()))
         };
@@ -135,8 +134,8 @@ impl WorkspaceDirectory for CachedDirectory {
         }
     }
 
-    /// While a key is remembered with an old moment of use, each call with it asks for that to be
-    /// written; one of them is enough.
+    /// Records the use of a key at most once a second. A cached key has an old timestamp of its last use, so that every
+    /// request with it would write a new one.
     async fn record_use(&self, credential: &Credential, at: Timestamp) -> Result<(), StoreError> {
         let key = credential.key.id.uuid();
         if self.recent_uses.entry(key).or_insert(()).is_fresh() {
@@ -179,10 +178,10 @@ impl WorkspaceDirectory for CachedDirectory {
     }
 }
 
-/// Counts the look-ups that find nothing, and those that may still do so.
+/// The limit of look-ups that miss in a second.
 struct MissBudget {
     stopwatch: Arc<dyn Stopwatch>,
-    /// The second that counts, and how many look-ups of it have found nothing or are under way.
+    /// The current second, and the number of its look-ups that have missed or are in progress.
     second: Mutex<(u64, u32)>,
 }
 
@@ -191,10 +190,10 @@ impl MissBudget {
         Self { stopwatch, second: Mutex::default() }
     }
 
-    /// Leave for one look-up that may find nothing.
+    /// Reserves one look-up that may miss. Returns `None` when the budget of the second is used up.
     fn reserve(&self) -> Option<Reservation<'_>> {
         let now = self.stopwatch.elapsed().as_secs();
-        // Both numbers are written or none.
+        // A panic cannot leave the two numbers inconsistent.
         let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
         if second.0 != now {
             *second = (now, 0);
@@ -207,14 +206,14 @@ impl MissBudget {
     }
 }
 
-/// Given back when it is dropped, unless it was spent.
+/// A reserved look-up. Dropping it returns it to the budget, unless it was consumed.
 struct Reservation<'a> {
     budget: &'a MissBudget,
     second: u64,
 }
 
 impl Reservation<'_> {
-    /// The look-up has found nothing.
+    /// Consumes the reservation, because the look-up has missed.
     fn consume(self) {
         std::mem::forget(self);
     }
@@ -241,7 +240,7 @@ mod tests {
     use roadmap_domain::ports::mocks::MockWorkspaceDirectory;
     use uuid::Uuid;
 
-    /// How often the database was read: single keys, single workspaces, lists of workspaces, lists of keys.
+    /// The number of reads of the database: single keys, single workspaces, lists of workspaces, lists of keys.
     #[derive(Default)]
     struct ReadCounts {
         keys: AtomicU32,
@@ -277,7 +276,7 @@ mod tests {
         KeyDigest(digest)
     }
 
-    /// The good keys of `acme` and `bolt`.
+    /// The valid keys of `acme` and `bolt`.
     const VALID_KEYS: [(&str, u32); 3] = [("acme", 1_000_001), ("acme", 1_000_002), ("bolt", 1_000_003)];
 
     fn credential(label: &str, number: u32) -> Credential {
@@ -295,7 +294,7 @@ mod tests {
         Credential { workspace: workspace(label), key }
     }
 
-    /// A directory in front of a database with these keys.
+    /// A cached directory with these keys.
     fn cached() -> (CachedDirectory, Arc<ReadCounts>, Arc<ManualStopwatch>) {
         let (reads, stopwatch) = (Arc::new(ReadCounts::default()), Arc::new(ManualStopwatch::default()));
         let mut inner = MockWorkspaceDirectory::new();
@@ -363,10 +362,10 @@ mod tests {
             assert!(!is_found(&directory, "acme", number).await && !is_found(&directory, "bolt", number).await);
         }
         for (label, number) in VALID_KEYS {
-            // Each of them is new here.
+            // None of them is cached yet.
             assert!(is_found(&directory, label, number).await);
         }
-        // Nor does a good key work elsewhere.
+        // A valid key does not work in another workspace.
         assert!(!is_found(&directory, "bolt", VALID_KEYS[0].1).await);
         assert_eq!(reads.all(), [MAX_MISSES_PER_SECOND + 3, 0, 1, 2]);
     }
@@ -405,7 +404,7 @@ mod tests {
             assert_eq!(directory.workspace(&subdomain("acme")).await.unwrap(), Some(workspace("acme")));
             assert_eq!(directory.workspace(&subdomain("unknown")).await.unwrap(), None);
         }
-        // Once, and once more for each second that this took.
+        // One read, and one more for each second that the loop took.
         let times = 1 + u32::try_from(started.elapsed().as_secs()).unwrap();
         let [keys, workspaces, lists, key_lists] = reads.all();
         assert!(keys <= 3 * times && workspaces <= 2 * times, "{keys} and {workspaces} in {times} s");

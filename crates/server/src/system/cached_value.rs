@@ -1,4 +1,4 @@
-//! What is read once in a while, whatever is asked for it.
+//! Values of the store that are cached for a short time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,9 +9,8 @@ use roadmap_domain::ports::Health;
 use roadmap_http::limits::Stopwatch;
 use tokio::sync::Mutex;
 
-/// A value of the store that is read by one caller at a time and remembered for a while. Callers that
-/// come meanwhile wait for that one and share its outcome, also when it is an error: a store that is
-/// slow to fail is asked once, and not once for each of them.
+/// A value of the store that is read by one caller at a time and cached for a while. Concurrent callers wait and share the
+/// outcome, including an error: a store that is slow to fail is read once, and not once for each caller.
 pub(crate) struct CachedValue<T> {
     stopwatch: Arc<dyn Stopwatch>,
     lifetime: Duration,
@@ -24,12 +23,12 @@ struct CachedOutcome<T> {
 }
 
 impl<T: Clone> CachedValue<T> {
-    /// Remembers nothing yet.
+    /// Creates an empty cache.
     pub(crate) fn new(lifetime: Duration, stopwatch: Arc<dyn Stopwatch>) -> Self {
         Self { stopwatch, lifetime, last: Mutex::new(None) }
     }
 
-    /// The value, read by `read` unless it is remembered.
+    /// Returns the cached value, or reads it with `read`.
     pub(crate) async fn get(&self, read: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
         let mut last = self.last.lock().await;
         let cached = last.as_ref().filter(|last| self.stopwatch.elapsed().saturating_sub(last.at) < self.lifetime);
@@ -45,7 +44,7 @@ impl<T: Clone> CachedValue<T> {
     }
 }
 
-/// An error of the same kind, for one of the callers that share it.
+/// An error of the same kind for one of the callers that share it.
 fn share_error(error: Arc<StoreError>) -> StoreError {
     match *error {
         StoreError::Unavailable(_) | StoreError::Transient(_) | StoreError::OutcomeUnknown(_) => {
@@ -55,17 +54,17 @@ fn share_error(error: Arc<StoreError>) -> StoreError {
     }
 }
 
-/// How long the health of the store is remembered.
+/// How long the health of the store is cached.
 const HEALTH_LIFETIME: Duration = Duration::from_secs(1);
 
-/// Health that asks the store once a second, however often it is asked itself.
+/// A health check that queries the store at most once a second.
 pub(crate) struct CachedHealth {
     store: Arc<dyn Health>,
     outcome: CachedValue<()>,
 }
 
 impl CachedHealth {
-    /// Remembers the health of this store.
+    /// Caches the health of this store.
     pub(crate) fn new(store: Arc<dyn Health>, stopwatch: Arc<dyn Stopwatch>) -> Self {
         Self { store, outcome: CachedValue::new(HEALTH_LIFETIME, stopwatch) }
     }

@@ -1,4 +1,4 @@
-//! Calls with the same operation key, one at a time.
+//! Serializes requests with the same operation key.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,14 +13,14 @@ use tokio::sync::OwnedMutexGuard;
 type KeyLock = Arc<tokio::sync::Mutex<()>>;
 type KeyLocks = Arc<Mutex<HashMap<(WorkspaceId, OperationKey), KeyLock>>>;
 
-/// The gate of one process: a line of waiters per key that is in use.
+/// Operation locks of one process: a mutex for each key in use.
 pub(crate) struct InMemoryOperationLocks {
     locks: KeyLocks,
     wait: Duration,
 }
 
 impl InMemoryOperationLocks {
-    /// A gate at which nobody waits longer than `wait`.
+    /// Creates locks that are waited for at most `wait`.
     pub(crate) fn new(wait: Duration) -> Self {
         Self { locks: KeyLocks::default(), wait }
     }
@@ -38,11 +38,11 @@ impl OperationLocks for InMemoryOperationLocks {
 }
 
 fn lock_map(locks: &KeyLocks) -> MutexGuard<'_, HashMap<(WorkspaceId, OperationKey), KeyLock>> {
-    // Nothing panics while it holds the map.
+    // No code panics while it holds this lock.
     locks.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A place in a line, at first waiting, then with the turn. The last to leave takes the line away.
+/// A reference to a key's lock, waiting at first and holding it later. Dropping the last reference removes the lock.
 struct KeyLockGuard {
     locks: KeyLocks,
     name: (WorkspaceId, OperationKey),
@@ -86,7 +86,7 @@ mod tests {
         let (inside, waiting) = (Arc::new(AtomicU32::new(0)), Arc::clone(&locks));
         let entered = Arc::clone(&inside);
         let second = tokio::spawn(async move {
-            let _pass = waiting.acquire(workspace(1), &key("k")).await.unwrap();
+            let _guard = waiting.acquire(workspace(1), &key("k")).await.unwrap();
             entered.fetch_add(1, Ordering::SeqCst);
         });
         tokio::task::yield_now().await;

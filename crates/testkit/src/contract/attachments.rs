@@ -1,4 +1,4 @@
-//! Rows of files, and covers of changelogs.
+//! Rows of uploaded files, and changelog covers.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use crate::harness::Harness;
 
-/// A command that stores a row.
+/// An operation that stores an attachment's row.
 struct Insert(Attachment);
 
 #[async_trait]
@@ -53,7 +53,7 @@ async fn stored(harness: &Harness, workspace: WorkspaceId, number: u128) -> Atta
     attachment
 }
 
-/// Each field, with and without what is optional; not from another workspace.
+/// All fields are returned, with and without the optional ones, and not to another workspace.
 pub async fn a_file_is_returned_as_it_was_stored(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let reader = &harness.subject.reader;
@@ -75,7 +75,7 @@ async fn changelog(
     harness.executor.run_without_key(workspace, &CreateChangelog { draft }).await
 }
 
-/// A cover is a file of the same workspace, and is listed with its changelog.
+/// A cover must be a file of the same workspace. It is listed with its changelog.
 pub async fn a_cover_belongs_to_its_workspace(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let cover = stored(&harness, acme, 1).await;
@@ -85,12 +85,12 @@ pub async fn a_cover_belongs_to_its_workspace(harness: Harness) {
     let listing = harness.subject.reader.changelogs(acme, PageRequest::default()).await.unwrap();
     assert_eq!(listing.items, [without, with]);
     for unknown in [cover.id, key(bolt, 9).attachment] {
-        let refused = changelog(&harness, bolt, Some(unknown)).await;
-        assert_eq!(refused.unwrap_err().to_string(), "Cover image is invalid");
+        let rejected = changelog(&harness, bolt, Some(unknown)).await;
+        assert_eq!(rejected.unwrap_err().to_string(), "Cover image is invalid");
     }
 }
 
-/// Blobs are told apart by whether their own workspace has a row of them.
+/// A blob is orphaned if its own workspace has no row for it.
 pub async fn blobs_without_rows_are_found(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     stored(&harness, acme, 1).await;
@@ -105,12 +105,12 @@ pub async fn blobs_without_rows_are_found(harness: Harness) {
     assert_eq!(maintenance.find_orphaned_blobs(&[]).await.unwrap(), []);
 }
 
-/// Deletes files that were stored before now.
+/// Deletes unused files that were stored before now.
 async fn delete_unused(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Vec<UnusedAttachment> {
     harness.subject.maintenance.delete_unused_attachments(workspace, harness.now(), limit).await.unwrap()
 }
 
-/// Only files of the workspace, from before the moment, that are no cover; so many at a time.
+/// Deletes only files of the workspace that are older than the timestamp and not covers, and at most `limit` of them.
 pub async fn unused_files_are_deleted_oldest_first(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     for number in [3, 1, 2] {
@@ -137,7 +137,7 @@ pub async fn unused_files_are_deleted_oldest_first(harness: Harness) {
     }
 }
 
-/// A command that has found its cover, and goes on when it is told to.
+/// An operation that finds its cover and then waits for a notification before it uses it.
 struct Paused {
     cover: AttachmentId,
     found: Arc<Notify>,
@@ -169,7 +169,7 @@ impl Operation for Paused {
     }
 }
 
-/// Whoever has found a file gets it, although it is deleted as unused at the same time.
+/// A cover that an operation has found is not deleted by a concurrent sweep of unused files.
 pub async fn a_file_that_becomes_a_cover_is_kept(harness: Harness) {
     let acme = harness.workspace("acme").await;
     let cover = stored(&harness, acme, 1).await;
@@ -181,7 +181,7 @@ pub async fn a_file_that_becomes_a_cover_is_kept(harness: Harness) {
     found.notified().await;
     let (maintenance, before) = (harness.subject.maintenance.clone(), harness.now());
     let mut deleting = tokio::spawn(async move { maintenance.delete_unused_attachments(acme, before, 10).await });
-    // It is done at once, or waits for the command.
+    // The deletion either finishes at once or waits for the operation.
     let done = tokio::time::timeout(std::time::Duration::from_millis(200), &mut deleting).await;
     go_on.notify_one();
     let changelog = creating.await.unwrap().unwrap();
@@ -194,8 +194,8 @@ pub async fn a_file_that_becomes_a_cover_is_kept(harness: Harness) {
     assert_eq!(harness.subject.reader.attachment(acme, cover.id).await.unwrap(), Some(cover));
 }
 
-/// Whoever comes later is refused, and many at once get the file or are refused.
-pub async fn a_file_that_was_deleted_is_no_cover(harness: Harness) {
+/// A deleted file is rejected as a cover. With a concurrent deletion, either the changelog or the deletion wins.
+pub async fn a_deleted_file_cannot_become_a_cover(harness: Harness) {
     let acme = harness.workspace("acme").await;
     for number in 1..=20 {
         let file = stored(&harness, acme, number).await;
@@ -211,7 +211,7 @@ pub async fn a_file_that_was_deleted_is_no_cover(harness: Harness) {
             }
         }
         delete_unused(&harness, acme, 10).await;
-        let refused = changelog(&harness, acme, Some(key(acme, 1_000).attachment)).await;
-        assert_eq!(refused.unwrap_err().to_string(), "Cover image is invalid");
+        let rejected = changelog(&harness, acme, Some(key(acme, 1_000).attachment)).await;
+        assert_eq!(rejected.unwrap_err().to_string(), "Cover image is invalid");
     }
 }

@@ -1,4 +1,4 @@
-//! Operation keys: at most one effect, and the same answer for all. Contract section 4.10.
+//! Operation keys: at most one effect, and the same response for all requests. Contract section 4.10.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,18 +20,18 @@ fn create(title: &str) -> CreateFeatureRequest {
     CreateFeatureRequest::new(Ok(draft(title, &[], "")))
 }
 
-/// Eight at once: one effect, eight equal answers, seven of them replays.
+/// Eight concurrent duplicates: one effect, eight equal responses, seven of them replays.
 pub async fn one_of_many_concurrent_duplicates_runs(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let harness = Arc::new(harness);
-    let mut calls = JoinSet::new();
+    let mut runs = JoinSet::new();
     for caller in 0..8 {
         let harness = Arc::clone(&harness);
-        calls.spawn(async move { harness.run(workspace, "k", &create("Dark mode"), &format!("by {caller}")).await });
+        runs.spawn(async move { harness.run(workspace, "k", &create("Dark mode"), &format!("by {caller}")).await });
     }
-    let answers: Vec<_> = calls.join_all().await.into_iter().map(|answer| answer.expect("an answer")).collect();
-    assert_eq!(answers.iter().filter(|answer| !answer.replayed).count(), 1);
-    assert!(answers.iter().all(|answer| answer.response == answers[0].response), "{answers:?}");
+    let outcomes: Vec<_> = runs.join_all().await.into_iter().map(|outcome| outcome.expect("a response")).collect();
+    assert_eq!(outcomes.iter().filter(|outcome| !outcome.replayed).count(), 1);
+    assert!(outcomes.iter().all(|outcome| outcome.response == outcomes[0].response), "{outcomes:?}");
     assert_eq!(harness.count("feature_requests", workspace).await, 1);
     assert_eq!(harness.count("operations", workspace).await, 1);
 }
@@ -42,12 +42,12 @@ pub async fn a_failed_run_frees_its_key(harness: Harness) {
     let failed = harness.run(workspace, "k", &Failing(create("Dark mode")), "never").await;
     assert!(failed.is_err());
     assert_eq!(harness.count("operations", workspace).await, 0);
-    let answer = harness.run(workspace, "k", &create("Dark mode"), "done").await.unwrap();
-    assert_eq!((answer.response, answer.replayed), (reply("done"), false));
+    let outcome = harness.run(workspace, "k", &create("Dark mode"), "done").await.unwrap();
+    assert_eq!((outcome.response, outcome.replayed), (reply("done"), false));
     assert_eq!(harness.count("feature_requests", workspace).await, 1);
 }
 
-/// A run that is dropped in the middle leaves nothing behind, least of all a lock.
+/// A run that is dropped before it ends has no effect and releases its key at once.
 pub async fn a_dropped_run_frees_its_key_at_once(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let harness = Arc::new(harness);
@@ -56,12 +56,12 @@ pub async fn a_dropped_run_frees_its_key_at_once(harness: Harness) {
     let run = tokio::spawn(async move { dropped.run(workspace, "k", &stalling, "never").await.map(|_| ()) });
     timeout(SOON, reached.notified()).await.expect("the run is in its middle");
     run.abort();
-    let answer = timeout(SOON, harness.run(workspace, "k", &create("Light mode"), "done")).await;
-    assert!(!answer.expect("nobody holds the key").unwrap().replayed);
+    let outcome = timeout(SOON, harness.run(workspace, "k", &create("Light mode"), "done")).await;
+    assert!(!outcome.expect("the key is free").unwrap().replayed);
     assert_eq!(harness.count("feature_requests", workspace).await, 1);
 }
 
-/// A call that gives up while it waits is as if it had never been.
+/// A run that is dropped while it waits for the key leaves no lock.
 pub async fn an_abandoned_waiter_holds_no_lock(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let harness = Arc::new(harness);
@@ -81,8 +81,8 @@ pub async fn an_abandoned_waiter_holds_no_lock(harness: Harness) {
     );
     waiter.abort();
     holder.abort();
-    let answer = timeout(SOON, harness.run(workspace, "k", &create("Light mode"), "done")).await;
-    assert!(!answer.expect("nobody holds the key").unwrap().replayed);
+    let outcome = timeout(SOON, harness.run(workspace, "k", &create("Light mode"), "done")).await;
+    assert!(!outcome.expect("the key is free").unwrap().replayed);
     assert_eq!(harness.count("feature_requests", workspace).await, 1);
 }
 
@@ -90,31 +90,31 @@ pub async fn an_abandoned_waiter_holds_no_lock(harness: Harness) {
 pub async fn keys_belong_to_their_workspace(harness: Harness) {
     for subdomain in ["acme", "bolt", "crux"] {
         let workspace = harness.workspace(subdomain).await;
-        let answer = harness.run(workspace, "k", &create("Dark mode"), subdomain).await.unwrap();
-        assert_eq!((answer.response, answer.replayed), (reply(subdomain), false));
+        let outcome = harness.run(workspace, "k", &create("Dark mode"), subdomain).await.unwrap();
+        assert_eq!((outcome.response, outcome.replayed), (reply(subdomain), false));
     }
 }
 
 /// "The key is matched on its own."
-pub async fn a_key_replays_whatever_the_command(harness: Harness) {
+pub async fn a_key_is_replayed_for_any_operation(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.run(workspace, "k", &create("Dark mode"), "first").await.unwrap();
     let nowhere = FeatureRequestRef::Number(99);
-    for answer in [
+    for outcome in [
         harness.run(workspace, "k", &create("Other"), "second").await,
         harness.run(workspace, "k", &CreateFeatureRequest::new(Err(FieldError::missing("title"))), "fifth").await,
         harness.run(workspace, "k", &vote(nowhere, None, Some("note")), "third").await,
         harness.run(workspace, "k", &comment(nowhere, "text", true), "fourth").await,
     ] {
-        let answer = answer.expect("a replay");
-        assert_eq!((answer.response, answer.replayed), (reply("first"), true));
+        let outcome = outcome.expect("a replay");
+        assert_eq!((outcome.response, outcome.replayed), (reply("first"), true));
     }
     assert_eq!(harness.count("feature_requests", workspace).await, 1);
     assert_eq!(harness.count("notes", workspace).await + harness.count("comments", workspace).await, 0);
 }
 
-/// Bytes are bytes: white space, key order, NUL and what is no text at all.
-pub async fn replies_come_back_byte_for_byte(harness: Harness) {
+/// White space, key order, NUL and invalid UTF-8 are preserved.
+pub async fn saved_responses_are_replayed_byte_for_byte(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     for (number, body) in
         [&b"{ \"b\":1,\t\"a\" : 1.0 }\r\n"[..], b"", b"\0\xff\xfe", "ü\u{1f600}".as_bytes()].iter().enumerate()
@@ -128,7 +128,7 @@ pub async fn replies_come_back_byte_for_byte(harness: Harness) {
     }
 }
 
-/// What is older than the retention goes, a batch at a time, and its keys run anew.
+/// Keys older than the retention are purged in batches. After that they can be used again.
 pub async fn expired_responses_are_purged_in_batches(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     for key in ["a", "b", "c"] {
@@ -145,8 +145,8 @@ pub async fn expired_responses_are_purged_in_batches(harness: Harness) {
     assert!(harness.run(workspace, "d", &create("x"), "again").await.unwrap().replayed);
 }
 
-/// When a unit has committed, every reader sees it, however many committed with it.
-pub async fn what_a_unit_reports_done_is_there_for_readers(harness: Harness) {
+/// After a commit every reader sees the writes, also with concurrent commits.
+pub async fn committed_writes_are_visible_to_readers(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
     let harness = Arc::new(harness);

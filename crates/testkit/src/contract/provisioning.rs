@@ -1,4 +1,4 @@
-//! What operators set up: workspaces, members, lanes, tracks, settings and keys.
+//! Records that operators manage: workspaces, members, lanes, tracks, settings and keys.
 
 use roadmap_domain::model::api_key::{Credential, KeyText, Scopes};
 use roadmap_domain::model::email_address::EmailAddress;
@@ -68,7 +68,7 @@ pub async fn a_workspace_starts_with_its_lanes_and_tracks(harness: Harness) {
     assert_eq!(harness.subject.directory.workspaces().await.unwrap(), [known]);
 }
 
-/// A taken name is told, and the workspace stays as it was; elsewhere the name is free.
+/// A taken name is an error that names it, and changes nothing. Other workspaces may use the name.
 pub async fn names_are_unique_in_their_scope(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let taken = harness.try_workspace("acme").await.unwrap_err();
@@ -100,7 +100,7 @@ pub async fn names_are_unique_in_their_scope(harness: Harness) {
     assert_eq!(members.len(), 1);
 }
 
-/// What a change leaves out stays.
+/// A change without a field leaves that field unchanged.
 pub async fn settings_are_replaced(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let other = harness.workspace("bolt").await;
@@ -109,12 +109,12 @@ pub async fn settings_are_replaced(harness: Harness) {
     let setting = |workspace| harness.subject.reader.setting(workspace);
     assert_eq!(setting(workspace).await.unwrap(), Some(Setting::parse("Acme 2", "https://acme.example").unwrap()));
     assert_eq!(setting(other).await.unwrap(), Some(Setting::parse("Acme", "https://acme.example").unwrap()));
-    let nobody = WorkspaceId::new(uuid::Uuid::from_u128(1));
-    assert_eq!(setting(nobody).await.unwrap(), None);
+    let unknown = WorkspaceId::new(uuid::Uuid::from_u128(1));
+    assert_eq!(setting(unknown).await.unwrap(), None);
 }
 
-/// A key is found in its own workspace, by its digest, with all that is known of it.
-pub async fn a_key_opens_its_own_workspace_only(harness: Harness) {
+/// A key is found by its digest in its own workspace only, with all its fields.
+pub async fn a_key_is_valid_in_its_own_workspace_only(harness: Harness) {
     let acme = harness.workspace("acme").await;
     harness.workspace("bolt").await;
     issue(&harness, acme, 'a', Some(Duration::days(90))).await;
@@ -128,10 +128,10 @@ pub async fn a_key_opens_its_own_workspace_only(harness: Harness) {
     assert_eq!((found.key.revoked_at, found.key.last_used_at), (None, None));
     assert_eq!(credential(&harness, "bolt", 'a').await, None);
     assert_eq!(credential(&harness, "acme", 'b').await, None);
-    assert_eq!(credential(&harness, "nobody", 'a').await, None);
+    assert_eq!(credential(&harness, "unknown", 'a').await, None);
 }
 
-/// The digests of all keys of a workspace, of those that no longer work too, and of no other workspace's.
+/// All keys of the workspace are listed, including expired and revoked ones, and none of another workspace.
 pub async fn digests_are_listed_by_workspace(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     for (workspace, letter) in [(acme, 'a'), (acme, 'b'), (bolt, 'c')] {
@@ -152,7 +152,7 @@ pub async fn digests_are_listed_by_workspace(harness: Harness) {
     assert_eq!(listed(WorkspaceId::new(uuid::Uuid::from_u128(1))).await, [[0; 32]; 0]);
 }
 
-/// Written once a minute at most, however often it is used.
+/// The timestamp of the last use is written at most once a minute.
 pub async fn a_key_s_use_is_recorded_once_a_minute(harness: Harness) {
     let acme = harness.workspace("acme").await;
     issue(&harness, acme, 'a', None).await;
@@ -167,8 +167,8 @@ pub async fn a_key_s_use_is_recorded_once_a_minute(harness: Harness) {
     assert_eq!(credential(&harness, "acme", 'a').await.unwrap().key.last_used_at, Some(later));
 }
 
-/// Revoking ends a key at once, rotating after the overlap.
-pub async fn keys_expire_and_are_revoked_as_asked(harness: Harness) {
+/// Revoking disables a key at once, rotating after the overlap.
+pub async fn revoked_and_rotated_keys_get_their_timestamps(harness: Harness) {
     let acme = harness.workspace("acme").await;
     let bolt = harness.workspace("bolt").await;
     issue(&harness, acme, 'a', None).await;

@@ -1,4 +1,4 @@
-//! Feature requests, their comments and their places; changelogs.
+//! Feature requests with their comments and tracks; changelogs.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 use crate::harness::{Failing, Harness, comment, draft, vote};
 
-/// Numbers count from 1 in each workspace, whoever creates at the same time.
+/// Numbers count from 1 in each workspace, also with concurrent creation.
 pub async fn tag_numbers_count_up_without_gaps_or_repeats(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let harness = Arc::new(harness);
@@ -34,7 +34,7 @@ pub async fn tag_numbers_count_up_without_gaps_or_repeats(harness: Harness) {
     }
 }
 
-/// By UUID, by number, and by nothing else.
+/// A feature request is found by its UUID or its number only.
 pub async fn a_request_is_found_by_id_and_by_number(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let created = harness.request(workspace, "Façade für Zürich").await;
@@ -53,7 +53,7 @@ pub async fn a_request_is_found_by_id_and_by_number(harness: Harness) {
     }
 }
 
-/// The status is the lane of the track, or none.
+/// The status is the lane of the track. A track without a lane has no status.
 pub async fn the_status_follows_the_track(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let created = harness.request(workspace, "Dark mode").await;
@@ -75,7 +75,7 @@ pub async fn the_status_follows_the_track(harness: Harness) {
     }
 }
 
-/// A unit that fails leaves no request, no customer, no words and no gap in the numbers.
+/// A failed unit of work leaves no feature request, no customer, no words and no gap in the numbers.
 pub async fn a_rolled_back_request_leaves_nothing(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let failing = Failing(CreateFeatureRequest::new(Ok(draft("Quokka mode", &["animals"], "Wombat"))));
@@ -87,7 +87,7 @@ pub async fn a_rolled_back_request_leaves_nothing(harness: Harness) {
     assert_eq!(harness.request(workspace, "Dark mode").await.tag_number, 1);
 }
 
-/// Every subscribed voter of the request gets one message; nobody else does.
+/// Every subscribed voter of the feature request gets one mail for each comment, and no other customer does.
 pub async fn comments_go_to_subscribed_voters_once(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let (wanted, other) = (harness.request(workspace, "Dark mode").await, harness.request(workspace, "Export").await);
@@ -106,7 +106,7 @@ pub async fn comments_go_to_subscribed_voters_once(harness: Harness) {
     assert_eq!(harness.count("comments", workspace).await, 3);
 }
 
-/// Mail and comment are both there or both not.
+/// A comment and its mails are committed or rolled back together.
 pub async fn a_rolled_back_comment_sends_nothing(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
@@ -120,7 +120,7 @@ pub async fn a_rolled_back_comment_sends_nothing(harness: Harness) {
     assert_eq!(harness.count("outbox", workspace).await + harness.count("comments", workspace).await, 0);
 }
 
-/// Newest first, also among those of one moment; drafts and published ones alike.
+/// Newest first, also for equal timestamps, drafts and published changelogs mixed.
 pub async fn changelogs_come_newest_first(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     for number in 1..=5 {

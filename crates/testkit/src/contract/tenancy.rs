@@ -1,4 +1,4 @@
-//! One workspace never sees or touches another's rows.
+//! Isolation of workspaces: no workspace reads or changes rows of another.
 
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, Visibility};
@@ -7,7 +7,7 @@ use roadmap_domain::usecase::move_feature_request::MoveFeatureRequest;
 
 use crate::harness::{Harness, comment, draft, vote};
 
-/// Two workspaces with the same content: each question finds only one's own.
+/// With the same content in two workspaces, every query finds only rows of its own workspace.
 pub async fn nothing_is_seen_from_another_workspace(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let request = harness.create(acme, draft("Dark mode", &["quokka"], "wombat")).await;
@@ -26,14 +26,14 @@ pub async fn nothing_is_seen_from_another_workspace(harness: Harness) {
     let tracks = |workspace| reader.tracks(workspace);
     assert!(tracks(acme).await.unwrap().iter().all(|track| track.name.as_str() != "Elsewhere"));
     assert_ne!(tracks(acme).await.unwrap()[0].id, tracks(bolt).await.unwrap()[0].id);
-    // The other workspace's own request has the same number and is another one.
+    // The other workspace's own feature request gets the same number.
     let own = harness.request(bolt, "Dark mode").await;
     assert_eq!((own.tag_number, own.votes_count), (request.tag_number, 0));
     assert_eq!(harness.search(bolt, "dark").await, ["Dark mode"]);
     assert_eq!(harness.search(bolt, "quokka").await, Vec::<String>::new());
 }
 
-/// A foreign id is an unknown id.
+/// An id of another workspace is treated as unknown.
 pub async fn nothing_is_changed_from_another_workspace(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let request = harness.request(acme, "Dark mode").await;

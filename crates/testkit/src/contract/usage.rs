@@ -1,4 +1,4 @@
-//! How much each workspace stores.
+//! Storage usage of workspaces.
 
 use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use crate::harness::{Harness, comment, draft, operation_key, reply, vote};
 
-/// Runs a command under a key and returns what it counts.
+/// Runs an operation with a key and returns its estimated usage.
 async fn run<O: Operation>(harness: &Harness, workspace: WorkspaceId, key: &str, operation: &O) -> Usage {
     harness.run(workspace, key, operation, "a saved response").await.unwrap();
     let response = storage::saved_response_bytes(&operation_key(key), &reply("a saved response"));
@@ -42,7 +42,7 @@ fn request(title: &str, email: &str) -> CreateFeatureRequest {
     CreateFeatureRequest::new(Ok(draft))
 }
 
-/// A command that stores a file's row.
+/// An operation that stores an attachment's row.
 struct Insert(Attachment);
 
 #[async_trait]
@@ -54,8 +54,8 @@ impl Operation for Insert {
     }
 }
 
-/// Every kind of record once, with all its texts: what the commands say is what is counted.
-pub async fn a_count_is_what_commands_add(harness: Harness) {
+/// A recount of one record of every kind, with all texts, equals the sum of the operations' estimates.
+pub async fn a_recount_equals_the_sum_of_the_estimates(harness: Harness) {
     let acme = harness.workspace("acme").await;
     assert_eq!(recount(&harness, acme).await, Usage::default());
     let mut added = run(&harness, acme, "request", &request("Dark mode", "Ann@Example.com")).await;
@@ -85,8 +85,8 @@ pub async fn a_count_is_what_commands_add(harness: Harness) {
     assert_eq!(recount(&harness, acme).await, added);
 }
 
-/// Estimates take customers, votes and words for new. A count knows better, and never counts more.
-pub async fn what_is_there_already_is_not_counted_twice(harness: Harness) {
+/// Estimates assume that customers, votes and words are new. A recount is exact and never higher.
+pub async fn existing_rows_are_not_counted_twice(harness: Harness) {
     let acme = harness.workspace("acme").await;
     let added = run(&harness, acme, "1", &request("Dark mode", "ann@example.com")).await;
     let twice = added.plus(run(&harness, acme, "2", &request("Dark mode", "ann@example.com")).await);
@@ -97,8 +97,8 @@ pub async fn what_is_there_already_is_not_counted_twice(harness: Harness) {
     assert_eq!(recount(&harness, acme).await, twice.minus(Usage::from_records(known)));
 }
 
-/// A total begins at zero, and what is added by several at once is in it.
-pub async fn what_processes_add_adds_up(harness: Harness) {
+/// A total begins at zero and contains all concurrent additions.
+pub async fn concurrent_additions_are_summed(harness: Harness) {
     let acme = harness.workspace("acme").await;
     let store = &harness.subject.usage;
     assert_eq!(store.load_usage(acme).await.unwrap(), None);
@@ -116,13 +116,13 @@ pub async fn what_processes_add_adds_up(harness: Harness) {
     let freed = store.add_usage(acme, Usage { records: 0, files: -20 }).await.unwrap();
     assert_eq!(freed, StoredUsage { usage: Usage { records: 1_600, files: 100 }, counted_at: None });
     assert_eq!(store.load_usage(acme).await.unwrap(), Some(freed));
-    // Nothing is stored: the count takes all of it back.
+    // No rows are stored, so the recount resets the total.
     assert_eq!(recount(&harness, acme).await, Usage::default());
     let again = store.add_usage(acme, Usage { records: 5, files: 0 }).await.unwrap();
     assert_eq!(again, StoredUsage { usage: Usage { records: 5, files: 0 }, counted_at: Some(harness.now()) });
 }
 
-/// Commands commit and add what they have stored while rows are counted.
+/// A total stays at least as high as the stored rows while operations commit during recounts.
 pub async fn a_total_is_never_too_small(harness: Harness) {
     let acme = harness.workspace("acme").await;
     harness.request(acme, "Dark mode").await;
@@ -137,7 +137,7 @@ pub async fn a_total_is_never_too_small(harness: Harness) {
         })
     });
     let writers: Vec<_> = writers.collect();
-    // No two count at the same millisecond.
+    // Every recount has a different timestamp.
     let counters = (0..2).map(|counter| {
         let (store, now) = (harness.subject.usage.clone(), harness.now());
         tokio::spawn(async move {
@@ -155,7 +155,7 @@ pub async fn a_total_is_never_too_small(harness: Harness) {
     assert!(total >= stored, "{total} of {stored}");
 }
 
-/// Neither a total nor a count has anything of another workspace in it.
+/// Neither the total nor a recount includes another workspace.
 pub async fn usage_belongs_to_its_workspace(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let added = run(&harness, acme, "k", &request("Dark mode", "ann@example.com")).await;

@@ -21,7 +21,7 @@ fn email(raw: &str) -> EmailAddress {
     EmailAddress::parse("email", raw).unwrap()
 }
 
-/// A repeat adds nothing, is told apart, and leaves the unit usable for its note.
+/// A repeated vote is not counted, has its own outcome, and its note is still stored in the same unit of work.
 pub async fn a_second_vote_is_not_counted(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
@@ -34,7 +34,7 @@ pub async fn a_second_vote_is_not_counted(harness: Harness) {
     assert_eq!(harness.count("notes", workspace).await, 2);
 }
 
-/// Sixteen first votes at once, in two spellings: one customer, one vote, sixteen notes.
+/// Sixteen concurrent first votes with two spellings of an address: one customer, one vote, sixteen notes.
 pub async fn concurrent_first_votes_make_one_customer(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
@@ -58,7 +58,7 @@ pub async fn concurrent_first_votes_make_one_customer(harness: Harness) {
     assert_eq!(voters.unwrap().total, 1);
 }
 
-/// A stored name is never overwritten, an empty one is filled.
+/// A stored name is never overwritten, and a missing one is filled in.
 pub async fn names_are_filled_but_not_overwritten(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
@@ -74,7 +74,7 @@ pub async fn names_are_filled_but_not_overwritten(harness: Harness) {
 }
 
 /// "A private note is attached on every call", with or without a customer.
-pub async fn every_request_leaves_its_note(harness: Harness) {
+pub async fn every_vote_stores_its_note(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
     for (customer, outcome) in [
@@ -89,23 +89,23 @@ pub async fn every_request_leaves_its_note(harness: Harness) {
     assert_eq!(harness.count("notes", workspace).await, 4);
 }
 
-/// No request, no customer, no note.
-pub async fn a_vote_for_nothing_does_nothing(harness: Harness) {
+/// A vote for an unknown feature request stores neither a customer nor a note.
+pub async fn a_vote_for_an_unknown_request_has_no_effect(harness: Harness) {
     let workspace = harness.workspace("acme").await;
-    for nothing in [FeatureRequestRef::Number(1), FeatureRequestRef::Unresolvable] {
-        let vote = vote(nothing, Some(("ann@example.com", None)), Some("note"));
+    for unknown in [FeatureRequestRef::Number(1), FeatureRequestRef::Unresolvable] {
+        let vote = vote(unknown, Some(("ann@example.com", None)), Some("note"));
         let outcome = harness.executor.run_without_key(workspace, &vote).await;
         assert_eq!(outcome.unwrap_err().to_string(), "FeatureRequest does not exist.");
     }
     assert_eq!(harness.count("customers", workspace).await + harness.count("notes", workspace).await, 0);
 }
 
-/// The oldest member is the one added first; a workspace without members takes notes too.
+/// The oldest member is the one added first. A workspace without members stores notes without an author.
 pub async fn notes_and_comments_fall_back_to_the_oldest_member(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.request(workspace, "Dark mode").await;
     let note = vote(FeatureRequestRef::Number(1), None, Some("before there was a team"));
-    harness.executor.run_without_key(workspace, &note).await.expect("a note by nobody");
+    harness.executor.run_without_key(workspace, &note).await.expect("a note without an author");
     for member in ["bob@team.example", "ann@team.example"] {
         let name = Name::parse("name", "Member").unwrap();
         harness.executor.run_without_key(workspace, &AddMember { email: email(member), name }).await.unwrap();
@@ -132,7 +132,7 @@ pub async fn notes_and_comments_fall_back_to_the_oldest_member(harness: Harness)
     assert_eq!(harness.subject.probe.authors("comments", workspace).await, [oldest, oldest, named]);
 }
 
-/// Newest request first, whatever the order of the votes; equal moments page without repeats.
+/// Newest feature request first, independently of the order of the votes. Pages have no repeats with equal timestamps.
 pub async fn votes_are_listed_newest_request_first(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let mut requests = Vec::new();
@@ -155,7 +155,7 @@ pub async fn votes_are_listed_newest_request_first(harness: Harness) {
     assert_eq!(listed, [7, 6, 5, 4, 3, 2, 1]);
 }
 
-/// Latest vote first; equal moments page without repeats.
+/// Latest vote first. Pages have no repeats with equal timestamps.
 pub async fn voters_are_listed_latest_first(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
@@ -179,8 +179,8 @@ pub async fn voters_are_listed_latest_first(harness: Harness) {
     assert_eq!(listed.len(), 5);
 }
 
-/// "A page past the last returns an empty list", however far past.
-pub async fn pages_end_where_the_list_ends(harness: Harness) {
+/// "A page past the last returns an empty list", for page numbers of any size.
+pub async fn pages_past_the_last_are_empty(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
     harness.vote(workspace, &request, "ann@example.com").await;
@@ -198,7 +198,7 @@ pub async fn pages_end_where_the_list_ends(harness: Harness) {
     }
 }
 
-/// Also beyond ASCII.
+/// Addresses are matched without regard to case, also for non-ASCII letters.
 pub async fn addresses_match_without_regard_to_case(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
