@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the service's login, its role and its database, in a new cluster. The image of PostgreSQL runs it once.
-# Neither has any privilege of its own but that the database belongs to the login.
+# Creates the service's login, role and database in a new cluster. PostgreSQL's image runs it once.
+# The login owns the database. Neither the login nor the role has other privileges.
 set -eu
 psql --no-psqlrc --set=ON_ERROR_STOP=1 --set=password="$DATABASE_PASSWORD" --username="${POSTGRES_USER:-postgres}" --dbname=postgres <<'SQL'
 CREATE ROLE roadmap LOGIN PASSWORD :'password';
