@@ -57,6 +57,7 @@ fn built(program: &str) -> anyhow::Result<PathBuf> {
 
 /// Does this in a build of this program for release, which runs the command again: what a generator of load takes of the
 /// machine, the service lacks.
+#[cfg(feature = "servers")]
 pub(crate) fn in_release(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
     if !cfg!(debug_assertions) {
         return work();

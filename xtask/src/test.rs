@@ -11,6 +11,7 @@ const TESTS_PER_PROCESSOR: usize = 3;
 /// Black-box tests that say nothing about the store, by the beginnings of their names: they run on SQLite here, and on PostgreSQL
 /// with `cargo xtask torture`.
 pub(crate) const ONCE: [&str; 24] = [
+    "attachments::a_body_that_is_no_form_",
     "attachments::a_bucket_",
     "attachments::a_hundred_parts_",
     "attachments::a_megabyte_of_other_parts_",
@@ -18,7 +19,6 @@ pub(crate) const ONCE: [&str; 24] = [
     "attachments::only_raster_images_",
     "attachments::parts_of_a_file_",
     "attachments::twenty_uploads_",
-    "attachments::what_is_no_form_",
     "bad_input::a_body_",
     "bad_input::a_field_of_another_type_",
     "bad_input::a_query_string_",
@@ -32,7 +32,7 @@ pub(crate) const ONCE: [&str; 24] = [
     "log::a_line_of_json_",
     "openapi::",
     "rate_limits::",
-    "stopping::",
+    "shutdown::",
     "traces::",
     "transport_security::",
 ];
