@@ -464,13 +464,13 @@ fn a_queued_test_mail_is_sent_by_a_worker_and_its_answer_is_shown() {
     let app = app_with_smtp(&sink, "5s");
     let good = queue_test(&app, "ops@acme.example", &[]);
     assert!(good.success, "{}", good.stderr);
-    for part in ["to ops@acme.example is queued.", "It was sent at try 1.", "answer: 250 2.0.0 Taken"] {
+    for part in ["to ops@acme.example is queued.", "It was sent at try 1.", "response: 250 2.0.0 Accepted"] {
         assert!(good.stdout.contains(part), "{part} in {}", good.stdout);
     }
     let received = sink.received();
     let [mail] = received.as_slice() else { panic!("{received:?}") };
     assert_eq!(mail.to, ["ops@acme.example"]);
-    assert_eq!(header(&mail.data, "Subject"), "[Acme] A test of outgoing mail");
+    assert_eq!(header(&mail.data, "Subject"), "[Acme] Test of outgoing mail");
     assert_eq!(header(&mail.data, "From"), "\"Acme via Roadmap\" <hello@acme.example>");
     let id = good.stdout.split_whitespace().find(|word| word.starts_with("test.")).expect("an identity");
     assert_eq!(header(&mail.data, "Message-ID"), format!("<{id}@acme.roadmap.example.com>"));

@@ -1,23 +1,31 @@
 //! `cargo xtask dist`: the binary that is handed out, in an archive with what belongs to it.
 //!
-//! The same commit gives the same archive, on machines with the same compilers and tools: names are sorted, times are the
-//! commit's, owners are nobody's, and no path of this machine is in the binary.
+//! The same commit gives the same archive, on machines with the same compilers: names are sorted, times are the commit's, owners
+//! are nobody's, and no path of this machine is in the binary.
+
+mod archive;
+mod executable;
+mod sbom;
+mod target;
+mod third_party;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, ensure};
-use semver::Version;
+use sha2::{Digest, Sha256};
 
-use crate::release::version;
-use crate::run::{finish, output, require_program, root};
-use crate::tools::Tool;
+use crate::run::{finish, output, root};
+use archive::Entry;
+use executable::Executable;
+use target::Target;
+use third_party::Metadata;
 
-/// Builds a static binary with musl, with the list of its crates inside (`cargo auditable`)
+/// Without a target: static with musl where that can be built, else for this machine's own C library.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Dist {
-    /// What to build for, as `rustc` calls it [default: Linux with musl on this machine's processor]
+    /// What to build for, as `rustc` calls it
     #[arg(long, value_name = "TRIPLE")]
     target: Option<String>,
 }
@@ -34,54 +42,62 @@ pub(crate) const BUNDLED_FILES: [(&str, &str); 7] = [
 ];
 
 impl Dist {
-    /// Builds, and returns what was made: the archive and the file with its checksum.
+    /// Builds, and returns what was made: the archive, the bill of its materials (SBOM), and the file with their checksums.
     pub(crate) fn run(&self) -> anyhow::Result<Vec<PathBuf>> {
-        let musl = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
-        let target = self.target.as_ref().unwrap_or(&musl);
-        let name = format!("roadmap-{}-{target}", version()?);
+        let target = Target::choose(self.target.as_deref())?;
+        let (version, timestamp) = (version()?, commit_timestamp()?);
+        let binary = build(&target, timestamp)?;
+        let bytes = fs::read(&binary).with_context(|| format!("{} is not there", binary.display()))?;
+        let executable = Executable::read(&bytes)?;
+        println!("{}: {:.1} MB, {executable}", binary.display(), bytes.len() as f64 / 1e6);
+        ensure!(!target.is_static() || executable.is_static, "{} was to be static and is not", binary.display());
+        if target.runs_here() {
+            let said = output(Command::new(&binary).arg("--version"), "roadmap --version")?;
+            let said = String::from_utf8_lossy(&said).trim().to_owned();
+            ensure!(said == format!("roadmap {version}"), "the binary says that it is `{said}`, not version {version}");
+        }
+        let name = format!("roadmap-{version}-{}", target.triple);
+        let metadata = third_party::metadata(&target.triple)?;
+        let materials = sbom::for_binary(&metadata, &bytes, timestamp)?;
+        let packed = archive::pack(&name, &contents(bytes, &metadata)?, timestamp)?;
         // Not `dist`, which is where cargo puts what it builds by the profile of that name.
-        let distribution = root().join("target/distribution");
-        let folder = distribution.join(&name);
-        if folder.exists() {
-            fs::remove_dir_all(&folder)?;
-        }
+        let folder = root().join("target/distribution");
         fs::create_dir_all(&folder)?;
-        let time = printed("git", &["log", "-1", "--format=%ct"])?;
-        fs::copy(build(target, &time)?, folder.join("roadmap"))?;
-        if target.starts_with(std::env::consts::ARCH) {
-            check(&folder.join("roadmap"), target == &musl)?;
-        }
-        notices(target, &folder.join("THIRD-PARTY.txt"))?;
-        for (path, name) in BUNDLED_FILES {
-            fs::copy(root().join(path), folder.join(name)).with_context(|| format!("{path} is not there"))?;
-        }
-        let archive = distribution.join(format!("{name}.tar.gz"));
-        let sums = distribution.join(format!("{name}.sha256"));
-        pack(&distribution, &name, &time)?;
-        let sum = Command::new("sha256sum").arg(format!("{name}.tar.gz")).current_dir(&distribution).output()?;
-        ensure!(sum.status.success(), "sha256sum failed");
-        fs::write(&sums, sum.stdout)?;
-        println!("{}: {:.1} MB", archive.display(), fs::metadata(&archive)?.len() as f64 / 1e6);
+        let archive = folder.join(format!("{name}.tar.gz"));
+        let bill = folder.join(format!("{name}.cdx.json"));
+        let sums = folder.join(format!("{name}.sha256"));
+        fs::write(&archive, &packed)?;
+        fs::write(&bill, &materials)?;
+        fs::write(&sums, checksum_line(&packed, &archive) + &checksum_line(&materials, &bill))?;
+        println!("{}: {:.1} MB", archive.display(), packed.len() as f64 / 1e6);
+        println!("{}: what is in it, as CycloneDX", bill.display());
         println!("{}: for `sha256sum --check`", sums.display());
-        Ok(vec![archive, sums])
+        Ok(vec![archive, bill, sums])
     }
 }
 
+fn contents(binary: Vec<u8>, metadata: &Metadata) -> anyhow::Result<Vec<Entry>> {
+    let mut contents = vec![
+        Entry { name: "roadmap".to_owned(), mode: 0o755, bytes: binary },
+        Entry { name: "THIRD-PARTY.txt".to_owned(), mode: 0o644, bytes: third_party::notices(metadata)?.into() },
+    ];
+    for (path, name) in BUNDLED_FILES {
+        let bytes = fs::read(root().join(path)).with_context(|| format!("{path} is not there"))?;
+        contents.push(Entry { name: name.to_owned(), mode: 0o644, bytes });
+    }
+    Ok(contents)
+}
+
 /// Builds the binary and returns where it is.
-fn build(target: &str, time: &str) -> anyhow::Result<PathBuf> {
-    if !Path::new(&printed("rustc", &["--print", "target-libdir", "--target", target])?).is_dir() {
-        finish(Command::new("rustup").args(["target", "add", target]).current_dir(root()), "rustup target add")?;
-    }
-    if target.ends_with("-musl") {
-        require_program("musl-gcc", "musl-tools", "it has musl-gcc, which compiles the parts in C")?;
-    }
-    let auditable = Tool { package: "cargo-auditable", version: Version::new(0, 7, 7), arguments: &[] };
-    let mut command = Command::new(auditable.find()?);
-    command.args(["auditable", "build", "--locked", "--profile", "dist", "--package", "roadmap-server"]);
-    command.args(["--bin", "roadmap", "--target", target]).current_dir(root());
-    command.env("RUSTFLAGS", remapped()).env("SOURCE_DATE_EPOCH", time);
-    finish(&mut command, "cargo auditable build")?;
-    Ok(root().join("target").join(target).join("dist/roadmap"))
+fn build(target: &Target, timestamp: u64) -> anyhow::Result<PathBuf> {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["build", "--locked", "--profile", "dist", "--package", "roadmap-server", "--bin", "roadmap"]);
+    command.args(["--target", &target.triple]).current_dir(root());
+    let name = format!("cargo build --profile dist --target {}", target.triple);
+    eprintln!("$ {name}");
+    command.env("RUSTFLAGS", remapped()).env("SOURCE_DATE_EPOCH", timestamp.to_string());
+    finish(&mut command, &name)?;
+    Ok(root().join("target").join(&target.triple).join("dist/roadmap"))
 }
 
 /// The flags that keep this machine's paths out of messages in the binary.
@@ -95,45 +111,38 @@ fn remapped() -> String {
     flags.join(" ")
 }
 
-/// The binary is of this version, and static when it is to be: it asks for no loader.
-fn check(binary: &Path, is_static: bool) -> anyhow::Result<()> {
-    let path = binary.display().to_string();
-    let said = printed(&path, &["--version"])?;
-    ensure!(said == format!("roadmap {}", version()?), "the binary says that it is `{said}`");
-    let has_loader = printed("readelf", &["--program-headers", "--wide", &path])?.contains("INTERP");
-    ensure!(!is_static || !has_loader, "{path} was to be static and is not");
-    Ok(())
+/// The version of all crates.
+pub(crate) fn version() -> anyhow::Result<String> {
+    let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
+    let manifest: toml_edit::DocumentMut = manifest.parse()?;
+    let version = manifest.get("workspace").and_then(|table| table.get("package")?.get("version")?.as_str());
+    Ok(version.context("Cargo.toml has no workspace.package.version")?.to_owned())
 }
 
-/// The notices that the licences of linked crates ask for, by cargo-about: `about.toml` and `packaging/about.hbs`.
-fn notices(target: &str, file: &Path) -> anyhow::Result<()> {
-    let about = Tool { package: "cargo-about", version: Version::new(0, 9, 3), arguments: &["--features", "cli"] };
-    let mut command = Command::new(about.find()?);
-    command.args(["about", "generate", "--locked", "--offline", "--fail", "--target", target]);
-    command.args(["--manifest-path", "crates/server/Cargo.toml", "--config", "about.toml", "--output-file"]);
-    command.arg(file).arg("packaging/about.hbs").current_dir(root());
-    finish(&mut command, "cargo about")
+/// When the commit was made, in seconds since 1970: the time of everything in the archive.
+fn commit_timestamp() -> anyhow::Result<u64> {
+    let printed =
+        output(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root()), "git log -1 --format=%ct")?;
+    String::from_utf8_lossy(&printed).trim().parse().context("git tells no time of the last commit")
 }
 
-/// Packs a folder: sorted by name, all of one time and of the owner 0.
-fn pack(folder: &Path, name: &str, time: &str) -> anyhow::Result<()> {
-    let (time, archive) = (format!("--mtime=@{time}"), format!("{name}.tar.gz"));
-    let mut command = Command::new("tar");
-    command.args(["--create", "--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"]);
-    // Neither a name nor a time stands in the head of the compressed stream.
-    command.args([&time, "--use-compress-program=gzip --best --no-name", "--file", &archive, name]);
-    finish(command.current_dir(folder), "tar")
-}
-
-/// What a program prints, without the last line's end.
-fn printed(program: &str, arguments: &[&str]) -> anyhow::Result<String> {
-    let printed = output(Command::new(program).args(arguments).current_dir(root()), program)?;
-    Ok(String::from_utf8_lossy(&printed).trim_end().to_owned())
+/// A line for `sha256sum --check`.
+fn checksum_line(bytes: &[u8], file: &Path) -> String {
+    let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{digest}  {}\n", file.file_name().unwrap_or_default().to_string_lossy())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_checksum_has_the_form_that_sha256sum_checks() {
+        assert_eq!(
+            checksum_line(b"abc", Path::new("/x/roadmap.tar.gz")),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  roadmap.tar.gz\n"
+        );
+    }
 
     #[test]
     fn what_is_packed_beside_the_binary_exists() {
@@ -143,19 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_depends_on_names_contents_and_time_alone() {
-        let packed = |names: &[&str], time| {
-            let folder = tempfile::tempdir().unwrap();
-            fs::create_dir(folder.path().join("x")).unwrap();
-            for name in names {
-                fs::write(folder.path().join("x").join(name), name).unwrap();
-            }
-            pack(folder.path(), "x", time).unwrap();
-            fs::read(folder.path().join("x.tar.gz")).unwrap()
-        };
-        let one = packed(&["b", "a"], "1000");
-        assert_eq!(one, packed(&["a", "b"], "1000"));
-        assert_ne!(one, packed(&["a", "b"], "1001"));
-        assert_ne!(one, packed(&["a", "c"], "1000"));
+    fn the_version_is_the_one_of_this_crate() {
+        assert_eq!(version().unwrap(), env!("CARGO_PKG_VERSION"));
     }
 }

@@ -210,7 +210,25 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 10] = [
     ),
     (
         "xtask",
-        &["anyhow", "clap", "futures-util", "rand", "roadmap-testkit", "semver", "serde_json", "tempfile", "tokio"],
+        &[
+            "anyhow",
+            "clap",
+            "cyclonedx-bom",
+            "flate2",
+            "futures-util",
+            "object",
+            "rand",
+            "roadmap-testkit",
+            "semver",
+            "serde",
+            "serde_json",
+            "sha2",
+            "tar",
+            "tempfile",
+            "time",
+            "tokio",
+            "toml_edit",
+        ],
     ),
 ];
 

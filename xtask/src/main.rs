@@ -1,7 +1,7 @@
 //! What maintainers run: `cargo xtask <command>`, one file per command.
 //!
-//! The commands that need servers are behind the feature `servers`: `cargo xtask` compiles without it, and builds the rest
-//! when one of those commands is run.
+//! The commands that need servers or many crates are behind the feature `servers`: `cargo xtask` compiles without it, and
+//! builds the rest when one of those commands is run.
 
 #[cfg(feature = "servers")]
 mod attack;
@@ -10,6 +10,7 @@ mod bench;
 mod ci;
 mod coverage;
 mod deny;
+#[cfg(feature = "servers")]
 mod dist;
 #[cfg(feature = "servers")]
 mod fuzz_api;
@@ -21,6 +22,7 @@ mod openapi;
 mod packaging;
 #[cfg(feature = "servers")]
 mod postgres;
+#[cfg(feature = "servers")]
 mod release;
 mod run;
 #[cfg(feature = "servers")]
@@ -45,7 +47,7 @@ struct Arguments {
 /// What help says of the commands that are not compiled yet.
 #[cfg(not(feature = "servers"))]
 const SERVERS: &str = "Further commands, compiled when one of them is run (`cargo xtask <command> --help`):\n  \
-    test, torture, fuzz-api, bench, attack, mutants";
+    test, torture, fuzz-api, bench, attack, mutants, dist, release";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -86,8 +88,10 @@ enum Command {
     #[cfg(feature = "servers")]
     Mutants(mutants::Mutants),
     /// Build the binary that is handed out, and pack it with what belongs to it
+    #[cfg(feature = "servers")]
     Dist(dist::Dist),
     /// Check, build, commit and tag a new version
+    #[cfg(feature = "servers")]
     Release(release::Release),
     /// A command behind the feature `servers`, or none at all.
     #[cfg(not(feature = "servers"))]
@@ -118,7 +122,9 @@ fn main() -> anyhow::Result<()> {
         Command::Attack(command) => command.run(),
         #[cfg(feature = "servers")]
         Command::Mutants(command) => command.run(),
+        #[cfg(feature = "servers")]
         Command::Dist(command) => command.run().map(drop),
+        #[cfg(feature = "servers")]
         Command::Release(command) => command.run(),
         #[cfg(not(feature = "servers"))]
         Command::WithServers(arguments) => run::with_servers(&arguments),

@@ -62,7 +62,7 @@ pub(crate) fn in_release(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::R
     if !cfg!(debug_assertions) {
         return work();
     }
-    let again = ["run", "--release", "--locked", "--package", "xtask", "--"];
+    let again = ["run", "--release", "--locked", "--package", "xtask", "--features", "servers", "--"];
     let given = std::env::args_os().skip(1);
     finish(Command::new(env!("CARGO")).args(again).args(given).current_dir(root()), "cargo run --release")
 }

@@ -20,7 +20,7 @@ const MAX_HEADER_LENGTH: usize = 300;
 const MAX_EXCERPT_LENGTH: usize = 500;
 
 /// The subject of test mails.
-const TEST_SUBJECT: &str = "A test of outgoing mail";
+const TEST_SUBJECT: &str = "Test of outgoing mail";
 
 /// Most bytes of a sender's name and of an encoded word: both then fit on a line.
 const MAX_NAME_BYTES: usize = 36;
@@ -385,7 +385,7 @@ mod tests {
             "Date: ",
             "From: \"Acme via Roadmap\" <hello@acme.example>",
             "To: ops@acme.example",
-            "Subject: [Acme] A test of outgoing mail",
+            "Subject: [Acme] Test of outgoing mail",
             "Auto-Submitted: auto-generated",
             "MIME-Version: 1.0",
             "Content-Type: text/plain",

@@ -50,8 +50,8 @@ fn with_login(sink: &Sink, login: &str) -> String {
 fn kind_and_reason(outcome: Result<String, SendError>) -> (&'static str, String) {
     match outcome {
         Ok(_) => ("sent", String::new()),
-        Err(SendError::Transient { reason }) => ("later", reason),
-        Err(SendError::Permanent { reason, no_such_mailbox: false }) => ("never", reason),
+        Err(SendError::Transient { reason }) => ("transient", reason),
+        Err(SendError::Permanent { reason, no_such_mailbox: false }) => ("permanent", reason),
         Err(SendError::Permanent { reason, no_such_mailbox: true }) => ("no mailbox", reason),
     }
 }

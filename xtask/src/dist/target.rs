@@ -1,0 +1,112 @@
+//! What the binary is built for.
+
+use std::process::{Command, Stdio};
+
+use anyhow::Context;
+
+use crate::run::{output, require_program, root};
+
+/// A target of the compiler's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Target {
+    /// Its name.
+    pub(super) triple: String,
+    host: String,
+}
+
+impl Target {
+    /// The one that is asked for, else the one with the fewest needs that can be built here.
+    pub(super) fn choose(asked: Option<&str>) -> anyhow::Result<Self> {
+        let host = host()?;
+        if let Some(triple) = asked {
+            let target = Self { triple: triple.to_owned(), host };
+            target.prepare().with_context(|| format!("{triple} cannot be built for on this machine"))?;
+            return Ok(target);
+        }
+        let Some(triple) = musl_of(&host) else { return Ok(Self { triple: host.clone(), host }) };
+        let target = Self { triple, host };
+        match target.prepare() {
+            Ok(()) => Ok(target),
+            Err(why) => {
+                eprintln!("The binary will NOT be static: {} cannot be built for here ({why:#}).", target.triple);
+                Ok(Self { triple: target.host.clone(), ..target })
+            }
+        }
+    }
+
+    /// Whether it must become a static binary.
+    pub(super) fn is_static(&self) -> bool {
+        self.triple.ends_with("-musl")
+    }
+
+    /// Whether its binaries run on this machine.
+    pub(super) fn runs_here(&self) -> bool {
+        self.triple == self.host || musl_of(&self.host).as_ref() == Some(&self.triple)
+    }
+
+    /// Sees to the standard library for it, and to a C compiler, by which SQLite and ring are built.
+    fn prepare(&self) -> anyhow::Result<()> {
+        if !has_standard_library(&self.triple)? {
+            let name = format!("rustup target add {}", self.triple);
+            eprintln!("$ {name}");
+            output(Command::new("rustup").args(["target", "add", &self.triple]).current_dir(root()), &name)?;
+        }
+        let needs_musl_gcc = self.is_static() && self.triple != self.host;
+        if needs_musl_gcc {
+            require_program("musl-gcc", "musl-tools", "it has musl-gcc, which compiles the parts in C")?;
+        }
+        Ok(())
+    }
+}
+
+/// The static sibling of a Linux target with glibc.
+fn musl_of(host: &str) -> Option<String> {
+    host.strip_suffix("-gnu").filter(|rest| rest.ends_with("-linux")).map(|rest| format!("{rest}-musl"))
+}
+
+/// What the compiler itself runs on.
+fn host() -> anyhow::Result<String> {
+    let printed = output(Command::new("rustc").arg("-vV").current_dir(root()), "rustc -vV")?;
+    let printed = String::from_utf8_lossy(&printed);
+    let host = printed.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("rustc does not tell its host")?.to_owned())
+}
+
+/// Whether the compiler has the standard library for a target.
+fn has_standard_library(triple: &str) -> anyhow::Result<bool> {
+    let mut command = Command::new("rustc");
+    command.args(["--print", "target-libdir", "--target", triple]).current_dir(root()).stderr(Stdio::null());
+    let folder = output(&mut command, "rustc --print target-libdir")?;
+    Ok(std::path::Path::new(String::from_utf8_lossy(&folder).trim()).is_dir())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(triple: &str) -> Target {
+        Target { triple: triple.to_owned(), host: "x86_64-unknown-linux-gnu".to_owned() }
+    }
+
+    #[test]
+    fn linux_with_glibc_has_a_static_sibling() {
+        assert_eq!(musl_of("x86_64-unknown-linux-gnu").as_deref(), Some("x86_64-unknown-linux-musl"));
+        assert_eq!(musl_of("aarch64-unknown-linux-gnu").as_deref(), Some("aarch64-unknown-linux-musl"));
+        for other in ["x86_64-unknown-linux-musl", "aarch64-apple-darwin", "x86_64-pc-windows-gnu"] {
+            assert_eq!(musl_of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_binary_for_this_processor_is_tried_and_one_for_another_is_not() {
+        assert!(target("x86_64-unknown-linux-musl").runs_here() && target("x86_64-unknown-linux-gnu").runs_here());
+        assert!(!target("aarch64-unknown-linux-musl").runs_here());
+        assert!(target("x86_64-unknown-linux-musl").is_static() && !target("x86_64-unknown-linux-gnu").is_static());
+    }
+
+    #[test]
+    fn the_compiler_has_the_standard_library_of_its_host() {
+        assert!(has_standard_library(&host().unwrap()).unwrap());
+        assert!(has_standard_library("no-such-target").is_err());
+    }
+}

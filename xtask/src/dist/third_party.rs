@@ -1,0 +1,167 @@
+//! The notices that the licences of what is built in ask for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+use serde::Deserialize;
+
+use crate::run::{output, root};
+
+/// How files with a licence or a notice begin.
+const NOTICES: [&str; 5] = ["licence", "license", "copying", "notice", "unlicense"];
+
+/// What cargo says of the crates in a binary.
+#[derive(Deserialize)]
+pub(super) struct Metadata {
+    /// The crates.
+    pub(super) packages: Vec<Package>,
+    /// Which of them needs which.
+    pub(super) resolve: Resolve,
+}
+
+/// A crate.
+#[derive(Deserialize)]
+pub(super) struct Package {
+    /// What cargo tells it by.
+    pub(super) id: String,
+    /// Its name.
+    pub(super) name: String,
+    /// Its version.
+    pub(super) version: String,
+    /// Under which licences it is.
+    pub(super) license: Option<String>,
+    manifest_path: PathBuf,
+    /// Where it is from; the project's own crates are from nowhere.
+    pub(super) source: Option<String>,
+}
+
+/// Which crate needs which.
+#[derive(Deserialize)]
+pub(super) struct Resolve {
+    /// One for each crate.
+    pub(super) nodes: Vec<Node>,
+}
+
+/// What one crate needs.
+#[derive(Deserialize)]
+pub(super) struct Node {
+    /// The crate.
+    pub(super) id: String,
+    /// What it needs.
+    pub(super) deps: Vec<ResolvedDependency>,
+}
+
+/// A crate that another one needs.
+#[derive(Deserialize)]
+pub(super) struct ResolvedDependency {
+    /// The crate.
+    pub(super) pkg: String,
+}
+
+/// The crates that are in a binary for this target.
+pub(super) fn metadata(triple: &str) -> anyhow::Result<Metadata> {
+    let linked = linked(triple)?;
+    let arguments = ["metadata", "--format-version=1", "--locked", "--filter-platform", triple];
+    let metadata = output(Command::new(env!("CARGO")).args(arguments).current_dir(root()), "cargo metadata")?;
+    let mut metadata: Metadata = serde_json::from_slice(&metadata).context("cargo metadata printed something else")?;
+    metadata.packages.retain(|package| linked.contains(&format!("{} v{}", package.name, package.version)));
+    ensure!(
+        metadata.packages.iter().any(|package| package.source.is_some()),
+        "cargo metadata knows none of the crates that cargo tree lists"
+    );
+    Ok(metadata)
+}
+
+/// All notices of the crates of others in a binary, as one text.
+pub(super) fn notices(metadata: &Metadata) -> anyhow::Result<String> {
+    let others: Vec<&Package> = metadata.packages.iter().filter(|package| package.source.is_some()).collect();
+    listed(&others)
+}
+
+/// Names and versions of what is linked, without what only builds it.
+fn linked(triple: &str) -> anyhow::Result<BTreeSet<String>> {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["tree", "--locked", "--package", "roadmap-server", "--target", triple]);
+    command.args(["--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"]);
+    let printed = output(command.current_dir(root()), "cargo tree")?;
+    let names = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+    Ok(String::from_utf8_lossy(&printed).lines().map(names).collect())
+}
+
+/// A list of the crates, then each text once, under the crates that have it.
+fn listed(packages: &[&Package]) -> anyhow::Result<String> {
+    let mut text = "The program contains these crates, under these licences:\n\n".to_owned();
+    let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for Package { name, version, license, manifest_path, .. } in packages {
+        writeln!(text, "- {name} {version}: {}", license.as_deref().unwrap_or("see below"))?;
+        for notice in files(manifest_path.parent().unwrap_or(Path::new("")))? {
+            texts.entry(notice).or_default().push(format!("{name} {version}"));
+        }
+    }
+    let mut texts: Vec<(Vec<String>, String)> = texts.into_iter().map(|(text, crates)| (crates, text)).collect();
+    texts.sort();
+    for (crates, notice) in texts {
+        write!(text, "\n{}\n{}\n\n{notice}\n", "-".repeat(80), crates.join(", "))?;
+    }
+    Ok(text)
+}
+
+/// The texts of a crate, with line ends of one kind.
+fn files(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let mut texts = BTreeMap::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        if path.is_file() && NOTICES.iter().any(|start| name.starts_with(start)) {
+            let text = String::from_utf8_lossy(&fs::read(&path)?).replace("\r\n", "\n");
+            texts.insert(name, text.trim().to_owned());
+        }
+    }
+    Ok(texts.into_values().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(folder: &Path, name: &str, notice: &str) -> Package {
+        let folder = folder.join(name);
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("LICENSE-MIT"), notice).unwrap();
+        fs::write(folder.join("README.md"), "not a notice").unwrap();
+        Package {
+            id: name.to_owned(),
+            name: name.to_owned(),
+            version: "1.0.0".to_owned(),
+            license: Some("MIT".to_owned()),
+            manifest_path: folder.join("Cargo.toml"),
+            source: Some("registry".to_owned()),
+        }
+    }
+
+    #[test]
+    fn a_text_that_crates_share_is_listed_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let packages = [("a", "same\r\n"), ("b", "other"), ("c", "same\n")]
+            .map(|(name, notice)| package(folder.path(), name, notice));
+        let line = "-".repeat(80);
+        assert_eq!(
+            listed(&packages.each_ref()).unwrap(),
+            format!(
+                "The program contains these crates, under these licences:\n\n- a 1.0.0: MIT\n- b 1.0.0: MIT\n\
+                 - c 1.0.0: MIT\n\n{line}\na 1.0.0, c 1.0.0\n\nsame\n\n{line}\nb 1.0.0\n\nother\n"
+            )
+        );
+    }
+
+    #[test]
+    fn what_is_linked_is_known_by_name_and_version() {
+        let linked = linked("x86_64-unknown-linux-gnu").unwrap();
+        assert!(linked.iter().any(|name| name.starts_with("libsqlite3-sys v")), "{linked:?}");
+        assert!(!linked.iter().any(|name| name.starts_with("proptest v")), "{linked:?}");
+    }
+}
