@@ -30,6 +30,7 @@ impl Deny {
     }
 
     /// What a release must pass.
+    #[cfg(feature = "servers")]
     pub(crate) fn for_release() -> Self {
         Self { require_advisories: true, ..Self::default() }
     }

@@ -16,6 +16,7 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 use sha2::{Digest, Sha256};
 
+use crate::release::version;
 use crate::run::{finish, output, root};
 use archive::Entry;
 use executable::Executable;
@@ -111,14 +112,6 @@ fn remapped() -> String {
     flags.join(" ")
 }
 
-/// The version of all crates.
-pub(crate) fn version() -> anyhow::Result<String> {
-    let manifest = fs::read_to_string(root().join("Cargo.toml"))?;
-    let manifest: toml_edit::DocumentMut = manifest.parse()?;
-    let version = manifest.get("workspace").and_then(|table| table.get("package")?.get("version")?.as_str());
-    Ok(version.context("Cargo.toml has no workspace.package.version")?.to_owned())
-}
-
 /// When the commit was made, in seconds since 1970: the time of everything in the archive.
 fn commit_timestamp() -> anyhow::Result<u64> {
     let printed =
@@ -153,6 +146,6 @@ mod tests {
 
     #[test]
     fn the_version_is_the_one_of_this_crate() {
-        assert_eq!(version().unwrap(), env!("CARGO_PKG_VERSION"));
+        assert_eq!(version().unwrap().to_string(), env!("CARGO_PKG_VERSION"));
     }
 }

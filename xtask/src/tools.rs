@@ -43,7 +43,6 @@ impl Tool {
         programs.into_iter().find(|program| self.is_good(program))
     }
 
-    /// cargo-auditable passes the question on to cargo, so that any version of it counts.
     fn is_good(&self, program: &Path) -> bool {
         // Called as cargo calls it: with its own name as the first argument.
         let name = self.package.trim_start_matches("cargo-");

@@ -12,8 +12,8 @@ const TESTS: [&str; 8] = [
     "faults::",
     "linearizability::",
     "mail::a_killed_worker",
-    "mail::a_mail_server_that_is_away",
     "mail::a_stopped_worker",
+    "mail::an_unreachable_mail_server",
     "mail::workers_apart",
     "outages::interleaved_requests",
 ];
