@@ -111,7 +111,7 @@ fn privileges_finding(data: &Data) -> Value {
     warning(
         "privileges",
         &format!("{login} is a superuser"),
-        "let an administrator of the server do this: create a login that is not a superuser, as docs/operations.md \
+        "ask an administrator of the server: create a login that is not a superuser, as docs/operations.md \
          (PostgreSQL) describes, let it own the database and its tables, and use it in database_url",
     )
 }
