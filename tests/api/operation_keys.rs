@@ -11,7 +11,8 @@ const JSON: [(&str, &str); 1] = [("Content-Type", "application/json")];
 const MISSING_NOTE: &str = "param is missing or the value is empty or invalid: reference_note";
 
 /// What a write adds to.
-const TABLES: [&str; 7] = ["feature_requests", "customers", "votes", "notes", "comments", "outbox WHERE kind = 'comment'", "changelogs"];
+const TABLES: [&str; 7] =
+    ["feature_requests", "customers", "votes", "notes", "comments", "outbox WHERE kind = 'comment'", "changelogs"];
 
 /// A write that takes an operation key.
 struct Keyed {
