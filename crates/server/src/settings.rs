@@ -1,82 +1,29 @@
 //! Settings: from flags, then the environment, then `roadmap.toml`, then defaults.
 //!
-//! `docs/configuration.md` lists them all; a test holds the two together.
+//! A new setting is a field of [`Settings`], a line with its default and its parser in `Settings::from_source`, and a row of
+//! `docs/configuration.md`; a test compares the names. As a flag it is a field of [`SettingFlags`], too.
 
-use std::net::IpAddr;
-use std::num::NonZeroU32;
+mod source;
+mod values;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, bail};
-use config::builder::DefaultState;
-use config::{Config, ConfigBuilder, File, FileFormat};
-use ipnet::IpNet;
 use roadmap_domain::model::base_url::BaseUrl;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::policy::signed_reference::Secret;
 use roadmap_domain::policy::storage::StorageLimits;
-use roadmap_http::client_address::{HeaderFamily, Proxies};
-use roadmap_http::limits::{Rate, Rates};
-use roadmap_mail::SmtpOptions;
-use serde::{Deserialize, Serialize};
+use roadmap_http::client_address::Proxies;
+use roadmap_http::limits::Rates;
+use serde::Serialize;
 
-/// The names of all settings, as in the file. In the environment: in capitals, behind `ROADMAP_`.
-const NAMES: [&str; 40] = [
-    "listen",
-    "metrics_listen",
-    "otlp_endpoint",
-    "base_url",
-    "database_url",
-    "database_role",
-    "row_security",
-    "data_dir",
-    "storage_url",
-    "secret",
-    "previous_secrets",
-    "smtp_url",
-    "mail_from",
-    "mail_timeout",
-    "mail_worker",
-    "mail_per_day",
-    "mail_per_address",
-    "service_name",
-    "default_workspace",
-    "trust_proxy",
-    "proxy_networks",
-    "rate_limit",
-    "rate_limit_workspace",
-    "rate_limit_failures",
-    "rate_limit_anonymous",
-    "storage_records",
-    "storage_files",
-    "unused_uploads",
-    "workers",
-    "pool_size",
-    "write_wait",
-    "read_wait",
-    "statement_timeout",
-    "body_timeout",
-    "operation_wait",
-    "operation_retention",
-    "shutdown_delay",
-    "shutdown_wait",
-    "log",
-    "log_format",
-];
+use source::Source;
+use values::{
+    collector, count, header_family, mail_per_address, mail_per_day, mail_timeout, path, proxy_networks, rate,
+    retention, role, secrets, service_name, size, statement_timeout, switch, text, unused_uploads,
+};
 
-/// More calls than that are no limit.
-const MAX_RATE: u32 = 1_000_000;
-
-/// A petabyte, in bytes: more is a mistake.
-const MAX_SIZE: u64 = 1 << 50;
-
-/// Files that were uploaded later than that are not taken for unused.
-const MIN_UNUSED_AGE: Duration = Duration::from_secs(3_600);
-/// More mails in a day than that are no limit.
-const MAX_MAILS_PER_DAY: u64 = 10_000_000;
-
-/// Most bytes of the name of the service.
-const MAX_SERVICE_NAME_LENGTH: usize = 36;
+pub(crate) use values::{Database, LogFormat, Mail, Storage, duration};
 
 const DEFAULT_FILE: &str = "roadmap.toml";
 
@@ -122,63 +69,7 @@ pub(crate) struct SettingFlags {
     log_format: Option<String>,
 }
 
-/// Settings as they are written, before they are checked.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawSettings {
-    listen: String,
-    metrics_listen: Option<String>,
-    otlp_endpoint: Option<String>,
-    base_url: Option<String>,
-    database_url: Option<String>,
-    database_role: String,
-    row_security: bool,
-    data_dir: PathBuf,
-    storage_url: Option<String>,
-    secret: Option<String>,
-    previous_secrets: Option<String>,
-    smtp_url: Option<String>,
-    mail_from: Option<String>,
-    mail_timeout: String,
-    mail_worker: bool,
-    mail_per_day: String,
-    mail_per_address: String,
-    service_name: String,
-    default_workspace: Option<String>,
-    trust_proxy: String,
-    proxy_networks: String,
-    rate_limit: String,
-    rate_limit_workspace: String,
-    rate_limit_failures: String,
-    rate_limit_anonymous: String,
-    storage_records: String,
-    storage_files: String,
-    unused_uploads: String,
-    workers: Option<usize>,
-    pool_size: Option<usize>,
-    write_wait: String,
-    read_wait: String,
-    statement_timeout: String,
-    body_timeout: String,
-    operation_wait: String,
-    operation_retention: String,
-    shutdown_delay: String,
-    shutdown_wait: String,
-    log: String,
-    log_format: LogFormat,
-}
-
-/// The form of the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum LogFormat {
-    /// For people.
-    Text,
-    /// One JSON object a line.
-    Json,
-}
-
-/// Settings that were checked.
+/// All settings of the process, valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
     /// Where to listen.
@@ -252,416 +143,85 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads and checks the settings of this process.
+    /// Reads the settings of this process.
     pub(crate) fn load(flags: &SettingFlags) -> anyhow::Result<Self> {
-        let environment: Vec<(String, String)> = std::env::vars().collect();
-        Self::read(flags, environment)
+        Ok(Self::read(flags, std::env::vars().collect())?.0)
     }
 
-    fn read(flags: &SettingFlags, environment: Vec<(String, String)>) -> anyhow::Result<Self> {
-        let mut layers = defaults()?;
+    /// The settings, and the names of all that exist.
+    fn read(flags: &SettingFlags, environment: Vec<(String, String)>) -> anyhow::Result<(Self, Vec<&'static str>)> {
         let file = flags.config.as_deref().unwrap_or(Path::new(DEFAULT_FILE));
-        layers = layers.add_source(File::from(file).format(FileFormat::Toml).required(flags.config.is_some()));
-        // Only known names: platforms put variables of their own behind the same prefix, and one
-        // that is empty is one that is not set.
-        for name in NAMES {
-            let variable = format!("ROADMAP_{}", name.to_uppercase());
-            let value = environment.iter().find(|(set, value)| *set == variable && !value.is_empty());
-            layers = layers.set_override_option(name, value.map(|(_, value)| value.clone()))?;
-        }
-        let flags = serde_json::to_value(flags)?;
-        for (name, value) in flags.as_object().into_iter().flatten() {
-            layers = layers.set_override_option(name, value.as_str())?;
-        }
-        let raw: RawSettings =
-            layers.build().and_then(Config::try_deserialize).context("the settings cannot be read")?;
-        raw.validate()
+        let given = serde_json::from_value(serde_json::to_value(flags)?)?;
+        let mut source = Source::new(given, environment, file, flags.config.is_some())?;
+        let settings = Self::from_source(&mut source)?;
+        Ok((settings, source.finish()?))
     }
-}
 
-fn defaults() -> Result<ConfigBuilder<DefaultState>, config::ConfigError> {
-    Config::builder()
-        .set_default("listen", "127.0.0.1:8080")?
-        .set_default("data_dir", "./roadmap-data")?
-        .set_default("database_role", "roadmap_service")?
-        .set_default("row_security", true)?
-        .set_default("trust_proxy", "off")?
-        .set_default("proxy_networks", "127.0.0.0/8, ::1/128")?
-        .set_default("rate_limit", "600/min")?
-        .set_default("rate_limit_workspace", "6000/min")?
-        .set_default("rate_limit_failures", "60/min")?
-        .set_default("rate_limit_anonymous", "600/min")?
-        .set_default("storage_records", "2GB")?
-        .set_default("storage_files", "10GB")?
-        .set_default("unused_uploads", "7d")?
-        .set_default("mail_timeout", "30s")?
-        .set_default("mail_worker", true)?
-        .set_default("mail_per_day", "10000")?
-        .set_default("mail_per_address", "10/h")?
-        .set_default("service_name", "Roadmap")?
-        .set_default("write_wait", "5s")?
-        .set_default("read_wait", "2s")?
-        .set_default("statement_timeout", "2s")?
-        .set_default("body_timeout", "30s")?
-        .set_default("operation_wait", "30s")?
-        .set_default("operation_retention", "30d")?
-        .set_default("shutdown_delay", "0s")?
-        .set_default("shutdown_wait", "30s")?
-        .set_default("log", "info")?
-        .set_default("log_format", "text")
-}
-
-impl RawSettings {
-    fn validate(self) -> anyhow::Result<Settings> {
-        if self.workers == Some(0) {
-            bail!("the setting workers must be at least 1");
-        }
-        if self.pool_size == Some(0) {
-            bail!("the setting pool_size must be at least 1");
-        }
-        let database = Database::parse(self.database_url.as_deref(), &self.data_dir)?;
-        let mail_timeout = mail_timeout(&self.mail_timeout)?;
-        Ok(Settings {
-            storage: Storage::parse(self.storage_url.as_deref(), &self.data_dir)?,
-            secret: self.secret.map(|raw| Secret::parse("the setting secret", &raw)).transpose()?,
-            mail: Mail::parse(self.smtp_url.as_deref(), self.mail_from.as_deref(), &self.data_dir, mail_timeout)?,
+    fn from_source(source: &mut Source) -> anyhow::Result<Self> {
+        let data_dir = source.value("data_dir", "./roadmap-data", path)?;
+        let database = Database::parse(source.optional("database_url", text)?.as_deref(), &data_dir)?;
+        let mail_timeout = source.value("mail_timeout", "30s", mail_timeout)?;
+        let (smtp_url, mail_from) = (source.optional("smtp_url", text)?, source.optional("mail_from", text)?);
+        Ok(Self {
+            listen: source.value("listen", "127.0.0.1:8080", text)?,
+            metrics_listen: source.optional("metrics_listen", text)?,
+            otlp_endpoint: source.optional("otlp_endpoint", collector)?,
+            base_url: source.optional("base_url", |name, raw| Ok(BaseUrl::parse(name, raw)?))?,
+            database_role: source.value("database_role", "roadmap_service", role)?,
+            row_security: source.value("row_security", "true", switch)?,
+            storage: Storage::parse(source.optional("storage_url", text)?.as_deref(), &data_dir)?,
+            secret: source.optional("secret", |name, raw| Ok(Secret::parse(name, raw)?))?,
+            previous_secrets: source.optional("previous_secrets", secrets)?.unwrap_or_default(),
+            mail: Mail::parse(smtp_url.as_deref(), mail_from.as_deref(), &data_dir, mail_timeout)?,
             mail_timeout,
-            mail_worker: self.mail_worker,
-            mail_per_day: mail_per_day(&self.mail_per_day)?,
-            mail_per_address: mail_per_address(&self.mail_per_address)?,
-            service_name: service_name(&self.service_name)?,
-            previous_secrets: previous_secrets(self.previous_secrets.as_deref())?,
-            pool_size: self.pool_size.unwrap_or_else(|| database.default_pool_size()),
-            database,
-            database_role: role(self.database_role)?,
-            row_security: self.row_security,
-            statement_timeout: statement_timeout(&self.statement_timeout)?,
-            base_url: self.base_url.map(|raw| BaseUrl::parse("the setting base_url", &raw)).transpose()?,
-            default_workspace: self
-                .default_workspace
-                .map(|raw| Subdomain::parse("the setting default_workspace", &raw))
-                .transpose()?,
-            write_wait: duration("the setting write_wait", &self.write_wait)?,
-            read_wait: duration("the setting read_wait", &self.read_wait)?,
-            body_timeout: duration("the setting body_timeout", &self.body_timeout)?,
-            operation_wait: duration("the setting operation_wait", &self.operation_wait)?,
-            operation_retention: retention(&self.operation_retention)?,
-            shutdown_delay: duration("the setting shutdown_delay", &self.shutdown_delay)?,
-            shutdown_wait: duration("the setting shutdown_wait", &self.shutdown_wait)?,
-            listen: self.listen,
-            metrics_listen: self.metrics_listen,
-            otlp_endpoint: self.otlp_endpoint.map(collector).transpose()?,
-            data_dir: self.data_dir,
+            mail_worker: source.value("mail_worker", "true", switch)?,
+            mail_per_day: source.value("mail_per_day", "10000", mail_per_day)?,
+            mail_per_address: source.value("mail_per_address", "10/h", mail_per_address)?,
+            service_name: source.value("service_name", "Roadmap", service_name)?,
+            default_workspace: source.optional("default_workspace", |name, raw| Ok(Subdomain::parse(name, raw)?))?,
             proxies: Proxies {
-                headers: header_family(&self.trust_proxy)?,
-                networks: proxy_networks(&self.proxy_networks)?,
+                headers: source.value("trust_proxy", "off", header_family)?,
+                networks: source.value("proxy_networks", "127.0.0.0/8, ::1/128", proxy_networks)?,
             },
             rates: Rates {
-                key: rate("the setting rate_limit", &self.rate_limit)?,
-                workspace: rate("the setting rate_limit_workspace", &self.rate_limit_workspace)?,
-                failures: rate("the setting rate_limit_failures", &self.rate_limit_failures)?,
-                anonymous: rate("the setting rate_limit_anonymous", &self.rate_limit_anonymous)?,
+                key: source.value("rate_limit", "600/min", rate)?,
+                workspace: source.value("rate_limit_workspace", "6000/min", rate)?,
+                failures: source.value("rate_limit_failures", "60/min", rate)?,
+                anonymous: source.value("rate_limit_anonymous", "600/min", rate)?,
             },
             storage_limits: StorageLimits {
-                records: size("the setting storage_records", &self.storage_records)?,
-                files: size("the setting storage_files", &self.storage_files)?,
+                records: source.value("storage_records", "2GB", size)?,
+                files: source.value("storage_files", "10GB", size)?,
             },
-            unused_uploads: unused_uploads(&self.unused_uploads)?,
-            workers: self.workers,
-            log: self.log,
-            log_format: self.log_format,
+            unused_uploads: source.value("unused_uploads", "7d", unused_uploads)?,
+            workers: source.optional("workers", count)?,
+            pool_size: source.optional("pool_size", count)?.unwrap_or_else(|| database.default_pool_size()),
+            write_wait: source.value("write_wait", "5s", duration)?,
+            read_wait: source.value("read_wait", "2s", duration)?,
+            statement_timeout: source.value("statement_timeout", "2s", statement_timeout)?,
+            body_timeout: source.value("body_timeout", "30s", duration)?,
+            operation_wait: source.value("operation_wait", "30s", duration)?,
+            operation_retention: source.value("operation_retention", "30d", retention)?,
+            shutdown_delay: source.value("shutdown_delay", "0s", duration)?,
+            shutdown_wait: source.value("shutdown_wait", "30s", duration)?,
+            log: source.value("log", "info", text)?,
+            log_format: source.value("log_format", "text", LogFormat::parse)?,
+            data_dir,
+            database,
         })
     }
-}
-
-/// Where the data is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Database {
-    /// The embedded database, in a file.
-    File(PathBuf),
-    /// A PostgreSQL server, by its URL.
-    Server(String),
-}
-
-impl Database {
-    fn parse(url: Option<&str>, data_dir: &Path) -> anyhow::Result<Self> {
-        let Some(url) = url else { return Ok(Self::File(data_dir.join("roadmap.db"))) };
-        match url.split_once("://") {
-            Some(("sqlite", path)) if !path.is_empty() => Ok(Self::File(PathBuf::from(path))),
-            Some(("postgres" | "postgresql", target)) if !target.is_empty() => Ok(Self::Server(url.to_owned())),
-            _ => bail!(
-                "the setting database_url is `{}`, which is neither a file such as sqlite:///path/to/roadmap.db nor a \
-                 server such as postgres://user:password@host/database",
-                redacted(url)
-            ),
-        }
-    }
-
-    /// A file is read from memory mostly, a server over the network.
-    fn default_pool_size(&self) -> usize {
-        match self {
-            Self::File(_) => 4,
-            Self::Server(_) => 8,
-        }
-    }
-}
-
-impl std::fmt::Display for Database {
-    /// As people may see it: without a password.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::File(file) => write!(f, "{}", file.display()),
-            Self::Server(url) => f.write_str(&roadmap_postgres::redacted(url)),
-        }
-    }
-}
-
-/// Where files are kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Storage {
-    /// A folder of this machine.
-    Folder(PathBuf),
-    /// A bucket, by its URL.
-    Bucket(String),
-}
-
-impl Storage {
-    fn parse(url: Option<&str>, data_dir: &Path) -> anyhow::Result<Self> {
-        let Some(url) = url else { return Ok(Self::Folder(data_dir.join("blobs"))) };
-        match url.split_once("://") {
-            Some(("file", path)) if !path.is_empty() => Ok(Self::Folder(PathBuf::from(path))),
-            Some(("s3", place)) if !place.is_empty() => Ok(Self::Bucket(url.to_owned())),
-            _ => bail!(
-                "the setting storage_url is `{}`, which is neither a folder such as file:///path/to/blobs nor a \
-                 bucket such as s3://bucket/prefix",
-                redacted(url)
-            ),
-        }
-    }
-}
-
-impl std::fmt::Display for Storage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Folder(folder) => write!(f, "{}", folder.display()),
-            Self::Bucket(url) => f.write_str(url),
-        }
-    }
-}
-
-/// How mail is sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Mail {
-    /// It is written to files in a folder, from this sender.
-    Folder(PathBuf, Option<String>),
-    /// By a mail server.
-    Smtp(SmtpOptions),
-}
-
-impl Mail {
-    fn parse(url: Option<&str>, from: Option<&str>, data_dir: &Path, timeout: Duration) -> anyhow::Result<Self> {
-        let Some(url) = url else { return Ok(Self::Folder(data_dir.join("mail"), from.map(str::to_owned))) };
-        let Some(from) = from else {
-            bail!("the setting mail_from is required with smtp_url: the address that mail is sent from");
-        };
-        let options = SmtpOptions::parse(url, from).context("the settings smtp_url and mail_from cannot be used")?;
-        Ok(Self::Smtp(SmtpOptions { timeout, ..options }))
-    }
-}
-
-impl std::fmt::Display for Mail {
-    /// As people may see it: without a password.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Folder(folder, _) => write!(f, "files in {}", folder.display()),
-            Self::Smtp(options) => f.write_str(&options.redacted()),
-        }
-    }
-}
-
-fn mail_timeout(raw: &str) -> anyhow::Result<Duration> {
-    let timeout = duration("the setting mail_timeout", raw)?;
-    if timeout < Duration::from_millis(100) || timeout > Duration::from_secs(600) {
-        bail!("the setting mail_timeout is `{raw}`; it must be between 100ms and 10m");
-    }
-    Ok(timeout)
-}
-
-/// `off`, or a number of mails.
-fn mail_per_day(raw: &str) -> anyhow::Result<Option<u64>> {
-    if raw == "off" {
-        return Ok(None);
-    }
-    let limit = raw.parse().ok().filter(|limit| (1..=MAX_MAILS_PER_DAY).contains(limit));
-    limit.map(Some).with_context(|| {
-        format!(
-            "the setting mail_per_day is `{raw}`, which is neither `off` nor a number between 1 and {MAX_MAILS_PER_DAY}"
-        )
-    })
-}
-
-/// `off`, or a number of mails an hour: `10/h`.
-fn mail_per_address(raw: &str) -> anyhow::Result<Option<u32>> {
-    if raw == "off" {
-        return Ok(None);
-    }
-    let limit = raw.strip_suffix("/h").and_then(|mails| mails.parse().ok()).filter(|limit| (1..=1_000).contains(limit));
-    limit.map(Some).with_context(|| {
-        format!("the setting mail_per_address is `{raw}`, which is neither `off` nor a number between 1 and 1000 such as 10/h")
-    })
-}
-
-/// A name that fits on a line of a header.
-fn service_name(raw: &str) -> anyhow::Result<String> {
-    let name = raw.trim();
-    if !(1..=MAX_SERVICE_NAME_LENGTH).contains(&name.len()) || name.contains(char::is_control) {
-        bail!("the setting service_name is `{raw}`, which is not one line of at most {MAX_SERVICE_NAME_LENGTH} bytes");
-    }
-    Ok(name.to_owned())
-}
-
-/// Secrets with commas between them.
-fn previous_secrets(raw: Option<&str>) -> anyhow::Result<Vec<Secret>> {
-    let secrets = raw.into_iter().flat_map(|raw| raw.split(',')).map(str::trim).filter(|secret| !secret.is_empty());
-    Ok(secrets.map(|secret| Secret::parse("the setting previous_secrets", secret)).collect::<Result<_, _>>()?)
-}
-
-/// A name that needs no quoting in SQL.
-fn role(name: String) -> anyhow::Result<String> {
-    let plain = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
-    if !plain || name.is_empty() || name.len() > 63 || name.starts_with(|first: char| first.is_ascii_digit()) {
-        bail!("the setting database_role is `{name}`, which is not a name of lower-case letters, digits and `_`");
-    }
-    Ok(name)
-}
-
-fn statement_timeout(raw: &str) -> anyhow::Result<Duration> {
-    let timeout = duration("the setting statement_timeout", raw)?;
-    if timeout < Duration::from_millis(100) || timeout > Duration::from_secs(60) {
-        bail!("the setting statement_timeout is `{raw}`; it must be between 100ms and 60s");
-    }
-    Ok(timeout)
-}
-
-/// The scheme of what may be a URL. Nothing else of it is shown, because any of it may be a password.
-fn redacted(url: &str) -> String {
-    match url.split_once("://") {
-        Some((scheme, _)) if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => format!("{scheme}://…"),
-        _ => "…".to_owned(),
-    }
-}
-
-/// The URL of a collector. Whatever it wants to know of us is in a header, and not in the URL.
-fn collector(url: String) -> anyhow::Result<String> {
-    let place = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")).unwrap_or_default();
-    if place.is_empty() || place.contains(['@', '?', '#']) || place.trim() != place {
-        bail!(
-            "the setting otlp_endpoint is `{}`, which is not the URL of a collector such as http://localhost:4318",
-            redacted(&url)
-        );
-    }
-    Ok(url)
-}
-
-/// The headers of proxies that count.
-fn header_family(raw: &str) -> anyhow::Result<Option<HeaderFamily>> {
-    match raw {
-        "off" | "false" => Ok(None),
-        "forwarded" => Ok(Some(HeaderFamily::Forwarded)),
-        "x-forwarded" => Ok(Some(HeaderFamily::XForwarded)),
-        "true" => bail!(
-            "the setting trust_proxy is `true`, which does not say which headers the proxy sets: `forwarded` \
-             (Forwarded) or `x-forwarded` (X-Forwarded-For and X-Forwarded-Host)"
-        ),
-        _ => bail!("the setting trust_proxy is `{raw}`, which is none of `off`, `forwarded` and `x-forwarded`"),
-    }
-}
-
-/// Networks, or single addresses, with commas between them.
-fn proxy_networks(raw: &str) -> anyhow::Result<Vec<IpNet>> {
-    let network = |raw: &str| raw.parse().or_else(|_| raw.parse::<IpAddr>().map(IpNet::from));
-    raw.split(',').map(|raw| network(raw.trim())).collect::<Result<_, _>>().with_context(|| {
-        format!(
-            "the setting proxy_networks is `{raw}`, which is not a list of networks such as \
-             127.0.0.0/8, ::1/128, 10.0.0.0/8"
-        )
-    })
-}
-
-/// A number and a unit: `2s`, `30m`, `12h`, `90d`.
-pub(crate) fn duration(name: &str, raw: &str) -> anyhow::Result<Duration> {
-    humantime::parse_duration(raw)
-        .with_context(|| format!("{name} is `{raw}`, which is not a number and a unit such as 2s, 30m, 12h or 90d"))
-}
-
-/// `off`, or calls in a time: `600/min`. As many may come at once, unless told: `600/min burst 100`.
-fn rate(name: &str, raw: &str) -> anyhow::Result<Option<Rate>> {
-    if raw == "off" {
-        return Ok(None);
-    }
-    let (calls, burst) = raw.split_once(" burst ").map_or((raw, None), |(calls, burst)| (calls, Some(burst)));
-    let (calls, unit) = calls.split_once('/').unwrap_or((calls, "min"));
-    let seconds = match unit {
-        "s" => Some(1),
-        "min" => Some(60),
-        "h" => Some(3_600),
-        _ => None,
-    };
-    let number = |raw: &str| raw.parse().ok().filter(|number: &NonZeroU32| number.get() <= MAX_RATE);
-    let rate = number(calls).zip(number(burst.unwrap_or(calls))).zip(seconds);
-    let rate = rate.and_then(|((calls, burst), seconds)| Rate::new(calls, Duration::from_secs(seconds), burst));
-    rate.map(Some).with_context(|| {
-        format!(
-            "{name} is `{raw}`, which is neither `off` nor a number of calls such as 600/min, 10/s or \
-             600/min burst 100, between 1 and {MAX_RATE}"
-        )
-    })
-}
-
-/// `off`, or a number of bytes: `2GB`, `500MB`, `64KB`, each 1024 of the one below.
-fn size(name: &str, raw: &str) -> anyhow::Result<Option<u64>> {
-    if raw == "off" {
-        return Ok(None);
-    }
-    let units = [("GB", 1_u64 << 30), ("MB", 1 << 20), ("KB", 1 << 10)];
-    let in_unit = |(unit, bytes): (&str, u64)| {
-        let number = raw.strip_suffix(unit)?;
-        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| number.parse::<u64>().ok()?.checked_mul(bytes)).flatten()
-    };
-    let size = units.into_iter().find_map(in_unit).filter(|bytes| (1..=MAX_SIZE).contains(bytes));
-    size.map(Some).with_context(|| {
-        format!("{name} is `{raw}`, which is neither `off` nor a size such as 2GB, 500MB or 64KB, of up to 1048576GB")
-    })
-}
-
-/// `off`, or a time in which a client can use what it has uploaded.
-fn unused_uploads(raw: &str) -> anyhow::Result<Option<Duration>> {
-    if raw == "off" {
-        return Ok(None);
-    }
-    let time = duration("the setting unused_uploads", raw)?;
-    if time < MIN_UNUSED_AGE {
-        bail!("the setting unused_uploads is `{raw}`; clients need at least 1h to use what they have uploaded");
-    }
-    Ok(Some(time))
-}
-
-fn retention(raw: &str) -> anyhow::Result<Duration> {
-    let retention = duration("the setting operation_retention", raw)?;
-    if retention < roadmap_domain::policy::idempotency::MIN_RETENTION {
-        bail!("the setting operation_retention is `{raw}`; clients rely on at least 24h");
-    }
-    Ok(retention)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use roadmap_http::client_address::HeaderFamily;
+    use roadmap_http::limits::Rate;
+    use std::num::NonZeroU32;
 
     fn read(flags: &SettingFlags, environment: &[(&str, &str)]) -> anyhow::Result<Settings> {
         let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        Settings::read(flags, environment.collect())
+        Ok(Settings::read(flags, environment.collect())?.0)
     }
 
     fn message(outcome: anyhow::Result<Settings>) -> String {
@@ -780,9 +340,10 @@ mod tests {
             ("ROADMAP_WRITE_WAIT", "5", "write_wait is `5`, which is not a number and a unit"),
             ("ROADMAP_OPERATION_RETENTION", "23h", "clients rely on at least 24h"),
             ("ROADMAP_WORKERS", "0", "workers must be at least 1"),
-            ("ROADMAP_POOL_SIZE", "many", "pool_size"),
+            ("ROADMAP_POOL_SIZE", "many", "the setting pool_size is `many`, which is not a number"),
+            ("ROADMAP_MAIL_WORKER", "maybe", "the setting mail_worker is `maybe`, which is neither `true` nor `false`"),
             ("ROADMAP_DEFAULT_WORKSPACE", "a.b", "the setting default_workspace is not a host name label"),
-            ("ROADMAP_LOG_FORMAT", "xml", "xml"),
+            ("ROADMAP_LOG_FORMAT", "xml", "the setting log_format is `xml`, which is neither `text` nor `json`"),
         ] {
             let text = environment(name, value);
             assert!(text.contains(says), "{name}={value}: {text}");
@@ -793,7 +354,11 @@ mod tests {
         let file = folder.path().join("settings.toml");
         std::fs::write(&file, "lisen = \"x\"\n").unwrap();
         let flags = SettingFlags { config: Some(file), ..SettingFlags::default() };
-        assert!(message(read(&flags, &[])).contains("lisen"));
+        assert_eq!(message(read(&flags, &[])), "there is no setting lisen; docs/configuration.md lists all settings");
+        for (text, says) in [("listen", "cannot be read"), ("listen = [1]\n", "the setting listen is a TOML array")] {
+            std::fs::write(flags.config.as_ref().unwrap(), text).unwrap();
+            assert!(message(read(&flags, &[])).contains(says), "{text}");
+        }
         let flags = SettingFlags { config: Some(folder.path().join("none.toml")), ..SettingFlags::default() };
         assert!(message(read(&flags, &[])).contains("none.toml"));
     }
@@ -945,7 +510,9 @@ mod tests {
     #[test]
     fn every_setting_is_documented() {
         let document = include_str!("../../../docs/configuration.md");
-        for name in NAMES {
+        let (_, names) = Settings::read(&SettingFlags::default(), Vec::new()).unwrap();
+        assert!(names.len() > 30);
+        for name in names {
             assert!(document.contains(&format!("`ROADMAP_{}`", name.to_uppercase())), "{name}");
         }
     }
