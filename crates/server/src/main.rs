@@ -2,7 +2,6 @@
 //!
 //! - [`settings`]: settings from flags, environment, file and defaults.
 //! - [`wiring`]: connects the domain with its adapters.
-//! - [`http`]: the web server and its connections.
 //! - [`system`]: clock, ids, random numbers, operation locks and caches in front of the store.
 //! - [`secret`]: the secret that signs references.
 //! - [`telemetry`]: logging and traces.
