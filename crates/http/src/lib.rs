@@ -3,8 +3,8 @@
 //! A request passes these steps in this order. Each step can reject it:
 //!
 //! 1. [`server`] and `connection`: close connections whose peer is inactive.
-//! 2. [`access_log`]: request id, spans, log line and [`observer`]. Turns a panic into a response and renders the errors
-//!    that no surface has rendered.
+//! 2. [`access_log`]: request id, spans, log line and [`observer`]. Turns a panic into a response and renders the
+//!    errors that no surface has rendered.
 //! 3. [`host`]: 400 unless there is exactly one well-formed host.
 //! 4. [`routing`]: 404 for an unknown path, 405 for a method that a path does not have.
 //! 5. For endpoints without a key, [`limits::limit_anonymous`]: 400 when the proxies' headers contradict each other
