@@ -10,6 +10,7 @@
 //! 5. For endpoints without a key, [`limits::limit_anonymous`]: 400 when the proxies' headers contradict each other
 //!    ([`client_address`]), 429 after too many requests.
 //!    For endpoints with a key, [`authentication`] runs before routing: 400, 401 and 429.
+//!
 //! Surfaces (the API, pages, tools) register their endpoints within [`configure`] and do not depend on each other.
 //! Their handlers share [`body`], [`detached`] and [`workspace`].
 //!
