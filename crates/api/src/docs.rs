@@ -1,5 +1,4 @@
-//! The document of the API for whoever asks, without a key: for programs as it is, for people as a
-//! page that loads nothing.
+//! The public documentation of the API: the OpenAPI document, and an HTML page without external resources.
 
 mod page;
 
@@ -16,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{files, openapi};
 
-/// How long an answer may be kept: it changes with the version of the service alone.
+/// Cache policy. The documentation changes only with the version of the service.
 const CACHE_CONTROL_POLICY: &str = "public, max-age=300";
 
 /// `GET /api/external/openapi.json`

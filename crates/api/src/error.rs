@@ -1,4 +1,4 @@
-//! Errors as the API writes them: JSON with one sentence.
+//! Errors in the API's format: JSON with one sentence.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderValue;
@@ -10,8 +10,10 @@ use utoipa::ToSchema;
 
 pub use roadmap_http::error::HttpError as ApiError;
 
-/// The response of a page to what the domain reports: a missing record is a missing page, and what a page changes may
-/// be repeated, so that an unknown outcome is no different from a store that cannot be reached.
+/// Converts an error of the domain into an error of a page.
+///
+/// A missing record is a missing page. Changes of pages are idempotent, so that an unknown outcome is handled like an
+/// unavailable store.
 pub(crate) fn page_error(error: RoadmapError) -> ApiError {
     ApiError::Domain(match error {
         RoadmapError::NotFound(_) => return ApiError::NotFound,
@@ -35,9 +37,9 @@ pub fn render(_: StatusCode, message: &str) -> (HeaderValue, Bytes) {
     (HeaderValue::from_static("application/json"), body(message).into())
 }
 
-/// The body of an error with this message.
+/// Returns the body of an error with this message.
 pub(crate) fn body(message: &str) -> Vec<u8> {
-    // A struct with a string: writing it to memory cannot fail.
+    // Serializing a struct with a string to memory cannot fail.
     serde_json::to_vec(&ErrorBody { error: message })
         .unwrap_or_else(|_| format!(r#"{{"error":"{INTERNAL_ERROR_MESSAGE}"}}"#).into())
 }

@@ -1,7 +1,6 @@
-//! Calls that have passed the door: their caller, their query or their body.
+//! Extractors of authenticated requests: the caller, with the query or the body.
 //!
-//! The checks are made here, one after the other and in the contract's order, because handlers'
-//! separate extractors would race.
+//! The checks run here in the contract's order, because separate extractors of a handler would run concurrently.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -25,38 +24,38 @@ use crate::fields::{self, Query};
 use crate::state::State;
 use crate::wire::Links;
 
-/// A call that reads.
+/// A read request.
 pub struct ReadRequest {
-    /// Who is calling.
+    /// The workspace of the caller.
     pub workspace: WorkspaceId,
-    /// Where the workspace's things are seen.
+    /// Builds the URLs of the workspace.
     pub links: Links,
     /// The query string.
     pub query: Query,
 }
 
-/// A call that writes, with its body.
+/// A write request, with its body.
 pub struct WriteRequest {
-    /// Who is calling.
+    /// The workspace of the caller.
     pub workspace: WorkspaceId,
-    /// Where the workspace's things are seen.
+    /// Builds the URLs of the workspace.
     pub links: Links,
     body: Map<String, Value>,
-    /// What the body takes of the process's memory.
+    /// The body's share of the process's memory.
     memory: MemoryReservation,
 }
 
-/// A call that uploads, without its body: that is not all read before it is worked on.
+/// An upload request. Its body is processed as a stream.
 pub struct UploadRequest {
-    /// Who is calling.
+    /// The workspace of the caller.
     pub workspace: WorkspaceId,
-    /// Where the workspace's things are seen.
+    /// Builds the URLs of the workspace.
     pub links: Links,
 }
 
 impl UploadRequest {
-    /// Checks the head of an upload. The scope comes before the body, because nobody who may not
-    /// write should have to send it.
+    /// Checks the head of an upload. The scope is checked before the body, so that a client without the scope does not
+    /// have to send it.
     ///
     /// # Errors
     /// 406, 415, 403.
@@ -70,7 +69,7 @@ impl UploadRequest {
 }
 
 impl WriteRequest {
-    /// The body, for calls that have no operation key.
+    /// Returns the body of an operation without an operation key.
     ///
     /// # Errors
     /// A field of another JSON type.
@@ -78,7 +77,7 @@ impl WriteRequest {
         fields::body(self.body)
     }
 
-    /// Who is calling, the operation key, the body, and what the body takes of the process's memory.
+    /// Returns the caller's workspace, the operation key, the body and the body's share of the process's memory.
     pub(crate) fn into_parts(
         self,
     ) -> (WorkspaceId, Validated<Option<OperationKey>>, Map<String, Value>, MemoryReservation) {
@@ -122,7 +121,7 @@ impl FromRequest for WriteRequest {
     }
 }
 
-/// The request that the path names. Bytes that are no text name none.
+/// Returns the feature request that the path names. Invalid UTF-8 is unresolvable.
 pub fn feature_request_ref(request: &HttpRequest) -> FeatureRequestRef {
     let segment = request.match_info().get("id").unwrap_or_default();
     match percent_encoding::percent_decode_str(segment).decode_utf8() {
@@ -139,14 +138,14 @@ fn authenticated_caller(request: &HttpRequest) -> Result<(Credential, Links), Ap
     Ok((credential, links))
 }
 
-/// Whether the key has the scope that the endpoint requires. An endpoint that requires none is for no key.
+/// Checks that the key has the scope that the endpoint requires. An endpoint without a scope accepts no key.
 fn require_scope(request: &HttpRequest, credential: &Credential) -> Result<(), ApiError> {
     let is_allowed = required_scope(request).is_some_and(|scope| credential.key.scopes.allows(scope));
     if is_allowed { Ok(()) } else { Err(RoadmapError::InsufficientScope.into()) }
 }
 
-/// Whether the client takes `application/json`: the most specific range that covers it decides
-/// (RFC 9110 section 12.5.1). No header takes everything.
+/// Checks that the client accepts `application/json`: the most specific matching range decides (RFC 9110 section
+/// 12.5.1). Without `Accept`, every type is accepted.
 fn check_accept(request: &HttpRequest) -> Result<(), ApiError> {
     let mut values = request.headers().get_all(ACCEPT).peekable();
     if values.peek().is_none() || values.all(|value| value.as_bytes().trim_ascii().is_empty()) {
@@ -171,7 +170,7 @@ fn check_accept(request: &HttpRequest) -> Result<(), ApiError> {
     }
 }
 
-/// Whether the body is sent as plain JSON in UTF-8. No header means it is.
+/// Checks that the body is sent as uncompressed JSON in UTF-8. A missing `Content-Type` is accepted.
 fn check_json_content_type(request: &HttpRequest) -> Result<(), ApiError> {
     if has_content_coding(request) {
         return Err(ApiError::UnsupportedMediaType);
@@ -184,7 +183,7 @@ fn check_json_content_type(request: &HttpRequest) -> Result<(), ApiError> {
     if mime.essence_str() == "application/json" && utf8 { Ok(()) } else { Err(ApiError::UnsupportedMediaType) }
 }
 
-/// Whether the body is sent as a plain form with files.
+/// Checks that the body is sent as an uncompressed `multipart/form-data` form.
 fn check_form_content_type(request: &HttpRequest) -> Result<(), ApiError> {
     let mime = request.mime_type().ok().flatten();
     let is_form = mime.is_some_and(|mime| mime.essence_str() == "multipart/form-data");
@@ -196,7 +195,7 @@ fn has_content_coding(request: &HttpRequest) -> bool {
     encoded.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
-/// The body as a JSON object. The parser stops at 128 levels of nesting.
+/// Parses the body as a JSON object. The parser rejects more than 128 levels of nesting.
 fn parse_json_object(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
     serde_json::from_slice(body).map_err(|_| ApiError::MalformedBody)
 }

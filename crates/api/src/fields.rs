@@ -1,4 +1,4 @@
-//! Reading fields: of JSON bodies and of query strings.
+//! Parsing of fields in JSON bodies and query strings.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,7 +13,7 @@ use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
 
-/// A JSON object. A plain derived struct would take an array too, field by field.
+/// A JSON object. A derived struct alone would also accept an array of its fields.
 #[derive(Debug)]
 pub struct Object<T>(pub T);
 
@@ -37,7 +37,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     }
 }
 
-/// Tells a field that was sent as null from one that was not sent: for fields whose null is an error.
+/// Distinguishes a null field from an absent one, for fields where null is an error.
 ///
 /// # Errors
 /// Those of the field's own type.
@@ -47,10 +47,10 @@ pub fn double_option<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     Option::deserialize(deserializer).map(Some)
 }
 
-/// Reads a body into a struct of optional fields. Fields that it does not have are ignored.
+/// Deserializes a body into a struct of optional fields. Unknown fields are ignored.
 ///
 /// # Errors
-/// A field of another JSON type, by its own name.
+/// A field of another JSON type, with the name of the innermost field.
 pub fn body<B: DeserializeOwned>(body: Map<String, Value>) -> Validated<B> {
     serde_path_to_error::deserialize(JsonInput(Value::Object(body))).map_err(|error| {
         let innermost = error.path().iter().rev().find_map(|segment| match segment {
@@ -59,7 +59,7 @@ pub fn body<B: DeserializeOwned>(body: Map<String, Value>) -> Validated<B> {
         });
         let field = innermost.unwrap_or("body").to_owned();
         let expected = match error.into_inner().expected {
-            // serde's word for it is none of JSON's.
+            // serde's term is not a JSON term.
             Some(expected) if expected == "a sequence" => "a list".to_owned(),
             Some(expected) => expected,
             None => "valid".to_owned(),
@@ -68,10 +68,10 @@ pub fn body<B: DeserializeOwned>(body: Map<String, Value>) -> Validated<B> {
     })
 }
 
-/// A value that does not fit, with what was expected in its place. serde_json's own error tells that in its message alone.
+/// A value of the wrong type, with the expected type. serde_json's own error has it only in its message.
 #[derive(Debug)]
 struct TypeMismatch {
-    /// As the type that was to be read describes itself, if it was a matter of types.
+    /// The expected type's own description, if the type was the problem.
     expected: Option<String>,
 }
 
@@ -97,7 +97,7 @@ impl de::Error for TypeMismatch {
     }
 }
 
-/// A JSON value that is read with [`TypeMismatch`] as the error.
+/// A deserializer of a JSON value with [`TypeMismatch`] as its error.
 struct JsonInput(Value);
 
 impl<'de> Deserializer<'de> for JsonInput {
@@ -148,10 +148,10 @@ impl<'de> IntoDeserializer<'de, TypeMismatch> for JsonInput {
     }
 }
 
-/// The operation key of a body. Absent, null and blank are all no key.
+/// Returns the operation key of a body. An absent, null or blank value means no key.
 ///
 /// # Errors
-/// Another type than a string, or longer than a key may be.
+/// The value is not a string, or longer than a key may be.
 pub fn operation_key(body: &Map<String, Value>) -> Validated<Option<OperationKey>> {
     match body.get(OperationKey::FIELD) {
         None | Some(Value::Null) => Ok(None),
@@ -162,13 +162,13 @@ pub fn operation_key(body: &Map<String, Value>) -> Validated<Option<OperationKey
     }
 }
 
-/// The parameters of a query string, in the form of HTML forms. Of a repeated one the last counts.
+/// The parameters of a query string, in the encoding of HTML forms. The last of repeated parameters counts.
 #[derive(Debug)]
 pub struct Query(Vec<(String, Option<String>)>);
 
 impl Query {
-    /// Reads a query string. What cannot be read is told when it is asked for: a parameter that
-    /// nobody asks for does no harm.
+    /// Parses a query string. Malformed values are reported only by [`Query::get`], so that unused parameters cause no
+    /// error.
     #[must_use]
     pub fn parse(raw: &str) -> Self {
         let pairs = raw.split('&').filter(|pair| !pair.is_empty()).filter_map(|pair| {
@@ -178,10 +178,10 @@ impl Query {
         Self(pairs.collect())
     }
 
-    /// The value of a parameter, if it was sent.
+    /// Returns the value of a parameter, if it was sent.
     ///
     /// # Errors
-    /// Bytes that are no UTF-8, by the parameter's name.
+    /// The value is not UTF-8.
     pub fn get(&self, name: &str) -> Validated<Option<&str>> {
         match self.0.iter().rev().find(|(sent, _)| sent == name) {
             None => Ok(None),
@@ -190,10 +190,10 @@ impl Query {
         }
     }
 
-    /// The page that `page` and `page_size` ask for.
+    /// Returns the page that `page` and `page_size` request.
     ///
     /// # Errors
-    /// A parameter that is no integer of at least 1.
+    /// A parameter is not an integer of at least 1.
     pub fn page(&self) -> Validated<PageRequest> {
         PageRequest::parse(self.get("page")?, self.get("page_size")?)
     }
@@ -254,7 +254,7 @@ mod tests {
         }
     }
 
-    /// A value whose description has a word that messages of errors are made of.
+    /// A type whose description contains a word of error messages.
     #[derive(Debug, PartialEq)]
     struct Colour;
 
@@ -322,7 +322,7 @@ mod tests {
         assert_eq!(Query::parse("bad=%ff&bad=1").get("bad").unwrap(), Some("1"));
     }
 
-    /// Any JSON, some levels deep, often with names that are fields.
+    /// Any JSON, up to four levels deep, often with the names of fields.
     fn json_value() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),

@@ -1,5 +1,5 @@
-//! Files as browsers get them: `/blobs/<signed id>/<name>`, which anybody may open who has been
-//! given it, leads to where the bytes are for the next five minutes.
+//! Downloads for browsers. `/blobs/<signed id>/<name>` works for everyone who has the link and redirects to a URL of
+//! the content that is valid for five minutes.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ use roadmap_http::workspace::resolve_reference;
 use crate::error::{ApiError, page_error};
 use crate::state::State;
 
-/// What every answer with or about a file carries: nobody guesses its type, and nothing in it runs.
+/// Headers of every response with or about a file: no type sniffing and no active content.
 const SECURITY_HEADERS: [(HeaderName, &str); 3] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; sandbox"),
@@ -76,13 +76,13 @@ fn response_with_security_headers(status: StatusCode, content_headers: &ContentH
     for header in SECURITY_HEADERS {
         response.insert_header(header);
     }
-    // Images are shown on pages of the customer's own. Browsers look at this on the way through a redirect, too.
+    // Images are embedded in the customers' own pages. Browsers check this header on redirects, too.
     let policy = if content_headers.inline { "cross-origin" } else { "same-origin" };
     response.insert_header((CROSS_ORIGIN_RESOURCE_POLICY, policy));
     response
 }
 
-/// Whether the client has these bytes (RFC 9110 section 13.1.2).
+/// Whether the client has the current content (RFC 9110 section 13.1.2).
 pub(crate) fn is_not_modified(request: &HttpRequest, tag: &EntityTag) -> bool {
     if !request.headers().contains_key(header::IF_NONE_MATCH) {
         return false;
@@ -94,8 +94,8 @@ pub(crate) fn is_not_modified(request: &HttpRequest, tag: &EntityTag) -> bool {
     }
 }
 
-/// The range that is asked for (RFC 9110 section 14.2): one, of bytes. A header that asks for
-/// anything else, or for a part of what has changed, is passed over.
+/// Returns the requested range (RFC 9110 section 14.2), if it is a single byte range. Other ranges are ignored, and so
+/// is a range with an outdated `If-Range`.
 fn requested_range(request: &HttpRequest, tag: &EntityTag, length: u64) -> Result<Option<Range<u64>>, ApiError> {
     let Ok(header::Range::Bytes(ranges)) = header::Range::parse(request) else { return Ok(None) };
     if request.headers().contains_key(header::IF_RANGE)
@@ -109,14 +109,14 @@ fn requested_range(request: &HttpRequest, tag: &EntityTag, length: u64) -> Resul
     Ok(Some(first..last.saturating_add(1)))
 }
 
-/// The pieces of a file as the web server takes them.
+/// Converts a file's pieces into a stream for the web server.
 fn body_stream(chunks: Box<dyn Chunks>) -> impl futures_util::Stream<Item = Result<Bytes, StoreError>> {
     stream::unfold(Some(chunks), |chunks| async move {
         let mut chunks = chunks?;
         match chunks.next().await {
             Ok(Some(bytes)) => Some((Ok(bytes), Some(chunks))),
             Ok(None) => None,
-            // The status is out: all that is left is to break off.
+            // The status is already sent, so the only option is to abort the response.
             Err(error) => {
                 tracing::error!(error = %ErrorChain::new(&error), "a file broke off");
                 Some((Err(error), None))

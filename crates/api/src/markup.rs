@@ -1,5 +1,7 @@
-//! Bodies with much markup or long texts are read off the threads that serve: cleaning HTML and reducing words to stems cost
-//! what a client chooses, up to some hundredths of a second.
+//! A pool of threads that reads bodies with much markup or long texts.
+//!
+//! HTML cleaning and stemming can take some hundredths of a second, depending on the client's input. This must not
+//! block the server's worker threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,16 +12,16 @@ use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
 
-/// How many tags a body may have to be read at once, where it is: a millisecond's work at most.
+/// Most tags of a body that is read on the worker thread: a millisecond's work at most.
 const MAX_INLINE_TAGS: usize = 256;
 
-/// How many bytes its texts may have for that. Their words are reduced to stems.
+/// Most bytes of text of such a body. Its words are stemmed.
 const MAX_INLINE_TEXT: usize = 8 * 1024;
 
-/// How many bodies may wait for their turn: some seconds' work at most.
+/// Most queued bodies: some seconds' work at most.
 const MAX_QUEUED: usize = 32;
 
-/// Threads for markup.
+/// A bounded pool of threads for markup, with a bounded queue.
 #[derive(Clone)]
 pub struct MarkupPool {
     runtime: Handle,
@@ -28,7 +30,7 @@ pub struct MarkupPool {
 }
 
 impl MarkupPool {
-    /// At most so many threads of this runtime at a time.
+    /// Uses at most `threads` blocking threads of this runtime.
     #[must_use]
     pub fn new(runtime: Handle, threads: usize) -> Self {
         Self { runtime, threads: Arc::new(Semaphore::new(threads.max(1))), waiting: Arc::default() }
@@ -37,7 +39,7 @@ impl MarkupPool {
     /// Runs `work` on one of the threads.
     ///
     /// # Errors
-    /// 503 when too many wait; 500 when it panics.
+    /// 503 when the queue is full; 500 when `work` panics.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -45,7 +47,7 @@ impl MarkupPool {
         let slot = QueueSlot::reserve(&self.waiting).ok_or(ApiError::MarkupQueueFull)?;
         let permit = self.threads.clone().acquire_owned().await.map_err(|_| ApiError::MarkupQueueFull)?;
         drop(slot);
-        // The thread is in use until the work has ended, whether or not its request is still there.
+        // The permit is held until the work ends, even if its request is dropped before.
         let work = self.runtime.spawn_blocking(move || {
             let outcome = work();
             drop(permit);
@@ -55,7 +57,7 @@ impl MarkupPool {
     }
 }
 
-/// A place among those who wait.
+/// A reserved place in the queue, released on drop.
 struct QueueSlot(Arc<AtomicUsize>);
 
 impl QueueSlot {
@@ -71,14 +73,14 @@ impl Drop for QueueSlot {
     }
 }
 
-/// Whether a body may have so much markup or text that reading it is worth a thread.
+/// Whether a body may have enough markup or text to be read on another thread.
 pub(crate) fn is_expensive(body: &Map<String, Value>) -> bool {
     let count = |of: fn(&str) -> usize| body.values().map(|value| sum_over_texts(value, of)).sum::<usize>();
     count(str::len) > MAX_INLINE_TEXT
         || count(|text| text.bytes().filter(|byte| *byte == b'<').count()) > MAX_INLINE_TAGS
 }
 
-/// The sum over all texts of a value. The parser of JSON has bounded how deep it is nested.
+/// Returns the sum of `of` over all texts of a value. The JSON parser has bounded the nesting depth.
 fn sum_over_texts(value: &Value, of: fn(&str) -> usize) -> usize {
     match value {
         Value::String(text) => of(text),
@@ -129,7 +131,7 @@ mod tests {
             tokio::task::yield_now().await;
         }
         assert!(matches!(pool.run(|| ()).await, Err(ApiError::MarkupQueueFull)));
-        // One that goes away makes room.
+        // A cancelled request releases its place in the queue.
         waiting.pop().unwrap().abort();
         while pool.waiting.load(Ordering::SeqCst) == MAX_QUEUED {
             tokio::task::yield_now().await;

@@ -1,8 +1,8 @@
-//! The document of the external API, OpenAPI 3.1, from the code that serves it.
+//! The OpenAPI 3.1 document of the external API, generated from the code that serves it.
 //!
-//! Schemas are derived on the structs of `wire` and on the bodies of `v1`, operations on the handlers, which
-//! `routes.rs` lists. Here they are put together, and what all operations have in common is added: headers, operation
-//! keys, and that an answer has no other fields than those of its shape.
+//! Schemas are derived on the structs of `wire` and on the bodies of `v1`, operations on the handlers that `routes.rs`
+//! lists. This module assembles them and adds what all operations share: headers, operation keys, and
+//! `additionalProperties: false` in responses.
 
 pub(crate) mod failures;
 pub(crate) mod fields;
@@ -16,7 +16,7 @@ use utoipa::openapi::OpenApi as Assembled;
 
 use crate::routes;
 
-/// What the operations are added to.
+/// The document without operations.
 #[derive(OpenApi)]
 #[openapi(
     info(
@@ -43,14 +43,14 @@ use crate::routes;
 )]
 struct Base;
 
-/// The document, as it is published: JSON for readers, in a stable order.
+/// Returns the published document: formatted JSON in a stable order.
 #[must_use]
 pub fn document() -> &'static str {
     static DOCUMENT: LazyLock<String> = LazyLock::new(|| format!("{:#}\n", document_json()));
     &DOCUMENT
 }
 
-/// The document, to be read by programs.
+/// Returns the document as a JSON value.
 pub(crate) fn document_json() -> Value {
     let mut derived = Base::openapi();
     routes::operations().into_iter().for_each(|operation| derived.merge(operation.document));
@@ -58,7 +58,7 @@ pub(crate) fn document_json() -> Value {
 }
 
 fn assemble(derived: &Assembled) -> Value {
-    // Plain structs and maps with names: writing them to memory cannot fail.
+    // Serializing plain structs and maps with string keys to memory cannot fail.
     let mut document = serde_json::to_value(derived).unwrap_or_default();
     let derived = document.as_object_mut().and_then(|document| document.remove("components")).unwrap_or_default();
     let schemas = derived.get("schemas").and_then(Value::as_object).cloned().unwrap_or_default();
@@ -136,21 +136,21 @@ fn assemble(derived: &Assembled) -> Value {
     document
 }
 
-/// All operations of a document.
+/// Returns all operations of a document.
 fn operations(document: &mut Value) -> impl Iterator<Item = &mut Map<String, Value>> {
     let paths = document.get_mut("paths").and_then(Value::as_object_mut);
     let methods = paths.into_iter().flatten().filter_map(|(_, path)| path.as_object_mut()).flatten();
     methods.filter_map(|(_, operation)| operation.as_object_mut())
 }
 
-/// Adds to an operation what it has in common with others.
+/// Adds the parts that operations share.
 fn complete_operation(operation: &mut Map<String, Value>, schemas: &mut Map<String, Value>) {
     let parameters = operation.entry("parameters").or_insert_with(|| json!([]));
     if let Some(parameters) = parameters.as_array_mut() {
         parameters.push(json!({ "$ref": "#/components/parameters/RequestId" }));
     }
     let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else { return };
-    // Whoever can wait for an operation key takes one.
+    // A 409 means that the operation takes an operation key.
     let takes_key = responses.contains_key("409");
     for (_, response) in responses.iter_mut().filter(|(status, _)| status.starts_with('2')) {
         if let Some(shape) = schema_of(response) {
@@ -171,18 +171,17 @@ fn complete_operation(operation: &mut Map<String, Value>, schemas: &mut Map<Stri
     }
 }
 
-/// The name of the schema of a JSON body.
+/// Returns the name of the schema of a JSON body.
 fn schema_of(body: &Value) -> Option<&str> {
     body.pointer("/content/application~1json/schema").and_then(schema_name)
 }
 
-/// The name of the schema that is referred to.
+/// Returns the name of the referenced schema.
 fn schema_name(reference: &Value) -> Option<&str> {
     reference.get("$ref")?.as_str()?.strip_prefix("#/components/schemas/")
 }
 
-/// A schema whose parts stand beside each other, as they do on the wire, and not in a list of
-/// schemas that all have to hold.
+/// Merges the parts of an `allOf` into a single object schema, as they are serialized.
 fn flatten_all_of(schema: &Value, schemas: &Map<String, Value>) -> Value {
     let Some(parts) = schema.get("allOf").and_then(Value::as_array) else { return schema.clone() };
     let (mut required, mut properties) = (Vec::new(), Map::new());
@@ -199,7 +198,7 @@ fn flatten_all_of(schema: &Value, schemas: &Map<String, Value>) -> Value {
     whole
 }
 
-/// Says of an answer's shape, and of all shapes in it, that they have no other fields.
+/// Adds `additionalProperties: false` to a response schema and to all schemas that it references.
 fn forbid_additional_properties(name: &str, schemas: &mut Map<String, Value>) {
     let Some(mut schema) = schemas.remove(name) else { return };
     let mut inner = Vec::new();
@@ -219,13 +218,13 @@ fn forbid_additional_properties_in(schema: &mut Value, inner: &mut Vec<String>) 
             }
             object.iter_mut().for_each(|(_, value)| forbid_additional_properties_in(value, inner));
         }
-        // Alternatives.
+        // Alternatives such as `oneOf`.
         Value::Array(values) => values.iter_mut().for_each(|value| forbid_additional_properties_in(value, inner)),
         _ => {}
     }
 }
 
-/// A reference to a header.
+/// Returns a reference to a header.
 fn header(name: &str) -> Value {
     json!({ "$ref": format!("#/components/headers/{name}") })
 }

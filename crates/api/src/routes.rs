@@ -1,8 +1,8 @@
 //! The endpoints, each registered once.
 //!
-//! An operation of the external API is one line of [`operations`]: the scope that its key needs and its handler, whose
-//! `utoipa::path` attribute has the path and the method. Its route, the list of its path's methods in `Allow`, the
-//! check of the scope and the document all come from there, and the tables of the tests come from the document.
+//! Each operation of the external API is one line of [`operations`]: its scope and its handler. The handler's
+//! `utoipa::path` attribute has the path and the method. The route, the methods in `Allow`, the check of the scope and
+//! the OpenAPI document are derived from these. The tables of the tests are derived from the document.
 
 use actix_web::http::Method;
 use actix_web::middleware::from_fn;
@@ -17,18 +17,18 @@ use utoipa::openapi::path::PathItem;
 use crate::state::State;
 use crate::{docs, files, unsubscribe, v1, v2};
 
-/// The path of everything that needs a key.
+/// The common path of all endpoints that need a key.
 const EXTERNAL: &str = "/api/external";
 
 /// An operation of the external API.
 pub(crate) struct Operation {
     scope: Scope,
-    /// The document with nothing but this operation and the schemas that it needs.
+    /// An OpenAPI document with only this operation and its schemas.
     pub(crate) document: Document,
     route: Route,
 }
 
-/// The handlers, each after the scope that its callers need.
+/// Lists handlers, each after the scope that it requires.
 macro_rules! operations {
     ($($scope:ident => $($handler:ident)::+),+ $(,)?) => {
         vec![$({
@@ -60,7 +60,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     ]
 }
 
-/// Endpoints beside the external API, for browsers and without a key. They are not in the document.
+/// Endpoints for browsers, without a key. They are not in the OpenAPI document.
 fn without_key() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/api/external/openapi.json", Access::Public, docs::document),
@@ -75,7 +75,7 @@ fn without_key() -> Vec<Endpoint> {
 /// Adds all endpoints to an application, within [`roadmap_http::configure`].
 pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
     config.app_data(state);
-    // First, because one of them is below the path of the operations.
+    // Registered first, because one of them is below the path of the operations.
     register(config, "", without_key());
     config.service(
         web::scope(EXTERNAL)
@@ -88,14 +88,14 @@ pub fn configure(config: &mut web::ServiceConfig, state: web::Data<State>) {
 }
 
 impl Operation {
-    /// The endpoint of the path and method of its document.
+    /// Converts an operation into the endpoint of its document's path and method.
     fn endpoint(self) -> Option<Endpoint> {
         let (path, item) = self.document.paths.paths.into_iter().next()?;
         Some(Endpoint { path, method: method_of(&item)?, access: Access::Key(self.scope), route: self.route })
     }
 }
 
-/// The method of a path with one operation.
+/// Returns the method of a path with one operation.
 fn method_of(item: &PathItem) -> Option<Method> {
     let PathItem { get, put, post, delete, patch, .. } = item;
     [(get, Method::GET), (put, Method::PUT), (post, Method::POST), (delete, Method::DELETE), (patch, Method::PATCH)]
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn what_is_open_without_a_key_is_known() {
-        // An endpoint that belongs into the document must not hide here.
+        // A documented endpoint must not be registered without a key by mistake.
         let open: Vec<(String, Access)> =
             without_key().into_iter().map(|endpoint| (endpoint.path, endpoint.access)).collect();
         let known = [

@@ -1,4 +1,4 @@
-//! What handlers have at hand.
+//! The dependencies of the handlers.
 
 use actix_web::web;
 use roadmap_domain::usecase::executor::Executor;
@@ -8,18 +8,18 @@ use roadmap_http::HttpDependencies;
 
 use crate::markup::MarkupPool;
 
-/// The application behind the routes.
+/// The dependencies of the API's handlers.
 pub struct State {
-    /// What all surfaces have in common.
+    /// The dependencies that all surfaces share.
     pub http: web::Data<HttpDependencies>,
     /// Runs commands.
     pub executor: Executor,
     /// Runs queries.
     pub queries: Queries,
-    /// Takes in files.
+    /// Stores uploaded files.
     pub upload: UploadAttachment,
-    /// How many mails a workspace may make in a day.
+    /// Largest number of mails per workspace and day.
     pub mails_per_day: Option<u64>,
-    /// Where bodies with much markup are read.
+    /// Reads bodies with much markup.
     pub markup: MarkupPool,
 }

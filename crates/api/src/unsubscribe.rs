@@ -1,5 +1,7 @@
-//! The page behind "unsubscribe" in mails, and what mail programs do by themselves (RFC 8058): a GET
-//! asks, because whoever looks through a mail follows its links; a POST acts, without any login.
+//! The page of the unsubscribe link in mails, and one-click unsubscribe by mail programs (RFC 8058).
+//!
+//! GET only asks for confirmation, because link scanners follow the links of a mail. POST unsubscribes, without a
+//! login.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_SECURITY_POLICY, ContentType, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
@@ -19,7 +21,7 @@ use crate::error::{ApiError, page_error};
 use crate::fields::Query;
 use crate::state::State;
 
-/// The form's field, and its value for mail about the one request.
+/// The form's field, and its value for mail about a single feature request.
 const SCOPE_FIELD: &str = "from";
 const REQUEST: &str = "request";
 
@@ -39,7 +41,7 @@ struct DonePage {
     what: Unsubscription,
 }
 
-/// `GET /unsubscribe/<token>`: asks.
+/// `GET /unsubscribe/<token>`: shows the confirmation page.
 pub(crate) async fn show_form(state: web::Data<State>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let (workspace, _) = subscriber(&state, &request).await?;
     let options = UnsubscribeOptions { request: feature_request_in_query(&request) };
@@ -52,14 +54,14 @@ pub(crate) async fn show_form(state: web::Data<State>, request: HttpRequest) -> 
     }))
 }
 
-/// `POST /unsubscribe/<token>`: acts. The page's button says what about; a mail program says nothing
-/// of it, and means everything.
+/// `POST /unsubscribe/<token>`: unsubscribes. The page's buttons select the scope. A mail program selects none, which
+/// means all mail.
 pub(crate) async fn submit(
     state: web::Data<State>,
     request: HttpRequest,
     payload: web::Payload,
 ) -> Result<HttpResponse, ApiError> {
-    // Anybody can send a body here: none is read before the link is known to be good.
+    // The endpoint is public, so the body is read only after the link is verified.
     let (workspace, customer) = subscriber(&state, &request).await?;
     let (body, _memory) = state.http.bodies.read_body(&mut payload.into_inner(), FORM_LIMIT).await?;
     let form = Query::parse(&String::from_utf8_lossy(&body));
@@ -71,14 +73,14 @@ pub(crate) async fn submit(
     Ok(page(&DonePage { title: "Unsubscribed", what }))
 }
 
-/// Whom the path stands for.
+/// Returns the workspace and the customer of the path's reference.
 async fn subscriber(state: &State, request: &HttpRequest) -> Result<(WorkspaceId, CustomerId), ApiError> {
     let (workspace, customer) = resolve_reference(&state.http, request, Purpose::Unsubscribe).await?;
     Ok((workspace.id, CustomerId::new(customer)))
 }
 
-/// The request that the mail was about. It needs no signature: nobody can end any mail but that of
-/// the token's owner.
+/// Returns the feature request of the query. It needs no signature, because it affects only the mail of the token's own
+/// customer.
 fn feature_request_in_query(request: &HttpRequest) -> Option<FeatureRequestId> {
     let query = Query::parse(request.query_string());
     let raw = query.get(UNSUBSCRIBE_REQUEST).ok().flatten()?;
@@ -94,7 +96,7 @@ fn page(content: &impl Template) -> HttpResponse {
             CONTENT_SECURITY_POLICY,
             "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
         ))
-        // It is written to memory, which cannot fail.
+        // Rendering to memory cannot fail.
         .body(content.render().unwrap_or_default())
 }
 

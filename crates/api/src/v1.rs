@@ -46,10 +46,10 @@ pub(crate) struct ReferenceNoteBody {
     pub(crate) author_email: Option<String>,
 }
 
-/// Runs a keyed command to its end, whatever becomes of the client, and answers with what it says.
+/// Runs a command with an optional operation key to its end, even if the client disconnects, and renders its result.
 ///
-/// A field that cannot be accepted, the key included, is an error inside of the command: the key is looked up before, and
-/// whether the record exists comes first too. Of a body with much markup both are looked at before it is read.
+/// An invalid field, including the key, is an error inside of the command, because a saved response and a missing
+/// record take precedence. For a body with much markup, both are checked before the body is parsed.
 pub(crate) async fn execute_operation<B: DeserializeOwned, T: Send + 'static, O: Operation + 'static>(
     state: &web::Data<State>,
     input: WriteRequest,
@@ -82,7 +82,7 @@ pub(crate) async fn execute_operation<B: DeserializeOwned, T: Send + 'static, O:
     Ok(wire::response(run(key, operation).await??))
 }
 
-/// Replaces the input of a command that runs only to find its saved response or a missing record.
+/// The placeholder input of a command that runs only to find its saved response or a missing record.
 fn unread_body() -> FieldError {
     FieldError::missing("body")
 }

@@ -1,4 +1,4 @@
-//! What answers look like: the shapes of the contract, apart from the records they show.
+//! The shapes of responses in the contract, separate from the domain's records.
 
 pub(crate) mod attachment;
 pub(crate) mod changelog;
@@ -23,15 +23,15 @@ pub(crate) use roadmap_domain::model::links::Links;
 
 use crate::error;
 
-/// A 200 with this body.
+/// Returns a 200 with this body.
 pub(crate) fn ok<T: Serialize>(body: &T) -> HttpResponse {
     response(OperationResponse { response: saved_response(StatusCode::OK, body), replayed: false })
 }
 
-/// An answer as it is saved.
+/// Serializes a response in the form that is saved for operation keys.
 pub(crate) fn saved_response<T: Serialize>(status: StatusCode, body: &T) -> SavedResponse {
-    // The shapes are plain structs: writing them to memory cannot fail. Should one ever, the answer
-    // is an error and not half a body.
+    // Serializing plain structs to memory cannot fail. If it ever does, the response is an error instead of a partial
+    // body.
     match serde_json::to_vec(body) {
         Ok(body) => SavedResponse { status: status.as_u16(), body },
         Err(failed) => {
@@ -41,7 +41,7 @@ pub(crate) fn saved_response<T: Serialize>(status: StatusCode, body: &T) -> Save
     }
 }
 
-/// An answer, new or from before, as it goes out.
+/// Converts a response of an operation, new or replayed, into an HTTP response.
 pub(crate) fn response(answer: OperationResponse) -> HttpResponse {
     let status = StatusCode::from_u16(answer.response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = HttpResponseBuilder::new(status);

@@ -1,4 +1,4 @@
-//! The outermost middleware: a request's id, its spans and its log line, and a response even when something panics.
+//! The outermost middleware: request id, spans, log line and conversion of panics to responses.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
@@ -20,14 +20,14 @@ use crate::headers::{IDEMPOTENT_REPLAYED, set_common_headers};
 use crate::observer::{CompletedRequest, UNKNOWN_ROUTE, method_name};
 use crate::request_id::request_id;
 
-/// The target of the span of a request that is for traces: it has other fields than the one for the log, under
-/// the names that OpenTelemetry has for them.
+/// Target of the tracing span of a request. Its fields have OpenTelemetry's names and differ from those of the span for
+/// the log.
 pub const TRACE_TARGET: &str = "roadmap_http::trace";
 
-/// Middleware around everything else.
+/// Middleware that instruments a request and renders remaining errors.
 ///
 /// # Errors
-/// What failed before it became a response, with the response in it.
+/// An error that occurred before there was a response. It contains the rendered response.
 pub(crate) async fn instrument_request(
     dependencies: web::Data<HttpDependencies>,
     request: ServiceRequest,
@@ -36,8 +36,8 @@ pub(crate) async fn instrument_request(
     let started = Instant::now();
     let id = request_id(request.headers(), &dependencies);
     let method = method_name(request.method());
-    // At the level of errors, so that every line of the request has its id, however little is logged. The
-    // workspace is added when it is known.
+    // At level ERROR, so that every log line of the request has its id at any configured level. The workspace is
+    // recorded later.
     let span = tracing::error_span!(
         "request",
         request_id = %id.to_str().unwrap_or_default(),
@@ -85,13 +85,13 @@ pub(crate) async fn instrument_request(
         Ok(Err(error)) => error,
         Err(_panic) => HttpError::HandlerPanicked.into(),
     };
-    // The request went down with what failed. Its response is kept in the error.
+    // The failure consumed the request, so the response is returned inside of the error.
     let response = finish(failed.error_response(), id, &dependencies);
     record_response(UNKNOWN_ROUTE, response.status(), false);
     Err(InternalError::from_response(failed, response).into())
 }
 
-/// A response as it is sent.
+/// Reports an exceeded budget, renders an error and sets the common headers.
 fn finish(response: HttpResponse, id: HeaderValue, dependencies: &HttpDependencies) -> HttpResponse {
     if let Some(ExceededBudget(budget)) = response.extensions().get() {
         dependencies.observer.budget_exceeded(budget);
@@ -124,7 +124,7 @@ pub(crate) mod tests {
     use crate::observer::NoopObserver;
     use crate::request_id::REQUEST_ID;
 
-    /// Dependencies with nothing behind them but a clock and ids.
+    /// Dependencies of mocks, of which only the clock and the ids return values.
     pub(crate) fn dependencies() -> HttpDependencies {
         let mut clock = MockClock::new();
         clock.expect_now().return_const(Timestamp::from_millis(0).unwrap());

@@ -1,4 +1,4 @@
-//! Authenticates requests by the key of a workspace, before anything else is looked at. Contract section 5.
+//! Authenticates requests by a workspace's key, before routing. Contract section 5.
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -17,8 +17,8 @@ use crate::workspace::{record_workspace_in_span, subdomain_of_host};
 /// The header with the key.
 pub const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// Middleware: passes a request on with its [`Credential`] in the extensions, or responds with 400, 401 or 429, or
-/// with 503 when the store fails.
+/// Middleware: passes a request on with its [`Credential`] in the extensions, or responds with 400, 401 or 429, or with
+/// 503 when the store fails.
 ///
 /// # Errors
 /// None of its own.
@@ -43,9 +43,11 @@ pub async fn authenticate(
     Ok(response)
 }
 
-/// Identifies the caller. The key is looked up whatever other callers at the same address do, so that nobody
-/// locks out a good one: only the responses to callers that are not recognised are limited. The directory
-/// makes sure that they cannot keep the database busy.
+/// Identifies the caller.
+///
+/// The key is always verified, regardless of failures from the same address, so that an attacker cannot lock out a
+/// valid key. Only the responses to rejected callers are limited. The workspace directory bounds the database load of
+/// unknown keys.
 async fn identify(
     dependencies: &web::Data<HttpDependencies>,
     request: &ServiceRequest,

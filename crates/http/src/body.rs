@@ -1,4 +1,4 @@
-//! Bodies as they arrive: bounded in bytes, in time and, for the whole process, in memory.
+//! Request bodies, bounded in size, in time and, for the whole process, in memory.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -20,52 +20,52 @@ use crate::error::HttpError;
 /// Largest JSON body, in bytes.
 pub const JSON_LIMIT: usize = 1024 * 1024;
 
-/// Largest body of the form by which mail is stopped, in bytes.
+/// Largest body of the unsubscribe form, in bytes.
 pub const FORM_LIMIT: usize = 4 * 1024;
 
-/// How much of a body that is too large is read and thrown away, so that the client gets to read
-/// the response instead of a reset connection.
+/// How many bytes of a too large body are read and discarded, so that the client can read the response instead of a
+/// reset connection.
 const DRAIN_LIMIT: usize = 16 * JSON_LIMIT;
 
-/// How much is thrown away at once, and the pause after it. So a refused body arrives at 16 MB per second at most,
-/// and who sends without end takes little of the processor.
+/// How many bytes are discarded before each pause. Together with the pause this limits a rejected body to 16 MB per
+/// second, so that an endless body uses little processor time.
 const DRAIN_PIECE: usize = 64 * 1024;
 const DRAIN_PAUSE: Duration = Duration::from_millis(4);
 
-/// How many bytes an upload may have before the part with its file.
+/// How many bytes of an upload may precede the part with its file.
 const PREAMBLE_LIMIT: usize = JSON_LIMIT;
 
-/// After how many bytes of an upload other requests of the same thread get their turn.
+/// After how many bytes an upload yields to other requests of the same thread.
 const YIELD_AFTER: usize = 64 * 1024;
 
-/// The least rate of an upload, in bytes per second.
+/// Minimum rate of an upload, in bytes per second.
 const MIN_UPLOAD_RATE: u64 = 10 * 1024;
 
-/// How long an upload may be slower than that.
+/// How long an upload may stay below the minimum rate.
 const GRACE_PERIOD: Duration = Duration::from_secs(10);
 
-/// What bodies may cost.
+/// The limits of time and memory for bodies.
 #[derive(Clone)]
 pub struct BodyLimits {
-    /// How long a whole body may take, and an upload until its file begins or with nothing arriving.
+    /// Longest time for a whole body; of an upload, for the bytes before its file and for each wait after that.
     timeout: Duration,
     memory: Arc<MemoryBudget>,
 }
 
-/// Bytes of bodies that are being read, of all connections of the process.
+/// The memory of all bodies that the process is reading, in bytes.
 struct MemoryBudget {
     used: AtomicUsize,
     limit: usize,
 }
 
-/// Part of the memory, given back when it is dropped.
+/// Memory reserved for one body, released on drop.
 pub struct MemoryReservation {
     memory: Arc<MemoryBudget>,
     bytes: usize,
 }
 
 impl BodyLimits {
-    /// Bodies that take at most `timeout`, and together at most `memory` bytes.
+    /// Limits each body to `timeout`, and all bodies together to `memory` bytes.
     #[must_use]
     pub fn new(timeout: Duration, memory: usize) -> Self {
         Self { timeout, memory: Arc::new(MemoryBudget { used: AtomicUsize::new(0), limit: memory }) }
@@ -75,12 +75,13 @@ impl BodyLimits {
         MemoryReservation { memory: self.memory.clone(), bytes: 0 }
     }
 
-    /// Reads a whole body of at most `limit` bytes. One that is larger is read on for a while before it is refused.
+    /// Reads a whole body of at most `limit` bytes. A larger one is drained up to a limit before it is rejected.
     ///
-    /// What is returned beside the body holds its part of the process's memory until it is dropped.
+    /// The returned reservation holds the body's share of the process's memory until it is dropped.
     ///
     /// # Errors
-    /// 408 when it takes too long, 413 when it is larger, 503 when too many bodies are being read, 400 when it breaks off.
+    /// 408 on a timeout, 413 when the body is larger, 503 when the memory for bodies is exhausted, 400 when the body is
+    /// truncated.
     pub async fn read_body(
         &self,
         payload: &mut Payload,
@@ -106,7 +107,8 @@ impl BodyLimits {
         if read > limit { Err(HttpError::TooLarge { limit }) } else { Ok((body.freeze(), reserved)) }
     }
 
-    /// The body of an upload, which ends when it arrives too slowly, or is too long before its file.
+    /// Returns the body of an upload. Its stream ends when data arrives too slowly or when too many bytes precede the
+    /// file.
     pub fn upload_body(&self, body: Payload) -> UploadBody {
         UploadBody(Rc::new(RefCell::new(UploadState {
             body,
@@ -129,7 +131,7 @@ impl MemoryReservation {
         let MemoryBudget { used, limit } = &*self.memory;
         let before = used.fetch_add(bytes, Ordering::SeqCst);
         self.bytes += bytes;
-        // Dropping this gives back what was too much.
+        // On an error the caller drops the reservation, which releases the excess.
         if before + bytes > *limit { Err(HttpError::BodyMemoryExhausted) } else { Ok(()) }
     }
 }
@@ -140,12 +142,13 @@ impl Drop for MemoryReservation {
     }
 }
 
-/// The body of an upload, shared by the parser of its parts and the handler.
+/// The body of an upload, shared by the multipart parser and the handler.
 #[derive(Clone)]
 pub struct UploadBody(Rc<RefCell<UploadState>>);
 
 impl UploadBody {
-    /// The file has begun: it is as long as it is, and has as much time as it needs at the least rate.
+    /// Marks the start of the file. From here on, size and total time are unlimited as long as the minimum rate is
+    /// kept.
     pub fn begin_file(&self) {
         let mut state = self.0.borrow_mut();
         state.allowed = None;
@@ -162,8 +165,8 @@ impl UploadBody {
         self.0.borrow().too_large
     }
 
-    /// Reads what is left, if that is not too much, and throws it away, so that the client gets to read the response
-    /// instead of a reset connection.
+    /// Reads and discards the rest of the body, up to a limit, so that the client can read the response instead of a
+    /// reset connection.
     pub async fn drain(mut self) {
         {
             let mut state = self.0.borrow_mut();
@@ -177,14 +180,14 @@ impl UploadBody {
     }
 }
 
-/// How fast a refused body is thrown away.
+/// Limits the rate at which a rejected body is discarded.
 #[derive(Default)]
 struct DrainPace {
     since_pause: usize,
 }
 
 impl DrainPace {
-    /// So many bytes were thrown away: pauses when it is time.
+    /// Counts discarded bytes and pauses after each [`DRAIN_PIECE`].
     async fn keep(&mut self, bytes: usize) {
         self.since_pause += bytes;
         if self.since_pause >= DRAIN_PIECE {
@@ -202,11 +205,11 @@ impl Stream for UploadBody {
     }
 }
 
-/// Only the time in which the service waits for the client counts, not the time in which the storage is slow.
+/// The state of an upload. Only the time spent waiting for the client counts, not the time spent in slow storage.
 struct UploadState {
     body: Payload,
     received: u64,
-    /// How many more bytes are read; `None` is all of them.
+    /// How many more bytes are read; `None` means no limit.
     allowed: Option<usize>,
     has_file_begun: bool,
     timed_out: bool,
@@ -214,13 +217,13 @@ struct UploadState {
     timer: Pin<Box<Sleep>>,
     waiting_since: Option<Instant>,
     waited: Duration,
-    /// Bytes since others had their turn.
+    /// Bytes since the last yield to other tasks.
     since_yield: usize,
     timeout: Duration,
 }
 
 impl UploadState {
-    /// How much longer the client may let the service wait.
+    /// Returns how much longer the service waits for the client.
     fn remaining_wait(&self) -> Duration {
         let at_min_rate = Duration::from_millis(self.received * 1_000 / MIN_UPLOAD_RATE);
         let by_rate = (GRACE_PERIOD + at_min_rate).saturating_sub(self.waited);
@@ -233,7 +236,7 @@ impl UploadState {
             return Poll::Ready(None);
         }
         if self.since_yield > YIELD_AFTER {
-            // What always has more to read would never let go of the thread.
+            // A stream that is always ready would never release the thread.
             self.since_yield = 0;
             context.waker().wake_by_ref();
             return Poll::Pending;
@@ -274,7 +277,7 @@ mod tests {
     use super::*;
     use futures_util::stream;
 
-    /// A body of pieces of this size, each so long after the one before.
+    /// A body of `pieces` pieces of `size` bytes, one after each interval `every`.
     fn slow_body(pieces: usize, size: usize, every: Duration) -> Payload {
         let pieces = stream::unfold(0, move |sent| async move {
             if sent == pieces {
@@ -325,7 +328,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_thrown_away_comes_slowly() {
-        // Sixteen megabytes are 256 pieces, and a pause of four milliseconds after each.
+        // 16 MB are 256 pieces, each followed by a pause of 4 ms.
         let took = |began: Instant| (1_000..1_100).contains(&began.elapsed().as_millis());
         let began = Instant::now();
         let outcome = read(&limits(), slow_body(10_000, DRAIN_PIECE, Duration::ZERO)).await;
@@ -335,7 +338,7 @@ mod tests {
         assert!(took(began), "{:?}", began.elapsed());
     }
 
-    /// How an upload that drips ends: bytes, whether it timed out, whether it was too long, seconds.
+    /// Reads an upload to its end. Returns the bytes, whether it timed out, whether it was too large, and the seconds.
     async fn upload(payload: Payload, begin_file: bool, storage: Duration) -> (usize, bool, bool, u64) {
         let mut body = limits().upload_body(payload);
         if begin_file {
@@ -352,15 +355,15 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_upload_has_a_minimum_rate_after_ten_seconds() {
         let second = Duration::from_secs(1);
-        // A byte a second: ten seconds, and a millisecond for the ten bytes.
+        // One byte per second: 10 s of grace and 1 ms for the ten bytes.
         assert_eq!(upload(slow_body(1_000, 1, second), true, Duration::ZERO).await, (10, true, false, 10));
-        // Half the rate: twenty seconds, of which ten are for the bytes.
+        // Half the minimum rate: 20 s, of which 10 s pay for the received bytes.
         let (_, timed_out, _, seconds) = upload(slow_body(1_000, 5 * 1024, second), true, Duration::ZERO).await;
         assert_eq!((timed_out, seconds), (true, 19));
-        // The rate, for as long as it takes.
+        // A rate above the minimum is never cut.
         let (received, timed_out, ..) = upload(slow_body(300, 11 * 1024, second), true, Duration::ZERO).await;
         assert_eq!((received, timed_out), (300 * 11 * 1024, false));
-        // Nothing at all behind a quick megabyte.
+        // No data after a fast first megabyte.
         let stuck = stream::iter([Ok(Bytes::from(vec![b'x'; 1024 * 1024]))]).chain(stream::pending());
         let stuck: Payload = Payload::Stream { payload: Box::pin(stuck) };
         assert_eq!(upload(stuck, true, Duration::ZERO).await, (1024 * 1024, true, false, 30));

@@ -1,8 +1,8 @@
-//! Where a request comes from and which host it is for, as the proxies in front of the service report it.
+//! The client address and host of a request, as the proxies in front of the service report them.
 //!
-//! Anybody can send the headers by which proxies report this. They count only in a request from a
-//! network of proxies that the operator has named, and only those of the one family that the operator
-//! has chosen: a proxy that sets one family passes on what a client wrote into the other.
+//! Any client can send the headers that proxies use for this. They count only in a request from a network that the
+//! operator has configured as a network of proxies, and only if they belong to the configured header family: a proxy
+//! that sets one family forwards a client's headers of the other family unchanged.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -36,20 +36,20 @@ impl HeaderFamily {
 /// The proxies in front of the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proxies {
-    /// The headers that they set. `None`: no header counts.
+    /// The header family that they set. `None`: no header counts.
     pub headers: Option<HeaderFamily>,
-    /// Where they are.
+    /// Their networks.
     pub networks: Vec<IpNet>,
 }
 
 impl Proxies {
-    /// There is none.
+    /// No proxies: no header counts.
     #[must_use]
     pub const fn none() -> Self {
         Self { headers: None, networks: Vec::new() }
     }
 
-    /// The client address and the host of a request.
+    /// Returns the client address and the host of a request.
     ///
     /// # Errors
     /// 400: the two families of headers report different clients or hosts.
@@ -58,7 +58,7 @@ impl Proxies {
         headers: &'a HeaderMap,
         peer: Option<SocketAddr>,
     ) -> Result<RequestOrigin<'a>, HttpError> {
-        // A connection has a peer. Were it not known, these requests would share one limit.
+        // Every connection has a peer address. Requests without one would share one limit.
         let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip().to_canonical());
         let direct = RequestOrigin { address: peer, host: single_value(headers, &HOST) };
         let Some(family) = self.headers.filter(|_| self.contains(peer)) else { return Ok(direct) };
@@ -87,9 +87,9 @@ impl Proxies {
         Report { address: self.client(&nodes), host: host.filter(|host| !host.is_empty()) }
     }
 
-    /// The client among nodes of which the last one comes first: the first that is no proxy. Each proxy
-    /// adds the node that it was called by, so that what comes behind that was written by the client
-    /// itself. When there is no such node, it is the proxy that was called first.
+    /// Returns the client among `nodes`, which are ordered from last to first: the first node that is not a proxy. Each
+    /// proxy appends its own peer, so every node after that one was written by the client itself. If all nodes are
+    /// proxies, the client is the outermost one.
     fn client(&self, nodes: &[&str]) -> Option<IpAddr> {
         let mut client = None;
         for node in nodes {
@@ -106,24 +106,24 @@ impl Proxies {
 /// The sender of a request and the host that it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RequestOrigin<'a> {
-    /// Where it comes from.
+    /// The client's address.
     pub(crate) address: IpAddr,
-    /// The host and perhaps a port.
+    /// The host with an optional port.
     pub(crate) host: Option<&'a str>,
 }
 
-/// What one family of headers reports.
+/// The client and host that one header family reports.
 struct Report<'a> {
     address: Option<IpAddr>,
     host: Option<&'a str>,
 }
 
-/// Whether there are two values, which are not the same.
+/// Whether both values are present and different.
 fn differ<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
     one.zip(other).is_some_and(|(one, other)| one != other)
 }
 
-/// A host without its port, as hosts are compared.
+/// Normalizes a host for comparison and removes its port.
 fn host_name(host: &str) -> String {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -132,14 +132,14 @@ fn host_name(host: &str) -> String {
     name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
 }
 
-/// An address as proxies write it: perhaps with a port, of IPv6 also in brackets.
+/// Parses an address as proxies write it: with an optional port, IPv6 also in brackets.
 fn address_of(node: &str) -> Option<IpAddr> {
     let bare = node.strip_prefix('[').and_then(|node| node.strip_suffix(']')).unwrap_or(node);
     let address: Option<IpAddr> = bare.parse().ok();
     address.or_else(|| node.parse().ok().map(|node: SocketAddr| node.ip())).map(|address| address.to_canonical())
 }
 
-/// The value of a parameter of an entry of `Forwarded`.
+/// Returns the value of a parameter of a `Forwarded` entry.
 fn parameter<'a>(entry: &'a str, name: &str) -> Option<&'a str> {
     entry.split(';').find_map(|pair| {
         let (found, value) = pair.split_once('=')?;
@@ -147,7 +147,7 @@ fn parameter<'a>(entry: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
-/// The entries of a header that is a list, however it is spread over lines, the last one first.
+/// Returns the entries of a list header from last to first, across all its lines.
 fn entries<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
     let lines: Vec<&str> = headers.get_all(name).map(|line| line.to_str().unwrap_or_default()).collect();
     lines.into_iter().rev().flat_map(|line| line.rsplit(',')).map(str::trim)
@@ -175,7 +175,7 @@ mod tests {
         Proxies { headers, networks: networks.to_vec() }
     }
 
-    /// Address and host of a request from `peer`.
+    /// Returns address and host of a request from `peer`.
     fn origin(
         family: Option<HeaderFamily>,
         peer: &str,
@@ -230,9 +230,9 @@ mod tests {
             (XForwarded, &[("x-forwarded-for", "2001:db8::1")], "2001:db8::1"),
             (XForwarded, &[("x-forwarded-for", "[2001:db8::1]")], "2001:db8::1"),
             (XForwarded, &[("x-forwarded-for", "[2001:db8::1]:80")], "2001:db8::1"),
-            // A client within the networks of the proxies: the first that any proxy has seen.
+            // A client within the proxies' networks: the node that the outermost proxy has seen.
             (XForwarded, &[("x-forwarded-for", "10.0.0.9, 10.0.0.8")], "10.0.0.9"),
-            // What has no address ends the chain at the proxy that wrote it.
+            // A node without an address ends the chain at the proxy that reported it.
             (XForwarded, &[("x-forwarded-for", "198.51.100.9, unknown, 10.0.0.8")], "10.0.0.8"),
             (XForwarded, &[("x-forwarded-for", "")], PROXY),
             (XForwarded, &[("x-forwarded-for", "198.51.100.9, ?")], PROXY),

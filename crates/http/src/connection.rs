@@ -1,8 +1,8 @@
-//! Connections whose other end does nothing.
+//! Connections that are closed when the peer is inactive.
 //!
-//! The HTTP library cuts the first head of a connection when it takes too long, and a connection that is
-//! quiet between two calls. It waits for ever for the rest of a later head, and for somebody to read an
-//! answer. Both end here, below the library.
+//! The HTTP library closes a connection when its first head takes too long or when it is idle between two requests. It
+//! waits without limit for the rest of a later head and for a client that does not read its response. This wrapper
+//! below the library adds timeouts for both.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -15,21 +15,21 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// How long nothing may come between two calls: a little longer than the library gives to that. It cuts a
-/// head of which the beginning came with the call before, which to the library is no pause.
+/// Longest idle time between two requests, a little longer than the library's own. It covers a head whose beginning
+/// arrived with the previous request: the library does not consider that connection idle.
 const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(6);
 
-/// How long a head may take from its first byte, as long as the library gives to the first one.
+/// Longest time for a head from its first byte, equal to the library's limit for the first head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How many bytes may come without a request that is being answered: a head has 128 KB at most. What is more is the rest of
-/// a body that was not read, and the HTTP library would throw it away for as long as it comes.
+/// How many bytes may arrive while no request is in flight. A head has 128 KB at most. More bytes are the rest of an
+/// unread body, which the HTTP library would discard without limit.
 const MAX_BYTES_OUTSIDE_REQUESTS: usize = 1024 * 1024;
 
-/// How long nothing of an answer may be taken.
+/// Longest time without progress in writing a response.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Counts the requests of a connection, and knows whether one is in flight.
+/// Counts the requests of a connection and records whether one is in flight.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RequestTracker(Rc<TrackerState>);
 
@@ -40,7 +40,7 @@ struct TrackerState {
 }
 
 impl RequestTracker {
-    /// A request is in flight until the returned guard is dropped.
+    /// Marks a request as in flight until the returned guard is dropped.
     pub(crate) fn begin_request(&self) -> InFlightGuard {
         self.0.started.set(self.0.started.get().wrapping_add(1));
         self.0.is_in_flight.set(true);
@@ -48,7 +48,7 @@ impl RequestTracker {
     }
 }
 
-/// A request that is in flight.
+/// Marks its request as in flight until it is dropped.
 #[must_use]
 pub(crate) struct InFlightGuard(Rc<TrackerState>);
 
@@ -58,22 +58,22 @@ impl Drop for InFlightGuard {
     }
 }
 
-/// A connection that ends when its other end does nothing for too long.
+/// A connection that is closed after a timeout of its peer.
 pub(crate) struct Connection<T> {
     io: T,
     tracker: RequestTracker,
-    /// While there is no request.
+    /// `Some` while no request is in flight.
     idle: Option<IdleState>,
-    /// Runs while nothing can be written.
+    /// Runs while writes are blocked.
     write_timer: Option<Pin<Box<Sleep>>>,
 }
 
-/// The time without a call: first nothing comes, then a head.
+/// The time between two requests: first idle, then receiving a head.
 struct IdleState {
-    /// How many calls there were before.
+    /// How many requests the connection had before.
     requests_before: u64,
     has_head_bytes: bool,
-    /// How many bytes have come.
+    /// How many bytes have arrived.
     bytes: usize,
     deadline: Pin<Box<Sleep>>,
 }
@@ -83,7 +83,7 @@ impl IdleState {
         Self { requests_before, has_head_bytes: false, bytes: 0, deadline: Box::pin(sleep(KEEP_ALIVE_TIMEOUT)) }
     }
 
-    /// So many bytes of a head have come.
+    /// Counts received bytes of a head. The first of them starts the head's timeout.
     fn record_head_bytes(&mut self, bytes: usize) {
         self.bytes += bytes;
         if !std::mem::replace(&mut self.has_head_bytes, true) {
@@ -93,7 +93,7 @@ impl IdleState {
 }
 
 impl<T> Connection<T> {
-    /// A connection by way of `io`.
+    /// Wraps `io`.
     pub(crate) fn new(io: T) -> Self {
         Self { io, tracker: RequestTracker::default(), idle: None, write_timer: None }
     }
@@ -103,7 +103,7 @@ impl<T> Connection<T> {
         &self.tracker
     }
 
-    /// The pause between two calls, when there is one now.
+    /// Returns the state of the idle time, or `None` while a request is in flight.
     fn idle_state(&mut self) -> Option<&mut IdleState> {
         let TrackerState { started, is_in_flight } = &*self.tracker.0;
         let running = self.idle.take().filter(|idle| idle.requests_before == started.get());
@@ -113,12 +113,12 @@ impl<T> Connection<T> {
         Some(self.idle.insert(running.unwrap_or_else(|| IdleState::new(started.get()))))
     }
 
-    /// Whether nothing could be written for too long.
+    /// Whether writes have been blocked for too long.
     fn is_write_timed_out(&mut self, context: &mut Context<'_>) -> bool {
         self.write_timer.get_or_insert_with(|| Box::pin(sleep(WRITE_TIMEOUT))).as_mut().poll(context).is_ready()
     }
 
-    /// Something was written: a response is on its way.
+    /// Resets all timers after a successful write.
     fn reset_timers(&mut self) {
         self.idle = None;
         self.write_timer = None;
@@ -138,7 +138,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Connection<T> {
             buffer.set_filled(filled);
             return Poll::Ready(Ok(()));
         }
-        // Nothing read is the end of what comes in. An answer that is on its way still goes out.
+        // Reading zero bytes signals the end of input. A response in progress is still written.
         if polled.is_pending() && idle.deadline.as_mut().poll(context).is_ready() {
             Poll::Ready(Ok(()))
         } else {
@@ -161,8 +161,8 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Connection<T> {
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        // The library may wait for nothing at all behind an answer to a body that it has not read. It is woken when the
-        // pause is over, and then reads its end.
+        // After a response to an unread body, the library may have no waker registered. Polling the deadline wakes it
+        // at the idle timeout, so that it reads the end of input.
         if let Some(idle) = this.idle_state() {
             let _ = idle.deadline.as_mut().poll(context);
         }
@@ -184,7 +184,7 @@ mod tests {
         (Connection::new(ours), theirs)
     }
 
-    /// What happens within an hour of the tests' clock, which passes at once.
+    /// Runs `work` for at most an hour of the paused clock, which passes at once.
     async fn within_an_hour<T>(work: impl Future<Output = T>) -> T {
         tokio::time::timeout(Duration::from_secs(3_600), work).await.expect("it happens")
     }

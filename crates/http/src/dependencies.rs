@@ -1,4 +1,4 @@
-//! What the middleware needs.
+//! The dependencies of the middleware.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::error::ErrorRenderer;
 use crate::limits::RateLimits;
 use crate::observer::Observer;
 
-/// What the middleware and the handlers of all surfaces have in common, once for each worker of the server.
+/// The shared dependencies of the middleware and of all surfaces' handlers, one instance per worker of the server.
 pub struct HttpDependencies {
     /// Checks whether requests can be served.
     pub health: Arc<dyn Health>,
-    /// Finds workspaces by their names.
+    /// Looks up workspaces and keys.
     pub directory: Arc<dyn WorkspaceDirectory>,
     /// Authenticates callers by their keys.
     pub authenticate: Authenticate,
@@ -43,6 +43,6 @@ pub struct HttpDependencies {
     pub render_error: ErrorRenderer,
     /// Generates request ids.
     pub ids: Arc<dyn IdGenerator>,
-    /// The time for them.
+    /// The clock for ids and expiry of references.
     pub clock: Arc<dyn Clock>,
 }

@@ -1,8 +1,7 @@
-//! Work that goes on when its caller is gone.
+//! Tasks that outlive their request.
 //!
-//! The web server drops a handler when its client resets the connection. A write must not stop in
-//! the middle for that, so that it runs on the main runtime, where only the end of the process
-//! stops it, and that waits for it.
+//! The web server drops a handler when its client resets the connection. That must not interrupt a write. Writes
+//! therefore run on the main runtime, where only the end of the process can stop them. The shutdown waits for them.
 
 use std::future::Future;
 use std::time::Duration;
@@ -13,7 +12,7 @@ use tracing::Instrument;
 
 use crate::error::HttpError;
 
-/// Runs work apart from the connections that ask for it.
+/// Runs tasks independently of the connections that start them.
 #[derive(Clone)]
 pub struct DetachedTasks {
     runtime: Handle,
@@ -21,13 +20,13 @@ pub struct DetachedTasks {
 }
 
 impl DetachedTasks {
-    /// Runs work on this runtime.
+    /// Runs tasks on this runtime.
     #[must_use]
     pub fn new(runtime: Handle) -> Self {
         Self { runtime, tracker: TaskTracker::new() }
     }
 
-    /// Runs `work` to its end, whether or not somebody still waits for it.
+    /// Runs `work` to its end, even if the returned future is dropped.
     ///
     /// # Errors
     /// [`HttpError::TaskPanicked`] when it panicked.
@@ -36,18 +35,18 @@ impl DetachedTasks {
         work.await.map_err(HttpError::TaskPanicked)
     }
 
-    /// Runs `work` to its end; nobody waits for it.
+    /// Runs `work` to its end in the background.
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.tracker.spawn_on(work.in_current_span(), &self.runtime);
     }
 
-    /// How much work is under way.
+    /// Returns the number of running tasks.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.tracker.len()
     }
 
-    /// Waits for all work, at most so long. Returns whether all of it is done.
+    /// Waits up to `limit` for all tasks. Returns whether all of them have finished.
     pub async fn drain(&self, limit: Duration) -> bool {
         self.tracker.close();
         tokio::time::timeout(limit, self.tracker.wait()).await.is_ok()

@@ -1,8 +1,7 @@
-//! The error of all surfaces: the one table of statuses, messages and headers.
+//! The error type of all surfaces, with the only table of statuses, messages and headers.
 //!
-//! A response that is made of an [`HttpError`] has a status and headers, but no body: its message is an
-//! [`ErrorMessage`] in its extensions. Each surface renders it in its own form. What no surface has rendered,
-//! [`crate::access_log`] renders at the end.
+//! The response of an [`HttpError`] has a status and headers, but no body. Its message is an [`ErrorMessage`] in its
+//! extensions. Each surface renders the message in its own format; [`crate::access_log`] renders the rest.
 
 use std::error::Error;
 
@@ -13,47 +12,48 @@ use actix_web::web::Bytes;
 use actix_web::{HttpResponse, HttpResponseBuilder, ResponseError};
 use roadmap_domain::error::{Budget, ErrorChain, FieldError, OverBudget, RoadmapError, StoreError};
 
-/// Why a request is not answered as asked.
+/// The reason why a request failed.
 #[derive(Debug)]
 pub enum HttpError {
-    /// The domain says why.
+    /// An error of the domain.
     Domain(RoadmapError),
-    /// The host is malformed, or is not the same everywhere.
+    /// The host is malformed or inconsistent.
     MalformedHost,
     /// The proxies' headers report two clients or two hosts.
     ConflictingForwarding,
     /// No such path.
     NotFound,
-    /// The path has only these methods.
+    /// The path supports only these methods.
     MethodNotAllowed(String),
-    /// The client does not take JSON.
+    /// The client does not accept JSON.
     NotAcceptable,
     /// The body is not sent as JSON.
     UnsupportedMediaType,
-    /// The body is not sent as a form with files.
+    /// The body is not sent as `multipart/form-data`.
     UnsupportedUploadType,
-    /// The body is no JSON object.
+    /// The body is not a JSON object.
     MalformedBody,
-    /// The body is no form with files.
+    /// The body is not well-formed `multipart/form-data`.
     MalformedUpload,
-    /// The file has no such range of bytes; it is so long.
+    /// The file does not have the requested byte range. Its length follows.
     RangeNotSatisfiable(u64),
-    /// The body is larger than it may be.
+    /// The body is too large.
     TooLarge {
-        /// How many bytes it may have.
+        /// Largest allowed size in bytes.
         limit: usize,
     },
     /// The body arrived too slowly.
     BodyTimeout,
-    /// The bodies that are being read take all memory that they may.
+    /// The bodies being read use all memory reserved for bodies.
     BodyMemoryExhausted,
-    /// Too many bodies with much markup wait to be read.
+    /// Too many bodies with much markup are queued.
     MarkupQueueFull,
-    /// The key, its workspace or the address without a key has used up its calls; there is one again in so many seconds.
+    /// The key, its workspace or the anonymous address has exceeded its limit. The number is the seconds until the next
+    /// request is allowed.
     TooManyRequests(u64),
-    /// Too many keys were tried in vain from this address; one more may be in so many seconds.
+    /// The address has too many failed authentications. The number is the seconds until the next attempt is allowed.
     TooManyFailures(u64),
-    /// The work behind the call panicked.
+    /// A task of the request panicked.
     TaskPanicked(tokio::task::JoinError),
     /// The handler panicked.
     HandlerPanicked,
@@ -65,14 +65,14 @@ impl<E: Into<RoadmapError>> From<E> for HttpError {
     }
 }
 
-/// In the extensions of an error's response: the sentence that its body is rendered from.
+/// The message of an error, in the extensions of its response. The body is rendered from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorMessage(pub String);
 
-/// How a surface writes an error: the content type and the body of a status and a message.
+/// Renders a status and a message as the content type and the body of a surface's format.
 pub type ErrorRenderer = fn(StatusCode, &str) -> (HeaderValue, Bytes);
 
-/// Writes the body of an error's response. Any other response is returned as it is.
+/// Renders the body of an error response. Any other response is returned unchanged.
 #[must_use]
 pub fn render(mut response: HttpResponse<BoxBody>, renderer: ErrorRenderer) -> HttpResponse<BoxBody> {
     let Some(ErrorMessage(message)) = response.extensions_mut().remove() else { return response };
@@ -81,31 +81,31 @@ pub fn render(mut response: HttpResponse<BoxBody>, renderer: ErrorRenderer) -> H
     response.set_body(BoxBody::new(body))
 }
 
-/// In the extensions of a response: the name of the budget that the request was over.
+/// The name of the exceeded budget, in the extensions of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ExceededBudget(pub(crate) &'static str);
 
-/// The process's memory for bodies, in metrics.
+/// The name of the memory budget for bodies in metrics.
 pub const BODY_MEMORY: &str = "body_memory";
 
-/// The threads for markup, in metrics.
+/// The name of the thread budget for markup in metrics.
 pub const MARKUP_THREADS: &str = "markup_threads";
 
-/// The message of what clients cannot do anything about.
+/// The message of internal errors, which clients cannot fix.
 pub const INTERNAL_ERROR_MESSAGE: &str = "Something went wrong";
 const UNAVAILABLE_MESSAGE: &str = "Service is temporarily unavailable";
 
-/// When to send a call again that was over a budget of the day, in seconds: an hour of the day is free again then.
+/// `Retry-After` of an exceeded daily budget, in seconds. After an hour, the oldest hour of the day no longer counts.
 const BUDGET_RETRY_AFTER: u32 = 3_600;
 
-/// Whether a response of this status says when to send the request again.
+/// Whether a response with this status has a `Retry-After` header.
 #[must_use]
 pub fn has_retry_after(status: StatusCode) -> bool {
     matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::CONFLICT | StatusCode::TOO_MANY_REQUESTS)
 }
 
 impl HttpError {
-    /// Status and message. Messages of the domain's own errors are written there.
+    /// Returns status and message. The domain's errors have their own messages.
     fn status_and_message(&self) -> (StatusCode, String) {
         let fixed = |status, message: &str| (status, message.to_owned());
         match self {
@@ -128,7 +128,7 @@ impl HttpError {
                     RoadmapError::SearchUnavailable(_) | RoadmapError::OutcomeUnknown { .. } => {
                         StatusCode::SERVICE_UNAVAILABLE
                     }
-                    // Outside of the executor an unknown outcome is that of a write that may be repeated.
+                    // Outside of the executor, an unknown outcome belongs to a repeatable write.
                     RoadmapError::Store(
                         StoreError::Unavailable(_) | StoreError::Transient(_) | StoreError::OutcomeUnknown(_),
                     ) => {
@@ -176,7 +176,7 @@ impl HttpError {
         }
     }
 
-    /// The whole chain of causes, for the log.
+    /// Returns the whole chain of causes, for the log.
     fn chain(&self) -> String {
         let first: &(dyn Error + 'static) = match self {
             Self::Domain(error) => error,
@@ -198,10 +198,10 @@ impl ResponseError for HttpError {
         self.status_and_message().0
     }
 
-    /// Status and headers; the body is [rendered](render) later.
+    /// Returns status and headers. The body is [rendered](render) later.
     fn error_response(&self) -> HttpResponse {
         let (status, message) = self.status_and_message();
-        // What a workspace has used up is no failure of the service.
+        // An exceeded budget of a workspace is not a failure of the service.
         if status.is_server_error() && !matches!(self, Self::Domain(RoadmapError::OverBudget(_))) {
             tracing::error!(status = status.as_u16(), cause = %self.chain(), "a call failed");
         }
@@ -212,7 +212,7 @@ impl ResponseError for HttpError {
         if let Self::RangeNotSatisfiable(length) = self {
             response.insert_header((CONTENT_RANGE, format!("bytes */{length}")));
         }
-        // Without a key, sending it again may do it twice.
+        // Without an operation key, a retry may apply the change twice.
         let may_have_been_applied = matches!(self, Self::Domain(RoadmapError::OutcomeUnknown { has_key: false, .. }));
         if has_retry_after(status) && !may_have_been_applied {
             response.insert_header((RETRY_AFTER, "1"));

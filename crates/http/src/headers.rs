@@ -8,11 +8,11 @@ use crate::request_id::REQUEST_ID;
 /// Marks the response of an idempotent replay.
 pub const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// Browsers use only HTTPS for this host for a year. Each workspace's host says so for itself: the hosts below the
-/// base host may belong to somebody else.
+/// HSTS for one year, without `includeSubDomains`: the hosts below the base host may belong to others, so each
+/// workspace's host sets the header itself.
 const HSTS_ONE_YEAR: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// Sets the headers of every response. A response may be cached only if it says so itself.
+/// Sets the headers of every response. Only a response that sets `Cache-Control` itself may be cached.
 pub(crate) fn set_common_headers(headers: &mut HeaderMap, id: HeaderValue, dependencies: &HttpDependencies) {
     headers.insert(REQUEST_ID, id);
     if dependencies.base_url.is_https() {
@@ -23,7 +23,7 @@ pub(crate) fn set_common_headers(headers: &mut HeaderMap, id: HeaderValue, depen
     }
 }
 
-/// The value of a header that occurs exactly once.
+/// Returns the value of a header that occurs exactly once.
 #[must_use]
 pub fn single_value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name);

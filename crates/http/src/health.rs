@@ -1,4 +1,4 @@
-//! What load balancers and orchestrators ask.
+//! Health checks for load balancers and orchestrators.
 
 use actix_web::{HttpResponse, web};
 use roadmap_domain::error::RoadmapError;
@@ -19,7 +19,7 @@ pub(crate) async fn live() -> HttpResponse {
     HttpResponse::Ok().json(OK)
 }
 
-/// `GET /readyz`: requests can be served. The store is asked.
+/// `GET /readyz`: requests can be served. Checks the store.
 pub(crate) async fn ready(dependencies: web::Data<HttpDependencies>) -> Result<HttpResponse, HttpError> {
     dependencies.health.check().await.map_err(RoadmapError::Store)?;
     Ok(HttpResponse::Ok().json(OK))

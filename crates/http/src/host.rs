@@ -1,8 +1,8 @@
-//! For whom a call is meant: one host, said in one way. RFC 9112 section 3.2.
+//! Requires one consistent host per request (RFC 9112 section 3.2).
 //!
-//! A proxy and a server that read different hosts out of one call can be played off against each
-//! other. A call that says two is refused, whatever else it is. The HTTP library refuses those without
-//! a `Host` and with several.
+//! If a proxy and a server derive different hosts from one request, an attacker can exploit the difference. A request
+//! with contradictory hosts is therefore always rejected. The HTTP library rejects requests without `Host` or with
+//! several.
 
 use std::str::FromStr;
 
@@ -16,7 +16,7 @@ use actix_web::{Error, ResponseError};
 
 use crate::error::HttpError;
 
-/// Lets a call through whose host is well-formed and the same in target and header, or answers 400.
+/// Middleware: passes on a request whose host is well-formed and the same in target and header, or responds with 400.
 ///
 /// # Errors
 /// None of its own.
@@ -31,8 +31,8 @@ pub(crate) async fn check_host(
     }
 }
 
-/// Whether header and target name the same host. Most targets name none; an empty header is one of a
-/// client whose target has none to name.
+/// Checks that header and target name the same host. Most targets name none. A client whose target has no host sends an
+/// empty header.
 fn check_target(host: Option<&str>, target: &Uri) -> Result<(), HttpError> {
     let named = host.filter(|host| !host.is_empty()).map(HostAndPort::parse).transpose()?;
     let Some(authority) = target.authority() else { return Ok(()) };
@@ -41,7 +41,7 @@ fn check_target(host: Option<&str>, target: &Uri) -> Result<(), HttpError> {
         Some("https") => 443,
         _ => 80,
     };
-    // A call of HTTP/1.0 may have no header. It would then be the target's host that counts.
+    // An HTTP/1.0 request may lack the header. It is rejected here, because otherwise the target's host would count.
     if named.is_some_and(|named| named.with_default_port(port) == targeted.with_default_port(port)) {
         Ok(())
     } else {
@@ -49,7 +49,7 @@ fn check_target(host: Option<&str>, target: &Uri) -> Result<(), HttpError> {
     }
 }
 
-/// A host and perhaps a port.
+/// A host with an optional port.
 struct HostAndPort {
     name: String,
     port: Option<u16>,
@@ -58,7 +58,7 @@ struct HostAndPort {
 impl HostAndPort {
     fn parse(raw: &str) -> Result<Self, HttpError> {
         let authority = Authority::from_str(raw).map_err(|_| HttpError::MalformedHost)?;
-        // What stands before an `@` is not for servers to see, and everything behind the name is a port.
+        // Rejects user info before an `@`. Only a port may follow the name.
         let behind = raw.strip_prefix(authority.host()).ok_or(HttpError::MalformedHost)?;
         let port = match behind.strip_prefix(':') {
             Some("") => None,

@@ -1,21 +1,21 @@
-//! The HTTP core: what every surface of the service needs around its own endpoints, on actix-web.
+//! The HTTP core: middleware, routing and errors that all surfaces of the service share, on actix-web.
 //!
-//! A request passes these steps in this order, each of which can end it:
+//! A request passes these steps in this order. Each step can reject it:
 //!
-//! 1. [`server`] and `connection`: connections whose other end does nothing are closed.
-//! 2. [`access_log`]: request id, spans and log line, the [`observer`], a response even when something panics. It renders
-//!    the errors that no surface has rendered.
-//! 3. [`host`]: exactly one well-formed host, or 400.
+//! 1. [`server`] and `connection`: close connections whose peer is inactive.
+//! 2. [`access_log`]: request id, spans, log line and [`observer`]. Turns a panic into a response and renders the
+//!    errors that no surface has rendered.
+//! 3. [`host`]: 400 unless there is exactly one well-formed host.
 //! 4. [`routing`]: 404 for an unknown path, 405 for a method that a path does not have.
-//! 5. For endpoints without a key, [`limits::limit_anonymous`]: client and host as the proxies report them
-//!    ([`client_address`]), or 400; 429 after too many requests.
-//!    For those with a key, [`authentication`] comes before routing: 400, 401 and 429.
+//! 5. For endpoints without a key, [`limits::limit_anonymous`]: 400 when the proxies' headers contradict each other
+//!    ([`client_address`]), 429 after too many requests.
+//!    For endpoints with a key, [`authentication`] runs before routing: 400, 401 and 429.
 //!
-//! Surfaces (the API, pages, tools) register their endpoints by [`configure`] and know nothing of each other. What their
-//! handlers share is here too: [`body`], [`detached`], [`workspace`].
+//! Surfaces (the API, pages, tools) register their endpoints within [`configure`] and do not depend on each other.
+//! Their handlers share [`body`], [`detached`] and [`workspace`].
 //!
-//! Invariant: statuses, messages and headers of errors are decided in [`error`] alone. How an error looks (JSON, a
-//! page) is decided by the surface.
+//! Invariant: [`error`] alone decides statuses, messages and headers of errors. The surface decides their format (JSON
+//! or a page).
 
 pub mod access_log;
 pub mod authentication;

@@ -1,5 +1,6 @@
-//! How many calls may be made: of each key, of each workspace, in vain from each address, and without a
-//! key from each address. Kept in memory, by each process for itself.
+//! Rate limits: per key, per workspace, of failed authentications per address, and of anonymous requests per address.
+//!
+//! The limits are kept in memory, separately in each process.
 
 mod limiter;
 
@@ -21,10 +22,10 @@ use crate::error::HttpError;
 pub use limiter::Rate;
 use limiter::{BucketState, Limiter};
 
-/// Tells what each limit is (draft-ietf-httpapi-ratelimit-headers).
+/// Header that describes each limit (draft-ietf-httpapi-ratelimit-headers).
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Tells how each limit stands.
+/// Header with the status of each limit.
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
 /// The names of the limits in these headers.
@@ -32,26 +33,26 @@ const KEY_LIMIT: &str = "default";
 const WORKSPACE_LIMIT: &str = "workspace";
 const ANONYMOUS_LIMIT: &str = "anonymous";
 
-/// Time that only goes forward, whatever is done to the clock.
+/// Monotonic time, independent of the system clock.
 pub trait Stopwatch: Send + Sync {
-    /// How long it has been running.
+    /// Returns how long the stopwatch has been running.
     fn elapsed(&self) -> Duration;
 }
 
-/// The limits that there are. `None` is no limit.
+/// The configured limits. `None` means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rates {
-    /// Calls with one key.
+    /// Requests with one key.
     pub key: Option<Rate>,
-    /// Calls with all keys of one workspace.
+    /// Requests with all keys of one workspace.
     pub workspace: Option<Rate>,
     /// Failed authentications from one address.
     pub failures: Option<Rate>,
-    /// Requests from one address to what needs no key.
+    /// Requests from one address to endpoints that need no key.
     pub anonymous: Option<Rate>,
 }
 
-/// Keeps the limits.
+/// The state of all limits.
 pub struct RateLimits {
     keys: Option<Limiter<ApiKeyId>>,
     workspaces: Option<Limiter<WorkspaceId>>,
@@ -60,7 +61,7 @@ pub struct RateLimits {
 }
 
 impl RateLimits {
-    /// Buckets of these rates, all of them full.
+    /// Creates limits with these rates and full buckets.
     #[must_use]
     pub fn new(rates: Rates, stopwatch: &Arc<dyn Stopwatch>) -> Self {
         Self {
@@ -71,7 +72,7 @@ impl RateLimits {
         }
     }
 
-    /// No limit at all.
+    /// Returns limits that admit everything.
     #[must_use]
     pub fn disabled() -> Self {
         Self { keys: None, workspaces: None, failures: None, anonymous: None }
@@ -80,19 +81,19 @@ impl RateLimits {
     /// Counts a failed authentication.
     ///
     /// # Errors
-    /// 429: there were too many from this address. It is no longer said that the key is wrong.
+    /// 429 after too many failures from this address. The response no longer reports that the key is wrong.
     pub(crate) fn record_failure(&self, address: IpAddr) -> Result<(), HttpError> {
         let state = self.failures.as_ref().map(|failures| failures.take(client_network(address)));
         check_bucket(state, HttpError::TooManyFailures)
     }
 
-    /// Counts a request to what needs no key, unless it is one too many.
+    /// Counts a request to an endpoint without a key. A rejected request is not counted.
     pub(crate) fn admit_anonymous(&self, address: IpAddr) -> Admission {
         let take = |limiter: &Limiter<IpAddr>| (ANONYMOUS_LIMIT, limiter.rate, limiter.take(client_network(address)));
         Admission { limits: [self.anonymous.as_ref().map(take), None] }
     }
 
-    /// Counts a call, unless it is one too many: that counts nowhere.
+    /// Counts a request with a key. A rejected request is counted in neither limit.
     pub(crate) fn admit(&self, caller: &Credential) -> Admission {
         let (key, workspace) = (caller.key.id, caller.workspace.id);
         let peeked = self.bucket_states(|keys| keys.peek(key), |workspaces| workspaces.peek(workspace));
@@ -114,7 +115,7 @@ impl RateLimits {
     }
 }
 
-/// Middleware: passes a request without a key on, or responds with 400 or 429.
+/// Middleware that limits requests without a key: passes a request on, or responds with 400 or 429.
 ///
 /// # Errors
 /// None of its own.
@@ -136,17 +137,17 @@ pub async fn limit_anonymous(
     Ok(response)
 }
 
-/// How the limits of a call stand.
+/// The status of the limits that apply to a request.
 pub(crate) struct Admission {
-    /// Each with its name.
+    /// Name, rate and bucket state of each limit.
     limits: [Option<(&'static str, Rate, BucketState)>; 2],
 }
 
 impl Admission {
-    /// Whether the call may go on.
+    /// Returns an error if the request exceeds a limit.
     ///
     /// # Errors
-    /// 429, with the time until all limits let it.
+    /// 429, with the time until all limits admit a request.
     pub(crate) fn check(&self) -> Result<(), HttpError> {
         let states = self.limits.into_iter().flatten().map(|(_, _, state)| state);
         check_bucket(states.max_by_key(|state| state.retry_after), HttpError::TooManyRequests)
@@ -175,18 +176,18 @@ impl Admission {
 
 fn check_bucket(state: Option<BucketState>, error: impl FnOnce(u64) -> HttpError) -> Result<(), HttpError> {
     match state.and_then(|state| state.retry_after) {
-        // A second that has all but passed is told, too: nobody is to come back at once.
+        // A wait below one second is reported as one second, so that clients do not retry at once.
         Some(wait) => Err(error(ceil_seconds(wait).max(1))),
         None => Ok(()),
     }
 }
 
-/// So many seconds, rounded up.
+/// Returns a duration in seconds, rounded up.
 fn ceil_seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
 
-/// What stands for an address: itself, or the /64 that one household or machine has of IPv6.
+/// Returns the network that is limited as one client: an IPv4 address itself, or the /64 of an IPv6 address.
 fn client_network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

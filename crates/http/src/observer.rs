@@ -1,41 +1,41 @@
-//! Who is told what becomes of calls.
+//! Observers of completed, unauthenticated and rejected requests.
 
 use std::time::Duration;
 
 use actix_web::http::{Method, StatusCode};
 use roadmap_domain::usecase::authenticate::Rejection;
 
-/// A call that was answered.
+/// A completed request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompletedRequest<'a> {
     /// The pattern of its path, or [`UNKNOWN_ROUTE`].
     pub route: &'a str,
-    /// One of the methods that there are, or `other`.
+    /// A standard method, or `other`.
     pub method: &'static str,
-    /// The answer's status.
+    /// The status of the response.
     pub status: StatusCode,
-    /// How long it took.
+    /// The time from the request to the response.
     pub duration: Duration,
-    /// Whether the answer was given before, under the same operation key.
+    /// Whether the response is an idempotent replay.
     pub replayed: bool,
 }
 
-/// The route of all paths that there are not: what strangers ask for does not become a name.
+/// The route of all unknown paths, so that clients cannot create label values.
 pub const UNKNOWN_ROUTE: &str = "unknown";
 
-/// Is told of calls, and counts them perhaps. It must not take time.
+/// Receives the outcome of requests, for metrics. Implementations must not block.
 pub trait Observer: Send + Sync {
-    /// A call was answered.
+    /// Records a completed request.
     fn request_completed(&self, request: &CompletedRequest<'_>);
 
-    /// A call was answered with 401.
+    /// Records a response with 401.
     fn authentication_rejected(&self, cause: Rejection);
 
-    /// A call was refused because this budget is used up.
+    /// Records a request that was rejected because this budget is exceeded.
     fn budget_exceeded(&self, budget: &'static str);
 }
 
-/// Tells nobody.
+/// An observer that ignores everything.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoopObserver;
 
@@ -47,7 +47,7 @@ impl Observer for NoopObserver {
     fn budget_exceeded(&self, _: &'static str) {}
 }
 
-/// The name of a method. Those that nobody has heard of have one between them.
+/// Returns the name of a method. All nonstandard methods share one name.
 pub(crate) fn method_name(method: &Method) -> &'static str {
     match method.as_str() {
         "DELETE" => "DELETE",

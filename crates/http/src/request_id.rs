@@ -1,4 +1,4 @@
-//! The id of a request: in its response and in every line that is logged of it.
+//! The id of a request, in its response and in all its log lines.
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 
@@ -10,7 +10,7 @@ pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest request id that is accepted from a client.
 const MAX_REQUEST_ID_LENGTH: usize = 128;
 
-/// The client's own id, when it is a short visible one; else a new one.
+/// Returns the client's id if it has at most 128 visible ASCII characters, otherwise a new one.
 pub(crate) fn request_id(headers: &HeaderMap, dependencies: &HttpDependencies) -> HeaderValue {
     let given = headers
         .get(REQUEST_ID)

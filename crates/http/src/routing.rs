@@ -1,4 +1,4 @@
-//! From endpoints to actix-web's resources: methods, `Allow`, and who may use them.
+//! Registers endpoints as actix-web resources: methods, `Allow` and access.
 
 use actix_web::http::Method;
 use actix_web::middleware::from_fn;
@@ -8,31 +8,32 @@ use roadmap_domain::model::api_key::Scope;
 use crate::error::HttpError;
 use crate::limits::limit_anonymous;
 
-/// Who may use an endpoint.
+/// The access control of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Everybody; requests are not counted. For what costs next to nothing.
+    /// No key and no limit. For endpoints with negligible cost.
     Public,
-    /// Everybody; requests are limited by their address.
+    /// No key; requests are limited per address.
     Anonymous,
-    /// Holders of a key with this scope, below a scope with [`crate::authentication::authenticate`].
+    /// A key with this scope. The endpoint must be inside an actix-web scope with
+    /// [`crate::authentication::authenticate`].
     Key(Scope),
 }
 
 /// A method of a path and its handler.
 pub struct Endpoint {
-    /// The path, as actix-web and OpenAPI write it.
+    /// The path, in the syntax of both actix-web and OpenAPI.
     pub path: String,
-    /// The method. HEAD goes with GET.
+    /// The method. GET includes HEAD.
     pub method: Method,
-    /// Who may use it.
+    /// The access control.
     pub access: Access,
     /// The handler.
     pub route: Route,
 }
 
 impl Endpoint {
-    /// An endpoint with this handler.
+    /// Creates an endpoint with this handler.
     pub fn new<F, Args>(method: Method, path: &str, access: Access, handler: F) -> Self
     where
         F: Handler<Args>,
@@ -43,10 +44,10 @@ impl Endpoint {
     }
 }
 
-/// The scopes that a path's methods require, as data of its resource.
+/// The scopes that the methods of a path require, stored as data of its resource.
 struct RequiredScopes(Vec<(Method, Scope)>);
 
-/// The scope that the key of a request must have; nothing when the request's endpoint takes no key.
+/// Returns the scope that the request's endpoint requires, or `None` if the endpoint takes no key.
 #[must_use]
 pub fn required_scope(request: &HttpRequest) -> Option<Scope> {
     let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
@@ -54,10 +55,10 @@ pub fn required_scope(request: &HttpRequest) -> Option<Scope> {
     scopes.iter().find(|(of, _)| of == method).map(|(_, scope)| *scope)
 }
 
-/// Registers endpoints: one resource for each path, whose other methods get 405 with `Allow`.
+/// Registers endpoints: one resource per path, which responds to other methods with 405 and `Allow`.
 ///
-/// `prefix` is the path of the scope that `config` belongs to. Endpoints of one path are all
-/// [`Access::Anonymous`] or none is.
+/// `prefix` is the path of the actix-web scope that `config` belongs to. The endpoints of a path must be all
+/// [`Access::Anonymous`] or none of them.
 pub fn register(config: &mut web::ServiceConfig, prefix: &str, endpoints: Vec<Endpoint>) {
     let mut paths: Vec<(String, Vec<Endpoint>)> = Vec::new();
     for endpoint in endpoints {
@@ -76,7 +77,7 @@ pub fn register(config: &mut web::ServiceConfig, prefix: &str, endpoints: Vec<En
                 scopes.push((method.clone(), scope));
             }
             resource = resource.route(match method {
-                // Of a response to HEAD the server sends the headers alone.
+                // For HEAD, the server sends only the headers of the response.
                 Method::GET => route.guard(guard::Any(guard::Get()).or(guard::Method(Method::HEAD))),
                 method => route.guard(guard::Method(method)),
             });
@@ -92,7 +93,7 @@ pub fn register(config: &mut web::ServiceConfig, prefix: &str, endpoints: Vec<En
     }
 }
 
-/// The methods of a path, as `Allow` lists them.
+/// Returns the methods of a path as a value of `Allow`.
 fn allow(endpoints: &[Endpoint]) -> String {
     let mut methods: Vec<&str> = endpoints.iter().map(|endpoint| endpoint.method.as_str()).collect();
     if methods.contains(&"GET") {
@@ -102,7 +103,7 @@ fn allow(endpoints: &[Endpoint]) -> String {
     methods.join(", ")
 }
 
-/// The handler of unknown paths.
+/// Returns the handler of unknown paths.
 pub fn not_found() -> Route {
     web::to(|| async { Err::<HttpResponse, _>(HttpError::NotFound) })
 }

@@ -1,4 +1,4 @@
-//! The server: actix-web's own, but for connections that end when nothing happens on them.
+//! The server: actix-web's own, with timeouts for inactive connections.
 
 use std::io;
 use std::net::TcpListener;
@@ -15,7 +15,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::connection::Connection;
 
-/// How long a connection that ends may go on sending a body that nobody reads.
+/// How long a closing connection may continue to send an unread body.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Serves requests with one worker thread for each of `applications`, until `stop` is ready.
@@ -32,7 +32,7 @@ pub fn serve<F: Fn(&mut web::ServiceConfig) + Clone + Send + 'static>(
     let builder =
         Server::build().workers(applications.len()).shutdown_signal(stop).shutdown_timeout(shutdown_wait.as_secs());
     let stopping = builder.graceful_shutdown_signal();
-    // Each worker has an application of its own, and one that is started anew takes over the next.
+    // Each worker gets its own application. A restarted worker gets the next one of the cycle.
     let applications = Arc::new(Mutex::new(applications.into_iter().cycle()));
     let address = listener.local_addr()?;
     let listening = builder.listen(format!("http-{address}"), listener, move || {
@@ -60,8 +60,8 @@ pub fn serve<F: Fn(&mut web::ServiceConfig) + Clone + Send + 'static>(
     Ok(listening.run())
 }
 
-/// Lets the process have as many files open as it may ask for: each connection is one, and shells and
-/// systemd begin with 1,024 for the sake of programs that cannot count further.
+/// Raises the limit of open files to the maximum, because each connection is an open file. Shells and systemd start
+/// processes with 1,024, for programs that cannot handle more.
 fn raise_open_files() {
     let limit = getrlimit(Resource::Nofile);
     if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {

@@ -1,4 +1,4 @@
-//! The workspace that a request addresses by its host.
+//! The workspace that a request addresses with its host.
 
 use actix_web::HttpRequest;
 use roadmap_domain::model::base_url::HostTarget;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::dependencies::HttpDependencies;
 use crate::error::HttpError;
 
-/// The subdomain of a host.
+/// Returns the subdomain of a host.
 pub(crate) fn subdomain_of_host(dependencies: &HttpDependencies, host: Option<&str>) -> Option<Subdomain> {
     match dependencies.base_url.resolve_host(host?) {
         HostTarget::Workspace(subdomain) => Some(subdomain),
@@ -18,12 +18,12 @@ pub(crate) fn subdomain_of_host(dependencies: &HttpDependencies, host: Option<&s
     }
 }
 
-/// Adds the workspace to everything that is logged of the request from now on.
+/// Adds the workspace to the request's span, and so to all its later log lines.
 pub(crate) fn record_workspace_in_span(workspace: &Workspace) {
     tracing::Span::current().record("workspace", tracing::field::display(&workspace.subdomain));
 }
 
-/// The workspace of the request's host.
+/// Returns the workspace of the request's host.
 ///
 /// # Errors
 /// 404 when there is none; 400 when the proxies' headers contradict each other; 503 when the store fails.
@@ -35,10 +35,9 @@ pub async fn workspace_of_host(dependencies: &HttpDependencies, request: &HttpRe
     Ok(workspace)
 }
 
-/// The workspace of the host and the record of the path's `{reference}`, for a visitor without a key.
+/// Returns the workspace of the host and the record of the path's `{reference}`, for a visitor without a key.
 ///
-/// Whatever is wrong with either, the response is the same 404. A segment that is not well-formed as a reference
-/// causes no lookup.
+/// Every invalid host or reference gets the same 404. A malformed reference causes no lookup.
 ///
 /// # Errors
 /// 404, or those of [`workspace_of_host`].
@@ -68,7 +67,7 @@ mod tests {
 
     use crate::access_log::tests::dependencies;
 
-    /// How often the workspace is looked up for these references at this host.
+    /// Counts the lookups of the workspace for these references at this host.
     async fn lookups(host: &str, references: &[String]) -> usize {
         let mut directory = MockWorkspaceDirectory::new();
         let asked = Arc::new(AtomicUsize::new(0));
@@ -94,7 +93,7 @@ mod tests {
     async fn malformed_references_cause_no_lookup() {
         let junk: Vec<String> = (0..200).map(|length| "A".repeat(length)).collect();
         assert_eq!(lookups("acme.localhost", &junk).await, 0);
-        // As the fixture signs them, for a workspace that there is not.
+        // Signed with the fixture's secret, for a workspace that does not exist.
         let secret = Secret::parse("secret", &"s".repeat(Secret::MIN_LENGTH)).unwrap();
         let workspace = roadmap_domain::model::id::WorkspaceId::new(Uuid::from_u128(1));
         let signed = ReferenceSigner::new(secret, Vec::new()).sign(Purpose::Blob, workspace, Uuid::from_u128(2));

@@ -1,9 +1,9 @@
-//! The page, written from the document.
+//! The HTML page, generated from the OpenAPI document.
 
 use askama::Template;
 use serde_json::Value;
 
-/// How the page looks.
+/// The style sheet of the page.
 pub(crate) const STYLE: &str = "\
 body{max-width:60rem;margin:0 auto;padding:1rem;font:1rem/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff}\
 h1{font-size:1.8rem}h2{margin-top:2.5rem;border-bottom:1px solid #d0d7de}h3{margin-bottom:.3rem}\
@@ -16,7 +16,7 @@ code,pre{font-family:ui-monospace,monospace;font-size:.9em}pre{background:#f6f8f
 @media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}a{color:#79c0ff}pre{background:#161b22}\
 h2,th,td{border-color:#30363d}}";
 
-/// A pattern that is longer tells people nothing.
+/// Longest pattern that is shown. A longer one does not help readers.
 const MAX_PATTERN_LENGTH: usize = 60;
 
 #[derive(Template)]
@@ -30,14 +30,14 @@ struct Page {
     shapes: Vec<Shape>,
 }
 
-/// Text, in pieces: whether each is code, and what it says.
+/// Text in pieces: whether the piece is code, and its content.
 #[derive(Template)]
 #[template(path = "docs_text.html")]
 struct Text {
     pieces: Vec<(bool, String)>,
 }
 
-/// What a schema takes: the shape of a name, one of several kinds, or a value of these types.
+/// The accepted values of a schema: a named shape, one of several kinds, or values of these types.
 #[derive(Default, Template)]
 #[template(path = "docs_kind.html")]
 struct Kind {
@@ -95,7 +95,7 @@ struct Field {
     description: Text,
 }
 
-/// The page of a document.
+/// Renders the page of an OpenAPI document.
 pub(crate) fn render_page(document: &Value) -> String {
     let info = at(document, "info");
     let page = Page {
@@ -106,7 +106,7 @@ pub(crate) fn render_page(document: &Value) -> String {
         groups: list(document, "tags").iter().map(|tag| group(document, tag)).collect(),
         shapes: entries(at(at(document, "components"), "schemas")).map(|(name, schema)| shape(name, schema)).collect(),
     };
-    // It is written to memory, which cannot fail.
+    // Rendering to memory cannot fail.
     page.render().unwrap_or_default()
 }
 
@@ -177,13 +177,13 @@ fn shape(name: &str, schema: &Value) -> Shape {
     }
 }
 
-/// What is said of a field, by itself or by the shape that it has or is null instead.
+/// Returns the description of a field, or else of the first described alternative.
 fn field_description(field: &Value) -> &str {
     let alternatives = list(field, "oneOf").iter().map(|alternative| text(alternative, "description"));
     std::iter::once(text(field, "description")).chain(alternatives).find(|said| !said.is_empty()).unwrap_or_default()
 }
 
-/// A call that can be pasted into a shell.
+/// Returns an example request as a shell command.
 fn curl(path: &str, method: &str, parameters: &[&Value], body: Option<(&str, &Value)>) -> String {
     let query = parameters.iter().any(|parameter| text(parameter, "name") == "email");
     let path = path.replace("{id}", "1-dark-mode") + if query { "?email=ann@example.com" } else { "" };
@@ -199,7 +199,7 @@ fn curl(path: &str, method: &str, parameters: &[&Value], body: Option<(&str, &Va
     format!("curl{method} -H \"X-Api-Key: $KEY\"{body} \\\n  \"$BASE{path}\"")
 }
 
-/// What a schema takes.
+/// Returns the accepted values of a schema.
 fn kind(schema: &Value) -> Kind {
     if let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(|reference| reference.rsplit('/').next()) {
         return Kind { shape: Some(name.to_owned()), ..Kind::default() };
@@ -238,13 +238,13 @@ fn kind(schema: &Value) -> Kind {
     }
 }
 
-/// Text in which backticks mark code.
+/// Splits text into plain pieces and code between backticks.
 fn mark_code(text: &str) -> Text {
     let pieces = text.split('`').enumerate();
     Text { pieces: pieces.map(|(number, piece)| (number % 2 == 1, piece.to_owned())).collect() }
 }
 
-/// What a reference leads to; anything else leads to itself.
+/// Returns the target of a reference, or any other value itself.
 fn resolve_reference<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     let reference = value.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
     reference.and_then(|pointer| document.pointer(pointer)).unwrap_or(value)

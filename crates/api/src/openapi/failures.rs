@@ -1,5 +1,4 @@
-//! What can go wrong with a call, as the document tells it. Statuses and messages are those of the
-//! errors themselves.
+//! The error responses in the document. Statuses and messages are taken from the errors themselves.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +14,16 @@ use utoipa::openapi::{Ref, RefOr, Response};
 
 use crate::error::ApiError;
 
-/// The 503 of requests that write.
+/// The 503 of write requests.
 const WRITE_UNAVAILABLE: &str = "WriteUnavailable";
 
-/// A kind of failure.
+/// An error response.
 struct Failure {
     /// Its name in the document.
     name: &'static str,
     status: StatusCode,
     when: &'static str,
-    /// What the error body may say.
+    /// The possible messages of the body.
     messages: Vec<String>,
 }
 
@@ -123,7 +122,7 @@ fn all_failures() -> Vec<Failure> {
     ]
 }
 
-/// All failures as reusable answers.
+/// Returns all error responses as reusable components.
 pub(crate) fn responses() -> Map<String, Value> {
     let described = |failure: Failure| {
         let mut headers = super::common_response_headers();
@@ -150,7 +149,7 @@ fn responses_named(names: &[&str]) -> BTreeMap<String, RefOr<Response>> {
     all.map(|failure| (failure.status.as_str().to_owned(), Ref::from_response_name(failure.name).into())).collect()
 }
 
-/// Makes types that stand for failures.
+/// Declares types that represent groups of error responses.
 macro_rules! failures {
     ($($(#[$doc:meta])* $group:ident => $names:expr;)+) => {$(
         $(#[$doc])*
@@ -165,24 +164,24 @@ macro_rules! failures {
 }
 
 failures! {
-    /// Of every call.
+    /// Errors of all requests.
     CommonErrors => ["InvalidHost", "Unauthenticated", "OutOfScope", "NotAcceptable", "TooManyCalls", "WentWrong", "Unavailable"];
-    /// Of calls with a JSON body.
+    /// Errors of requests with a JSON body.
     BodyErrors => ["MalformedJson", "BodyTimeout", "TooLarge", "NoJson", "Invalid", WRITE_UNAVAILABLE];
-    /// Of calls with an operation key.
+    /// Errors of requests with an operation key.
     OperationKeyErrors => ["OperationInProgress"];
-    /// Of calls with parameters in the query.
+    /// Errors of requests with query parameters.
     QueryErrors => ["Invalid"];
-    /// Of uploads.
+    /// Errors of uploads.
     UploadErrors => ["MalformedForm", "BodyTimeout", "NoForm", "NoFile", WRITE_UNAVAILABLE];
-    /// Of calls that store records.
+    /// Errors of requests that store records.
     RecordBudgetErrors => ["RecordsUsedUp"];
-    /// Of calls that store a file.
+    /// Errors of requests that store a file.
     FileBudgetErrors => ["StorageUsedUp"];
-    /// Of calls that name a feature request.
+    /// Errors of requests that name a feature request.
     FeatureRequestErrors => ["UnknownRequest"];
-    /// Of calls that name a track.
+    /// Errors of requests that name a track.
     TrackErrors => ["UnknownTrack"];
-    /// Of calls that name both.
+    /// Errors of requests that name both.
     MoveErrors => ["UnknownRequestOrTrack"];
 }

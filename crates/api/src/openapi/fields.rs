@@ -1,8 +1,7 @@
-//! The fields that clients send, as schemas: the limits are those of the domain's own types.
+//! Schemas of the fields that clients send. The limits are those of the domain's types.
 //!
-//! Patterns say exactly what is taken, white space around the text included, because a document that
-//! only comes near helps nobody who checks against it. What no pattern can say has a format of our
-//! own: [`HTML`], [`HTTP_URL`], [`SIGNED_ID`].
+//! The patterns match exactly the accepted values, including surrounding white space, so that clients can validate
+//! against the document. Rules that no pattern can express have a custom format: [`HTML`], [`HTTP_URL`], [`SIGNED_ID`].
 
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{Description, Tag, Title};
@@ -21,27 +20,27 @@ use utoipa::openapi::schema::{
 };
 use utoipa::openapi::{Object, Required};
 
-/// HTML of which text is left when it was cleaned.
+/// HTML that contains text after it is cleaned.
 pub(crate) const HTML: &str = "html";
-/// An absolute URL of `http` or `https`, as browsers read it.
+/// An absolute `http` or `https` URL, as browsers parse it.
 pub(crate) const HTTP_URL: &str = "http-url";
-/// The `signed_id` of a file of the workspace; blank is none.
+/// The `signed_id` of a file of the workspace; a blank value means none.
 pub(crate) const SIGNED_ID: &str = "signed-id";
 
-/// What is cut around a line: the White_Space of Unicode.
+/// The white space that is trimmed from a line: Unicode's White_Space.
 const SPACE: &str = r"\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
-/// No NUL, wherever.
+/// Text without NUL.
 const NO_NUL: &str = r"^[^\u0000]*$";
-/// A UUID in either case.
+/// A UUID in upper or lower case.
 const UUID: &str = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
 
-/// A line of 1 to `max` characters, with or without white space around it.
+/// Returns the pattern of a line of 1 to `max` characters, with optional white space around it.
 fn line_pattern(max: usize) -> String {
     let inner = max.saturating_sub(2);
     format!(r"^[{SPACE}]*[^{SPACE}\u0000](?:[^\u0000]{{0,{inner}}}[^{SPACE}\u0000])?[{SPACE}]*$")
 }
 
-/// As [`line_pattern()`], or blank.
+/// Returns the pattern of such a line or a blank one.
 fn optional_line_pattern(max: usize) -> String {
     let inner = max.saturating_sub(2);
     format!(r"^[{SPACE}]*(?:[^{SPACE}\u0000](?:[^\u0000]{{0,{inner}}}[^{SPACE}\u0000])?[{SPACE}]*)?$")
@@ -161,7 +160,7 @@ pub(crate) fn website_url() -> Object {
         .build()
 }
 
-/// Of the two, one at least: each is given when it is an object.
+/// Requires at least one of two fields to be an object.
 pub(crate) fn require_any_of(names: [&str; 2]) -> Value {
     names.map(|name| json!({ "required": [name], "properties": { name: { "type": "object" } } })).to_vec().into()
 }
@@ -188,7 +187,7 @@ fn page() -> [Parameter; 2] {
     .map(ParameterBuilder::build)
 }
 
-/// Makes types that stand for parameters.
+/// Declares types that represent groups of parameters.
 macro_rules! parameters {
     ($($(#[$doc:meta])* $name:ident => $parameters:expr;)+) => {$(
         $(#[$doc])*
@@ -203,21 +202,21 @@ macro_rules! parameters {
 }
 
 parameters! {
-    /// The request that the path names.
+    /// The feature request in the path.
     FeatureRequestIdParameter => {
         let any = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
         let what = "The request's `id`, or its slug: the last part of its `url`, of which the number counts.";
         vec![parameter("id", ParameterIn::Path, any, what).required(Required::True).build()]
     };
-    /// Which page of a list.
+    /// The page of a list.
     PageParameters => page().into();
-    /// Whose votes.
+    /// The voter and the page of the votes.
     VoterParameters => {
         let what = "The customer. The case does not matter; an unknown one voted for nothing.";
         let email = parameter("email", ParameterIn::Query, email(), what).required(Required::True).build();
         [&[email][..], &page()].concat()
     };
-    /// What is searched for.
+    /// The words and the number of results of a search.
     SearchParameters => {
         let words = string(NO_NUL, "").max_length(Some(SearchQuery::MAX)).description(None::<String>).build();
         let what = format!(

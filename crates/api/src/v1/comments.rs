@@ -71,7 +71,7 @@ pub(crate) async fn create(
 }
 
 fn draft(body: Body) -> Validated<CommentDraft> {
-    // A body without `comment` lacks the content as much as one with an empty `comment`.
+    // A missing `comment` is reported like an empty one: its content is missing.
     let Object(comment) = body.comment.ok_or_else(|| FieldError::missing("content"))?;
     let notify = body.notify_all_voters.unwrap_or(false);
     CommentDraft::parse(comment.content.as_deref(), body.author_email.as_deref(), notify)

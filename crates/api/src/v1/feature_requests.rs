@@ -133,12 +133,12 @@ fn draft(body: Body) -> Validated<FeatureRequestDraft> {
     })
 }
 
-/// The customer of a body, if it has one.
+/// Parses the customer of a body, if there is one.
 pub(crate) fn customer(body: Option<Object<CustomerBody>>) -> Validated<Option<CustomerDraft>> {
     body.map(|Object(CustomerBody { email, name })| CustomerDraft::parse(email.as_deref(), name.as_deref())).transpose()
 }
 
-/// The note of a body, if it has one.
+/// Parses the note of a body, if there is one.
 pub(crate) fn note(body: Option<Object<ReferenceNoteBody>>) -> Validated<Option<NoteDraft>> {
     body.map(|Object(ReferenceNoteBody { body, author_email })| {
         NoteDraft::parse(body.as_deref(), author_email.as_deref())

@@ -60,7 +60,7 @@ pub(crate) async fn show(state: web::Data<State>, input: ReadRequest) -> Result<
 )]
 pub(crate) async fn update(state: web::Data<State>, input: WriteRequest) -> Result<HttpResponse, ApiError> {
     let workspace = input.workspace;
-    // Settings are not written under operation keys (contract section 4.10); the field is ignored.
+    // Changes of settings take no operation key (contract section 4.10); the field is ignored.
     let operation = UpdateSetting { change: input.body().and_then(change) };
     let executor = state.executor.clone();
     let setting =

@@ -1,4 +1,4 @@
-//! `PATCH /feature_requests/{id}/track`: moves a request to a track, contract section 4.9.
+//! `PATCH /feature_requests/{id}/track`: moves a feature request to a track, contract section 4.9.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::Validated;

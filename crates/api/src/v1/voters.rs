@@ -1,4 +1,4 @@
-//! `GET /feature_requests/{id}/voters`: who voted for a request, contract section 4.9.
+//! `GET /feature_requests/{id}/voters`: the voters of a feature request, contract section 4.9.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::usecase::query::list_voters::ListVoters;

@@ -1,4 +1,4 @@
-//! `POST /attachments`, contract section 4.1.
+//! `POST /attachments`: uploads a file, contract section 4.1.
 
 use actix_multipart::{Field, Multipart, MultipartError};
 use actix_web::http::header::DispositionParam;
@@ -21,10 +21,10 @@ use crate::openapi::failures::{CommonErrors, FileBudgetErrors, UploadErrors};
 use crate::state::State;
 use crate::wire;
 
-/// How many pieces may wait for the storage before the socket is read on.
+/// How many pieces may be queued for the storage before the socket is read further.
 const MAX_QUEUED_PIECES: usize = 2;
 
-/// How many parts a form may have before its file.
+/// How many parts may precede the file in a form.
 const MAX_PARTS: usize = 100;
 
 /// The form of an upload.
@@ -79,20 +79,20 @@ pub(crate) async fn create(
         Err(ApiError::MalformedUpload) if body.is_too_large() => Err(upload_attachment::invalid_file().into()),
         uploaded => uploaded,
     };
-    // A form that is malformed or has stopped arriving is not read on.
+    // A malformed or stalled form is not drained.
     if matches!(uploaded, Ok(_) | Err(ApiError::Domain(_))) {
         body.drain().await;
     }
     Ok(wire::attachment::created(&uploaded?, &input.links))
 }
 
-/// A piece of the file, or its end: without one, the file has broken off.
+/// A piece of the file, or its end. A channel that closes without an end means a truncated file.
 enum Piece {
     Bytes(Bytes),
     End,
 }
 
-/// What the handler has received, to the work that goes on when the handler is gone.
+/// The file as the handler receives it, read by the detached upload.
 struct ReceivedFile {
     pieces: mpsc::Receiver<Piece>,
 }
@@ -108,7 +108,7 @@ impl Chunks for ReceivedFile {
     }
 }
 
-/// The part `file`. Others before it are read and thrown away; there may be some.
+/// Returns the part `file`. Up to [`MAX_PARTS`] other parts before it are discarded.
 async fn find_file(parts: &mut Fuse<Multipart>) -> Result<Option<Field>, ApiError> {
     for _ in 0..=MAX_PARTS {
         let Some(part) = parts.next().await else { return Ok(None) };
@@ -123,10 +123,10 @@ async fn find_file(parts: &mut Fuse<Multipart>) -> Result<Option<Field>, ApiErro
     Ok(None)
 }
 
-/// The name and type that the client gives the file.
+/// Returns the name and media type that the client declares for the file.
 fn file_description(field: &Field) -> FileDescription {
     let disposition = field.content_disposition();
-    // The extended form is the name in full (RFC 8187), though RFC 7578 has no use for it.
+    // `filename*` has the unabridged name (RFC 8187), although RFC 7578 does not allow it in forms.
     let extended = disposition.and_then(|disposition| {
         let mut parameters = disposition.parameters.iter();
         parameters.find_map(DispositionParam::as_filename_ext).map(|name| name.value.clone())
@@ -139,14 +139,14 @@ fn file_description(field: &Field) -> FileDescription {
     }
 }
 
-/// Passes the file on as it comes, until it ends or nobody wants more of it.
+/// Forwards the file until it ends or the receiver is closed.
 async fn forward_file(mut field: Field, to: mpsc::Sender<Piece>) -> Result<(), ApiError> {
     while let Some(piece) = field.next().await {
         if to.send(Piece::Bytes(piece.map_err(malformed)?)).await.is_err() {
             return Ok(());
         }
     }
-    // Whoever takes no more pieces has its answer already.
+    // A closed receiver already has its result.
     let _ = to.send(Piece::End).await;
     Ok(())
 }

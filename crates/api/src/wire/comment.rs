@@ -1,4 +1,4 @@
-//! A comment that was posted, contract section 4.8.
+//! Posted comments, contract section 4.8.
 
 use actix_web::http::StatusCode;
 use roadmap_domain::model::operation_key::SavedResponse;

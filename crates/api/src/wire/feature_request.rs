@@ -1,4 +1,4 @@
-//! The three shapes of a feature request, contract section 2.2.
+//! The three response shapes of a feature request, contract section 2.2.
 
 use actix_web::http::StatusCode;
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest, excerpt};
@@ -13,7 +13,7 @@ use super::page::Envelope;
 use super::{Links, saved_response};
 
 /// What customers ask for.
-// The column "Vote/comment response".
+// Column "Vote/comment response" of the contract.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = FeatureRequest)]
 pub(crate) struct Summary {
@@ -39,7 +39,7 @@ pub(crate) struct Summary {
 }
 
 /// A feature request that a customer voted for.
-// The column "Votes list".
+// Column "Votes list" of the contract.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = VotedFeatureRequest)]
 pub(crate) struct Voted {
@@ -51,7 +51,7 @@ pub(crate) struct Voted {
 }
 
 /// A feature request that was found.
-// The column "Search".
+// Column "Search" of the contract.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = FoundFeatureRequest)]
 pub(crate) struct Found<'a> {

@@ -1,6 +1,7 @@
-//! One limit for many: a bucket of calls for each key, workspace or address, refilled at a steady
-//! rate. The arithmetic is governor's; the buckets are kept here, because a call must be able to
-//! look into one without taking from it.
+//! A rate limiter with one bucket for each key, workspace or address, refilled at a constant rate.
+//!
+//! The arithmetic is governor's. The buckets are kept here, because a request must be able to read a bucket without
+//! consuming from it.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -18,27 +19,27 @@ use governor::{Quota, RateLimiter};
 
 use super::Stopwatch;
 
-/// So many buckets are kept before anybody looks for full ones, which need not be.
+/// Number of buckets above which full ones are removed.
 const SWEEP_THRESHOLD: usize = 1_024;
 
-/// A number of calls in a time, and how many of them may come at once.
+/// A number of requests per period, and the largest burst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate(Quota);
 
 impl Rate {
-    /// `calls` in each `period`, and up to `burst` at once when there were fewer before. Nothing when
-    /// that leaves no time between two calls.
+    /// Allows `calls` per `period` and bursts of up to `burst`. Returns `None` if the interval between two requests
+    /// would be zero.
     #[must_use]
     pub fn new(calls: NonZeroU32, period: Duration, burst: NonZeroU32) -> Option<Self> {
         Quota::with_period(period / calls.get()).map(|quota| Self(quota.allow_burst(burst)))
     }
 
-    /// The most calls that can be made at once.
+    /// Returns the largest burst.
     pub(super) fn burst(self) -> u32 {
         self.0.burst_size().get()
     }
 
-    /// How long an empty bucket takes to be full again.
+    /// Returns how long an empty bucket takes to refill.
     pub(super) fn refill(self) -> Duration {
         self.refill_time(self.burst())
     }
@@ -48,18 +49,18 @@ impl Rate {
     }
 }
 
-/// How a bucket stands.
+/// The status of a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BucketState {
-    /// How many more calls can be made at once.
+    /// How many more requests can be made at once.
     pub(super) remaining: u32,
-    /// After how long there is one more at the latest. A full bucket gets no more.
+    /// Longest time until one more request is available; `None` for a full bucket.
     pub(super) refill_in: Option<Duration>,
-    /// Nothing was there to be taken; there is in so long.
+    /// Time until a request is available, if the bucket was empty.
     pub(super) retry_after: Option<Duration>,
 }
 
-/// Buckets of one rate.
+/// Buckets with the same rate.
 pub(super) struct Limiter<K: Hash + Eq + Clone> {
     /// The rate.
     pub(super) rate: Rate,
@@ -73,14 +74,14 @@ impl<K: Hash + Eq + Clone> Limiter<K> {
         Self { rate, governor, sweep_above: AtomicUsize::new(SWEEP_THRESHOLD) }
     }
 
-    /// Takes one call out of a bucket, if there is one.
+    /// Consumes one request of a bucket, if one is available.
     pub(super) fn take(&self, key: K) -> BucketState {
         let state = self.access_bucket(BucketAccess { key, consumes: true });
         self.remove_full_buckets();
         state
     }
 
-    /// How a bucket stands, with nothing taken out of it.
+    /// Returns the status of a bucket without consuming from it.
     pub(super) fn peek(&self, key: K) -> BucketState {
         self.access_bucket(BucketAccess { key, consumes: false })
     }
@@ -88,7 +89,7 @@ impl<K: Hash + Eq + Clone> Limiter<K> {
     fn access_bucket(&self, access: BucketAccess<K>) -> BucketState {
         match self.governor.check_key(&access) {
             Ok(snapshot) => {
-                // What the visit found, less what it took.
+                // The snapshot always assumes that one request was consumed.
                 let remaining = snapshot.remaining_burst_capacity() + u32::from(!access.consumes);
                 let is_full = remaining >= self.rate.burst();
                 BucketState { remaining, refill_in: (!is_full).then(|| self.rate.refill_time(1)), retry_after: None }
@@ -100,8 +101,8 @@ impl<K: Hash + Eq + Clone> Limiter<K> {
         }
     }
 
-    /// Forgets the buckets that are full: a new one would be the same. It is done each time that
-    /// their number has doubled, so that it costs next to nothing for each of them.
+    /// Removes full buckets, which equal new ones. It runs each time their number has doubled, so that its amortized
+    /// cost per bucket is small.
     fn remove_full_buckets(&self) {
         if self.governor.len() > self.sweep_above.load(Ordering::Relaxed) {
             self.governor.retain_recent();
@@ -115,14 +116,14 @@ impl<K: Hash + Eq + Clone> Limiter<K> {
     }
 }
 
-/// A look into the bucket of `key`, or a hand into it.
+/// A read of the bucket of `key`, which consumes one request if `consumes` is set.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct BucketAccess<K> {
     key: K,
     consumes: bool,
 }
 
-/// For each key the moment, since the limiter was made, at which its bucket is full.
+/// For each key the time since the limiter's start at which its bucket is full.
 #[derive(Debug)]
 struct Buckets<K>(Mutex<HashMap<K, Nanos>>);
 
@@ -134,7 +135,7 @@ impl<K> Default for Buckets<K> {
 
 impl<K> Buckets<K> {
     fn lock(&self) -> MutexGuard<'_, HashMap<K, Nanos>> {
-        // A moment is written whole or not at all.
+        // An insert cannot leave a partial value, so a poisoned lock is safe to use.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -171,7 +172,7 @@ impl<K: Hash + Eq + Clone> ShrinkableKeyedStateStore<BucketAccess<K>> for Bucket
     }
 }
 
-/// The stopwatch as governor reads it.
+/// Adapts the stopwatch to governor's clock.
 struct StopwatchClock(Arc<dyn Stopwatch>);
 
 impl Clock for StopwatchClock {

@@ -1,4 +1,4 @@
-//! Limits by a stopwatch that the test sets.
+//! Tests of the limits with a manual stopwatch.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use uuid::Uuid;
 
-/// A stopwatch that stands until it is set.
+/// A stopwatch that changes only when it is advanced.
 #[derive(Default)]
 struct ManualStopwatch(AtomicU64);
 
@@ -59,7 +59,7 @@ fn caller(workspace: u128, key: u128) -> Credential {
     }
 }
 
-/// What both headers say of a call, and what a refusal tells to wait.
+/// Returns the values of both limit headers, and of `Retry-After` if the request is rejected.
 fn headers_and_retry_after(admission: &Admission) -> (Vec<String>, Option<String>) {
     let mut headers = HeaderMap::new();
     admission.write_headers(&mut headers);
@@ -86,7 +86,7 @@ fn a_limit_is_accurate_to_five_percent_at_every_pace() {
             let (limits, stopwatch) = limits(rate(calls, seconds, burst), None, None);
             let caller = caller(1, 1);
             let (mut made, mut admitted) = (0_u32, 0_u32);
-            // At least 10,000 calls, and long enough that the burst is a small part of it or all calls fit.
+            // 12,000 requests, so that the burst is a small part of them or all of them are admitted.
             while made < 12_000 {
                 admitted += u32::from(limits.admit(&caller).check().is_ok());
                 made += 1;
@@ -113,7 +113,7 @@ fn a_burst_is_available_at_once_and_again_after_the_refill_time() {
         assert_eq!(headers, [policy.to_owned(), format!("\"default\";{state}")]);
         assert_eq!(retry_after.as_deref(), wait);
     }
-    // A part of a second is not enough, and is told as a whole one.
+    // A fraction of a second is not enough and is reported as a whole second.
     stopwatch.advance(Duration::from_millis(999));
     assert_eq!(headers_and_retry_after(&limits.admit(&caller)).1.as_deref(), Some("1"));
     stopwatch.advance(Duration::from_millis(1));
@@ -143,7 +143,7 @@ fn keys_share_the_limit_of_their_workspace_and_no_other() {
     let (limits, stopwatch) = limits(rate(60, 60, 4), rate(60, 60, 6), None);
     let ok = |workspace, key| limits.admit(&caller(workspace, key)).check().is_ok();
     assert_eq!((0..5).map(|_| ok(1, 1)).collect::<Vec<_>>(), [true, true, true, true, false]);
-    // What was refused counted nowhere: two are left of the workspace's six.
+    // The rejected request was not counted: two of the workspace's six are left.
     assert_eq!((0..3).map(|_| ok(1, 2)).collect::<Vec<_>>(), [true, true, false]);
     let (headers, retry_after) = headers_and_retry_after(&limits.admit(&caller(1, 2)));
     let policies = "\"default\";q=4;w=4, \"workspace\";q=6;w=6";
@@ -234,7 +234,7 @@ fn anonymous_requests_are_limited_by_network() {
         assert_eq!(headers, [policy.to_owned(), format!("\"anonymous\";{state}")], "{from}");
         assert_eq!(retry_after.as_deref(), wait, "{from}");
     }
-    // Of the other limits nothing is used up, nor is anything of this one by them.
+    // The limits do not affect each other.
     assert!(limits.record_failure(address("192.0.2.1")).is_ok() && limits.admit(&caller(1, 1)).check().is_ok());
     stopwatch.advance(Duration::from_secs(10));
     assert_eq!(admit("192.0.2.1").1, None);
@@ -256,7 +256,7 @@ fn many_threads_get_no_more_than_the_limit() {
 #[test]
 fn full_buckets_are_swept_when_their_number_has_doubled() {
     let (limits, stopwatch) = limits(None, None, rate(60, 60, 60));
-    // How many buckets there are after one call with each of these addresses. A bucket is kept until two seconds after.
+    // Returns the number of buckets after one failure from each address. A bucket can be removed two seconds later.
     let kept = |addresses: std::ops::Range<u32>| {
         addresses.for_each(|address| limits.record_failure(IpAddr::V4(address.into())).unwrap());
         limits.failures.as_ref().unwrap().len()
@@ -281,9 +281,9 @@ fn full_buckets_are_removed() {
         stopwatch.advance(Duration::from_millis(1));
         most = most.max(failures.len());
     }
-    // A thousand addresses fail in each second, and each bucket takes one second to be full again.
+    // A thousand addresses fail per second, and each bucket refills within one second.
     assert!((1_000..=6_000).contains(&most), "{most} of 200000 are kept");
-    // One that is not full is kept.
+    // A bucket that is not full is kept.
     let busy = address("192.0.2.1");
     while limits.record_failure(busy).is_ok() {}
     for number in 0..10_000_u32 {
