@@ -1,6 +1,6 @@
-//! Settings: from flags, then the environment, then `roadmap.toml`, then defaults.
+//! Settings: flags override the environment, which overrides `roadmap.toml`, which overrides the defaults.
 //!
-//! `docs/configuration.md` lists them all; a test holds the two together.
+//! `docs/configuration.md` lists all settings; a test compares the two.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -20,7 +20,8 @@ use roadmap_http::limits::{Rate, Rates};
 use roadmap_mail::SmtpOptions;
 use serde::{Deserialize, Serialize};
 
-/// The names of all settings, as in the file. In the environment: in capitals, behind `ROADMAP_`.
+/// The names of all settings, as in the file. The environment variable is the name in capitals with the prefix
+/// `ROADMAP_`.
 const NAMES: [&str; 40] = [
     "listen",
     "metrics_listen",
@@ -64,23 +65,23 @@ const NAMES: [&str; 40] = [
     "log_format",
 ];
 
-/// More calls than that are no limit.
+/// Maximum number of requests in a rate.
 const MAX_RATE: u32 = 1_000_000;
 
-/// A petabyte, in bytes: more is a mistake.
+/// Maximum size in bytes (a petabyte). A larger value is a mistake.
 const MAX_SIZE: u64 = 1 << 50;
 
-/// Files that were uploaded later than that are not taken for unused.
+/// Minimum age of an upload that may be deleted as unused.
 const MIN_UNUSED_AGE: Duration = Duration::from_secs(3_600);
-/// More mails in a day than that are no limit.
+/// Maximum value of the daily mail limit.
 const MAX_MAILS_PER_DAY: u64 = 10_000_000;
 
-/// Most bytes of the name of the service.
+/// Maximum bytes of the service's name.
 const MAX_SERVICE_NAME_LENGTH: usize = 36;
 
 const DEFAULT_FILE: &str = "roadmap.toml";
 
-/// The settings that can be given as flags. Those that were not are left out.
+/// The settings that can be given as flags. Flags that were not given are left out.
 #[derive(Debug, Clone, Default, clap::Args, Serialize)]
 #[command(next_help_heading = "Settings (or ROADMAP_… in the environment, or roadmap.toml)")]
 pub(crate) struct SettingFlags {
@@ -122,7 +123,7 @@ pub(crate) struct SettingFlags {
     log_format: Option<String>,
 }
 
-/// Settings as they are written, before they are checked.
+/// The settings as given, before validation.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawSettings {
@@ -168,91 +169,91 @@ struct RawSettings {
     log_format: LogFormat,
 }
 
-/// The form of the log.
+/// The format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LogFormat {
-    /// For people.
+    /// Text for people.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// Settings that were checked.
+/// The validated settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// Where to listen.
+    /// The address to listen on.
     pub(crate) listen: String,
-    /// Where to listen for who asks for metrics; nowhere when not set.
+    /// The address on which metrics are served; none if not set.
     pub(crate) metrics_listen: Option<String>,
-    /// Where to send traces; nowhere when not set.
+    /// The endpoint that traces are sent to; none if not set.
     pub(crate) otlp_endpoint: Option<String>,
-    /// Where the service is reached; by default it follows from where it listens.
+    /// The URL of the service; by default it is derived from the address to listen on.
     pub(crate) base_url: Option<BaseUrl>,
-    /// Where data is kept.
+    /// The folder for data.
     pub(crate) data_dir: PathBuf,
     /// The database.
     pub(crate) database: Database,
-    /// The role that statements run as on a database server.
+    /// The role that runs statements on a database server.
     pub(crate) database_role: String,
-    /// Whether a database server itself keeps workspaces apart, too.
+    /// Whether a database server additionally isolates workspaces with row security.
     pub(crate) row_security: bool,
-    /// Where files are kept.
+    /// The storage of files.
     pub(crate) storage: Storage,
-    /// What references are signed with, unless it is in a file.
+    /// The secret that signs references; if not set, it is in a file.
     pub(crate) secret: Option<Secret>,
-    /// What they were signed with before.
+    /// Former secrets, whose signatures are still valid.
     pub(crate) previous_secrets: Vec<Secret>,
     /// How mail is sent.
     pub(crate) mail: Mail,
-    /// How long sending one mail may take.
+    /// The time limit for sending one mail.
     pub(crate) mail_timeout: Duration,
-    /// Whether `serve` sends mail, too.
+    /// Whether `serve` also sends mail.
     pub(crate) mail_worker: bool,
-    /// How many mails a workspace may make in a day.
+    /// Maximum mails that a workspace may create in a day.
     pub(crate) mail_per_day: Option<u64>,
-    /// How many mails by themselves a customer of a workspace gets in an hour.
+    /// Maximum single mails (not digests) to a customer of a workspace in an hour.
     pub(crate) mail_per_address: Option<u32>,
     /// The name of the service, in the sender of mail.
     pub(crate) service_name: String,
-    /// The workspace of the bare base host.
+    /// The workspace that the base host itself addresses.
     pub(crate) default_workspace: Option<Subdomain>,
-    /// Whose headers may report the host and the client.
+    /// The proxies whose headers may report the host and the client.
     pub(crate) proxies: Proxies,
-    /// How many calls may be made.
+    /// The rate limits of requests.
     pub(crate) rates: Rates,
-    /// How much a workspace may store.
+    /// The storage limits of workspaces.
     pub(crate) storage_limits: StorageLimits,
-    /// After what time a file that nothing has used is deleted.
+    /// The age at which an unused file is deleted.
     pub(crate) unused_uploads: Option<Duration>,
-    /// Threads that serve HTTP; one per processor when not set.
+    /// The number of threads that serve HTTP; one per processor if not set.
     pub(crate) workers: Option<usize>,
-    /// Connections that read; on a database server, also how many write.
+    /// The number of connections for reads; on a database server, also the number for writes.
     pub(crate) pool_size: usize,
-    /// How long a write to the embedded database waits for its turn.
+    /// How long a write waits for the writer of the embedded database.
     pub(crate) write_wait: Duration,
-    /// How long a call waits for a connection.
+    /// How long a request waits for a connection.
     pub(crate) read_wait: Duration,
-    /// How long a database server works on a statement.
+    /// The time limit of a statement on a database server.
     pub(crate) statement_timeout: Duration,
-    /// How long the body of a request may take to arrive.
+    /// The time limit for receiving the body of a request.
     pub(crate) body_timeout: Duration,
-    /// How long a call waits for another one with its operation key.
+    /// How long a request waits for a concurrent one with the same operation key.
     pub(crate) operation_wait: Duration,
-    /// How long answers are kept under their operation keys.
+    /// How long responses are saved under their operation keys.
     pub(crate) operation_retention: Duration,
-    /// How long calls are still taken after the service was told to stop.
+    /// How long new requests are still accepted after the shutdown signal.
     pub(crate) shutdown_delay: Duration,
-    /// How long calls may go on after that.
+    /// How long running requests may take after that.
     pub(crate) shutdown_wait: Duration,
-    /// What to log.
+    /// The filter of the log.
     pub(crate) log: String,
-    /// And how.
+    /// The format of the log.
     pub(crate) log_format: LogFormat,
 }
 
 impl Settings {
-    /// Reads and checks the settings of this process.
+    /// Reads and validates the settings of this process.
     pub(crate) fn load(flags: &SettingFlags) -> anyhow::Result<Self> {
         let environment: Vec<(String, String)> = std::env::vars().collect();
         Self::read(flags, environment)
@@ -262,8 +263,8 @@ impl Settings {
         let mut layers = defaults()?;
         let file = flags.config.as_deref().unwrap_or(Path::new(DEFAULT_FILE));
         layers = layers.add_source(File::from(file).format(FileFormat::Toml).required(flags.config.is_some()));
-        // Only known names: platforms put variables of their own behind the same prefix, and one
-        // that is empty is one that is not set.
+        // Only known names, because platforms set their own variables with the same prefix. An empty variable counts as
+        // not set.
         for name in NAMES {
             let variable = format!("ROADMAP_{}", name.to_uppercase());
             let value = environment.iter().find(|(set, value)| *set == variable && !value.is_empty());
@@ -374,7 +375,7 @@ impl RawSettings {
     }
 }
 
-/// Where the data is kept.
+/// The database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Database {
     /// The embedded database, in a file.
@@ -397,7 +398,8 @@ impl Database {
         }
     }
 
-    /// A file is read from memory mostly, a server over the network.
+    /// Returns the default number of connections. It depends on whether reads come from memory (a file) or over the
+    /// network (a server).
     fn default_pool_size(&self) -> usize {
         match self {
             Self::File(_) => 4,
@@ -407,7 +409,7 @@ impl Database {
 }
 
 impl std::fmt::Display for Database {
-    /// As people may see it: without a password.
+    /// Formats the database for people, without a password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::File(file) => write!(f, "{}", file.display()),
@@ -416,7 +418,7 @@ impl std::fmt::Display for Database {
     }
 }
 
-/// Where files are kept.
+/// The storage of files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Storage {
     /// A folder of this machine.
@@ -452,9 +454,9 @@ impl std::fmt::Display for Storage {
 /// How mail is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Mail {
-    /// It is written to files in a folder, from this sender.
+    /// Mail is written to files in a folder, with this sender.
     Folder(PathBuf, Option<String>),
-    /// By a mail server.
+    /// Mail is sent through a mail server.
     Smtp(SmtpOptions),
 }
 
@@ -470,7 +472,7 @@ impl Mail {
 }
 
 impl std::fmt::Display for Mail {
-    /// As people may see it: without a password.
+    /// Formats the mail settings for people, without a password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Folder(folder, _) => write!(f, "files in {}", folder.display()),
@@ -487,7 +489,7 @@ fn mail_timeout(raw: &str) -> anyhow::Result<Duration> {
     Ok(timeout)
 }
 
-/// `off`, or a number of mails.
+/// Parses `off` or a number of mails.
 fn mail_per_day(raw: &str) -> anyhow::Result<Option<u64>> {
     if raw == "off" {
         return Ok(None);
@@ -500,7 +502,7 @@ fn mail_per_day(raw: &str) -> anyhow::Result<Option<u64>> {
     })
 }
 
-/// `off`, or a number of mails an hour: `10/h`.
+/// Parses `off` or a number of mails per hour: `10/h`.
 fn mail_per_address(raw: &str) -> anyhow::Result<Option<u32>> {
     if raw == "off" {
         return Ok(None);
@@ -511,7 +513,7 @@ fn mail_per_address(raw: &str) -> anyhow::Result<Option<u32>> {
     })
 }
 
-/// A name that fits on a line of a header.
+/// Parses a name that fits on a line of a header.
 fn service_name(raw: &str) -> anyhow::Result<String> {
     let name = raw.trim();
     if !(1..=MAX_SERVICE_NAME_LENGTH).contains(&name.len()) || name.contains(char::is_control) {
@@ -520,13 +522,13 @@ fn service_name(raw: &str) -> anyhow::Result<String> {
     Ok(name.to_owned())
 }
 
-/// Secrets with commas between them.
+/// Parses a comma-separated list of secrets.
 fn previous_secrets(raw: Option<&str>) -> anyhow::Result<Vec<Secret>> {
     let secrets = raw.into_iter().flat_map(|raw| raw.split(',')).map(str::trim).filter(|secret| !secret.is_empty());
     Ok(secrets.map(|secret| Secret::parse("the setting previous_secrets", secret)).collect::<Result<_, _>>()?)
 }
 
-/// A name that needs no quoting in SQL.
+/// Validates a name that needs no quoting in SQL.
 fn role(name: String) -> anyhow::Result<String> {
     let plain = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
     if !plain || name.is_empty() || name.len() > 63 || name.starts_with(|first: char| first.is_ascii_digit()) {
@@ -543,7 +545,7 @@ fn statement_timeout(raw: &str) -> anyhow::Result<Duration> {
     Ok(timeout)
 }
 
-/// The scheme of what may be a URL. Nothing else of it is shown, because any of it may be a password.
+/// Returns the scheme of a possible URL. The rest is hidden, because any part of it may be a password.
 fn redacted(url: &str) -> String {
     match url.split_once("://") {
         Some((scheme, _)) if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => format!("{scheme}://…"),
@@ -551,7 +553,7 @@ fn redacted(url: &str) -> String {
     }
 }
 
-/// The URL of a collector. Whatever it wants to know of us is in a header, and not in the URL.
+/// Validates the URL of a collector. Credentials are set as headers (`OTEL_EXPORTER_OTLP_HEADERS`) and not in the URL.
 fn collector(url: String) -> anyhow::Result<String> {
     let place = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")).unwrap_or_default();
     if place.is_empty() || place.contains(['@', '?', '#']) || place.trim() != place {
@@ -563,7 +565,7 @@ fn collector(url: String) -> anyhow::Result<String> {
     Ok(url)
 }
 
-/// The headers of proxies that count.
+/// Parses the family of trusted proxy headers.
 fn header_family(raw: &str) -> anyhow::Result<Option<HeaderFamily>> {
     match raw {
         "off" | "false" => Ok(None),
@@ -577,7 +579,7 @@ fn header_family(raw: &str) -> anyhow::Result<Option<HeaderFamily>> {
     }
 }
 
-/// Networks, or single addresses, with commas between them.
+/// Parses a comma-separated list of networks or single addresses.
 fn proxy_networks(raw: &str) -> anyhow::Result<Vec<IpNet>> {
     let network = |raw: &str| raw.parse().or_else(|_| raw.parse::<IpAddr>().map(IpNet::from));
     raw.split(',').map(|raw| network(raw.trim())).collect::<Result<_, _>>().with_context(|| {
@@ -588,13 +590,14 @@ fn proxy_networks(raw: &str) -> anyhow::Result<Vec<IpNet>> {
     })
 }
 
-/// A number and a unit: `2s`, `30m`, `12h`, `90d`.
+/// Parses a number with a unit: `2s`, `30m`, `12h`, `90d`.
 pub(crate) fn duration(name: &str, raw: &str) -> anyhow::Result<Duration> {
     humantime::parse_duration(raw)
         .with_context(|| format!("{name} is `{raw}`, which is not a number and a unit such as 2s, 30m, 12h or 90d"))
 }
 
-/// `off`, or calls in a time: `600/min`. As many may come at once, unless told: `600/min burst 100`.
+/// Parses `off` or a number of requests per unit of time: `600/min`. The burst is the same number unless it is given:
+/// `600/min burst 100`.
 fn rate(name: &str, raw: &str) -> anyhow::Result<Option<Rate>> {
     if raw == "off" {
         return Ok(None);
@@ -618,7 +621,7 @@ fn rate(name: &str, raw: &str) -> anyhow::Result<Option<Rate>> {
     })
 }
 
-/// `off`, or a number of bytes: `2GB`, `500MB`, `64KB`, each 1024 of the one below.
+/// Parses `off` or a number of bytes with a unit: `2GB`, `500MB`, `64KB`. Each unit is 1024 times the next smaller one.
 fn size(name: &str, raw: &str) -> anyhow::Result<Option<u64>> {
     if raw == "off" {
         return Ok(None);
@@ -635,7 +638,7 @@ fn size(name: &str, raw: &str) -> anyhow::Result<Option<u64>> {
     })
 }
 
-/// `off`, or a time in which a client can use what it has uploaded.
+/// Parses `off` or the time that clients have to use an upload.
 fn unused_uploads(raw: &str) -> anyhow::Result<Option<Duration>> {
     if raw == "off" {
         return Ok(None);
@@ -860,7 +863,7 @@ mod tests {
         let named = proxies(&[("ROADMAP_PROXY_NETWORKS", "10.0.0.0/8,192.0.2.7, fd00::/8 ,::1")]);
         assert_eq!(networks(&named), ["10.0.0.0/8", "192.0.2.7/32", "fd00::/8", "::1/128"]);
 
-        // As older files have it.
+        // Values of older files.
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("settings.toml");
         let flags = SettingFlags { config: Some(file.clone()), ..SettingFlags::default() };
