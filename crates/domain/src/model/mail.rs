@@ -233,12 +233,13 @@ pub struct TestMail {
 /// Why a mail was not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendError {
-    /// A later attempt may succeed: the mail server is unreachable, or replied with a 4xx code.
+    /// A later attempt may succeed: the mail server is unreachable, responded with 4xx, or requires an action of the
+    /// operator, such as a correct password.
     Transient {
-        /// The reason, in the mail server's words if it replied.
+        /// The reason, in the mail server's words if it responded.
         reason: String,
     },
-    /// No attempt can succeed: the mail server replied with a 5xx code, or the mail cannot be encoded.
+    /// No attempt can succeed: the mail server rejected the mail (5xx), or the mail cannot be built.
     Permanent {
         /// The reason.
         reason: String,

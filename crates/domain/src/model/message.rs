@@ -274,7 +274,7 @@ pub struct UnreadableMessage {
 pub enum MessageOutcome {
     /// The message was sent.
     Sent {
-        /// The mail server's reply.
+        /// The mail server's response.
         answer: String,
     },
     /// The attempt failed and is repeated later.
@@ -315,7 +315,7 @@ pub struct MessageState {
     pub sent_at: Option<Timestamp>,
     /// Why the last attempt failed.
     pub failure: Option<String>,
-    /// The mail server's reply to the accepted message.
+    /// The mail server's response to the accepted message.
     pub answer: Option<String>,
 }
 

@@ -14,7 +14,7 @@ use crate::model::timestamp::Timestamp;
 /// Sends mail.
 #[async_trait]
 pub trait Mailer: Send + Sync {
-    /// Sends one mail. Returns the mail server's reply to the accepted mail.
+    /// Sends one mail. Returns the mail server's response to the accepted mail.
     ///
     /// Contract: the `Message-ID` depends on the mail's id alone. No content of the mail can become a header or an SMTP
     /// command.
