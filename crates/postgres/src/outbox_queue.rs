@@ -1,5 +1,5 @@
-//! The outbox as workers see it: each method is a statement of its own. Nothing here depends on what a kind of message says,
-//! but for the creation of the messages of an audience.
+//! The outbox as workers see it. Each method is a statement of its own. Only the expansion of audiences depends on the
+//! kinds of messages.
 
 use std::num::NonZeroU32;
 
@@ -26,7 +26,7 @@ use crate::schema::outbox;
 use crate::session::NO_WORKSPACE;
 use crate::statement::statement;
 
-/// How many mails a row of this table stands for, in a statement with the parameter `workspace`.
+/// SQL for the number of mails that a row of a table represents, in a statement with the parameter `workspace`.
 macro_rules! mails {
     ($table:literal) => {
         concat!(
@@ -45,13 +45,13 @@ macro_rules! mails {
 }
 
 statement! {
-    /// The workspaces with messages that are due, with their priorities.
+    /// Selects the workspaces with due messages, and their priorities.
     DueWorkspaces { now: TimestampColumn => Timestamptz } -> (SqlUuid, SmallInt),
     "SELECT id, priority FROM workspaces_with_messages({now})"
 }
 
 statement! {
-    /// Leases the messages that have been due for longest.
+    /// Leases the messages that have been due longest.
     LeaseMessages {
         workspace: Uuid => SqlUuid,
         priority: i16 => SmallInt,
@@ -70,12 +70,12 @@ statement! {
      SELECT id, kind, payload::text, customer_id, address, created_at, attempts FROM leased ORDER BY was_due_at, id"
 }
 
-/// A message as it is read. The last column is the number of this try.
+/// A stored message. The last column is the number of this attempt.
 type MessageRow = (String, String, String, Option<Uuid>, Option<String>, TimestampColumn, i32);
 
 statement! {
-    /// Creates the notifications of the next voters of a leased audience, and settles it: it is due again, or deleted when
-    /// these were the last. Nothing is returned when the lease is over.
+    /// Creates the notifications of the next voters of a leased audience and settles the audience. It becomes due
+    /// again, or is deleted if these voters were the last. Returns no row if the lease has expired.
     Expand {
         workspace: Uuid => SqlUuid,
         id: String => Text,
@@ -114,7 +114,7 @@ statement! {
 }
 
 statement! {
-    /// Writes down the outcome of a leased message, unless its lease is over.
+    /// Saves the outcome of a leased message, unless its lease has expired.
     Settle {
         workspace: Uuid => SqlUuid,
         id: String => Text,
@@ -140,7 +140,7 @@ statement! {
 }
 
 statement! {
-    /// Returns a message that was not tried.
+    /// Returns a message that was not attempted to the queue.
     Return {
         workspace: Uuid => SqlUuid,
         id: String => Text,
@@ -152,14 +152,14 @@ statement! {
 }
 
 statement! {
-    /// Deletes a message that is not wanted any more.
+    /// Deletes a message that is no longer wanted.
     Drop { workspace: Uuid => SqlUuid, id: String => Text, leased_until: TimestampColumn => Timestamptz } -> Untyped,
     "DELETE FROM outbox WHERE workspace_id = {workspace} AND id = {id} AND leased_until = {leased_until}"
 }
 
 statement! {
-    /// Links a message that was not tried to a digest, or returns it when the digest was leased before. The digest's row is
-    /// locked, so that nobody leases it in between.
+    /// Links a message that was not attempted to a digest, or returns it if the digest has been leased before. The
+    /// digest's row is locked, so that it cannot be leased in between.
     Hold {
         workspace: Uuid => SqlUuid,
         id: String => Text,
@@ -187,7 +187,7 @@ statement! {
 }
 
 statement! {
-    /// The mails of a workspace: waiting; audiences; the oldest of both; sent; dead.
+    /// Counts the mails of a workspace: waiting; audiences; the oldest of both; sent; dead.
     Status { workspace: Uuid => SqlUuid } -> (BigInt, BigInt, Nullable<Timestamptz>, BigInt, BigInt),
     concat!(
         "SELECT coalesce(sum(mails) FILTER (WHERE due_at IS NOT NULL), 0)::bigint,
@@ -201,7 +201,7 @@ statement! {
 }
 
 statement! {
-    /// The latest failures of a workspace's mail: of a digest, each mail that is held for it.
+    /// Selects the latest failures of a workspace's mail. A digest yields each mail that is held for it.
     Failures { workspace: Uuid => SqlUuid, most: i64 => BigInt } -> (Text, Integer, Nullable<Timestamptz>, Text),
     "SELECT coalesce(held.id, message.id), message.attempts, message.due_at, message.failure FROM outbox message
      LEFT JOIN outbox held ON held.workspace_id = {workspace} AND held.digest_id = message.id
@@ -210,13 +210,13 @@ statement! {
 }
 
 statement! {
-    /// How much mail there is of all workspaces.
+    /// Counts the unsent mail of all workspaces.
     Depth { now: TimestampColumn => Timestamptz } -> (BigInt, BigInt, BigInt, BigInt, BigInt, Nullable<Timestamptz>),
     "SELECT due, leased, postponed, dead, audiences, oldest_due FROM mail_depth({now})"
 }
 
 statement! {
-    /// Makes messages due that have failed before. Returns how many mails they are.
+    /// Makes messages due that have failed before. Returns the number of their mails.
     Retry { workspace: Uuid => SqlUuid, dead: bool => Bool, now: TimestampColumn => Timestamptz } -> BigInt,
     concat!(
         "WITH retried AS (
@@ -230,14 +230,14 @@ statement! {
 }
 
 statement! {
-    /// Deletes a workspace's messages that were sent longest ago, and those that were held for them.
+    /// Deletes a workspace's messages that were sent before a timestamp, and the messages that were held for them.
     PurgeSent { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> Untyped,
     "DELETE FROM outbox WHERE workspace_id = {workspace} AND id IN (
          SELECT id FROM outbox WHERE workspace_id = {workspace} AND sent_at < {before} LIMIT {most}
      )"
 }
 
-/// The timestamp of a column.
+/// Converts a column to a timestamp.
 fn timestamp(
     at: Option<TimestampColumn>,
     column: &'static str,
@@ -247,7 +247,7 @@ fn timestamp(
     at.map(read).transpose().map_err(|_| inconsistent("outbox", column, row.to_string()))
 }
 
-/// The message of a row.
+/// Converts a row to a message.
 fn leased(row: MessageRow, lease: Lease) -> Result<LeasedMessage, StoreError> {
     let (id, kind, payload, customer, address, created_at, attempts) = row;
     let attempt = u32::try_from(attempts).ok().and_then(NonZeroU32::new);
@@ -257,7 +257,7 @@ fn leased(row: MessageRow, lease: Lease) -> Result<LeasedMessage, StoreError> {
     Ok(LeasedMessage { lease, attempt, kind, payload, recipient: recipient(customer, address), created_at })
 }
 
-/// The recipient of a row.
+/// Converts the recipient columns of a row.
 pub(crate) fn recipient(customer: Option<Uuid>, address: Option<String>) -> Recipient {
     match (customer, address) {
         (Some(customer), _) => Recipient::Customer(CustomerId::new(customer)),
@@ -453,7 +453,7 @@ impl OutboxQueue for PostgresStore {
         Ok(mails.unsigned_abs())
     }
 
-    /// Workspace by workspace: no session sees the rows of two.
+    /// Runs per workspace, because row security hides the rows of other workspaces from a session.
     async fn purge_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let mut purged: u64 = 0;
         for workspace in self.workspaces().await? {

@@ -1,4 +1,4 @@
-//! Settings: from flags, then the environment, then `roadmap.toml`, then defaults.
+//! Settings: flags override the environment, which overrides `roadmap.toml`, which overrides the defaults.
 //!
 //! A new setting is a field of [`Settings`], a line with its default and its parser in `Settings::from_source`, and a row of
 //! `docs/configuration.md`; a test compares the names. As a flag it is a field of [`SettingFlags`], too.
@@ -27,7 +27,7 @@ pub(crate) use values::{Database, LogFormat, Mail, Storage, duration};
 
 const DEFAULT_FILE: &str = "roadmap.toml";
 
-/// The settings that can be given as flags. Those that were not are left out.
+/// The settings that can be given as flags. Flags that were not given are left out.
 #[derive(Debug, Clone, Default, clap::Args, Serialize)]
 #[command(next_help_heading = "Settings (or ROADMAP_… in the environment, or roadmap.toml)")]
 pub(crate) struct SettingFlags {
@@ -72,73 +72,73 @@ pub(crate) struct SettingFlags {
 /// All settings of the process, valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// Where to listen.
+    /// The address to listen on.
     pub(crate) listen: String,
-    /// Where to listen for who asks for metrics; nowhere when not set.
+    /// The address on which metrics are served; none if not set.
     pub(crate) metrics_listen: Option<String>,
-    /// Where to send traces; nowhere when not set.
+    /// The endpoint that traces are sent to; none if not set.
     pub(crate) otlp_endpoint: Option<String>,
-    /// Where the service is reached; by default it follows from where it listens.
+    /// The URL of the service; by default it is derived from the address to listen on.
     pub(crate) base_url: Option<BaseUrl>,
-    /// Where data is kept.
+    /// The folder for data.
     pub(crate) data_dir: PathBuf,
     /// The database.
     pub(crate) database: Database,
-    /// The role that statements run as on a database server.
+    /// The role that runs statements on a database server.
     pub(crate) database_role: String,
-    /// Whether a database server itself keeps workspaces apart, too.
+    /// Whether a database server additionally isolates workspaces with row security.
     pub(crate) row_security: bool,
-    /// Where files are kept.
+    /// The storage of files.
     pub(crate) storage: Storage,
-    /// What references are signed with, unless it is in a file.
+    /// The secret that signs references; if not set, it is in a file.
     pub(crate) secret: Option<Secret>,
-    /// What they were signed with before.
+    /// Former secrets, whose signatures are still valid.
     pub(crate) previous_secrets: Vec<Secret>,
     /// How mail is sent.
     pub(crate) mail: Mail,
-    /// How long sending one mail may take.
+    /// The time limit for sending one mail.
     pub(crate) mail_timeout: Duration,
-    /// Whether `serve` sends mail, too.
+    /// Whether `serve` also sends mail.
     pub(crate) mail_worker: bool,
-    /// How many mails a workspace may make in a day.
+    /// Maximum mails that a workspace may create in a day.
     pub(crate) mail_per_day: Option<u64>,
-    /// How many mails by themselves a customer of a workspace gets in an hour.
+    /// Maximum single mails (not digests) to a customer of a workspace in an hour.
     pub(crate) mail_per_address: Option<u32>,
     /// The name of the service, in the sender of mail.
     pub(crate) service_name: String,
-    /// The workspace of the bare base host.
+    /// The workspace that the base host itself addresses.
     pub(crate) default_workspace: Option<Subdomain>,
-    /// Whose headers may report the host and the client.
+    /// The proxies whose headers may report the host and the client.
     pub(crate) proxies: Proxies,
-    /// How many calls may be made.
+    /// The rate limits of requests.
     pub(crate) rates: Rates,
-    /// How much a workspace may store.
+    /// The storage limits of workspaces.
     pub(crate) storage_limits: StorageLimits,
-    /// After what time a file that nothing has used is deleted.
+    /// The age at which an unused file is deleted.
     pub(crate) unused_uploads: Option<Duration>,
-    /// Threads that serve HTTP; one per processor when not set.
+    /// The number of threads that serve HTTP; one per processor if not set.
     pub(crate) workers: Option<usize>,
-    /// Connections that read; on a database server, also how many write.
+    /// The number of connections for reads; on a database server, also the number for writes.
     pub(crate) pool_size: usize,
-    /// How long a write to the embedded database waits for its turn.
+    /// How long a write waits for the writer of the embedded database.
     pub(crate) write_wait: Duration,
-    /// How long a call waits for a connection.
+    /// How long a request waits for a connection.
     pub(crate) read_wait: Duration,
-    /// How long a database server works on a statement.
+    /// The time limit of a statement on a database server.
     pub(crate) statement_timeout: Duration,
-    /// How long the body of a request may take to arrive.
+    /// The time limit for receiving the body of a request.
     pub(crate) body_timeout: Duration,
-    /// How long a call waits for another one with its operation key.
+    /// How long a request waits for a concurrent one with the same operation key.
     pub(crate) operation_wait: Duration,
-    /// How long answers are kept under their operation keys.
+    /// How long responses are saved under their operation keys.
     pub(crate) operation_retention: Duration,
-    /// How long calls are still taken after the service was told to stop.
+    /// How long new requests are still accepted after the shutdown signal.
     pub(crate) shutdown_delay: Duration,
-    /// How long calls may go on after that.
+    /// How long running requests may take after that.
     pub(crate) shutdown_wait: Duration,
-    /// What to log.
+    /// The filter of the log.
     pub(crate) log: String,
-    /// And how.
+    /// The format of the log.
     pub(crate) log_format: LogFormat,
 }
 
@@ -425,7 +425,7 @@ mod tests {
         let named = proxies(&[("ROADMAP_PROXY_NETWORKS", "10.0.0.0/8,192.0.2.7, fd00::/8 ,::1")]);
         assert_eq!(networks(&named), ["10.0.0.0/8", "192.0.2.7/32", "fd00::/8", "::1/128"]);
 
-        // As older files have it.
+        // Values of older files.
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("settings.toml");
         let flags = SettingFlags { config: Some(file.clone()), ..SettingFlags::default() };

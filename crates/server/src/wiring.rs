@@ -63,9 +63,9 @@ pub(crate) struct Application {
     backend: Backend,
 }
 
-/// What the HTTP surface is served with.
+/// The dependencies of the HTTP surface.
 pub(crate) struct HttpOptions<'a> {
-    /// Where the service is reached.
+    /// The URL of the service.
     pub(crate) base_url: &'a BaseUrl,
     /// The storage of files.
     pub(crate) blobs: &'a Arc<dyn Blobs>,
@@ -83,9 +83,9 @@ pub(crate) struct HttpOptions<'a> {
 
 /// The runtime objects of the HTTP API.
 pub(crate) struct HttpRuntime {
-    /// One for each worker.
+    /// The surfaces, one element for each worker thread.
     pub(crate) surfaces: Vec<Surfaces>,
-    /// The connections that they use.
+    /// The connections of the surfaces.
     pub(crate) connections: Vec<Arc<dyn ConnectionPools>>,
 }
 
@@ -103,7 +103,7 @@ impl Surfaces {
     }
 }
 
-/// The store that the settings chose.
+/// The configured store.
 enum Backend {
     Sqlite(Arc<SqliteStore>),
     Postgres(Arc<PostgresStore>),
@@ -171,7 +171,7 @@ impl Application {
         })
     }
 
-    /// What the HTTP surface needs, once for each of its workers.
+    /// Creates the runtime objects of the HTTP API, with one set of surfaces per worker thread.
     pub(crate) fn http_runtime(&self, settings: &Settings, options: &HttpOptions<'_>) -> anyhow::Result<HttpRuntime> {
         let HttpOptions { blobs, workers, .. } = *options;
         let mut pools = vec![self.backend.connections()];

@@ -1,4 +1,4 @@
-//! The worker: sends mail until it is told to stop.
+//! The worker: sends mail until it is stopped.
 
 use std::time::Duration;
 
@@ -8,18 +8,18 @@ use tokio::task::JoinHandle;
 
 use crate::shutdown::ShutdownSignals;
 
-/// How often a worker looks for workspaces that have mail.
+/// How often a worker looks for workspaces with mail.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A worker that runs.
+/// A running worker.
 pub(crate) struct Worker {
     stop: watch::Sender<bool>,
     running: JoinHandle<()>,
 }
 
 impl Worker {
-    /// Starts to work. The signals that end the process also stop it at once, whatever else the
-    /// process still has to do: it begins no mail any more.
+    /// Starts the worker. A shutdown signal of the process also stops it at once: it starts no more mails, even while
+    /// the process finishes other work.
     pub(crate) fn start(deliver: DeliverMail) -> anyhow::Result<Self> {
         let (stop, stopped) = watch::channel(false);
         let mut signals = ShutdownSignals::listen()?;
@@ -38,14 +38,14 @@ impl Worker {
         Ok(Self { stop, running })
     }
 
-    /// Waits until a signal has come.
+    /// Waits for a shutdown signal.
     pub(crate) async fn wait_for_signal(&self) {
-        // The sender is in here: it cannot be gone.
+        // `self` holds the sender, so that the channel cannot be closed.
         let _ = self.stop.subscribe().wait_for(|stopped| *stopped).await;
     }
 
-    /// Begins no mail any more, and waits for those under way, at most so long. Returns whether all
-    /// of them are done.
+    /// Stops the worker: it starts no more mails and waits at most `limit` for those being sent. Returns whether all of
+    /// them are finished.
     pub(crate) async fn stop(mut self, limit: Duration) -> bool {
         self.stop.send_replace(true);
         let done = tokio::time::timeout(limit, &mut self.running).await.is_ok();

@@ -1,5 +1,5 @@
-//! The outbox as workers see it: each method is a unit of its own. Nothing here depends on what a kind of message says, but
-//! for the creation of the messages of an audience.
+//! The outbox as workers see it. Each method is a transaction of its own. Only the expansion of audiences depends on
+//! the kinds of messages.
 
 use std::num::NonZeroU32;
 
@@ -24,7 +24,7 @@ use crate::errors::{SqlError, inconsistent};
 use crate::schema::{customers, outbox};
 use crate::statement::statement;
 
-/// How many mails a row of the outbox stands for.
+/// SQL for the number of mails that a row of the outbox represents.
 macro_rules! mails {
     () => {
         "CASE kind
@@ -37,7 +37,7 @@ macro_rules! mails {
 }
 
 statement! {
-    /// The workspaces with messages that are due, with their priorities.
+    /// Selects the workspaces with due messages, and their priorities.
     DueWorkspaces { now: i64 => BigInt } -> (Binary, Integer),
     "SELECT workspaces.id, priorities.value FROM workspaces CROSS JOIN json_each('[0, 1]') AS priorities
      WHERE EXISTS (SELECT 1 FROM outbox WHERE workspace_id = workspaces.id AND priority = priorities.value AND due_at <= ?)
@@ -45,18 +45,18 @@ statement! {
 }
 
 statement! {
-    /// The messages that have been due for longest.
+    /// Selects the messages that have been due longest.
     DueMessages { workspace: Id => Binary, priority: i32 => Integer, now: i64 => BigInt, limit: i64 => BigInt }
         -> (Text, Text, Text, Nullable<Binary>, Nullable<Text>, BigInt, Integer),
     "SELECT id, kind, payload, customer_id, address, created_at, attempts FROM outbox
      WHERE workspace_id = ? AND priority = ? AND due_at <= ? ORDER BY due_at, rowid LIMIT ?"
 }
 
-/// A message as it is read. The last column is how often it was tried.
+/// A stored message. The last column is the number of attempts.
 type MessageRow = (String, String, String, Option<Id>, Option<String>, i64, i32);
 
 statement! {
-    /// Leases the same messages.
+    /// Leases the messages that [`DueMessages`] selects.
     LeaseMessages {
         due_at: i64 => BigInt, leased_until: i64 => BigInt, workspace: Id => Binary, priority: i32 => Integer,
         now: i64 => BigInt, limit: i64 => BigInt,
@@ -66,13 +66,13 @@ statement! {
 }
 
 statement! {
-    /// Deletes the messages that were sent longest ago, and those that were held for them.
+    /// Deletes messages that were sent before a timestamp, and the messages that were held for them.
     PurgeSent { before: i64 => BigInt, limit: i64 => BigInt }
     "DELETE FROM outbox WHERE rowid IN (SELECT rowid FROM outbox WHERE sent_at < ? LIMIT ?)"
 }
 
 statement! {
-    /// Mails of all workspaces: due, leased, postponed, dead; audiences; the longest due.
+    /// Counts the mails of all workspaces: due, leased, postponed, dead; audiences; the earliest due time.
     Depth { due: i64 => BigInt, leased: i64 => BigInt, postponed: i64 => BigInt, oldest: i64 => BigInt }
         -> (BigInt, BigInt, BigInt, BigInt, BigInt, Nullable<BigInt>),
     concat!(
@@ -88,7 +88,7 @@ statement! {
 }
 
 statement! {
-    /// The mails of a workspace: waiting; audiences; the oldest of both; sent; dead.
+    /// Counts the mails of a workspace: waiting; audiences; the oldest of both; sent; dead.
     Status { workspace: Id => Binary } -> (BigInt, BigInt, Nullable<BigInt>, BigInt, BigInt),
     concat!(
         "SELECT coalesce(sum(mails) FILTER (WHERE due_at IS NOT NULL), 0),
@@ -102,7 +102,7 @@ statement! {
 }
 
 statement! {
-    /// The latest failures of a workspace's mail: of a digest, each mail that is held for it.
+    /// Selects the latest failures of a workspace's mail. A digest yields each mail that is held for it.
     Failures { workspace: Id => Binary, limit: i64 => BigInt } -> (Text, Integer, Nullable<BigInt>, Text),
     "SELECT coalesce(held.id, outbox.id), outbox.attempts, outbox.due_at, outbox.failure FROM outbox
      LEFT JOIN outbox held ON held.workspace_id = outbox.workspace_id AND held.digest_id = outbox.id
@@ -111,7 +111,7 @@ statement! {
 }
 
 statement! {
-    /// How many mails a retry makes due.
+    /// Counts the mails that a retry makes due.
     Retried { workspace: Id => Binary, dead: bool => diesel::sql_types::Bool } -> BigInt,
     concat!(
         "SELECT coalesce(sum(", mails!(), "), 0) FROM outbox
@@ -129,7 +129,7 @@ statement! {
 }
 
 statement! {
-    /// How many subscribed voters there are who voted before a timestamp, counted up to a limit.
+    /// Counts the subscribed voters who voted before a timestamp, up to a limit.
     CountAudience { workspace: Id => Binary, request: Id => Binary, at: i64 => BigInt, limit: i64 => BigInt } -> BigInt,
     "SELECT count(*) FROM (
          SELECT 1 FROM votes
@@ -141,8 +141,8 @@ statement! {
 }
 
 statement! {
-    /// Creates the notifications of the next subscribed voters, in the order of their ids. An identity is that of the comment
-    /// and that of the customer, as text.
+    /// Creates the notifications of the next subscribed voters, in the order of their ids. The identity of a message
+    /// consists of the ids of the comment and the customer, as text.
     ExpandAudience {
         comment: String => Text, payload: String => Text, created_at: i64 => BigInt, due_at: i64 => BigInt,
         workspace: Id => Binary, request: Id => Binary, after: Id => Binary, at: i64 => BigInt, limit: i64 => BigInt,
@@ -161,7 +161,7 @@ statement! {
      RETURNING customer_id"
 }
 
-/// How many voters are to be notified of a comment, counted up to a limit.
+/// Counts the voters to be notified of a comment, up to a limit.
 pub(crate) fn count_audience(
     connection: &mut SqliteConnection,
     workspace: Id,
@@ -173,8 +173,8 @@ pub(crate) fn count_audience(
     Ok(counted.unsigned_abs())
 }
 
-/// Creates the notifications of the next subscribed voters of an audience, who voted before `at`. Returns how many, and the
-/// last of them.
+/// Creates the notifications of the next subscribed voters of an audience, who voted before `at`. Returns their number
+/// and the last voter.
 pub(crate) fn expand_audience(
     connection: &mut SqliteConnection,
     workspace: Id,
@@ -197,7 +197,7 @@ pub(crate) fn expand_audience(
     Ok((created.len() as u64, created.into_iter().max_by_key(|id| id.0)))
 }
 
-/// The message of a row, whose last column is the number of this try.
+/// Converts a row to a message. The last column is the number of this attempt.
 fn leased(row: MessageRow, lease: Lease) -> Result<LeasedMessage, StoreError> {
     let (id, kind, payload, customer, address, created_at, attempts) = row;
     let attempt = u32::try_from(attempts.saturating_add(1)).ok().and_then(NonZeroU32::new);
@@ -206,13 +206,13 @@ fn leased(row: MessageRow, lease: Lease) -> Result<LeasedMessage, StoreError> {
     Ok(LeasedMessage { lease, attempt, kind, payload, recipient: recipient(customer, address), created_at })
 }
 
-/// The timestamp of a column of milliseconds.
+/// Converts a column of milliseconds to a timestamp.
 fn timestamp(millis: Option<i64>, column: &'static str, row: impl ToString) -> Result<Option<Timestamp>, StoreError> {
     let read = |millis| Timestamp::from_millis(millis).ok_or_else(|| inconsistent("outbox", column, row.to_string()));
     millis.map(read).transpose()
 }
 
-/// The recipient of a row.
+/// Converts the recipient columns of a row.
 pub(crate) fn recipient(customer: Option<Id>, address: Option<String>) -> Recipient {
     match (customer, address) {
         (Some(customer), _) => Recipient::Customer(CustomerId::new(customer.0)),
@@ -221,7 +221,7 @@ pub(crate) fn recipient(customer: Option<Id>, address: Option<String>) -> Recipi
     }
 }
 
-/// Links a leased message to a digest, unless that was leased before.
+/// Links a leased message to a digest, unless the digest has been leased before.
 fn hold(
     connection: &mut SqliteConnection,
     workspace: Id,
@@ -492,7 +492,7 @@ impl OutboxQueue for SqliteStore {
     }
 }
 
-/// The first reason stays.
+/// Stops all mail to a customer. If it is already stopped, the first reason is kept.
 fn stop_mail(
     connection: &mut SqliteConnection,
     workspace: Id,

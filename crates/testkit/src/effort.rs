@@ -1,10 +1,10 @@
 //! The effort of tests, and repeatable random numbers.
 
-/// The number of rounds: the first in every run, the second when `TEST_EFFORT=long`, which is what
-/// `cargo xtask torture` sets.
+/// Returns the number of rounds: `long` if `TEST_EFFORT=long`, as set by `cargo xtask torture`, otherwise the normal
+/// number.
 ///
 /// # Panics
-/// When the variable has another value.
+/// When `TEST_EFFORT` has another value.
 #[must_use]
 pub fn rounds(quick: u64, long: u64) -> u64 {
     match variable("TEST_EFFORT").as_deref() {
@@ -14,14 +14,14 @@ pub fn rounds(quick: u64, long: u64) -> u64 {
     }
 }
 
-/// A small random number generator with a seed, which each run prints.
+/// A small pseudorandom number generator with a seed, which each run prints.
 pub struct SeededRng(u64);
 
 impl SeededRng {
-    /// A generator with the seed `TEST_SEED`, or a new one.
+    /// Creates a generator with the seed `TEST_SEED`, or with a new seed.
     ///
     /// # Panics
-    /// When the variable is no number.
+    /// When `TEST_SEED` is not a number.
     #[must_use]
     pub fn from_env() -> Self {
         let seed = variable("TEST_SEED").map(|seed| seed.parse().expect("TEST_SEED is a number"));
@@ -30,7 +30,7 @@ impl SeededRng {
         Self(seed)
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end

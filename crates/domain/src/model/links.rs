@@ -1,4 +1,4 @@
-//! The URLs of a workspace's pages and files: every one that the service writes is built here.
+//! The URLs of a workspace's pages and files. All URLs that the service writes are built here.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::policy::signed_reference::{Purpose, ReferenceSigner};
 /// The query parameter of an unsubscribe link that names the feature request of the mail.
 pub const UNSUBSCRIBE_REQUEST: &str = "request";
 
-/// Builds URLs from the configured base URL and the stored subdomain, never from what a client sent.
+/// Builds URLs from the configured base URL and the stored subdomain, never from client input.
 #[derive(Debug, Clone)]
 pub struct Links {
     base: String,
@@ -21,7 +21,7 @@ pub struct Links {
 }
 
 impl Links {
-    /// Links of the workspace at this subdomain.
+    /// Creates the links of the workspace with this subdomain.
     #[must_use]
     pub fn new(
         base_url: &BaseUrl,
@@ -32,44 +32,45 @@ impl Links {
         Self { base: base_url.workspace_url(subdomain), workspace, references }
     }
 
-    /// A feature request on the public roadmap.
+    /// Returns the URL of a feature request on the public roadmap.
     #[must_use]
     pub fn request(&self, slug: &str) -> String {
         format!("{}/feature_requests/{slug}", self.base)
     }
 
-    /// A feature request in the admin panel.
+    /// Returns the URL of a feature request in the admin panel.
     #[must_use]
     pub fn admin_request(&self, slug: &str) -> String {
         format!("{}/admin/feature_requests/{slug}", self.base)
     }
 
-    /// A changelog in public.
+    /// Returns the public URL of a changelog.
     #[must_use]
     pub fn changelog(&self, id: &str) -> String {
         format!("{}/changelogs/{id}", self.base)
     }
 
-    /// A changelog in the admin panel.
+    /// Returns the URL of a changelog in the admin panel.
     #[must_use]
     pub fn admin_changelog(&self, id: &str) -> String {
         format!("{}/admin/changelogs/{id}", self.base)
     }
 
-    /// A file, without an end.
+    /// Returns the URL of a file, which does not expire.
     #[must_use]
     pub fn blob(&self, file: AttachmentId, filename: &Filename) -> String {
         format!("{}/blobs/{}/{}", self.base, self.signed_id(file), filename.percent_encoded())
     }
 
-    /// The bytes of a file, until a timestamp.
+    /// Returns the URL of a file's bytes, which expires at `until`.
     #[must_use]
     pub fn file(&self, file: AttachmentId, filename: &Filename, until: Timestamp) -> String {
         let token = self.references.sign_with_expiry(Purpose::File, self.workspace, file.uuid(), until);
         format!("{}/files/{token}/{}", self.base, filename.percent_encoded())
     }
 
-    /// The page that unsubscribes a voter; from mail about one feature request, too, if that is given.
+    /// Returns the URL of a voter's unsubscribe page. With `request`, the page also offers to unsubscribe from that
+    /// feature request alone.
     #[must_use]
     pub fn unsubscribe(&self, voter: CustomerId, request: Option<FeatureRequestId>) -> String {
         let token = self.references.sign(Purpose::Unsubscribe, self.workspace, voter.uuid());
@@ -79,13 +80,13 @@ impl Links {
         }
     }
 
-    /// A reference by which the workspace uses a file.
+    /// Returns the signed reference by which the workspace uses a file.
     #[must_use]
     pub fn signed_id(&self, file: AttachmentId) -> String {
         self.references.sign(Purpose::Blob, self.workspace, file.uuid())
     }
 
-    /// A reference by which rich text has a file attached.
+    /// Returns the signed reference of a file that is attached to rich text.
     #[must_use]
     pub fn attachable_id(&self, file: AttachmentId) -> String {
         self.references.sign(Purpose::Attachable, self.workspace, file.uuid())

@@ -12,38 +12,38 @@ use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::workspace::Subdomain;
 
-/// A mail: there is one for each comment and voter, at most.
+/// The identity of a notification. There is at most one for each comment and voter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MailId {
-    /// What it is about.
+    /// The comment.
     pub comment: CommentId,
-    /// Whom it is for.
+    /// The recipient.
     pub customer: CustomerId,
 }
 
 impl std::fmt::Display for MailId {
-    /// `<comment>.<customer>`: what a mail is known by outside, the same at every try.
+    /// `<comment>.<customer>`: the external id of a mail, the same at every attempt.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}.{}", self.comment, self.customer)
     }
 }
 
-/// The notification of a comment that one worker has leased, with all that it says.
+/// The notification of a comment that one worker has leased, with all of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedMail {
-    /// Which.
+    /// The identity of the mail.
     pub id: MailId,
     /// The end of its lease.
     pub leased_until: Timestamp,
-    /// The number of this try, from 1.
+    /// The number of this attempt, from 1.
     pub attempt: NonZeroU32,
-    /// Whom it is for.
+    /// The recipient's address.
     pub to: EmailAddress,
-    /// The request that was commented on.
+    /// The feature request that the comment is on.
     pub request: FeatureRequestId,
-    /// Its number.
+    /// The number of the feature request.
     pub tag_number: i64,
-    /// Its title.
+    /// The title of the feature request.
     pub title: Title,
     /// The comment.
     pub comment: Arc<CleanHtml>,
@@ -51,61 +51,62 @@ pub struct LeasedMail {
     pub product_name: Name,
     /// The workspace's subdomain.
     pub subdomain: Subdomain,
-    /// How many mails by themselves the recipient has got since the hour began, those included that are leased by now.
+    /// The number of single mails (not digests) to the recipient since the hour began, including mails of earlier leases.
     pub recent_count: u32,
 }
 
-/// A digest that one worker has leased, with all that it says: of the mails to one customer that were too many for an hour.
+/// A digest that one worker has leased, with all of its content. It replaces the mails to one customer that exceed the
+/// hourly limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedDigest {
-    /// Which.
+    /// The identity of the digest.
     pub id: DigestId,
     /// The end of its lease.
     pub leased_until: Timestamp,
-    /// The number of this try, from 1.
+    /// The number of this attempt, from 1.
     pub attempt: NonZeroU32,
-    /// Whom it is for.
+    /// The recipient's address.
     pub to: EmailAddress,
     /// The product's name.
     pub product_name: Name,
     /// The workspace's subdomain.
     pub subdomain: Subdomain,
-    /// The first of its comments, in their order.
+    /// The first of its comments, in order.
     pub entries: Vec<DigestEntry>,
-    /// How many comments it is about.
+    /// The number of comments in the digest, including those without an entry.
     pub mails: u64,
 }
 
-/// A digest: there is one for each customer and hour, at most.
+/// The identity of a digest. There is at most one for each customer and hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DigestId {
     /// The end of the hour.
     pub at: Timestamp,
-    /// Whom it is for.
+    /// The recipient.
     pub customer: CustomerId,
 }
 
 impl std::fmt::Display for DigestId {
-    /// `digest.<milliseconds>.<customer>`: the same at every try.
+    /// `digest.<milliseconds>.<customer>`: the same at every attempt.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "digest.{}.{}", self.at.millis(), self.customer)
     }
 }
 
-/// A test mail that one worker has leased, with all that it says.
+/// A test mail that one worker has leased, with all of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedTestMail {
     /// The lease.
     pub lease: Lease,
-    /// The number of this try, from 1.
+    /// The number of this attempt, from 1.
     pub attempt: NonZeroU32,
-    /// Whom it is for.
+    /// The recipient's address.
     pub to: EmailAddress,
-    /// Whom it is from.
+    /// The sender.
     pub sender: MailSender,
 }
 
-/// Whom the mail of a workspace is from.
+/// The sender of a workspace's mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailSender {
     /// The product's name.
@@ -114,7 +115,7 @@ pub struct MailSender {
     pub subdomain: Subdomain,
 }
 
-/// The recipient of the notification of a comment, and what decides whether it is sent.
+/// The recipient of the notification of a comment, with the data that decides whether it is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailRecipient {
     /// The notification.
@@ -123,24 +124,25 @@ pub struct MailRecipient {
     pub to: EmailAddress,
     /// Whether all mail to the customer is stopped.
     pub is_stopped: bool,
-    /// Whether the customer's vote is subscribed to the feature request; `None` when there is no vote any more.
+    /// Whether the customer's vote is subscribed to the feature request; `None` if the vote has been deleted.
     pub is_subscribed: Option<bool>,
-    /// How many mails by themselves the customer has got since the hour began, those included that are leased by now.
+    /// The number of single mails (not digests) to the customer since the hour began, including mails leased now.
     pub recent_count: u32,
 }
 
-/// A comment, and the feature request that it is on.
+/// A comment with its feature request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommentedRequest {
     /// The comment.
     pub comment: CommentId,
-    /// The beginning of its cleaned HTML, which may end in the middle of anything unless all of it was asked for.
+    /// The beginning of its cleaned HTML. It may be cut anywhere, even inside of a tag, unless the whole comment was
+    /// requested.
     pub content: String,
     /// The feature request.
     pub request: FeatureRequestId,
-    /// Its number.
+    /// The number of the feature request.
     pub tag_number: i64,
-    /// Its title.
+    /// The title of the feature request.
     pub title: Title,
 }
 
@@ -149,78 +151,78 @@ pub struct CommentedRequest {
 pub struct HeldMessage {
     /// The digest.
     pub digest: MessageId,
-    /// Its kind, as it is stored.
+    /// The kind, as it is stored.
     pub kind: String,
-    /// Its payload, as it is stored.
+    /// The payload, as it is stored.
     pub payload: String,
-    /// Whom it is for.
+    /// The recipient.
     pub recipient: Recipient,
 }
 
 /// A comment in a digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigestEntry {
-    /// The number of the request that was commented on.
+    /// The number of the feature request that the comment is on.
     pub tag_number: i64,
-    /// Its title.
+    /// The title of the feature request.
     pub title: Title,
-    /// The beginning of the comment's cleaned HTML, which may end in the middle of anything.
+    /// The beginning of the comment's cleaned HTML. It may be cut anywhere, even inside of a tag.
     pub beginning: String,
 }
 
-/// All that a mail about a comment says.
+/// The content of the notification of a comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notification {
-    /// Which mail it is.
+    /// The identity of the mail.
     pub id: MailId,
-    /// Whom it is for: the one recipient.
+    /// The only recipient.
     pub to: EmailAddress,
     /// The product's name.
     pub product_name: Name,
-    /// The title of the request.
+    /// The title of the feature request.
     pub title: Title,
-    /// Where the request is seen.
+    /// The URL of the feature request.
     pub request_url: String,
-    /// The comment, cleaned.
+    /// The cleaned HTML of the comment.
     pub comment: Arc<CleanHtml>,
-    /// Where the recipient ends such mail, for people (GET) and for mail programs (POST, RFC 8058).
+    /// The unsubscribe URL, for people (GET) and for mail programs (POST, RFC 8058).
     pub unsubscribe_url: String,
 }
 
-/// All that a digest says.
+/// The content of a digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigestNotification {
-    /// Which digest it is.
+    /// The identity of the digest.
     pub id: DigestId,
-    /// Whom it is for: the one recipient.
+    /// The only recipient.
     pub to: EmailAddress,
     /// The product's name.
     pub product_name: Name,
-    /// The comments that it shows.
+    /// The comments that the digest shows.
     pub entries: Vec<DigestNotificationEntry>,
-    /// How many comments it is about that it does not show.
+    /// The number of further comments that the digest does not show.
     pub more: u64,
-    /// Where the recipient ends such mail, for people (GET) and for mail programs (POST, RFC 8058).
+    /// The unsubscribe URL, for people (GET) and for mail programs (POST, RFC 8058).
     pub unsubscribe_url: String,
 }
 
-/// What a digest says of a comment.
+/// The entry of a digest for one comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigestNotificationEntry {
-    /// The title of the request.
+    /// The title of the feature request.
     pub title: Title,
-    /// Where the request is seen.
+    /// The URL of the feature request.
     pub request_url: String,
     /// The beginning of the comment's cleaned HTML.
     pub beginning: String,
 }
 
-/// All that a test mail says.
+/// The content of a test mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestMail {
-    /// Which mail it is.
+    /// The identity of the mail.
     pub id: MessageId,
-    /// Whom it is for: the one recipient.
+    /// The only recipient.
     pub to: EmailAddress,
     /// The product's name.
     pub product_name: Name,
@@ -231,26 +233,27 @@ pub struct TestMail {
 /// Why a mail was not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendError {
-    /// It may work later: the server is away, or has said so (4xx).
+    /// A later attempt may succeed: the mail server is unreachable, responded with 4xx, or requires an action of the
+    /// operator, such as a correct password.
     Transient {
-        /// What happened, in the server's words where it had any.
+        /// The reason, in the mail server's words if it responded.
         reason: String,
     },
-    /// It will never work: the server has refused it (5xx), or it cannot be written.
+    /// No attempt can succeed: the mail server rejected the mail (5xx), or the mail cannot be built.
     Permanent {
-        /// What happened.
+        /// The reason.
         reason: String,
-        /// Whether there is no such mailbox, so that no other mail will arrive there either.
+        /// Whether the mailbox does not exist. Then no other mail to it can be delivered either.
         no_such_mailbox: bool,
     },
 }
 
-/// What a voter no longer wants.
+/// The scope of an unsubscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unsubscription {
-    /// Mail about one request.
+    /// Mail about one feature request.
     Request(FeatureRequestId),
-    /// Any mail of the workspace, also about requests voted for later.
+    /// All mail of the workspace, including mail about feature requests that the customer votes for later.
     Everything,
 }
 
@@ -259,47 +262,47 @@ pub enum Unsubscription {
 pub struct MailStatus {
     /// The workspace.
     pub workspace: WorkspaceId,
-    /// Mails that are to be sent, now or later.
+    /// The number of mails still to be sent, now or later.
     pub waiting: u64,
-    /// Audiences whose mails are still being written out.
+    /// The number of audiences that are not fully expanded yet.
     pub audiences: u64,
-    /// When the longest waiting of them was created.
+    /// The creation time of the oldest waiting mail or audience.
     pub oldest: Option<Timestamp>,
-    /// Mails that the server has taken.
+    /// The number of mails that the mail server has accepted.
     pub sent: u64,
-    /// Mails that are not tried again.
+    /// The number of mails that are not retried.
     pub dead: u64,
     /// The latest failures, newest first.
     pub failures: Vec<MailFailure>,
 }
 
-/// How much mail there is, of all workspaces together.
+/// The amount of unsent mail of all workspaces together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OutboxDepth {
-    /// Mails that are to be sent now.
+    /// The number of mails that are due now.
     pub due: u64,
-    /// Mails that a worker has leased.
+    /// The number of mails that a worker has leased.
     pub leased: u64,
-    /// Mails that wait for their next try.
+    /// The number of mails that wait for their next attempt.
     pub postponed: u64,
-    /// Mails that are not tried again.
+    /// The number of mails that are not retried.
     pub dead: u64,
-    /// Audiences whose mails are still being written out.
+    /// The number of audiences that are not fully expanded yet.
     pub audiences: u64,
-    /// Since when the longest waiting of the mails that are due, and of the audiences, could be sent.
+    /// The earliest due time of the due mails and audiences.
     pub oldest_due: Option<Timestamp>,
 }
 
-/// A mail that was not sent at its last try.
+/// A mail whose last attempt failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailFailure {
-    /// Which.
+    /// The identity of the message.
     pub id: MessageId,
-    /// How often it was tried.
+    /// The number of attempts so far.
     pub attempts: u32,
-    /// When it is tried again; never, when it is dead.
+    /// The time of the next attempt; `None` if the mail is dead.
     pub next_attempt_at: Option<Timestamp>,
-    /// What happened.
+    /// The reason.
     pub reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! Messages: what the outbox holds, whatever their kind.
+//! Messages of the outbox, of all kinds.
 
 use std::num::NonZeroU32;
 
@@ -12,31 +12,31 @@ use crate::model::id::{CommentId, CustomerId, FeatureRequestId};
 use crate::model::mail::{DigestId, MailId};
 use crate::model::timestamp::Timestamp;
 
-/// The identity of a message, unique in its workspace. It is made of what the message is about, so that creating the same
-/// message twice creates one.
+/// The identity of a message, unique in its workspace. It is derived from the subject of the message, so that creating
+/// the same message twice creates one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MessageId(String);
 
 impl MessageId {
-    /// Takes a text as an identity.
+    /// Uses a text as an identity.
     #[must_use]
     pub fn new(id: impl Into<String>) -> Self {
         Self(id.into())
     }
 
-    /// The identity of the audience of a comment.
+    /// Returns the identity of the audience of a comment.
     #[must_use]
     pub fn audience(comment: CommentId) -> Self {
         Self(format!("audience.{comment}"))
     }
 
-    /// The identity of a test mail.
+    /// Returns the identity of a test mail.
     #[must_use]
     pub fn test_mail(id: Uuid) -> Self {
         Self(format!("test.{id}"))
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -61,20 +61,20 @@ impl std::fmt::Display for MessageId {
     }
 }
 
-/// Which messages are leased first. Each priority has send slots of its own.
+/// The urgency of a message: which messages are leased first. Each priority has its own send slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Priority {
-    /// Somebody waits for the message.
+    /// A person waits for the message.
     Urgent,
-    /// All others.
+    /// All other messages.
     Bulk,
 }
 
 impl Priority {
-    /// All priorities, the most urgent first.
+    /// All priorities, most urgent first.
     pub const ALL: [Self; 2] = [Self::Urgent, Self::Bulk];
 
-    /// The number that stores keep.
+    /// Returns the stored number.
     #[must_use]
     pub const fn number(self) -> i16 {
         match self {
@@ -83,64 +83,64 @@ impl Priority {
         }
     }
 
-    /// The priority with this number.
+    /// Returns the priority with this number.
     #[must_use]
     pub fn from_number(number: i16) -> Option<Self> {
         Self::ALL.into_iter().find(|priority| priority.number() == number)
     }
 }
 
-/// Whom a message is for.
+/// The recipient of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recipient {
-    /// Nobody yet: the message stands for others.
+    /// No recipient: the message is expanded into messages with recipients.
     Nobody,
-    /// A customer, at the address that the customer has when it is sent.
+    /// A customer, at the address that the customer has when the message is sent.
     Customer(CustomerId),
-    /// An address, whether or not it is a customer's.
+    /// An address, independent of any customer.
     Address(EmailAddress),
 }
 
-/// The voters of a feature request who are to be notified of a comment and have no message of their own yet.
+/// The voters of a feature request who are to be notified of a comment and have no message yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Audience {
     /// The comment.
     pub comment: CommentId,
     /// The feature request.
     pub request: FeatureRequestId,
-    /// The last voter who has a message.
+    /// The last voter who already has a message.
     pub after: CustomerId,
 }
 
-/// What a message says, by its kind.
+/// The content of a message, by its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageContent {
-    /// It stands for the notifications of an audience.
+    /// The notifications of an audience that is still to be expanded.
     CommentAudience(Audience),
-    /// It notifies a voter of a comment.
+    /// The notification of a voter about a comment.
     Comment(CommentId),
-    /// It is about all comments whose notifications are held until the end of an hour.
+    /// A digest of all comments whose notifications are held until the end of an hour.
     CommentDigest {
         /// The end of the hour.
         at: Timestamp,
     },
-    /// It shows an operator that mail arrives.
+    /// A test mail, which shows an operator that mail arrives.
     TestMail,
 }
 
 /// Why a stored message cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ContentError {
-    /// Perhaps a newer version has created it.
+    /// The kind is unknown; a newer version may have created the message.
     #[error("this version sends no messages of the kind `{0}`")]
     UnknownKind(String),
-    /// The payload is not one of its kind.
+    /// The payload does not fit the kind.
     #[error("the payload is not one of its kind")]
     Payload,
 }
 
 impl MessageContent {
-    /// The name of the kind.
+    /// Returns the stored name of the kind.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -151,7 +151,7 @@ impl MessageContent {
         }
     }
 
-    /// How urgent messages of the kind are.
+    /// Returns the priority of the kind.
     #[must_use]
     pub const fn priority(&self) -> Priority {
         match self {
@@ -160,7 +160,7 @@ impl MessageContent {
         }
     }
 
-    /// The payload, as JSON.
+    /// Returns the payload as JSON.
     #[must_use]
     pub fn payload(&self) -> String {
         let payload = match self {
@@ -174,10 +174,10 @@ impl MessageContent {
         payload.to_string()
     }
 
-    /// Reads a kind and a payload.
+    /// Parses a stored kind and payload.
     ///
     /// # Errors
-    /// The kind is unknown, or the payload is not one of its kind.
+    /// The kind is unknown, or the payload does not fit the kind.
     pub fn parse(kind: &str, payload: &str) -> Result<Self, ContentError> {
         let payload: Value = serde_json::from_str(payload).map_err(|_| ContentError::Payload)?;
         let id = |field: &str| -> Result<Uuid, ContentError> {
@@ -201,16 +201,16 @@ impl MessageContent {
     }
 }
 
-/// A message to be put into the outbox.
+/// A message to be added to the outbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMessage {
     /// Its identity.
     pub id: MessageId,
-    /// What it says.
+    /// Its content.
     pub content: MessageContent,
-    /// Whom it is for.
+    /// Its recipient.
     pub recipient: Recipient,
-    /// When it was created, and is due.
+    /// When it was created. It is due at once.
     pub created_at: Timestamp,
 }
 
@@ -219,7 +219,8 @@ pub struct NewMessage {
 pub struct Lease {
     /// The message.
     pub message: MessageId,
-    /// Until when nobody else leases it. It also identifies the lease: the one of another worker ends at another time.
+    /// The end of the lease; no other worker leases the message before. It also identifies the lease, because a later
+    /// lease of the same message ends at another time.
     pub until: Timestamp,
 }
 
@@ -228,29 +229,29 @@ pub struct Lease {
 pub struct LeasedMessage {
     /// The lease.
     pub lease: Lease,
-    /// The number of this try, from 1.
+    /// The number of this attempt, from 1.
     pub attempt: NonZeroU32,
     /// The kind, as it is stored.
     pub kind: String,
     /// The payload, as it is stored.
     pub payload: String,
-    /// Whom it is for.
+    /// Its recipient.
     pub recipient: Recipient,
     /// When it was created.
     pub created_at: Timestamp,
 }
 
-/// What a store has leased at once.
+/// The result of one lease statement.
 #[derive(Debug, Default)]
 pub struct LeasedMessages {
-    /// The messages, in the order in which they were due.
+    /// The readable messages, in the order in which they became due.
     pub messages: Vec<LeasedMessage>,
-    /// Leased rows that cannot be read.
+    /// The leased rows that cannot be read.
     pub unreadable: Vec<UnreadableMessage>,
 }
 
 impl LeasedMessages {
-    /// Adds a leased row, as far as it can be read.
+    /// Adds a leased row: to `messages` if it can be read, else to `unreadable`.
     pub fn push(&mut self, lease: Lease, message: Result<LeasedMessage, StoreError>) {
         match message {
             Ok(message) => self.messages.push(message),
@@ -264,57 +265,57 @@ impl LeasedMessages {
 pub struct UnreadableMessage {
     /// The lease.
     pub lease: Lease,
-    /// What is wrong with it.
+    /// Why the row cannot be read.
     pub error: StoreError,
 }
 
-/// The result of a try to send a leased message.
+/// The outcome of a leased message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MessageOutcome {
-    /// It is sent.
+    /// The message was sent.
     Sent {
-        /// The mail server's answer.
+        /// The mail server's response.
         answer: String,
     },
-    /// It is tried again at this time.
+    /// The attempt failed and is repeated later.
     Postponed {
-        /// When.
+        /// The time of the next attempt.
         until: Timestamp,
-        /// Why.
+        /// The reason of the failure.
         reason: String,
     },
-    /// It is never tried again, unless an operator says so.
+    /// The message is not retried, unless an operator requests it.
     Dead {
-        /// Why.
+        /// The reason of the failure.
         reason: String,
-        /// Whether to send nothing more to its recipient, if that is a customer.
+        /// Whether to stop all mail to the recipient, if that is a customer.
         no_such_mailbox: bool,
     },
-    /// It was not tried, because its recipient has got enough mail in this hour: it goes out in this digest.
+    /// Not attempted, because the recipient has reached the hourly limit. The message goes out with this digest.
     Held {
         /// The digest.
         digest: DigestId,
     },
-    /// It was not tried: it is as it was before it was leased.
+    /// Not attempted: the message is in the same state as before the lease.
     Returned,
-    /// It was not tried, because its recipient does not want it any more: it is deleted.
+    /// Not attempted, because the recipient no longer wants the message. It is deleted.
     Unwanted,
 }
 
 /// The state of one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageState {
-    /// How often it was tried, a try under way included.
+    /// The number of attempts, including one in progress.
     pub attempts: u32,
-    /// When it is tried next, or is free for another worker; never, when it is sent or dead.
+    /// The time of the next attempt or, if it is leased, the end of the lease; `None` if it is sent or dead.
     pub due_at: Option<Timestamp>,
     /// The end of its lease, if it is leased.
     pub leased_until: Option<Timestamp>,
     /// When it was sent.
     pub sent_at: Option<Timestamp>,
-    /// Why the last try failed.
+    /// Why the last attempt failed.
     pub failure: Option<String>,
-    /// The mail server's answer when it was sent.
+    /// The mail server's response to the accepted message.
     pub answer: Option<String>,
 }
 

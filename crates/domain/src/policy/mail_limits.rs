@@ -1,25 +1,25 @@
-//! How much mail a workspace may send, and when the rest goes out.
+//! The limits of a workspace's mail, and the time of its digests.
 
 use time::Duration;
 
 use crate::error::{Budget, OverBudget};
 use crate::model::timestamp::Timestamp;
 
-/// How many comments a digest shows; of further ones it says how many they are.
+/// Maximum comments that a digest shows. It states the number of further comments.
 pub const MAX_DIGEST_ENTRIES: u32 = 50;
 
-/// What of a clock counts for the budget of a day: whole hours, so that a workspace has a few counters and not one for each
-/// mail.
+/// The hours that count for the daily limit. Mails are counted by whole hours, so that a workspace has a few counters
+/// instead of one for each mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MailBudgetWindow {
-    /// The hour that new mails are counted in.
+    /// The hour in which new mails are counted.
     pub hour: Timestamp,
-    /// The first hour of which the mails count. It began up to an hour before the day did.
+    /// The first hour whose mails count. It starts at most an hour before the 24 hours do.
     pub since: Timestamp,
 }
 
 impl MailBudgetWindow {
-    /// The last 24 hours.
+    /// The last 24 hours before a timestamp.
     #[must_use]
     pub fn ending_at(now: Timestamp) -> Self {
         let hour = start_of_hour(now);
@@ -27,21 +27,21 @@ impl MailBudgetWindow {
     }
 }
 
-/// Whether a workspace may have made `mails` in a day.
+/// Checks the number of mails that a workspace created in a day.
 ///
 /// # Errors
-/// It may not.
+/// The number exceeds the limit.
 pub fn check_daily_limit(mails: u64, limit: u64) -> Result<(), OverBudget> {
     if mails > limit { Err(OverBudget { budget: Budget::MailsPerDay, limit }) } else { Ok(()) }
 }
 
-/// When the hour began that a timestamp is in (UTC).
+/// Returns the start of the hour of a timestamp (UTC).
 #[must_use]
 pub fn start_of_hour(at: Timestamp) -> Timestamp {
     at.plus(-Duration::milliseconds(at.millis().rem_euclid(Duration::HOUR.whole_milliseconds() as i64)))
 }
 
-/// When that hour is over: then the mails go out in a digest that were too many for an address.
+/// Returns the end of the hour of a timestamp, when the digest of the mails above the hourly limit goes out.
 #[must_use]
 pub fn end_of_hour(at: Timestamp) -> Timestamp {
     start_of_hour(at).plus(Duration::HOUR)

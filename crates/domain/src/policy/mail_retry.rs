@@ -1,4 +1,4 @@
-//! When a message that could not be sent is tried again, and when never.
+//! When a failed message is retried, and when it is given up.
 
 use std::num::NonZeroU32;
 
@@ -8,17 +8,16 @@ use crate::model::mail::SendError;
 use crate::model::message::{MessageId, MessageOutcome};
 use crate::model::timestamp::Timestamp;
 
-/// How often a message is tried.
+/// Maximum attempts to send a message.
 pub const MAX_ATTEMPTS: u32 = 10;
 
-/// The wait behind the first try; each further one is three times as long, up to [`MAX_DELAY`]. The
-/// nine waits between ten tries come to 25 hours, so that a mail outlives a mail server that is
-/// away for a day.
+/// The delay after the first attempt. Each further delay is three times as long, up to [`MAX_DELAY`]. The nine delays
+/// between ten attempts add up to 25 hours, so that a mail survives a mail server that is down for a day.
 const INITIAL_DELAY: Duration = Duration::seconds(30);
 
 const MAX_DELAY: Duration = Duration::hours(8);
 
-/// The outcome of a message that was not sent at its `attempt`-th try.
+/// Returns the outcome of a message whose `attempt`-th attempt failed.
 #[must_use]
 pub fn outcome_after_failure(
     message: &MessageId,
@@ -37,8 +36,8 @@ pub fn outcome_after_failure(
     }
 }
 
-/// The wait behind a try: up to a fifth longer than the rule, by a checksum of the message's identity, so that messages that
-/// failed together do not come back together.
+/// Returns the delay after an attempt. It is up to a fifth longer than the rule, by a checksum of the message's
+/// identity, so that messages that failed together are not retried together.
 fn retry_delay(message: &MessageId, attempt: NonZeroU32) -> Duration {
     let steps = attempt.get().saturating_sub(1);
     let rule = INITIAL_DELAY.saturating_mul(3_i32.saturating_pow(steps)).min(MAX_DELAY);

@@ -1,46 +1,47 @@
-//! How a search finds its candidates, on every store.
+//! The steps in which a search finds its candidates, on every store.
 //!
-//! The number of matches decides the way. A word that few requests have is looked up in the index. Of a word that many
-//! have, only the most voted matches are wanted, and a walk from the most voted request down soon has enough of them.
-//! When it has not, because all that match have few votes, the newest matches are taken. The rows that are scanned are
-//! bounded either way.
+//! The number of matches decides between two strategies. A rare word is looked up in the index. Of a common word only
+//! the most voted matches are needed, and a walk from the most voted feature request downwards soon finds enough of
+//! them. If all matches have few votes, the walk fails, and the newest matches are taken. Both strategies scan a
+//! bounded number of rows.
 //!
-//! [`SearchPlan`] says which step is next; a store runs it and records what it found.
+//! [`SearchPlan`] returns the next step; a store runs it and records the result.
 
 use crate::policy::ranking::Candidate;
 
-/// How many candidates are enough to pick the best fifteen of. Also how many of those whose title matches.
+/// Number of candidates that suffice to pick the best fifteen. The title matches have the same limit of their own.
 pub const CANDIDATE_LIMIT: usize = 60;
 
-/// Rows that a walk scans, from the most voted request down; also how many of the newest requests are scanned where the
-/// index has no order. Independent words need about `60 * requests / matches` of them, and a word is only searched for
-/// like this when it has many matches.
+/// Maximum rows that a walk scans, from the most voted feature request downwards. Also the number of newest feature
+/// requests that are scanned if the index has no order. For independent words a walk needs about `60 * requests /
+/// matches` rows, and only words with many matches are searched by a walk.
 pub const MAX_SCANNED_ROWS: usize = 2_000;
 
-/// After so many rows it is checked whether the rest of a walk is worth scanning.
+/// Number of rows after which a walk is checked for whether the remaining rows are worth scanning.
 pub const PROBE_ROWS: usize = 400;
 
-/// How many similar words are compared with a mistyped one.
+/// Number of similar words that are compared with a mistyped one.
 pub const SIMILAR_WORDS: usize = 50;
 
-/// Whether a walk that has scanned so many rows and found so many matches goes on. With fewer than a quarter of the
-/// matches per row that would lead to [`CANDIDATE_LIMIT`] in [`MAX_SCANNED_ROWS`], the matches are not among the most voted.
+/// Whether a walk continues after this number of scanned rows and matches. It stops if it has fewer than a quarter of
+/// the matches per row that would reach [`CANDIDATE_LIMIT`] within [`MAX_SCANNED_ROWS`], because then the most voted
+/// feature requests contain too few matches.
 #[must_use]
 pub fn should_continue_scan(rows: usize, matches: usize) -> bool {
     matches < CANDIDATE_LIMIT && rows < MAX_SCANNED_ROWS && (rows != PROBE_ROWS || matches >= 3)
 }
 
-/// When the index of a store is cheaper than a walk.
+/// The costs of a store that decide between the index and a walk.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IndexCost {
-    /// What a row costs that a walk scans, measured in matches that the index reads.
+    /// The cost of a row that a walk scans, in matches that the index reads.
     pub scanned_row: f64,
-    /// So many matches are always read from the index.
+    /// The number of matches up to which the index is always used.
     pub least_matches: u32,
 }
 
 impl IndexCost {
-    /// What [`Self::max_matches`] takes the square root of, for each request of the workspace.
+    /// Returns the factor under the square root of [`Self::max_matches`], for each feature request of the workspace.
     #[must_use]
     pub fn matches_per_request(self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "a small constant")]
@@ -48,9 +49,11 @@ impl IndexCost {
         self.scanned_row * limit
     }
 
-    /// Up to how many matches the index is cheaper. Reading all of `m` matches costs about as much as `m`; walking
-    /// until [`CANDIDATE_LIMIT`] of `n` requests match costs about `scanned_row * CANDIDATE_LIMIT * n / m`. They meet at
-    /// the root of `scanned_row * CANDIDATE_LIMIT * n`.
+    /// Returns the number of matches up to which the index is cheaper.
+    ///
+    /// Reading all of `m` matches costs about `m`. A walk until [`CANDIDATE_LIMIT`] of `n` feature requests match costs
+    /// about `scanned_row * CANDIDATE_LIMIT * n / m`. Both are equal at the square root of `scanned_row *
+    /// CANDIDATE_LIMIT * n`.
     #[must_use]
     pub fn max_matches(self, requests: u64) -> u64 {
         // Workspaces have far fewer than 2^52 requests.
@@ -60,7 +63,7 @@ impl IndexCost {
     }
 }
 
-/// Where the words of a query must be.
+/// The fields in which the words of a query must occur.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fields {
     /// In title, tags or description.
@@ -69,37 +72,37 @@ pub enum Fields {
     Title,
 }
 
-/// What a store is to find next.
+/// The next step of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// By the index, the most voted matches; only that there are too many, when a walk is cheaper.
+    /// The most voted matches from the index, or [`Matches::TooMany`] if a walk is cheaper.
     LookUp(Fields),
     /// The most voted matches, by a walk that [`should_continue_scan`] bounds.
     Walk(Fields),
     /// The newest matches.
     Newest(Fields),
-    /// Any matches, as the index has them.
+    /// Any matches, in the order of the index.
     Any(Fields),
 }
 
-/// What a store found.
+/// The result of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Matches {
-    /// These.
+    /// The matches.
     Found(Vec<Candidate>),
-    /// More than the index is to read.
+    /// There are more matches than the index is to read.
     TooMany,
 }
 
-/// The way of one search to its candidates.
+/// The state of one search for candidates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchPlan {
     next: Option<Step>,
-    /// Of the fields that were searched before.
+    /// Candidates of the fields whose search is finished.
     candidates: Vec<Candidate>,
-    /// Of the fields that are being searched.
+    /// Candidates of the fields that are being searched.
     found: Vec<Candidate>,
-    /// Whether a walk has scanned as many rows as it may and found too few: then another would, too.
+    /// Whether a walk has scanned its maximum of rows and found too few matches. Another walk would fail, too.
     is_walk_exhausted: bool,
 }
 
@@ -111,13 +114,13 @@ impl Default for SearchPlan {
 }
 
 impl SearchPlan {
-    /// The step to run; `None` when the search is over.
+    /// Returns the next step, or `None` when the search is finished.
     #[must_use]
     pub fn next_step(&self) -> Option<Step> {
         self.next
     }
 
-    /// Takes what the step found.
+    /// Records the result of the step.
     pub fn record(&mut self, matches: Matches) {
         let Some(step) = self.next else { return };
         let is_walk = matches!(step, Step::Walk(_));
@@ -139,22 +142,22 @@ impl SearchPlan {
         };
     }
 
-    /// Ends the search of some fields. Some requests with a matching title may have too few votes to be among the
-    /// candidates: they are searched for when there are as many candidates as there may be.
+    /// Finishes the search of some fields. If there are [`CANDIDATE_LIMIT`] candidates, feature requests with matching
+    /// titles but few votes may be missing. In that case the titles are searched next.
     fn finish(&mut self) -> Option<Step> {
         let is_first = self.candidates.is_empty();
         merge(&mut self.candidates, std::mem::take(&mut self.found));
         (is_first && self.candidates.len() >= CANDIDATE_LIMIT).then_some(Step::LookUp(Fields::Title))
     }
 
-    /// What was found.
+    /// Returns the candidates.
     #[must_use]
     pub fn into_candidates(self) -> Vec<Candidate> {
         self.candidates
     }
 }
 
-/// Adds the candidates that are not there yet.
+/// Adds the candidates that are not in the list yet.
 fn merge(candidates: &mut Vec<Candidate>, more: Vec<Candidate>) {
     for candidate in more {
         if !candidates.iter().any(|known| known.request == candidate.request) {

@@ -1,9 +1,9 @@
-//! Who still wants a mail.
+//! Whether a mail is still wanted.
 
 use crate::model::mail::MailRecipient;
 
-/// Whether the notification of a comment is still wanted: its recipient has not unsubscribed, and the vote is still there and
-/// subscribed.
+/// Whether the notification of a comment is still wanted: its recipient has not unsubscribed, and the vote still exists
+/// and is subscribed.
 #[must_use]
 pub fn is_wanted(recipient: &MailRecipient) -> bool {
     !recipient.is_stopped && recipient.is_subscribed == Some(true)

@@ -1,4 +1,4 @@
-//! Messages after the commit: the outbox as workers see it, what mails say, and what sends them.
+//! Ports for mail: the outbox queue of the workers, the content of mails, and the mailer.
 
 use async_trait::async_trait;
 
@@ -14,29 +14,29 @@ use crate::model::timestamp::Timestamp;
 /// Sends mail.
 #[async_trait]
 pub trait Mailer: Send + Sync {
-    /// Sends one mail and returns the mail server's answer when it has accepted the mail.
+    /// Sends one mail. Returns the mail server's response to the accepted mail.
     ///
-    /// Contract: the mail's `Message-ID` follows from its id alone; nothing that it says can become
-    /// a header or a command.
+    /// Contract: the `Message-ID` depends on the mail's id alone. No content of the mail can become a header or an SMTP
+    /// command.
     async fn send(&self, notification: &Notification) -> Result<String, SendError>;
 
-    /// Sends one digest, under the same contract.
+    /// Sends one digest under the same contract.
     async fn send_digest(&self, digest: &DigestNotification) -> Result<String, SendError>;
 
-    /// Sends one test mail, under the same contract.
+    /// Sends one test mail under the same contract.
     async fn send_test(&self, mail: &TestMail) -> Result<String, SendError>;
 }
 
-/// The outbox as workers see it. Several may work on it at once, in several processes.
+/// The outbox as workers see it. Several workers may use it concurrently, also from several processes.
 #[async_trait]
 pub trait OutboxQueue: Send + Sync {
-    /// The workspaces that have a message to be sent, with each priority that they have one of.
+    /// Returns the workspaces with due messages, each with the priorities of these messages.
     async fn due_workspaces(&self, now: Timestamp) -> Result<Vec<(WorkspaceId, Priority)>, StoreError>;
 
-    /// Leases the messages of a priority that have been due for longest, so that nobody else does until `until`.
+    /// Leases a workspace's messages of one priority until `until`, those that have been due longest first.
     ///
-    /// Contract: no two workers hold one message at one time. Messages that are held for a digest are not leased. A row that
-    /// cannot be read is leased and reported beside the others.
+    /// Contract: no message is leased to two workers at the same time. Messages held for a digest are not leased. An
+    /// unreadable row is leased and reported together with the readable ones.
     async fn lease(
         &self,
         workspace: WorkspaceId,
@@ -46,12 +46,12 @@ pub trait OutboxQueue: Send + Sync {
         limit: u32,
     ) -> Result<LeasedMessages, StoreError>;
 
-    /// Creates the messages of the next `limit` voters of a leased audience, and settles the audience: it is due again, or
-    /// deleted when these were the last. Returns how many they were; `None` when the lease is over, and then nothing is
-    /// changed.
+    /// Creates the messages of the next `limit` voters of a leased audience and settles the audience. It becomes due
+    /// again, or is deleted if these voters were the last. Returns the number of created messages, or `None` if the
+    /// lease has expired; then nothing changes.
     ///
-    /// Contract: the audience is that of the timestamp `created_at`, without customers who have unsubscribed since. All of it
-    /// happens or nothing.
+    /// Contract: the audience is the one at `created_at`, without customers who have unsubscribed since. The operation
+    /// is atomic.
     async fn expand(
         &self,
         workspace: WorkspaceId,
@@ -62,9 +62,10 @@ pub trait OutboxQueue: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<u64>, StoreError>;
 
-    /// Writes down the outcome of a leased message. Returns whether the lease was still good; if not, nothing is changed.
+    /// Saves the outcome of a leased message. Returns `false` if the lease has expired; then nothing changes.
     ///
-    /// Contract: a message that is to be held for a digest that was leased meanwhile is returned instead.
+    /// Contract: if a message is to be held for a digest that has been leased in the meantime, the message is returned
+    /// instead.
     async fn settle(
         &self,
         workspace: WorkspaceId,
@@ -73,32 +74,32 @@ pub trait OutboxQueue: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// The state of a message, if there is one with this identity.
+    /// Returns the state of the message with this identity, if there is one.
     async fn message(&self, workspace: WorkspaceId, id: &MessageId) -> Result<Option<MessageState>, StoreError>;
 
-    /// The state of a workspace's mail, with its last `failures`. A digest counts as the mails that are held for it.
+    /// Returns the state of a workspace's mail with its last `failures`. A digest counts as the mails held for it.
     async fn status(&self, workspace: WorkspaceId, failures: u32) -> Result<MailStatus, StoreError>;
 
-    /// How much mail of all workspaces is not sent, counted as by [`Self::status`].
+    /// Returns the amount of unsent mail in all workspaces, counted as by [`Self::status`].
     async fn depth(&self, now: Timestamp) -> Result<OutboxDepth, StoreError>;
 
-    /// Makes all mail of a workspace due that waits for its next try, and that is dead too when
-    /// `dead` is set. Returns how many mails these are, counted as by [`Self::status`].
+    /// Makes a workspace's postponed mail due; with `dead`, dead mail too. Returns the number of these mails, counted
+    /// as by [`Self::status`].
     async fn retry(&self, workspace: WorkspaceId, dead: bool, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// Deletes messages that were sent before a timestamp, at most `limit`, and with a digest the messages that were held for
-    /// it. Returns how many, without the latter.
+    /// Deletes at most `limit` messages that were sent before `before`, and with each digest the messages held for it.
+    /// Returns the number of deleted messages without the held ones.
     async fn purge_sent(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// Reads what mails say. Each method takes a fixed number of statements, however many mails there are.
+/// Reads the content of mails. Each method runs a fixed number of statements, independent of the number of mails.
 #[async_trait]
 pub trait MailReader: Send + Sync {
-    /// Whom the mail of a workspace is from.
+    /// Returns the sender of a workspace's mail.
     async fn sender(&self, workspace: WorkspaceId) -> Result<Option<MailSender>, StoreError>;
 
-    /// The recipients of notifications, without those whose comment or customer is gone. `hour` is when the hour began that
-    /// [`MailRecipient::recent_count`] counts.
+    /// Returns the recipients of notifications, without those whose comment or customer has been deleted. `hour` is the
+    /// start of the hour that [`MailRecipient::recent_count`] counts.
     async fn recipients(
         &self,
         workspace: WorkspaceId,
@@ -107,7 +108,7 @@ pub trait MailReader: Send + Sync {
         now: Timestamp,
     ) -> Result<Vec<MailRecipient>, StoreError>;
 
-    /// The comments, with so many characters of each at most.
+    /// Returns the comments, each cut after `characters` characters.
     async fn comments(
         &self,
         workspace: WorkspaceId,
@@ -115,6 +116,6 @@ pub trait MailReader: Send + Sync {
         characters: u32,
     ) -> Result<Vec<CommentedRequest>, StoreError>;
 
-    /// The messages that are held for these digests.
+    /// Returns the messages that are held for these digests.
     async fn held(&self, workspace: WorkspaceId, digests: &[MessageId]) -> Result<Vec<HeldMessage>, StoreError>;
 }

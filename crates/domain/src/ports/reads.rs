@@ -1,4 +1,4 @@
-//! Reads outside of units of work, and maintenance. One method per query of a client or operator.
+//! Ports for reads outside of units of work, and for maintenance. One method per query of a client or operator.
 
 use async_trait::async_trait;
 
@@ -20,7 +20,7 @@ use crate::model::workspace::{Subdomain, Workspace};
 use crate::policy::ranking::Candidate;
 use crate::policy::search_plan::SearchPlan;
 
-/// Answers the API's questions.
+/// Runs the read queries of the API.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
 #[async_trait]
 pub trait RoadmapReader: Send + Sync {
@@ -59,13 +59,14 @@ pub trait RoadmapReader: Send + Sync {
     async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError>;
 }
 
-/// Finds public feature requests by words.
+/// Full-text search for public feature requests.
 #[async_trait]
 pub trait TextSearch: Send + Sync {
-    /// Requests in which every word of the query matches, with their relevance by
+    /// Returns the feature requests in which every word of the query matches, with their relevance by
     /// [`crate::policy::ranking::relevance`].
     ///
-    /// Contract: the steps of the plan are run, in one snapshot where the store has them. Private requests never.
+    /// Contract: the store runs the steps of the plan, in one snapshot if it supports snapshots. Private feature
+    /// requests are never returned.
     async fn candidates(
         &self,
         workspace: WorkspaceId,
@@ -73,10 +74,11 @@ pub trait TextSearch: Send + Sync {
         plan: SearchPlan,
     ) -> Result<Vec<Candidate>, StoreError>;
 
-    /// At most `limit` words of this workspace's public requests that share trigrams with `word`, most shared first.
+    /// Returns at most `limit` words of this workspace's public feature requests that share trigrams with `word`, those
+    /// with the most shared trigrams first.
     async fn similar_words(&self, workspace: WorkspaceId, word: &str, limit: usize) -> Result<Vec<String>, StoreError>;
 
-    /// These requests, in this order; one that is gone or that `visibility` hides is left out.
+    /// Loads these feature requests in this order. Deleted ones and those that `visibility` hides are left out.
     async fn load_results(
         &self,
         workspace: WorkspaceId,

@@ -1,4 +1,4 @@
-//! Sends the messages that the outbox holds: what workers do.
+//! The mail worker: sends the messages of the outbox.
 
 mod leases;
 mod schedule;
@@ -34,31 +34,31 @@ pub use leases::{LeasedAudience, LeasedLetters, Leases, Letter};
 pub use schedule::MAX_CONCURRENT_SENDS;
 use schedule::Schedules;
 
-/// How many messages of a big audience are created at a time.
+/// Maximum messages created by one expansion of a large audience.
 const AUDIENCE: u32 = 500;
 
-/// How long a lease lasts, in times that one mail may take at most. A mail is only begun in the
-/// first half of it, so that nobody else takes it while it is under way.
+/// The duration of a lease, as a multiple of the time that one mail may take. Mails are only started in the first half
+/// of the lease, so that no other worker leases a mail that is being sent.
 const LEASE: i32 = 4;
 
-/// How long messages that were sent are kept.
+/// How long sent messages are kept.
 const RETENTION: Duration = Duration::days(30);
 
-/// Whether to stop.
+/// Returns whether the worker is to stop.
 type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Something that a worker does beside other things.
+/// A task that runs concurrently with the worker's other tasks.
 type Work<'a> = Pin<Box<dyn Future<Output = Done> + Send + 'a>>;
 
-/// What has been done.
+/// The result of a task.
 enum Done {
-    /// These workspaces have messages.
+    /// The workspaces with due messages.
     Found(Vec<(WorkspaceId, Priority)>),
-    /// These messages of a workspace were leased. The flag: there may be more.
+    /// Leased messages of a workspace. The flag is whether there may be more.
     Leased(Priority, WorkspaceId, VecDeque<Letter>, bool),
-    /// A message of this workspace was sent, or was not, and is settled.
+    /// A message of the workspace is settled, sent or not.
     Sent(Priority, WorkspaceId),
-    /// More messages of an audience of this workspace were created.
+    /// More messages of an audience of the workspace were created.
     Expanded(Priority, WorkspaceId),
     /// A message was returned.
     Returned,
@@ -78,7 +78,7 @@ fn note(schedules: &mut Schedules<Letter>, done: Done) {
     }
 }
 
-/// Sends messages.
+/// The use case that sends the messages of the outbox.
 #[derive(Clone)]
 pub struct DeliverMail {
     queue: Arc<dyn OutboxQueue>,
@@ -92,7 +92,8 @@ pub struct DeliverMail {
 }
 
 impl DeliverMail {
-    /// Sends what is in `queue`, with what `reader` reads, by `mailer`, which takes at most `longest` for one mail.
+    /// Creates the use case: messages from `queue`, their content from `reader`, sent with `mailer`, which takes at
+    /// most `longest` for one mail.
     #[must_use]
     pub fn new(
         queue: Arc<dyn OutboxQueue>,
@@ -107,23 +108,25 @@ impl DeliverMail {
         Self { queue, leases, mailer, clock, references, base_url, longest, per_address: None }
     }
 
-    /// The same with a limit of the mails to one customer in an hour. The others go out in a digest when it is over.
+    /// Limits the single mails to one customer in an hour. Further mails go out as one digest at the end of the hour.
     #[must_use]
     pub fn with_limit(self, per_address: Option<u32>) -> Self {
         Self { per_address, ..self }
     }
 
-    /// Sends messages until `stop` says so, and begins none after that; those that are being sent then are waited for, and
-    /// those that are leased are returned. Looks for messages whenever what `pause` returns is over, which is at once when
-    /// `stop` says so.
+    /// Sends messages until `stop` returns true. Then it starts no more, waits for those being sent, and returns the
+    /// other leased messages.
     ///
-    /// An error that has to do with one message or one workspace is logged and delays nothing of any other. What could not be
-    /// settled is sent again when its lease is over.
+    /// Looks for due messages whenever the future of `pause` completes. That future must complete at once when `stop`
+    /// becomes true.
+    ///
+    /// An error of one message or workspace is logged and does not delay any other. A message that could not be settled
+    /// is sent again when its lease expires.
     pub async fn run<P: Future<Output = ()> + Send>(&self, stop: Stop<'_>, pause: impl Fn() -> P) {
         let mut schedules = Schedules::new();
         let mut under_way: FuturesUnordered<Work<'_>> = FuturesUnordered::new();
         under_way.push(Box::pin(self.look()));
-        // None while a look is under way.
+        // `None` while the worker looks for messages.
         let mut pausing: Option<Pin<Box<P>>> = None;
         while !stop() {
             while let Some((priority, workspace, limit)) = schedules.next_lease() {
@@ -175,7 +178,7 @@ impl DeliverMail {
         }))
     }
 
-    /// Leases messages of this workspace.
+    /// Leases messages of a workspace.
     async fn lease(&self, priority: Priority, workspace: WorkspaceId, limit: usize) -> Done {
         let now = self.clock.now();
         let count = u32::try_from(limit).unwrap_or(u32::MAX);
@@ -195,7 +198,7 @@ impl DeliverMail {
             self.bury(workspace, unreadable).await;
         }
         for (lease, attempt, error) in &leased.unknown {
-            // A newer version may send it.
+            // A newer version may be able to send it.
             let outcome =
                 self.outcome(&lease.message, *attempt, Err(SendError::Transient { reason: error.to_string() }));
             self.settle(workspace, lease, &outcome).await;
@@ -204,7 +207,7 @@ impl DeliverMail {
         Done::Leased(priority, workspace, letters, has_more)
     }
 
-    /// Holds the mails whose recipients have got enough in this hour, and returns the other messages.
+    /// Holds the mails to recipients that have reached the hourly limit. Returns the other messages.
     async fn hold(&self, workspace: WorkspaceId, letters: Vec<Letter>, now: Timestamp) -> VecDeque<Letter> {
         let mut counts: BTreeMap<CustomerId, u32> = BTreeMap::new();
         let (kept, held): (Vec<Letter>, Vec<Letter>) = letters.into_iter().partition(|letter| {
@@ -226,7 +229,7 @@ impl DeliverMail {
         kept.into()
     }
 
-    /// A row that cannot be read will not be read better at the next try.
+    /// Gives up an unreadable row, because another attempt cannot read it either.
     async fn bury(&self, workspace: WorkspaceId, unreadable: &UnreadableMessage) {
         let chain = ErrorChain::new(&unreadable.error).to_string();
         let message = &unreadable.lease.message;
@@ -258,7 +261,7 @@ impl DeliverMail {
         Done::Sent(priority, workspace)
     }
 
-    /// Creates more messages of an audience, which also settles it.
+    /// Creates more messages of an audience and settles the audience.
     async fn expand(&self, priority: Priority, workspace: WorkspaceId, leased: &LeasedAudience) -> Done {
         let LeasedAudience { lease, audience, created_at } = leased;
         let now = self.clock.now();
@@ -294,7 +297,7 @@ impl DeliverMail {
         }
     }
 
-    /// Whether it is too late to begin: another worker could take what is under way.
+    /// Whether the lease is too short to start a send: another worker could lease the message meanwhile.
     fn is_too_late(&self, leased_until: Timestamp, stop: Stop<'_>) -> bool {
         stop() || self.clock.now().plus(self.longest * (LEASE / 2)) > leased_until
     }
@@ -357,10 +360,10 @@ impl DeliverMail {
         }
     }
 
-    /// Deletes messages that were sent long ago, in batches. Returns how many.
+    /// Deletes messages that were sent before the retention time, in batches. Returns their number.
     ///
     /// # Errors
-    /// Those of the store; what was deleted until then stays deleted.
+    /// Errors of the store. Batches deleted before the error stay deleted.
     pub async fn purge_sent(&self) -> Result<u64, RoadmapError> {
         let before = self.clock.now().plus(-RETENTION);
         Ok(batches::delete_in_batches(|limit| self.queue.purge_sent(before, limit)).await?)
@@ -401,7 +404,7 @@ mod tests {
         CommentId::new(Uuid::from_u128(number))
     }
 
-    /// The notification of a customer with this number.
+    /// The notification of the customer with this number.
     fn mail_id(number: u128) -> MailId {
         MailId { comment: comment_id(0xc0), customer: customer(number) }
     }
@@ -421,7 +424,7 @@ mod tests {
         message(MessageContent::Comment(id.comment), id, Recipient::Customer(id.customer))
     }
 
-    /// The leased notifications of customers with these numbers.
+    /// The leased notifications of the customers with these numbers.
     fn mails(numbers: impl IntoIterator<Item = u128>) -> LeasedMessages {
         let messages = numbers.into_iter().map(|number| mail(mail_id(number))).collect();
         LeasedMessages { messages, unreadable: Vec::new() }
@@ -441,7 +444,7 @@ mod tests {
         message(MessageContent::TestMail, MessageId::test_mail(Uuid::from_u128(number)), Recipient::Address(to))
     }
 
-    /// The number of the customer whom the message is for.
+    /// The number of the message's customer.
     fn number(message: &MessageId) -> u128 {
         Uuid::parse_str(message.as_str().rsplit_once('.').unwrap().1).unwrap().as_u128()
     }
@@ -479,7 +482,7 @@ mod tests {
         });
     }
 
-    /// All mails are wanted, by recipients who have got this many in the hour before those that are leased.
+    /// A reader in which all mails are wanted, with these counts of recent mails of their recipients.
     fn reader_with(recent_count: impl Fn(MailId) -> u32 + Send + Sync + 'static) -> MockMailReader {
         let mut reader = MockMailReader::new();
         with_sender(&mut reader);
@@ -512,7 +515,7 @@ mod tests {
         queue
     }
 
-    /// All that the queue settles: each message's number and its outcome.
+    /// Records all settled messages: their numbers and outcomes.
     fn settled(queue: &mut MockOutboxQueue) -> Arc<Mutex<Vec<(u128, MessageOutcome)>>> {
         let settled = Arc::new(Mutex::new(Vec::new()));
         let seen = settled.clone();
@@ -548,7 +551,7 @@ mod tests {
         DeliverMail::new(Arc::new(queue), Arc::new(reader), mailer, clock, references, base_url, LONGEST)
     }
 
-    /// Lets everything else go on for as long as it can.
+    /// Lets all other tasks make progress.
     async fn yield_often() {
         yield_times(10_000).await;
     }
@@ -565,7 +568,7 @@ mod tests {
         .await;
     }
 
-    /// Looks for messages once and sends what there is.
+    /// Looks for messages once and sends them.
     fn run_once(deliver: &DeliverMail) {
         let stop = AtomicBool::new(false);
         block_on(deliver.run(&|| stop.load(Ordering::SeqCst), || async {
@@ -640,7 +643,7 @@ mod tests {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let mut mailer = MockMailer::new();
-        // The first mail is being sent when the stop comes.
+        // The stop comes while the first mail is being sent.
         mailer.expect_send().times(1).returning(move |_| {
             stopped.store(true, Ordering::SeqCst);
             ok()
@@ -666,7 +669,7 @@ mod tests {
     #[test]
     fn a_row_that_cannot_be_read_is_dead_and_the_others_are_sent() {
         let mut leased = mails([1, 3, 4, 5]);
-        // A payload of another kind, and one that is not what the row's identity says.
+        // The payload of another kind, and a payload that contradicts the row's identity.
         leased.messages[2].payload = "{}".to_owned();
         leased.messages[3].payload = MessageContent::Comment(comment_id(0xc1)).payload();
         leased.unreadable.push(unreadable(2));
@@ -710,11 +713,11 @@ mod tests {
     fn mails_that_nobody_wants_any_more_are_deleted() {
         let mut queue = queue(mails(1..=5));
         let settled = settled(&mut queue);
-        // There is another lease behind it, in which there is nothing.
+        // The second lease is empty.
         queue.expect_lease().times(1).returning(|_, _, _, _, _| Ok(LeasedMessages::default()));
         let mut reader = MockMailReader::new();
         with_sender(&mut reader);
-        // The comment or the customer of the fifth is gone.
+        // The comment or the customer of the fifth message has been deleted.
         reader.expect_recipients().returning(|_, mails, hour, at| {
             assert_eq!((mails.len(), hour, at), (5, start_of_hour(now()), now()));
             let mut recipients: Vec<MailRecipient> = mails[..4].iter().map(|mail| recipient(*mail, 1)).collect();
@@ -754,7 +757,7 @@ mod tests {
     #[test]
     fn mails_that_are_too_many_for_an_address_are_held_until_the_hour_is_over() {
         let of = |of: u128, about: u128| MailId { comment: comment_id(about), customer: customer(of) };
-        // The first has got two of three already, the second none.
+        // The first has two of three mails already, the second none.
         let leased = [of(1, 1), of(2, 1), of(1, 2), of(2, 2), of(1, 3)];
         let recent_count = |mail: MailId| if mail.customer == customer(1) { 2 } else { 0 };
         for (limit, sent) in
@@ -792,7 +795,7 @@ mod tests {
         }
     }
 
-    /// A digest for customer 1 for which so many mails are held, and a reader of it.
+    /// A digest for customer 1 with `held` held mails, and a reader of it.
     fn digest(held: u128, wanted: fn(u128) -> bool) -> (LeasedMessage, DigestId, MockMailReader) {
         let id = DigestId { at: start_of_hour(now()), customer: customer(1) };
         let content = MessageContent::CommentDigest { at: id.at };
@@ -934,7 +937,7 @@ mod tests {
             let mut mailer = MockMailer::new();
             mailer.expect_send().returning(|_| ok());
             run_once(&deliver(queue, reader(), mailer));
-            // After a piece of an audience the workspace has another lease at once.
+            // After a batch of an audience, the workspace is leased again at once.
             assert_eq!(settled.lock().unwrap().len(), if fails { 1 } else { 2 });
         }
     }
@@ -943,7 +946,7 @@ mod tests {
     fn an_audience_whose_lease_is_over_is_left_to_others() {
         let mut queue = queue(LeasedMessages { messages: vec![leased_audience()], unreadable: Vec::new() });
         queue.expect_expand().times(1).returning(|_, _, _, _, _, _| Ok(None));
-        // `MockOutboxQueue` expects no other lease, and nothing settled; `MockMailReader` is not asked.
+        // `MockOutboxQueue` expects no other lease and no settled message; `MockMailReader` expects no query.
         run_once(&deliver(queue, MockMailReader::new(), MockMailer::new()));
     }
 
@@ -961,10 +964,10 @@ mod tests {
         assert_eq!(looks.load(Ordering::SeqCst), 3);
     }
 
-    /// A message's number, and the second at which it was due.
+    /// A message's number and the second in which it became due.
     type Due = (u128, i64);
 
-    /// A clock that only the test moves.
+    /// A clock that only the test advances.
     struct VirtualClock(AtomicI64);
 
     impl VirtualClock {
@@ -979,11 +982,11 @@ mod tests {
         }
     }
 
-    /// Sends mail at once, but notifications of some workspaces never: the mail server is silent for their recipients.
+    /// A mailer that sends at once, except for notifications of some workspaces, whose mail server never replies.
     struct PartlySilent {
         clock: Arc<VirtualClock>,
         is_silent: fn(&Notification) -> bool,
-        /// When the test ends, and with it the silence: afterwards nothing moves the clock.
+        /// The end of the test. Mails without a reply are released then, because the clock stops.
         end: i64,
         sent: Mutex<BTreeMap<u128, i64>>,
         hanging: AtomicU32,
@@ -1032,19 +1035,20 @@ mod tests {
         WorkspaceId::new(Uuid::from_u128(number))
     }
 
-    /// One workspace has rows that cannot be read, the statements of one fail, and the mail server is silent for the recipients
-    /// of one: 48 of the 50 get two mails in each of 60 seconds, and none of them comes more than five seconds late.
+    /// One workspace has unreadable rows, the statements of one fail, and the mail server of one workspace's recipients
+    /// does not reply. The other 48 of the 50 workspaces get two mails in each of 60 seconds, each at most five seconds
+    /// late.
     #[test]
     fn no_workspace_delays_another_by_more_than_five_seconds() {
         const WORKSPACES: u128 = 50;
         const SECONDS: i64 = 60;
-        // The lowest ids: they come first in every look.
+        // The lowest ids, which every look returns first.
         const SILENT: u128 = 0;
         const FAILING: u128 = 1;
         const UNREADABLE: u128 = 2;
         let id = numbered_workspace;
         let clock = Arc::new(VirtualClock(AtomicI64::new(0)));
-        // When each mail was due, by its number; those that are not leased yet.
+        // The due times of the mails that are not leased yet, by workspace.
         let due: Arc<Mutex<BTreeMap<u128, Vec<Due>>>> = Arc::default();
         let all: Arc<Mutex<BTreeMap<u128, i64>>> = Arc::default();
 
@@ -1078,7 +1082,7 @@ mod tests {
         let end = SECONDS + LONGEST.whole_seconds() * 2;
         let mailer = PartlySilent::new(&clock, end, |notification| notification.request_url.contains("//w0."));
         let deliver = with_clock(queue, reader(), mailer.clone(), clock.clone());
-        // Each pause is a second, in which everything else goes on, and in which new mail comes.
+        // Each pause is one second, in which all other tasks make progress and new mail arrives.
         let (waiting, everything, time) = (due.clone(), all.clone(), clock.clone());
         let stop = || clock.seconds() >= end;
         block_on(deliver.run(&stop, || {
@@ -1107,8 +1111,8 @@ mod tests {
         assert!(mailer.hanging.load(Ordering::SeqCst) > 8);
     }
 
-    /// 20,000 notifications of each of 50 workspaces wait, and the mail server is silent for the recipients of 20 of them,
-    /// which hold all slots of such mail. Test mails of every workspace are sent within two seconds.
+    /// Each of 50 workspaces has 20,000 waiting notifications. The mail server of the recipients of 20 workspaces does
+    /// not reply, so that they hold all slots for bulk mail. Test mails of every workspace are sent within two seconds.
     #[test]
     fn urgent_messages_do_not_wait_for_others() {
         const WORKSPACES: u128 = 50;
@@ -1162,7 +1166,7 @@ mod tests {
                 yield_times(500).await;
                 let at = time.0.fetch_add(1, Ordering::SeqCst) + 1;
                 if at <= SECONDS {
-                    // Now of a workspace with a silent mail server, now of another one.
+                    // Alternates between workspaces with and without a silent mail server.
                     let of = u128::from(at.unsigned_abs()) % WORKSPACES;
                     waiting
                         .lock()
@@ -1177,7 +1181,7 @@ mod tests {
         let latest = (1..=SECONDS).map(|at| sent[&u128::from(at.unsigned_abs())] - at).max().unwrap();
         println!("{SECONDS} test mails, the latest {latest} s after it was due, beside {} others", sent.len());
         assert!(latest <= 2, "{latest} s");
-        // Nearly all others still wait.
+        // Nearly all other messages still wait.
         assert!(bulk.lock().unwrap().values().any(|begun| *begun < NOTIFICATIONS));
         assert!(mailer.hanging.load(Ordering::SeqCst) >= 16);
     }

@@ -1,7 +1,7 @@
-//! The queries of the service, one file each: what is read outside of units of work.
+//! The queries of the service, one file each: reads outside of units of work.
 //!
-//! A query is a value that implements [`Query`]; [`Queries`] runs it. Whether a record exists comes before the
-//! fields, as in commands: a field that cannot be accepted is an error inside of the query.
+//! A query is a value that implements [`Query`]; [`Queries`] runs it. As in commands, the existence of a record is
+//! checked before the fields. Therefore a query contains a field that failed validation as an error.
 
 pub mod find_file;
 pub mod list_changelogs;
@@ -21,17 +21,17 @@ use crate::error::RoadmapError;
 use crate::model::id::WorkspaceId;
 use crate::ports::{Blobs, Clock, RoadmapReader, TextSearch};
 
-/// A question about one workspace.
+/// A read query of one workspace.
 #[async_trait]
 pub trait Query: Send + Sync {
-    /// What it is answered with.
+    /// The result.
     type Answer: Send;
 
-    /// Answers it.
+    /// Runs the query.
     async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Self::Answer, RoadmapError>;
 }
 
-/// Runs queries. Whoever serves clients reads by these alone.
+/// Runs queries. Inbound adapters read through this type only.
 #[derive(Clone)]
 pub struct Queries {
     reader: Arc<dyn RoadmapReader>,
@@ -41,7 +41,7 @@ pub struct Queries {
 }
 
 impl Queries {
-    /// Queries on these ports.
+    /// Creates a runner of queries on these ports.
     #[must_use]
     pub fn new(
         reader: Arc<dyn RoadmapReader>,
@@ -55,7 +55,7 @@ impl Queries {
     /// Runs a query in `workspace`.
     ///
     /// # Errors
-    /// Those of the query.
+    /// Errors of the query.
     pub async fn run<Q: Query>(&self, workspace: WorkspaceId, query: &Q) -> Result<Q::Answer, RoadmapError> {
         query.answer(workspace, self).await
     }
@@ -68,7 +68,7 @@ pub(crate) mod tests {
     use crate::usecase::fixtures::{FixedClock, workspace};
     use pollster::block_on;
 
-    /// Runs a query on records and files.
+    /// Runs a query on test ports for records and files.
     pub(crate) fn ask<Q: Query>(
         reader: MockRoadmapReader,
         blobs: MockBlobs,

@@ -1,4 +1,4 @@
-//! Queues a mail by which an operator sees whether mail arrives.
+//! Queues a test mail, with which an operator checks that mail arrives.
 
 use async_trait::async_trait;
 
@@ -8,10 +8,10 @@ use crate::model::message::{MessageContent, MessageId, NewMessage, Recipient};
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
 
-/// Queues a test mail. The reply is its identity.
+/// Queues a test mail. The reply is the message's identity.
 #[derive(Debug, Clone)]
 pub struct QueueTestMail {
-    /// Whom it is for.
+    /// The recipient.
     pub to: EmailAddress,
 }
 

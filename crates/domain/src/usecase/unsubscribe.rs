@@ -1,4 +1,4 @@
-//! Unsubscribes a voter, from mail about one feature request or from all.
+//! Unsubscribes a voter from mail about one feature request or from all mail.
 
 use async_trait::async_trait;
 
@@ -8,12 +8,12 @@ use crate::model::mail::Unsubscription;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
 
-/// Stops mail to a voter and deletes the mails that wait to be sent. Doing it again changes nothing.
+/// Stops mail to a voter and deletes the waiting mails. It is idempotent.
 #[derive(Debug, Clone, Copy)]
 pub struct Unsubscribe {
-    /// Who.
+    /// The voter.
     pub customer: CustomerId,
-    /// From what.
+    /// The scope.
     pub what: Unsubscription,
 }
 

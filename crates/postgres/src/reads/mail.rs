@@ -1,4 +1,4 @@
-//! What mails say, and to whom.
+//! Reads the content and the recipients of mails.
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, NullableExpressionMethods, QueryDsl};
@@ -23,14 +23,14 @@ use crate::schema::outbox;
 use crate::statement::statement;
 
 statement! {
-    /// Whom the mail of a workspace is from.
+    /// Selects the sender of a workspace's mail.
     SenderOf { workspace: Uuid => SqlUuid } -> (Text, Text),
     "SELECT product_name, subdomain FROM settings JOIN workspaces ON workspaces.id = workspace_id
      WHERE workspace_id = {workspace}"
 }
 
 statement! {
-    /// The recipients of mails, each of which is about a comment for a customer.
+    /// Selects the recipients of mails. A mail is a pair of a comment and a customer.
     Recipients {
         workspace: Uuid => SqlUuid,
         comments: Vec<Uuid> => Array<SqlUuid>,
@@ -53,7 +53,7 @@ statement! {
 }
 
 statement! {
-    /// Comments, with so many characters of each.
+    /// Selects comments, each cut after a number of characters.
     Comments { workspace: Uuid => SqlUuid, comments: Vec<Uuid> => Array<SqlUuid>, characters: i32 => Integer }
         -> (SqlUuid, Text, SqlUuid, BigInt, Text),
     "SELECT comments.id, substr(content, 1, {characters}), feature_requests.id, tag_number, title FROM comments

@@ -1,6 +1,6 @@
-//! Finds public feature requests by words.
+//! Full-text search for public feature requests.
 //!
-//! The plan of a search is the domain's ([`SearchPlan`]); its steps are statements here.
+//! The plan of a search comes from the domain ([`SearchPlan`]); its steps are statements here.
 
 use async_trait::async_trait;
 use diesel::IntoSql;
@@ -25,10 +25,10 @@ use crate::session::Session;
 use crate::statement::statement;
 use crate::writes::{any_place, title_place};
 
-/// What the index and a walk cost here.
+/// The costs of the index and of a walk in PostgreSQL.
 const INDEX_COST: IndexCost = IndexCost { scanned_row: 0.4, least_matches: 100 };
 
-/// As SQL takes them.
+/// The limits, in the type of SQL parameters.
 const ROW_LIMIT: i64 = number(CANDIDATE_LIMIT);
 const SCAN_LIMIT: i64 = number(MAX_SCANNED_ROWS);
 
@@ -37,12 +37,11 @@ const fn number(constant: usize) -> i64 {
     constant as i64
 }
 
-/// The first step of votes that stands for more than one count.
+/// The first tier that comprises more than one vote count.
 const FIRST_WIDE_TIER: i32 = 16;
 
 statement! {
-    /// The most voted of the requests that the index knows to match; one row without a request when
-    /// walking is the better way.
+    /// Selects the most voted matches of the index, or one row without a feature request if a walk is cheaper.
     LookUp {
         workspace: Uuid => SqlUuid,
         query: String => Text,
@@ -55,8 +54,8 @@ statement! {
 }
 
 statement! {
-    /// Matches by walking down the steps of votes, from below one, until there are enough or so many rows have
-    /// been looked at.
+    /// Selects matches by a walk down the tiers of votes, from a given position, until there are enough matches or the
+    /// limit of scanned rows is reached.
     WalkDown {
         workspace: Uuid => SqlUuid,
         query: String => Text,
@@ -71,7 +70,7 @@ statement! {
 }
 
 statement! {
-    /// The newest matches among so many of the newest requests.
+    /// Selects the newest matches within a number of the newest feature requests.
     NewestMatches { workspace: Uuid => SqlUuid, query: String => Text, scan_limit: i64 => BigInt, enough: i64 => BigInt }
         -> (SqlUuid, BigInt, BigInt, Integer, Text, Text, Text),
     "SELECT request_id, tag_number, votes_count, tier, title, tags, description
@@ -79,7 +78,7 @@ statement! {
 }
 
 statement! {
-    /// Any matches, as the index has them.
+    /// Selects any matches, in the order of the index.
     AnyMatches { workspace: Uuid => SqlUuid, query: String => Text, enough: i64 => BigInt }
         -> (SqlUuid, BigInt, BigInt, Integer, Text, Text, Text),
     "SELECT request_id, tag_number, votes_count, tier, title, tags, description
@@ -87,12 +86,12 @@ statement! {
 }
 
 statement! {
-    /// The words that are most like one.
+    /// Selects the words that are most similar to a word.
     SimilarWords { workspace: Uuid => SqlUuid, word: String => Text, most: i64 => BigInt } -> Text,
     "SELECT word FROM search_similar_words({workspace}, {word}, {most})"
 }
 
-/// Request, number, votes, their step, and the terms of title, tags and description.
+/// Feature request, number, votes, tier, and the terms of title, tags and description.
 type CandidateRow = (Uuid, i64, i64, i32, String, String, String);
 
 #[async_trait]
@@ -149,7 +148,7 @@ impl TextSearch for PostgresReader {
     }
 }
 
-/// Runs a step. `None` when there are too many matches to look them up.
+/// Runs a step. Returns `None` if there are too many matches to look them up.
 async fn run(
     session: &Session,
     step: Step,
@@ -177,9 +176,8 @@ async fn run(
     }
 }
 
-/// The query in the language of the index: every word, each as any of its forms, the last also as
-/// the beginning of a word. Terms are lower-case ASCII letters and digits (`Word`), so that none can
-/// be taken for syntax.
+/// Converts the query to the query syntax of the index: all words, each as any of its forms, the last one also as a
+/// prefix. Terms consist of lower-case ASCII letters and digits (`Word`), so that none can be interpreted as syntax.
 fn match_terms(workspace: WorkspaceId, query: &SearchQuery, fields: Fields) -> String {
     let place = match fields {
         Fields::Any => any_place(workspace.uuid()),
@@ -191,7 +189,7 @@ fn match_terms(workspace: WorkspaceId, query: &SearchQuery, fields: Fields) -> S
         .map(|QueryWord { alternatives, matches_prefix }| {
             let mut forms: Vec<String> = Vec::new();
             for word in alternatives {
-                // The beginning of a word covers the word itself.
+                // The prefix matches the word itself, too.
                 let prefix = if *matches_prefix { ":*" } else { "" };
                 forms.push(format!("'{place}{}'{prefix}", word.surface()));
                 if word.stem() != word.surface() {
@@ -204,8 +202,8 @@ fn match_terms(workspace: WorkspaceId, query: &SearchQuery, fields: Fields) -> S
     words.join(" & ")
 }
 
-/// The most voted matches. The last of them may be of a step that stands for several counts: then
-/// others of that step may have more votes, and are looked at too.
+/// Returns the most voted matches by a walk. If the last match is in a tier of several vote counts, other matches of
+/// that tier may have more votes. In that case the rest of the tier is scanned, too.
 async fn walk_down(session: &Session, workspace: Uuid, query: String) -> Result<Vec<CandidateRow>, StoreError> {
     let mut walk = WalkDown {
         workspace,
@@ -235,7 +233,7 @@ async fn walk_down(session: &Session, workspace: Uuid, query: String) -> Result<
     Ok(rows)
 }
 
-/// The row as a candidate, if every word of the query is in its `fields`.
+/// Converts a row to a candidate if every word of the query occurs in its `fields`.
 fn candidate(row: CandidateRow, query: &SearchQuery, fields: Fields) -> Option<Candidate> {
     let (request, tag_number, votes_count, _, title, tags, description) = row;
     let request = (FeatureRequestId::new(request), tag_number, votes_count);

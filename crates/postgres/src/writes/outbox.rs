@@ -1,4 +1,4 @@
-//! Messages that are to be sent.
+//! Writes messages to the outbox.
 
 use async_trait::async_trait;
 use diesel::sql_types::{BigInt, Nullable, SmallInt, Text, Timestamptz, Untyped, Uuid as SqlUuid};
@@ -16,7 +16,7 @@ use crate::statement::statement;
 use crate::unit::PostgresUnit;
 
 statement! {
-    /// Creates the notifications of all voters, or one message for all of them when there are too many.
+    /// Creates the notifications of all voters, or one audience message if there are too many.
     NotifyVoters {
         workspace: Uuid => SqlUuid,
         request: Uuid => SqlUuid,
@@ -44,7 +44,7 @@ statement! {
 }
 
 statement! {
-    /// Puts a message in the outbox, unless there is one with its identity.
+    /// Inserts a message, unless there is one with its identity.
     InsertMessage {
         workspace: Uuid => SqlUuid,
         id: String => Text,
@@ -61,7 +61,8 @@ statement! {
 }
 
 statement! {
-    /// Counts the mails of a comment into its hour, and all of the day. Whoever counts into the same hour waits.
+    /// Adds the mails of a comment to the counter of its hour, and returns the sum of the day. Concurrent statements
+    /// for the same hour wait for each other.
     CountMails {
         workspace: Uuid => SqlUuid,
         request: Uuid => SqlUuid,

@@ -1,4 +1,4 @@
-//! Who gets mail.
+//! Writes the mail subscriptions of customers.
 
 use async_trait::async_trait;
 use diesel::sql_types::{Bool, Nullable, Timestamptz, Untyped, Uuid as SqlUuid};
@@ -15,7 +15,7 @@ use crate::statement::statement;
 use crate::unit::PostgresUnit;
 
 statement! {
-    /// Stops all mail to a customer, unless it was stopped before, and says whether there is this customer.
+    /// Stops all mail to a customer, unless it is already stopped. Returns whether the customer exists.
     UnsubscribeFromAll { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, at: TimestampColumn => Timestamptz } -> Bool,
     "WITH stopped AS (
          UPDATE customers SET mail_stopped_at = {at}, mail_stopped_because = 'unsubscribed'
@@ -25,7 +25,7 @@ statement! {
 }
 
 statement! {
-    /// Stops the mail to a customer about one feature request, and says whether there is this customer.
+    /// Stops the mail to a customer about one feature request. Returns whether the customer exists.
     UnsubscribeFromOne { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, request: Uuid => SqlUuid } -> Bool,
     "WITH stopped AS (
          UPDATE votes SET subscribed = false
@@ -35,8 +35,8 @@ statement! {
 }
 
 statement! {
-    /// Deletes the mails that wait for a customer; if a feature request is given, those about it alone, also in a digest.
-    /// With a digest go the mails that are held for it.
+    /// Deletes a customer's waiting mails. With a feature request, only those about it are deleted, including those
+    /// held for a digest. The mails that are held for a digest are deleted together with it.
     DeleteWaiting { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, request: Option<Uuid> => Nullable<SqlUuid> }
         -> Untyped,
     "DELETE FROM outbox WHERE workspace_id = {workspace} AND customer_id = {customer} AND sent_at IS NULL
@@ -49,7 +49,7 @@ statement! {
        END"
 }
 
-/// Deletes the mails that wait for a customer.
+/// Deletes a customer's waiting mails.
 async fn delete_waiting_mails(
     unit: &PostgresUnit,
     customer: CustomerId,

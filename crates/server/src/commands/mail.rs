@@ -1,4 +1,4 @@
-//! `roadmap mail`
+//! The command `roadmap mail`.
 
 use std::time::{Duration, Instant};
 
@@ -209,7 +209,7 @@ async fn queue_test_mail(
     }
 }
 
-/// Why a queued mail is not sent yet.
+/// Describes why a queued mail is not sent yet.
 fn unfinished(state: &MessageState, wait: Duration) -> String {
     let wait = humantime::format_duration(wait);
     match (&state.failure, state.due_at) {
@@ -226,7 +226,7 @@ fn unfinished(state: &MessageState, wait: Duration) -> String {
     }
 }
 
-/// What the numbers mean, below the table.
+/// Prints the latest failures and hints below the table.
 fn print_failures(settings: &Settings, shown: &[OutputRow]) -> anyhow::Result<()> {
     print(&format!("\nMail is sent by {}.", settings.mail))?;
     for OutputRow { workspace, failures, .. } in shown.iter().filter(|shown| !shown.failures.is_empty()) {

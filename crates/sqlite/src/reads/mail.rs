@@ -1,4 +1,4 @@
-//! What mails say, and to whom.
+//! Reads the content and the recipients of mails.
 
 use async_trait::async_trait;
 use diesel::prelude::{
@@ -24,7 +24,7 @@ use crate::schema::{outbox, settings, workspaces};
 use crate::statement::statement;
 
 statement! {
-    /// The recipients of mails, which are pairs of a comment and a customer, in JSON.
+    /// Selects the recipients of mails. A mail is a pair of a comment and a customer, in JSON.
     Recipients { hour: i64 => BigInt, now: i64 => BigInt, mails: String => Text, workspace: Id => Binary }
         -> (Binary, Binary, Text, Bool, Nullable<Bool>, BigInt),
     "SELECT comments.id, customers.id, customers.email, customers.mail_stopped_at IS NOT NULL, votes.subscribed,
@@ -42,7 +42,7 @@ statement! {
 }
 
 statement! {
-    /// Comments, whose ids are in JSON, with so many characters of each.
+    /// Selects comments by their ids, in JSON, each cut after a number of characters.
     Comments { characters: i64 => BigInt, comments: String => Text, workspace: Id => Binary }
         -> (Binary, Text, Binary, BigInt, Text),
     "SELECT comments.id, substr(comments.content, 1, ?), feature_requests.id, feature_requests.tag_number,
@@ -54,7 +54,7 @@ statement! {
      WHERE comments.workspace_id = ?"
 }
 
-/// Identities as JSON strings that `unhex` reads.
+/// Encodes identities as a JSON array of strings for `unhex`.
 fn json(ids: impl Iterator<Item = String>) -> String {
     format!("[{}]", ids.collect::<Vec<_>>().join(","))
 }

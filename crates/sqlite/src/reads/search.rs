@@ -1,10 +1,10 @@
-//! Finds public feature requests by words.
+//! Full-text search for public feature requests.
 //!
-//! The plan of a search is the domain's ([`SearchPlan`]); its steps are statements here. The rows that are scanned are
-//! bounded by the square root of the number of requests, not by the number of matches.
+//! The plan of a search comes from the domain ([`SearchPlan`]); its steps are statements here. The number of scanned
+//! rows is bounded by the square root of the number of feature requests, not by the number of matches.
 //!
-//! A search also has a deadline. Between rows it ends there; SQLite's full-text index cannot be interrupted
-//! within a step, so that a caller who still waits then is told, and the step goes on without it.
+//! A search has a deadline, which is checked between rows. SQLite's full-text index cannot be interrupted within a
+//! step. In that case the caller gets an error at the deadline, and the step continues in the background.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -33,15 +33,15 @@ use crate::rows::{SummaryRow, placed_requests, summary_columns};
 use crate::schema::{feature_requests, search_documents, search_trigrams, tag_counters, vote_tallies};
 use crate::statement::statement;
 
-/// What the index and a walk cost here.
+/// The costs of the index and of a walk in SQLite.
 const INDEX_COST: IndexCost = IndexCost { scanned_row: 3.0, least_matches: 1_000 };
 
-/// How many words with the same trigram are looked at.
+/// Maximum words that are read for a trigram in one statement.
 const WORDS_PER_TRIGRAM: usize = 500;
 
 statement! {
-    /// The most voted of the requests that the index knows to match, and how many it knows, up to a
-    /// limit. The rows of a workspace are one range of row numbers.
+    /// Selects the most voted matches of the index, and counts its matches up to a limit. The rows of a workspace are
+    /// one range of row numbers.
     MatchesByVotes { terms: String => Text, workspace: Id => Binary, again: Id => Binary, most: i64 => BigInt, enough: i64 => BigInt }
     "WITH matches AS MATERIALIZED (
          SELECT rowid AS row_number FROM search_index WHERE search_index MATCH ?
@@ -55,7 +55,7 @@ statement! {
 }
 
 statement! {
-    /// The newest of the requests that the index knows to match.
+    /// Selects the newest matches of the index.
     NewestMatches { terms: String => Text, workspace: Id => Binary, again: Id => Binary, enough: i64 => BigInt }
     "SELECT vote_tallies.row_number, votes_count, 0 AS matches FROM (
          SELECT rowid AS row_number FROM search_index WHERE search_index MATCH ?
@@ -66,7 +66,7 @@ statement! {
 }
 
 statement! {
-    /// How many requests the index knows to match, up to a limit.
+    /// Counts the matches of the index, up to a limit.
     CountMatches { terms: String => Text, workspace: Id => Binary, again: Id => Binary, most: i64 => BigInt }
     "SELECT count(*) AS count FROM (
          SELECT 1 FROM search_index WHERE search_index MATCH ?
@@ -92,17 +92,17 @@ struct Match {
     matches: i64,
 }
 
-/// Row number, request, votes and the terms of title, tags and description.
+/// Row number, feature request, votes, and the terms of title, tags and description.
 type CandidateRow = (i64, Id, i64, String, String, String);
 
-/// When a search ends, found or not.
+/// The time limit of a search.
 #[derive(Debug, Clone, Copy)]
 struct Deadline {
     began: Instant,
     limit: Duration,
 }
 
-/// A search that took too long.
+/// The error of a search that exceeded its deadline.
 #[derive(Debug, thiserror::Error)]
 #[error("the search took longer than {} ms", .0.as_millis())]
 struct DeadlineExceeded(Duration);
@@ -122,7 +122,7 @@ fn deadline_exceeded(limit: Duration) -> StoreError {
 }
 
 impl SqliteStore {
-    /// Runs a part of a search in a snapshot, until its deadline. After that its caller does not wait for it.
+    /// Runs a part of a search in a snapshot, until its deadline. The caller does not wait longer than that.
     async fn search<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut SqliteConnection, Deadline) -> Result<T, SqlError> + Send + 'static,
@@ -133,7 +133,7 @@ impl SqliteStore {
             deadline.check()?;
             work(connection, deadline)
         });
-        // The wait for a connection has a limit of its own.
+        // The wait for a connection has a separate limit.
         tokio::time::timeout(limit + self.readers.wait(), work).await.unwrap_or_else(|_| Err(deadline_exceeded(limit)))
     }
 }
@@ -188,10 +188,10 @@ impl TextSearch for SqliteStore {
     }
 }
 
-/// The words that share most trigrams with one, and how many rows were read for that.
+/// Returns the words that share the most trigrams with a word, and the number of rows that were read.
 ///
-/// Of a trigram that very many words have, only those are read that begin with the same letter, or with the same
-/// two: most typing errors are further back.
+/// For a trigram of very many words, only the words with the same first letter are read, or with the same first two
+/// letters. Most typing errors occur later in a word.
 fn similar_words(
     connection: &mut SqliteConnection,
     workspace: Id,
@@ -210,7 +210,7 @@ fn similar_words(
                 .filter(search_trigrams::workspace_id.eq(workspace))
                 .filter(search_trigrams::trigram.eq(&trigram))
                 .filter(search_trigrams::word.ge(beginning))
-                // The character behind the last that words are made of.
+                // `{` follows `z`, the last character of words in byte order.
                 .filter(search_trigrams::word.lt(format!("{beginning}{{")))
                 .order(search_trigrams::word)
                 .select(search_trigrams::word)
@@ -250,17 +250,17 @@ fn candidates(
     Ok(plan.into_candidates())
 }
 
-/// One search.
+/// The state of one search.
 struct Search<'a> {
     connection: &'a mut SqliteConnection,
     workspace: Id,
     query: &'a SearchQuery,
-    /// Up to how many matches the index is asked for.
+    /// Maximum matches that are read from the index.
     max_matches: i64,
     deadline: Deadline,
-    /// The terms that were looked up last and have too many matches.
+    /// The terms of the last lookup with too many matches.
     common_terms: String,
-    /// Rows that walks have scanned.
+    /// Number of rows that walks have scanned.
     rows_scanned: usize,
 }
 
@@ -276,25 +276,26 @@ impl<'a> Search<'a> {
         Self { connection, workspace, query, max_matches, deadline, common_terms: String::new(), rows_scanned: 0 }
     }
 
-    /// Runs the steps of a plan to its end.
+    /// Runs all steps of a plan.
     fn follow(&mut self, plan: &mut SearchPlan) -> Result<(), SqlError> {
         while let Some(step) = plan.next_step() {
             self.deadline.check()?;
             plan.record(match step {
                 Step::LookUp(fields) => self.look_up(fields)?,
                 Step::Walk(fields) => Matches::Found(self.walk(fields)?),
-                // The index returns matches in their order: the newest of all are any of all, too.
+                // The index returns matches in its order, newest first. Therefore the newest matches serve as any
+                // matches, too.
                 Step::Newest(_) | Step::Any(_) => Matches::Found(self.newest()?),
             });
         }
         Ok(())
     }
 
-    /// The most voted matches by the index.
+    /// Returns the most voted matches from the index.
     fn look_up(&mut self, fields: Fields) -> Result<Matches, SqlError> {
         let (workspace, max_matches) = (self.workspace, self.max_matches);
-        // Whole words alone tell a common query from others at the least cost: the index need not put
-        // the lists of all words together that only begin like the last one.
+        // Matches of whole words alone show at the least cost whether a query is common. For a prefix, the index has to
+        // merge the lists of all words with it.
         let whole_words = match_terms(self.query, fields, false);
         if has_more_matches_than(self.connection, workspace, whole_words.clone(), max_matches)? {
             self.common_terms = whole_words;
@@ -311,7 +312,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The newest matches of the terms that have too many.
+    /// Returns the newest matches of the terms with too many matches.
     fn newest(&mut self) -> Result<Vec<Candidate>, SqlError> {
         let (workspace, terms) = (self.workspace, self.common_terms.clone());
         let newest = NewestMatches { terms, workspace, again: workspace, enough: CANDIDATE_LIMIT as i64 };
@@ -320,7 +321,7 @@ impl<'a> Search<'a> {
         self.load(&newest)
     }
 
-    /// The most voted matches, by walking down the votes.
+    /// Returns the most voted matches by a walk in the order of votes.
     fn walk(&mut self, fields: Fields) -> Result<Vec<Candidate>, SqlError> {
         let walk = vote_tallies::table
             .inner_join(search_documents::table.on(search_documents::row_number.eq(vote_tallies::row_number)))
@@ -370,7 +371,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether the index knows more than so many matches.
+/// Whether the index has more than `max_matches` matches.
 fn has_more_matches_than(
     connection: &mut SqliteConnection,
     workspace: Id,
@@ -382,7 +383,7 @@ fn has_more_matches_than(
     Ok(counted.count > max_matches)
 }
 
-/// The most voted matches by the index; `None` when there are more than so many.
+/// Returns the most voted matches from the index, or `None` if there are more than `max_matches`.
 fn matches_by_index(
     connection: &mut SqliteConnection,
     workspace: Id,
@@ -398,9 +399,9 @@ fn matches_by_index(
     Ok(Some(matches.into_iter().map(|row| (row.row_number, row.votes_count)).collect()))
 }
 
-/// The query in the language of the index: every word, each as any of its forms, the last also as
-/// the beginning of a word when `unfinished` words count. Terms are lower-case ASCII letters and
-/// digits (`Word`), so that none can be taken for syntax.
+/// Converts the query to the query syntax of the index: all words, each as any of its forms. With `unfinished`, the
+/// last word also matches as a prefix. Terms consist of lower-case ASCII letters and digits (`Word`), so that none can
+/// be interpreted as syntax.
 fn match_terms(query: &SearchQuery, fields: Fields, unfinished: bool) -> String {
     let column = match fields {
         Fields::Any => "",
@@ -421,10 +422,10 @@ fn match_terms(query: &SearchQuery, fields: Fields, unfinished: bool) -> String 
     words.join(" AND ")
 }
 
-/// The row as a candidate, if every word of the query is in its `fields`.
+/// Converts a row to a candidate if every word of the query occurs in its `fields`.
 fn candidate(row: CandidateRow, query: &SearchQuery, fields: Fields) -> Option<Candidate> {
     let (row_number, request, votes_count, title, tags, description) = row;
-    // The number of a request is the lower half of the row number.
+    // The number of a feature request is the lower half of the row number.
     let request = (FeatureRequestId::new(request.0), row_number & 0xffff_ffff, votes_count);
     Candidate::matching(query, fields, request, &SearchDocument { title, tags, description })
 }
@@ -479,8 +480,8 @@ mod tests {
         Deadline::new(Duration::from_secs(600))
     }
 
-    /// So many requests with a vote each and the word `widget`, and as many newer ones without votes and with the
-    /// word `gadget`. These, and one in a hundred of the others, have the word `gizmo`.
+    /// Inserts `count` feature requests with one vote each and the word `widget`, and as many newer ones without votes
+    /// and with the word `gadget`. The newer ones and one in a hundred of the older ones have the word `gizmo`.
     fn old_and_new_requests(connection: &mut SqliteConnection, count: usize) {
         let rows = format!(
             "PRAGMA foreign_keys = OFF;
@@ -518,7 +519,7 @@ mod tests {
         let mut connection = fixtures::connection(&options.path);
         old_and_new_requests(&mut connection, 5_000);
         let statements = count_statements(&mut connection);
-        // One in a hundred of the old ones has the word `gizmo`.
+        // One in a hundred of the older feature requests has the word `gizmo`.
         for (word, rows, voted) in [
             ("widget", CANDIDATE_LIMIT, 0),
             ("gadget", PROBE_ROWS, 0),
@@ -530,7 +531,8 @@ mod tests {
             let mut search = Search::new(&mut connection, workspace, &query, max_matches, no_deadline());
             let mut plan = SearchPlan::default();
             search.follow(&mut plan).unwrap();
-            // The titles are walked to, too, unless that was in vain before. Then the newest are looked up, row by row.
+            // A walk for the titles follows, unless the first walk found too few matches. Then the newest matches are
+            // looked up, row by row.
             let newest = 1 + CANDIDATE_LIMIT;
             let (walks, expected) = if word == "widget" { (2, 4) } else { (1, 3 + 2 * newest) };
             assert_eq!(search.rows_scanned, walks * rows, "{word}");
@@ -561,7 +563,7 @@ mod tests {
     fn similar_words_are_found_by_few_rows_in_a_big_vocabulary() {
         let (_folder, options) = database();
         let mut connection = fixtures::connection(&options.path);
-        // All of them share trigrams with what is typed, and none of these words is near it.
+        // All words share trigrams with the typed word, and only one of them is similar to it.
         let words = "PRAGMA foreign_keys = OFF;
              WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 20000),
              words AS (SELECT iif(n = 1, 'settings', printf('%ssettl%05dtings', substr('abs', n % 3 + 1, 1), n)) AS word
@@ -573,7 +575,7 @@ mod tests {
         let (similar, rows) =
             similar_words(&mut connection, Id(Uuid::from_u128(1)), "setings", 50, no_deadline()).unwrap();
         assert!(similar.iter().any(|word| word == "settings"), "{similar:?}");
-        // 8 trigrams, each looked up three times at most. They have 20,000 words.
+        // 8 trigrams with up to three statements each, in a vocabulary of 20,000 words.
         assert!(rows <= 8 * 3 * WORDS_PER_TRIGRAM && rows > WORDS_PER_TRIGRAM, "{rows}");
     }
 }

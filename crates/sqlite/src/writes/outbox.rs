@@ -1,4 +1,4 @@
-//! Messages that are to be sent.
+//! Writes messages to the outbox.
 
 use async_trait::async_trait;
 use diesel::SqliteConnection;
@@ -81,7 +81,7 @@ impl Outbox for SqliteUnit {
     }
 }
 
-/// Returns whether there was no message with this identity.
+/// Inserts a message. Returns `false` if there is already a message with this identity.
 fn insert(connection: &mut SqliteConnection, workspace: Id, message: &NewMessage) -> Result<bool, SqlError> {
     let NewMessage { id, content, recipient, created_at } = message;
     let (customer, address) = match recipient {

@@ -1,4 +1,4 @@
-//! Who gets mail.
+//! Writes the mail subscriptions of customers.
 
 use async_trait::async_trait;
 use diesel::dsl::{exists, select};
@@ -18,7 +18,7 @@ use crate::statement::statement;
 use crate::unit::SqliteUnit;
 
 statement! {
-    /// Deletes the notifications about a feature request that wait for a customer, also in a digest.
+    /// Deletes a customer's waiting notifications about a feature request, including those held for a digest.
     DeleteWaitingAbout { workspace: Id => Binary, customer: Id => Binary, request: Id => Binary }
     "DELETE FROM outbox WHERE workspace_id = ? AND customer_id = ? AND kind = 'comment' AND sent_at IS NULL
        AND EXISTS (SELECT 1 FROM comments WHERE comments.workspace_id = outbox.workspace_id
@@ -27,7 +27,7 @@ statement! {
                        AND digest.id = outbox.digest_id AND digest.sent_at IS NOT NULL)"
 }
 
-/// Deletes the mails that wait for a customer.
+/// Deletes a customer's waiting mails.
 fn delete_waiting_mails(
     connection: &mut SqliteConnection,
     workspace: Id,
@@ -36,7 +36,7 @@ fn delete_waiting_mails(
 ) -> Result<(), SqlError> {
     match what {
         Unsubscription::Everything => {
-            // With a digest go the mails that are held for it.
+            // The mails that are held for a digest are deleted together with it.
             let unsent = outbox::table
                 .filter(outbox::workspace_id.eq(workspace))
                 .filter(outbox::customer_id.eq(customer))

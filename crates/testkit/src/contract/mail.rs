@@ -1,4 +1,4 @@
-//! The outbox as workers see it.
+//! Contract tests of the outbox as workers see it.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ use crate::harness::{Harness, comment};
 
 const MINUTE: Duration = Duration::minutes(1);
 
-/// A workspace with a request, voters of it, and a comment that they are told of.
+/// Creates a workspace with a feature request, voters, and a comment that the voters are notified of.
 async fn announced(harness: &Harness, subdomain: &str, voters: usize) -> (WorkspaceId, FeatureRequestSummary) {
     let workspace = harness.workspace(subdomain).await;
     let request = harness.request(workspace, "Dark mode").await;
@@ -88,7 +88,8 @@ fn sent() -> MessageOutcome {
     MessageOutcome::Sent { answer: "250 OK".to_owned() }
 }
 
-/// Expands the audience that has been due for longest. Returns how many notifications were created; `None` without an audience.
+/// Expands the audience that has been due longest. Returns the number of created notifications, or `None` without an
+/// audience.
 async fn expand(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Option<u64> {
     let (queue, now) = (&harness.subject.queue, harness.now());
     let mut expanded = None;
@@ -104,7 +105,7 @@ async fn expand(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Option
     expanded
 }
 
-/// The workspaces that have notifications to be sent.
+/// The workspaces with due notifications.
 async fn due(harness: &Harness) -> Vec<WorkspaceId> {
     let due = harness.subject.queue.due_workspaces(harness.now()).await.unwrap();
     assert!(due.iter().all(|(_, priority)| *priority == Priority::Bulk), "{due:?}");
@@ -120,7 +121,7 @@ fn addresses(mails: &[LeasedMail]) -> BTreeSet<String> {
     mails.iter().map(|mail| mail.to.as_str().to_owned()).collect()
 }
 
-/// All that a mail says is there, and nobody else takes a mail that is taken.
+/// The content of a leased mail is complete, and a leased mail is not leased again.
 pub async fn a_mail_is_leased_to_one_worker(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 3).await;
     let queue = &harness.subject.queue;
@@ -145,7 +146,7 @@ pub async fn a_mail_is_leased_to_one_worker(harness: Harness) {
     assert_eq!((status.waiting, status.sent, status.dead, status.oldest), (0, 3, 0, None));
 }
 
-/// Eight workers at once: each mail goes to one of them.
+/// With eight concurrent workers, each mail is leased to exactly one.
 pub async fn concurrent_workers_share_the_mails(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 40).await;
     assert_eq!(expand(&harness, workspace, 100).await, Some(40));
@@ -160,12 +161,12 @@ pub async fn concurrent_workers_share_the_mails(harness: Harness) {
         });
     }
     let mut mails: Vec<LeasedMail> = workers.join_all().await.into_iter().flatten().filter_map(mail).collect();
-    // Who finds all that is left taken by others at that moment gets fewer.
+    // A worker gets fewer mails if the others lease the remaining ones concurrently.
     mails.extend(lease(&harness, workspace, 40).await);
     assert_eq!((mails.len(), addresses(&mails).len()), (40, 40));
 }
 
-/// After a worker's death its mail is taken by the next, and what the first still says is void.
+/// After a lease expires, the next worker leases the mail, and the outcome of the first worker is rejected.
 pub async fn an_expired_lease_is_void(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 1).await;
     let frozen = lease(&harness, workspace, 1).await;
@@ -178,12 +179,12 @@ pub async fn an_expired_lease_is_void(harness: Harness) {
     }
     assert!(settle(&harness, workspace, &next[0], sent()).await);
     assert!(!settle(&harness, workspace, &next[0], sent()).await);
-    // The void "no such mailbox" did not stop mail to the voter.
+    // The rejected "no such mailbox" did not stop mail to the voter.
     announce(&harness, workspace, &harness.find(workspace, 1).await).await;
     assert_eq!(lease(&harness, workspace, 1).await.len(), 1);
 }
 
-/// A mail that failed waits for its next try; one that was only put back does not, nor counts it.
+/// A failed mail waits for its next attempt. A returned mail does not wait, and its lease does not count as an attempt.
 pub async fn a_postponed_mail_waits(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 1).await;
     let queue = &harness.subject.queue;
@@ -204,7 +205,7 @@ pub async fn a_postponed_mail_waits(harness: Harness) {
     assert_eq!(lease(&harness, workspace, 1).await[0].attempt.get(), 2);
 }
 
-/// A dead mail is told with its reason and comes back when an operator says so.
+/// A dead mail is reported with its reason, and an operator can retry it.
 pub async fn dead_mail_can_be_retried(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 2).await;
     let queue = &harness.subject.queue;
@@ -218,10 +219,10 @@ pub async fn dead_mail_can_be_retried(harness: Harness) {
     harness.clock.advance(MINUTE * 60);
     assert_eq!(queue.retry(workspace, false, harness.now()).await.unwrap(), 0);
     assert_eq!(queue.retry(workspace, true, harness.now()).await.unwrap(), 2);
-    // The address that is not there stays without mail.
+    // The customer whose mailbox does not exist still gets no mail.
     let again = lease(&harness, workspace, 2).await;
     assert_eq!((again.len(), again[0].id, again[0].attempt.get()), (1, mails[0].id, 1));
-    // What is under way is left alone.
+    // Leased mail is not retried.
     assert_eq!(queue.retry(workspace, true, harness.now()).await.unwrap(), 0);
     let later = MessageOutcome::Postponed { until: harness.now().plus(MINUTE * 60), reason: "450".to_owned() };
     assert!(settle(&harness, workspace, &again[0], later).await);
@@ -231,16 +232,16 @@ pub async fn dead_mail_can_be_retried(harness: Harness) {
     assert_eq!(addresses(&lease(&harness, workspace, 5).await), addresses(&again));
 }
 
-/// A big audience is written out piece by piece: everybody of the comment's moment, once.
+/// A large audience is expanded in batches. Each voter at the time of the comment is notified once.
 pub async fn a_big_audience_is_expanded_in_batches(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 120).await;
     let queue = &harness.subject.queue;
-    // The audience is one message.
+    // The audience is a single message.
     assert_eq!(harness.count("outbox", workspace).await, 1);
     let status = queue.status(workspace, 1).await.unwrap();
     assert_eq!((status.waiting, status.audiences, status.oldest), (0, 1, Some(harness.now())));
     assert_eq!(expand(&harness, workspace, 50).await, Some(50));
-    // Who votes afterwards is not in it; who unsubscribes meanwhile no longer is.
+    // Later voters do not belong to the audience; voters who unsubscribe before the expansion are left out.
     harness.clock.advance(MINUTE);
     harness.vote(workspace, &request, "late@example.com").await;
     let all = lease(&harness, workspace, 50).await;
@@ -259,7 +260,7 @@ pub async fn a_big_audience_is_expanded_in_batches(harness: Harness) {
     assert_eq!(due(&harness).await, []);
 }
 
-/// Of one request, or of everything, also of what is voted for later; mail that waits is dropped.
+/// Unsubscribing from one feature request or from everything, including later votes, deletes waiting mail.
 pub async fn unsubscribed_voters_get_nothing(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 3).await;
     let other = harness.request(workspace, "Light mode").await;
@@ -275,7 +276,7 @@ pub async fn unsubscribed_voters_get_nothing(harness: Harness) {
     unsubscribe(none, Unsubscription::Everything).await.unwrap();
     assert_eq!(harness.count("outbox", workspace).await, 1);
     assert_eq!(addresses(&lease(&harness, workspace, 9).await), addresses(std::slice::from_ref(all)));
-    // The next comment, on each request; a repeated vote subscribes nobody again.
+    // The next comment on each feature request. Voting again does not resubscribe.
     for (request, expected) in [(&request, vec![all.clone()]), (&other, vec![all.clone(), one.clone()])] {
         for mail in &mails {
             harness.vote(workspace, request, mail.to.as_str()).await;
@@ -289,7 +290,7 @@ pub async fn unsubscribed_voters_get_nothing(harness: Harness) {
     assert_eq!(lease(&harness, workspace, 9).await, []);
 }
 
-/// Who unsubscribes while a mail to him is under way gets no second try of it.
+/// A mail whose recipient unsubscribes while it is being sent is not retried.
 pub async fn an_unwanted_mail_is_not_tried_again(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 1).await;
     let mail = lease(&harness, workspace, 1).await.remove(0);
@@ -299,7 +300,7 @@ pub async fn an_unwanted_mail_is_not_tried_again(harness: Harness) {
     assert_eq!(harness.count("outbox", workspace).await, 0);
 }
 
-/// A mail whose vote is gone is deleted when a worker comes to it, and an audience passes over such voters.
+/// A mail whose vote has been deleted is deleted when it is leased. The expansion of an audience skips such voters.
 pub async fn a_mail_without_its_vote_is_deleted(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 3).await;
     let forget = "DELETE FROM votes WHERE customer_id IN (SELECT id FROM customers WHERE email = 'v1@example.com')";
@@ -309,7 +310,7 @@ pub async fn a_mail_without_its_vote_is_deleted(harness: Harness) {
     let mails: Vec<LeasedMail> = leased.letters.into_iter().filter_map(mail).collect();
     assert!(!addresses(&mails).contains("v1@example.com"));
     assert_eq!(harness.count("outbox", workspace).await, 2);
-    // Of a big audience, too: those whose votes are gone when it is written out.
+    // The same for a large audience, if the votes are deleted before the expansion.
     for number in 3..40 {
         harness.vote(workspace, &request, &format!("v{number}@example.com")).await;
     }
@@ -320,7 +321,7 @@ pub async fn a_mail_without_its_vote_is_deleted(harness: Harness) {
     assert_eq!(lease(&harness, workspace, 100).await.len(), 29);
 }
 
-/// A row that cannot be read is reported beside the mails that can be, and is given up like them.
+/// An unreadable row is reported next to the readable mails, and is given up like them.
 pub async fn a_row_that_cannot_be_read_keeps_no_other_mail(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 4).await;
     let queue = &harness.subject.queue;
@@ -331,7 +332,7 @@ pub async fn a_row_that_cannot_be_read_keeps_no_other_mail(harness: Harness) {
         );
         harness.subject.probe.execute(&broken).await;
     }
-    // What no address is any more is not validated again: the mailer says what it cannot write to.
+    // Stored addresses and subdomains are not validated again; the mailer reports an invalid address.
     harness.subject.probe.execute("UPDATE customers SET email = 'nobody' WHERE email = 'v3@example.com'").await;
     harness.subject.probe.execute("UPDATE workspaces SET subdomain = 'not a label'").await;
     let now = harness.now();
@@ -353,14 +354,14 @@ pub async fn a_row_that_cannot_be_read_keeps_no_other_mail(harness: Harness) {
     assert_eq!(status.failures[0].reason, "it cannot be read");
 }
 
-/// Every mail says how many its recipient has got since the hour began, or gets at the moment.
+/// Each mail has the number of mails that its recipient has been sent since the hour began, or that are being sent.
 pub async fn mails_to_one_customer_are_counted_by_the_hour(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 2).await;
     let recent_count = |mails: &[LeasedMail]| mails.iter().map(|mail| mail.recent_count).collect::<Vec<_>>();
     let first = lease(&harness, workspace, 10).await;
     assert_eq!(recent_count(&first), [0, 0]);
     assert!(settle(&harness, workspace, &first[0], sent()).await);
-    // One was sent, the other one is leased; of the next two, none counts yet.
+    // One mail is sent and one is leased. The next two of each recipient do not count yet.
     announce(&harness, workspace, &request).await;
     announce(&harness, workspace, &request).await;
     let next = lease(&harness, workspace, 10).await;
@@ -376,7 +377,7 @@ pub async fn mails_to_one_customer_are_counted_by_the_hour(harness: Harness) {
     assert!(sent.clone().count() == 2 && sent.into_iter().all(|mail| mail.recent_count == 1), "{again:?}");
     let unsent = again.iter().filter(|mail| mail.id.customer != first[0].id.customer);
     assert!(unsent.clone().count() == 3 && unsent.into_iter().all(|mail| mail.recent_count == 0), "{again:?}");
-    // Of an hour that began after that, nothing has been sent. What is leased counts for as long as the lease lasts.
+    // Nothing has been sent in an hour that begins later. Leased mails count until their leases expire.
     for mail in &again {
         assert!(settle(&harness, workspace, mail, MessageOutcome::Returned).await);
     }
@@ -386,7 +387,7 @@ pub async fn mails_to_one_customer_are_counted_by_the_hour(harness: Harness) {
     assert_eq!(recent_count(&mails), [0; 5]);
 }
 
-/// A mail is held for the digest of its recipient.
+/// The outcome of a mail that is held for the digest of its recipient.
 fn held(mail: &LeasedMail, until: Timestamp) -> MessageOutcome {
     MessageOutcome::Held { digest: DigestId { at: until, customer: mail.id.customer } }
 }
@@ -404,7 +405,7 @@ async fn digests(harness: &Harness, workspace: WorkspaceId) -> Vec<LeasedDigest>
     digests
 }
 
-/// Mails that are held for a digest wait for the end of the hour, and then are leased, sent, and counted as one.
+/// Held mails wait for the end of the hour. Then they are leased, sent and counted as one digest.
 pub async fn held_mails_go_out_as_one_digest(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 2).await;
     let queue = &harness.subject.queue;
@@ -426,7 +427,7 @@ pub async fn held_mails_go_out_as_one_digest(harness: Harness) {
     let depth = queue.depth(harness.now()).await.unwrap();
     assert_eq!((depth.due, depth.postponed), (0, 8));
 
-    // One of them has unsubscribed when the hour is over; nobody else leases the digest of the other one.
+    // One of the two recipients unsubscribes before the end of the hour. The digest of the other is leased once.
     harness.clock.advance(MINUTE * 60);
     harness.unsubscribe(workspace, other, Unsubscription::Request(request.id)).await.unwrap();
     assert_eq!(due(&harness).await, [workspace]);
@@ -442,7 +443,7 @@ pub async fn held_mails_go_out_as_one_digest(harness: Harness) {
     }
     assert_eq!(digests().await, []);
 
-    // All its mails have one fate: put back, tried again, sent. The lease names the try.
+    // All mails of a digest are returned, retried and sent together. The lease identifies the attempt.
     let settle_digest = async |outcome: MessageOutcome, digest: &LeasedDigest| {
         settle_lease(&harness, workspace, &Letter::Digest(digest.clone()).lease(), outcome).await
     };
@@ -459,17 +460,18 @@ pub async fn held_mails_go_out_as_one_digest(harness: Harness) {
     assert!(settle_digest(sent(), &last[0]).await);
     let status = queue.status(workspace, 5).await.unwrap();
     assert_eq!((status.waiting, status.sent, status.dead), (0, 4, 0));
-    // The digest's row stands for its mails, and is purged with them.
+    // Purging the digest's row also purges its mails.
     assert_eq!(harness.count("outbox", workspace).await, 5);
     assert_eq!(queue.purge_sent(harness.now().plus(MINUTE), 10).await.unwrap(), 1);
     assert_eq!(harness.count("outbox", workspace).await, 0);
-    // What went out in a digest counts for nothing in the hour that follows.
+    // Mails in a digest do not count towards the following hour.
     announce(&harness, workspace, &request).await;
     let next = lease(&harness, workspace, 20).await;
     assert_eq!((next.len(), next[0].id.customer, next[0].recent_count), (1, one, 0));
 }
 
-/// A digest to a mailbox that is not there is dead with all its mails, and ends mail to it.
+/// If the mailbox of a digest does not exist, the digest and all its mails are dead, and mail to the customer is
+/// stopped.
 pub async fn a_dead_digest_is_dead_as_a_whole(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 1).await;
     announce(&harness, workspace, &request).await;
@@ -487,13 +489,13 @@ pub async fn a_dead_digest_is_dead_as_a_whole(harness: Harness) {
     assert_eq!((status.waiting, status.dead, status.failures.len()), (0, 2, 2));
     announce(&harness, workspace, &request).await;
     assert_eq!(lease(&harness, workspace, 20).await, []);
-    // An operator may have it tried again, but nobody is there who wants it.
+    // An operator can retry it, but it is deleted because its recipient's mail is stopped.
     assert_eq!(queue.retry(workspace, true, now).await.unwrap(), 2);
     assert_eq!(digests(&harness, workspace).await, []);
     assert_eq!(harness.count("outbox", workspace).await, 0);
 }
 
-/// A workspace's mails of a day are counted by the hour; a comment that is refused uses nothing up.
+/// A workspace's mails of a day are counted by the hour. A rejected comment does not count.
 pub async fn mails_of_a_day_are_limited(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let other = harness.workspace("bolt").await;
@@ -516,18 +518,18 @@ pub async fn mails_of_a_day_are_limited(harness: Harness) {
     post(60).await.unwrap();
     assert!(refused(post(60).await, 60));
     assert_eq!(harness.count("comments", workspace).await, 2);
-    // A comment that is for nobody fits always.
+    // A comment without recipients always fits.
     let quiet = harness.request(workspace, "Light mode").await;
     let draft = CommentDraft::parse(Some("<p>Soon</p>"), None, true);
     let comment = PostComment { request: FeatureRequestRef::Id(quiet.id), draft, mails_per_day: Some(60) };
     harness.executor.run_without_key(workspace, &comment).await.unwrap();
     assert_eq!(harness.count("mail_hours", other).await, 0);
-    // Who has unsubscribed, or has no mailbox, is not counted.
+    // Customers who have unsubscribed or have no mailbox do not count.
     let stopped = "UPDATE customers SET mail_stopped_at = created_at WHERE email LIKE 'v1_@example.com'";
     harness.subject.probe.execute(stopped).await;
     post(80).await.unwrap();
     assert!(refused(post(99).await, 99));
-    // Hour by hour the mails of the day before are free again, and forgotten.
+    // With each hour, the mails of the same hour of the day before stop counting, and their counter is deleted.
     let day = MailBudgetWindow::ending_at(harness.now());
     harness.clock.advance(Duration::DAY - (Duration::milliseconds(harness.now().millis() - day.hour.millis())));
     assert!(refused(post(99).await, 99));
@@ -536,7 +538,7 @@ pub async fn mails_of_a_day_are_limited(harness: Harness) {
     assert_eq!(harness.count("mail_hours", workspace).await, 1);
 }
 
-/// Comments that are posted at once do not miss each other's mails.
+/// Concurrent comments count each other's mails.
 pub async fn concurrent_comments_share_the_budget_of_a_day(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
@@ -554,7 +556,7 @@ pub async fn concurrent_comments_share_the_budget_of_a_day(harness: Harness) {
     assert_eq!((posted, harness.count("outbox", workspace).await), (5, 50));
 }
 
-/// Metrics count the mail of all workspaces, by what becomes of it.
+/// The mail of all workspaces is counted by state, for metrics.
 pub async fn mail_is_counted_over_all_workspaces(harness: Harness) {
     let queue = &harness.subject.queue;
     assert_eq!(queue.depth(harness.now()).await.unwrap(), OutboxDepth::default());
@@ -564,7 +566,7 @@ pub async fn mail_is_counted_over_all_workspaces(harness: Harness) {
     let (bolt, _) = announced(&harness, "bolt", 3).await;
     let depth = OutboxDepth { due: 8, oldest_due: Some(began), ..OutboxDepth::default() };
     assert_eq!(queue.depth(harness.now()).await.unwrap(), depth);
-    // A clock that is behind the one that wrote them: they will be due.
+    // By a clock that is behind the one that created them, the mails are due later.
     let depth = OutboxDepth { postponed: 8, ..OutboxDepth::default() };
     assert_eq!(queue.depth(began.plus(-MINUTE)).await.unwrap(), depth);
 
@@ -577,7 +579,7 @@ pub async fn mail_is_counted_over_all_workspaces(harness: Harness) {
     let depth = OutboxDepth { due: 4, leased: 1, postponed: 1, dead: 1, audiences: 0, oldest_due: Some(began) };
     assert_eq!(queue.depth(harness.now()).await.unwrap(), depth);
 
-    // What a worker has taken out is due again when its lease is over.
+    // A leased mail becomes due again when its lease expires.
     assert_eq!(lease(&harness, acme, 4).await.len(), 1);
     assert_eq!(lease(&harness, bolt, 4).await.len(), 3);
     let depth = OutboxDepth { due: 0, leased: 5, oldest_due: None, ..depth };
@@ -586,13 +588,13 @@ pub async fn mail_is_counted_over_all_workspaces(harness: Harness) {
     let depth = OutboxDepth { due: 5, leased: 0, oldest_due: Some(harness.now().plus(-MINUTE)), ..depth };
     assert_eq!(queue.depth(harness.now()).await.unwrap(), depth);
 
-    // An audience that is not written out yet waits since its comment.
+    // An audience that is not expanded yet has been waiting since its comment.
     let (_, _) = announced(&harness, "crane", 60).await;
     let depth = OutboxDepth { audiences: 1, ..depth };
     assert_eq!(queue.depth(harness.now()).await.unwrap(), depth);
 }
 
-/// Sent mails are purged after a while, others never.
+/// Sent mails are purged after the retention time, unsent mails never.
 pub async fn sent_mails_are_purged(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 4).await;
     let mails = lease(&harness, workspace, 3).await;
@@ -609,7 +611,7 @@ pub async fn sent_mails_are_purged(harness: Harness) {
     assert_eq!(harness.count("outbox", workspace).await, 2);
 }
 
-/// One workspace's mail is none of another's business.
+/// A workspace's mail is not accessible from another workspace.
 pub async fn mail_belongs_to_its_workspace(harness: Harness) {
     let (acme, _) = announced(&harness, "acme", 1).await;
     let (bolt, _) = announced(&harness, "bolt", 1).await;
@@ -627,7 +629,7 @@ pub async fn mail_belongs_to_its_workspace(harness: Harness) {
     assert!(settle(&harness, acme, &mail[0], sent()).await);
 }
 
-/// Puts a message in the outbox. The reply is whether it is new.
+/// Adds a message to the outbox. The reply is whether it is new.
 struct Enqueue(NewMessage);
 
 #[async_trait]
@@ -651,7 +653,7 @@ async fn lease_urgent(harness: &Harness, workspace: WorkspaceId) -> Vec<LeasedMe
     leased.messages
 }
 
-/// Messages of each priority are leased by themselves, whatever their kinds, and settled alike.
+/// Messages are leased by priority, independent of their kind, and all kinds are settled in the same way.
 pub async fn messages_of_all_kinds_share_one_queue(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 1).await;
     let (queue, now) = (&harness.subject.queue, harness.now());
@@ -694,7 +696,7 @@ pub async fn messages_of_all_kinds_share_one_queue(harness: Harness) {
     };
     assert_eq!((about, &audience.lease.message), (request.id, &MessageId::audience(comment)));
 
-    // Every kind is returned, tried again, given up and sent under its lease alone.
+    // Messages of every kind can be returned, retried, given up and sent, but only under their lease.
     for message in urgent.iter().chain(&bulk) {
         assert!(settle_lease(&harness, workspace, &message.lease, MessageOutcome::Returned).await);
         assert!(!settle_lease(&harness, workspace, &message.lease, sent()).await);
@@ -714,7 +716,7 @@ pub async fn messages_of_all_kinds_share_one_queue(harness: Harness) {
     assert_eq!(harness.subject.queue.message(workspace, &test).await.unwrap(), None);
 }
 
-/// The state of one message, from queued to sent or dead; of no other workspace.
+/// The state of a message can be read from queued to sent or dead, but not from another workspace.
 pub async fn the_state_of_a_message_can_be_looked_up(harness: Harness) {
     let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let queue = &harness.subject.queue;
@@ -742,7 +744,7 @@ pub async fn the_state_of_a_message_can_be_looked_up(harness: Harness) {
     assert_eq!((bad.sent_at, bad.due_at, bad.answer, bad.failure.as_deref()), (None, None, None, Some("550 no")));
 }
 
-/// A worker that dies with an audience leaves it as it was, and what it still does after its lease is void.
+/// An audience whose worker crashes stays unchanged, and an expansion after the lease has expired has no effect.
 pub async fn an_audience_is_expanded_under_its_lease_alone(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 30).await;
     let queue = &harness.subject.queue;
@@ -769,7 +771,7 @@ pub async fn an_audience_is_expanded_under_its_lease_alone(harness: Harness) {
     assert_eq!(harness.count("outbox", workspace).await, 30);
 }
 
-/// A mail is never held for a digest that is already with a worker: it would be in none.
+/// A mail cannot be held for a digest that is already leased, because it would be missing from it.
 pub async fn a_mail_is_not_held_for_a_digest_that_was_leased(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 1).await;
     let until = end_of_hour(harness.now());
@@ -778,13 +780,14 @@ pub async fn a_mail_is_not_held_for_a_digest_that_was_leased(harness: Harness) {
     announce(&harness, workspace, &request).await;
     let second = lease(&harness, workspace, 9).await.remove(0);
     harness.clock.advance(MINUTE * 60);
-    // The hour is over, and the digest is leased; the second mail's lease is over and is taken again before it is held.
+    // The hour is over, and the digest is leased. The second mail's lease has expired, and it is leased again before it
+    // is held.
     let digest = digests(&harness, workspace).await.remove(0);
     assert_eq!(digest.mails, 1);
     assert!(!settle(&harness, workspace, &second, held(&second, until)).await);
     let second = lease(&harness, workspace, 9).await.remove(0);
     assert!(settle(&harness, workspace, &second, held(&second, until)).await);
-    // It was returned instead.
+    // The mail was returned instead.
     let again = lease(&harness, workspace, 9).await.remove(0);
     assert_eq!((again.id, again.attempt), (second.id, second.attempt));
     assert!(settle_lease(&harness, workspace, &Letter::Digest(digest).lease(), sent()).await);
@@ -794,7 +797,7 @@ pub async fn a_mail_is_not_held_for_a_digest_that_was_leased(harness: Harness) {
     assert_eq!((status.waiting, status.sent), (1, 1));
 }
 
-/// Who unsubscribes from everything gets no digest, and of one that was sent nothing is deleted.
+/// A customer who unsubscribes from everything gets no waiting digest. Sent digests are not deleted.
 pub async fn unsubscribing_drops_digests_that_wait(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 1).await;
     let queue = &harness.subject.queue;
@@ -812,7 +815,7 @@ pub async fn unsubscribing_drops_digests_that_wait(harness: Harness) {
     }
     assert_eq!(harness.count("outbox", workspace).await, 4);
     let customer = customer.unwrap();
-    // Of the request of both, only the mail that waits is dropped, and then the digest with nothing in it.
+    // For the feature request of both mails, only the waiting mail is deleted, and then the empty digest.
     harness.unsubscribe(workspace, customer, Unsubscription::Request(request.id)).await.unwrap();
     assert_eq!(harness.count("outbox", workspace).await, 3);
     harness.unsubscribe(workspace, customer, Unsubscription::Everything).await.unwrap();

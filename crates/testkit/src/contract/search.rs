@@ -1,4 +1,4 @@
-//! Search, contract section 4.5 and decision 4.
+//! Contract tests of the search, contract section 4.5 and decision 4.
 
 use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
@@ -11,7 +11,8 @@ use roadmap_domain::usecase::executor::{Operation, OperationContext};
 
 use crate::harness::{Harness, draft, vote};
 
-/// Stemmed, accents ignored, the last word as a prefix, hyphenated words by either part.
+/// Words are stemmed, accents are ignored, the last word matches as a prefix, and hyphenated words match by either
+/// part.
 pub async fn words_are_found_wherever_they_stand(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     for (title, tags, description) in [
@@ -49,7 +50,7 @@ pub async fn words_are_found_wherever_they_stand(harness: Harness) {
     }
 }
 
-/// A title of signs alone is stored like any other and found by no word.
+/// A title without letters and digits is stored like any other and matches no word.
 pub async fn a_request_without_words_is_no_trouble(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.create(workspace, draft("!!!", &["?"], "…")).await;
@@ -57,7 +58,8 @@ pub async fn a_request_without_words_is_no_trouble(harness: Harness) {
     assert_eq!(harness.search(workspace, "!!!").await, Vec::<String>::new());
 }
 
-/// Title over tags over description, each lifted by votes, the newer first among equals.
+/// Matches in the title rank above tags, and tags above the description. Votes raise each, and the newer comes first
+/// among equals.
 pub async fn better_and_more_wanted_matches_come_first(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let described = harness.create(workspace, draft("In the description", &[], "export export export")).await;
@@ -74,7 +76,7 @@ pub async fn better_and_more_wanted_matches_come_first(harness: Harness) {
     assert_eq!(harness.search(workspace, "export").await, by_rank);
 }
 
-/// Only when nothing matches as typed.
+/// Words are corrected only if nothing matches the query as typed.
 pub async fn typing_errors_are_corrected(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.create(workspace, draft("Dark mode", &["appearance"], "A schedule would be perfect")).await;
@@ -85,7 +87,7 @@ pub async fn typing_errors_are_corrected(harness: Harness) {
         ("appaerance", &["Dark mode"]),
         ("scheduel", &["Dark mode"]),
         ("libary", &["Dart library"]),
-        // Typed right, it is not mended to its neighbour.
+        // A correctly typed word is not corrected to a similar one.
         ("dart", &["Dart library"]),
         ("dark", &["Dark mode"]),
         ("darl", &["Dart library", "Dark mode"]),
@@ -96,7 +98,7 @@ pub async fn typing_errors_are_corrected(harness: Harness) {
     }
 }
 
-/// Whatever a person types is text.
+/// Any input is treated as text, never as query syntax.
 pub async fn no_syntax_leaks_through(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.create(workspace, draft("Dark mode or not", &["near"], "")).await;
@@ -139,7 +141,7 @@ pub async fn no_syntax_leaks_through(harness: Harness) {
     assert_eq!(harness.search(workspace, "not").await, ["Dark mode or not"]);
 }
 
-/// Neither as typed nor as mended, and not by way of their words.
+/// Private feature requests match neither a query as typed nor a corrected one, and corrections do not use their words.
 pub async fn private_requests_are_never_found(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let private = harness
@@ -157,8 +159,8 @@ pub async fn private_requests_are_never_found(harness: Harness) {
     }
 }
 
-/// Of one record, 500 distinct words are indexed and the first 50 of them corrected to; further ones are stored
-/// like any text, and no error.
+/// At most 500 distinct words of a record are indexed, and the first 50 of them are used for corrections. Further words
+/// are stored and cause no error.
 pub async fn a_record_adds_a_bounded_number_of_words(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let letters =
@@ -167,7 +169,7 @@ pub async fn a_record_adds_a_bounded_number_of_words(harness: Harness) {
     let created = harness.create(workspace, draft("Dictionary", &["reference"], &description)).await;
     assert_eq!(harness.count("search_words", workspace).await, 50);
     for (number, is_found) in [(0, true), (497, true), (498, false), (2_999, false)] {
-        // Not by way of `found`, which would correct it to a word that is indexed.
+        // Without `found`, which would correct it to an indexed word.
         let query = SearchQuery::parse("query", &format!("{} dictionary", letters(number))).unwrap();
         let candidates = harness.subject.search.candidates(workspace, &query, SearchPlan::default()).await.unwrap();
         assert_eq!(candidates.len() == 1, is_found, "{number}");
@@ -176,7 +178,7 @@ pub async fn a_record_adds_a_bounded_number_of_words(harness: Harness) {
     assert_eq!(found[0].description, description.trim_end());
 }
 
-/// Many commands in one unit: only a test needs that.
+/// Runs many commands in one unit of work.
 struct Many<O>(Vec<O>);
 
 #[async_trait]
@@ -191,7 +193,7 @@ impl<O: Operation> Operation for Many<O> {
     }
 }
 
-/// When a word is everywhere, candidates are bounded, and the most wanted are among them.
+/// For a very common word the candidates are bounded, and include the most voted matches.
 pub async fn common_words_find_the_most_wanted(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let drafts = (0..1_500).map(|number| match number {
@@ -214,19 +216,19 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
     assert_eq!(found.len(), 15);
     // 4 for the title; 0.5 · (1 + ln(1 + votes)) for the description: 1.40, 1.30, 1.19.
     assert_eq!(found[..4], ["A widget in the title", "Request 2", "Request 900", "Request 41"]);
-    // The newest of those without votes follow.
+    // The newest of the matches without votes follow.
     assert_eq!(found[4], "Request 1499");
-    // More than are ranked have nearly as many votes: the one with the most is not left out for being older.
+    // More matches than are ranked have nearly as many votes. The one with the most is included although it is older.
     let many = (1_440..=1_500).flat_map(|number| votes(number, if number == 1_440 { 17 } else { 16 })).collect();
     harness.executor.run_without_key(workspace, &Many(many)).await.unwrap();
     let found = harness.search(workspace, "widget").await;
     assert_eq!(found[..3], ["A widget in the title", "Request 1439", "Request 1499"]);
-    // One of the words rare: few matches again.
+    // With a rare second word there are few matches again.
     assert_eq!(harness.search(workspace, "widget 1234").await, ["Request 1234"]);
 }
 
-/// A word that very many requests have, all of them new and with few votes: no more rows are looked at than the
-/// budget says, from the most voted down and from the newest back. The newest are found. A match beyond both is not.
+/// A word of very many new feature requests with few votes is searched within the limit of scanned rows, from the most
+/// voted downwards and from the newest backwards. The newest matches are found; a match outside of both ranges is not.
 pub async fn young_common_words_are_found_within_the_budget(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let old = i64::try_from(MAX_SCANNED_ROWS).unwrap() + 100;
@@ -253,7 +255,7 @@ pub async fn young_common_words_are_found_within_the_budget(harness: Harness) {
     assert_eq!(numbers, std::iter::once(old + 7).chain(newest).collect::<Vec<_>>());
     let found = harness.search(workspace, "gadget").await;
     assert_eq!((found.len(), &found[..3]), (15, &["Young 7", "Young 1100", "Young 1099"].map(str::to_owned)[..]));
-    // A word that is neither among the most voted nor among the newest is found all the same.
+    // Matches that are neither among the most voted nor among the newest feature requests are still found.
     let drafts = (1..=2_000).map(|number| draft(&format!("Newest {number}"), &[], "everyone has a doodad"));
     let creations = drafts.map(|draft| CreateFeatureRequest::new(Ok(draft))).collect();
     harness.executor.run_without_key(workspace, &Many(creations)).await.unwrap();

@@ -1,4 +1,4 @@
-//! Who gets mail.
+//! Contract tests of mail subscriptions.
 
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use roadmap_domain::model::id::{CustomerId, WorkspaceId};
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::harness::{Failing, Harness, comment};
 
-/// Comments on a request and returns how many mails wait then.
+/// Comments on a feature request and returns the number of waiting mails.
 async fn announce(harness: &Harness, workspace: WorkspaceId, request: &FeatureRequestSummary) -> u64 {
     harness
         .executor
@@ -20,7 +20,7 @@ async fn announce(harness: &Harness, workspace: WorkspaceId, request: &FeatureRe
     harness.count("outbox", workspace).await
 }
 
-/// Lets somebody vote for a request.
+/// Creates a vote on a feature request and returns the customer.
 async fn voter(harness: &Harness, workspace: WorkspaceId, request: &FeatureRequestSummary, email: &str) -> CustomerId {
     harness.vote(workspace, request, email).await;
     let reader = &harness.subject.reader;
@@ -28,7 +28,8 @@ async fn voter(harness: &Harness, workspace: WorkspaceId, request: &FeatureReque
     voters.unwrap().items.iter().find(|voter| voter.email.as_str() == email).expect("the voter").id
 }
 
-/// Waiting mails are deleted and no new ones made: of one feature request, or of all, also of those that are voted for later.
+/// Unsubscribing from one feature request or from all mail deletes waiting mails and prevents new ones. Unsubscribing
+/// from all mail includes feature requests voted for later.
 pub async fn an_unsubscribed_voter_has_no_mail_that_waits(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let (one, other) = (harness.request(workspace, "Dark mode").await, harness.request(workspace, "Export").await);
@@ -38,7 +39,7 @@ pub async fn an_unsubscribed_voter_has_no_mail_that_waits(harness: Harness) {
         harness.vote(workspace, &other, email).await;
     }
     assert_eq!((announce(&harness, workspace, &one).await, announce(&harness, workspace, &other).await), (2, 4));
-    // Each is done twice, as by a mail program that repeats its POST.
+    // Repeated, like a mail program that repeats its POST.
     for _ in 0..2 {
         harness.unsubscribe(workspace, ann, Unsubscription::Request(one.id)).await.unwrap();
         assert_eq!(harness.count("outbox", workspace).await, 3);
@@ -57,7 +58,7 @@ pub async fn an_unsubscribed_voter_has_no_mail_that_waits(harness: Harness) {
     assert_eq!(announce(&harness, workspace, &later).await, 2);
 }
 
-/// A unit that is undone changes neither who gets mail nor what waits.
+/// A unit of work that is rolled back changes neither subscriptions nor waiting mails.
 pub async fn an_undone_unit_unsubscribes_nobody(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
@@ -69,7 +70,7 @@ pub async fn an_undone_unit_unsubscribes_nobody(harness: Harness) {
     assert_eq!(announce(&harness, workspace, &request).await, 2);
 }
 
-/// An id of no customer, or of one of another workspace, changes nothing.
+/// An id without a customer, or of a customer of another workspace, changes nothing.
 pub async fn an_unknown_customer_is_not_unsubscribed(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let request = harness.request(acme, "Dark mode").await;

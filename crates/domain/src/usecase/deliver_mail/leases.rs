@@ -1,4 +1,4 @@
-//! Leases messages and loads what they say, kind by kind, with a fixed number of statements for all messages of a lease.
+//! Leases messages and loads their content by kind, with a fixed number of statements for each lease.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -23,17 +23,17 @@ use crate::policy::mail_limits::MAX_DIGEST_ENTRIES;
 use crate::policy::subscription::is_wanted;
 use crate::ports::{MailReader, OutboxQueue};
 
-/// Most characters that are read of a comment in a digest: more than it shows, because markup is among them.
+/// Maximum characters that are read of a comment in a digest. More than the digest shows, because they include markup.
 const BEGINNING: u32 = 20_000;
 
-/// A leased message with all that sending it takes.
+/// A leased message with all data needed to send it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Letter {
     /// An audience whose messages are to be created.
     Audience(LeasedAudience),
     /// The notification of one comment.
     Mail(LeasedMail),
-    /// A digest of several.
+    /// A digest of several comments.
     Digest(LeasedDigest),
     /// A test mail.
     Test(LeasedTestMail),
@@ -51,7 +51,7 @@ pub struct LeasedAudience {
 }
 
 impl Letter {
-    /// Its lease.
+    /// Returns the lease of the message.
     #[must_use]
     pub fn lease(&self) -> Lease {
         match self {
@@ -63,34 +63,34 @@ impl Letter {
     }
 }
 
-/// The messages that were leased at once.
+/// The result of one lease statement, by what can be done with the messages.
 #[derive(Debug, Default)]
 pub struct LeasedLetters {
-    /// Those to be sent, in the order in which they were due.
+    /// The messages to be sent, in the order in which they became due.
     pub letters: Vec<Letter>,
-    /// Those that cannot be read.
+    /// The messages that cannot be read.
     pub unreadable: Vec<UnreadableMessage>,
-    /// Those of kinds that this version does not know, with the number of their try.
+    /// The messages of kinds that this version does not know, with the number of the attempt.
     pub unknown: Vec<(Lease, NonZeroU32, ContentError)>,
-    /// Those that their recipients no longer want. They are settled.
+    /// The number of messages that their recipients no longer want. They are already settled.
     pub unwanted: usize,
 }
 
 impl LeasedLetters {
-    /// How many there are.
+    /// Returns the number of leased messages.
     #[must_use]
     pub fn len(&self) -> usize {
         self.letters.len() + self.unreadable.len() + self.unknown.len() + self.unwanted
     }
 
-    /// Whether there are none.
+    /// Whether no message was leased.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Leases messages with all that they say.
+/// Leases messages and loads their content.
 #[derive(Clone)]
 pub struct Leases {
     queue: Arc<dyn OutboxQueue>,
@@ -99,23 +99,23 @@ pub struct Leases {
 }
 
 impl Leases {
-    /// Leases messages of `queue`, whose contents `reader` reads.
+    /// Leases messages of `queue`, with the content from `reader`.
     #[must_use]
     pub fn new(queue: Arc<dyn OutboxQueue>, reader: Arc<dyn MailReader>) -> Self {
         Self { queue, reader, digest_entries: MAX_DIGEST_ENTRIES as usize }
     }
 
-    /// The same with another number of comments that a digest shows.
+    /// Sets the number of comments that a digest shows.
     #[must_use]
     pub fn with_digest_entries(self, digest_entries: usize) -> Self {
         Self { digest_entries, ..self }
     }
 
-    /// Leases at most `limit` messages, and deletes those that are not wanted any more. `hour` is when the hour began that
-    /// [`LeasedMail::recent_count`] counts.
+    /// Leases at most `limit` messages and deletes those that are no longer wanted. `hour` is the start of the hour
+    /// that [`LeasedMail::recent_count`] counts.
     ///
     /// # Errors
-    /// Those of the store. What was leased until then is returned.
+    /// Errors of the store. Messages leased before the error are returned.
     pub async fn lease(
         &self,
         workspace: WorkspaceId,
@@ -134,7 +134,7 @@ impl Leases {
                 Ok(leased)
             }
             Err(error) => {
-                // What cannot be returned now is free when its lease is over.
+                // Messages that cannot be returned now become free when their lease expires.
                 let _ = self.settle_all(workspace, &leases, &MessageOutcome::Returned, now).await;
                 Err(error)
             }
@@ -152,7 +152,7 @@ impl Leases {
         join_all(settled).await.into_iter().try_for_each(|settled| settled.map(|_| ()))
     }
 
-    /// Loads what the messages say. Returns the leases of those that are not wanted, too.
+    /// Loads the content of the messages. Also returns the leases of the messages that are no longer wanted.
     async fn load(
         &self,
         workspace: WorkspaceId,
@@ -171,7 +171,7 @@ impl Leases {
             || StoreError::Inconsistent { table: "settings", column: "workspace_id", row: workspace.to_string() };
         let sender = self.reader.sender(workspace).await?.ok_or_else(missing)?;
         let mut contents = self.contents(workspace, &found, hour, now).await?;
-        // The mails of this lease are leased by now, and count for nothing yet.
+        // The reader counts the mails of this lease as leased, but they do not count towards the limit yet.
         let mut own: HashMap<CustomerId, u32> = HashMap::new();
         for (_, content) in &found {
             if let Found::Mail(mail) = content {
@@ -270,7 +270,7 @@ impl Leases {
     }
 }
 
-/// The content of a leased message, with whom it is for.
+/// The content of a leased message, with its recipient.
 enum Found {
     Audience(Audience),
     Mail(MailId),
@@ -317,7 +317,7 @@ impl Batch {
                     continue;
                 }
                 (content, _) => {
-                    // Content, recipient and identity do not belong together.
+                    // The content, the recipient and the identity contradict each other.
                     let column = if content.is_ok() { "id" } else { "payload" };
                     let row = message.lease.message.to_string();
                     let error = StoreError::Inconsistent { table: "outbox", column, row };
@@ -331,7 +331,7 @@ impl Batch {
     }
 }
 
-/// A whole comment, whose content all its mails share.
+/// A whole comment. All its mails share its content.
 struct Whole {
     request: CommentedRequest,
     content: Arc<CleanHtml>,
@@ -344,19 +344,19 @@ impl From<CommentedRequest> for Whole {
     }
 }
 
-/// What the messages of a lease say.
+/// The content of the messages of a lease.
 #[derive(Default)]
 struct Contents {
-    /// The recipients who want their mail.
+    /// The recipients that still want their mail.
     recipients: HashMap<MailId, MailRecipient>,
     whole: HashMap<CommentId, Whole>,
     beginnings: HashMap<CommentId, CommentedRequest>,
-    /// The mails of each digest that are wanted, in the order of their comments.
+    /// The wanted mails of each digest, in the order of their comments.
     held: HashMap<DigestId, Vec<MailId>>,
 }
 
 impl Contents {
-    /// The notification of a comment, unless it is not wanted.
+    /// Returns the notification of a comment, or `None` if it is no longer wanted.
     fn mail(&self, message: &LeasedMessage, mail: MailId, own: u32, sender: &MailSender) -> Option<LeasedMail> {
         let recipient = self.recipients.get(&mail)?;
         let Whole { request, content } = self.whole.get(&mail.comment)?;
@@ -375,7 +375,7 @@ impl Contents {
         })
     }
 
-    /// A digest, unless nothing of it is wanted.
+    /// Returns a digest, or `None` if none of its mails is wanted any more.
     fn digest(
         &mut self,
         message: &LeasedMessage,

@@ -1,29 +1,29 @@
-//! Which workspace's messages are sent next, and how many at a time.
+//! The order in which the workspaces' messages are sent, and how many concurrently.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::model::id::WorkspaceId;
 use crate::model::message::Priority;
 
-/// How many messages of the priority [`Priority::Bulk`] are sent at a time, of all workspaces together.
+/// Maximum concurrent sends of the priority [`Priority::Bulk`], for all workspaces together.
 const BULK_SENDS: usize = 16;
 
-/// How many messages of the priority [`Priority::Urgent`] are sent at a time besides them.
+/// Maximum concurrent sends of the priority [`Priority::Urgent`], in addition to the bulk sends.
 const URGENT_SENDS: usize = 8;
 
-/// How many messages are sent at a time, of all priorities together. Mailers keep as many connections.
+/// Maximum concurrent sends of all priorities together. Mailers keep the same number of connections.
 pub const MAX_CONCURRENT_SENDS: usize = BULK_SENDS + URGENT_SENDS;
 
-/// How many workspaces have leased messages that wait for a slot.
+/// Maximum workspaces whose leased messages wait for a slot.
 const WORKSPACES: usize = 64;
 
-/// How many messages are leased at a time, of all workspaces together, as a target.
+/// Target number of leased messages, for all workspaces together.
 const LEASED: usize = 320;
 
-/// Most and fewest messages of one lease.
+/// Maximum and minimum messages of one lease.
 const BATCH: (usize, usize) = (40, 5);
 
-/// The schedules of all priorities. Each has send slots of its own, so that no message waits for one that is less urgent.
+/// The schedules of all priorities. Each has its own send slots, so that no message waits for a less urgent one.
 #[derive(Debug)]
 pub(super) struct Schedules<T> {
     urgent: Schedule<T>,
@@ -35,7 +35,7 @@ impl<T> Schedules<T> {
         Self { urgent: Schedule::new(URGENT_SENDS), bulk: Schedule::new(BULK_SENDS) }
     }
 
-    /// The schedule of a priority.
+    /// Returns the schedule of a priority.
     pub(super) fn of(&mut self, priority: Priority) -> &mut Schedule<T> {
         match priority {
             Priority::Urgent => &mut self.urgent,
@@ -43,21 +43,21 @@ impl<T> Schedules<T> {
         }
     }
 
-    /// The next workspace to lease messages of, and how many, the most urgent first.
+    /// Returns the next workspace to lease messages of, and the number of messages. The most urgent priority is first.
     pub(super) fn next_lease(&mut self) -> Option<(Priority, WorkspaceId, usize)> {
         Priority::ALL
             .into_iter()
             .find_map(|priority| self.of(priority).next_lease().map(|(workspace, limit)| (priority, workspace, limit)))
     }
 
-    /// The next message to send, if a slot is free for it, the most urgent first.
+    /// Returns the next message to send if a slot is free for it. The most urgent priority is first.
     pub(super) fn next_message(&mut self) -> Option<(Priority, WorkspaceId, T)> {
         Priority::ALL.into_iter().find_map(|priority| {
             self.of(priority).next_message().map(|(workspace, message)| (priority, workspace, message))
         })
     }
 
-    /// All leased messages that are not being sent.
+    /// Removes and returns all leased messages that are not being sent.
     pub(super) fn take_unsent(&mut self) -> Vec<(WorkspaceId, T)> {
         let mut unsent = self.urgent.take_unsent();
         unsent.append(&mut self.bulk.take_unsent());
@@ -65,18 +65,21 @@ impl<T> Schedules<T> {
     }
 }
 
-/// The state of a worker for one priority: who waits for a lease, who has messages to send, and how many are being sent.
+/// The state of a worker for one priority: workspaces that wait for a lease, workspaces with messages to send, and the
+/// running sends.
 ///
-/// A workspace gets another slot only while it holds fewer than are free. One alone gets half of the slots; one whose sends
+/// A workspace gets another slot only while it holds fewer slots than are free. A single workspace gets half of the
+/// slots. If its sends hang, the others share the other half; the next workspace with hanging sends gets half of the
+/// rest, and so on.
 /// hang leaves half of the slots to the others, the next such one half of the rest, and so on.
 #[derive(Debug)]
 pub(super) struct Schedule<T> {
-    /// How many messages are sent at a time.
+    /// Maximum concurrent sends.
     slots: usize,
     workspaces: BTreeMap<WorkspaceId, State<T>>,
-    /// Those that wait for a lease.
+    /// Workspaces that wait for a lease.
     waiting: VecDeque<WorkspaceId>,
-    /// Those that have leased messages, in the order in which they get slots.
+    /// Workspaces with leased messages, in the order in which they get slots.
     ready: VecDeque<WorkspaceId>,
     leasing: usize,
     sending: usize,
@@ -89,9 +92,9 @@ struct State<T> {
     sending: usize,
     is_waiting: bool,
     is_leasing: bool,
-    /// Whether there may be messages behind those that are leased.
+    /// Whether there may be more due messages than the leased ones.
     has_more: bool,
-    /// Whether messages were created while a lease was under way, which may have missed them.
+    /// Whether messages were created during a lease statement, which may have missed them.
     has_new: bool,
 }
 
@@ -121,7 +124,7 @@ impl<T> Schedule<T> {
         }
     }
 
-    /// These workspaces have messages. At each call, another one of them is the first.
+    /// Adds workspaces with due messages. Each call starts with a different workspace, for fairness.
     pub(super) fn add(&mut self, mut found: Vec<WorkspaceId>) {
         if found.is_empty() {
             return;
@@ -134,7 +137,7 @@ impl<T> Schedule<T> {
         }
     }
 
-    /// More messages of this workspace were created.
+    /// Records that more messages of the workspace were created.
     pub(super) fn more(&mut self, workspace: WorkspaceId) {
         let state = self.workspaces.entry(workspace).or_default();
         state.has_more = true;
@@ -150,7 +153,7 @@ impl<T> Schedule<T> {
         }
     }
 
-    /// The next workspace to lease messages of, and how many.
+    /// Returns the next workspace to lease messages of, and the number of messages.
     fn next_lease(&mut self) -> Option<(WorkspaceId, usize)> {
         if self.leasing + self.ready.len() >= WORKSPACES {
             return None;
@@ -163,7 +166,7 @@ impl<T> Schedule<T> {
         Some((workspace, (LEASED / sharers.max(1)).clamp(BATCH.1, BATCH.0)))
     }
 
-    /// A lease statement has returned these messages. `has_more`: there may be others.
+    /// Records the result of a lease statement. `has_more` is whether there may be more messages.
     pub(super) fn leased(&mut self, workspace: WorkspaceId, messages: VecDeque<T>, has_more: bool) {
         self.leasing = self.leasing.saturating_sub(1);
         let state = self.workspaces.entry(workspace).or_default();
@@ -179,7 +182,7 @@ impl<T> Schedule<T> {
         }
     }
 
-    /// The next message to send, if a slot is free for it.
+    /// Returns the next message to send if a slot is free for it.
     fn next_message(&mut self) -> Option<(WorkspaceId, T)> {
         for _ in 0..self.ready.len() {
             let workspace = self.ready.pop_front()?;
@@ -195,7 +198,7 @@ impl<T> Schedule<T> {
             if !state.messages.is_empty() {
                 self.ready.push_back(workspace);
             } else if state.has_more {
-                // Behind the others that wait.
+                // To the end of the queue of waiting workspaces.
                 self.wait(workspace);
             }
             return Some((workspace, message));
@@ -203,7 +206,7 @@ impl<T> Schedule<T> {
         None
     }
 
-    /// A message was sent, or was not.
+    /// Frees the slot of a message that was settled, sent or not.
     pub(super) fn sent(&mut self, workspace: WorkspaceId) {
         self.sending = self.sending.saturating_sub(1);
         if let Some(state) = self.workspaces.get_mut(&workspace) {
@@ -237,7 +240,7 @@ mod tests {
         WorkspaceId::new(Uuid::from_u128(number as u128))
     }
 
-    /// A schedule in which these workspaces have so many mails each.
+    /// A schedule with this number of workspaces and of mails in each.
     fn with(workspaces: usize, mails: usize) -> Schedule<usize> {
         let mut schedule = Schedule::new(BULK_SENDS);
         schedule.add((0..workspaces).map(workspace).collect());
@@ -280,7 +283,7 @@ mod tests {
     fn workspaces_share_the_slots_evenly() {
         let mut schedule = with(8, 100);
         while schedule.next_message().is_some() {}
-        // The last slot is for a workspace that has none yet.
+        // The last slot is reserved for a workspace that has none yet.
         assert_eq!(held(&schedule), [2, 2, 2, 2, 2, 2, 2, 1]);
         let mut schedule = with(50, 100);
         let first: Vec<WorkspaceId> = std::iter::from_fn(|| schedule.next_message()).map(|(found, _)| found).collect();
@@ -324,7 +327,7 @@ mod tests {
         schedule.add(vec![workspace(1), workspace(1), workspace(2)]);
         assert_eq!(schedule.next_lease().unwrap().0, workspace(1));
         schedule.leased(workspace(1), [7].into(), true);
-        // It has a mail: no other lease until that is under way.
+        // The workspace has a mail, so there is no other lease until that mail is being sent.
         schedule.add(vec![workspace(1)]);
         assert_eq!(schedule.next_message(), Some((workspace(1), 7)));
         let next: Vec<WorkspaceId> = std::iter::from_fn(|| schedule.next_lease()).map(|(found, _)| found).collect();
@@ -345,7 +348,7 @@ mod tests {
         schedule.leased(workspace(1), VecDeque::new(), false);
         assert_eq!(schedule.next_lease().unwrap().0, workspace(1));
         schedule.leased(workspace(1), [7].into(), false);
-        // While there are leased ones, it does not wait; then it does.
+        // The workspace does not wait while it has leased messages, and waits after that.
         schedule.more(workspace(1));
         assert_eq!(schedule.next_lease(), None);
         assert_eq!(schedule.next_message(), Some((workspace(1), 7)));

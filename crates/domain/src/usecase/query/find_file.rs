@@ -1,4 +1,4 @@
-//! A file that the service itself serves.
+//! Finds a file that the service serves itself.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,24 +14,24 @@ use crate::usecase::query::{Queries, Query};
 /// Finds a file.
 #[derive(Debug, Clone, Copy)]
 pub struct FindFile {
-    /// The file.
+    /// The id of the file.
     pub file: AttachmentId,
 }
 
 /// A file whose bytes can be read.
 pub struct FoundFile {
-    /// What it is.
+    /// The metadata of the file.
     pub attachment: Attachment,
-    /// How it is served.
+    /// The headers with which the file is served.
     pub content_headers: ContentHeaders,
     blobs: Arc<dyn Blobs>,
 }
 
 impl FoundFile {
-    /// The bytes of the file, or those of a range that lies within it.
+    /// Reads the bytes of the file, or those of a range within it.
     ///
     /// # Errors
-    /// They are not in the storage, or it fails.
+    /// The bytes are missing in the storage, or the storage fails.
     pub async fn read(&self, range: Option<Range<u64>>) -> Result<Box<dyn Chunks>, RoadmapError> {
         let chunks = self.blobs.read(self.attachment.key, range).await?;
         chunks.ok_or(RoadmapError::NotFound(Resource::File))

@@ -8,10 +8,10 @@ use crate::model::id::WorkspaceId;
 use crate::model::pagination::{Listing, PageRequest};
 use crate::usecase::query::{Queries, Query};
 
-/// Lists the changelogs, drafts too, newest first.
+/// Lists the changelogs, including drafts, newest first.
 #[derive(Debug, Clone, Copy)]
 pub struct ListChangelogs {
-    /// Which page.
+    /// The page to return.
     pub page: PageRequest,
 }
 

@@ -14,7 +14,7 @@ use crate::usecase::query::{Queries, Query};
 pub struct ListVoters {
     /// The feature request.
     pub request: FeatureRequestRef,
-    /// Which page, or why it could not be read.
+    /// The page to return, or why it is invalid.
     pub page: Validated<PageRequest>,
 }
 
@@ -23,7 +23,7 @@ impl Query for ListVoters {
     type Answer = Listing<Voter>;
 
     async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Listing<Voter>, RoadmapError> {
-        // Whether the record exists comes before the fields.
+        // The existence of the record is checked before the fields.
         let page = self.page.as_ref().copied().unwrap_or_default();
         let voters = ports.reader.voters(workspace, &self.request, page).await?;
         let voters = voters.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;

@@ -9,12 +9,13 @@ use crate::model::id::WorkspaceId;
 use crate::model::pagination::{Listing, PageRequest};
 use crate::usecase::query::{Queries, Query};
 
-/// Lists the feature requests that a customer voted for, private ones too, newest first. An unknown customer voted for none.
+/// Lists the feature requests that a customer voted for, including private ones, newest first. Empty for an unknown
+/// customer.
 #[derive(Debug, Clone)]
 pub struct ListVotes {
     /// The customer.
     pub customer: EmailAddress,
-    /// Which page.
+    /// The page to return.
     pub page: PageRequest,
 }
 

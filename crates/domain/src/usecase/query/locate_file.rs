@@ -1,4 +1,4 @@
-//! Where the bytes of a file are: what a blob link leads to.
+//! Locates the bytes of a file, the target of a blob link.
 
 use std::time::Duration;
 
@@ -10,22 +10,22 @@ use crate::model::id::{AttachmentId, WorkspaceId};
 use crate::model::links::Links;
 use crate::usecase::query::{Queries, Query};
 
-/// How long the way to the bytes is open.
+/// How long the returned URL is valid.
 const LIFE: Duration = Duration::from_secs(300);
 
-/// Finds where the bytes of a file are: the storage's own URL, or one of this service if the storage has none.
+/// Locates the bytes of a file. The result is a URL of the storage, or one of this service if the storage has no URLs.
 #[derive(Debug, Clone)]
 pub struct LocateFile {
-    /// The file.
+    /// The id of the file.
     pub file: AttachmentId,
-    /// Links of the workspace.
+    /// The links of the workspace.
     pub links: Links,
 }
 
-/// Where a file is for the next minutes.
+/// The temporary location of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileLocation {
-    /// How it is served.
+    /// The headers with which the file is served.
     pub content_headers: ContentHeaders,
     /// The URL of its bytes.
     pub url: String,

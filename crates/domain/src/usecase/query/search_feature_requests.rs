@@ -12,13 +12,13 @@ use crate::policy::{ranking, similarity};
 use crate::ports::TextSearch;
 use crate::usecase::query::{Queries, Query};
 
-/// Items of a search when nothing is asked for.
+/// Number of items if `per_page` is not given.
 pub const DEFAULT_PER_PAGE: u64 = 8;
-/// Most items of a search.
+/// Maximum number of items.
 pub const MAX_PER_PAGE: u64 = 15;
 
-/// Finds the best public feature requests in which every word of a query matches, best first. When there is none, the
-/// query is taken as mistyped and asked again with similar words.
+/// Finds the best public feature requests in which every word of a query matches, best first. If there are none, the
+/// search is repeated with similar words instead of the mistyped ones.
 #[derive(Debug, Clone)]
 pub struct SearchFeatureRequests {
     query: SearchQuery,
@@ -26,26 +26,26 @@ pub struct SearchFeatureRequests {
 }
 
 impl SearchFeatureRequests {
-    /// A search for at most `limit` requests.
+    /// Creates a search for at most `limit` feature requests.
     #[must_use]
     pub fn new(query: SearchQuery, limit: usize) -> Self {
         Self { query, limit }
     }
 
-    /// A search for as many requests as `per_page` says, or [`DEFAULT_PER_PAGE`]; more than [`MAX_PER_PAGE`] are lowered to
-    /// that.
+    /// Creates a search for `per_page` feature requests, by default [`DEFAULT_PER_PAGE`]. Values above [`MAX_PER_PAGE`]
+    /// are lowered to it.
     ///
     /// # Errors
-    /// Not an integer, or below 1.
+    /// `per_page` is not an integer, or is below 1.
     pub fn parse(query: SearchQuery, per_page: Option<&str>) -> Validated<Self> {
         let limit = parse_count("per_page", per_page, DEFAULT_PER_PAGE, MAX_PER_PAGE)?;
         Ok(Self::new(query, usize::try_from(limit).unwrap_or(usize::MAX)))
     }
 
-    /// Searches this index.
+    /// Runs the search.
     ///
     /// # Errors
-    /// [`RoadmapError::SearchUnavailable`], whatever failed.
+    /// [`RoadmapError::SearchUnavailable`] for any failure.
     pub async fn run(
         &self,
         workspace: WorkspaceId,
@@ -74,7 +74,7 @@ impl SearchFeatureRequests {
         if best.is_empty() { Ok(Vec::new()) } else { index.load_results(workspace, &best, Visibility::Public).await }
     }
 
-    /// The query with each word replaced by the known words that it may have been meant as.
+    /// Returns the query with each word replaced by its possible corrections among the known words.
     async fn corrected_query(
         &self,
         workspace: WorkspaceId,

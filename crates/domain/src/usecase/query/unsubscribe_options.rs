@@ -1,4 +1,4 @@
-//! What the page behind an unsubscribe link asks.
+//! The choices of the page behind an unsubscribe link.
 
 use async_trait::async_trait;
 
@@ -9,25 +9,25 @@ use crate::model::text::Name;
 use crate::usecase::query::show_setting::ShowSetting;
 use crate::usecase::query::{Queries, Query};
 
-/// What a voter can unsubscribe from by a link.
+/// Loads the scopes that a voter can unsubscribe from by a link.
 #[derive(Debug, Clone, Copy)]
 pub struct UnsubscribeOptions {
-    /// The feature request that the mail was about, if the link names one.
+    /// The feature request of the mail, if the link names one.
     pub request: Option<FeatureRequestId>,
 }
 
-/// The choice, as a page shows it.
+/// The choices that the page shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnsubscribeChoice {
-    /// Whose mail it is.
+    /// The name of the product that sends the mail.
     pub product_name: Name,
-    /// Whether the mail about one feature request can be stopped alone.
+    /// Whether mail about one feature request can be stopped separately.
     pub offers_request: bool,
 }
 
 impl UnsubscribeOptions {
-    /// What to unsubscribe from. `only_request` is whether the voter chose the one feature request. What is not said,
-    /// or not known, means everything.
+    /// Returns the scope to unsubscribe from. `only_request` is whether the voter chose the one feature request. A
+    /// missing or unknown choice means all mail.
     #[must_use]
     pub fn chosen(self, only_request: bool) -> Unsubscription {
         match self.request {
