@@ -226,7 +226,7 @@ fn roadmap_command(data_dir: &Path) -> Command {
         command.env_remove(name);
     }
     if let Some(url) = url_for(data_dir) {
-        // One connection for reads and one for writes: an operation that needed two at a time would hang.
+        // Small pools, so that an operation that waits for a second connection while it holds one hangs here.
         command.envs([("ROADMAP_DATABASE_URL", url.as_str()), ("ROADMAP_POOL_SIZE", "2")]);
     }
     // Rate limits are off. Tests of rate limits set their own.

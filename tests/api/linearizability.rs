@@ -17,8 +17,8 @@ use crate::effort::{SeededRng, rounds};
 /// Concurrent clients.
 const CLIENTS: u64 = 3;
 
-/// Requests per client; the next constant is for each of the two clients that follow a kill. More clients or requests make the checker too slow, because it must try all orders before it
-/// rejects a history.
+/// Requests per client; the next constant is for each of the two clients that follow a kill. More clients or requests
+/// make the checker too slow, because it must try all orders before it rejects a history.
 const OPERATIONS: u64 = 5;
 const OPERATIONS_AFTER_A_KILL: u64 = 2;
 
