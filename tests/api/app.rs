@@ -316,7 +316,7 @@ pub struct Server {
     log: PathBuf,
     /// Port that it listens on.
     pub port: u16,
-    /// Standard output behind the first line.
+    /// Standard output after the first line.
     pub stdout: BufReader<ChildStdout>,
 }
 

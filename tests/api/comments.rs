@@ -314,7 +314,7 @@ fn an_unknown_request_is_reported_before_bad_fields() {
     assert_eq!(app.count("SELECT count(*) FROM comments"), 0);
 }
 
-/// Comment with so much markup that it is processed on a separate thread.
+/// Comment with so much markup that it is sanitized on a separate thread.
 fn marked_up(key: &str) -> Value {
     json!({ "comment": { "content": "<p>We are <b>on it</b></p>".repeat(500) }, "operation_key": key })
 }
