@@ -1,4 +1,4 @@
-//! Starts the service and talks to it.
+//! Starts the service and its commands, and sends requests to it.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,28 +15,27 @@ use serde_json::Value;
 use crate::database::{Data, url_for};
 use crate::document::{self, Exchange};
 
-/// The base URL that all tests configure. It need not resolve: clients connect to the port and name
-/// the host.
+/// Base URL host of all tests. It need not resolve: clients connect to the port and send this host.
 pub const BASE_HOST: &str = "roadmap.example.com";
 
-/// What all servers sign references with, unless a test says otherwise.
+/// Secret of all servers unless a test sets another one.
 const SECRET: &str = "a secret that only tests would ever use";
 
-/// Longest that a test waits for something that should be there at once.
+/// Longest wait for something that should happen at once.
 pub const WAIT_LIMIT: Duration = Duration::from_secs(20);
 
-/// A running service with the workspace `acme`, a key for it and its oldest member Olga.
+/// Running service with the workspace `acme`, an API key for it and its oldest member Olga.
 pub struct App {
     server: Option<Server>,
-    /// Where it keeps its data.
+    /// Data of the server.
     pub data: Data,
     flags: Vec<String>,
     environment: Vec<(String, String)>,
-    /// The key's holder in `acme`.
+    /// Client with the API key of `acme`.
     pub acme: Client,
 }
 
-/// What every test starts from, made once: data with the workspace `acme`.
+/// Data with the workspace `acme`, created once and copied for every test.
 struct Template {
     data: Data,
     key: String,
@@ -52,12 +51,12 @@ static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
 });
 
 impl App {
-    /// A service with default settings.
+    /// Starts a service with default settings.
     pub fn start() -> Self {
         Self::with(&[], &[])
     }
 
-    /// A service with further flags and environment variables.
+    /// Starts a service with additional flags and environment variables.
     pub fn with(flags: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut app = Self {
             server: None,
@@ -70,42 +69,42 @@ impl App {
         app
     }
 
-    /// Starts the server (again) on the same data.
+    /// Starts or restarts the server on the same data.
     pub fn restart(&mut self) {
         let server = Server::start(self.data_dir(), &self.flags, &self.environment);
         self.acme = Client { port: server.port, ..self.acme.clone() };
         self.server = Some(server);
     }
 
-    /// Replaces the environment that the next server starts with.
+    /// Replaces the environment of the next server.
     pub fn set_environment(&mut self, environment: &[(&str, &str)]) {
         self.environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     }
 
-    /// Ends the server at once, as a power cut of its process would.
+    /// Kills the server (SIGKILL).
     pub fn kill(&mut self) {
         drop(self.server.take());
     }
 
-    /// The next line that it prints behind the first.
+    /// Reads the next line of standard output after the first one.
     pub fn next_line(&mut self) -> String {
         let mut line = String::new();
         self.server.as_mut().expect("a running server").stdout.read_line(&mut line).expect("a line");
         line.trim_end().to_owned()
     }
 
-    /// The port it listens on.
+    /// Port of the server.
     pub fn port(&self) -> u16 {
         self.server.as_ref().expect("a running server").port
     }
 
-    /// The server's process.
+    /// Process id of the server.
     pub fn process_id(&self) -> u32 {
         self.server.as_ref().expect("a running server").process_id()
     }
 
-    /// Asserts that no response was a failure of the service, and that nothing panicked, by the log. A response that is logged
-    /// comes first, so that a log of another form is no good log.
+    /// Asserts by the log that no response had a status of 5xx and that nothing panicked. The log must contain a
+    /// successful response, so that a changed log format cannot hide failures.
     #[track_caller]
     pub fn has_logged_no_failure(&self) {
         let log = std::fs::read_to_string(self.data_dir().join("server.log")).expect("a log");
@@ -113,7 +112,7 @@ impl App {
         assert!(!log.contains("status=5") && !log.contains("panicked at"), "{log}");
     }
 
-    /// Waits for the server to end by itself.
+    /// Waits until the server exits.
     pub fn wait_for_exit(&mut self) -> std::process::ExitStatus {
         let server = self.server.as_mut().expect("a running server");
         let started = Instant::now();
@@ -126,24 +125,24 @@ impl App {
         }
     }
 
-    /// The folder for its data.
+    /// Data directory of the server.
     pub fn data_dir(&self) -> &Path {
         self.data.path()
     }
 
-    /// A client with another workspace and key.
+    /// Returns a client for another workspace and API key.
     pub fn client(&self, subdomain: &str, key: &str) -> Client {
         Client::new(self.port(), subdomain, key)
     }
 
-    /// Creates a workspace with a key, while the server runs.
+    /// Creates a workspace with an API key while the server runs.
     pub fn workspace(&self, subdomain: &str) -> Client {
         let website = "https://elsewhere.example";
         self.roadmap(&["workspace", "create", subdomain, "--product-name", subdomain, "--website-url", website]).json();
         self.client(subdomain, &self.key(subdomain, &[]))
     }
 
-    /// Creates a key, while the server runs.
+    /// Creates an API key while the server runs.
     pub fn key(&self, subdomain: &str, flags: &[&str]) -> String {
         let arguments = ["api-key", "create", "--workspace", subdomain, "--name", "another"];
         let key = self.roadmap(&[&arguments[..], flags].concat()).json();
@@ -155,7 +154,7 @@ impl App {
         run(self.data_dir(), arguments, &[])
     }
 
-    /// What a command prints for people.
+    /// Runs a successful command in the server's environment and returns its text output.
     pub fn roadmap_as_text(&self, arguments: &[&str]) -> String {
         let environment: Vec<(&str, &str)> =
             self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -169,7 +168,7 @@ impl App {
         finished(roadmap_command(self.data_dir()).args(arguments).envs(environment.iter().copied()))
     }
 
-    /// Starts a worker on the server's data and waits until it works.
+    /// Starts a worker on the server's data and waits until it is ready.
     pub fn worker(&self, environment: &[(&str, &str)]) -> Worker {
         let mut command = roadmap_command(self.data_dir());
         command.args(["--base-url", &format!("https://{BASE_HOST}"), "worker"]).envs(environment.iter().copied());
@@ -181,22 +180,22 @@ impl App {
         Worker(child)
     }
 
-    /// Asks the server to stop.
+    /// Sends SIGTERM to the server.
     pub fn terminate(&self) {
         terminate(self.process_id());
     }
 
-    /// The rows of a query, behind the server's back, as text.
+    /// Runs a query directly on the database and returns the first column as text.
     pub fn sql(&self, query: &str) -> Vec<String> {
         self.data.rows(query)
     }
 
-    /// The one number that a query gives.
+    /// Returns the number that a query selects.
     pub fn count(&self, query: &str) -> i64 {
         self.sql(query)[0].parse().expect("a number")
     }
 
-    /// The id of a track of `acme`.
+    /// Returns the id of a track of `acme`.
     pub fn track(&self, name: &str) -> String {
         let tracks = self.acme.get_tracks().json();
         let tracks = tracks["tracks"].as_array().expect("tracks").clone();
@@ -205,7 +204,7 @@ impl App {
     }
 }
 
-/// A command that has ended.
+/// Result of a command that has exited.
 pub struct Finished {
     pub success: bool,
     pub stdout: String,
@@ -213,7 +212,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// What a successful command printed.
+    /// Parses the output of a successful command.
     pub fn json(&self) -> Value {
         assert!(self.success, "{}", self.stderr);
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
@@ -222,15 +221,15 @@ impl Finished {
 
 fn roadmap_command(data_dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_roadmap"));
-    // Whatever the tests are run with, the service sees none of it.
+    // Settings in the environment of the tests do not reach the service.
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("ROADMAP_")) {
         command.env_remove(name);
     }
     if let Some(url) = url_for(data_dir) {
-        // As few connections as can be: whoever needed two at a time would wait for ever.
+        // Small pools, so that an operation that waits for a second connection while it holds one hangs here.
         command.envs([("ROADMAP_DATABASE_URL", url.as_str()), ("ROADMAP_POOL_SIZE", "2")]);
     }
-    // Tests call as fast as they can. Those of limits set their own.
+    // Rate limits are off. Tests of rate limits set their own.
     for limit in ["", "_WORKSPACE", "_FAILURES", "_ANONYMOUS"] {
         command.env(format!("ROADMAP_RATE_LIMIT{limit}"), "off");
     }
@@ -239,24 +238,24 @@ fn roadmap_command(data_dir: &Path) -> Command {
     command
 }
 
-/// All files in a folder and the folders in it.
+/// Returns all files below a folder.
 pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.map(|entry| entry.expect("an entry").path());
     paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
-/// Asks a process to stop (SIGTERM).
+/// Sends SIGTERM to a process.
 fn terminate(process: u32) {
     let killed = Command::new("kill").arg(process.to_string()).status().expect("kill runs");
     assert!(killed.success());
 }
 
-/// A process that sends mail. Dropping it kills it.
+/// Worker process that sends mail. Killed when dropped.
 pub struct Worker(Child);
 
 impl Worker {
-    /// Asks it to stop and waits until it has.
+    /// Sends SIGTERM and waits for the exit.
     pub fn stop(mut self) -> std::process::ExitStatus {
         terminate(self.0.id());
         self.0.wait().expect("the process")
@@ -286,7 +285,8 @@ pub fn run(data_dir: &Path, arguments: &[&str], environment: &[(&str, &str)]) ->
     finished(command.envs(environment.iter().copied()))
 }
 
-/// What a process that must not start says on standard error. One that starts is killed, and fails the test.
+/// Runs a process that must refuse to start, and returns its standard error. A process that starts is killed and
+/// fails the test.
 #[track_caller]
 pub fn refusal(data_dir: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> String {
     let mut command = roadmap_command(data_dir);
@@ -301,7 +301,7 @@ pub fn refusal(data_dir: &Path, arguments: &[&str], environment: &[(&str, &str)]
     String::from_utf8(output.stderr).expect("text")
 }
 
-/// Tells others to end, at its own end, whatever has failed until then.
+/// Sets a stop flag when dropped, so that other threads stop even after a panic.
 pub struct StopOnDrop<'a>(pub &'a AtomicBool);
 
 impl Drop for StopOnDrop<'_> {
@@ -310,13 +310,13 @@ impl Drop for StopOnDrop<'_> {
     }
 }
 
-/// A server process. Dropping it kills it.
+/// Server process. Killed when dropped.
 pub struct Server {
     child: Child,
     log: PathBuf,
-    /// Where it listens.
+    /// Port that it listens on.
     pub port: u16,
-    /// What it printed when it was ready.
+    /// Standard output after the first line.
     pub stdout: BufReader<ChildStdout>,
 }
 
@@ -351,7 +351,7 @@ impl Server {
 }
 
 impl Server {
-    /// Its process.
+    /// Process id.
     pub fn process_id(&self) -> u32 {
         self.child.id()
     }
@@ -370,7 +370,7 @@ impl Drop for Server {
     }
 }
 
-/// Somebody with a key. Methods are named after endpoints.
+/// Client with an optional API key. Methods are named after endpoints.
 #[derive(Clone)]
 pub struct Client {
     pub port: u16,
@@ -440,12 +440,12 @@ impl Client {
         self.try_post_attachment(form).expect("an answer")
     }
 
-    /// As [`Self::post_attachment`], unless the server is gone.
+    /// Like [`Self::post_attachment`], but returns `None` when the connection ends without a response.
     pub fn try_post_attachment(&self, form: &[u8]) -> Option<Response> {
         self.request("POST", "/api/external/v2/attachments", &[("Content-Type", FORM_TYPE)], Some(form)).ok()
     }
 
-    /// A new request with this title. Returns what the answer says of it.
+    /// Creates a feature request with this title and returns it as the response shows it.
     pub fn feature_request(&self, title: &str) -> Value {
         let body = serde_json::json!({ "feature_request": { "title": title } });
         let response = self.post_feature_request(&body);
@@ -462,7 +462,10 @@ impl Client {
         self.request(method, path, &headers, Some(body.to_string().as_bytes())).expect("an answer")
     }
 
-    /// Any call. Its answer must be as the document of the API says. An error is a connection that ended without an answer.
+    /// Sends a request and validates the response against the OpenAPI document.
+    ///
+    /// # Errors
+    /// The connection ended without a response.
     #[track_caller]
     pub fn request(
         &self,
@@ -481,10 +484,10 @@ impl Client {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        // Four seconds more for each megabyte: a disk may be busy.
+        // Four seconds more per megabyte: the disk may be busy.
         let sending = Duration::from_micros(4) * u32::try_from(body.map_or(0, <[u8]>::len)).expect("a length");
-        // Each call has a connection of its own, and a debug build fills its buffers byte by byte: they are small. What is
-        // sent must have room for the whole head.
+        // Every request opens a connection. Its buffers are small, because a debug build fills them byte by byte. The
+        // output buffer must hold the whole request head.
         let config = ureq::Agent::config_builder()
             .input_buffer_size(16 * 1024)
             .output_buffer_size(16 * 1024 + path.len())
@@ -505,15 +508,15 @@ impl Client {
         Ok(response)
     }
 
-    /// A connection of its own, on which no answer is waited for without a limit.
+    /// Opens a connection with a read timeout.
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
         stream.set_read_timeout(Some(WAIT_LIMIT)).expect("a time limit");
         stream
     }
 
-    /// Sends bytes as they are and returns the bytes that come back until the server closes or says
-    /// nothing more.
+    /// Sends raw bytes and returns the received bytes once the response is complete or the server closes the
+    /// connection.
     pub fn raw(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = self.connect();
         stream.write_all(bytes).expect("the server reads");
@@ -529,7 +532,7 @@ impl Client {
     }
 }
 
-/// Whether an answer with a content length has arrived.
+/// Whether a response with a content length has been received in full.
 fn is_complete(response: &[u8]) -> bool {
     let text = String::from_utf8_lossy(response);
     let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
@@ -537,16 +540,16 @@ fn is_complete(response: &[u8]) -> bool {
     length.is_some_and(|length| body.len() >= length.trim().parse().unwrap_or(usize::MAX))
 }
 
-/// The type of forms with the boundary `limit`.
+/// Content type of forms with the boundary `limit`.
 pub const FORM_TYPE: &str = "multipart/form-data; boundary=limit";
 
-/// A form with one file.
+/// Builds a form with one file.
 pub fn form_with(filename: &str, bytes: &[u8]) -> Vec<u8> {
     let head = format!("--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{filename}\"\r\n\r\n");
     [head.as_bytes(), bytes, b"\r\n--limit--\r\n"].concat()
 }
 
-/// An answer.
+/// HTTP response.
 #[derive(Debug, Clone)]
 pub struct Response {
     pub status: u16,
@@ -567,7 +570,7 @@ impl Response {
         self.headers.get(name).map(|value| value.to_str().expect("text"))
     }
 
-    /// Asserts status and the whole body of an error.
+    /// Asserts the status and the whole body of an error.
     #[track_caller]
     pub fn is_error(&self, status: u16, message: &str) {
         assert_eq!((self.status, self.json()), (status, serde_json::json!({ "error": message })));
@@ -583,7 +586,7 @@ pub fn has_keys(object: &Value, keys: &[&str]) {
     assert_eq!(found, keys.iter().copied().collect::<BTreeSet<&str>>());
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 #[track_caller]
 pub fn eventually(what: &str, is_so: impl Fn() -> bool) {
     let started = Instant::now();
@@ -593,7 +596,7 @@ pub fn eventually(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Does the same on many threads at once and returns what each says.
+/// Runs the same work on several threads at once and returns the results.
 pub fn in_parallel<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let barrier = std::sync::Barrier::new(threads);
     std::thread::scope(|scope| {
@@ -610,7 +613,7 @@ pub fn in_parallel<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) ->
     })
 }
 
-/// Shape of a moment: RFC 3339 with milliseconds and `Z`.
+/// Asserts the format of a timestamp: RFC 3339 with milliseconds and `Z`.
 #[track_caller]
 pub fn is_timestamp(value: &Value) {
     let text = value.as_str().expect("a string");
@@ -618,7 +621,7 @@ pub fn is_timestamp(value: &Value) {
     assert_eq!(shape, "0000-00-00T00:00:00.000Z", "{text}");
 }
 
-/// Shape of an identity: a UUID of version 7.
+/// Asserts that an id is a UUID of version 7.
 #[track_caller]
 pub fn is_id(value: &Value) {
     let id = uuid::Uuid::try_parse(value.as_str().expect("a string")).expect("a UUID");

@@ -1,5 +1,4 @@
-//! `POST /attachments` of version 2, contract sections 2.7 and 4.1, and the way from `blob_url` to
-//! the bytes.
+//! `POST /attachments` of version 2 (contract sections 2.7 and 4.1), and the path from `blob_url` to the bytes.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -16,10 +15,10 @@ use crate::app::{
 const LIMIT: usize = 52_428_800;
 const TOO_LARGE: &str = "File is required and must not be larger than 50 MB";
 
-/// A picture of 640 × 480 pixels, as far as its head tells.
+/// PNG header of a picture of 640 × 480 pixels.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x06\0\0\0";
 
-/// A part of a form.
+/// Part of a multipart form.
 struct Part<'a> {
     head: String,
     body: &'a [u8],
@@ -52,13 +51,13 @@ fn upload(client: &Client, filename: &str, bytes: &[u8]) -> Value {
     response.json()
 }
 
-/// What is behind the host of a URL of the service.
+/// Path and query of a URL of the service.
 fn path_of(url: &Value) -> String {
     let url = url.as_str().expect("a URL");
     url.strip_prefix("https://acme.roadmap.example.com").expect("a URL of the workspace").to_owned()
 }
 
-/// Opens a file as a browser would, which has no key.
+/// Opens a file like a browser, without an API key.
 fn open(app: &App, blob_url: &Value, headers: &[(&str, &str)]) -> Response {
     let visitor = Client { key: None, ..app.acme.clone() };
     let redirect = visitor.request("GET", &path_of(blob_url), &[], None).expect("an answer");
@@ -66,7 +65,7 @@ fn open(app: &App, blob_url: &Value, headers: &[(&str, &str)]) -> Response {
     is_guarded(&redirect);
     let location = path_of(&json!(redirect.header("location")));
     let response = visitor.request("GET", &location, headers, None).expect("an answer");
-    // Browsers look at both: what may be embedded must be so on the whole way.
+    // Browsers check both responses: the redirect and the file need the same policy.
     let policy = |response: &Response| response.header("cross-origin-resource-policy").map(str::to_owned);
     assert!(response.status >= 400 || policy(&response) == policy(&redirect), "{:?}", policy(&response));
     response
@@ -83,7 +82,7 @@ fn is_guarded(response: &Response) {
     assert!(matches!(policy, Some("cross-origin" | "same-origin")), "{policy:?}");
 }
 
-/// All files in the folder for blobs, finished or not.
+/// Returns all files in the blob folder, finished or not.
 fn blobs(app: &App) -> Vec<PathBuf> {
     files_below(&app.data_dir().join("blobs"))
 }
@@ -152,7 +151,7 @@ fn fifty_megabytes_are_taken_and_one_byte_more_is_not() {
     let mut bytes = vec![b'x'; LIMIT + 1];
     let sent = form(&[part("file", "a.bin", &bytes)]);
     app.acme.post_attachment(&sent).is_error(422, TOO_LARGE);
-    // In pieces without a length that would tell.
+    // In chunks, without a content length.
     let response = chunked(&app.acme, &sent);
     assert!(response.starts_with("HTTP/1.1 422") && response.contains(TOO_LARGE), "{response}");
     assert_eq!((blobs(&app), rows(&app)), (vec![], 0));
@@ -163,7 +162,7 @@ fn fifty_megabytes_are_taken_and_one_byte_more_is_not() {
     assert!(open(&app, &attachment["blob_url"], &[]).bytes == bytes);
 }
 
-/// Sends a form in chunks (RFC 9112 section 7.1). Returns the answer's beginning.
+/// Sends a form in chunks (RFC 9112 section 7.1). Returns the start of the response.
 fn chunked(client: &Client, form: &[u8]) -> String {
     let mut stream = begin(client, "Transfer-Encoding: chunked");
     for chunk in form.chunks(1024 * 1024) {
@@ -181,7 +180,7 @@ fn chunked(client: &Client, form: &[u8]) -> String {
     String::from_utf8_lossy(&response[..read]).into_owned()
 }
 
-/// A connection on which the head of an upload was sent.
+/// Opens a connection and sends the head of an upload.
 fn begin(client: &Client, length: &str) -> TcpStream {
     let mut stream = client.connect();
     let (host, key) = (&client.host, client.key.as_ref().expect("a key"));
@@ -217,10 +216,10 @@ fn what_breaks_off_leaves_nothing() {
             let _ = stream.read(&mut [0; 1024]);
         }
         drop(stream);
-        // A body that is complete but for what was promised behind it is a file, or none.
+        // If only the end of the body is missing, the file may be stored or not.
         eventually("nothing is left of it, or all", || blobs(&app).len() as i64 == rows(&app));
     }
-    // A length that lies to the other side: the body ends in the middle of the file.
+    // A content length that is too small: the body ends in the middle of the file.
     let short = begin(&app.acme, "Content-Length: 1000");
     let mut stream = short;
     stream.write_all(&sent[..1000]).unwrap();
@@ -246,7 +245,7 @@ fn a_form_without_a_file_is_refused() {
 #[test]
 fn a_megabyte_of_other_parts_may_come_before_the_file() {
     let app = App::start();
-    // Heads of parts count, too, and what was read with them.
+    // Heads of parts count, too, and so does data that is read with them.
     for (bytes, status) in [(900 * 1024, 201), (1024 * 1024 + 1, 422)] {
         let bytes = vec![b'x'; bytes];
         let response = post(&app.acme, &[part("other", "a", &bytes), part("file", "a.txt", b"text")]);
@@ -274,7 +273,7 @@ fn the_first_file_among_other_parts_is_the_file() {
     let response = post(&app.acme, &parts);
     assert_eq!((response.status, &response.json()["filename"]), (201, &json!("first.txt")));
     assert_eq!((blobs(&app).len(), rows(&app)), (1, 1));
-    // A part without a file's name is one all the same.
+    // A part without a file name is a file, too.
     let head = "Content-Disposition: form-data; name=\"file\"".to_owned();
     let response = post(&app.acme, &[Part { head, body: b"x" }]);
     assert_eq!((response.status, &response.json()["filename"]), (201, &json!("file")));
@@ -375,7 +374,7 @@ fn only_raster_images_are_shown_and_active_types_are_bytes() {
         is_guarded(&response);
         assert_eq!((response.status, response.header("content-type")), (200, Some(served)), "{content_type}");
         assert_eq!(response.header("content-disposition").unwrap(), format!("{kind}; filename=\"a\""));
-        // Images that are shown are for the customer's own pages, too. Nothing else is for any other page.
+        // Inline images may be embedded by the customer's own pages. All other files are same-origin.
         let policy = if kind == "inline" { "cross-origin" } else { "same-origin" };
         assert_eq!(response.header("cross-origin-resource-policy"), Some(policy), "{content_type}");
     }
@@ -439,16 +438,16 @@ fn nobody_opens_a_file_by_a_reference_that_is_not_for_it() {
     for reference in [id, sgid, signed, &flipped] {
         visitor.get(&format!("/files/{reference}/a.txt")).is_error(404, "Not found");
     }
-    // Another workspace's host, and none.
+    // The host of another workspace, and no workspace.
     bolt.get(&path_of(&attachment["blob_url"])).is_error(404, "Not found");
     bolt.get(&file).is_error(404, "Not found");
     for host in ["roadmap.example.com", "nobody.roadmap.example.com", "elsewhere.example"] {
         let elsewhere = Client { host: host.to_owned(), ..visitor.clone() };
         elsewhere.get(&path_of(&attachment["blob_url"])).is_error(404, "Not found");
     }
-    // The name in the URL is for people.
+    // The file name in the URL is informative.
     assert_eq!(visitor.get(&format!("/blobs/{signed}/other%20name.png")).status, 302);
-    // A file whose bytes are gone is gone.
+    // A file whose bytes are missing is not found.
     std::fs::remove_file(&blobs(&app)[0]).unwrap();
     visitor.get(&file).is_error(404, "Not found");
 }
@@ -520,7 +519,7 @@ fn the_sweep_removes_what_is_old_and_has_no_row() {
     let elsewhere = place("01890a5d-ac96-774b-bcce-b302099a8058/01890a5d-ac96-774b-bcce-b302099a8057", true);
     let unfinished = place(&format!("{workspace}/01890a5d-ac96-774b-bcce-b302099a8059#1"), true);
     let others = [
-        // A workspace that this database does not have: the file may belong to another one.
+        // A workspace that is missing in this database: its files may belong to another one.
         elsewhere,
         place(&format!("{workspace}/01890a5d-ac96-774b-bcce-b302099a8060"), false),
         place(&format!("{workspace}/01890a5d-ac96-774b-bcce-b302099a8061#1"), false),
@@ -562,7 +561,7 @@ fn a_database_that_fails_leaves_a_file_to_the_sweep_and_no_row() {
     assert_eq!(rows(&app), 0);
 }
 
-/// Kilobytes of a line in `/proc/<process>/status`.
+/// Value of a line in `/proc/<process>/status` in kilobytes.
 pub fn memory(process: u32, line: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("the process");
     let line = status.lines().find_map(|found| found.strip_prefix(line)).expect("the line");

@@ -1,4 +1,4 @@
-//! Who may call what, contract section 5, and the order in which a call is checked.
+//! Authentication and authorization (contract section 5), and the order of the checks of a request.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ const REFUSED: &str = "Could not authenticate, invalid API Key";
 const OUT_OF_SCOPE: &str = "API Key does not have the required scope";
 const UNKNOWN_REQUEST: &str = "FeatureRequest does not exist.";
 
-/// A service with the request 1, and the id of a track.
+/// Starts a service with the feature request 1. Returns it with the id of a track.
 fn started() -> (App, String) {
     let app = App::start();
     app.acme.feature_request("Dark mode");
@@ -19,7 +19,7 @@ fn started() -> (App, String) {
     (app, track)
 }
 
-/// Asserts the whole of an error and names the case.
+/// Asserts the status and the whole body of an error, and names the case on failure.
 #[track_caller]
 fn assert_rejects(response: &Response, status: u16, message: &str, case: &str) {
     let body = format!("{{\"error\":\"{message}\"}}");
@@ -32,25 +32,25 @@ fn text(value: &Value) -> String {
     value.as_str().expect("a string").to_owned()
 }
 
-/// A new key of `acme`: its id and itself.
+/// Creates an API key of `acme`. Returns its id and the key.
 fn issued(app: &App, flags: &[&str]) -> (String, String) {
     let arguments = ["api-key", "create", "--workspace", "acme", "--name", "ci"];
     let key = app.roadmap(&[&arguments[..], flags].concat()).json();
     (text(&key["id"]), text(&key["key"]))
 }
 
-/// A key of `acme` as the list of keys shows it.
+/// Returns a key of `acme` as the list of keys shows it.
 fn listed(app: &App, id: &str) -> Value {
     let keys = app.roadmap(&["api-key", "list", "--workspace", "acme"]).json();
     keys.as_array().expect("a list").iter().find(|key| key["id"] == id).expect("the key").clone()
 }
 
-/// The caller without a key.
+/// Client without an API key.
 fn nobody(app: &App) -> Client {
     Client { key: None, ..app.acme.clone() }
 }
 
-/// The same caller by another host name.
+/// The same client with another host name.
 fn at(client: &Client, host: &str) -> Client {
     Client { host: host.to_owned(), ..client.clone() }
 }
@@ -78,7 +78,7 @@ fn every_route_refuses_every_caller_without_a_working_key_alike() {
     let key = app.acme.key.clone().unwrap();
     let acme = |key: &str| app.client("acme", key);
     let other = app.workspace("other");
-    // Well-formed, but of an installation of its own.
+    // Well-formed, but of another installation.
     let unknown = App::start().key("acme", &[]);
     let (_, expired) = issued(&app, &["--expires-in", "1ms"]);
     eventually("the key has expired", || acme(&expired).get_tracks().status == 401);
@@ -483,7 +483,7 @@ fn a_trusted_proxy_reports_the_host_in_the_headers_of_one_family() {
         ] {
             let response =
                 at(&app.acme, host).request("GET", "/api/external/v1/tracks", &[(name, value.as_str())], None);
-            // The other family is nobody's: the host counts.
+            // The headers that are not trusted are ignored: the host counts.
             let is_chosen = (name == "Forwarded") == (family == "forwarded");
             let status = if is_chosen {
                 status
@@ -494,7 +494,7 @@ fn a_trusted_proxy_reports_the_host_in_the_headers_of_one_family() {
             };
             assert_eq!(response.expect("an answer").status, status, "{family}: {host}: {name}: {value}");
         }
-        // No header of the proxy's: the host counts.
+        // No header of the proxy: the host counts.
         assert_eq!(app.acme.get_tracks().status, 200);
     }
 }
@@ -519,7 +519,7 @@ fn headers_of_somebody_who_is_no_named_proxy_do_not_count() {
         assert_eq!(response.status, if is_trusted { 200 } else { 401 });
         let response = get(&app.acme, &[("X-Forwarded-Host", other.as_str())]);
         assert_eq!(response.status, if is_trusted { 401 } else { 200 });
-        // Nor is an address believed, or a contradiction looked for.
+        // Without trust, the client address is not taken from headers either, and contradictions are not checked.
         let stranger = app.client("acme", "rmk_wrong");
         get(&stranger, &[]);
         let statuses = [1, 2, 3].map(|number| {
@@ -559,7 +559,7 @@ fn contradicting_proxy_headers_are_refused() {
                     &format!("{path}: {headers:?}"),
                 );
             }
-            // It says that the process answers, and to whom is all the same.
+            // `/healthz` only reports that the process responds, regardless of headers.
             assert_eq!(nobody(&app).request("GET", "/healthz", &headers, None).expect("an answer").status, 200);
         }
         for headers in [
@@ -603,7 +603,7 @@ fn rotation_replaces_a_key_without_an_interruption() {
     let newest = app.roadmap(&["api-key", "rotate", "--workspace", "acme", &id, "--overlap", "0s"]).json();
     assert_eq!(app.client("acme", &text(&newest["key"])).get_tracks().status, 200);
     eventually("the replaced key no longer works", || app.client("acme", &new).get_tracks().status == 401);
-    // The one before still has its overlap.
+    // The previous key is still in its overlap.
     assert_eq!(app.client("acme", &old).get_tracks().status, 200);
 }
 
@@ -612,7 +612,7 @@ fn the_last_use_of_a_key_is_listed() {
     let app = App::start();
     let (id, key) = issued(&app, &[]);
     assert_eq!(listed(&app, &id)["last_used_at"], json!(null));
-    // A refused call is no use.
+    // A rejected request does not count as use.
     assert_rejects(&app.client("other", &key).get_tracks(), 401, REFUSED, "another workspace");
     assert_eq!(listed(&app, &id)["last_used_at"], json!(null));
     assert_eq!(app.client("acme", &key).get_tracks().status, 200);
@@ -697,7 +697,7 @@ fn keys_are_neither_logged_nor_stored() {
     for file in files {
         let bytes = std::fs::read(&file).expect("its bytes");
         for key in &keys {
-            // Without the prefix and the checksum: a part of the secret would be too much already.
+            // Without prefix and checksum: even a part of the secret must not be stored.
             let secret = &key.as_bytes()[4..47];
             let is_there = bytes.windows(secret.len()).any(|window| window == secret);
             assert!(!is_there, "{} holds a key", file.display());

@@ -1,4 +1,4 @@
-//! `roadmap backup` and `roadmap restore`: of the embedded database, whichever store is under test.
+//! `roadmap backup` and `roadmap restore`: on SQLite, whichever store is under test.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::app::{
 };
 use crate::database::{Data, ON_POSTGRES};
 
-/// A folder for backups.
+/// Creates a folder for backups.
 fn backup_path() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("roadmap.tar");
@@ -26,7 +26,7 @@ fn path(file: &Path) -> &str {
     file.to_str().expect("text")
 }
 
-/// Runs a command that fails, and returns what it says.
+/// Runs a command that must fail, and returns its error.
 #[track_caller]
 fn failure(folder: &Path, arguments: &[&str]) -> String {
     failed(&run(folder, arguments, &[]))
@@ -38,7 +38,7 @@ fn failed(finished: &Finished) -> String {
     finished.stderr.trim_end().to_owned()
 }
 
-/// A service on the embedded store.
+/// Service on SQLite.
 struct Embedded {
     data: Data,
     server: Option<Server>,
@@ -75,7 +75,7 @@ impl Embedded {
         run(self.folder(), &["backup", path(file)], &[]).json()
     }
 
-    /// A service on what another folder was restored to.
+    /// Starts a service on restored data.
     fn serve_at(&self, data: &Data) -> (Server, Client) {
         let server = Server::start(data.path(), &[], &self.environment);
         let client = client(&server, &self.key);
@@ -87,7 +87,7 @@ fn client(server: &Server, key: &str) -> Client {
     Client { port: server.port, host: "acme.roadmap.example.com".to_owned(), key: Some(key.to_owned()) }
 }
 
-/// The bytes that a `blob_url` leads to.
+/// Returns the bytes behind a `blob_url`.
 fn open(client: &Client, url: &Value) -> Vec<u8> {
     let local = |url: &str| url.strip_prefix("https://acme.roadmap.example.com").expect("a URL of ours").to_owned();
     let redirect = client.get(&local(url.as_str().expect("a URL")));
@@ -97,7 +97,7 @@ fn open(client: &Client, url: &Value) -> Vec<u8> {
     opened.bytes
 }
 
-/// Asserts that each row of a file has its bytes, unharmed. Returns how many rows there are.
+/// Asserts that each file's row has its bytes with the right size and checksum. Returns the number of rows.
 #[track_caller]
 fn has_all_files(data: &Data) -> usize {
     let rows = data.rows("SELECT key || ' ' || byte_size || ' ' || lower(hex(checksum)) FROM attachments");
@@ -149,7 +149,7 @@ fn a_backup_under_load_has_every_write_that_was_acknowledged_before_it() {
                 }
             });
         }
-        // Whatever fails in here, the writers end.
+        // Stops the writers even when an assertion fails.
         let _until = StopOnDrop(&over);
         eventually("writes are acknowledged", || known(&votes) > 60 && known(&files) > 20);
         let before = (votes.lock().unwrap().clone(), files.lock().unwrap().clone());
@@ -174,7 +174,7 @@ fn a_backup_under_load_has_every_write_that_was_acknowledged_before_it() {
     assert!(emails.len() < votes.lock().unwrap().len(), "the backup is of the end, and not of the middle");
     let rows = has_all_files(&restored);
     assert_eq!(made["files"], json!(rows));
-    // Nothing else is there: neither what was uploaded later nor a folder that was worked in.
+    // Nothing else was restored: neither later uploads nor a working folder.
     assert_eq!(files_below(&restored.path().join("blobs")).len(), rows);
     let beside: Vec<PathBuf> = files_below(restored.path());
     assert_eq!(beside.len(), rows + 1, "{beside:?}");
@@ -195,7 +195,7 @@ fn a_backup_under_load_has_every_write_that_was_acknowledged_before_it() {
 
 #[test]
 fn the_secret_of_the_folder_goes_with_it() {
-    // Empty counts as not set.
+    // An empty value counts as not set.
     let mut app = Embedded::start(&[("ROADMAP_SECRET", "")]);
     let uploaded = app.client().post_attachment(&form_with("a.txt", b"hello")).json();
     let (_shelf, file) = backup_path();
@@ -240,7 +240,7 @@ fn nothing_is_overwritten_unless_it_is_asked_for() {
     let force = [&restore[..], &["--force"]].concat();
     assert_eq!(failure(app.folder(), &force), in_use);
     assert_eq!(found(&app.client()), 1);
-    // A service that was killed leaves its log behind, which is none of the restored database's.
+    // A killed service leaves its write-ahead log behind, which must not be applied to the restored database.
     app.stop();
     assert!(app.folder().join("roadmap.db-wal").exists());
     run(app.folder(), &force, &[]).json();
@@ -250,7 +250,7 @@ fn nothing_is_overwritten_unless_it_is_asked_for() {
     assert_eq!(found(&client), 0);
 }
 
-/// Restores from a pipe into an empty folder, and does something there when half of the archive has been read.
+/// Restores from a pipe into an empty folder, and runs `between` when half of the archive has been read.
 fn restored_with_something_in_between(file: &Path, folder: &Path, flags: &[&str], between: impl FnOnce()) -> Finished {
     let pipe = file.with_file_name("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
@@ -260,7 +260,7 @@ fn restored_with_something_in_between(file: &Path, folder: &Path, flags: &[&str]
         let restoring = scope.spawn(|| run(folder, &[&["restore", path(&pipe)], flags].concat(), &[]));
         let mut writer = std::fs::OpenOptions::new().write(true).open(&pipe).expect("a reader");
         writer.write_all(half).expect("it is read");
-        // Whatever is looked at before the archive has been looked at.
+        // The checks before the archive is read are complete.
         eventually("the database is unpacked", || files_below(folder).iter().any(|file| file.ends_with("roadmap.db")));
         between();
         writer.write_all(rest).expect("it is read");
@@ -300,7 +300,7 @@ fn a_database_that_appears_while_a_backup_is_restored_is_not_replaced() {
                 .any(|file| file.parent() != database.parent() && file.ends_with("roadmap.db"))
         );
     }
-    // The secret of a service that has just made one stays, too.
+    // A secret that a service has created meanwhile is kept, too.
     let target = Data::file();
     let finished = restored_with_something_in_between(&file, target.path(), &[], || {
         std::fs::write(target.path().join("secret"), "0123456789abcdef0123456789abcdef").unwrap();
@@ -309,7 +309,7 @@ fn a_database_that_appears_while_a_backup_is_restored_is_not_replaced() {
     assert_eq!(failed(&finished), expected);
     assert_eq!(std::fs::read(target.path().join("secret")).unwrap(), b"0123456789abcdef0123456789abcdef");
     assert!(!target.path().join("roadmap.db").exists());
-    // Without anything in between, a pipe is as good as a file; what an earlier restore has left is no obstacle.
+    // Without interference, restoring from a pipe succeeds, even with remains of an earlier restore.
     std::fs::copy(app.folder().join("secret"), target.path().join("secret")).unwrap();
     let finished = restored_with_something_in_between(&file, target.path(), &[], || {});
     assert_eq!(finished.json()["has_secret"], json!(true));
@@ -373,7 +373,7 @@ fn a_backup_that_is_not_whole_restores_nothing() {
         let begins = format!("error: {} was not restored: it is not a complete backup: ", path(&broken));
         assert!(said.starts_with(&begins) && said.contains(says), "{case}: {said}");
         assert_eq!(files_below(empty.path()), [] as [PathBuf; 0], "{case}");
-        // What is there is left alone.
+        // Existing data is not changed.
         let said = failure(app.folder(), &["restore", path(&broken), "--force"]);
         assert!(said.contains(says), "{case}: {said}");
         assert_eq!((has_all_files(&app.data), app.data.rows("SELECT count(*) FROM workspaces")[0].as_str()), (1, "1"));

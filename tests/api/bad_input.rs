@@ -1,4 +1,4 @@
-//! What nobody should send: it is refused in the one form that errors have, and does no harm.
+//! Invalid input: it is rejected in the common format of errors and has no effect.
 
 use serde_json::{Value, json};
 use ureq::http::{HeaderMap, HeaderName, HeaderValue};
@@ -11,10 +11,10 @@ const UNKNOWN_REQUEST: &str = "FeatureRequest does not exist.";
 const MALFORMED: &str = "Request body is not valid JSON";
 const TOO_LARGE: &str = "Request body must not be larger than 1 MB";
 
-/// The size that a body may have.
+/// Highest allowed size of a body.
 const LARGEST: usize = 1024 * 1024;
 
-/// Every field of every body: the path it is sent to, where it stands and what it must be.
+/// Every field of every request body: the endpoint's path, the JSON pointer and the required type.
 const FIELDS: [(&str, &str, &str); 37] = [
     ("/setting", "/setting", "an object"),
     ("/setting", "/setting/product_name", "a string"),
@@ -55,7 +55,7 @@ const FIELDS: [(&str, &str, &str); 37] = [
     ("/changelogs", "/operation_key", "a string"),
 ];
 
-/// A write that is accepted as it is, with every field that it has.
+/// Valid write with all of its fields.
 pub struct Write {
     pub method: &'static str,
     pub path: &'static str,
@@ -63,7 +63,7 @@ pub struct Write {
 }
 
 impl Write {
-    /// Sends other bytes in the place of the body.
+    /// Sends other bytes instead of the body.
     pub fn send(&self, client: &Client, body: &[u8]) -> Response {
         self.send_with(client, &JSON, body)
     }
@@ -73,14 +73,14 @@ impl Write {
         client.request(self.method, &path, headers, Some(body)).expect("an answer")
     }
 
-    /// The body with something else at a place of it.
+    /// Body with the value at a JSON pointer replaced.
     fn with(&self, pointer: &str, value: Value) -> Vec<u8> {
         let mut body = self.body.clone();
         *body.pointer_mut(pointer).expect("the field") = value;
         body.to_string().into_bytes()
     }
 
-    /// The body, made as many bytes long by a field that nobody knows.
+    /// Body padded to a length by an unknown field.
     fn padded(&self, length: usize) -> Vec<u8> {
         let body = |padding: usize| {
             let mut body = self.body.clone();
@@ -91,7 +91,7 @@ impl Write {
     }
 }
 
-/// A service with the request 1, and every write.
+/// Starts a service with the feature request 1. Returns it with every write.
 pub fn started() -> (App, [Write; 7]) {
     let app = App::start();
     app.acme.feature_request("Dark mode");
@@ -150,8 +150,7 @@ pub fn started() -> (App, [Write; 7]) {
     (app, writes)
 }
 
-/// Asserts that this is an error of the caller's making in the one form that errors have. Returns
-/// its message.
+/// Asserts a client error in the common format of errors. Returns its message.
 #[track_caller]
 fn message(response: &Response, case: &str) -> String {
     assert!((400..=499).contains(&response.status), "{case}: {} {}", response.status, response.text());
@@ -164,32 +163,32 @@ fn message(response: &Response, case: &str) -> String {
     message
 }
 
-/// Asserts the whole of an error.
+/// Asserts the status and the whole body of an error.
 #[track_caller]
 fn assert_rejects(response: &Response, status: u16, sentence: &str, case: &str) {
     let message = message(response, case);
     assert_eq!((response.status, message.as_str()), (status, sentence), "{case}");
 }
 
-/// Asserts that the service is none the worse.
+/// Asserts that the service still works and has logged no failure.
 #[track_caller]
 fn assert_still_serves(app: &App) {
     assert_eq!(app.acme.get_tracks().status, 200);
     app.has_logged_no_failure();
 }
 
-/// How many records there are that a write would add to.
+/// Counts the records that writes add to.
 fn records(app: &App) -> [i64; 6] {
     ["feature_requests", "customers", "votes", "notes", "comments", "changelogs"]
         .map(|table| app.count(&format!("SELECT count(*) FROM {table}")))
 }
 
-/// The name of the field at a place of a body, without the objects and lists around it.
+/// Returns the field name at the end of a JSON pointer.
 fn leaf(pointer: &str) -> &str {
     pointer.rsplit('/').find(|part| part.parse::<usize>().is_err()).expect("a name")
 }
 
-/// A text as part of a query string.
+/// Percent-encodes a text for a query string.
 fn encoded(text: &str) -> String {
     let byte = |byte: u8| {
         if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") }
@@ -197,14 +196,14 @@ fn encoded(text: &str) -> String {
     text.bytes().map(byte).collect()
 }
 
-/// Where a parameter is read, with what else must be there.
+/// Target of a read with this parameter and the required ones.
 fn target(read: &Endpoint, parameter: &str, value: &str) -> String {
     let path = if read.required() == [parameter] { read.target() } else { read.target_with_query() };
     let mark = if path.contains('?') { '&' } else { '?' };
     format!("{path}{mark}{parameter}={value}")
 }
 
-/// The answer in the bytes that came back.
+/// Parses the bytes of a response.
 fn parsed(bytes: &[u8]) -> Response {
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").expect("a head");
     let head = String::from_utf8(bytes[..end].to_vec()).expect("text");
@@ -217,13 +216,13 @@ fn parsed(bytes: &[u8]) -> Response {
     Response { status, headers, bytes: bytes[end + 4..].to_vec() }
 }
 
-/// The start of a call as it goes over the wire.
+/// Start of a raw request head.
 fn head(client: &Client, method: &str, target: &str) -> String {
     let key = client.key.as_deref().unwrap_or_default();
     format!("{method} {target} HTTP/1.1\r\nHost: {}\r\nX-Api-Key: {key}\r\nConnection: close\r\n", client.host)
 }
 
-/// A body in chunks, as it goes over the wire.
+/// Encodes a body with chunked transfer coding.
 fn chunked(body: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for chunk in body.chunks(64 * 1024) {
@@ -299,7 +298,7 @@ fn what_json_allows_is_allowed() {
         (r#"{"feature_request":{"title":"\u0041\ud83d\ude00\/"}}"#, "A😀/"),
         (r#"{"feature_request":{"title":"Unknown","colour":"red"},"size":1e300}"#, "Unknown"),
         (r#"{"feature_request":{"title":"Deep"},"a":[[[[[[[[[[{"b":{"c":{}}}]]]]]]]]]]}"#, "Deep"),
-        // Of names that are there twice the last counts, as most readers of JSON have it.
+        // The last of duplicate names counts, as in most JSON parsers.
         (r#"{"feature_request":{"title":"First","title":"Second"}}"#, "Second"),
         (r#"{"feature_request":{"title":"First"},"feature_request":{"title":"Second"}}"#, "Second"),
         (r#"{"feature_request":5,"feature_request":{"title":5,"title":"Third"}}"#, "Third"),
@@ -336,7 +335,7 @@ fn a_body_of_more_than_a_megabyte_is_refused() {
             let case = format!("{} {}: {case}", write.method, write.path);
             assert_rejects(&write.send(&app.acme, &body), 413, TOO_LARGE, &case);
         }
-        // Nobody knows the length of a body in chunks before its end.
+        // The length of a chunked body is unknown before its end.
         let mut call = head(&app.acme, write.method, &format!("/api/external/v1{}", write.path)).into_bytes();
         call.extend_from_slice(b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
         call.extend(chunked(&write.padded(2 * LARGEST)));
@@ -435,7 +434,7 @@ fn null_is_a_field_that_was_not_sent() {
                 ("/setting", "/setting") => missing("setting"),
                 (_, "/feature_request") => missing("feature_request"),
                 (_, "/feature_request/title") => missing("title"),
-                // A list has no place for what was not sent.
+                // Null elements of a list are invalid, not missing.
                 (_, "/feature_request/tags/0") => Some("tags must be a string".to_owned()),
                 (_, "/customer/email") => missing("email"),
                 (_, "/reference_note/body") => missing("body"),
@@ -571,7 +570,7 @@ fn numbers_of_pages_and_items_are_positive_integers() {
         ("page=9223372036854775807&page_size=100", 9_223_372_036_854_775_807, 100),
         ("page_size=9223372036854775807", 1, 100),
         ("page_size=101", 1, 100),
-        // Of a parameter that is there twice the last counts.
+        // The last of duplicate parameters counts.
         ("page=7&page=2", 2, 25),
         ("page_size=x&page_size=3", 1, 3),
         ("%70age=2", 2, 25),
@@ -609,7 +608,7 @@ fn a_query_string_that_is_no_text_is_refused() {
                 assert_rejects(&response, 422, &format!("{parameter} must not contain the NUL character"), &case);
             }
         }
-        // What no endpoint asks for does not matter, nor do signs without names.
+        // Unknown parameters are ignored, and so are separators without names.
         for query in
             ["x=%00", "x", "=", "&&&", "=&=", "%26=%3D", "%zz=%", "page%00=x", "x[]=1&x[a]=2", "email=a@b.co&?"]
         {
@@ -641,8 +640,7 @@ fn query_strings_of_64_kilobytes_do_no_harm() {
         let many = "a=b&".repeat(15_000);
         let response = app.acme.get(&target(&read, &format!("{many}email"), "ann@example.com"));
         assert_eq!(response.status, 200, "{path}: {}", response.text());
-        // Longer than any address may be. The web server refuses it before there is a call to
-        // answer, so that there is only a status.
+        // Longer than any URL may be. The web server rejects it before routing, so that there is only a status.
         let longest = head(&app.acme, "GET", &target(&read, "query", &"x".repeat(70_000)));
         let response = parsed(&app.acme.raw(format!("{longest}\r\n").as_bytes()));
         assert!((400..=499).contains(&response.status), "{path}: {}", response.status);
@@ -760,7 +758,7 @@ fn signs_of_query_languages_mean_nothing_in_a_search() {
         "$where",
         "{\"$gt\":\"\"}",
     ] {
-        // Words like others, which are not there.
+        // Ordinary words without matches.
         found(query);
     }
     assert_eq!(found("dark"), 1);
@@ -790,7 +788,7 @@ fn a_path_that_names_no_request_is_not_found() {
         let response = app.acme.get_voters(id, "");
         assert_rejects(&response, 404, UNKNOWN_REQUEST, &format!("voters of {id:.80}"));
     }
-    // Not one segment: no path of the service.
+    // Not one segment: not a path of the service.
     for id in ["", "/", "1/", "/1", "1/1", "../1", "a/b", "1%2F/"] {
         let response = app.acme.get_voters(id, "");
         assert_rejects(&response, 404, "Not found", &format!("voters of {id}"));
@@ -799,7 +797,7 @@ fn a_path_that_names_no_request_is_not_found() {
     assert_still_serves(&app);
 }
 
-/// Texts that have broken something somewhere, and some that are only long.
+/// Strings that are known to break software, and some that are only long.
 fn naughty() -> Vec<String> {
     [
         // Words that are values elsewhere.
@@ -819,7 +817,7 @@ fn naughty() -> Vec<String> {
         "constructor",
         "__proto__",
         "[object Object]",
-        // Signs and blanks.
+        // Punctuation and white space.
         "!@#$%^&*()-_=+[]{}\\|;:'\",./?`~",
         "  blanks around  ",
         "\t\u{85}\u{2003}wide blanks\u{3000}\n",
@@ -828,7 +826,7 @@ fn naughty() -> Vec<String> {
         "no\u{a0}break",
         "tab\there",
         "\u{1}\u{2}\u{8}\u{1b}[31m\u{7f}",
-        // Direction, width and joining.
+        // Text direction, zero width and joining.
         "\u{202e}desrever\u{202c}",
         "\u{200f}\u{200e}\u{2066}isolated\u{2069}",
         "zero\u{200b}width\u{200d}joined\u{2060}",
@@ -841,7 +839,7 @@ fn naughty() -> Vec<String> {
         "\u{1f1e9}\u{1f1ea}\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e007f}",
         "👍🏽🏳️‍🌈",
         "\u{10ffff}",
-        // Letters of the world.
+        // Scripts and case rules of several languages.
         "İstanbul ışık",
         "ŒUVRE ﬁne ﬀ ß ẞ",
         "Ⅳ ① ½ ２ ٣",
@@ -856,7 +854,7 @@ fn naughty() -> Vec<String> {
         "ΣΊΣΥΦΟΣ",
         "𝒯𝒽ℯ 𝓺𝓾𝓲𝓬𝓴",
         "Ṱ̺̺o͞ ̷i̲̬n",
-        // Languages that somebody may run.
+        // Code in languages that an interpreter may run.
         "'; DROP TABLE feature_requests; --",
         "1' OR '1'='1",
         "\" OR \"\"=\"",
@@ -890,18 +888,18 @@ fn naughty() -> Vec<String> {
     .collect()
 }
 
-/// Whether a line of text fits, and what is kept of it.
+/// Trims a text. Returns `None` if it is empty or too long.
 fn kept(text: &str, most: usize) -> Option<&str> {
     let text = text.trim();
     (!text.is_empty() && text.chars().count() <= most).then_some(text)
 }
 
-/// Whether cleaning HTML leaves a text as it is.
+/// Whether sanitizing leaves a text unchanged.
 fn is_plain(text: &str) -> bool {
     !text.contains(['<', '>', '&', '\r', '\u{a0}']) && !text.starts_with('\u{feff}')
 }
 
-/// Asserts that HTML came back as it was sent, or harmless, or that the field was named.
+/// Asserts that HTML was returned unchanged or sanitized, or that the field was rejected.
 #[track_caller]
 fn is_kept_or_harmless(response: &Response, content: impl Fn(&Value) -> Value, field: &str, sent: &str) {
     if response.status != 201 {
@@ -931,7 +929,7 @@ fn strange_titles_tags_and_descriptions_come_back_as_sent() {
                 assert_eq!(response.status, 201, "{text:?}: {}", response.text());
                 let request = &response.json()["feature_request"];
                 assert_eq!(request["title"], title);
-                // The slug of whatever title is letters, digits and hyphens, and leads back.
+                // The slug of any title consists of letters, digits and hyphens, and identifies the feature request.
                 let url = request["url"].as_str().expect("a URL");
                 let slug = url.strip_prefix("https://acme.roadmap.example.com/feature_requests/").expect("a slug");
                 let is_slug = slug.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
@@ -1020,7 +1018,7 @@ fn strange_names_and_addresses_come_back_as_sent() {
             None => assert_rejects(&response, 422, "product_name must be at most 200 characters long", text),
         }
 
-        // A URL is kept as it was written or refused, and nothing between.
+        // A URL is stored unchanged or rejected.
         let url = format!("https://acme.example/{text}");
         let response = app.acme.patch_setting(&json!({ "setting": { "website_url": url } }));
         if response.status == 200 {
@@ -1029,7 +1027,7 @@ fn strange_names_and_addresses_come_back_as_sent() {
             assert_rejects(&response, 422, "Website URL is invalid", text);
         }
 
-        // An author is whoever matches, whatever was sent.
+        // Any `author_email` of an allowed length is accepted, whether or not it matches a member.
         let response = app.acme.post_comment("1", &json!({ "comment": { "content": "Soon" }, "author_email": text }));
         if text.trim().chars().count() <= 254 {
             assert_eq!(response.status, 201, "{text:?}: {}", response.text());

@@ -1,8 +1,9 @@
-//! The attacks of `hostile_http` through the proxies that people put in front of the service. A proxy sends the calls of
-//! many clients over few connections: a message whose end the two see in different places would give its sender's answer
-//! to somebody else.
+//! The attacks of `hostile_http` through common reverse proxies.
 //!
-//! Needs nginx and HAProxy: `cargo xtask test-proxies` sees to them.
+//! A proxy sends the requests of many clients over few connections. If proxy and service disagreed about the end of a
+//! message, another client would get the attacker's response (request smuggling).
+//!
+//! Needs nginx and HAProxy, which `cargo xtask test-proxies` installs.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -15,7 +16,7 @@ use tempfile::TempDir;
 use crate::app::{App, BASE_HOST, Client, StopOnDrop, eventually, in_parallel};
 use crate::hostile_http::{assert_still_serves, attacks, exchange, responses};
 
-/// A running proxy. Dropping it ends it.
+/// Running proxy. Stopped when dropped.
 struct Proxy {
     process: Child,
     port: u16,
@@ -23,7 +24,7 @@ struct Proxy {
 }
 
 impl Proxy {
-    /// Starts a program with a configuration, in which places of its own are filled in.
+    /// Starts a proxy with a configuration, after filling in its placeholders.
     fn start(program: &str, arguments: &[&str], configuration: &str, service: u16) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let port = free_port();
@@ -48,12 +49,12 @@ impl Drop for Proxy {
     }
 }
 
-/// A port that nobody listens on.
+/// Returns an unused port.
 fn free_port() -> u16 {
     TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a port").port()
 }
 
-/// Attacks the service through a proxy while others use it in the same way.
+/// Attacks the service through a proxy while other clients send requests through it.
 fn is_proof(program: &str, arguments: &[&str], configuration: &str) {
     let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", "x-forwarded")]);
     let proxy = Proxy::start(program, arguments, configuration, app.acme.port);
@@ -81,9 +82,9 @@ fn is_proof(program: &str, arguments: &[&str], configuration: &str) {
     });
     let mut wrong = Vec::new();
     for ((case, ..), found) in attacks.iter().zip(&found) {
-        // A call without a version is answered without a head by some.
+        // Some servers respond without a head to a request without a version.
         let statuses = if found.starts_with(b"HTTP/") { responses(found).0 } else { Vec::new() };
-        // 501: the proxy knows no such encoding.
+        // 501: the proxy does not support the encoding.
         if statuses.iter().any(|status| *status >= 500 && *status != 501) {
             wrong.push(format!("{case}: {}", String::from_utf8_lossy(found)));
         }
@@ -94,7 +95,7 @@ fn is_proof(program: &str, arguments: &[&str], configuration: &str) {
     assert_still_serves(&app);
 }
 
-/// A request for the tracks from an address of this machine, through a proxy.
+/// Requests the tracks through a proxy from a local address. Returns the status.
 fn status_from(source: [u8; 4], proxy: &Proxy, key: &str, headers: &str) -> u16 {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
     socket.bind(&SocketAddr::from((source, 0)).into()).expect("an address of this machine");
@@ -110,7 +111,7 @@ fn status_from(source: [u8; 4], proxy: &Proxy, key: &str, headers: &str) -> u16 
     responses(&response).0[0]
 }
 
-/// Clients have their own addresses behind the proxy, whatever they write into the headers of proxies.
+/// Asserts that the proxy reports each client's own address, whatever proxy headers the client sends.
 fn reports_clients(program: &str, arguments: &[&str], configuration: &str) {
     let app = App::with(
         &[],
@@ -132,7 +133,7 @@ fn reports_clients(program: &str, arguments: &[&str], configuration: &str) {
     let statuses = made_up.map(|headers| status_from([127, 0, 0, 2], &proxy, "rmk_wrong", headers));
     assert_eq!(statuses, [401, 401, 401, 429, 429]);
     assert_eq!(made_up.map(|headers| status_from([127, 0, 0, 2], &proxy, key, headers)), [200; 5]);
-    // Another client, and one that asks without the proxy.
+    // Another client, and one without the proxy.
     assert_eq!(status_from([127, 0, 0, 3], &proxy, "rmk_wrong", ""), 401);
     assert_eq!(app.client("acme", "rmk_wrong").get_tracks().status, 401);
 }
@@ -172,7 +173,7 @@ http {
 }
 "#;
 
-/// The same.
+/// The headers as docs/operations.md sets them.
 const HAPROXY: &str = r#"
 defaults
     mode http

@@ -1,4 +1,4 @@
-//! The command line: what operators type, and what they read.
+//! Command line: arguments and output.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::database::{Data, millis_between, sql_timestamp, url_for};
 
 const UNKNOWN_ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
-/// Runs a command as it is, in a folder, with these variables and none that the tests are run with.
+/// Runs a command in a folder with only these `ROADMAP_` variables.
 fn roadmap(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Finished {
     let mut command = Command::new(env!("CARGO_BIN_EXE_roadmap"));
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("ROADMAP_")) {
@@ -30,7 +30,7 @@ fn roadmap(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> F
     }
 }
 
-/// A folder with the workspace `acme`, its member Olga and a key.
+/// Data with the workspace `acme`, its member Olga and an API key.
 struct Folder(Data);
 
 impl Folder {
@@ -38,7 +38,7 @@ impl Folder {
         Self(Data::file())
     }
 
-    /// On the store under test.
+    /// Creates the data on the store under test.
     fn with_acme() -> Self {
         let folder = Self(Data::empty());
         let website = "https://acme.example";
@@ -52,13 +52,13 @@ impl Folder {
         self.0.path()
     }
 
-    /// What a command prints with `--json`.
+    /// Runs a command with `--json` and returns its output.
     #[track_caller]
     fn json(&self, arguments: &[&str]) -> Value {
         run(self.path(), arguments, &[]).json()
     }
 
-    /// The lines that a command prints without it.
+    /// Runs a command without `--json` and returns the lines of its output.
     #[track_caller]
     fn lines(&self, arguments: &[&str]) -> Vec<String> {
         let base_url = format!("https://{BASE_HOST}");
@@ -68,7 +68,7 @@ impl Folder {
         finished.stdout.lines().map(str::to_owned).collect()
     }
 
-    /// What a command that fails says, where errors belong.
+    /// Runs a command that must fail, and returns its standard error.
     #[track_caller]
     fn failure(&self, arguments: &[&str]) -> String {
         let finished = run(self.path(), arguments, &[]);
@@ -78,7 +78,7 @@ impl Folder {
         finished.stderr
     }
 
-    /// The id of the first key.
+    /// Returns the id of the first key.
     fn key_id(&self) -> String {
         text(&self.json(&["api-key", "list", "--workspace", "acme"])[0]["id"])
     }
@@ -88,7 +88,7 @@ fn text(value: &Value) -> String {
     value.as_str().expect("a string").to_owned()
 }
 
-/// What a list shows of a field.
+/// Returns one field of every row of a list.
 fn column(list: &Value, field: &str) -> Vec<String> {
     list.as_array().expect("a list").iter().map(|row| text(&row[field])).collect()
 }
@@ -155,7 +155,7 @@ fn members_are_added_and_listed_oldest_first() {
     let message =
         folder.failure(&["member", "add", "--workspace", "acme", "--email", "PIA@acme.example", "--name", "P"]);
     assert_eq!(message, "error: e-mail address `PIA@acme.example` is already taken\n");
-    // Elsewhere it is free.
+    // It is available in another workspace.
     folder.json(&["workspace", "create", "b", "--product-name", "B", "--website-url", "https://b.example"]);
     folder.json(&["member", "add", "--workspace", "b", "--email", "pia@acme.example", "--name", "Pia"]);
     assert_eq!(folder.json(&["member", "list", "--workspace", "acme"]), members);
@@ -267,7 +267,7 @@ fn a_key_is_revoked_and_rotated() {
         &["id", "name", "last_four", "scopes", "created_at", "expires_at", "revoked_at", "last_used_at"],
     );
     is_timestamp(&revoked["revoked_at"]);
-    // Once more changes nothing.
+    // Revoking again changes nothing.
     assert_eq!(folder.json(&["api-key", "revoke", "--workspace", "acme", &id]), revoked);
     assert_eq!(folder.json(&["api-key", "list", "--workspace", "acme"])[0], revoked);
 
@@ -457,12 +457,12 @@ fn a_value_that_cannot_be_accepted_is_named() {
             assert!(failure.contains(part), "{arguments:?}: {failure}");
         }
     }
-    // Nothing of it was done.
+    // Nothing was changed.
     assert_eq!(column(&folder.json(&["workspace", "list"]), "subdomain"), ["acme"]);
     assert_eq!(column(&folder.json(&["api-key", "list", "--workspace", "acme"]), "id"), std::slice::from_ref(&id));
     assert_eq!(folder.json(&["api-key", "list", "--workspace", "acme"])[0]["expires_at"], json!(null));
     assert_eq!(column(&folder.json(&["member", "list", "--workspace", "acme"]), "name"), ["Olga"]);
-    // The ends of what is accepted.
+    // The limits of the allowed range.
     for overlap in ["0s", "7d"] {
         let key = folder.json(&["api-key", "create", "--workspace", "acme", "--name", overlap]);
         folder.json(&["api-key", "rotate", "--workspace", "acme", &text(&key["id"]), "--overlap", overlap]);
@@ -513,7 +513,7 @@ fn every_command_documents_its_purpose() {
             assert_eq!(finished.stderr, "", "{arguments:?}");
         }
     }
-    // Who asks for help changes nothing.
+    // Help creates no files.
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     let nothing = roadmap(folder.path(), &[], &[]);
     assert!(!nothing.success && nothing.stderr.contains("Usage: roadmap"), "{}", nothing.stderr);
@@ -535,7 +535,7 @@ fn migrations_are_run_once() {
     for _ in 0..2 {
         assert_eq!(folder.json(&["migrate"]), json!({ "database": "./roadmap.db", "migrations_run": [] }));
     }
-    // The other commands do so by themselves.
+    // The other commands migrate by themselves.
     let other = Folder::with_acme();
     assert_eq!(other.json(&["migrate"])["migrations_run"], json!([]));
 }
@@ -603,7 +603,7 @@ fn settings_come_from_flags_then_the_environment_then_the_file_then_defaults() {
     assert_eq!(base_url(&config, &[]), "https://acme.other.example");
     assert_eq!(base_url(&config, &variable), "https://acme.environment.example");
     assert_eq!(base_url(&[&config[..], &flag].concat(), &[]), "https://acme.flag.example:8443");
-    // A flag is one before the command and behind it.
+    // Global flags are allowed before and after the command.
     let behind = ["workspace", "list", "--json", "--base-url", "https://behind.example"];
     let listed = roadmap(folder.path(), &behind, &variable).json();
     assert_eq!(listed[0]["base_url"], "https://acme.behind.example");
@@ -613,7 +613,7 @@ fn settings_come_from_flags_then_the_environment_then_the_file_then_defaults() {
 fn the_packaged_settings_are_accepted_with_their_examples() {
     let packaged = include_str!("../../packaging/roadmap.toml");
     let with_example = |line: &'static str| match line.strip_prefix("# ") {
-        // The database of the example is not there, and its secret is to be filled in.
+        // The example database does not exist, and the example secret must be replaced.
         Some(example) if example.starts_with("database_url") || example.starts_with("secret") => line,
         Some(example) if example.contains(" = ") => example,
         _ => line,
@@ -720,7 +720,7 @@ fn a_service_without_a_workspace_logs_the_first_steps() {
     }
     for (step, command) in steps.iter().zip(["workspace create", "member add", "api-key create"]) {
         assert!(step.starts_with(&format!("roadmap {command} ")), "{steps:?}");
-        // As it would be pasted, but for the binary's place.
+        // The line as it would be pasted, with the path of the binary.
         let line = step.replacen("roadmap ", &format!("'{}' ", env!("CARGO_BIN_EXE_roadmap")), 1);
         let pasted = Command::new("sh").current_dir(folder.path()).args(["-c", &line]).output().unwrap();
         assert!(pasted.status.success(), "{step}: {}", String::from_utf8_lossy(&pasted.stderr));
@@ -749,14 +749,14 @@ fn a_secret_that_can_be_guessed_starts_nothing() {
             let folder = Folder::empty();
             let environment = [("ROADMAP_SECRET", secret), ("ROADMAP_PREVIOUS_SECRETS", replaced)];
             assert_eq!(&refusal(folder.path(), command, &environment), says, "{command:?}");
-            // Nothing was made.
+            // Nothing was created.
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{command:?}");
         }
         let folder = Folder::empty();
         std::fs::write(folder.path().join("secret"), &guessable).unwrap();
         assert_eq!(refusal(folder.path(), command, &[("ROADMAP_SECRET", "")]), kept, "{command:?}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "{command:?}");
-        // With the setting, the file does not count.
+        // The setting overrides the file.
         let server = Server::start(folder.path(), &[], &[("ROADMAP_SECRET".to_owned(), random.to_owned())]);
         drop(server);
     }

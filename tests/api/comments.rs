@@ -6,7 +6,7 @@ use crate::app::{App, Client, is_id, is_timestamp};
 use crate::database::hex;
 use crate::shared::unknown_requests;
 
-/// The addresses of all mail to be sent.
+/// Recipients of all unsent mail.
 const AUDIENCE: &str = "SELECT email FROM outbox JOIN customers ON customers.id = customer_id ORDER BY email";
 
 const AUTHORS: &str =
@@ -314,7 +314,7 @@ fn an_unknown_request_is_reported_before_bad_fields() {
     assert_eq!(app.count("SELECT count(*) FROM comments"), 0);
 }
 
-/// A comment with so much markup that it is read apart.
+/// Comment with so much markup that it is sanitized on a separate thread.
 fn marked_up(key: &str) -> Value {
     json!({ "comment": { "content": "<p>We are <b>on it</b></p>".repeat(500) }, "operation_key": key })
 }
@@ -337,7 +337,7 @@ fn much_markup_is_read_after_the_key_and_the_record_are_looked_up() {
     let mut fresh = hostile;
     fresh["operation_key"] = json!("fresh");
     app.acme.post_comment("1", &fresh).is_error(422, sentence);
-    // The key of what was refused is free.
+    // The operation key of a rejected request is unused.
     assert_eq!(app.acme.post_comment("1", &marked_up("fresh")).status, 201);
     assert_eq!(app.count("SELECT count(*) FROM comments"), 2);
 }

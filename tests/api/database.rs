@@ -1,7 +1,7 @@
-//! The store that the service under test keeps its data in, and looks into it behind its back.
+//! Database of the service under test, with direct access for assertions and test data.
 //!
-//! The whole suite runs on either store: `TEST_STORE` chooses, and SQLite is the default. SQL that
-//! tests write is understood by both; where they differ, there is a function here for it.
+//! The whole suite runs on either store: `TEST_STORE` selects it, SQLite is the default. SQL in tests must work on
+//! both. Functions of this module cover the differences.
 
 use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;
@@ -14,7 +14,7 @@ use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
 use roadmap_testkit::postgres::{self, Database};
 use tempfile::TempDir;
 
-/// Whether the service under test keeps its data in PostgreSQL.
+/// Whether the service under test uses PostgreSQL.
 pub static ON_POSTGRES: LazyLock<bool> = LazyLock::new(|| {
     #[expect(clippy::disallowed_methods, reason = "what tests run on is no setting of the service")]
     let store = std::env::var("TEST_STORE");
@@ -25,33 +25,33 @@ pub static ON_POSTGRES: LazyLock<bool> = LazyLock::new(|| {
     }
 });
 
-/// Which database the service uses that is started in a folder.
+/// Database URL of the service per data directory.
 static SERVERS: LazyLock<Mutex<HashMap<PathBuf, String>>> = LazyLock::new(Mutex::default);
 
-/// The database server's URL for a service that is started in `folder`, if it is to use one.
+/// Returns the database URL for a service started in `folder`; `None` for SQLite.
 pub fn url_for(folder: &Path) -> Option<String> {
     SERVERS.lock().expect("no panic").get(folder).cloned()
 }
 
-/// A folder for data and, on PostgreSQL, a database. Dropping it deletes both.
+/// Data directory and, on PostgreSQL, a database. Both are deleted when dropped.
 pub struct Data {
     folder: TempDir,
     database: Option<Database>,
 }
 
 impl Data {
-    /// An empty place, on the store under test.
+    /// Creates empty data on the store under test.
     pub fn empty() -> Self {
         let database = ON_POSTGRES.then(|| Database::empty(&postgres::server()));
         Self::with(database)
     }
 
-    /// An empty place for the embedded store, whichever is under test.
+    /// Creates empty data on SQLite, whichever store is under test.
     pub fn file() -> Self {
         Self::with(None)
     }
 
-    /// A place with the same data. Nobody may be using the other one.
+    /// Copies the data. No process may be using the original.
     pub fn copy(&self) -> Self {
         let copy = Self::with(self.database.as_ref().map(Database::copy));
         if self.database.is_none() {
@@ -61,7 +61,7 @@ impl Data {
     }
 
     fn with(database: Option<Database>) -> Self {
-        // As the service itself makes it.
+        // The mode that the service itself sets.
         let private = std::fs::Permissions::from_mode(0o700);
         let folder = tempfile::Builder::new().permissions(private).tempdir().expect("a temporary folder");
         if let Some(database) = &database {
@@ -70,7 +70,7 @@ impl Data {
         Self { folder, database }
     }
 
-    /// The folder.
+    /// Data directory.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -79,7 +79,7 @@ impl Data {
         self.path().join("roadmap.db")
     }
 
-    /// The first column of a query's rows, as text.
+    /// Returns the first column of a query as text.
     pub fn rows(&self, query: &str) -> Vec<String> {
         #[derive(QueryableByName)]
         struct Row {
@@ -98,7 +98,7 @@ impl Data {
         }
     }
 
-    /// Runs statements.
+    /// Executes SQL statements.
     pub fn execute(&self, statements: &str) {
         match &self.database {
             Some(database) => database.execute(statements),
@@ -106,7 +106,7 @@ impl Data {
         }
     }
 
-    /// Gives a request so many voters, `v0@example.com` and so on.
+    /// Adds voters to a feature request: `v0@example.com` and so on.
     pub fn add_voters(&self, request: &str, voters: usize) {
         let request = request.replace('-', "");
         let of_request = format!("{} = '{request}'", hex("feature_requests.id"));
@@ -125,7 +125,7 @@ impl Data {
         ));
     }
 
-    /// Lets nobody write until the lock is dropped; reads go on.
+    /// Blocks all writes until the lock is dropped. Reads continue.
     pub fn lock(&self) -> Lock {
         match &self.database {
             Some(database) => {
@@ -143,7 +143,7 @@ impl Data {
         }
     }
 
-    /// Asserts that the store's own checks find nothing.
+    /// Asserts that the database's integrity checks pass.
     #[track_caller]
     pub fn is_sound(&self) {
         if self.database.is_none() {
@@ -155,7 +155,7 @@ impl Data {
         assert_eq!(self.rows(wrong), ["0"], "tallies that are not the votes");
     }
 
-    /// A connection that waits for the server's writes.
+    /// Opens a connection that waits for the server's writes.
     fn connect(&self) -> SqliteConnection {
         let file = self.file_path();
         let mut connection = SqliteConnection::establish(file.to_str().expect("a path")).expect("a database");
@@ -170,18 +170,18 @@ impl Drop for Data {
     }
 }
 
-/// Something that keeps others from writing until it is dropped.
+/// Blocks writes until it is dropped.
 pub enum Lock {
     Sqlite(#[expect(dead_code, reason = "held, not used")] SqliteConnection),
     Postgres(#[expect(dead_code, reason = "held, not used")] postgres::Connection),
 }
 
-/// SQL for an identity as 32 hexadecimal digits.
+/// SQL for an id as 32 hexadecimal digits.
 pub fn hex(id: &str) -> String {
     if *ON_POSTGRES { format!("replace({id}::text, '-', '')") } else { format!("lower(hex({id}))") }
 }
 
-/// SQL for an identity as it is written, with hyphens.
+/// SQL for an id in its text form with hyphens.
 pub fn uuid_text(id: &str) -> String {
     if *ON_POSTGRES {
         return format!("{id}::text");
@@ -196,7 +196,7 @@ pub fn json_object(name: &str, value: &str) -> String {
     format!("{function}('{name}', {value})")
 }
 
-/// Undoes a migration of the store under test, as if it had not been run.
+/// SQL that reverts a migration of the store under test and removes its record.
 pub fn migration_undone(name: &str) -> String {
     let store = if *ON_POSTGRES { "postgres" } else { "sqlite" };
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").join(store).join(name).join("down.sql");
@@ -205,17 +205,17 @@ pub fn migration_undone(name: &str) -> String {
     format!("{down}; DELETE FROM __diesel_schema_migrations WHERE version = '{version}'")
 }
 
-/// SQL for a new identity.
+/// SQL for a new id.
 pub fn random_id() -> &'static str {
     if *ON_POSTGRES { "gen_random_uuid()" } else { "randomblob(16)" }
 }
 
-/// SQL for the moment so many milliseconds after 1970-01-01T00:00:00Z.
+/// SQL for the timestamp this many milliseconds after 1970-01-01T00:00:00Z.
 pub fn sql_timestamp(millis: &str) -> String {
     if *ON_POSTGRES { format!("to_timestamp(({millis}) / 1000.0)") } else { format!("({millis})") }
 }
 
-/// SQL for the milliseconds between two moments.
+/// SQL for the milliseconds between two timestamps.
 pub fn millis_between(earlier: &str, later: &str) -> String {
     if *ON_POSTGRES {
         format!("CAST(extract(epoch FROM {later} - {earlier}) * 1000 AS bigint)")

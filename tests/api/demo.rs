@@ -1,4 +1,4 @@
-//! `roadmap serve --demo`: what it prints works as printed.
+//! `roadmap serve --demo`: the printed commands work as printed.
 
 use std::io::BufRead;
 use std::process::Command;
@@ -8,9 +8,9 @@ use serde_json::Value;
 use crate::app::{Client, Server, has_keys, refusal, run};
 use crate::database::{Data, millis_between};
 
-/// Starts the demo and reads what it prints until the last call.
+/// Starts the demo and reads its output up to the last command.
 fn demo(data: &Data) -> (Server, Vec<String>) {
-    // The port is not known before the server listens, so that the base URL must be the default one.
+    // The port is unknown before the server listens, so the base URL must be the default one.
     let flags = ["--base-url", "http://localhost", "--demo"].map(str::to_owned);
     let mut server = Server::start(data.path(), &flags, &[]);
     let mut lines = Vec::new();
@@ -45,7 +45,7 @@ fn every_printed_request_is_served_as_the_contract_says() {
         (200, vec!["setting"]),
     ];
     for (call, (status, keys)) in calls.into_iter().zip(expected) {
-        // As printed, but for the port, which only a test leaves open.
+        // As printed, but with the port, which is random only in tests.
         let call = call.replace("http://localhost/", &format!("http://localhost:{}/", server.port));
         let (answered, body) = paste(&call);
         assert_eq!(answered, status, "{call}: {body}");
@@ -97,7 +97,7 @@ fn the_demo_does_not_take_another_workspace_s_place() {
     assert!(message.contains("--demo serves the workspace `demo` at the base URL"), "{message}");
 }
 
-/// What `api-key list` shows of the demo's keys, oldest first.
+/// Keys of the demo in `api-key list`, oldest first.
 fn keys(data: &Data) -> Vec<Value> {
     let listed = run(data.path(), &["api-key", "list", "--workspace", "demo"], &[]).json();
     let mut keys = listed.as_array().expect("a list").clone();
@@ -105,7 +105,7 @@ fn keys(data: &Data) -> Vec<Value> {
     keys
 }
 
-/// The key that the demo printed.
+/// Returns the key that the demo printed.
 fn printed_key(lines: &[String]) -> String {
     lines.iter().find_map(|line| line.strip_prefix("API key: ")).expect("a key").to_owned()
 }
@@ -116,7 +116,7 @@ fn the_demo_s_key_ends_after_a_day_and_at_the_next_start() {
     let (server, lines) = demo(&data);
     let first = printed_key(&lines);
     drop(server);
-    // A key that somebody has made for the demo's workspace is not the demo's.
+    // A key that was created manually in the demo's workspace is not a demo key.
     let own = run(data.path(), &["api-key", "create", "--workspace", "demo", "--name", "own"], &[]).json();
     for starts in 2..4 {
         let (server, lines) = demo(&data);
@@ -154,10 +154,10 @@ fn the_demo_does_not_share_a_database_with_other_workspaces() {
     create("bolt").json();
     let two = refused();
     assert!(two.contains("this one has the workspace `acme` and 1 more: "), "{two}");
-    // Nothing was made.
+    // Nothing was created.
     assert_eq!(data.rows("SELECT subdomain FROM workspaces ORDER BY subdomain"), ["acme", "bolt"]);
     assert_eq!(data.rows("SELECT count(*) FROM api_keys"), ["0"]);
-    // Not even beside a demo that was there before.
+    // Not even when the data also contains an earlier demo.
     let data = Data::empty();
     drop(demo(&data));
     run(data.path(), &["workspace", "create", "acme", "--product-name", "Acme", "--website-url", website], &[]).json();

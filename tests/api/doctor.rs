@@ -1,4 +1,4 @@
-//! `roadmap doctor`: every problem that it can tell, provoked, and the whole of what it says.
+//! `roadmap doctor`: every finding is provoked, and its whole output is asserted.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -32,8 +32,8 @@ fn problem(check: &str, found: &str, fix: &str) -> Value {
     finding(check, "problem", found, Some(fix))
 }
 
-/// What it says with `--json`, but for how much room there is. Asserts that it fails when there is a problem,
-/// and only then.
+/// Runs doctor with `--json` and returns its findings, with the amount of free space masked. Asserts that it fails if
+/// and only if there is a problem.
 #[track_caller]
 fn run_doctor(folder: &Path, environment: &[(&str, &str)]) -> Vec<Value> {
     let finished = run(folder, &["doctor"], environment);
@@ -46,7 +46,7 @@ fn run_doctor(folder: &Path, environment: &[(&str, &str)]) -> Vec<Value> {
         many => format!("error: {many} problems found\n"),
     };
     assert_eq!((finished.success, &finished.stderr), (problems == 0, &says), "{findings:?}");
-    // A machine with little room is one to run tests on, too.
+    // Tests also run on machines with little free space.
     if let Some(disk) = findings.iter_mut().find(|finding| finding["check"] == "disk") {
         let found = disk["found"].as_str().expect("text");
         let megabytes = found.strip_suffix(" MB are free for .").expect("free space").parse::<u64>().expect("a number");
@@ -56,7 +56,7 @@ fn run_doctor(folder: &Path, environment: &[(&str, &str)]) -> Vec<Value> {
     findings
 }
 
-/// The one thing that a check found.
+/// Returns the only finding of a check.
 #[track_caller]
 fn finding_of(check: &str, findings: &[Value]) -> Value {
     let found: Vec<&Value> = findings.iter().filter(|finding| finding["check"] == check).collect();
@@ -68,7 +68,7 @@ fn shown(data: &Data) -> String {
     url_for(data.path()).unwrap_or_else(|| "./roadmap.db".to_owned())
 }
 
-/// Data with a workspace, on the embedded store.
+/// Creates SQLite data with a workspace.
 fn embedded() -> Data {
     let data = Data::file();
     let website = "https://acme.example";
@@ -105,7 +105,7 @@ fn database_findings(data: &Data) -> Vec<Value> {
     }
 }
 
-/// The login of the tests' server is a superuser.
+/// Expected finding for the login of the test server, which is a superuser.
 fn privileges_finding(data: &Data) -> Value {
     let login = &data.rows("SELECT current_user::text")[0];
     warning(
@@ -147,7 +147,7 @@ fn a_healthy_service_has_no_problems() {
     expected.push(ok("mail", &format!("smtp://127.0.0.1:{} accepts connections", sink.port())));
     expected.push(json!("disk"));
     assert_eq!(run_doctor(app.data_dir(), &environment), expected);
-    // Nothing was sent, and nothing is left.
+    // Nothing was sent, and no files are left.
     assert_eq!(sink.count(), 0);
     assert_eq!(std::fs::read_dir(app.data_dir().join("blobs")).unwrap().count(), 0);
     assert_eq!(app.acme.get_tracks().status, 200);
@@ -367,7 +367,7 @@ fn data_that_others_can_read_is_reported() {
     let access = |environment: &[(&str, &str)]| finding_of("access", &run_doctor(data.path(), environment));
     let private = ok("access", "only the owner has access to the data");
     assert_eq!(access(&[]), private);
-    // A closed folder hides what is in it.
+    // A private folder protects its content.
     let (database, blobs) = (data.path().join("roadmap.db"), data.path().join("blobs"));
     std::fs::create_dir(&blobs).unwrap();
     set(&database, 0o644);
@@ -382,7 +382,7 @@ fn data_that_others_can_read_is_reported() {
     let open = "users other than the owner have access: . (mode 750)";
     assert_eq!(access(&[]), warning("access", open, "remove the permissions of group and others: chmod go= ."));
     set(data.path(), 0o700);
-    // What is elsewhere counts for itself.
+    // A storage folder elsewhere is checked by itself.
     let elsewhere = tempfile::tempdir().unwrap();
     set(elsewhere.path(), 0o711);
     let storage = format!("file://{}", elsewhere.path().display());
@@ -459,7 +459,7 @@ fn a_file_that_cannot_be_written_is_reported() {
     drop(connection);
 }
 
-/// A connection that is in the middle of a write.
+/// Opens a connection with a write transaction in progress.
 fn diesel_connection(folder: &Path) -> diesel::SqliteConnection {
     use diesel::Connection;
     use diesel::connection::SimpleConnection;
@@ -478,7 +478,7 @@ fn a_storage_that_does_not_work_is_reported() {
     std::fs::create_dir(&folder).unwrap();
     assert_eq!(storage(&[]), ok("storage", "./blobs can be written, read and deleted from"));
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
-    // Where the probe's folder would be there is a file.
+    // A file blocks the folder of the probe.
     std::fs::write(folder.join(uuid::Uuid::nil().to_string()), "").unwrap();
     let broken = storage(&[]);
     assert_eq!(broken["result"], "problem");
@@ -537,7 +537,7 @@ fn an_unreachable_database_server_is_reported_without_its_password() {
 fn a_misconfigured_database_server_is_reported() {
     let app = App::start();
     if !*ON_POSTGRES {
-        // Nothing of it is asked of a file.
+        // These checks do not apply to SQLite.
         let findings = run_doctor(app.data_dir(), &[]);
         assert!(!findings.iter().any(|finding| finding["check"] == "role" || finding["check"] == "durability"));
         return;
@@ -558,14 +558,14 @@ fn a_misconfigured_database_server_is_reported() {
     app.data.execute("ALTER TABLE votes DISABLE ROW LEVEL SECURITY");
     let open = "the store failed: row-level security is off on some tables; `roadmap migrate` switches it on";
     assert_eq!(finding_of("role", &all(&[])), problem("role", open, set_up));
-    // It has changed nothing.
+    // Doctor has changed nothing.
     assert_eq!(finding_of("role", &all(&[])), problem("role", open, set_up));
     app.data.execute("DELETE FROM __diesel_schema_migrations WHERE version IN ('20261121000500', '20261121000650')");
     let migrate = "run `roadmap migrate`, or start the service, which also runs migrations";
     assert_eq!(finding_of("schema", &all(&[])), warning("schema", "2 migrations are pending", migrate));
 }
 
-/// As [`run_doctor`], of a command that may not end at all.
+/// Like [`run_doctor`], with a time limit for a command that may hang.
 #[track_caller]
 fn run_doctor_in_time(folder: &Path, environment: &[(&str, &str)]) -> Vec<Value> {
     let mut doctor = Command::new(env!("CARGO_BIN_EXE_roadmap"))
@@ -589,7 +589,7 @@ fn run_doctor_in_time(folder: &Path, environment: &[(&str, &str)]) -> Vec<Value>
     serde_json::from_slice(&doctor.wait_with_output().expect("the output").stdout).expect("findings")
 }
 
-/// The advisory lock that migrations run under.
+/// Takes the advisory lock of migrations.
 const MIGRATING: &str = "SELECT pg_advisory_lock(x'00726f61646d6170'::bigint)";
 
 #[test]
@@ -631,7 +631,7 @@ fn a_locked_schema_is_reported_and_not_waited_for() {
 #[test]
 fn a_silent_database_server_is_reported_and_not_waited_for() {
     let data = Data::file();
-    // Connections are taken by the system, and nobody answers on them.
+    // The system accepts connections, but there is no response on them.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
     let url = format!("postgres://ann:s3cret@127.0.0.1:{port}/roadmap");
@@ -662,7 +662,7 @@ fn a_mail_server_that_does_not_say_goodbye_is_not_waited_for() {
         let mut lines = BufReader::new(connection.try_clone().unwrap()).lines();
         assert!(lines.next().unwrap().unwrap().starts_with("EHLO"));
         connection.write_all(b"250 mail.example.com\r\n").unwrap();
-        // Whatever else comes, until the client hangs up.
+        // Reads until the client disconnects.
         lines.map_while(Result::ok).collect::<Vec<String>>()
     });
     let url = format!("smtp://127.0.0.1:{port}");
@@ -676,7 +676,7 @@ fn a_mail_server_that_does_not_say_goodbye_is_not_waited_for() {
     assert_eq!(server.join().unwrap(), ["QUIT"]);
 }
 
-/// A login and a role that are made for one test, and a database that belongs to the login.
+/// Login and role for one test, and a database that belongs to the login.
 struct Tenant {
     login: String,
     role: String,
@@ -709,7 +709,7 @@ impl Tenant {
 
 impl Drop for Tenant {
     fn drop(&mut self) {
-        // What a role owns or may do is gone with its database.
+        // A role can be dropped once the database with its objects and privileges is gone.
         self.database = None;
         let roles = format!("DROP ROLE IF EXISTS {}; DROP ROLE IF EXISTS {}", self.role, self.login);
         let _ = postgres::execute(&postgres::server(), &roles);
@@ -724,7 +724,7 @@ fn a_login_with_no_privileges_is_enough_and_one_with_more_is_reported() {
     let environment = tenant.environment();
     let administrator = |sql: &str| format!("ask an administrator of the server: {sql}");
 
-    // Nobody has made the role.
+    // The role does not exist.
     let create = format!("CREATE ROLE {role} NOLOGIN; GRANT {role} TO {login};");
     let missing = problem("role", &format!("there is no role {role}"), &administrator(&create));
     assert_eq!(finding_of("role", &run_doctor(data.path(), &environment)), missing);

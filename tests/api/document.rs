@@ -1,4 +1,4 @@
-//! Holds every answer against `docs/openapi.json`: what the document does not say, no test may see.
+//! Validates every response against `docs/openapi.json`. Undocumented behaviour fails the test that observes it.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,20 +8,20 @@ use serde_json::{Value, json};
 
 use crate::app::Response;
 
-/// The document as it is committed. A test compares it with the one that is served.
+/// Committed OpenAPI document. A test compares it with the served one.
 pub const COMMITTED: &str = include_str!("../../docs/openapi.json");
 
-/// What operations are below.
+/// Path prefix of all operations.
 const API_PREFIX: &str = "/api/external/";
 
-/// The document's own path, which is beside the API.
+/// Path of the document itself, which is not an operation of the API.
 pub const OWN_PATH: &str = "/api/external/openapi.json";
 
-/// Headers that an answer must not have unless the document says so.
+/// Headers that are only allowed where the document lists them.
 const DOCUMENTED_HEADERS: [&str; 7] =
     ["Retry-After", "Idempotent-Replayed", "Allow", "ETag", "Location", "RateLimit", "RateLimit-Policy"];
 
-/// The document and its shapes, ready to check.
+/// OpenAPI document with compiled validators of its schemas.
 pub struct Document {
     pub value: Value,
     responses: BTreeMap<String, Validator>,
@@ -32,12 +32,12 @@ pub struct Document {
 pub static DOCUMENT: LazyLock<Document> = LazyLock::new(|| {
     let value: Value = serde_json::from_str(COMMITTED).expect("JSON");
     let shapes = value["components"]["schemas"].as_object().expect("shapes");
-    // A body may have white space around what must have a form; an answer has it to the letter.
+    // Requests may have white space around formatted values. Responses must match formats exactly.
     let all = |formats: bool| shapes.keys().map(|name| (name.clone(), validator(&value, name, formats))).collect();
     Document { responses: all(true), bodies: all(false), value }
 });
 
-/// Checks a value against one shape of the document, which may refer to the others.
+/// Compiles the validator of one schema, which may refer to others.
 fn validator(document: &Value, name: &str, formats: bool) -> Validator {
     let schema = json!({
         "$ref": format!("#/components/schemas/{name}"),
@@ -47,7 +47,7 @@ fn validator(document: &Value, name: &str, formats: bool) -> Validator {
     options.build(&schema).unwrap_or_else(|error| panic!("the shape {name}: {error}"))
 }
 
-/// A call and its answer.
+/// Request and its response.
 pub struct Exchange<'a> {
     pub method: &'a str,
     /// With the query.
@@ -56,7 +56,7 @@ pub struct Exchange<'a> {
     pub response: &'a Response,
 }
 
-/// Fails the test when an answer of the API is not as the document says.
+/// Panics when a response of the API does not match the document.
 #[track_caller]
 pub fn check(exchange: &Exchange<'_>) {
     if let Err(problem) = DOCUMENT.problem(exchange) {
@@ -66,9 +66,9 @@ pub fn check(exchange: &Exchange<'_>) {
 }
 
 impl Document {
-    /// The operation of a method and a path, with the path as the document writes it.
+    /// Finds the operation of a method and path, with the path template.
     pub fn operation(&self, method: &str, path: &str) -> Option<(&str, &Value)> {
-        // The server answers HEAD as GET, without the body.
+        // The server handles HEAD like GET, without the body.
         let method = if method == "HEAD" { "GET" } else { method }.to_lowercase();
         let segments: Vec<&str> = path.split('/').collect();
         let paths = self.value["paths"].as_object().expect("paths").iter();
@@ -80,16 +80,16 @@ impl Document {
         paths.find_map(|(template, methods)| Some((template.as_str(), methods.get(&method)?)))
     }
 
-    /// What a reference leads to; anything else leads to itself.
+    /// Resolves a `$ref`. Returns any other value unchanged.
     pub fn resolved<'a>(&'a self, value: &'a Value) -> &'a Value {
         let reference = value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
         reference.map_or(value, |pointer| self.value.pointer(pointer).expect("what is referred to"))
     }
 
-    /// What is wrong with an answer, in the document's words.
+    /// Validates a response and the request body that it accepted.
     ///
     /// # Errors
-    /// What is not as the document says.
+    /// A description of the mismatch.
     pub fn problem(&self, exchange: &Exchange<'_>) -> Result<(), String> {
         let Exchange { method, path, body, response } = exchange;
         let path = path.split('?').next().unwrap_or_default();
@@ -132,7 +132,8 @@ impl Document {
         }
     }
 
-    /// A saved answer is that of whichever call was made first with the key.
+    /// Validates a replay against all operations with keys, because the first request with the key may have been any
+    /// of them.
     fn check_saved_response(&self, exchange: &Exchange<'_>) -> Result<(), String> {
         let paths = self.value["paths"].as_object().expect("paths").values();
         let operations = paths.flat_map(|methods| methods.as_object().expect("methods").values());
@@ -146,7 +147,8 @@ impl Document {
         if shapes.any(|shape| shape.is_ok()) { Ok(()) } else { Err("it is no answer that is saved".to_owned()) }
     }
 
-    /// The headers are those of the response, and none of those that must be told is there beside them.
+    /// Checks that documented headers are valid, required ones present and undocumented ones of
+    /// [`DOCUMENTED_HEADERS`] absent.
     fn has_headers(&self, documented: &Value, response: &Response) -> Result<(), String> {
         let headers = documented["headers"].as_object().expect("headers");
         for (name, header) in headers {
@@ -179,7 +181,7 @@ impl Document {
         if errors.is_empty() { Ok(()) } else { Err(format!("it is no {shape}: {errors}")) }
     }
 
-    /// What keeps a value from being what is sent as a shape.
+    /// Returns the errors of a request body against a schema; empty when it is valid.
     pub fn errors_of_body(&self, shape: &str, body: &Value) -> String {
         errors(&self.bodies[shape], body)
     }
@@ -190,7 +192,7 @@ fn errors(validator: &Validator, value: &Value) -> String {
     errors.collect::<Vec<_>>().join("; ")
 }
 
-/// The name of the shape that is referred to.
+/// Returns the name of the referenced schema.
 pub fn name_of(schema: &Value) -> &str {
     let name = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/components/schemas/"));
     name.unwrap_or_else(|| panic!("{schema} refers to no shape"))

@@ -1,3 +1,3 @@
-//! The effort of tests, and repeatable random numbers.
+//! Effort levels of tests and seeded random numbers.
 
 pub use roadmap_testkit::effort::{SeededRng, rounds};

@@ -1,21 +1,21 @@
-//! The endpoints of the external API as `docs/openapi.json` lists them: the tables of tests that go over all of them.
+//! Endpoints of the external API, from `docs/openapi.json`, for tests that iterate over all of them.
 
 use serde_json::Value;
 
 use crate::app::{Client, FORM_TYPE, Response, form_with};
 use crate::document::DOCUMENT;
 
-/// A method of a path. HEAD goes with GET.
+/// Method and path of an endpoint. HEAD is part of GET.
 #[derive(Debug, Clone, Copy)]
 pub struct Endpoint {
-    /// In upper case.
+    /// Upper-case method.
     pub method: &'static str,
-    /// As the document writes it.
+    /// Path template of the document.
     pub path: &'static str,
     operation: &'static Value,
 }
 
-/// All endpoints, those of one path one after the other.
+/// Returns all endpoints, grouped by path.
 pub fn endpoints() -> Vec<Endpoint> {
     let paths = DOCUMENT.value["paths"].as_object().expect("paths");
     let endpoints = paths.iter().flat_map(|(path, methods)| {
@@ -25,12 +25,12 @@ pub fn endpoints() -> Vec<Endpoint> {
     endpoints.collect()
 }
 
-/// The endpoints that read.
+/// Returns the read endpoints.
 pub fn reads() -> impl Iterator<Item = Endpoint> {
     endpoints().into_iter().filter(|endpoint| endpoint.method == "GET")
 }
 
-/// The methods of a path, as `Allow` lists them.
+/// Returns the methods of a path in the order of `Allow`.
 pub fn allowed(path: &str) -> String {
     let endpoints = endpoints().into_iter().filter(|endpoint| endpoint.path == path);
     let mut methods: Vec<&str> = endpoints
@@ -46,12 +46,12 @@ fn upper(method: &str) -> &'static str {
 }
 
 impl Endpoint {
-    /// The names of its parameters in the query.
+    /// Names of the query parameters.
     pub fn parameters(&self) -> Vec<&'static str> {
         self.query().filter_map(|parameter| parameter["name"].as_str()).collect()
     }
 
-    /// The names of those that must be there.
+    /// Names of the required query parameters.
     pub fn required(&self) -> Vec<&'static str> {
         let required = self.query().filter(|parameter| parameter["required"] == true);
         required.filter_map(|parameter| parameter["name"].as_str()).collect()
@@ -62,12 +62,12 @@ impl Endpoint {
         parameters.iter().filter(|parameter| parameter["in"] == "query")
     }
 
-    /// The path for the feature request 1, without a query.
+    /// Path for the feature request 1, without a query.
     pub fn target(&self) -> String {
         self.path.replace("{id}", "1")
     }
 
-    /// The path for the feature request 1, with what the query must have.
+    /// Path for the feature request 1, with the required query parameters.
     pub fn target_with_query(&self) -> String {
         let value = |name: &str| match name {
             "email" => "ann@example.com",
@@ -78,7 +78,7 @@ impl Endpoint {
         format!("{}{mark}{}", self.target(), query.join("&"))
     }
 
-    /// A request that nothing is wrong with: the document's example of its body, with this track where it has one.
+    /// Sends a valid request: the document's example body, with this track where the body has one.
     pub fn send(&self, client: &Client, track: &str, headers: &[(&str, &str)]) -> Response {
         let content = &self.operation["requestBody"]["content"];
         let (content_type, body) = if content["multipart/form-data"].is_object() {

@@ -1,4 +1,4 @@
-//! What must survive: a killed process, a reset connection, a lost answer, a signal, a full disk.
+//! Fault injection: killed processes, connection resets, lost responses, signals, full disks.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -30,12 +30,12 @@ fn a_killed_process_loses_no_acknowledged_write_and_doubles_none() {
         let client = app.acme.clone();
         std::thread::scope(|scope| {
             for _ in 0..WRITERS {
-                // Until the server is gone.
+                // Until the server is killed.
                 scope.spawn(
                     || while write(&client, numbers.fetch_add(1, Ordering::SeqCst), &acknowledged, &attempts) {},
                 );
             }
-            // Writes must be under way, then the blow falls at any moment.
+            // Kills at a random time while writes are in progress.
             let before = acknowledged.lock().unwrap().len();
             eventually("writes are acknowledged", || acknowledged.lock().unwrap().len() > before + 8);
             std::thread::sleep(Duration::from_millis(rng.below(120)));
@@ -44,7 +44,7 @@ fn a_killed_process_loses_no_acknowledged_write_and_doubles_none() {
         app.restart();
     }
 
-    // Every client sends again what it has no answer for.
+    // Every client retries its unacknowledged requests.
     let all = numbers.load(Ordering::SeqCst);
     let first_answers = acknowledged.lock().unwrap().clone();
     for number in 0..all {
@@ -71,8 +71,8 @@ fn a_killed_process_loses_no_acknowledged_write_and_doubles_none() {
     app.data.is_sound();
 }
 
-/// One write of the kind that its number says, under a key of its own. Returns whether there was an
-/// answer, which is remembered.
+/// Sends the write with this number, with its own operation key. Records the response and returns whether there was
+/// one.
 fn write(client: &Client, number: u64, acknowledged: &Mutex<HashMap<String, Vec<u8>>>, attempts: &AtomicU64) -> bool {
     let (path, body) = write_request(number);
     attempts.fetch_add(1, Ordering::SeqCst);
@@ -84,7 +84,7 @@ fn write(client: &Client, number: u64, acknowledged: &Mutex<HashMap<String, Vec<
     true
 }
 
-/// Path and body of the write of a number: an upvote, a comment, a request or a changelog.
+/// Path and body of the write with this number: an upvote, comment, feature request or changelog.
 pub fn write_request(number: u64) -> (String, Value) {
     let key = format!("write-{number}");
     let (path, body) = match number % 4 {
@@ -131,10 +131,10 @@ fn a_reset_connection_leaves_no_open_transaction_and_no_half_write() {
             reset(stream);
         }
     });
-    // A write of another client goes through at once: nobody holds the database.
+    // Another client's write succeeds at once: no reset connection holds the database.
     let response = app.acme.post_upvote("1", &json!({ "customer": { "email": "last@example.com" } }));
     assert_eq!(response.status, 201);
-    // What was written was written whole: each key with its vote and its note, and the tally of all.
+    // Every write is atomic: each operation key has its vote and its note, and the tally counts all votes.
     let whole = || {
         let operations = app.count("SELECT count(*) FROM operations");
         app.count("SELECT count(*) FROM notes") == operations
@@ -142,7 +142,7 @@ fn a_reset_connection_leaves_no_open_transaction_and_no_half_write() {
             && app.count("SELECT votes_count FROM vote_tallies") == operations + 1
     };
     eventually("all that was begun is done", whole);
-    // The client comes back with its keys, and each has one effect.
+    // The client retries all of its keys, and each has one effect.
     for number in 0..pauses.len() as u64 {
         let mut stream = app.acme.connect();
         stream.write_all(&request(number)).unwrap();
@@ -154,7 +154,7 @@ fn a_reset_connection_leaves_no_open_transaction_and_no_half_write() {
     assert_eq!(app.count("SELECT count(*) FROM operations"), pauses.len() as i64);
 }
 
-/// Closes a connection with a reset instead of a goodbye.
+/// Closes a connection with a reset (RST).
 fn reset(stream: TcpStream) {
     let socket = socket2::Socket::from(stream);
     socket.set_linger(Some(Duration::ZERO)).unwrap();
@@ -170,7 +170,7 @@ fn a_response_that_gets_lost_after_the_commit_is_replayed() {
         let request = raw_post(&app.acme, &path, &body);
         let mut stream = app.acme.connect();
         stream.write_all(&request).unwrap();
-        // The answer has come as far as here, so that all is committed. Nobody reads it.
+        // The first byte of the response has arrived, so the write is committed. The response is not read.
         assert_eq!(stream.peek(&mut [0; 1]).unwrap(), 1);
         reset(stream);
         let response = app.acme.send("POST", &path, &body);
@@ -190,7 +190,7 @@ fn a_response_that_gets_lost_after_the_commit_is_replayed() {
     println!("{lost} answers lost after the commit, every retry replayed, nothing doubled");
 }
 
-/// A call with its key as it goes over the wire.
+/// Raw bytes of a POST request with the client's API key.
 fn raw_post(client: &Client, path: &str, body: &Value) -> Vec<u8> {
     let body = body.to_string();
     format!(
@@ -203,7 +203,7 @@ fn raw_post(client: &Client, path: &str, body: &Value) -> Vec<u8> {
     .into_bytes()
 }
 
-/// A call whose head the service has read, and which it waits for the rest of.
+/// Request whose head the service has read, and whose body is incomplete.
 struct PartialRequest {
     stream: TcpStream,
     rest: Vec<u8>,
@@ -228,7 +228,7 @@ impl PartialRequest {
         Self { stream, rest: rest.to_vec() }
     }
 
-    /// Sends the rest and returns the answer's first line.
+    /// Sends the rest and returns the status line of the response.
     fn finish(mut self) -> String {
         self.stream.write_all(&self.rest).unwrap();
         let mut response = String::new();
@@ -273,11 +273,11 @@ fn a_signal_to_stop_aborts_no_request_in_flight() {
     println!("{stops} signals, each with {CALLS} calls and an upload that had begun: none was aborted");
 }
 
-/// A small file system in the place of a folder, with what was in the folder. Unmounted when dropped.
+/// Small file system mounted over a folder, with the folder's content. Unmounted when dropped.
 pub struct SmallDisk<'a>(&'a Path);
 
 impl<'a> SmallDisk<'a> {
-    /// In the place of this folder, with the same owner.
+    /// Mounts it over this folder, with the same owner.
     pub fn mount(folder: &'a Path) -> Self {
         let kept: Vec<_> = crate::app::files_below(folder)
             .into_iter()
@@ -302,7 +302,7 @@ impl<'a> SmallDisk<'a> {
         Self(folder)
     }
 
-    /// Leaves no byte free.
+    /// Fills all free space.
     pub fn fill(&self) {
         let mut ballast = std::fs::OpenOptions::new().create(true).append(true).open(self.0.join("ballast")).unwrap();
         for size in [1 << 20, 1 << 12, 1] {
@@ -310,7 +310,7 @@ impl<'a> SmallDisk<'a> {
         }
     }
 
-    /// Frees what [`Self::fill`] has taken.
+    /// Frees the space that [`Self::fill`] has used.
     pub fn free(&self) {
         std::fs::remove_file(self.0.join("ballast")).unwrap();
     }
@@ -339,11 +339,12 @@ fn a_full_disk_refuses_writes_and_loses_nothing() {
 
     disk.fill();
     is_refused(&app.acme.post_attachment(&form));
-    // On PostgreSQL the records are elsewhere, and only files are refused: `outages` has a full disk of the database.
+    // On PostgreSQL the records are elsewhere, and only files are rejected. `outages` tests a full disk of the
+    // database.
     let mut refused = Vec::new();
     let mut taken = 0;
     if !*ON_POSTGRES {
-        // What the database had reserved already is used up first, so that every kind is tried until it is refused.
+        // The database's reserved space is used up first, so every kind is tried until it is rejected.
         for kind in 0..4 {
             let mut number = kind;
             loop {
@@ -365,7 +366,7 @@ fn a_full_disk_refuses_writes_and_loses_nothing() {
     assert_eq!(app.acme.get_voters("1", "").status, 200);
 
     disk.free();
-    // A refused call has not used up its key, and nobody starts anything anew.
+    // A rejected request has not used its operation key, and no restart is needed.
     for number in &refused {
         let (path, body) = write_request(*number);
         let response = app.acme.send("POST", &path, &body);
@@ -400,7 +401,7 @@ fn a_terminated_process_finishes_its_requests_and_exits() {
                             assert_eq!(response.status, 201, "{}", response.text());
                             acknowledged.fetch_add(1, Ordering::SeqCst);
                         }
-                        // Nobody listens any more.
+                        // The server has shut down.
                         Err(_) if over.load(Ordering::SeqCst) => break,
                         Err(error) => panic!("{error}"),
                     }

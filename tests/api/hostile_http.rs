@@ -1,6 +1,7 @@
-//! HTTP as attackers speak it: hosts that contradict each other, messages that end in two places, heads
-//! and bodies that never end. What must not happen: an answer for another workspace, a second answer
-//! to a call that was hidden in a first one, or a service that others wait for.
+//! Hostile HTTP: contradictory hosts, request smuggling, heads and bodies that never end.
+//!
+//! Three things must not happen: a response for another workspace, a response to a smuggled request, and a service
+//! that blocks other clients.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write as _};
 use std::net::TcpStream;
@@ -19,21 +20,21 @@ const TRACKS: &str = "/api/external/v1/tracks";
 const REQUESTS: &str = "/api/external/v1/feature_requests";
 const ATTACHMENTS: &str = "/api/external/v2/attachments";
 
-/// Everything that the server says until it closes the connection, which it must.
+/// Reads until the server closes the connection, which it must.
 fn rest(mut stream: TcpStream, case: &str) -> Vec<u8> {
     let (mut response, mut chunk) = (Vec::new(), [0; 4096]);
     loop {
         match stream.read(&mut chunk) {
             Ok(0) => return response,
             Ok(read) => response.extend_from_slice(&chunk[..read]),
-            // It closes without reading what it will not understand.
+            // The server closes without reading the rest of an invalid request.
             Err(error) if error.kind() == ErrorKind::ConnectionReset => return response,
             Err(error) => panic!("{case}: {error}: {}", String::from_utf8_lossy(&response)),
         }
     }
 }
 
-/// The next answer on a connection that stays.
+/// Reads the next response on a connection that stays open.
 fn read_one_response(stream: &mut TcpStream) -> Vec<u8> {
     let mut response = Vec::new();
     loop {
@@ -51,15 +52,15 @@ fn read_one_response(stream: &mut TcpStream) -> Vec<u8> {
     }
 }
 
-/// What comes back for these bytes until the server closes the connection.
+/// Sends bytes and reads until the server closes the connection.
 pub fn exchange(client: &Client, bytes: &[u8], case: &str) -> Vec<u8> {
     let mut stream = client.connect();
-    // The server may have closed before it was sent all.
+    // The server may close the connection before everything is sent.
     let _ = stream.write_all(bytes);
     rest(stream, case)
 }
 
-/// The statuses of all answers, one after the other, and whether the last one says that it is the last.
+/// Returns the statuses of all responses, and whether the last one announces the end of the connection.
 pub fn responses(bytes: &[u8]) -> (Vec<u16>, bool) {
     let (mut statuses, mut closes) = (Vec::new(), false);
     let mut left = bytes;
@@ -76,25 +77,26 @@ pub fn responses(bytes: &[u8]) -> (Vec<u16>, bool) {
     (statuses, closes)
 }
 
-/// The start of a call with a key.
+/// Start of a request head with an API key.
 fn head(client: &Client, method: &str, target: &str) -> String {
     let key = client.key.as_deref().expect("a key");
     format!("{method} {target} HTTP/1.1\r\nHost: {}\r\nX-Api-Key: {key}\r\n", client.host)
 }
 
-/// Bytes as one chunk of a body in chunks.
+/// Encodes bytes as one chunk (chunked transfer coding).
 fn chunk(bytes: &[u8]) -> Vec<u8> {
     [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat()
 }
 
-/// Asserts that the service is none the worse.
+/// Asserts that the service still works and has logged no failure.
 #[track_caller]
 pub fn assert_still_serves(app: &App) {
     assert_eq!(app.acme.get_tracks().status, 200);
     app.has_logged_no_failure();
 }
 
-/// Sends each row's target and headers with the key of `acme`, and asserts the status of the one answer.
+/// Sends a request per row, with its target, its headers and the key of `acme`. Asserts the status of the only
+/// response.
 #[track_caller]
 fn hosts(app: &App, rows: &[(&str, &[&str], u16)]) {
     let key = app.acme.key.as_deref().expect("a key");
@@ -124,13 +126,13 @@ fn a_request_is_for_one_host_given_in_one_way() {
             (TRACKS, &["Host: acme.roadmap.example.com.:443"], 200),
             (TRACKS, &["Host:acme.roadmap.example.com"], 200),
             (TRACKS, &["Host: \t acme.roadmap.example.com \t "], 200),
-            // Missing, or there twice.
+            // Missing or duplicate.
             (TRACKS, &[], 400),
             (TRACKS, &[acme, acme], 400),
             (TRACKS, &[acme, other], 400),
             (TRACKS, &[other, acme], 400),
             (TRACKS, &[acme, "hOST: other.roadmap.example.com"], 400),
-            // No host at all.
+            // Not a valid host.
             (TRACKS, &["Host: acme.roadmap.example.com, other.roadmap.example.com"], 400),
             (TRACKS, &["Host: acme.roadmap.example.com other.roadmap.example.com"], 400),
             (TRACKS, &["Host: http://acme.roadmap.example.com"], 400),
@@ -147,7 +149,7 @@ fn a_request_is_for_one_host_given_in_one_way() {
             (TRACKS, &["Host: acme\\roadmap.example.com"], 400),
             (TRACKS, &["Host: [::1"], 400),
             (TRACKS, &["Host: .:80"], 400),
-            // A host of nobody, or of somebody else.
+            // An unknown host, or that of another workspace.
             (TRACKS, &["Host:"], 401),
             (TRACKS, &["Host: roadmap.example.com"], 401),
             (TRACKS, &["Host: acme.roadmap.example.com.."], 401),
@@ -167,7 +169,7 @@ fn a_request_is_for_one_host_given_in_one_way() {
             ("http://evil.example/healthz", &[acme], 400),
             (absolute, &["Host:"], 400),
             (absolute, &[], 400),
-            // What a proxy would say, from somebody who is none.
+            // Headers of a proxy, from a client that is not a trusted proxy.
             (TRACKS, &[acme, "X-Forwarded-Host: other.roadmap.example.com"], 200),
             (TRACKS, &[acme, "Forwarded: host=other.roadmap.example.com"], 200),
             (TRACKS, &[acme, "X-Original-Host: other.roadmap.example.com", "X-Host: evil.example"], 200),
@@ -178,7 +180,7 @@ fn a_request_is_for_one_host_given_in_one_way() {
             ("http://evil.example/api/external/v1/tracks", &[acme, "X-Forwarded-Host: evil.example"], 400),
         ],
     );
-    // Whatever path it is for, and in the form of all errors.
+    // For every path, and in the common format of errors.
     for path in ["/healthz", "/nowhere", "/blobs/x/y", TRACKS] {
         let client = Client { host: "ann@acme.roadmap.example.com".to_owned(), ..app.acme.clone() };
         client.get(path).is_error(400, "Host is not valid");
@@ -224,7 +226,7 @@ fn a_trusted_proxy_s_host_counts_and_the_request_s_own_must_be_one_all_the_same(
     assert_still_serves(&app);
 }
 
-/// All texts in a value that are URLs.
+/// Returns all strings in a value that are URLs.
 fn urls(value: &Value) -> Vec<&str> {
     match value {
         Value::String(text) if text.contains("://") => vec![text],
@@ -302,7 +304,7 @@ fn urls_in_responses_and_mails_are_made_of_the_settings_and_never_of_a_header() 
     }
 }
 
-/// Columns and properties of records that no body has, with values that would do harm.
+/// Fields of records that no request body has, with harmful values.
 fn foreign(other: &Value) -> Map<String, Value> {
     let past = "2001-01-01T00:00:00.000Z";
     let fields = json!({
@@ -318,7 +320,7 @@ fn foreign(other: &Value) -> Map<String, Value> {
     fields.as_object().expect("an object").clone()
 }
 
-/// Adds fields to an object and to all objects in it.
+/// Adds fields to an object and to all nested objects.
 fn add(fields: &Map<String, Value>, body: &mut Value) {
     if let Value::Object(object) = body {
         object.values_mut().for_each(|value| add(fields, value));
@@ -328,7 +330,7 @@ fn add(fields: &Map<String, Value>, body: &mut Value) {
     }
 }
 
-/// A value with everything that is new in every run replaced.
+/// Replaces all ids and timestamps in a value.
 fn timeless(value: &Value) -> Value {
     match value {
         Value::String(text) if uuid::Uuid::try_parse(text).is_ok() => json!("an id"),
@@ -461,20 +463,19 @@ fn targets_and_heads_that_nobody_needs_are_the_caller_s_mistake() {
     assert_still_serves(&app);
 }
 
-/// What becomes of a connection.
+/// State of a connection after an attack.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// It may be used again.
+    /// It can be reused.
     Open,
-    /// The last answer says that it ends.
+    /// The last response announces its end.
     Told,
-    /// It ends, at times before there is an answer: the body of a call turned out to be none.
+    /// It is closed, sometimes before a response: the body of a request turned out to be invalid.
     Cut,
 }
 use End::{Cut, Open, Told};
 
-/// One attack: what it is, its bytes, the statuses of all answers to it, and what becomes of the
-/// connection.
+/// Attack: name, bytes, statuses of all responses, and state of the connection afterwards.
 pub type Attack = (&'static str, String, &'static [u16], End);
 
 #[expect(clippy::too_many_lines, reason = "it is one table")]
@@ -486,14 +487,14 @@ pub fn attacks(client: &Client) -> Vec<Attack> {
     let length = get.len();
     let hidden = |chunk: &str| format!("{chunk}{get}");
     vec![
-        // Controls: what is one call, and what is two.
+        // Controls: exactly one request, and exactly two.
         ("a length", post("Content-Length: 2", "{}"), &[422], Open),
         ("chunks", chunked("1\r\n{\r\n1\r\n}\r\n0\r\n\r\n"), &[422], Open),
         ("two calls", post("Content-Length: 2", &hidden("{}")), &[422, 200], Open),
         ("two calls, the first in chunks", chunked(&hidden("2\r\n{}\r\n0\r\n\r\n")), &[422, 200], Open),
         ("a call as the body of another", post(&format!("Content-Length: {length}"), &get), &[400], Open),
         ("a call as a chunk of another", chunked(&format!("{length:x}\r\n{get}\r\n0\r\n\r\n")), &[400], Open),
-        // Two ways to tell the length.
+        // Two ways to give the length.
         ("CL.TE", post("Content-Length: 5\r\nTransfer-Encoding: chunked", &hidden("0\r\n\r\n")), &[400], Told),
         (
             "TE.CL",
@@ -514,7 +515,7 @@ pub fn attacks(client: &Client) -> Vec<Attack> {
         ("a length that is none", post("Content-Length:", &hidden("{}")), &[400], Told),
         ("a length beyond all", post("Content-Length: 18446744073709551618", &hidden("{}")), &[400], Told),
         ("a fraction", post("Content-Length: 2.0", &hidden("{}")), &[400], Told),
-        // An encoding that not everybody understands.
+        // Transfer codings that some servers do not know.
         ("an unknown encoding", post("Transfer-Encoding: xchunked", &hidden("0\r\n\r\n")), &[400], Told),
         ("chunked twice", post("Transfer-Encoding: chunked, chunked", &hidden("0\r\n\r\n")), &[400], Told),
         ("chunked at the end", post("Transfer-Encoding: gzip, chunked", &hidden("0\r\n\r\n")), &[400], Told),
@@ -530,7 +531,7 @@ pub fn attacks(client: &Client) -> Vec<Attack> {
             Told,
         ),
         ("an older version", chunked(&hidden("0\r\n\r\n")).replacen("HTTP/1.1", "HTTP/1.0", 1), &[400], Told),
-        // Headers that not everybody sees.
+        // Headers that some servers ignore.
         ("a space before the colon", post("Transfer-Encoding : chunked", &hidden("0\r\n\r\n")), &[400], Told),
         ("a tab before the colon", post("Content-Length\t: 2", &hidden("{}")), &[400], Told),
         ("a line before the colon", post("Transfer-Encoding\r\n: chunked", &hidden("0\r\n\r\n")), &[400], Told),
@@ -546,7 +547,7 @@ pub fn attacks(client: &Client) -> Vec<Attack> {
         ("no colon", post("Content-Length 2", &hidden("{}")), &[400], Told),
         ("no name", post(": 2", &hidden("{}")), &[400], Told),
         ("a space in a name", post("Content Length: 2", &hidden("{}")), &[400], Told),
-        // Chunks that end in two places.
+        // Chunks with ambiguous ends.
         ("an extension", chunked("2;a=b;c=\"d\"\r\n{}\r\n0;e\r\n\r\n"), &[422], Open),
         ("an extension with an LF", chunked(&hidden("2;a\n{}\r\n0\r\n\r\n")), &[400], Cut),
         ("an extension with a NUL", chunked(&hidden("2;\0\r\n{}\r\n0\r\n\r\n")), &[400], Cut),
@@ -574,7 +575,7 @@ pub fn attacks(client: &Client) -> Vec<Attack> {
         ("no version", get.replacen(" HTTP/1.1", "", 1), &[400], Told),
         ("HTTP/2", format!("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n{get}"), &[400], Told),
         ("TLS", format!("\u{16}\u{3}\u{1}\0\u{1}{get}"), &[400], Told),
-        // A GET may have a body.
+        // A GET with a body is allowed.
         (
             "a GET with a GET as its body",
             format!("{}Content-Length: {length}\r\n\r\n{get}", head(client, "GET", TRACKS)),
@@ -615,7 +616,7 @@ fn a_message_that_ends_in_two_places_has_one_response_and_is_the_last() {
     assert_still_serves(&app);
 }
 
-/// Lets the tests have as many connections as the service.
+/// Raises the soft limit of open files to the hard limit, as the service does.
 fn raise_open_files() {
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).expect("as many files as are allowed");
@@ -743,7 +744,7 @@ fn a_later_head_that_stops_is_cut_like_the_first() {
         responses(&response).0
     });
     assert_eq!(found, [[200], [200], [200]]);
-    // One that drips is no better than one that stops.
+    // Trickling bytes does not extend the time limit.
     let mut stream = app.acme.connect();
     let mut dripped = 0;
     while stream.write_all(b"x").is_ok() {
@@ -759,7 +760,7 @@ fn pipelined_requests_on_one_connection_are_all_served() {
     let app = App::start();
     let mut stream = app.acme.connect();
     let call = format!("{}\r\n", head(&app.acme, "GET", TRACKS));
-    // Longer than there may be no call, with pauses that are shorter than that.
+    // In total longer than the keep-alive timeout, with pauses that are shorter.
     for number in 0..7 {
         stream.write_all(call.as_bytes()).expect("the server reads");
         assert_eq!(responses(&read_one_response(&mut stream)).0, [200], "{number}");
@@ -767,7 +768,7 @@ fn pipelined_requests_on_one_connection_are_all_served() {
     }
 }
 
-/// Asserts that a call is refused with a status and nothing of it is left to be taken for the next one.
+/// Asserts that a request is rejected with a status and that its body is not parsed as the next request.
 #[track_caller]
 fn is_refused_and_goes_on(app: &App, mut stream: TcpStream, status: u16) {
     assert_eq!(responses(&read_one_response(&mut stream)), (vec![status], false));
@@ -847,7 +848,7 @@ fn a_body_that_does_not_end_is_not_read_for_ever() {
 #[test]
 fn a_response_that_is_read_with_pauses_arrives_whole() {
     let app = App::start();
-    // More than the buffers of a connection hold.
+    // More than the connection's buffers hold.
     let bytes = 20_000_000;
     let file = app.acme.post_attachment(&form_with("a.bin", &vec![b'x'; bytes])).json();
     let path_of = |url: &str| url.strip_prefix("https://acme.roadmap.example.com").expect("our URL").to_owned();
@@ -859,7 +860,7 @@ fn a_response_that_is_read_with_pauses_arrives_whole() {
     stream.write_all(call.as_bytes()).expect("the server reads");
     let mut part = vec![0; 1_000_000];
     stream.read_exact(&mut part).expect("the first part");
-    // Longer than there may be no call.
+    // Longer than the keep-alive timeout.
     std::thread::sleep(Duration::from_secs(12));
     let left = rest(stream, "the rest");
     let whole = responses(&[part, left].concat());
@@ -891,7 +892,7 @@ fn a_body_that_comes_slowly_but_steadily_is_taken() {
     let head =
         format!("{}Connection: close\r\nContent-Length: {}\r\n\r\n", head(&app.acme, "POST", REQUESTS), body.len());
     stream.write_all(head.as_bytes()).expect("the server reads");
-    // Longer than a head may take.
+    // Longer than the time limit of a head.
     for piece in body.as_bytes().chunks(5) {
         stream.write_all(piece).expect("the server reads");
         std::thread::sleep(Duration::from_millis(250));

@@ -1,9 +1,9 @@
-//! Short histories of votes, replays and counts by several clients at once, some with a kill in their
-//! middle: each must be one that a single clerk with a list could have caused, who serves one call
-//! after the other, each at some moment between its being sent and its being answered
-//! (linearizability).
+//! Linearizability of votes, replays and counts.
 //!
-//! A history is about one request. Longer ones take the checker too long: it tries orders.
+//! Several clients send requests concurrently, and some histories contain a kill. Each history must be explainable by
+//! a sequential reference model that handles every request at some point between its invocation and its response.
+//!
+//! A history covers one feature request and is short, because the checker's search over orders grows too fast.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -14,34 +14,34 @@ use stateright::semantics::{ConsistencyTester, LinearizabilityTester, Sequential
 use crate::app::{App, Client, Response, eventually};
 use crate::effort::{SeededRng, rounds};
 
-/// Clients that call at the same time.
+/// Concurrent clients.
 const CLIENTS: u64 = 3;
 
-/// Calls of each, and of each of the two that come after a kill. More clients or calls take the checker
-/// too long where it must try all orders to say no.
+/// Requests per client; the next constant is for each of the two clients that follow a kill. More clients or requests
+/// make the checker too slow, because it must try all orders before it rejects a history.
 const OPERATIONS: u64 = 5;
 const OPERATIONS_AFTER_A_KILL: u64 = 2;
 
-/// Every so many histories there is a kill in one.
+/// One in this many histories contains a kill.
 const KILL_EVERY: u64 = 25;
 
-/// What a client asks for.
+/// Request of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Operation {
-    /// Vote for the request, perhaps under an operation key.
+    /// Votes for the feature request, with or without an operation key.
     Vote { customer: u64, key: Option<u64> },
-    /// How many voters are there?
+    /// Reads the number of voters.
     Count,
 }
 
-/// What it is told.
+/// Response of the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Reply {
     Voted { registered: bool, already: bool, votes: i64, replayed: bool },
     Counted(i64),
 }
 
-/// The clerk: the contract's rules for votes (4.7) and operation keys (4.10), one call at a time.
+/// Sequential reference model: the contract's rules for votes (4.7) and operation keys (4.10).
 #[derive(Debug, Clone, Default)]
 struct ReferenceModel {
     voters: BTreeSet<u64>,
@@ -72,7 +72,7 @@ impl ReferenceModel {
     }
 }
 
-/// What happened, in the order in which it did: a call that was sent, or the answer that came.
+/// Invocation or return of an operation, in the order in which they occurred.
 #[derive(Debug, Clone)]
 enum Event {
     Invoked(u64, Operation),
@@ -91,8 +91,8 @@ fn is_linearizable(history: &[Event]) -> bool {
     tester.is_consistent()
 }
 
-/// The same history as a service would have caused it that has lost a vote, or counted one twice, at
-/// some moment in its first half: what is counted from then on is off by one.
+/// Corrupts a history as if the service had lost a vote or counted one twice in its first half: all later counts are
+/// off by one.
 fn corrupted(history: &[Event], rng: &mut SeededRng) -> Vec<Event> {
     let from = usize::try_from(rng.below(history.len() as u64 / 2)).expect("few");
     let change = if rng.below(2) == 0 { 1 } else { -1 };
@@ -111,7 +111,7 @@ fn corrupted(history: &[Event], rng: &mut SeededRng) -> Vec<Event> {
                     Some(Operation::Vote { key: Some(key), .. }) => Some(*key),
                     _ => None,
                 };
-                // A replay says again what was said first.
+                // A replay repeats the first response.
                 let changes =
                     if *replayed { key.is_some_and(|key| changed_answers.contains(&key)) } else { index >= from };
                 if changes {
@@ -125,7 +125,7 @@ fn corrupted(history: &[Event], rng: &mut SeededRng) -> Vec<Event> {
     history.iter().enumerate().map(|(index, event)| corrupt(index, event)).collect()
 }
 
-/// One history's request, customers and keys.
+/// Feature request, customers and keys of one history.
 struct Scenario {
     number: u64,
     request: String,
@@ -137,10 +137,10 @@ impl Scenario {
         Self { number, request: request["id"].as_str().expect("an id").to_owned() }
     }
 
-    /// Makes a call and notes it. Returns whether there was an answer.
+    /// Sends a request and records it. Returns whether there was a response.
     fn perform(&self, client: &Client, name: u64, operation: &Operation, history: &Mutex<Vec<Event>>) -> bool {
         let path = format!("/api/external/v1/feature_requests/{}", self.request);
-        // Noted before it is sent and after it is answered: what really happened lies in between.
+        // Recorded before sending and after receiving: the effect happens in between.
         history.lock().unwrap().push(Event::Invoked(name, operation.clone()));
         let response = match operation {
             Operation::Count => client.request("GET", &format!("{path}/voters?page_size=1"), &[], None),
@@ -178,7 +178,7 @@ fn reply(operation: &Operation, response: &Response) -> Reply {
     }
 }
 
-/// Calls of few customers with few keys, so that they meet.
+/// Operations of few customers with few keys, so that they conflict.
 fn random_operations(count: u64, rng: &mut SeededRng) -> Vec<Operation> {
     let any = |rng: &mut SeededRng| match rng.below(5) {
         0 => Operation::Count,
@@ -188,7 +188,7 @@ fn random_operations(count: u64, rng: &mut SeededRng) -> Vec<Operation> {
     (0..count).map(|_| any(rng)).collect()
 }
 
-/// What one history was, with a kill in its middle or without.
+/// Runs and records one history, with a kill in the middle on demand.
 fn record_history(app: &mut App, number: u64, kill: bool, rng: &mut SeededRng) -> Vec<Event> {
     let scenario = Scenario::new(&app.acme, number);
     let history = Mutex::new(Vec::new());
@@ -200,7 +200,7 @@ fn record_history(app: &mut App, number: u64, kill: bool, rng: &mut SeededRng) -
             .zip(&plans)
             .map(|(name, plan)| {
                 let (scenario, client, history) = (&scenario, &client, &history);
-                // Whoever gets no answer does not go on: its call stays open.
+                // A client stops at its first missing response: the operation stays pending.
                 scope.spawn(move || plan.iter().all(|operation| scenario.perform(client, name, operation, history)))
             })
             .collect();
@@ -242,7 +242,7 @@ fn every_history_is_linearizable() {
         kills += u64::from(kill);
         let sent = history.iter().filter(|event| matches!(event, Event::Invoked(..))).count();
         open += 2 * sent - history.len();
-        // The checker must be able to say no.
+        // The checker must reject corrupted histories.
         found += u64::from(!is_linearizable(&corrupted(&history, &mut rng)));
     }
     println!(

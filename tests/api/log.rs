@@ -1,4 +1,4 @@
-//! The log: a line for each call, with what operators need and nothing that is somebody's.
+//! Log: one line per request, with what operators need and without personal data.
 
 use std::collections::BTreeSet;
 
@@ -6,20 +6,20 @@ use serde_json::{Value, json};
 
 use crate::app::{App, eventually};
 
-/// The lines of the server's log.
+/// Returns the lines of the server's log.
 fn lines(app: &App) -> Vec<String> {
     let log = std::fs::read_to_string(app.data_dir().join("server.log")).expect("a log");
     log.lines().map(str::to_owned).collect()
 }
 
-/// Waits until so many calls are logged, and returns all lines.
+/// Waits until this many requests are logged, and returns all lines.
 #[track_caller]
 fn after(app: &App, calls: usize) -> Vec<String> {
     eventually("all calls are logged", || lines(app).iter().filter(|line| line.contains("answered")).count() == calls);
     lines(app)
 }
 
-/// What is somebody's. Each is in one place of the calls below, and unlike anything else.
+/// Unique values for personal data. Each occurs in one place of the requests below.
 const CANARIES: [&str; 16] = [
     "canaryemail",
     "canaryname",
@@ -39,7 +39,7 @@ const CANARIES: [&str; 16] = [
     "canaryvoter",
 ];
 
-/// Makes calls that have canaries wherever a client can put one. Returns how many.
+/// Sends requests with a canary in every place that a client controls. Returns the number of requests.
 fn request_with_canaries(app: &App) -> usize {
     let acme = &app.acme;
     let request = json!({
@@ -82,7 +82,7 @@ fn request_with_canaries(app: &App) -> usize {
 #[test]
 fn no_line_holds_personal_data() {
     let runs = ["text", "json"].iter().flat_map(|form| ["info", "debug"].map(|level| (*form, level)));
-    // At once: each waits until a locked database is given up.
+    // In parallel, because each run waits for the timeout of a locked database.
     std::thread::scope(|scope| {
         for (form, level) in runs {
             scope.spawn(move || no_line_holds_a_canary(form, level));
@@ -93,7 +93,7 @@ fn no_line_holds_personal_data() {
 fn no_line_holds_a_canary(form: &str, level: &str) {
     let app = App::with(&["--log", level], &[("ROADMAP_LOG_FORMAT", form)]);
     let calls = request_with_canaries(&app);
-    // Once more while nobody can write, so that failures are logged, too.
+    // One more request while the database is locked, so that a failure is logged, too.
     let lock = app.data.lock();
     let vote = json!({ "customer": { "email": "canaryvoter2@example.com", "name": "canaryname" } });
     let failed = app.acme.post_upvote("1", &vote);
@@ -130,7 +130,7 @@ fn a_line_of_json_has_these_fields_and_no_other() {
         assert_eq!(keys(line), set(&fields), "{line}");
         assert_eq!((&line["level"], &line["target"]), (&json!("INFO"), &json!("roadmap_http::access_log")), "{line}");
         assert!(line["status"].is_u64() && line["duration_us"].is_u64(), "{line}");
-        // Who is not recognised is in no workspace.
+        // Requests without authentication have no workspace.
         let known = line["status"] != 401 && line["route"] != "/healthz" && line["route"] != "unknown";
         let span: &[&str] =
             if known { &["name", "request_id", "method", "workspace"] } else { &["name", "request_id", "method"] };

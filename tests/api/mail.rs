@@ -1,4 +1,4 @@
-//! Mail about comments, from the call to the mailbox and back to the page that ends it.
+//! Mail about comments, from the request to the mailbox and to the unsubscribe page.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::app::{App, Client, Finished, eventually, has_keys};
 use crate::database::{ON_POSTGRES, json_object, migration_undone, random_id, sql_timestamp, uuid_text};
 use crate::effort::rounds;
 
-/// What is behind the host of a URL of the service.
+/// Path and query of a URL of the service.
 fn path_of(url: &str) -> String {
     url.strip_prefix("https://acme.roadmap.example.com").expect("a URL of the workspace").to_owned()
 }
@@ -39,7 +39,7 @@ fn files(app: &App) -> Vec<PathBuf> {
     paths.filter(|path| path.extension().is_some_and(|extension| extension == "eml")).collect()
 }
 
-/// The mails that were written, by recipient.
+/// Waits for this many mail files and returns them by recipient.
 pub(crate) fn wait_for_mail_files(app: &App, expected: usize) -> BTreeMap<String, Vec<u8>> {
     eventually("the mails are written", || files(app).len() >= expected);
     let mails: Vec<Vec<u8>> = files(app).iter().map(|path| std::fs::read(path).expect("a mail")).collect();
@@ -51,7 +51,7 @@ fn header(mail: &[u8], name: &str) -> String {
     parse_mail(mail).expect("a mail").headers.get_first_value(name).unwrap_or_default()
 }
 
-/// Where a mail leads to be ended.
+/// Path of a mail's `List-Unsubscribe` URL.
 fn unsubscribe_link(mail: &[u8]) -> String {
     path_of(header(mail, "List-Unsubscribe").trim_matches(['<', '>']))
 }
@@ -62,7 +62,7 @@ fn bodies(mail: &ParsedMail<'_>) -> (String, String) {
     (text.get_body().expect("text"), html.get_body().expect("text"))
 }
 
-/// All that a mail leads to.
+/// All links in a mail.
 pub(crate) fn links(mail: &[u8]) -> Vec<String> {
     let (text, html) = bodies(&parse_mail(mail).expect("a mail"));
     let ways = [text, html, header(mail, "List-Unsubscribe")].join(" ");
@@ -70,7 +70,7 @@ pub(crate) fn links(mail: &[u8]) -> Vec<String> {
     words.filter(|word| word.contains("://")).map(str::to_owned).collect()
 }
 
-/// No mail waits any more, in the whole workspace.
+/// Whether no mail is waiting in the workspace.
 fn all_settled(app: &App) -> bool {
     let status = app.roadmap(&["mail", "status"]).json();
     status[0]["waiting"] == 0 && status[0]["audiences"] == 0
@@ -167,7 +167,7 @@ fn a_mail_s_page_asks_and_a_post_unsubscribes() {
     assert_eq!(done.status, 200);
     assert!(done.text().contains("no more mail about feature requests"), "{}", done.text());
     assert_eq!(done.header("location"), None);
-    // Once more is no harm.
+    // Unsubscribing twice is allowed.
     assert_eq!(post(&mails["none@example.com"], "").status, 200);
 
     let wait = |expected: usize| {
@@ -188,7 +188,7 @@ fn a_mail_s_page_asks_and_a_post_unsubscribes() {
     assert_eq!(count(&after_second, "none@example.com"), 1);
 }
 
-/// The recipients of all mails, of which there must be so many.
+/// Waits for this many mail files and returns their recipients.
 fn mail_file_recipients(app: &App, expected: usize) -> Vec<String> {
     let mails: Vec<Vec<u8>> = files(app).iter().map(|path| std::fs::read(path).expect("a mail")).collect();
     assert_eq!(mails.len(), expected);
@@ -217,7 +217,7 @@ fn an_invalid_unsubscribe_link_leads_nowhere() {
         bolt.request(method, &path, &[], None).unwrap().is_error(404, "Not found");
     }
     reader.request("PUT", &path, &[], None).unwrap().is_error(405, "Method not allowed");
-    // Without the request, or with nonsense for it, the page ends everything.
+    // With a missing or invalid feature request, the page unsubscribes from everything.
     for query in ["", "?request=x"] {
         let page = reader.get(&format!("/unsubscribe/{token}{query}"));
         assert!(page.status == 200 && !page.text().contains("Only about this"), "{}", page.text());
@@ -285,7 +285,7 @@ fn rejected_mail_is_reported_and_can_be_retried() {
     assert_eq!(app.roadmap(&["mail", "retry", "--dead"]).json()[0]["retried"], 2);
     eventually("the listed one has it", || sink.count() == 3);
     eventually("all is settled", || all_settled(&app));
-    // Who does not exist gets nothing, of this comment or of the next.
+    // A rejected recipient gets no mail, neither about this comment nor about the next.
     announce(&app.acme, &request, "Sooner");
     eventually("the next is sent", || sink.count() == 6);
     eventually("all is settled", || all_settled(&app));
@@ -317,7 +317,7 @@ fn an_unreachable_mail_server_slows_nothing_and_gets_all_when_it_is_back() {
     assert_eq!(recipients(&sink.received()).len(), 20);
 }
 
-/// How often each recipient got a mail; each with the same identity.
+/// Counts mails per recipient. All mails of a recipient must have the same `Message-ID`.
 fn recipients(received: &[Received]) -> BTreeMap<String, usize> {
     let mut identities: BTreeMap<String, String> = BTreeMap::new();
     let mut counts = BTreeMap::new();
@@ -330,15 +330,15 @@ fn recipients(received: &[Received]) -> BTreeMap<String, usize> {
     counts
 }
 
-/// Voters of the tests that kill: enough for all blows to fall in the middle.
+/// Number of voters in tests with kills: enough that every kill interrupts deliveries.
 fn voters() -> usize {
     usize::try_from(rounds(1_500, 10_000)).unwrap()
 }
 
-/// Most mails that one worker has under way at a time.
+/// Most mails that one worker sends at a time.
 const IN_FLIGHT: usize = 8;
 
-/// Waits until every voter has a mail, as long as more arrives.
+/// Waits until every voter has a mail. Fails when no more mail arrives.
 fn all_arrive(sink: &Sink) {
     loop {
         let received = sink.received();
@@ -346,7 +346,7 @@ fn all_arrive(sink: &Sink) {
         if missing == 0 {
             return;
         }
-        // Each look reads all mails again: not for every one that arrives.
+        // Every check parses all mails, so it waits for several new ones.
         eventually("more arrives", || sink.count() >= received.len() + missing.min(200));
     }
 }
@@ -361,7 +361,7 @@ fn many_voters(app: &App) -> Value {
 fn a_killed_worker_loses_no_mail_and_sends_twice_only_what_was_in_flight() {
     const KILLS: usize = 10;
     let sink = Sink::start();
-    // The lease of four seconds is over soon after each blow.
+    // The lease of four seconds expires soon after each kill.
     let mut app = app_with_smtp(&sink, "1s");
     let request = many_voters(&app);
     announce(&app.acme, &request, "Soon");
@@ -453,7 +453,7 @@ fn a_test_mail_shows_the_conversation_and_the_real_error() {
 
 const NO_WORKER: (&str, &str) = ("ROADMAP_MAIL_WORKER", "false");
 
-/// Queues a test mail for `acme` and waits for what becomes of it.
+/// Queues a test mail for `acme` and waits for its result.
 fn queue_test(app: &App, to: &str, flags: &[&str]) -> Finished {
     app.roadmap_with_environment(&[&["mail", "test", "--workspace", "acme", "--to", to], flags].concat(), &[])
 }
@@ -479,7 +479,7 @@ fn a_queued_test_mail_is_sent_by_a_worker_and_its_answer_is_shown() {
     let unknown =
         app.roadmap_with_environment(&["mail", "test", "--workspace", "nobody", "--to", "ops@acme.example"], &[]);
     assert!(!unknown.success && unknown.stderr.contains("no workspace `nobody`"), "{}", unknown.stderr);
-    // What only makes sense of a queued mail is refused of another one.
+    // Flags of queued mail are rejected for a direct one.
     let direct = app.roadmap_with_environment(&["mail", "test", "--to", "ops@acme.example", "--no-wait"], &[]);
     assert!(!direct.success && direct.stderr.contains("--workspace"), "{}", direct.stderr);
 }
@@ -504,7 +504,7 @@ fn a_queued_test_mail_that_is_not_sent_is_explained() {
     fails("gone@acme.example", "20s", &["given up at try 1: at RCPT TO: permanent error (550): 5.1.1 no such user"]);
     fails("busy@acme.example", "5s", &["was not sent within 5s, and is tried again at 20", "4.2.1 busy"]);
     fails("slow@acme.example", "5s", &["the mail server has not answered yet"]);
-    // An address that is no customer's stops the mail of nobody.
+    // A failed delivery to an address that is not a customer's stops no customer's mail.
     assert_eq!(app.count("SELECT count(*) FROM customers WHERE mail_stopped_at IS NOT NULL"), 0);
 }
 
@@ -524,8 +524,8 @@ fn a_queued_test_mail_waits_for_a_worker() {
     assert!(worker.stop().success());
 }
 
-/// The mail server is silent for all voters: their notifications, 20,000 in each of two workspaces, hold all slots that they can
-/// get. Test mails go out all the same.
+/// The mail server is silent for all voters. Their notifications, 20,000 in each of two workspaces, occupy all slots
+/// that notifications may use. Test mails are still sent.
 #[test]
 fn urgent_mail_does_not_wait_for_notifications() {
     const VOTERS: usize = 20_000;
@@ -534,7 +534,7 @@ fn urgent_mail_does_not_wait_for_notifications() {
         Step::To(to) if to.starts_with('v') => Reply::Stall(Duration::from_secs(600)),
         _ => Reply::Default,
     });
-    // Longer than the test is patient: whoever waits for a silent server once comes too late.
+    // Longer than the test's timeout: a mail that waits for a silent server even once is too late.
     let app = app_with_smtp(&sink, "60s");
     let request = app.acme.feature_request("Dark mode");
     app.data.add_voters(request["id"].as_str().unwrap(), VOTERS);
@@ -576,7 +576,8 @@ fn urgent_mail_does_not_wait_for_notifications() {
     assert!(waiting.iter().all(|status| status["waiting"] == json!(VOTERS)), "{waiting:?}");
 }
 
-/// What waits in the tables of before is sent from the one table of messages: mails, held ones and audiences.
+/// After the migration, mail of the old tables is sent from the new table of messages: mails, held mails and
+/// audiences.
 #[test]
 fn mail_that_waits_outlives_the_migration_to_messages() {
     const VOTERS: usize = 30;
@@ -652,14 +653,14 @@ fn a_comment_does_not_wait_for_the_mail_server() {
     for voter in 0..10 {
         vote(&app.acme, &request, &format!("v{voter}@example.com"));
     }
-    // Each is answered although none of its mails can be sent: a call waits at most twenty seconds.
+    // Every request gets a response although no mail can be sent: requests have a time limit of twenty seconds.
     for _ in 0..5 {
         announce(&app.acme, &request, "Soon");
     }
     assert_eq!(sink.count(), 0);
 }
 
-/// Copies what `acme` has of its one feature request into every workspace whose subdomain begins with `w`.
+/// Copies the data of the only feature request of `acme` into every workspace whose subdomain begins with `w`.
 fn copy_into_workspaces(app: &App) {
     let columns = |table: &str| -> Vec<String> {
         let query = if *ON_POSTGRES {
@@ -689,7 +690,7 @@ fn copy_into_workspaces(app: &App) {
     }
 }
 
-/// A notification of every comment for every voter, in these workspaces.
+/// Queues a notification of every comment for every voter in these workspaces.
 fn notify_all_voters(app: &App, workspaces: &str) {
     let (comment, customer) = (uuid_text("comments.id"), uuid_text("customer_id"));
     app.data.execute(&format!(
@@ -702,8 +703,8 @@ fn notify_all_voters(app: &App, workspaces: &str) {
     ));
 }
 
-/// One row that cannot be read, and a mail server that is silent for the recipients of one workspace: the mail of 48 others
-/// goes out as if they were not there.
+/// With one unreadable row, and a mail server that is silent for the recipients of one workspace, the mail of 48
+/// other workspaces is sent without delay.
 #[test]
 fn no_workspace_s_mail_waits_for_that_of_another() {
     const WORKSPACES: usize = 50;
@@ -713,7 +714,7 @@ fn no_workspace_s_mail_waits_for_that_of_another() {
         Step::To(to) if to.ends_with("@silent.example") => Reply::Stall(Duration::from_secs(600)),
         _ => Reply::Default,
     });
-    // Longer than the test is patient: whoever waits for a silent server once comes too late.
+    // Longer than the test's timeout: a mail that waits for a silent server even once is too late.
     let mut app = app_with_smtp(&sink, "60s");
     let request = app.acme.feature_request("Dark mode");
     app.data.add_voters(request["id"].as_str().unwrap(), VOTERS);
@@ -734,7 +735,7 @@ fn no_workspace_s_mail_waits_for_that_of_another() {
         .collect();
     app.data.execute(&copies.concat());
     copy_into_workspaces(&app);
-    // The lowest ids are looked at first: the two that fail.
+    // The lowest ids are processed first: the two that fail.
     let lowest = app.sql("SELECT subdomain FROM workspaces WHERE subdomain LIKE 'w%' ORDER BY id LIMIT 2");
     let [silent, unreadable] = lowest.as_slice() else { panic!("two workspaces") };
     let id_of = |name: &str| format!("(SELECT id FROM workspaces WHERE subdomain = '{name}')");
@@ -788,14 +789,14 @@ fn mails_of_a_day_that_do_not_fit_are_refused_as_a_whole() {
         assert_eq!(refused.header("retry-after"), Some("3600"));
     }
     assert_eq!(app.count("SELECT count(*) FROM comments"), 1);
-    // A comment that nobody is told of has a place always, and so has the mail of another workspace.
+    // A comment without notifications is always allowed, and so is the mail of another workspace.
     comment(&app.acme, &request, &json!({ "comment": { "content": "Sooner" } }));
     let bolt = app.workspace("bolt");
     let other = bolt.feature_request("Dark mode");
     vote(&bolt, &other, "v0@example.com");
     announce(&bolt, &other, "Soon");
     eventually("all is settled", || all_settled(&app) && files(&app).len() == 4);
-    // What was refused was not counted: two mails fit still.
+    // Rejected comments are not counted: two more mails are allowed.
     let light = app.acme.feature_request("Light mode");
     for voter in 0..2 {
         vote(&app.acme, &light, &format!("v{voter}@example.com"));
@@ -837,7 +838,7 @@ fn mails_that_are_too_many_for_an_address_go_out_as_one_digest() {
     }
     assert!(text.matches(request["url"].as_str().unwrap()).count() == 5 && !text.contains("more\n"), "{text}");
     assert_eq!(status()["sent"], 8);
-    // Its way out ends all mail.
+    // The unsubscribe link of a digest stops all mail.
     let reader = Client { key: None, ..app.acme.clone() };
     assert_eq!(reader.request("POST", &unsubscribe_link(&mail), &[], None).unwrap().status, 200);
     announce(&app.acme, &request, "One more");

@@ -1,9 +1,10 @@
-//! The service from outside: the real binary on a random port, with a real database file.
+//! Black-box tests: the real binary on a random port, with a real database.
 //!
-//! Every test has a server and a file of its own. `app` starts them and has a method for each
-//! endpoint and command, and `document` holds every answer against the document of the API. One binary for all, because linking is what takes time.
+//! Every test has its own server and database. `app` starts servers and has one method per endpoint and command.
+//! `document` validates every response against the OpenAPI document. All tests are one binary, because linking
+//! dominates the build time.
 
-// A test says what it expects by failing.
+// Tests report failures by panicking.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,

@@ -1,4 +1,4 @@
-//! Metrics: what Prometheus reads, on a listener of its own.
+//! Metrics for Prometheus, on a separate listener.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,14 +7,14 @@ use serde_json::json;
 use crate::app::{App, Client, eventually};
 use crate::database::ON_POSTGRES;
 
-/// A service that shows metrics, and where it does.
+/// Service with metrics, and a client for them.
 struct MeteredApp {
     app: App,
     metrics: Client,
 }
 
 impl MeteredApp {
-    /// Without a worker, so that mail stays where calls have put it.
+    /// Starts a service without a mail worker, so that mail stays queued.
     fn start() -> Self {
         Self::with(&[])
     }
@@ -40,16 +40,16 @@ impl MeteredApp {
 
 type Labels = BTreeMap<String, String>;
 
-/// An answer in the OpenMetrics text format, taken apart.
+/// Parsed response in the OpenMetrics text format.
 struct Exposition {
     text: String,
-    /// Types by the names of families.
+    /// Type by name of the metric family.
     families: BTreeMap<String, String>,
     samples: BTreeMap<(String, Labels), f64>,
 }
 
 impl Exposition {
-    /// Reads an exposition as strictly as the specification has it (OpenMetrics 1.0, section 4).
+    /// Parses an exposition strictly (OpenMetrics 1.0, section 4).
     fn parse(text: &str) -> Self {
         let body = text.strip_suffix("# EOF\n").unwrap_or_else(|| panic!("no end: {text}"));
         let (mut families, mut samples) = (BTreeMap::<String, String>::new(), BTreeMap::new());
@@ -88,7 +88,7 @@ impl Exposition {
         Self { text: text.to_owned(), families, samples }
     }
 
-    /// The series of a name, with labels as `a=b,c=d`.
+    /// Returns the series of a name, with labels as `a=b,c=d`.
     fn series(&self, name: &str) -> BTreeMap<String, f64> {
         let of_name = self.samples.iter().filter(|((found, _), _)| found == name);
         let shown = |labels: &Labels| {
@@ -97,7 +97,7 @@ impl Exposition {
         of_name.map(|((_, labels), value)| (shown(labels), *value)).collect()
     }
 
-    /// The one value of a name.
+    /// Returns the only value of a name.
     fn value(&self, name: &str) -> f64 {
         let series = self.series(name);
         assert_eq!(series.len(), 1, "{name}: {series:?}");
@@ -176,7 +176,7 @@ fn counts_are_exact_after_a_series_of_requests() {
     assert_eq!(exposition.series("roadmap_http_requests_total"), pairs(&calls));
     assert_eq!(exposition.value("roadmap_operation_replays_total"), 2.0);
 
-    // Each call was timed once, in seconds.
+    // Each request was timed once, in seconds.
     let counts = exposition.series("roadmap_http_request_duration_seconds_count");
     assert_eq!(counts["method=POST,route=/api/external/v1/feature_requests"], 4.0);
     assert_eq!(counts.values().sum::<f64>(), calls.iter().map(|(_, calls)| calls).sum::<f64>());
@@ -239,7 +239,7 @@ fn mail_that_waits_is_counted_with_its_age() {
     assert_eq!(exposition.series("roadmap_outbox_mails"), mails(0.0, 0.0, 0.0));
     assert_eq!(exposition.value("roadmap_outbox_oldest_due_age_seconds"), 0.0);
     assert_eq!(exposition.value("roadmap_outbox_audiences"), 0.0);
-    // In two workspaces: the numbers are of both.
+    // In two workspaces: the metrics are totals.
     for client in [&app.acme, &app.workspace("bolt")] {
         client.feature_request("Dark mode");
         for voter in ["ann@example.com", "bob@example.com"] {
@@ -254,7 +254,7 @@ fn mail_that_waits_is_counted_with_its_age() {
     assert_eq!(exposition.series("roadmap_outbox_mails"), mails(4.0, 0.0, 0.0));
     let age = exposition.value("roadmap_outbox_oldest_due_age_seconds");
     assert!((3_600.0..3_700.0).contains(&age), "{age}");
-    // A worker elsewhere has given up on some of them.
+    // As if a worker had given up on some of them.
     app.data.execute("UPDATE outbox SET due_at = NULL, failure = 'no'");
     let exposition = measured.exposition();
     assert_eq!(exposition.series("roadmap_outbox_mails"), mails(0.0, 0.0, 4.0));
@@ -273,7 +273,7 @@ fn connections_and_writes_in_flight_are_shown() {
         assert_eq!(limits, pools.iter().map(|(pool, limit)| (format!("pool={pool}"), *limit)).collect());
     } else {
         assert_eq!(limits, pairs(&[("pool=read", 3.0), ("pool=write", 1.0)]));
-        // The service keeps house when it starts.
+        // Maintenance runs at the start.
         eventually("nobody writes", || {
             let connections = measured.exposition().series("roadmap_store_connections");
             (connections[&idle("write")], connections["pool=write,state=in_use"]) == (1.0, 0.0)
@@ -288,7 +288,7 @@ fn connections_and_writes_in_flight_are_shown() {
     eventually("what the call has left to do is done", || {
         measured.exposition().value("roadmap_detached_writes") == 0.0
     });
-    // A write that cannot go on is under way, on a connection of its own.
+    // A blocked write is in progress and occupies the write connection.
     let lock = app.data.lock();
     std::thread::scope(|scope| {
         scope.spawn(|| app.acme.post_upvote("1", &json!({ "customer": { "email": "ann@example.com" } })));
@@ -346,7 +346,7 @@ fn metrics_have_a_listener_of_their_own() {
         assert_eq!(api.get(path).status, 404, "{path}");
     }
     assert_eq!(measured.metrics.request("POST", "/metrics", &[], Some(b"")).unwrap().status, 404);
-    // Where nobody asks for them there are none.
+    // Metrics are off by default.
     let app = App::start();
     app.acme.get("/metrics").is_error(404, "Not found");
 }

@@ -1,4 +1,4 @@
-//! The document of the API: what it says, who gets it, and that it is held against every answer.
+//! OpenAPI document: its content, its availability, and its use in the validation of responses.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -14,12 +14,12 @@ use crate::document::{COMMITTED, DOCUMENT, Exchange, OWN_PATH, name_of};
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
-/// A caller without a key at a host that is nobody's.
+/// Client without an API key at an unknown host.
 fn anybody(app: &App) -> Client {
     Client { key: None, host: "203.0.113.7".to_owned(), ..app.acme.clone() }
 }
 
-/// All operations: method, path, operation.
+/// Returns all operations: method, path, operation.
 fn operations() -> Vec<(String, &'static str, &'static Value)> {
     let paths = DOCUMENT.value["paths"].as_object().expect("paths");
     let operations = paths.iter().flat_map(|(path, methods)| {
@@ -29,7 +29,7 @@ fn operations() -> Vec<(String, &'static str, &'static Value)> {
     operations.collect()
 }
 
-/// All values in a value, itself included.
+/// Returns a value with all nested values.
 fn within(value: &Value) -> Vec<&Value> {
     let inner: Vec<&Value> = match value {
         Value::Object(object) => object.values().collect(),
@@ -136,7 +136,7 @@ fn every_example_is_what_the_document_says_it_is() {
     }
 }
 
-/// What the document says to an answer that was changed.
+/// Returns the validation error of a modified response.
 fn problem_of(response: &Response, method: &str, path: &str, change: impl FnOnce(&mut Response)) -> String {
     let mut changed = response.clone();
     change(&mut changed);
@@ -208,7 +208,7 @@ fn a_response_that_violates_the_document_is_detected() {
     assert!(problem_of(&good, "DELETE", path, |response| response.status = 405).starts_with("it is no Error: "));
     assert_eq!(problem_of(&good, "HEAD", path, |_| {}), "an answer to HEAD has no body");
 
-    // A body that was taken although the document does not allow it.
+    // A request body that the service accepted although the document does not allow it.
     let path = "/api/external/v1/feature_requests";
     let taken = app.acme.post_feature_request(&json!({ "feature_request": { "title": "Dark mode" } }));
     let body = json!({ "feature_request": { "title": " " } }).to_string();
@@ -220,7 +220,7 @@ fn a_response_that_violates_the_document_is_detected() {
 #[test]
 #[should_panic(expected = "GET /api/external/v1/tracks is answered with 200, but it has no header")]
 fn every_request_of_the_tests_is_checked() {
-    // A service that answers as ours must not.
+    // A server with an undocumented response.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
@@ -260,7 +260,7 @@ fn the_page_shows_every_operation_and_loads_nothing() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    // Nothing but places on the page and paths of the same host is referred to.
+    // The page only links to its own anchors and to paths of the same host.
     let references = page.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
     let mut own_paths: BTreeSet<&str> = BTreeSet::new();
     for reference in references {

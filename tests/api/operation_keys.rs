@@ -1,4 +1,4 @@
-//! Retry tokens, contract section 4.10, rule by rule.
+//! Operation keys (contract section 4.10), rule by rule.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc;
@@ -10,18 +10,18 @@ use crate::app::{App, Client, Response, WAIT_LIMIT, eventually, in_parallel};
 const JSON: [(&str, &str); 1] = [("Content-Type", "application/json")];
 const MISSING_NOTE: &str = "param is missing or the value is empty or invalid: reference_note";
 
-/// What a write adds to.
+/// Tables that writes add rows to.
 const TABLES: [&str; 7] =
     ["feature_requests", "customers", "votes", "notes", "comments", "outbox WHERE kind = 'comment'", "changelogs"];
 
-/// A write that takes an operation key.
+/// Write that takes an operation key.
 struct Keyed {
     name: &'static str,
     method: &'static str,
     path: &'static str,
     body: Value,
     status: u16,
-    /// What one run of it adds to each of [`TABLES`].
+    /// Rows that one execution adds to each of [`TABLES`].
     effect: [i64; 7],
 }
 
@@ -34,7 +34,7 @@ impl Keyed {
         client.send(self.method, &format!("/api/external/v1{}", self.path), body)
     }
 
-    /// The table's counts after so many runs of this one.
+    /// Expected row counts after this many executions.
     fn after(&self, runs: i64, before: [i64; 7]) -> [i64; 7] {
         let mut after = before;
         for (count, effect) in after.iter_mut().zip(self.effect) {
@@ -50,7 +50,7 @@ fn with_key(body: &Value, key: &Value) -> Value {
     body
 }
 
-/// The writes that take a key, for the request 1 with its two voters.
+/// Returns the writes that take an operation key, for the feature request 1 with its two voters.
 fn keyed(app: &App) -> [Keyed; 5] {
     [
         Keyed {
@@ -72,7 +72,7 @@ fn keyed(app: &App) -> [Keyed; 5] {
             path: "/feature_requests/1/upvotes",
             body: json!({ "customer": { "email": "ann@example.com" }, "reference_note": { "body": "Asked again" } }),
             status: 201,
-            // Ann has voted before.
+            // Ann has already voted.
             effect: [0, 0, 0, 1, 0, 0, 0],
         },
         Keyed {
@@ -102,7 +102,7 @@ fn keyed(app: &App) -> [Keyed; 5] {
     ]
 }
 
-/// A service with the request 1, which Ann and Bob voted for, and the customer Cid.
+/// Starts a service with the feature request 1, voted for by Ann and Bob, and the customer Cid.
 fn started() -> (App, [Keyed; 5]) {
     let app = App::start();
     fill(&app.acme);
@@ -124,34 +124,34 @@ fn counts(app: &App) -> [i64; 7] {
     TABLES.map(|table| app.count(&format!("SELECT count(*) FROM {table}")))
 }
 
-/// How many answers are saved.
+/// Number of saved responses.
 fn saved(app: &App) -> i64 {
     app.count("SELECT count(*) FROM operations")
 }
 
-/// What of an answer is repeated, and the mark of a replay.
+/// Replayed parts of a response, and the header that marks a replay.
 fn visible_parts(response: &Response) -> (u16, String, Option<String>) {
     (response.status, response.text(), response.header("idempotent-replayed").map(str::to_owned))
 }
 
-/// The start of a body or key, for a message.
+/// Start of a body or key, for assertion messages.
 fn short(value: &Value) -> String {
     value.to_string().chars().take(100).collect()
 }
 
-/// The replay of an answer.
+/// Expected replay of a response.
 fn replay_of(first: &Response) -> (u16, String, Option<String>) {
     (first.status, first.text(), Some("true".to_owned()))
 }
 
-/// Asserts that an answer is of a run of its own.
+/// Asserts that a request was executed and not replayed.
 #[track_caller]
 fn assert_ran(response: &Response, status: u16, case: &str) {
     assert_eq!(response.status, status, "{case}: {}", response.text());
     assert_eq!(response.header("idempotent-replayed"), None, "{case}");
 }
 
-/// Asserts the whole of an error.
+/// Asserts the status and the whole body of an error.
 #[track_caller]
 fn assert_rejects(response: &Response, status: u16, message: &str, case: &str) {
     assert_eq!((response.status, response.json()), (status, json!({ "error": message })), "{case}");
@@ -198,7 +198,7 @@ fn a_key_is_matched_on_its_own_whatever_the_rest_of_the_request() {
                 json!({ "feature_request": 5, "customer": [], "comment": "x", "track_id": {}, "changelog": true }),
             ] {
                 let path = format!("/api/external/v1{}", endpoint.path);
-                // Of the request nothing has to be true either.
+                // The feature request need not exist either.
                 for path in [path.clone(), path.replace("/1/", "/99/"), path.replace("/1/", "/%00/")] {
                     let response = app.acme.send(endpoint.method, &path, &with_key(&body, &key));
                     let case = format!("{}, then {} {path} {body}", endpoints[used].name, endpoint.method);
@@ -230,7 +230,7 @@ fn a_key_belongs_to_its_workspace() {
         let elsewhere = endpoint.send_body(&other, &body);
         assert_ran(&elsewhere, endpoint.status, name);
         assert_ne!(elsewhere.text(), first.text(), "{name}");
-        // Each workspace has its own answer from now on.
+        // Each workspace has its own saved response from now on.
         assert_eq!(visible_parts(&endpoint.send(&app.acme, &key)), replay_of(&first), "{name}");
         assert_eq!(visible_parts(&endpoint.send_body(&other, &body)), replay_of(&elsewhere), "{name}");
     }
@@ -276,7 +276,7 @@ fn each_key_is_a_key_of_its_own() {
         let again = upvote.send(&app.acme, &json!(key));
         assert_eq!((again.status, again.header("idempotent-replayed")), (201, Some("true")), "{key}");
     }
-    // Nothing was cut, folded or normalised.
+    // Keys were not truncated, folded or normalized.
     let kept = app.sql("SELECT operation_key FROM operations");
     assert_eq!(kept.iter().map(String::as_str).collect::<BTreeSet<_>>(), BTreeSet::from(keys));
     assert_eq!(counts(&app), upvote.after(i64::try_from(keys.len()).unwrap(), before), "{TABLES:?}");
@@ -308,7 +308,7 @@ fn what_cannot_be_a_key_is_refused_and_nothing_runs() {
         ] {
             let case = format!("{}: {}", endpoint.name, short(&key));
             assert_rejects(&endpoint.send(&app.acme, &key), 422, message, &case);
-            // Whether the request exists comes first.
+            // A missing feature request is reported first.
             if endpoint.path.contains("/1/") {
                 let path = format!("/api/external/v1{}", endpoint.path.replace("/1/", "/99/"));
                 let response = app.acme.send(endpoint.method, &path, &with_key(&endpoint.body, &key));
@@ -419,7 +419,7 @@ fn a_replay_returns_what_was_so_then() {
     let (app, endpoints) = started();
     let firsts: Vec<Response> =
         endpoints.iter().map(|endpoint| endpoint.send(&app.acme, &json!(endpoint.name))).collect();
-    // Much has happened since.
+    // The data changes after the first responses.
     app.acme.post_upvote("1", &json!({ "customer": { "email": "dan@example.com" } }));
     app.acme.patch_track("1", &json!({ "track_id": app.track("Done") }));
     app.acme.patch_setting(&json!({ "setting": { "product_name": "Acme 2" } }));
@@ -433,7 +433,7 @@ fn a_replay_returns_what_was_so_then() {
             endpoint.name
         );
     }
-    // The move that is replayed does not happen again.
+    // A replayed move is not executed again.
     let now = app.acme.post_upvote("1", &json!({ "reference_note": { "body": "x" } })).json();
     assert_eq!(now["feature_request"]["track"], "Done");
 }
@@ -475,7 +475,7 @@ fn saved_responses_outlive_the_api_key() {
             endpoint.name
         );
     }
-    // Nobody gets an answer with the key that is gone, not even an old one.
+    // The revoked API key gets no response, not even a saved one.
     eventually("the old key no longer works", || app.acme.get_tracks().status == 401);
     for endpoint in &endpoints {
         let refused = endpoint.send(&app.acme, &json!(endpoint.name));
@@ -558,7 +558,7 @@ fn of_concurrent_requests_with_one_key_the_first_good_one_counts() {
     let (app, endpoints) = started();
     let before = counts(&app);
     let upvote = &endpoints[1];
-    // Half of them cannot be accepted: until a good one has run they fail, after it they replay it.
+    // Half of them are invalid. They fail until a valid one has run, and replay its response afterwards.
     let responses = in_parallel(24, |number| {
         let body = if number % 2 == 0 { upvote.body.clone() } else { json!({}) };
         upvote.send_body(&app.acme, &with_key(&body, &json!("k")))
@@ -614,7 +614,7 @@ fn a_request_that_waits_too_long_for_another_with_its_key_is_rejected() {
         &[("ROADMAP_WRITE_WAIT", "10s"), ("ROADMAP_STATEMENT_TIMEOUT", "20s"), ("ROADMAP_OPERATION_WAIT", "200ms")],
     );
     app.acme.feature_request("Dark mode");
-    // Else the service would want to write that, too.
+    // Otherwise the service would also try to write that timestamp.
     let used = "SELECT count(*) FROM api_keys WHERE last_used_at IS NOT NULL";
     eventually("the use of the key is written", || app.count(used) == 1);
     let body = &json!({ "customer": { "email": "ann@example.com" }, "operation_key": "k" });
@@ -630,7 +630,7 @@ fn a_request_that_waits_too_long_for_another_with_its_key_is_rejected() {
         let refused = responses.recv_timeout(WAIT_LIMIT).expect("an answer");
         assert_rejects(&refused, 409, "operation_in_progress", "the one that waits for the other");
         assert!(refused.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok()));
-        // Who only reads waits for neither.
+        // Reads wait for neither.
         assert_eq!(app.acme.get_tracks().status, 200);
         drop(lock);
         let done = responses.recv_timeout(WAIT_LIMIT).expect("an answer");
@@ -670,7 +670,7 @@ fn while_another_process_writes_reads_go_on_and_writes_are_asked_to_retry() {
     }
     drop(lock);
     assert_eq!((counts(&app), saved(&app)), (before, 0), "{TABLES:?}");
-    // It recovers by itself, and a call that came too early is done with the key that it had.
+    // Writes succeed again without a restart, and the rejected requests have not used their operation keys.
     for endpoint in &endpoints {
         assert_ran(&endpoint.send(&app.acme, &json!(endpoint.name)), endpoint.status, endpoint.name);
     }

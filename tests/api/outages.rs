@@ -1,5 +1,5 @@
-//! What the service does when its database server is away, slow or locked, and when it is not the
-//! only process on it. Always on PostgreSQL, whichever store the other tests run on.
+//! Behaviour while the database server is unavailable, slow or locked, and with several processes on one database.
+//! Always on PostgreSQL, whichever store the other tests use.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -15,15 +15,16 @@ use crate::app::{BASE_HOST, Client, Response, Server, eventually, in_parallel, r
 use crate::effort::rounds;
 use crate::faults::{SmallDisk, write_request};
 
-/// A call is answered within 3 seconds whatever the database does; the rest is for slow machines.
+/// Every request gets a response within 3 seconds, whatever the database does. The rest is tolerance for slow
+/// machines.
 const RESPONSE_LIMIT: Duration = Duration::from_secs(4);
 
-/// Calls work again within 2 seconds of the database's return; the rest is for slow machines.
+/// Requests succeed again within 2 seconds after the database is back. The rest is tolerance for slow machines.
 const RECOVERY: Duration = Duration::from_secs(4);
 
 const UNAVAILABLE: &str = "Service is temporarily unavailable";
 
-/// The service with the workspace `acme` and one request, and a way to its database that can fail.
+/// Service with the workspace `acme` and one feature request, and a proxy to its database that can fail.
 struct ProxiedService {
     server: Server,
     acme: Client,
@@ -37,7 +38,7 @@ fn port_of(url: &str) -> u16 {
     authority.rsplit(':').next().expect("a port").parse().expect("a number")
 }
 
-/// A workspace with a member. Returns a key for it.
+/// Creates a workspace with a member. Returns an API key for it.
 fn workspace(folder: &Path, url: &str, subdomain: &str) -> String {
     let environment = [("ROADMAP_DATABASE_URL", url)];
     let run = |arguments: &[&str]| run(folder, arguments, &environment).json();
@@ -72,7 +73,7 @@ impl ProxiedService {
         Self { server, acme, proxy, database, folder }
     }
 
-    /// One call of every kind, under operation keys of this round.
+    /// Sends one request of every kind, with operation keys of this round.
     fn request_everything(
         &self,
         round: &str,
@@ -108,10 +109,10 @@ impl ProxiedService {
         ]
     }
 
-    /// Asserts that every call tells that the service is away, and that the process lives.
+    /// Asserts that every request reports the outage and that the process is alive.
     #[track_caller]
     fn assert_unavailable(&self, case: &str) {
-        // Readiness is remembered for a second.
+        // Readiness is cached for a second.
         eventually("it is not ready", || self.acme.get("/readyz").status == 503);
         for (name, response) in self.request_everything(case, first_response) {
             assert_eq!(response.status, 503, "{case}: {name}: {}", response.text());
@@ -125,8 +126,7 @@ impl ProxiedService {
         assert_eq!(within_limit(|| self.acme.get("/healthz")).status, 200, "{case}");
     }
 
-    /// Asserts that all is well again soon, and that what was asked in vain has no effect until it is
-    /// asked again.
+    /// Asserts that requests succeed again soon, and that failed writes have no effect until they are retried.
     #[track_caller]
     fn assert_recovers(&self, case: &str) {
         let returned = Instant::now();
@@ -151,7 +151,7 @@ impl ProxiedService {
         self.database.rows(query)[0][0].as_deref().expect("a value").parse().expect("a number")
     }
 
-    /// Sessions of the service on its database that are in some state.
+    /// Counts the service's database sessions that meet a condition.
     fn sessions(&self, condition: &str) -> i64 {
         self.count(&format!(
             "SELECT count(*) FROM pg_stat_activity
@@ -171,13 +171,12 @@ impl ProxiedService {
     }
 }
 
-/// The answer of the first try.
+/// Returns the response of the first attempt.
 fn first_response(call: &dyn Fn() -> Response) -> Response {
     within_limit(call)
 }
 
-/// The answer of the first try that is served: one connection may notice later than another that it
-/// has ended.
+/// Retries until a response succeeds: connections may notice at different times that they are closed.
 fn retry_until_served(call: &dyn Fn() -> Response) -> Response {
     let began = Instant::now();
     loop {
@@ -188,7 +187,7 @@ fn retry_until_served(call: &dyn Fn() -> Response) -> Response {
     }
 }
 
-/// The answer, which came in time.
+/// Returns the response, which must arrive in time.
 #[track_caller]
 fn within_limit(call: impl FnOnce() -> Response) -> Response {
     let asked = Instant::now();
@@ -197,7 +196,7 @@ fn within_limit(call: impl FnOnce() -> Response) -> Response {
     response
 }
 
-/// Votes are locked from outside until this is dropped.
+/// Locks the table of votes until the connection is dropped.
 fn lock_votes(database: &Database) -> Connection {
     let lock = Connection::open(&database.url);
     lock.execute("BEGIN; LOCK TABLE votes IN EXCLUSIVE MODE");
@@ -210,7 +209,7 @@ fn a_database_that_refuses_connections_is_reported_and_survived() {
     proxied.assert_available();
     proxied.proxy.refuse();
     proxied.assert_unavailable("refused");
-    // However many ask meanwhile, nothing piles up.
+    // Requests during an outage do not accumulate memory or files.
     let (memory, files) = (proxied.resident_kb(), proxied.open_files());
     for _ in 0..200 {
         assert_eq!(within_limit(|| proxied.acme.get_tracks()).status, 503);
@@ -240,8 +239,8 @@ fn a_silent_database_is_reported_and_survived() {
     proxied.assert_recovers("silent");
 }
 
-/// A client whose key the process has only just looked up, so that its next calls are not held up by
-/// who is asking. Connections that read and write are there, and idle.
+/// Returns a client whose key has just been cached, so that its next requests are not delayed by authentication.
+/// Connections for reads and writes are open and idle.
 fn client_with_cached_key(proxied: &ProxiedService) -> Client {
     proxied.assert_available();
     let arguments = ["api-key", "create", "--workspace", "acme", "--name", "known"];
@@ -260,13 +259,13 @@ fn a_write_with_a_key_that_times_out_is_reported() {
     let body = json!({ "customer": { "email": "bob@example.com" }, "operation_key": "met silence" });
     proxied.proxy.black_hole();
     let response = within_limit(|| known.post_upvote("1", &body));
-    // Nobody else has the key: "operation_in_progress" would be wrong.
+    // No other request has the key: "operation_in_progress" would be wrong.
     response.is_error(503, UNAVAILABLE);
     assert_eq!(response.header("retry-after"), Some("1"));
     proxied.proxy.restore();
     proxied.assert_recovers("met silence");
     assert_eq!(known.post_upvote("1", &body).status, 201);
-    // One of this key, one of the calls that `assert_recovers` makes.
+    // One with this key, one by `assert_recovers`.
     assert_eq!(proxied.count("SELECT count(*) FROM votes"), before + 2);
 }
 
@@ -305,7 +304,7 @@ fn a_connection_that_is_reset_in_the_middle_of_a_write_undoes_it() {
         within_limit(|| cut.join().expect("no panic")).is_error(503, UNAVAILABLE);
     });
     drop(lock);
-    // The server notices that nobody listens any more when it has something to say.
+    // The server notices a closed client connection when it writes to it.
     eventually("the write is undone", || proxied.sessions("state <> 'idle'") == 0);
     assert_eq!(proxied.count("SELECT count(*) FROM votes"), 0);
     let response = proxied.acme.post_upvote("1", &body);
@@ -313,7 +312,7 @@ fn a_connection_that_is_reset_in_the_middle_of_a_write_undoes_it() {
     assert_eq!(proxied.count("SELECT count(*) FROM votes"), 1);
 }
 
-/// A vote of somebody new. Without a key it is not looked for.
+/// Upvote of a new customer, with an operation key or without.
 fn vote_of(name: &str, key: Option<&str>) -> Value {
     json!({ "customer": { "email": format!("{name}@example.com") }, "operation_key": key })
 }
@@ -337,7 +336,7 @@ fn a_commit_whose_result_is_lost_is_found_by_its_key() {
     let proxied = ProxiedService::start(&[]);
     let known = client_with_cached_key(&proxied);
     let before = proxied.count("SELECT count(*) FROM votes");
-    // The first write of a connection asks for the commit by itself, later ones together with the answer's row.
+    // The first write of a connection sends the commit separately, later ones together with the saved response.
     for name in ["first", "second", "third"] {
         proxied.proxy.drop_commit_response();
         let response = within_limit(|| known.post_upvote("1", &vote_of(name, Some(name))));
@@ -408,7 +407,7 @@ fn when_all_connections_are_busy_requests_fail_in_time() {
             })
         });
         eventually("the only connection waits for the lock", || proxied.sessions("wait_event_type = 'Lock'") == 1);
-        // Lists are read through other connections, for as long as the storm lasts.
+        // Reads use other connections, for as long as the writes wait.
         while !storm.is_finished() {
             let response = within_limit(|| proxied.acme.get_tracks());
             assert_eq!(response.status, 200, "{}", response.text());
@@ -417,7 +416,7 @@ fn when_all_connections_are_busy_requests_fail_in_time() {
     });
     for (response, took) in &responses {
         response.is_error(503, UNAVAILABLE);
-        // Two seconds for a connection; who has got one waits 2.25 seconds for the lock.
+        // Two seconds for a connection, then 2.25 seconds for the lock.
         assert!(*took < Duration::from_millis(2_000 + 2_250) + Duration::from_secs(1), "{took:?}");
     }
     assert_eq!(within_limit(|| proxied.acme.get_tracks()).status, 200);
@@ -476,7 +475,7 @@ fn two_processes_are_one_service() {
             responses.iter().filter(|response| response.header("idempotent-replayed") == Some("true")).count();
         assert_eq!(replayed, 63, "{name}");
     }
-    // Without a key, and in two spellings: one customer, one vote, a note of each.
+    // Without a key, and in two spellings: one customer, one vote, one note per request.
     let responses = in_parallel(64, |number| {
         let email = if number % 3 == 0 { "BOB@example.com" } else { "bob@example.com" };
         let body = json!({ "customer": { "email": email }, "reference_note": { "body": "note" } });
@@ -537,7 +536,7 @@ fn who_names_no_workspace_sees_nothing() {
     let error = postgres::execute(&as_service, &format!("{other}; {lane}")).expect_err("another workspace's row");
     let message = error.as_db_error().expect("the server's").message();
     assert!(message.contains("row-level security"), "{message}");
-    // It is the name that was in the way.
+    // The same row is accepted with its own workspace id.
     postgres::execute(&as_service, &format!("SET roadmap.workspace_id = '{id}'; {lane}")).expect("its own row");
     for forbidden in [
         format!("INSERT INTO lanes VALUES ('{id}', gen_random_uuid(), 'y', 98)"),
@@ -619,7 +618,7 @@ fn a_killed_database_server_loses_no_acknowledged_write_and_doubles_none() {
             scope.spawn(move || {
                 for number in 0.. {
                     let key = format!("w{writer}.{number}");
-                    // Until there is an answer: the same key, however often.
+                    // Retries with the same key until there is a response.
                     loop {
                         let response = acme.post_upvote("1", &body(&key));
                         if response.status == 201 {
@@ -665,7 +664,7 @@ fn a_full_disk_of_the_database_refuses_writes_and_loses_nothing() {
     let process = std::fs::metadata(format!("/proc/{}", cluster.process_id().expect("a process"))).expect("its owner");
     std::os::unix::fs::chown(disk_folder.path(), Some(process.uid()), Some(process.gid())).expect("another owner");
     let disk = SmallDisk::mount(disk_folder.path());
-    // The records are on the small disk, the server's own log is not: the server lives.
+    // The records are on the small disk and the server's own log is not, so that the server keeps running.
     let tablespace = format!("CREATE TABLESPACE small LOCATION '{}'", disk_folder.path().display());
     for statement in [tablespace.as_str(), "CREATE DATABASE small TABLESPACE small"] {
         postgres::execute(&cluster.url(), statement).expect("the statement runs");
@@ -679,7 +678,7 @@ fn a_full_disk_of_the_database_refuses_writes_and_loses_nothing() {
 
     disk.fill();
     let (mut refused, mut taken) = (Vec::new(), 0);
-    // What the tables had reserved already is used up first, so that every kind is tried until it is refused.
+    // The tables' reserved space is used up first, so every kind is tried until it is rejected.
     for kind in 0..4 {
         for number in (kind..20_000).step_by(4) {
             let (path, body) = write_request(number);
@@ -698,7 +697,7 @@ fn a_full_disk_of_the_database_refuses_writes_and_loses_nothing() {
     assert_eq!(acme.get_voters("1", "").status, 200);
 
     disk.free();
-    // A refused request has not used up its key.
+    // A rejected request has not used its operation key.
     for number in &refused {
         let (path, body) = write_request(*number);
         let response = acme.send("POST", &path, &body);
@@ -707,7 +706,7 @@ fn a_full_disk_of_the_database_refuses_writes_and_loses_nothing() {
     let operations = postgres::execute(&url, "SELECT count(*) FROM operations").expect("rows");
     assert_eq!(operations, [[Some((taken + refused.len()).to_string())]]);
     drop(server);
-    // The disk goes before its files: nothing may be open there.
+    // No file on the disk may be open when it is unmounted.
     drop(cluster);
 }
 

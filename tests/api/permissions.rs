@@ -1,4 +1,4 @@
-//! Who may read what the service writes: its owner alone, whatever the umask that it is started with.
+//! File permissions: everything that the service writes is private to its owner, whatever its umask.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::app::{Client, eventually, form_with};
 
-/// A command of the binary on the embedded store, in a shell that would let everybody read and write.
+/// Runs a command of the binary on SQLite, in a shell with a permissive umask.
 fn roadmap(folder: &Path, data: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("ROADMAP_")) {
@@ -27,7 +27,7 @@ fn done(folder: &Path, data: &str, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// A server. Dropping it kills it.
+/// Server process. Killed when dropped.
 struct RunningService(Child, u16);
 
 impl RunningService {
@@ -48,7 +48,7 @@ impl Drop for RunningService {
     }
 }
 
-/// A path and all below it.
+/// Returns a path and everything below it.
 fn all_below(path: &Path) -> Vec<PathBuf> {
     let mut found = vec![path.to_owned()];
     if path.is_dir() {
@@ -57,7 +57,7 @@ fn all_below(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Asserts that nobody but its owner has any right to a path and all below it, and that these names are there.
+/// Asserts that only the owner has access to a path and everything below it, and that these names exist.
 #[track_caller]
 fn are_private(path: &Path, names: &[&str]) {
     let all = all_below(path);

@@ -1,5 +1,5 @@
-//! Limits from outside: who is told to wait, with what, and who is not. Most rates here are of calls in
-//! an hour, so that no bucket fills while a test runs, however slow the machine is.
+//! Rate limits: who is limited, the response headers, and who is exempt. Most limits here are per hour, so that no
+//! bucket refills during a test, even on a slow machine.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -24,12 +24,12 @@ fn limited(key: &str, workspace: &str, failures: &str) -> App {
     )
 }
 
-/// Both headers about limits.
+/// Returns both rate limit headers.
 fn headers(response: &Response) -> (Option<&str>, Option<&str>) {
     (response.header("ratelimit-policy"), response.header("ratelimit"))
 }
 
-/// The seconds that a refused caller is to wait.
+/// Asserts a 429 response and returns its `Retry-After` in seconds.
 #[track_caller]
 fn wait(response: &Response, message: &str) -> u64 {
     response.is_error(429, message);
@@ -38,7 +38,7 @@ fn wait(response: &Response, message: &str) -> u64 {
     seconds
 }
 
-/// A request with an address that a proxy reports.
+/// Sends a request with a client address as reported by a proxy.
 fn from(client: &Client, address: &str) -> Response {
     client.request("GET", "/api/external/v1/tracks", &[("X-Forwarded-For", address)], None).expect("an answer")
 }
@@ -50,7 +50,7 @@ fn a_key_is_served_so_many_requests_and_then_limited() {
     let policy = Some("\"default\";q=50;w=3600");
     for (number, response) in responses.iter().take(50).enumerate() {
         assert_eq!(response.status, 200, "{number}");
-        // One call is there again every 72 seconds.
+        // One request is refilled every 72 seconds.
         let standing = format!("\"default\";r={};t=72", 49 - number);
         assert_eq!(headers(response), (policy, Some(standing.as_str())));
         assert_eq!(response.header("retry-after"), None);
@@ -98,7 +98,7 @@ fn keys_of_a_workspace_share_its_limit_and_have_their_own() {
     // Both limits are used up: the longer time counts.
     let response = app.acme.get_tracks();
     assert!(wait(&response, TOO_MANY_CALLS) > 450);
-    // What was refused was not counted: three are left for the other workspace's next key.
+    // Rejected requests are not counted: three are left for the next key of the other workspace.
     let response = app.client("other", &app.key("other", &[])).get_tracks();
     let standing = Some("\"default\";r=4;t=720, \"workspace\";r=2;t=450");
     assert_eq!((response.status, headers(&response)), (200, (policies, standing)));
@@ -112,7 +112,7 @@ fn nothing_of_a_refused_request_is_done_and_its_operation_key_is_not_used() {
     wait(&app.acme.post_feature_request(&body), TOO_MANY_CALLS);
     let count = |app: &App, table: &str| app.count(&format!("SELECT count(*) FROM {table}"));
     assert_eq!([count(&app, "feature_requests"), count(&app, "operations")], [0, 0]);
-    // A limit is kept in memory: a process that is started anew begins anew.
+    // Limits are kept in memory and start anew with the process.
     app.kill();
     app.restart();
     let response = app.acme.post_feature_request(&body);
@@ -140,7 +140,7 @@ fn replays_and_refusals_of_other_kinds_count_too() {
         assert_eq!(response.status, status, "{path}");
         assert_eq!(response.header("ratelimit"), Some(format!("\"default\";{standing}").as_str()), "{path}");
     }
-    // The limit comes before all of these, and behind the key.
+    // The rate limit is checked before all of these, and after authentication.
     wait(&app.acme.get("/api/external/v1/nothing"), TOO_MANY_CALLS);
     wait(&app.acme.post_feature_request(&body), TOO_MANY_CALLS);
     let stranger = app.client("acme", "rmk_wrong").get_tracks();
@@ -161,7 +161,7 @@ fn only_failing_requests_of_an_address_with_many_failures_are_refused() {
         ("no key", nobody.clone()),
     ];
     for (case, caller) in &callers {
-        // Requests that succeed are no failures.
+        // Successful requests are not counted as failures.
         assert_eq!(app.acme.get_tracks().status, 200, "{case}");
         let response = caller.get_tracks();
         response.is_error(401, REFUSED);
@@ -173,12 +173,12 @@ fn only_failing_requests_of_an_address_with_many_failures_are_refused() {
         assert!(seconds <= 900, "{case}: {seconds}");
         assert_eq!(headers(&response), (None, None), "{case}");
     }
-    // A key that this process has never seen works, and so does one that was issued meanwhile.
+    // A key that is new to this process is accepted, and so is one that was created meanwhile.
     assert_eq!(other.get_tracks().status, 200);
     assert_eq!(app.client("acme", &app.key("acme", &[])).get_tracks().status, 200);
-    // Whatever anybody says about another address.
+    // An untrusted header with another address changes nothing.
     wait(&from(&callers[0].1, "192.0.2.1"), TOO_MANY_FAILURES);
-    // A key that was good fails like any other when it is revoked, and elsewhere it never was good.
+    // A revoked key fails like any other, and so does a valid key at another workspace.
     assert_eq!(app.acme.get_tracks().status, 200);
     wait(&callers[2].1.get_tracks(), TOO_MANY_FAILURES);
     let keys = app.roadmap(&["api-key", "list", "--workspace", "acme"]).json();
@@ -200,7 +200,7 @@ fn a_good_key_is_served_while_its_address_tries_thousands() {
                 scope.spawn(move || {
                     let mut tried = 0_u32;
                     while !is_over.load(Ordering::SeqCst) {
-                        // With a right checksum, so that it has to be looked up.
+                        // With a valid checksum, so that the key must be looked up.
                         let key = KeyText::from_random(&format!("{thread:0>21}{tried:0>22}")).expect("a key");
                         let host =
                             if tried.is_multiple_of(2) { "acme".to_owned() } else { format!("w{thread}x{tried}") };
@@ -214,11 +214,11 @@ fn a_good_key_is_served_while_its_address_tries_thousands() {
             .collect();
         let until = StopOnDrop(&is_over);
         eventually("the address is over its limit", || app.client("acme", "rmk_wrong").get_tracks().status == 429);
-        // Each of them is new to this process.
+        // Every key is new to this process.
         let served: Vec<u16> = (0..8)
             .map(|_| {
                 let client = app.client("acme", &app.key("acme", &[]));
-                // Not known for as long as the list of keys is remembered.
+                // The key is unknown until the cached list of keys expires.
                 eventually("the new key works", || client.get_tracks().status == 200);
                 client.get_tracks().status
             })
@@ -265,7 +265,7 @@ fn requests_without_a_key_are_counted_for_their_address() {
         let state = format!("\"anonymous\";r=0;t={seconds}");
         assert_eq!(headers(&response), (policy, Some(state.as_str())), "{method} {path}");
     }
-    // Other addresses, requests with a key, and what looks nothing up.
+    // Other addresses, requests with a key, and requests without a lookup.
     assert_eq!(at("GET", "/readyz", "192.0.2.2").status, 200);
     assert_eq!(from(&app.acme, "192.0.2.1").status, 200);
     for path in ["/healthz", "/api/docs", "/api/external/openapi.json"] {
@@ -285,7 +285,7 @@ fn failures_behind_a_trusted_proxy_are_counted_for_the_address_that_it_reports()
     for (address, status) in [
         ("192.0.2.1", 429),
         ("192.0.2.2, 192.0.2.1", 429),
-        // A second proxy on this machine, behind the one that the client reached.
+        // A second proxy on this machine, behind the first one.
         ("192.0.2.1, 127.0.0.9", 429),
         ("192.0.2.1, 192.0.2.2", 401),
         ("192.0.2.2", 401),
@@ -299,7 +299,7 @@ fn failures_behind_a_trusted_proxy_are_counted_for_the_address_that_it_reports()
     }
     wait(&from(&stranger, "2001:db8::3"), TOO_MANY_FAILURES);
     from(&stranger, "2001:db8:0:1::1").is_error(401, REFUSED);
-    // Without the header it is the proxy that calls.
+    // Without the header the proxy itself is the client.
     stranger.get_tracks().is_error(401, REFUSED);
 }
 
@@ -308,7 +308,7 @@ fn nobody_evades_the_limit_of_failures_with_headers_that_the_proxy_passes_on() {
     let trusted = [("ROADMAP_TRUST_PROXY", "x-forwarded"), ("ROADMAP_RATE_LIMIT_FAILURES", "2/h")];
     let app = App::with(&[], &trusted);
     let stranger = app.client("acme", "rmk_wrong");
-    // What nginx makes of a request with a `Forwarded` of its own.
+    // A request with its own `Forwarded` header, as nginx passes it on.
     let statuses: Vec<u16> = (1..6)
         .map(|number| {
             let forwarded = format!("for=203.0.113.{number}");
@@ -319,7 +319,7 @@ fn nobody_evades_the_limit_of_failures_with_headers_that_the_proxy_passes_on() {
         })
         .collect();
     assert_eq!(statuses, [400; 5]);
-    // Nobody at the chosen addresses is any worse off for it, nor is the sender.
+    // The requests are counted neither for the forged addresses nor for the sender.
     for address in ["203.0.113.1", "203.0.113.2", "192.0.2.1"] {
         from(&stranger, address).is_error(401, REFUSED);
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::app::{App, Client, has_keys};
 use crate::database::ON_POSTGRES;
 
-/// A text as the value of a query parameter, every byte of it encoded.
+/// Percent-encodes every byte of a text for a query parameter.
 fn encoded(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
@@ -21,7 +21,7 @@ fn titles(body: &Value) -> Vec<String> {
     requests.iter().map(|request| request["title"].as_str().expect("a string").to_owned()).collect()
 }
 
-/// The titles of what a query finds, in order.
+/// Returns the titles of the matches in order.
 fn found(client: &Client, query: &str) -> Vec<String> {
     let response = client.get_feature_requests(&format!("query={}", encoded(query)));
     assert_eq!(response.status, 200, "{query}: {}", response.text());

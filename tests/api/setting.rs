@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::app::{App, Client, Response};
 use crate::database::hex;
 
-/// The two methods that update, which are the same.
+/// One of the two equivalent update methods.
 type Update = fn(&Client, &Value) -> Response;
 
 const UPDATES: [(&str, Update); 2] = [("PATCH", Client::patch_setting), ("PUT", Client::put_setting)];

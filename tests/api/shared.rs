@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 
 use crate::app::{App, Client, Response};
 
-/// How many items a list must have for [`comes_in_pages`].
+/// Number of items that a list must have for [`comes_in_pages`].
 pub const LISTED: usize = 101;
 
-/// Asserts contract section 4.11 on a list of [`LISTED`] items, given in their order by one field.
+/// Asserts pagination (contract section 4.11) of a list of [`LISTED`] items, whose `field` values are given in list
+/// order.
 #[track_caller]
 pub fn comes_in_pages(list: &str, field: &str, items: &[Value], get: impl Fn(&str) -> Response) {
     assert_eq!(items.len(), LISTED);
@@ -46,8 +47,9 @@ pub fn comes_in_pages(list: &str, field: &str, items: &[Value], get: impl Fn(&st
     }
 }
 
-/// Ways to name a request that `acme`, which has one, does not have: unknown, malformed, and that of
-/// another workspace, which is returned with its id.
+/// Returns identifiers of feature requests that do not exist in `acme`: unknown ones, malformed ones and the id of a
+/// feature request of another workspace. Also returns a client of that workspace. `acme` must have one feature
+/// request.
 pub fn unknown_requests(app: &App) -> (Client, Vec<String>) {
     let bolt = app.workspace("bolt");
     bolt.feature_request("Bolt's first");

@@ -1,4 +1,4 @@
-//! How the service stops: not ready at once, and no new calls a little later.
+//! Graceful shutdown: readiness fails first, and new requests are rejected a little later.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ fn readiness_ends_first_and_requests_are_served_until_the_delay_is_over() {
     let told = Instant::now();
     app.terminate();
     eventually("it is not ready", || app.acme.get("/readyz").status == 503);
-    // For as long as the delay is surely not over, calls are answered on new connections.
+    // New connections are served while the delay is certainly not over.
     let mut answered = 0;
     while told.elapsed() < Duration::from_secs(2) {
         assert_eq!(app.acme.get_tracks().status, 200);

@@ -1,4 +1,4 @@
-//! How much a workspace may store, and what becomes of files that nobody uses.
+//! Storage budgets of workspaces, and orphaned files.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ const MB: usize = 1024 * 1024;
 const NO_RECORDS: &str = "Storage for records is used up, the workspace has 1 MB";
 const NO_FILES: &str = "Storage for files is used up, the workspace has 1 MB";
 
-/// A service in which a workspace may store a megabyte of records, with a feature request.
+/// Starts a service with a budget of one megabyte of records per workspace, and with a feature request.
 fn started() -> (App, String) {
     let app = App::with(&[], &[("ROADMAP_STORAGE_RECORDS", "1MB")]);
     let request = app.acme.feature_request("Dark mode")["id"].as_str().unwrap().to_owned();
@@ -20,7 +20,7 @@ fn comment(app: &App, request: &str, characters: usize) -> Response {
     app.acme.post_comment(request, &json!({ "comment": { "content": "x".repeat(characters) } }))
 }
 
-/// Posts comments of less and less until not even a short one has room. Returns how many there are.
+/// Posts shorter and shorter comments until none fits. Returns their number.
 fn fill(app: &App, request: &str) -> i64 {
     let mut posted = 0;
     for characters in [100_000, 10_000, 1_000, 1] {
@@ -36,7 +36,7 @@ fn fill(app: &App, request: &str) -> i64 {
     posted
 }
 
-/// Rows of everything that a call can store.
+/// Row counts of all tables that requests can add to.
 fn rows(app: &App) -> Vec<i64> {
     let tables =
         ["feature_requests", "comments", "notes", "votes", "customers", "changelogs", "attachments", "operations"];
@@ -87,7 +87,7 @@ fn records_over_the_budget_are_refused_whole_and_replays_are_served() {
     let replayed = app.acme.post_comment(&request, &keyed);
     assert_eq!((replayed.status, &replayed.bytes), (201, &first.bytes));
     assert_eq!(replayed.header("idempotent-replayed"), Some("true"));
-    // What adds no records goes on, and so do reads; what is wrong is told as ever.
+    // Writes that add no records still succeed, and so do reads. Invalid requests get their usual errors.
     let moved = json!({ "track_id": app.track("Done") });
     assert_eq!(app.acme.patch_track(&request, &moved).status, 200);
     assert_eq!(app.acme.patch_setting(&json!({ "setting": { "product_name": "Acme 2" } })).status, 200);
@@ -97,10 +97,10 @@ fn records_over_the_budget_are_refused_whole_and_replays_are_served() {
         .post_comment(&request, &json!({ "comment": {} }))
         .is_error(422, "param is missing or the value is empty or invalid: content");
     assert_eq!(rows(&app), before);
-    // Another workspace has a budget of its own.
+    // Another workspace has its own budget.
     app.workspace("bolt").feature_request("Theirs");
 
-    // A process that stops hands on what it has counted, so that the next one refuses, too.
+    // A process stores its usage when it stops, so that the next one rejects, too.
     app.terminate();
     assert!(app.wait_for_exit().success());
     app.restart();
@@ -133,7 +133,7 @@ fn files_without_room_are_refused_and_leave_nothing() {
     assert_eq!((rows(&app)[6], blobs(&app)), (1, 1));
     let last = upload(5_000);
     assert_eq!(last.status, 201, "{}", last.text());
-    // Now there is no room for a byte: the answer comes without the body.
+    // The budget is exhausted: the response is sent before the body is read.
     let head = format!(
         "POST /api/external/v2/attachments HTTP/1.1\r\nHost: {}\r\nX-Api-Key: {}\r\nContent-Type: {FORM_TYPE}\r\n\
          Content-Length: 1000000\r\n\r\n",
@@ -144,7 +144,7 @@ fn files_without_room_are_refused_and_leave_nothing() {
     assert!(response.starts_with("HTTP/1.1 507 "), "{response}");
     assert!(response.ends_with(&format!("{{\"error\":\"{NO_FILES}\"}}")), "{response}");
     assert_eq!((rows(&app)[6], blobs(&app)), (2, 2));
-    // Records go on.
+    // Records still have room.
     app.acme.feature_request("Dark mode");
 }
 
@@ -162,8 +162,8 @@ fn operators_see_what_is_stored_and_are_warned() {
     let stored = usage(&app, &[]);
     let counted = usage(&app, &["--recount"]);
     is_timestamp(&counted["counted_at"]);
-    // Nothing was there already when it was written, so that estimates are what is counted, but for what was
-    // written before the service had counted for the first time.
+    // The workspace was empty when the estimates began. They match the count, except for what was written before the
+    // service had counted for the first time.
     let bytes = |usage: &Value| usage["record_bytes"].as_i64().unwrap();
     assert!(bytes(&stored) >= bytes(&counted), "{stored} {counted}");
     assert!((MB as i64 - 1_000..=MB as i64).contains(&bytes(&counted)), "{counted}");
@@ -195,7 +195,7 @@ fn what_was_never_counted_is_counted_soon() {
     app.data.execute("DELETE FROM workspace_usage");
     app.restart();
     assert_eq!(usage(&app, &[])["counted_at"], json!(null));
-    // The first write makes the process look.
+    // The first write triggers the count.
     comment(&app, &request, 1);
     eventually("the rows are counted", || usage(&app, &[])["counted_at"] != json!(null));
     assert!(usage(&app, &[])["record_bytes"].as_i64().unwrap() > before);

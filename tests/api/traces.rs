@@ -1,4 +1,4 @@
-//! Traces of calls, as a collector gets them by OTLP over HTTP.
+//! Traces of requests, as a collector receives them by OTLP over HTTP.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::app::{App, WAIT_LIMIT};
 
-/// A span as it is compared: attributes by name, as text.
+/// Simplified span for comparisons: attributes by name, as text.
 #[derive(Debug, PartialEq)]
 struct SpanSummary {
     name: String,
@@ -32,7 +32,7 @@ fn attributes(attributes: Vec<KeyValue>) -> BTreeMap<String, String> {
     attributes.into_iter().map(|attribute| (attribute.key, text(attribute.value))).collect()
 }
 
-/// The spans in what has arrived, and what they are said to be of.
+/// Returns all received spans, each with its resource attributes.
 fn spans(requests: &[Request]) -> Vec<(BTreeMap<String, String>, Span)> {
     let mut spans = Vec::new();
     for request in requests {
@@ -56,7 +56,7 @@ fn span_summary(name: &str, is_error: bool, pairs: &[(&str, &str)]) -> SpanSumma
 fn each_request_is_a_span_with_its_route_and_no_personal_data() {
     let sink = HttpSink::start();
     let url = sink.url();
-    // However little is logged.
+    // Tracing is independent of the log level.
     let mut app = App::with(&["--log", "error"], &[("ROADMAP_OTLP_ENDPOINT", &url)]);
     let call = |method: &str, path: &str, id: &str, body: Option<&str>| {
         let headers = [("X-Request-Id", id), ("Content-Type", "application/json")];
@@ -74,7 +74,7 @@ fn each_request_is_a_span_with_its_route_and_no_personal_data() {
     let vote = json!({ "customer": { "email": "canary@example.com" } }).to_string();
     assert_eq!(call("POST", "/api/external/v1/feature_requests/1/upvotes", "four", Some(&vote)), 503);
     drop(lock);
-    // What is left goes out at the end.
+    // Remaining spans are exported at shutdown.
     app.terminate();
     assert!(app.wait_for_exit().success());
     let all = |requests: &[Request]| spans(requests).len() == 4;

@@ -1,10 +1,10 @@
-//! Browsers are told to come back by HTTPS alone, when that is how the service is reached.
+//! `Strict-Transport-Security`: sent when the service is reached by HTTPS.
 
 use serde_json::json;
 
 use crate::app::{App, Client, Response};
 
-/// One answer of each kind: good ones and errors, of the API and of what browsers open.
+/// Responses of each kind: successes and errors, of the API and of pages for browsers.
 fn responses(app: &App) -> Vec<(u16, Response)> {
     let acme = &app.acme;
     let stranger = Client { key: None, ..acme.clone() };
@@ -29,7 +29,7 @@ fn with_a_base_url_of_https_every_response_says_so_for_its_own_host() {
     let app = App::start();
     for (status, response) in responses(&app) {
         assert_eq!(response.status, status, "{}", response.text());
-        // Without `includeSubDomains`: what else is below the base host is not ours to decide.
+        // Without `includeSubDomains`, because other hosts below the base host are not under the service's control.
         assert_eq!(response.header("strict-transport-security"), Some("max-age=31536000"), "{status}");
     }
 }

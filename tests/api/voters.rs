@@ -21,7 +21,7 @@ fn nobody() -> Value {
     json!({ "voters": [], "page": 1, "page_size": 25, "total_count": 0, "total_pages": 1 })
 }
 
-/// Lets votes have been cast so many milliseconds after the start of 2026.
+/// Sets the timestamps of votes to these milliseconds after the start of 2026.
 fn set_vote_timestamps(app: &App, timestamps: &[(&str, u32)]) {
     for (email, millis) in timestamps {
         let update = format!(

@@ -1,4 +1,4 @@
-// Files that would run something if they were served as what they are.
+// Files with scripts that would run if they were served with their real content type.
 
 const SCRIPT = "alert(document.domain)";
 const ELSEWHERE = "http://elsewhere.example/asked";

@@ -1,5 +1,5 @@
-// Opens hostile files, comments and mails of a running service in a real browser, and counts what
-// they run and ask for: both must be nothing.
+// Opens hostile files, comments and mails of a running service in a real browser. Fails when any of
+// them runs a script or requests a foreign URL.
 //
 //     node run.mjs <the binary roadmap> <the browser>
 
@@ -19,10 +19,10 @@ const folder = fs.mkdtempSync(path.join(os.tmpdir(), "roadmap-browser-"));
 const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("ROADMAP_")));
 const failures = [];
 
-/** How long a page may take to run what it must not run: its load, and a moment for timers. */
+/** Milliseconds for timers after a page has loaded, in which a forbidden script could run. */
 const MOMENT = 50;
 
-/** How many pages look at the same time: most of it is waiting. */
+/** Number of parallel pages: they mostly wait. */
 const PAGES = 4;
 
 function roadmap(...words) {
@@ -30,7 +30,7 @@ function roadmap(...words) {
   return JSON.parse(output.toString());
 }
 
-/** A call to the service. `*.localhost` is this machine to browsers, but not to Node. */
+/** Sends a request to the service. Browsers resolve `*.localhost` to this machine, Node does not. */
 function call(port, method, target, headers, body) {
   return new Promise((resolve, reject) => {
     const options = { host: "127.0.0.1", port, method, path: target, headers: { Host: `acme.localhost:${port}`, ...headers } };
@@ -47,7 +47,7 @@ function call(port, method, target, headers, body) {
 async function start() {
   roadmap("workspace", "create", "acme", "--product-name", "Acme", "--website-url", "https://acme.example");
   const { key } = roadmap("api-key", "create", "--workspace", "acme", "--name", "browser");
-  // One browser asks for everything, and one voter gets a mail about each comment.
+  // All requests come from one browser, and one voter gets a mail about each comment.
   const limits = ["RATE_LIMIT", "RATE_LIMIT_WORKSPACE", "RATE_LIMIT_ANONYMOUS", "MAIL_PER_ADDRESS"];
   const unlimited = { ...environment, ...Object.fromEntries(limits.map((name) => [`ROADMAP_${name}`, "off"])) };
   const server = spawn(binary, ["serve", "--listen", "127.0.0.1:0", "--data-dir", folder, "--log", "warn"], { env: unlimited });
@@ -76,7 +76,7 @@ async function upload(service, { name, type, body }) {
   return JSON.parse(answer.body.toString());
 }
 
-/** A page that notices whatever is run in it or in its frames, and whatever it asks for. */
+/** A page that records the scripts that run in it or in its frames, and its requests. */
 class Watched {
   #seen = { ran: [], asked: [] };
   #own = () => false;
@@ -104,8 +104,8 @@ class Watched {
     return watched;
   }
 
-  /** What is run and asked for by what `show` does to an empty page; `own` tells what may be asked for. What comes too late
-      for this is found by the next look: nothing is thrown away. */
+  /** Calls `show` on an empty page and returns the scripts that ran and the requests, except for URLs that `own` allows.
+      Late ones are returned by the next look, so that none is lost. */
   async look({ show, own = () => false }) {
     await this.page.goto("about:blank");
     this.#own = own;
@@ -117,13 +117,13 @@ class Watched {
   }
 }
 
-/** Shows HTML as the worst place would: without any policy of its own. */
+/** Shows HTML without any content security policy, which is the worst case. */
 function html(content) {
   const document = `<!DOCTYPE html><meta charset="utf-8"><body>${content}</body>`;
   return (page) => page.setContent(document, { waitUntil: "load" });
 }
 
-/** Opens what may be a download, which is no page. */
+/** Opens a URL that may be a download instead of a page. */
 function address(url) {
   return async (page) => {
     await page.goto(url, { waitUntil: "load" }).catch((error) => {
@@ -132,7 +132,7 @@ function address(url) {
   };
 }
 
-/** The HTML of a mail. */
+/** Returns the HTML part of a mail. */
 function htmlOf(mail) {
   const text = mail.toString("latin1");
   const boundary = text.match(/boundary="([^"]+)"/)[1];
@@ -165,7 +165,7 @@ try {
   const context = await browser.newContext({ acceptDownloads: true });
   const looks = [];
 
-  // What finds nothing may be blind: this must be seen.
+  // Control: the checks must detect this script and this request.
   const watched = await Watched.open(context);
   const control = await watched.look({ show: html(`<img src="http://elsewhere.example/x" onerror="alert(1)">`) });
   if (!control.ran.length || !control.asked.length) throw new Error("the control was not noticed");
@@ -180,7 +180,7 @@ try {
   for (const [number, payload] of payloads.entries()) {
     const body = { comment: { content: payload }, notify_all_voters: true };
     const answer = await json(service, "POST", `/feature_requests/${id}/comments`, body);
-    if (answer.status === 422) continue; // Nothing was left of it.
+    if (answer.status === 422) continue; // Nothing was left after sanitization.
     if (answer.status !== 201) throw new Error(`payload ${number}: ${answer.status}`);
     comments += 1;
     looks.push({ what: `comment ${number}`, show: html(answer.body.comment.content) });
@@ -199,7 +199,7 @@ try {
   for (const file of files) {
     const { blob_url: url } = await upload(service, file);
     if (!url.startsWith(`${base}/blobs/`)) throw new Error(url);
-    // Followed by itself: the redirect and the bytes are all that may be asked for.
+    // Only the redirect and the file itself may be requested.
     const own = (asked) => asked.startsWith(`${base}/blobs/`) || asked.startsWith(`${base}/files/`);
     looks.push({ what: `file ${file.name}, opened`, own, show: address(url) });
     for (const [way, content] of [

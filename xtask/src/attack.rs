@@ -1,8 +1,9 @@
-//! `cargo xtask attack`: what one workspace notices while another one, or a stranger, attacks the service.
+//! `cargo xtask attack`: measures what one workspace notices while another workspace or an anonymous client attacks
+//! the service.
 //!
-//! A workspace votes, searches and lists at a steady pace, and somebody asks `/healthz`: first alone, then beside each
-//! attack of [`attacks`]. Limits and budgets are the service's defaults. Everything runs on this machine and its loopback
-//! interface, attackers included.
+//! The neighbour workspace votes, searches and lists at a steady rate, and `/healthz` is requested alongside. Both
+//! are measured first alone and then during each attack of [`attacks`]. Limits and budgets are the service's
+//! defaults. Everything runs on this machine and its loopback interface, attackers included.
 
 mod attacks;
 mod neighbour;
@@ -20,14 +21,14 @@ use crate::run::{in_release, root, service as debug_service};
 use attacks::{ATTACKS, Attacker};
 use neighbour::{Figures, Neighbour};
 
-/// How much slower than alone the neighbour's requests may be, and what is quick enough in any case.
+/// Highest allowed slowdown of the neighbour's p99. Latencies up to the next constant always pass.
 const MAX_SLOWDOWN: f64 = 2.0;
 const ALWAYS_FAST_ENOUGH: Duration = Duration::from_millis(50);
 
-/// How long `/healthz` may take.
+/// Highest allowed latency of `/healthz`.
 const HEALTHZ_LIMIT: Duration = Duration::from_millis(100);
 
-/// How much memory an attack may add, in megabytes.
+/// Highest allowed growth of memory during an attack, in megabytes.
 const MEMORY_LIMIT_MB: f64 = 64.0;
 
 #[derive(Debug, clap::Args)]
@@ -38,16 +39,16 @@ pub(crate) struct Attack {
     /// Seconds for each attack
     #[arg(long, default_value_t = 10)]
     seconds: u64,
-    /// Feature requests of the attacker, most of them with a young common word
+    /// Feature requests of the attacker, most of them new and with a common word
     #[arg(long, default_value_t = 100_000)]
     requests: u64,
     /// Only attacks whose name contains this
     #[arg(long, default_value = "")]
     only: String,
-    /// A debug build, for which there are no bars of time
+    /// Attack a debug build, without limits on latency
     #[arg(long)]
     debug: bool,
-    /// Attack this program, of an older version for example, and build none
+    /// Attack this program, such as an older version, and build nothing
     #[arg(long)]
     binary: Option<PathBuf>,
 }
@@ -74,7 +75,7 @@ impl Attack {
         Ok(())
     }
 
-    /// Runs all attacks on one store. Returns the bars that were missed.
+    /// Runs all attacks on one store. Returns the limits that were exceeded.
     fn attack(&self, kind: Kind, binary: PathBuf) -> anyhow::Result<Vec<String>> {
         let cluster = match kind {
             Kind::Sqlite => None,
@@ -110,7 +111,7 @@ impl Attack {
                 Ok((figures, most - before, outcome))
             })
         };
-        // Once to warm up.
+        // Warm-up.
         watch(None)?;
         let (quiet, ..) = watch(None)?;
         println!("\n## {kind}, {} requests of the attacker\n", self.requests);

@@ -1,11 +1,12 @@
-//! `cargo xtask bench`: what the service does per second, how long a call takes, and what it costs.
+//! `cargo xtask bench`: measures throughput, latency and cost of the service.
 //!
-//! Everything goes through the API of a release build on its default settings, but without rate limits.
-//! The generator runs on the same machine, so that rates and latencies say less than the processor time per call, by the
-//! system's accounting of the service's process and, where there is one, of the database server's.
+//! Everything goes through the HTTP API of a release build with default settings, but without rate limits. The load
+//! generator runs on the same machine, which distorts throughput and latency. Processor time per request is therefore
+//! the more reliable figure. It comes from the system's accounting of the service's process and of the database
+//! server's processes.
 //!
-//! PostgreSQL is a throw-away server that waits for its disk. Beside the service it runs pgbench with
-//! a single statement that does the same, so that the ratio of the two tells what the service adds.
+//! PostgreSQL is a temporary server with durable writes. pgbench runs on it with one equivalent SQL statement; the
+//! ratio of both rates shows the overhead of the service.
 
 pub(crate) mod connection;
 mod corpus;
@@ -46,13 +47,13 @@ pub(crate) struct Bench {
     /// Seconds for each measurement
     #[arg(long, default_value_t = 4)]
     seconds: u64,
-    /// How often what is compared is measured, in turns; the middle one by its ratio is shown
+    /// Rounds of comparing measurements, alternated; the one with the median ratio is shown
     #[arg(long, default_value_t = 5)]
     rounds: usize,
     /// Numbers of connections
     #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64])]
     connections: Vec<usize>,
-    /// Measure only calls whose name contains this
+    /// Measure only workloads whose name contains this
     #[arg(long, default_value = "")]
     only: String,
     /// Stores to measure
@@ -63,9 +64,9 @@ pub(crate) struct Bench {
 /// A store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Kind {
-    /// The embedded one
+    /// SQLite, embedded
     Sqlite,
-    /// The one on a server
+    /// PostgreSQL
     Postgres,
 }
 
@@ -78,16 +79,16 @@ impl std::fmt::Display for Kind {
     }
 }
 
-/// A kind of call, and what one may cost at 16 connections on two cores.
+/// Workload and its limits on processor time per request, at 16 connections on two cores.
 struct Workload {
     name: &'static str,
-    /// Milliseconds of processor time with SQLite and with PostgreSQL, where there is a bar.
+    /// Highest processor time in milliseconds with SQLite and with PostgreSQL, where there is a limit.
     bars: [Option<f64>; 2],
-    /// Method, path and body of the next call.
+    /// Method, path and body of the next request.
     call: fn(&Corpus, &mut SmallRng) -> (&'static str, String, String),
 }
 
-/// What is measured is the work, and not the limits.
+/// Disables rate limits, because they would limit the measurement.
 pub(crate) const WITHOUT_LIMITS: [(&str, &str); 4] = [
     ("ROADMAP_RATE_LIMIT", "off"),
     ("ROADMAP_RATE_LIMIT_WORKSPACE", "off"),
@@ -95,7 +96,7 @@ pub(crate) const WITHOUT_LIMITS: [(&str, &str); 4] = [
     ("ROADMAP_RATE_LIMIT_ANONYMOUS", "off"),
 ];
 
-/// Makes each operation key a new one.
+/// Makes every operation key unique.
 static KEYS: AtomicU64 = AtomicU64::new(0);
 
 const UPVOTE: &str = "upvote (new key each)";
@@ -113,10 +114,10 @@ const WORKLOADS: [Workload; 8] = [
     Workload { name: TRACKS, bars: [Some(0.15), None], call: |_, _| ("GET", "/tracks".to_owned(), String::new()) },
 ];
 
-/// Connections of those that all vote for the same request, and of those that do not.
+/// Connections in the comparison of votes for one feature request with votes for many.
 const MANY_CLIENTS: usize = 64;
 
-/// Votes of customers who are new each, for any request and for one.
+/// Votes of new customers, spread over all feature requests or for a single one.
 const SPREAD: Workload = Workload {
     name: "votes of new customers",
     bars: [None, None],
@@ -184,7 +185,7 @@ impl Bench {
         self.load(&service, &corpus)?;
         let loaded = loading.elapsed();
 
-        // Start again: what is measured is a service that finds its data, not one that wrote it.
+        // Restart, so that a service with existing data is measured and not the one that has written it.
         service.stop();
         let started = service.start(&WITHOUT_LIMITS)?;
         println!("\n## {kind}\n");
@@ -234,8 +235,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Many that vote for one request, also while a snapshot is held open, against as many whose
-    /// votes are spread.
+    /// Compares votes for one feature request, also while a snapshot is open, with votes that are spread.
     fn crowd(&self, service: &Service, corpus: &Corpus) -> anyhow::Result<()> {
         println!("\n| {MANY_CLIENTS} connections | calls/s | p50 ms | p99 ms | CPU ms/call | of the spread rate |");
         println!("|---|---:|---:|---:|---:|---:|");
@@ -268,8 +268,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Measures a ratio so many times, and returns the round in the middle. Machines are noisy, and a ratio is
-    /// worth something only when its two sides were measured one after the other.
+    /// Measures a ratio several times and returns the round with the median. Machines are noisy: a ratio is only
+    /// meaningful when both sides are measured right after each other.
     fn median<T>(&self, measure: impl FnMut() -> anyhow::Result<(f64, T)>) -> anyhow::Result<(f64, T)> {
         let mut rounds = repeat_with(measure).take(self.rounds.max(1)).collect::<anyhow::Result<Vec<_>>>()?;
         rounds.sort_by(|(one, _), (other, _)| one.total_cmp(other));
@@ -307,13 +307,13 @@ async fn expect(connection: &mut Connection, method: &str, path: &str, body: &st
     Ok(())
 }
 
-/// Builds the service for release.
+/// Builds the service in release mode.
 pub(crate) fn build_release() -> anyhow::Result<()> {
     let build = ["build", "--release", "--locked", "--package", "roadmap-server"];
     finish(Command::new(env!("CARGO")).args(build).current_dir(root()), "cargo build --release")
 }
 
-/// Runs the generator, on this thread alone: what it takes of the machine, the service lacks.
+/// Runs the load generator on this thread alone, because it competes with the service for the processor.
 pub(crate) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }
@@ -322,12 +322,12 @@ struct Figures {
     per_second: f64,
     p50: f64,
     p99: f64,
-    /// Of the service and of the database server, milliseconds a call.
+    /// Processor time of the service and of the database server, in milliseconds per request.
     cpu: [f64; 2],
 }
 
 impl Figures {
-    /// Processor time a call, and what it is made of where there are two parts.
+    /// Formats processor time per request, with both parts where there are two.
     fn cpu(&self) -> String {
         match self.cpu {
             [service, 0.0] => format!("{service:.3}"),
@@ -337,7 +337,7 @@ impl Figures {
 }
 
 impl Bench {
-    /// Calls in a closed loop on every connection: the next call when the last is answered.
+    /// Sends requests in a closed loop on every connection: the next request follows the last response.
     fn measure(
         &self,
         service: &Service,
@@ -378,7 +378,7 @@ fn measure(
     let cpu = service.cpu()?;
     latencies.sort_unstable();
     let quantile = |share: f64| -> anyhow::Result<f64> {
-        // An index below the length.
+        // The index is below the length.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
         let index = (latencies.len() as f64 * share) as usize;
         let latency = latencies.get(index).context("nothing was answered in time")?;

@@ -1,4 +1,4 @@
-//! `cargo xtask ci`
+//! `cargo xtask ci`: runs all checks that a change must pass.
 
 use std::fs;
 use std::process::Command;
@@ -9,11 +9,11 @@ use crate::openapi::OpenApi;
 use crate::run::{WORKSPACE, cargo, output, root, with_servers};
 use crate::{coverage, layers, migrations, packaging, test_browser, test_proxies};
 
-/// Where a good run leaves the commit that it was for.
+/// File with the commit of the last successful run.
 const PASSED_FILE: &str = "target/ci-green";
 
-/// Everything that a change must pass, the cheap checks first. A good run of a tree without changes leaves a proof of it,
-/// which `cargo xtask release` takes.
+/// Runs everything that a change must pass, cheap checks first. A successful run on a clean tree records the commit,
+/// which `cargo xtask release` requires.
 pub(crate) fn run() -> anyhow::Result<()> {
     let before = clean_commit();
     let mut steps = Steps::default();
@@ -26,13 +26,13 @@ pub(crate) fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether there was a good run for this commit.
+/// Whether the last successful run was for this commit.
 #[cfg(feature = "servers")]
 pub(crate) fn has_passed(commit: &str) -> bool {
     fs::read_to_string(root().join(PASSED_FILE)).is_ok_and(|green| green == commit)
 }
 
-/// The commit of the tree, unless something in it is not committed or there is no git.
+/// Commit of the working tree; `None` with uncommitted changes or without git.
 fn clean_commit() -> Option<String> {
     let git = |arguments: &[&str]| {
         let printed = output(Command::new("git").args(arguments).current_dir(root()), "git").ok()?;
@@ -48,12 +48,12 @@ fn checks(steps: &mut Steps) -> anyhow::Result<()> {
     steps.run("migrations", migrations::run)?;
     steps.run("packaging", packaging::run)?;
     steps.run("dependencies", || Deny::without_building().run())?;
-    // All steps compile the same set of packages with the same features, so that each dependency is compiled once for
-    // checks and once for tests.
+    // All steps compile the same packages with the same features, so that each dependency is compiled once for checks
+    // and once for tests.
     steps.run("lints", || {
         cargo(&[&["clippy"], &WORKSPACE[..], &["--all-targets", "--", "--deny", "warnings"]].concat(), &[])
     })?;
-    // With examples, of which there are none, cargo takes the features that tests ask for.
+    // `--examples` makes cargo select the features that tests use. There are no examples.
     let documented = ["--no-deps", "--document-private-items", "--lib", "--bins", "--examples"];
     steps.run("documentation", || cargo(&[&["doc"], &WORKSPACE[..], &documented].concat(), &[]))?;
     steps.run("build", || cargo(&[&["test"], &WORKSPACE[..], &["--all-targets", "--no-run"]].concat(), &[]))?;
@@ -64,11 +64,11 @@ fn checks(steps: &mut Steps) -> anyhow::Result<()> {
     steps.run("attacks, a short form", || {
         with_servers(&["attack", "--debug", "--requests", "2000", "--seconds", "2"])
     })?;
-    // A slice: the rest of the cases is for whoever changes the API, and for releases.
+    // A subset. The full run is for changes of the API and for releases.
     steps.run("fuzzing, a short form", || with_servers(&["fuzz-api", "--short"]))
 }
 
-/// The steps so far and how long each took.
+/// Completed steps with their durations.
 #[derive(Default)]
 struct Steps(Vec<(&'static str, Duration)>);
 

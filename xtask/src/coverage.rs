@@ -10,7 +10,7 @@ use crate::run::root;
 
 const DOCUMENT: &str = "docs/contract-coverage.md";
 
-/// Checks every test that the document names.
+/// Checks every test that the document references.
 pub(crate) fn run() -> anyhow::Result<()> {
     let document = fs::read_to_string(root().join(DOCUMENT))?;
     let tests = references(&document);
@@ -28,12 +28,12 @@ pub(crate) fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A test that the document names.
+/// Reference to a test in the document.
 #[derive(Debug, PartialEq, Eq)]
 struct Reference<'a> {
-    /// The crate whose unit or integration test it is; none for the black-box tests and the suite for stores.
+    /// Crate of a unit or integration test; `None` for black-box tests and the store test suite.
     package: Option<&'a str>,
-    /// Modules and name.
+    /// Module path and function name.
     path: &'a str,
 }
 
@@ -44,7 +44,7 @@ impl std::fmt::Display for Reference<'_> {
     }
 }
 
-/// Every word of a table with `::` in it is a reference; the word before one that is not in backticks is its crate.
+/// Parses the references in tables: every word with `::`. A preceding word without backticks is its crate.
 fn references(document: &str) -> Vec<Reference<'_>> {
     let mut found = Vec::new();
     for line in document.lines().filter(|line| line.starts_with('|')) {
@@ -65,8 +65,8 @@ fn references(document: &str) -> Vec<Reference<'_>> {
     found
 }
 
-/// The files that a test may be in. A unit test is in the file of its module, which is in the crate's folder `src`; a test from
-/// outside of a crate in its folder `tests`.
+/// Returns the files that may contain a test. Unit tests are in the module's file in `src`, integration tests in
+/// `tests` of the crate.
 fn files(test: &Reference<'_>) -> Option<Vec<PathBuf>> {
     let (modules, _) = test.path.rsplit_once("::")?;
     let Some(package) = test.package else {
@@ -84,13 +84,13 @@ fn files(test: &Reference<'_>) -> Option<Vec<PathBuf>> {
         file(&source),
         source.join("tests.rs"),
         file(&of_crate.join("tests").join(&module)),
-        // A module inside of a file.
+        // An inline module.
         source.parent().map(file).unwrap_or_default(),
         of_crate.join("tests").join(&module).parent().map(file).unwrap_or_default(),
     ])
 }
 
-/// Whether one of its files has a function of its name.
+/// Whether one of the files has a function with the test's name.
 fn exists(test: &Reference<'_>, sources: &mut BTreeMap<PathBuf, Option<String>>) -> anyhow::Result<bool> {
     let files = files(test).with_context(|| format!("`{test}` names no test"))?;
     let name = test.path.rsplit("::").next().unwrap_or_default();

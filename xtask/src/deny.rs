@@ -1,4 +1,5 @@
-//! `cargo xtask deny`: licences, sources, layers and known vulnerabilities of the dependencies, by `deny.toml`.
+//! `cargo xtask deny`: checks licences, sources, layers and known vulnerabilities of the dependencies against
+//! `deny.toml`.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,27 +10,27 @@ use semver::Version;
 use crate::run::{finish, root};
 use crate::tools::Tool;
 
-/// The only source of dependencies, as `Cargo.lock` names it.
+/// Only allowed source of dependencies, as written in `Cargo.lock`.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// Known vulnerabilities come from a database on the network.
+/// The database of known vulnerabilities is fetched from the network
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Deny {
     /// Fail when the database of known vulnerabilities cannot be fetched
     #[arg(long)]
     require_advisories: bool,
-    /// Check what `Cargo.lock` shows when cargo-deny is not installed, and do not build it
+    /// Check only `Cargo.lock` when cargo-deny is not installed, instead of building it
     #[arg(long)]
     no_build: bool,
 }
 
 impl Deny {
-    /// What a change must pass.
+    /// Checks of `cargo xtask ci`.
     pub(crate) fn without_building() -> Self {
         Self { no_build: true, ..Self::default() }
     }
 
-    /// What a release must pass.
+    /// Checks of a release.
     #[cfg(feature = "servers")]
     pub(crate) fn for_release() -> Self {
         Self { require_advisories: true, ..Self::default() }
@@ -40,7 +41,7 @@ impl Deny {
         let tool = Tool {
             package: "cargo-deny",
             version: Version::new(0, 20, 2),
-            // Certificates of the system, by the system's git.
+            // Without default features, the system's git is used with the system's certificates.
             arguments: &["--no-default-features"],
         };
         let program = match tool.installed() {
@@ -63,7 +64,7 @@ impl Deny {
     }
 }
 
-/// What needs no program: all dependencies are from the registry, and those that `deny.toml` bans for all are not there.
+/// Checks without cargo-deny: all dependencies are from the registry and none is banned in `deny.toml`.
 fn check_lock(lock: &str) -> anyhow::Result<()> {
     let values = |key: &'static str| {
         lock.lines().filter_map(move |line| line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix('"'))
@@ -77,7 +78,7 @@ fn check_lock(lock: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Warnings are counted and not shown: two versions of a crate are mostly not ours to choose.
+/// Runs one check. Warnings are counted and not shown: most duplicate versions of crates cannot be avoided here.
 fn check(program: &Path, what: &[&str]) -> anyhow::Result<()> {
     let name = format!("cargo deny check {}", what.join(" "));
     eprintln!("$ {name}");
@@ -85,7 +86,7 @@ fn check(program: &Path, what: &[&str]) -> anyhow::Result<()> {
     finish(Command::new(program).args(arguments).args(what).current_dir(root()), &name)
 }
 
-/// Brings the database up to date. Where that cannot be done, returns why.
+/// Updates the database of known vulnerabilities. Returns the reason when that fails.
 fn fetch_advisories(program: &Path) -> anyhow::Result<Option<String>> {
     let mut command = Command::new(program);
     command.args(["deny", "fetch", "db"]).env("GIT_TERMINAL_PROMPT", "0").current_dir(root());
@@ -93,7 +94,7 @@ fn fetch_advisories(program: &Path) -> anyhow::Result<Option<String>> {
     Ok((!output.status.success()).then(|| cause(&String::from_utf8_lossy(&output.stderr))))
 }
 
-/// The last line that says something.
+/// Returns the last line with text.
 fn cause(printed: &str) -> String {
     let last = printed.lines().map(str::trim).rfind(|line| !line.is_empty());
     last.unwrap_or("it does not say why").to_owned()

@@ -1,7 +1,7 @@
-//! `cargo xtask dist`: the binary that is handed out, in an archive with what belongs to it.
+//! `cargo xtask dist`: builds the distributed binary and packs it into an archive with its accompanying files.
 //!
-//! The same commit gives the same archive, on machines with the same compilers: names are sorted, times are the commit's, owners
-//! are nobody's, and no path of this machine is in the binary.
+//! The archive is reproducible from the same commit and compilers: names are sorted, times are the commit's, the
+//! owner is 0, and the binary contains no path of this machine.
 
 mod archive;
 mod executable;
@@ -23,15 +23,15 @@ use executable::Executable;
 use target::Target;
 use third_party::Metadata;
 
-/// Without a target: static with musl where that can be built, else for this machine's own C library.
+/// Without a target: static with musl if possible, otherwise for the C library of this machine
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Dist {
-    /// What to build for, as `rustc` calls it
+    /// Target triple of `rustc`
     #[arg(long, value_name = "TRIPLE")]
     target: Option<String>,
 }
 
-/// What is packed beside the binary and the notices, and under which name.
+/// Files that are packed besides the binary and the notices, with their names in the archive.
 pub(crate) const BUNDLED_FILES: [(&str, &str); 7] = [
     ("CHANGELOG.md", "CHANGELOG.md"),
     ("LICENSE-APACHE", "LICENSE-APACHE"),
@@ -43,7 +43,7 @@ pub(crate) const BUNDLED_FILES: [(&str, &str); 7] = [
 ];
 
 impl Dist {
-    /// Builds, and returns what was made: the archive, the bill of its materials (SBOM), and the file with their checksums.
+    /// Builds and returns the created files: archive, software bill of materials (SBOM) and checksums.
     pub(crate) fn run(&self) -> anyhow::Result<Vec<PathBuf>> {
         let target = Target::choose(self.target.as_deref())?;
         let (version, timestamp) = (version()?, commit_timestamp()?);
@@ -61,7 +61,7 @@ impl Dist {
         let metadata = third_party::metadata(&target.triple)?;
         let materials = sbom::for_binary(&metadata, &bytes, timestamp)?;
         let packed = archive::pack(&name, &contents(bytes, &metadata)?, timestamp)?;
-        // Not `dist`, which is where cargo puts what it builds by the profile of that name.
+        // Not `dist`, because cargo writes the builds of the profile `dist` there.
         let folder = root().join("target/distribution");
         fs::create_dir_all(&folder)?;
         let archive = folder.join(format!("{name}.tar.gz"));
@@ -89,7 +89,7 @@ fn contents(binary: Vec<u8>, metadata: &Metadata) -> anyhow::Result<Vec<Entry>> 
     Ok(contents)
 }
 
-/// Builds the binary and returns where it is.
+/// Builds the binary and returns its path.
 fn build(target: &Target, timestamp: u64) -> anyhow::Result<PathBuf> {
     let mut command = Command::new(env!("CARGO"));
     command.args(["build", "--locked", "--profile", "dist", "--package", "roadmap-server", "--bin", "roadmap"]);
@@ -101,7 +101,7 @@ fn build(target: &Target, timestamp: u64) -> anyhow::Result<PathBuf> {
     Ok(root().join("target").join(&target.triple).join("dist/roadmap"))
 }
 
-/// The flags that keep this machine's paths out of messages in the binary.
+/// Compiler flags that remove this machine's paths from messages in the binary.
 fn remapped() -> String {
     #[expect(clippy::disallowed_methods, reason = "where cargo keeps sources is no setting of the service")]
     let variable = |name| std::env::var(name).ok();
@@ -112,14 +112,14 @@ fn remapped() -> String {
     flags.join(" ")
 }
 
-/// When the commit was made, in seconds since 1970: the time of everything in the archive.
+/// Time of the commit in seconds since 1970, used for everything in the archive.
 fn commit_timestamp() -> anyhow::Result<u64> {
     let printed =
         output(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root()), "git log -1 --format=%ct")?;
     String::from_utf8_lossy(&printed).trim().parse().context("git tells no time of the last commit")
 }
 
-/// A line for `sha256sum --check`.
+/// Formats a line for `sha256sum --check`.
 fn checksum_line(bytes: &[u8], file: &Path) -> String {
     let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{digest}  {}\n", file.file_name().unwrap_or_default().to_string_lossy())

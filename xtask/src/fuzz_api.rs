@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz-api`: Schemathesis makes calls from the document of the API and holds every answer
+//! `cargo xtask fuzz-api`: Schemathesis generates requests from the OpenAPI document and validates every response
 //! against it, on each store.
 
 use std::io::{BufRead, BufReader};
@@ -14,39 +14,40 @@ use tempfile::TempDir;
 use crate::postgres::Server;
 use crate::run::{root, service};
 
-/// What is installed.
+/// Installed Python package.
 const REQUIREMENT: &str = "schemathesis==4.32.5";
 
-/// Fewest cases on each store, of a whole run and of a short one.
+/// Minimum number of cases per store, of a full run and of a short one.
 const CASES: u64 = 10_000;
 const SHORT_CASES: u64 = 600;
 
-/// Fewest cases in a minute, when there is a limit of time: fewer are a service or a machine that is stuck.
+/// Minimum number of cases per minute of a run with a time limit. Fewer mean that the service or the machine is
+/// stuck.
 const CASES_PER_MINUTE: u64 = 200;
 
-/// Where the service keeps its data.
+/// Store of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Store {
     Sqlite,
     Postgres,
 }
 
-/// Prints for each store how many cases were tried, and fails when one of them finds anything
+/// Prints the number of cases per store, and fails when a case fails
 #[derive(Debug, clap::Args)]
 pub(crate) struct FuzzApi {
-    /// Fewest cases on each store; fewer are a failure
+    /// Minimum number of cases per store; fewer are a failure
     #[arg(long, default_value_t = CASES)]
     cases: u64,
-    /// The only store to try; both when not given
+    /// The only store to fuzz; both by default
     #[arg(long)]
     store: Option<Store>,
-    /// Most time on each store; 200 cases a minute are then enough
+    /// Time limit per store; 200 cases a minute are enough then
     #[arg(long)]
     minutes: Option<u64>,
-    /// Few values for each operation: what `cargo xtask ci` runs
+    /// Few values per operation, as in `cargo xtask ci`
     #[arg(long, conflicts_with_all = ["cases", "minutes"])]
     short: bool,
-    /// Take the same cases as the run that printed this seed
+    /// Seed of an earlier run, to repeat its cases
     #[arg(long)]
     seed: Option<u64>,
 }
@@ -71,7 +72,7 @@ impl FuzzApi {
         let service = Service::start(binary, database.as_ref().map(|database| database.url.as_str()))?;
         let report = service.folder.path().join("report.json");
         let mut command = Command::new(programs.join("schemathesis"));
-        // It keeps notes where it runs: not among the sources.
+        // Schemathesis writes files into its working directory, which must not be the source tree.
         for file in ["schemathesis.toml", "hooks.py"] {
             std::fs::copy(root().join("tests/schemathesis").join(file), service.folder.path().join(file))?;
         }
@@ -97,7 +98,7 @@ impl FuzzApi {
         Ok(cases)
     }
 
-    /// Fewest cases that are a good run.
+    /// Minimum number of cases of a successful run.
     fn least(&self) -> u64 {
         match self.minutes {
             _ if self.short => SHORT_CASES,
@@ -106,14 +107,14 @@ impl FuzzApi {
         }
     }
 
-    /// How many random values each operation gets, so that all cases are enough together. Each value makes one case at
-    /// least. How many cases use what other responses contained differs much, and is counted at the end.
+    /// Random values per operation, so that the total reaches the minimum. Each value is at least one case. The
+    /// number of stateful cases varies widely and is counted at the end.
     fn cases_per_operation(&self) -> anyhow::Result<u64> {
         if self.short { Ok(3) } else { Ok(self.cases.div_ceil(operations()?)) }
     }
 }
 
-/// How many operations the document has.
+/// Number of operations in the document.
 fn operations() -> anyhow::Result<u64> {
     let document: Value = serde_json::from_slice(&std::fs::read(root().join("docs/openapi.json"))?)?;
     let paths = document.get("paths").and_then(Value::as_object).context("the document has no paths")?;
@@ -122,14 +123,14 @@ fn operations() -> anyhow::Result<u64> {
     Ok(u64::try_from(operations)?)
 }
 
-/// How many cases a report is of.
+/// Number of cases in a report.
 fn cases(report: &Path) -> anyhow::Result<u64> {
     let report: Value = serde_json::from_slice(&std::fs::read(report).context("there is no report")?)?;
     let cases = report.pointer("/test_cases/generated").and_then(Value::as_u64);
     cases.context("the report does not tell how many cases there were")
 }
 
-/// The service with its demo, on a folder or a database of its own. Dropping it ends its process.
+/// Demo service with its own folder or database. Killed when dropped.
 struct Service {
     process: Child,
     folder: TempDir,
@@ -143,7 +144,7 @@ impl Service {
         let log = std::fs::File::create(folder.path().join("server.log"))?;
         let mut command = Command::new(binary);
         command.current_dir(folder.path()).args(["--data-dir", ".", "serve", "--demo", "--listen", "127.0.0.1:0"]);
-        // Calls that come as fast as they can are what this is about, and nobody reads the mail.
+        // Rate limits would block the fuzzer, and the mail is not read.
         command.envs([("ROADMAP_RATE_LIMIT", "off"), ("ROADMAP_MAIL_WORKER", "false"), ("ROADMAP_LOG", "warn")]);
         command.env("ROADMAP_SECRET", "a secret that only tests would ever use");
         if let Some(url) = database {
@@ -170,7 +171,7 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // A process that has ended already is as good.
+        // The process may have exited already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,4 +1,4 @@
-//! `cargo xtask layers`: which crate may depend on what. `deny.toml` says part of the same.
+//! `cargo xtask layers`: checks which dependencies each crate may have. `deny.toml` covers a part of the same rules.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::run::metadata;
 
-/// What each crate of ours may name as a normal or build dependency. A crate that is not here, or a
-/// dependency that is not in its list, is a decision to be made on purpose.
+/// Allowed normal and build dependencies of each crate of the workspace. A new crate or dependency must be added here
+/// deliberately.
 const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 10] = [
     (
         "roadmap-domain",

@@ -1,6 +1,6 @@
-//! What maintainers run: `cargo xtask <command>`, one file per command.
+//! Commands for maintainers: `cargo xtask <command>`, one file per command.
 //!
-//! The commands that need servers or many crates are behind the feature `servers`: `cargo xtask` compiles without it, and
+//! Commands that need servers or many crates are behind the feature `servers`. `cargo xtask` compiles without it, and
 //! builds the rest when one of those commands is run.
 
 #[cfg(feature = "servers")]
@@ -44,56 +44,58 @@ struct Arguments {
     command: Command,
 }
 
-/// What help says of the commands that are not compiled yet.
+/// Help text for the commands that are not compiled yet.
 #[cfg(not(feature = "servers"))]
 const SERVERS: &str = "Further commands, compiled when one of them is run (`cargo xtask <command> --help`):\n  \
     test, torture, fuzz-api, bench, attack, mutants, dist, release";
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run all tests; installs what they need where it may
+    /// Run all tests; installs missing programs if possible
     #[cfg(feature = "servers")]
     Test(test::Test),
-    /// Run all tests on both stores, and those that kill, cut and fill for as long as it takes to trust them
+    /// Run all tests on both stores, and the long versions of those that kill processes, cut connections and fill
+    /// disks
     #[cfg(feature = "servers")]
     Torture(torture::Torture),
-    /// Open hostile files, comments and mails in a browser, where nothing of them may run
+    /// Open hostile files, comments and mails in a browser, and check that no script in them runs
     TestBrowser,
-    /// Attack the service through nginx and HAProxy; installs them where it may
+    /// Attack the service through nginx and HAProxy; installs them if possible
     TestProxies,
-    /// Run everything that a change must pass: format, lints, layers, dependencies, migrations, tests, browser, proxies
+    /// Run all checks that a change must pass: format, lints, layers, dependencies, migrations, tests, browser,
+    /// proxies
     Ci,
-    /// Check which crate may depend on what
+    /// Check the allowed dependencies of each crate
     Layers,
-    /// Check that the tests which the contract coverage names exist
+    /// Check that the tests in docs/contract-coverage.md exist
     Coverage,
     /// Check licences, sources and known vulnerabilities of the dependencies
     Deny(deny::Deny),
-    /// Check that the container, compose and systemd files agree with the service
+    /// Check that the container, compose and systemd files match the service
     Packaging,
-    /// Check that both stores have the same migrations, with both directions; tests run them
+    /// Check that both stores have the same migrations, each with up and down
     Migrations,
-    /// Write the document of the API, docs/openapi.json, from the code
+    /// Write the OpenAPI document, docs/openapi.json, from the code
     Openapi(openapi::OpenApi),
-    /// Fuzz the API from its document; installs what it needs
+    /// Fuzz the API from its OpenAPI document; installs missing programs
     #[cfg(feature = "servers")]
     FuzzApi(fuzz_api::FuzzApi),
-    /// Build for release, load data, and print rates, latencies and costs
+    /// Measure throughput, latency and cost of a release build with generated data
     #[cfg(feature = "servers")]
     Bench(bench::Bench),
-    /// Attack a release build from one workspace, and print what its neighbour notices
+    /// Attack a release build from one workspace, and measure the effect on another one
     #[cfg(feature = "servers")]
     Attack(attack::Attack),
     /// Run cargo-mutants with the servers that the tests need; takes hours without --file or --shard
     #[cfg(feature = "servers")]
     Mutants(mutants::Mutants),
-    /// Build the binary that is handed out, and pack it with what belongs to it
+    /// Build the distributed binary, and pack it into an archive with its accompanying files
     #[cfg(feature = "servers")]
     Dist(dist::Dist),
     /// Check, build, commit and tag a new version
     #[cfg(feature = "servers")]
     Release(release::Release),
-    /// A command behind the feature `servers`, or none at all.
+    /// A command behind the feature `servers`, or an unknown one.
     #[cfg(not(feature = "servers"))]
     #[command(external_subcommand)]
     WithServers(Vec<String>),

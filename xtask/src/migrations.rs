@@ -1,4 +1,4 @@
-//! `cargo xtask migrations`
+//! `cargo xtask migrations`: compares the migrations of both stores.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use anyhow::ensure;
 
 use crate::run::root;
 
-/// The migrations of both stores are the same by name, and each has both directions. That they lead up, down and up to the
-/// same schema is what tests of both stores check: `cargo xtask test migrat`.
+/// Checks that both stores have migrations with the same names, each with up and down. Tests of both stores check
+/// that up, down and up lead to the same schema: `cargo xtask test migrat`.
 pub(crate) fn run() -> anyhow::Result<()> {
     let names = names("sqlite")?;
     ensure!(!names.is_empty(), "there are no migrations");

@@ -1,4 +1,5 @@
-//! `cargo xtask mutants`: cargo-mutants with what the tests need, by `.cargo/mutants.toml`.
+//! `cargo xtask mutants`: mutation testing by cargo-mutants with the servers that the tests need, configured in
+//! `.cargo/mutants.toml`.
 
 use std::process::Command;
 
@@ -11,7 +12,8 @@ use crate::postgres;
 use crate::run::root;
 use crate::tools::Tool;
 
-/// Where no change may go unnoticed: operation keys, authentication, signed references, the isolation of workspaces, pages.
+/// Files where no mutant may survive: operation keys, authentication, signed references, workspace isolation,
+/// pagination.
 const CRITICAL: [&str; 18] = [
     "crates/api/src/extractors.rs",
     "crates/api/src/fields.rs",
@@ -33,10 +35,10 @@ const CRITICAL: [&str; 18] = [
     "crates/sqlite/src/unit.rs",
 ];
 
-/// Fails when a change is missed. Further arguments go to cargo-mutants: `--file`, `--shard`, `--list`, `--iterate`, …
+/// Fails when a mutant survives. Further arguments go to cargo-mutants: `--file`, `--shard`, `--list`, `--iterate`, …
 #[derive(Debug, clap::Args)]
 pub(crate) struct Mutants {
-    /// Only the files where no change may be missed, with the tests of all crates
+    /// Only the files where no mutant may survive, with the tests of all crates
     #[arg(long)]
     critical: bool,
     /// Arguments for cargo-mutants
@@ -54,11 +56,11 @@ impl Mutants {
             command.args(CRITICAL.map(|file| format!("--file={file}")));
             command.arg("--test-workspace=true");
         }
-        // Nobody debugs a program that is broken on purpose, and one test that fails is enough.
+        // Mutants are not debugged, and one failing test is enough.
         command.env("CARGO_PROFILE_DEV_DEBUG", "none").env(fail_fast::VARIABLE, "1");
         command.args(&self.arguments).env(SERVER_VARIABLE, &server.url);
         let status = command.status().context("cargo-mutants cannot be started")?;
-        // 3: some changes ran into the limit of time, which is noticed, too.
+        // 3: some mutants ran into the time limit, which also counts as caught.
         ensure!(matches!(status.code(), Some(0 | 3)), "cargo mutants: {status}");
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! `cargo xtask openapi`: the document of the API, as the service itself prints it.
+//! `cargo xtask openapi`: the OpenAPI document, as the service itself prints it.
 
 use std::process::Command;
 
@@ -6,20 +6,20 @@ use anyhow::{Context, ensure};
 
 use crate::run::{output, root, service};
 
-/// Where it is committed.
+/// Path of the committed document.
 const DOCUMENT: &str = "docs/openapi.json";
 
 /// Without flags, writes docs/openapi.json
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct OpenApi {
-    /// Fail when docs/openapi.json is not what the code says, and write nothing
+    /// Fail when docs/openapi.json is not up to date, and write nothing
     #[arg(long)]
     pub(crate) check: bool,
 }
 
 impl OpenApi {
     pub(crate) fn run(&self) -> anyhow::Result<()> {
-        // The binary is asked, so that nothing here depends on the crates that it is made of.
+        // The binary prints the document, so that xtask does not depend on the crates of the service.
         let printed = output(Command::new(service()?).arg("openapi"), "roadmap openapi")?;
         let path = root().join(DOCUMENT);
         if self.check {

@@ -1,8 +1,7 @@
-//! `cargo xtask packaging`: the container, compose and systemd files agree with the service, and the programs that they are for
-//! accept them.
+//! `cargo xtask packaging`: checks that the container, compose and systemd files match the service and are valid.
 //!
-//! What these files mean is not read here: systemd, Docker and hadolint check their own formats, where they are installed. What
-//! only this project knows is compared as text.
+//! systemd, Docker and hadolint validate their own formats, where they are installed. Values that only this project
+//! knows are compared as text.
 
 use std::fs;
 use std::path::Path;
@@ -12,8 +11,8 @@ use anyhow::{Context, ensure};
 
 use crate::run::{has_program, output, root};
 
-/// Lines that must be there, because something elsewhere says the same: where data is kept, the port, and limits on stopping,
-/// which are more than three times `shutdown_wait`.
+/// Required lines, because other files repeat their values: data folder, port, and limits on stopping. These limits
+/// are more than three times `shutdown_wait`.
 const AGREED: [(&str, &[&str]); 4] = [
     (
         "Dockerfile",
@@ -54,7 +53,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let documentation = text("docs/configuration.md")?;
     for entry in fs::read_dir(root().join("packaging"))? {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        // The secrets of whoever tries it are not part of the project.
+        // A local `.env` with secrets is not part of the project.
         if name != ".env" {
             problems.extend(undocumented(&name, &text(&format!("packaging/{name}"))?, &documentation));
         }
@@ -87,8 +86,8 @@ fn text(path: &str) -> anyhow::Result<String> {
     fs::read_to_string(root().join(path)).with_context(|| format!("no {path}"))
 }
 
-/// Variables of the service that are not in the documentation, which names all settings and no others: a test of the settings
-/// checks that.
+/// Returns variables of the service that are missing in the documentation. A test of the settings checks that the
+/// documentation lists exactly the existing ones.
 fn undocumented(file: &str, text: &str, documentation: &str) -> Vec<String> {
     let word = |character: char| character.is_ascii_uppercase() || character.is_ascii_digit() || character == '_';
     let variables = text.split(|character| !word(character)).filter(|word| word.starts_with("ROADMAP_"));
@@ -101,7 +100,7 @@ fn missing(file: &str, text: &str, lines: &[&str]) -> Vec<String> {
     absent.map(|line| format!("{file}: the line `{line}` is missing")).collect()
 }
 
-/// What is copied from the repository.
+/// Returns the paths that a Dockerfile copies from the repository.
 fn copied(dockerfile: &str) -> impl Iterator<Item = &str> {
     let copies = dockerfile.lines().filter_map(|line| line.strip_prefix("COPY "));
     copies.filter(|paths| !paths.starts_with("--")).flat_map(|paths| {
@@ -111,17 +110,17 @@ fn copied(dockerfile: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// By the programs that the files are for, as far as they are installed.
+/// Validates the files with the programs that they are for, as far as these are installed.
 fn by_their_programs() -> anyhow::Result<()> {
     if has_program("systemd-analyze") {
-        // It wants a program that exists; on this machine the service's own is not installed.
+        // systemd-analyze requires an existing program, and the service may not be installed here.
         let unit = text("packaging/roadmap.service")?.replace("/usr/local/bin/roadmap", "/bin/true");
         let folder = root().join("target/packaging");
         fs::create_dir_all(&folder)?;
         let file = folder.join("roadmap.service");
         fs::write(&file, unit)?;
         check("systemd-analyze", &["verify"], &file)?;
-        // From 0, nothing is allowed, to 100.
+        // The exposure ranges from 0 (nothing is allowed) to 100.
         check("systemd-analyze", &["security", "--offline=true", "--threshold=20", "--no-pager"], &file)?;
     } else {
         eprintln!("systemd-analyze is not installed: roadmap.service was NOT checked by systemd.");
@@ -146,7 +145,7 @@ fn has_compose() -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Runs a program on a file, and shows what it prints when it is not content.
+/// Runs a program on a file, and shows its output when it fails.
 fn check(program: &str, arguments: &[&str], file: &Path) -> anyhow::Result<()> {
     let name = format!("{program} {} {}", arguments.join(" "), file.display());
     output(Command::new(program).args(arguments).arg(file), &name).map(drop)

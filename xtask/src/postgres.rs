@@ -1,20 +1,19 @@
-//! The PostgreSQL server that tests and benchmarks run on.
+//! PostgreSQL server of tests and benchmarks.
 
 use roadmap_testkit::postgres::{Cluster, Durability, SERVER_VARIABLE, binaries};
 
 use crate::run;
 
-/// A server, and how tests are told of it.
+/// PostgreSQL server for tests.
 pub(crate) struct Server {
-    /// A URL of its superuser.
+    /// URL of its superuser.
     pub(crate) url: String,
-    /// Ends with it, when it is ours.
+    /// Temporary cluster, stopped when dropped.
     _cluster: Option<Cluster>,
 }
 
 impl Server {
-    /// The server that the environment names, else a throw-away one; its programs are installed
-    /// where that can be done.
+    /// Returns the server of the environment, otherwise a temporary one. Its programs are installed if possible.
     pub(crate) fn find() -> anyhow::Result<Self> {
         #[expect(clippy::disallowed_methods, reason = "what tests run on is no setting of the service")]
         if let Ok(url) = std::env::var(SERVER_VARIABLE) {
@@ -25,7 +24,7 @@ impl Server {
     }
 }
 
-/// A throw-away server.
+/// Starts a temporary server.
 pub(crate) fn cluster(durability: Durability) -> anyhow::Result<Cluster> {
     if binaries().is_none() {
         install()?;

@@ -1,6 +1,6 @@
-//! `cargo xtask release`: a version that is checked, built, written down and tagged.
+//! `cargo xtask release`: checks, builds, commits and tags a new version.
 //!
-//! Everything that can be refused is refused before anything is changed. Nothing is pushed.
+//! All checks run before anything is changed. Nothing is pushed.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,17 +14,17 @@ use crate::deny::Deny;
 use crate::dist::Dist;
 use crate::run::{output, root};
 
-/// The files that a release changes.
+/// Files that a release changes.
 const CHANGED: [&str; 3] = ["CHANGELOG.md", "Cargo.lock", "Cargo.toml"];
 
 const UNRELEASED: &str = "\n## [Unreleased]\n";
 
-/// The version must be higher than the present one. The tag is `v` and the version.
+/// The version must be higher than the current one. The tag is `v` and the version.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Release {
     /// The new version: 1.2.3, or 1.2.3-rc.1
     version: String,
-    /// Check what can be refused, print what has changed, and change nothing
+    /// Run the checks and print the changes, without changing anything
     #[arg(long)]
     dry_run: bool,
 }
@@ -45,11 +45,11 @@ impl Release {
         }
         Deny::for_release().run()?;
         plan.write(&repository)?;
-        // The new version into the lock file, and nothing else.
+        // Only updates the new version in the lock file.
         let update = ["update", "--workspace", "--offline", "--quiet"];
         output(Command::new(env!("CARGO")).args(update).current_dir(root()), "cargo update --workspace")?;
         repository.commit(&plan.version)?;
-        // From here on nothing is left of a release that fails.
+        // From here on a failed release is reverted.
         let built = Dist::default().run().inspect_err(|_| {
             if let Err(error) = repository.reset_to(&commit) {
                 eprintln!("the commit of the release could not be reverted: {error:#}");
@@ -64,12 +64,12 @@ impl Release {
     }
 }
 
-/// The version of all crates.
+/// Returns the version of all crates.
 pub(crate) fn version() -> anyhow::Result<Version> {
     version_in(&fs::read_to_string(root().join("Cargo.toml"))?)
 }
 
-/// The version in the workspace's manifest: of its only line that begins so.
+/// Returns the version in the workspace's manifest, from its only line with this prefix.
 fn version_in(manifest: &str) -> anyhow::Result<Version> {
     let mut versions = manifest.lines().filter_map(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
     let version = versions.next().context("Cargo.toml has no line `version = \"…\"`")?;
@@ -77,19 +77,22 @@ fn version_in(manifest: &str) -> anyhow::Result<Version> {
     Version::parse(version).context("the version in Cargo.toml")
 }
 
-/// What a release changes.
+/// Changes of a release.
 #[derive(Debug)]
 struct Plan {
     version: Version,
-    /// The new texts of the manifest and the list of changes.
+    /// New text of the manifest.
     manifest: String,
     changelog: String,
-    /// What has changed since the last version.
+    /// Changes since the last version.
     changes: String,
 }
 
 impl Plan {
-    /// Refuses what cannot be released.
+    /// Plans a release.
+    ///
+    /// # Errors
+    /// The version cannot be released.
     fn make(repository: &Repository, raw: &str, today: &str) -> anyhow::Result<Self> {
         let text = |name: &str| fs::read_to_string(repository.0.join(name)).with_context(|| format!("no {name}"));
         let manifest = text("Cargo.toml")?;
@@ -113,8 +116,8 @@ impl Plan {
     }
 }
 
-/// The list of changes (<https://keepachangelog.com>) with its section of unreleased changes as that of a version, below a new
-/// empty one; and what has changed.
+/// Turns the unreleased section of the changelog (<https://keepachangelog.com>) into that of a version, below a new
+/// empty one. Returns the new text and the changes.
 fn released(text: &str, version: &Version, today: &str) -> anyhow::Result<(String, String)> {
     ensure!(!text.contains(&format!("\n## [{version}]")), "CHANGELOG.md has a section [{version}] already");
     let (before, rest) = text.split_once(UNRELEASED).context("CHANGELOG.md has no section [Unreleased]")?;
@@ -123,11 +126,11 @@ fn released(text: &str, version: &Version, today: &str) -> anyhow::Result<(Strin
     Ok((format!("{before}{UNRELEASED}\n## [{version}] - {today}\n{rest}"), changes.to_owned()))
 }
 
-/// What a release asks of git, in the root folder of a repository.
+/// Git repository with this root folder.
 struct Repository(PathBuf);
 
 impl Repository {
-    /// Runs git, and returns what it prints without the last line's end.
+    /// Runs git and returns its output without the final line break.
     fn git(&self, arguments: &[&str]) -> anyhow::Result<String> {
         let name = format!("git {}", arguments.join(" "));
         let printed = output(Command::new("git").args(arguments).current_dir(&self.0), &name)?;
@@ -144,13 +147,13 @@ impl Repository {
         self.git(&[&["commit", "--quiet", "--message", &message, "--"], &CHANGED[..]].concat()).map(drop)
     }
 
-    /// Makes an annotated tag, whose lines that begin with `#` are headings and no comments.
+    /// Creates an annotated tag. Lines that begin with `#` are headings and not comments.
     fn tag(&self, plan: &Plan) -> anyhow::Result<()> {
         let (tag, message) = (format!("v{}", plan.version), format!("Version {}\n\n{}", plan.version, plan.changes));
         self.git(&["tag", "--annotate", "--cleanup=whitespace", "--message", &message, &tag]).map(drop)
     }
 
-    /// Takes back the commits after this one, and their files. What has changed besides stays.
+    /// Reverts later commits and their files. Other changes are kept.
     fn reset_to(&self, commit: &str) -> anyhow::Result<()> {
         self.git(&["reset", "--quiet", "--keep", commit]).map(drop)
     }
@@ -166,7 +169,7 @@ mod tests {
         "# kept\n[workspace.package]\nversion = \"0.1.0\"\n\n[workspace.dependencies]\na = { version = \"0.1.0\" }\n";
     const CHANGELOG: &str = "# Changelog\n\n## [Unreleased]\n\n- New.\n\n## [0.1.0] - 2026-01-01\n\n- Old.\n";
 
-    /// A repository with one commit.
+    /// Creates a repository with one commit.
     fn repository(folder: &Path) -> Repository {
         let repository = Repository(folder.to_owned());
         repository.git(&["init", "--quiet", "--initial-branch=main"]).unwrap();

@@ -6,57 +6,57 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 
-/// The project's root folder.
+/// Root folder of the project.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(PathBuf::new, Path::to_path_buf)
 }
 
-/// Runs cargo in the root folder and shows what it prints.
+/// Runs cargo in the root folder with its output shown.
 pub(crate) fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> anyhow::Result<()> {
     let name = format!("cargo {}", arguments.join(" "));
     let set: String = environment.iter().map(|(name, value)| format!("{name}={value} ")).collect();
     eprintln!("$ {set}{name}");
     let mut command = Command::new(env!("CARGO"));
-    // What cargo has set for this program is no matter of others: the build script of ring compares it, so that ring and all on
-    // top of it would be compiled each time that cargo is called by hand and then from here.
+    // Variables that cargo sets for this process are removed. The build script of ring compares them, so that ring
+    // and its dependents would be recompiled whenever cargo is called alternately by hand and from here.
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
             command.env_remove(name);
         }
     }
-    // Only `cargo doc` looks at the flags: a link that leads nowhere is a fault of the document.
+    // Only `cargo doc` uses these flags: broken links are errors.
     let command = command.args(arguments).envs(environment.iter().copied());
     finish(command.env("RUSTDOCFLAGS", "--deny warnings").current_dir(root()), &name)
 }
 
-/// What all builds of the tests have in common: the features of the dependencies follow from it, and each set of features is
-/// compiled on its own.
+/// Common arguments of all builds for tests. They determine the features of the dependencies, and each set of
+/// features is compiled separately.
 pub(crate) const WORKSPACE: [&str; 3] = ["--workspace", "--all-features", "--locked"];
 
-/// Builds the service as for the tests, and returns where it is.
+/// Builds the service as for the tests, and returns its path.
 pub(crate) fn service() -> anyhow::Result<PathBuf> {
     cargo(&[&["test"], &WORKSPACE[..], &["--test", "api", "--no-run"]].concat(), &[])?;
     built("roadmap")
 }
 
-/// Builds this program with all its commands, and runs it.
+/// Builds xtask with all commands, and runs it.
 pub(crate) fn with_servers<T: AsRef<str>>(arguments: &[T]) -> anyhow::Result<()> {
-    // With examples, of which there are none, cargo takes the features that tests ask for.
+    // `--examples` makes cargo select the features that tests use. There are no examples.
     cargo(&[&["build", "--quiet"], &WORKSPACE[..], &["--bin", "xtask", "--examples"]].concat(), &[])?;
     let arguments: Vec<&str> = arguments.iter().map(AsRef::as_ref).collect();
     let name = format!("cargo xtask {}", arguments.join(" "));
     finish(Command::new(built("xtask")?).args(&arguments).current_dir(root()), &name)
 }
 
-/// Where a program is that was built. Where cargo builds is a setting of its own.
+/// Returns the path of a built program. The target folder is configurable.
 fn built(program: &str) -> anyhow::Result<PathBuf> {
     let target = metadata()?;
     let target = target.get("target_directory").and_then(Value::as_str).context("cargo metadata names no folder")?;
     Ok(Path::new(target).join("debug").join(program))
 }
 
-/// Does this in a build of this program for release, which runs the command again: what a generator of load takes of the
-/// machine, the service lacks.
+/// Does the work in a release build of xtask, which runs the same command again. A slow load generator would compete
+/// with the service for the processor.
 #[cfg(feature = "servers")]
 pub(crate) fn in_release(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
     if !cfg!(debug_assertions) {
@@ -67,14 +67,17 @@ pub(crate) fn in_release(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::R
     finish(Command::new(env!("CARGO")).args(again).args(given).current_dir(root()), "cargo run --release")
 }
 
-/// What cargo tells of the workspace and its crates.
+/// Returns `cargo metadata` of the workspace.
 pub(crate) fn metadata() -> anyhow::Result<Value> {
     let arguments = ["metadata", "--format-version=1", "--no-deps", "--locked"];
     let metadata = output(Command::new(env!("CARGO")).args(arguments).current_dir(root()), "cargo metadata")?;
     serde_json::from_slice(&metadata).context("cargo metadata printed no JSON")
 }
 
-/// Runs a command to its end and fails when it does.
+/// Runs a command to its end.
+///
+/// # Errors
+/// The command cannot be started or fails.
 pub(crate) fn finish(command: &mut Command, name: &str) -> anyhow::Result<()> {
     let status = command.status().with_context(|| format!("`{name}` cannot be started"))?;
     if !status.success() {
@@ -83,7 +86,7 @@ pub(crate) fn finish(command: &mut Command, name: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a command prints.
+/// Runs a command and returns its standard output.
 pub(crate) fn output(command: &mut Command, name: &str) -> anyhow::Result<Vec<u8>> {
     let output = command.output().with_context(|| format!("`{name}` cannot be started"))?;
     if !output.status.success() {
@@ -97,7 +100,7 @@ pub(crate) fn has_program(program: &str) -> bool {
     Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }
 
-/// Sees to a program: when it is not there, as [`install`] does.
+/// Installs a missing program as [`install`] does.
 pub(crate) fn require_program(program: &str, package: &str, instead: &str) -> anyhow::Result<()> {
     if !has_program(program) {
         install(package, instead)?;
@@ -106,8 +109,7 @@ pub(crate) fn require_program(program: &str, package: &str, instead: &str) -> an
     Ok(())
 }
 
-/// Installs a package of the distribution's, where that can be done. Otherwise fails with what the
-/// maintainer can do instead.
+/// Installs a package of the distribution if possible. Otherwise fails with an alternative for the maintainer.
 pub(crate) fn install(package: &str, instead: &str) -> anyhow::Result<()> {
     if !has_program("apt-get") {
         bail!("{package} is needed and not there: {instead}");

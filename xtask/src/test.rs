@@ -1,15 +1,15 @@
-//! `cargo xtask test`
+//! `cargo xtask test`: runs all tests.
 
 use roadmap_testkit::postgres::SERVER_VARIABLE;
 
 use crate::postgres;
 use crate::run::{WORKSPACE, cargo, require_program};
 
-/// How many tests run at the same time for each processor: most of what they do is waiting, for processes, limits and disks.
+/// Parallel tests per processor: tests mostly wait for processes, limits and disks.
 const TESTS_PER_PROCESSOR: usize = 3;
 
-/// Black-box tests that say nothing about the store, by the beginnings of their names: they run on SQLite here, and on PostgreSQL
-/// with `cargo xtask torture`.
+/// Prefixes of black-box tests that are independent of the store. They run only on SQLite here, and on PostgreSQL in
+/// `cargo xtask torture`.
 pub(crate) const ONCE: [&str; 24] = [
     "attachments::a_body_that_is_no_form_",
     "attachments::a_bucket_",
@@ -37,10 +37,10 @@ pub(crate) const ONCE: [&str; 24] = [
     "transport_security::",
 ];
 
-/// Those of outages are about PostgreSQL, whatever the store is.
+/// Tests of outages, which always use PostgreSQL.
 const ON_POSTGRES: &str = "outages::";
 
-/// Further arguments go to the test binaries, a name to filter by for example.
+/// Further arguments go to the test binaries, such as a name to filter by
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Test {
     /// Arguments for the test binaries
@@ -50,11 +50,11 @@ pub(crate) struct Test {
 
 impl Test {
     pub(crate) fn run(&self) -> anyhow::Result<()> {
-        // The demo prints calls of curl, and a test makes them as they are printed.
+        // The demo prints curl commands, which a test executes.
         require_program("curl", "curl", "install it with the system's package manager")?;
         let server = postgres::Server::find()?;
         let threads = std::thread::available_parallelism()?.get() * TESTS_PER_PROCESSOR;
-        // Arguments may say otherwise.
+        // The arguments may override it.
         let threads = threads.to_string();
         let mut environment = vec![(SERVER_VARIABLE, server.url.as_str()), ("RUST_TEST_THREADS", &threads)];
         self.cargo_test(&["--all-targets", "--"], &environment)?;

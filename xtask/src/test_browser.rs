@@ -1,6 +1,6 @@
-//! `cargo xtask test-browser`: hostile files, comments and mails in a real browser.
+//! `cargo xtask test-browser`: opens hostile files, comments and mails in a real browser.
 //!
-//! `tests/browser/run.mjs` drives the browser by a library of npm's, which is put under `target/`.
+//! `tests/browser/run.mjs` drives the browser by a library from npm, which is installed under `target/`.
 
 use std::fs;
 use std::process::Command;
@@ -9,10 +9,10 @@ use anyhow::Context;
 
 use crate::run::{finish, has_program, install, root, service};
 
-/// What the browser is called, by its packagers.
+/// Names of the browser's program in different distributions.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/// Builds the service and opens what must not run.
+/// Builds the service and opens hostile content.
 pub(crate) fn run() -> anyhow::Result<()> {
     for program in ["node", "npm"] {
         anyhow::ensure!(has_program(program), "the browser tests need Node.js with npm; install it and run again");
@@ -24,7 +24,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         let entry = entry?;
         fs::copy(entry.path(), folder.join(entry.file_name()))?;
     }
-    // No browser is downloaded: the library drives the one that is there.
+    // No browser is downloaded: the library uses the installed one.
     finish(
         Command::new("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&folder),
         "npm ci",
@@ -32,7 +32,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     finish(Command::new("node").arg("run.mjs").arg(service()?).arg(browser).current_dir(&folder), "node run.mjs")
 }
 
-/// Where the browser is, which is installed when it is not there.
+/// Returns the browser's program. A missing browser is installed.
 fn browser() -> anyhow::Result<String> {
     if find().is_none() {
         install("chromium", "install Chromium or Chrome")?;

@@ -1,8 +1,8 @@
-//! `cargo xtask test-proxies`: attacks through the proxies that people put in front of the service.
+//! `cargo xtask test-proxies`: attacks the service through common reverse proxies.
 
 use crate::run::{WORKSPACE, cargo, require_program};
 
-/// Runs the tests that `cargo xtask test` leaves out because they need these programs.
+/// Runs the tests that `cargo xtask test` skips because they need these programs.
 pub(crate) fn run() -> anyhow::Result<()> {
     for (program, package) in [("nginx", "nginx-light"), ("haproxy", "haproxy")] {
         require_program(

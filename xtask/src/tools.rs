@@ -1,4 +1,4 @@
-//! Programs from the registry that some commands need: built once, under `target/tools`.
+//! Programs from crates.io that some commands need: built once, under `target/tools`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,18 +9,17 @@ use semver::Version;
 
 use crate::run::{finish, output, root};
 
-/// A program that cargo can build.
+/// Program that cargo can install.
 pub(crate) struct Tool {
-    /// Its package, which has the name of its program.
+    /// Name of the package and of its program.
     pub(crate) package: &'static str,
-    /// The version that is installed, and the oldest that is good.
+    /// Version to install, and minimum version of an installed program.
     pub(crate) version: Version,
-    /// What is said to `cargo install` besides.
+    /// Further arguments for `cargo install`.
     pub(crate) arguments: &'static [&'static str],
 }
 
-/// Less work for the compiler than in the packages' own release profiles: these programs wait for
-/// other ones most of the time.
+/// Build settings that compile faster than the packages' release profiles. These programs mostly wait for other ones.
 const PROFILE: [(&str, &str); 3] = [
     ("CARGO_PROFILE_RELEASE_LTO", "off"),
     ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
@@ -28,7 +27,7 @@ const PROFILE: [(&str, &str); 3] = [
 ];
 
 impl Tool {
-    /// The program: one that is installed and new enough, else one that is built now.
+    /// Returns an installed program of a sufficient version, otherwise builds it.
     pub(crate) fn find(&self) -> anyhow::Result<PathBuf> {
         if let Some(program) = self.installed() {
             return Ok(program);
@@ -37,14 +36,14 @@ impl Tool {
         self.installed().with_context(|| format!("{} was installed and does not run", self.package))
     }
 
-    /// The program, if it is installed and new enough.
+    /// Returns the program if it is installed in a sufficient version.
     pub(crate) fn installed(&self) -> Option<PathBuf> {
         let programs = [PathBuf::from(self.package), folder().join("bin").join(self.package)];
         programs.into_iter().find(|program| self.is_good(program))
     }
 
     fn is_good(&self, program: &Path) -> bool {
-        // Called as cargo calls it: with its own name as the first argument.
+        // Cargo passes a subcommand's own name as the first argument.
         let name = self.package.trim_start_matches("cargo-");
         let printed = output(Command::new(program).args([name, "--version"]), self.package).unwrap_or_default();
         version_in(&String::from_utf8_lossy(&printed)).is_some_and(|version| version >= self.version)
@@ -66,12 +65,12 @@ impl Tool {
     }
 }
 
-/// Where programs are installed.
+/// Folder of installed programs.
 fn folder() -> PathBuf {
     root().join("target/tools")
 }
 
-/// The version that a program prints behind its name.
+/// Parses the version that a program prints after its name.
 fn version_in(printed: &str) -> Option<Version> {
     printed.split_whitespace().find_map(|word| Version::parse(word).ok())
 }

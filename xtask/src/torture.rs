@@ -1,4 +1,4 @@
-//! `cargo xtask torture`
+//! `cargo xtask torture`: runs the destructive tests for long.
 
 use roadmap_testkit::postgres::SERVER_VARIABLE;
 
@@ -6,7 +6,7 @@ use crate::postgres;
 use crate::run::{WORKSPACE, cargo};
 use crate::test::ONCE;
 
-/// The tests that break things, by the beginnings of their names.
+/// Prefixes of the destructive tests.
 const TESTS: [&str; 8] = [
     "attachments::a_killed_process",
     "faults::",
@@ -18,11 +18,12 @@ const TESTS: [&str; 8] = [
     "outages::interleaved_requests",
 ];
 
-/// The long tier of what the tests do quickly: kills, resets, lost answers, full disks, histories, hostile mails, orders of
-/// events; and what `cargo xtask test` does on one store, on the other. Belongs before each release.
+/// Long runs of the tests that `cargo xtask test` runs briefly: kills, connection resets, lost responses, full disks,
+/// histories, hostile mails, event orders; and on the other store the tests that run on only one. Run it before each
+/// release.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Torture {
-    /// Repeat the schedule of a run that has printed this seed
+    /// Seed of an earlier run, to repeat its schedule
     #[arg(long)]
     seed: Option<u64>,
     /// Further arguments for the test binaries, such as a name to leave out with `--skip`
@@ -39,7 +40,7 @@ impl Torture {
         eprintln!("== all orders of events, and hostile mails");
         self.tests(&["--lib", "--", "--ignored", "--nocapture"], &environment)?;
         self.tests(&["--test", "hostile", "--"], &environment)?;
-        // One after the other, so that each has the machine and its figures stand together.
+        // Sequentially, so that each test has the whole machine and its printed figures are contiguous.
         let in_turn = [&["--test", "api", "--", "--nocapture", "--test-threads=1"], &TESTS[..]].concat();
         eprintln!("== SQLite");
         self.tests(&in_turn, &environment)?;

@@ -1,4 +1,4 @@
-//! What attackers do: those with a workspace and keys of their own, and strangers.
+//! Attacks by a workspace with its own keys, and by anonymous clients.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -18,16 +18,16 @@ use crate::bench::service::Service;
 
 const HOST: &str = "evil.localhost";
 
-/// Voters of the attacker's first feature request.
+/// Number of voters of the attacker's first feature request.
 const VOTERS: usize = 1_000;
 
-/// How many characters a comment may have.
+/// Longest allowed comment in characters.
 const COMMENT: usize = 100_000;
 
-/// The common word that only young requests, without votes, have.
+/// Common word of new feature requests without votes.
 const YOUNG: &str = "fresh";
 
-/// An attack. Returns what the attacker got for it.
+/// Function of an attack. Returns a summary of the responses.
 pub(super) type AttackFn = fn(Attacker, u16, Duration) -> Pin<Box<dyn Future<Output = String> + Send>>;
 
 /// All attacks.
@@ -42,7 +42,7 @@ pub(super) const ATTACKS: [(&str, AttackFn); 8] = [
     ("keys over changing subdomains", |attacker, port, time| Box::pin(subdomains(attacker, port, time))),
 ];
 
-/// A workspace that means harm.
+/// Attacking workspace.
 #[derive(Clone)]
 pub(super) struct Attacker {
     keys: Vec<String>,
@@ -52,7 +52,7 @@ pub(super) struct Attacker {
 impl Attacker {
     pub(super) fn new(service: &Service) -> anyhow::Result<Self> {
         service.workspace("evil")?;
-        // Ten keys use up what a workspace may do.
+        // Ten keys together exhaust the workspace's limit.
         let keys = (0..10).map(|_| Ok(service.api_key("evil")?.0)).collect::<anyhow::Result<_>>()?;
         let (revoked, id) = service.api_key("evil")?;
         service.roadmap(&["api-key", "revoke", "--workspace", "evil", &id])?;
@@ -64,7 +64,8 @@ impl Attacker {
         Connection::open(port, HOST, key).await
     }
 
-    /// Many requests, the younger two thirds of them with a common word and without votes, and many voters for the first.
+    /// Creates many feature requests and votes. The newer two thirds have a common word and no votes; the first one
+    /// has many voters.
     pub(super) async fn load(&self, port: u16, requests: u64) -> anyhow::Result<()> {
         let next = AtomicU64::new(0);
         let load = async |number: usize| {
@@ -98,7 +99,7 @@ impl Attacker {
         Ok(())
     }
 
-    /// Makes requests over so many connections until the time is over. Returns how often there was which status.
+    /// Sends requests over several connections until the time is over. Returns the number of responses per status.
     async fn repeat(
         &self,
         port: u16,
@@ -133,7 +134,7 @@ impl Attacker {
     }
 }
 
-/// `201 × 7, 429 × 3`; 0 is a connection that ended.
+/// Formats counts as `201 × 7, 429 × 3`. Status 0 is a connection without a response.
 fn counted(all: Vec<BTreeMap<u16, u64>>) -> String {
     let mut sum = BTreeMap::<u16, u64>::new();
     for (status, count) in all.into_iter().flatten() {
@@ -142,7 +143,7 @@ fn counted(all: Vec<BTreeMap<u16, u64>>) -> String {
     sum.iter().map(|(status, count)| format!("{status} × {count}")).collect::<Vec<_>>().join(", ")
 }
 
-/// A stranger's connection, from another address than the neighbour's.
+/// Opens an anonymous connection, from another address than the neighbour's.
 async fn connect_without_key(port: u16) -> std::io::Result<TcpStream> {
     let socket = TcpSocket::new_v4()?;
     socket.bind(SocketAddr::from((Ipv4Addr::new(127, 0, 0, 66), 0)))?;
@@ -170,7 +171,7 @@ async fn trickle(port: u16, time: Duration) -> String {
     format!("{open} of {SOCKETS} sockets open at the end")
 }
 
-/// Markup that costs a naive parser the square of its length, or that grows when it is cleaned.
+/// Markup with quadratic cost in a naive parser, or that grows when it is sanitized.
 const SHAPES: [&str; 24] = [
     "<ul>",
     "<ul><li>",
@@ -201,7 +202,7 @@ const SHAPES: [&str; 24] = [
 async fn hostile_html(attacker: Attacker, port: u16, time: Duration) -> String {
     let request = |number: usize| {
         let shape = SHAPES.get(number % SHAPES.len()).copied().unwrap_or_default();
-        // An unknown record, a known one, and one under a key that is the same each time.
+        // A known feature request, an unknown one, and a known one with a constant operation key.
         let (record, key) = match number % 3 {
             0 => (1, String::new()),
             1 => (999_999_999, String::new()),
@@ -214,7 +215,7 @@ async fn hostile_html(attacker: Attacker, port: u16, time: Duration) -> String {
 }
 
 async fn notify(attacker: Attacker, port: u16, time: Duration) -> String {
-    // What may be stored and is much work for whoever reads it: thousands of short elements.
+    // Allowed content that is expensive to process: thousands of short elements.
     let content = "<ul><li><b>x</b></li></ul>".repeat(COMMENT / 27);
     let body = format!(r#"{{"comment":{{"content":"{content}"}},"notify_all_voters":true}}"#);
     let status = async {
@@ -279,7 +280,7 @@ async fn flood(attacker: Attacker, port: u16, time: Duration) -> String {
     one.repeat(port, time, 32, |_| ("GET", "/tracks".to_owned(), String::new())).await
 }
 
-/// A good key and a revoked one, each under names of workspaces that change with every request.
+/// Sends a valid key and a revoked key, with a different subdomain in every request.
 async fn subdomains(attacker: Attacker, port: u16, time: Duration) -> String {
     let end = Instant::now() + time;
     let one = async |number: usize| {

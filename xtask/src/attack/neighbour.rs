@@ -1,4 +1,4 @@
-//! The workspace that is attacked by nobody, and notices what is done to others.
+//! The neighbour: a workspace that is not attacked and measures the effect of attacks on others.
 
 use std::time::{Duration, Instant};
 
@@ -10,29 +10,29 @@ use crate::bench::service::Service;
 
 const HOST: &str = "bench.localhost";
 
-/// Connections, each with a key of its own.
+/// Number of connections, each with its own key.
 const CALLERS: usize = 8;
 
-/// The time between two requests of a caller: all of them stay below the limits of keys and workspace.
+/// Pause between two requests of a connection, which keeps them below the limits of keys and workspace.
 const PAUSE: Duration = Duration::from_millis(140);
 
-/// How often `/healthz` is asked.
+/// Pause between two requests of `/healthz`.
 const HEALTHZ_PAUSE: Duration = Duration::from_millis(20);
 
-/// Feature requests to vote for and to search.
+/// Number of feature requests to vote for and to search.
 const REQUESTS: usize = 200;
 
-/// A workspace with some feature requests.
+/// Workspace with some feature requests.
 #[derive(Clone)]
 pub(super) struct Neighbour {
     keys: Vec<String>,
 }
 
-/// What it noticed.
+/// Measurements of one run.
 pub(super) struct Figures {
     requests: Vec<Duration>,
     healthz: Vec<Duration>,
-    /// How many of its requests were answered with a 5xx, or not at all.
+    /// Number of responses with 5xx, and of missing responses.
     pub(super) server_errors: usize,
 }
 
@@ -56,7 +56,7 @@ impl Neighbour {
         Connection::open(port, HOST, self.keys.get(caller).context("no key")?).await
     }
 
-    /// Works for so long.
+    /// Sends requests for this long and measures them.
     pub(super) async fn watch(self, port: u16, time: Duration) -> anyhow::Result<Figures> {
         let end = Instant::now() + time;
         let callers = (0..CALLERS).map(|caller| self.call(port, caller, end));
@@ -106,7 +106,7 @@ async fn ask_healthz(port: u16, end: Instant) -> anyhow::Result<Vec<Duration>> {
 }
 
 impl Figures {
-    /// What 99 of 100 requests took at most.
+    /// 99th percentile of the request latencies.
     pub(super) fn p99(&self) -> Duration {
         at(&self.requests, 99)
     }
@@ -115,14 +115,14 @@ impl Figures {
         at(&self.healthz, 99)
     }
 
-    /// Cells of a table, in milliseconds.
+    /// Table cells, in milliseconds.
     pub(super) fn columns(&self) -> String {
         let all = [at(&self.requests, 50), self.p99(), at(&self.requests, 100), self.healthz_p99()];
         all.map(|took| format!("{:.1}", took.as_secs_f64() * 1e3)).join(" | ")
     }
 }
 
-/// The duration that so many of a hundred take at most.
+/// Returns a percentile of durations.
 fn at(took: &[Duration], percent: usize) -> Duration {
     let mut sorted = took.to_vec();
     sorted.sort_unstable();

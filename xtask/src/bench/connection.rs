@@ -1,11 +1,10 @@
-//! One kept-alive connection to the service. Nothing more than the benchmark needs, so that the
-//! generator takes as little of the machine as it can.
+//! Minimal keep-alive HTTP connection, so that the load generator uses as little processor time as possible.
 
 use anyhow::{Context, ensure};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
-/// A connection with a caller's headers.
+/// Connection with the headers of a client.
 pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
     headers: String,
@@ -20,12 +19,12 @@ impl Connection {
         Ok(Self { stream: BufReader::new(stream), headers, body: Vec::new() })
     }
 
-    /// Makes a call, reads the whole answer and returns its status.
+    /// Sends a request of the API, reads the whole response and returns its status.
     pub(crate) async fn call(&mut self, method: &str, path: &str, body: &str) -> anyhow::Result<u16> {
         self.request(method, &format!("/api/external/v1{path}"), body).await
     }
 
-    /// As [`Self::call`], for any path.
+    /// Like [`Self::call`], for any path.
     pub(crate) async fn request(&mut self, method: &str, target: &str, body: &str) -> anyhow::Result<u16> {
         let (headers, length) = (&self.headers, body.len());
         let request = format!("{method} {target} HTTP/1.1\r\n{headers}Content-Length: {length}\r\n\r\n{body}");

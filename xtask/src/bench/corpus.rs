@@ -1,6 +1,5 @@
-//! Made-up requests in made-up words, the same at every run. Words are as unevenly common as those of
-//! a language: the second half as common as the first, and so on (Zipf's law). One more word is in the newest
-//! requests alone, in all of them.
+//! Generated feature requests, identical in every run. Word frequencies follow Zipf's law: the second word is half as
+//! common as the first, and so on. One more word occurs in all of the newest feature requests and nowhere else.
 
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -8,19 +7,19 @@ use rand::{RngExt, SeedableRng};
 const VOCABULARY: usize = 6_000;
 const TITLE_WORDS: usize = 6;
 const DESCRIPTION_WORDS: usize = 60;
-/// So many of the commonest words are in many requests.
+/// Number of the most common words, which occur in many feature requests.
 const COMMON: usize = 50;
 
-/// The word of the newest requests. No syllables make it.
+/// Word of the newest feature requests. It cannot be generated from syllables.
 const YOUNG: &str = "qyoungq";
-/// The share of the requests that are the newest, in percent.
+/// Share of the newest feature requests, in percent.
 const YOUNG_PERCENT: u64 = 40;
 
-/// What is loaded.
+/// Data to load.
 pub(crate) struct Corpus {
     words: Vec<String>,
     requests: u64,
-    /// How many customers vote.
+    /// Number of customers that vote.
     pub(crate) customers: u64,
 }
 
@@ -30,7 +29,7 @@ impl Corpus {
         Self { words, requests, customers }
     }
 
-    /// The call that creates a request.
+    /// Request that creates a feature request.
     pub(crate) fn create(&self, number: u64) -> (&'static str, String, String) {
         let words = self.words_of(number);
         let (title, description) = words.split_at(TITLE_WORDS);
@@ -46,17 +45,17 @@ impl Corpus {
         ("POST", "/feature_requests".to_owned(), body)
     }
 
-    /// A request, each as likely as any other.
+    /// Random feature request, uniformly distributed.
     pub(crate) fn any_request(&self, random: &mut SmallRng) -> u64 {
         random.random_range(1..=self.requests)
     }
 
-    /// A request, some much likelier than others.
+    /// Random feature request from a skewed distribution.
     pub(crate) fn wanted_request(&self, random: &mut SmallRng) -> u64 {
         skewed(self.requests, random) + 1
     }
 
-    /// Two of the rarer words of a request's text: so that there is at least one match.
+    /// Two rarer words of one feature request, so that a search for both has a match.
     pub(crate) fn two_words_of_a_request(&self, random: &mut SmallRng) -> [&str; 2] {
         loop {
             let mut rarer = indexes(random.random_range(0..self.requests)).filter(|index| *index >= COMMON);
@@ -66,12 +65,12 @@ impl Corpus {
         }
     }
 
-    /// The word that nearly every request has.
+    /// Most common word, which nearly every feature request has.
     pub(crate) fn commonest_word(&self) -> &str {
         self.word(0)
     }
 
-    /// The word of many requests that all have few votes.
+    /// Common word of feature requests with few votes.
     pub(crate) fn young_common_word(&self) -> &'static str {
         YOUNG
     }
@@ -89,21 +88,21 @@ impl Corpus {
     }
 }
 
-/// Which words a request has.
+/// Word numbers of a feature request.
 fn indexes(number: u64) -> impl Iterator<Item = usize> {
     let mut random = SmallRng::seed_from_u64(number);
     (0..TITLE_WORDS + DESCRIPTION_WORDS)
         .map(move |_| usize::try_from(skewed(VOCABULARY as u64, &mut random)).unwrap_or(0))
 }
 
-/// A number below `end`, smaller ones likelier: evenly spread over its magnitude.
+/// Random number below `end` from a log-uniform distribution: smaller numbers are more likely.
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss)]
 fn skewed(end: u64, random: &mut SmallRng) -> u64 {
     let spread = (end as f64 + 1.0).powf(random.random::<f64>()) - 1.0;
     (spread as u64).min(end - 1)
 }
 
-/// The word of a number: syllables for its digits.
+/// Builds the word of a number from syllables for its digits.
 fn word(number: usize) -> String {
     const SYLLABLES: [&str; 20] = [
         "ba", "co", "di", "fu", "ge", "ha", "jo", "ki", "lu", "me", "na", "po", "ri", "su", "te", "va", "wo", "xi",

@@ -1,4 +1,4 @@
-//! What the database server alone can do: pgbench with the best single statement for the same work.
+//! pgbench with the best single SQL statement for a workload: what the database server achieves alone.
 
 use std::process::Command;
 
@@ -9,8 +9,8 @@ use roadmap_testkit::postgres::program;
 use super::service::Service;
 use crate::run::output;
 
-/// An upvote with everything that comes with it: key and answer, customer (found, or added, or named),
-/// vote, tally, note and the note's author.
+/// Upvote with all of its effects: operation key and saved response, customer (found, created or named), vote, tally,
+/// note and the note's author.
 const UPVOTE: &str = "\\set customer random(0, {customers} - 1)
 \\set number random(1, {requests})
 \\set key random(1, 1000000000000000000)
@@ -80,7 +80,7 @@ FROM total LEFT JOIN (
 ) ON true ORDER BY feature_requests.id DESC;
 ";
 
-/// The statement that does the work of a workload, if there is one to compare with.
+/// Returns the pgbench script of a workload, if there is one.
 pub(crate) fn script(workload: &str) -> Option<&'static str> {
     match workload {
         super::UPVOTE => Some(UPVOTE),
@@ -90,7 +90,7 @@ pub(crate) fn script(workload: &str) -> Option<&'static str> {
     }
 }
 
-/// Statements per second with so many clients.
+/// Returns statements per second with this many clients.
 pub(crate) fn run(service: &Service, script: &str, bench: &super::Bench, clients: usize) -> anyhow::Result<f64> {
     let cluster = service.cluster.as_ref().context("there is no database server")?;
     let script = script

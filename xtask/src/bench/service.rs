@@ -1,5 +1,4 @@
-//! The service as a process, and the database server beside it: started on an empty folder, watched
-//! through `/proc`.
+//! Processes of the service and its database server, started on empty data and measured through `/proc`.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -16,19 +15,19 @@ use crate::run::output;
 
 const HOST: &str = "bench.localhost";
 
-/// The service. Dropping it ends its process.
+/// Service process. Killed when dropped.
 pub(crate) struct Service {
     folder: TempDir,
     binary: PathBuf,
-    /// The server that it keeps its data on, if that is not a file.
+    /// Database server; none for SQLite.
     pub(crate) cluster: Option<Cluster>,
-    /// A key of the workspace `bench`.
+    /// API key of the workspace `bench`.
     pub(crate) key: String,
     running: Option<(Child, u16)>,
 }
 
 impl Service {
-    /// An empty workspace `bench` with a member and a key.
+    /// Creates the workspace `bench` with a member and an API key.
     pub(crate) fn new(binary: PathBuf, cluster: Option<Cluster>) -> anyhow::Result<Self> {
         let mut service = Self { folder: tempfile::tempdir()?, binary, cluster, key: String::new(), running: None };
         service.workspace("bench")?;
@@ -36,7 +35,7 @@ impl Service {
         Ok(service)
     }
 
-    /// Makes a workspace with a member.
+    /// Creates a workspace with a member.
     pub(crate) fn workspace(&self, name: &str) -> anyhow::Result<()> {
         let website = format!("https://{name}.example");
         self.roadmap(&["workspace", "create", name, "--product-name", name, "--website-url", &website])?;
@@ -44,7 +43,7 @@ impl Service {
         self.roadmap(&["member", "add", "--workspace", name, "--email", &address, "--name", "Ann"]).map(drop)
     }
 
-    /// Makes a key for a workspace. Returns it with its id.
+    /// Creates an API key for a workspace. Returns the key and its id.
     pub(crate) fn api_key(&self, workspace: &str) -> anyhow::Result<(String, String)> {
         let made = self.roadmap(&["api-key", "create", "--workspace", workspace, "--name", workspace])?;
         let field = |name: &str| made.get(name).and_then(Value::as_str).map(str::to_owned).context("no key");
@@ -67,7 +66,7 @@ impl Service {
         serde_json::from_slice(&printed).context("roadmap printed no JSON")
     }
 
-    /// Starts the process with these variables. Returns how long it took until a call was answered.
+    /// Starts the service with these environment variables. Returns the time until the first response.
     pub(crate) fn start(&mut self, environment: &[(&str, &str)]) -> anyhow::Result<Duration> {
         let log = std::fs::File::create(self.folder.path().join("server.log"))?;
         let began = Instant::now();
@@ -85,45 +84,45 @@ impl Service {
         Ok(began.elapsed())
     }
 
-    /// Ends the process.
+    /// Stops the process.
     pub(crate) fn stop(&mut self) {
         if let Some((mut child, _)) = self.running.take() {
-            // A process that has ended already is as good.
+            // The process may have exited already.
             let _ = child.kill();
             let _ = child.wait();
         }
     }
 
-    /// Where it listens.
+    /// Port that it listens on.
     pub(crate) fn port(&self) -> anyhow::Result<u16> {
         self.running.as_ref().map(|(_, port)| *port).context("the service is not running")
     }
 
-    /// A connection of a caller with the key.
+    /// Opens a connection with the key.
     pub(crate) async fn connect(&self) -> anyhow::Result<Connection> {
         let (_, port) = self.running.as_ref().context("the service is not running")?;
         Connection::open(*port, HOST, &self.key).await
     }
 
-    /// Processor time, user and system, that the service has used in all its threads, and that the
-    /// database server has used in all its processes.
+    /// User and system processor time of the service with all its threads, and of the database server with all its
+    /// processes.
     pub(crate) fn cpu(&self) -> anyhow::Result<[Duration; 2]> {
         let (child, _) = self.running.as_ref().context("the service is not running")?;
         let of_service = ticks(child.id(), 2)?;
         let mut of_server = 0;
         if let Some(server) = self.cluster.as_ref().and_then(Cluster::process_id) {
-            // Of its first process also what children that have ended had used.
+            // For the main process including its terminated children.
             of_server += ticks(server, 4)?;
             let children = std::fs::read_to_string(format!("/proc/{server}/task/{server}/children"))?;
             for child in children.split_whitespace().filter_map(|child| child.parse().ok()) {
-                // One that has ended since is counted by the first process.
+                // A child that has exited since is accounted to the main process.
                 of_server += ticks(child, 2).unwrap_or(0);
             }
         }
         Ok([of_service, of_server].map(|ticks| Duration::from_millis(ticks * 10)))
     }
 
-    /// Memory that the process holds, in megabytes.
+    /// Resident memory of the process in megabytes.
     pub(crate) fn resident_mb(&self) -> anyhow::Result<f64> {
         let status = std::fs::read_to_string(self.proc("status")?)?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
@@ -131,7 +130,7 @@ impl Service {
         Ok(kilobytes / 1024.0)
     }
 
-    /// Size of the database, in megabytes.
+    /// Size of the database in megabytes.
     pub(crate) fn database_mb(&self) -> anyhow::Result<f64> {
         #[expect(clippy::cast_precision_loss)]
         let bytes = match &self.cluster {
@@ -141,7 +140,7 @@ impl Service {
         Ok(bytes / 1024.0 / 1024.0)
     }
 
-    /// The one value that a query on the database server gives.
+    /// Returns the single value of a query on the database server.
     pub(crate) fn sql(&self, query: &str) -> anyhow::Result<String> {
         let cluster = self.cluster.as_ref().context("there is no database server")?;
         let rows = postgres::execute(&cluster.url(), query)?;
@@ -154,11 +153,11 @@ impl Service {
     }
 }
 
-/// Ticks of 10 ms that a process has used: the sum of so many of the fields `utime`, `stime`,
-/// `cutime` and `cstime`.
+/// Processor time of a process in ticks of 10 ms: the sum of the first `fields` of `utime`, `stime`, `cutime` and
+/// `cstime`.
 fn ticks(process: u32, fields: usize) -> anyhow::Result<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
-    // Fields 14 and on, counted from behind the name in parentheses.
+    // Fields from 14, counted after the name in parentheses.
     let (_, behind) = stat.rsplit_once(')').context("no fields")?;
     Ok(behind.split_whitespace().skip(11).take(fields).filter_map(|ticks| ticks.parse::<u64>().ok()).sum())
 }

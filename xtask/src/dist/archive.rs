@@ -1,23 +1,23 @@
-//! An archive that depends on nothing but what is in it.
+//! Reproducible archives.
 
 use flate2::{Compression, GzBuilder};
 use tar::{Builder, EntryType, Header};
 
-/// A file in an archive.
+/// File in an archive.
 pub(super) struct Entry {
-    /// Its name in the archive's folder.
+    /// Name in the archive's folder.
     pub(super) name: String,
-    /// Its mode.
+    /// File mode.
     pub(super) mode: u32,
-    /// Its content.
+    /// Content.
     pub(super) bytes: Vec<u8>,
 }
 
-/// Packs files into one folder: sorted by name, all of one moment (seconds since 1970) and of the owner 0.
+/// Packs files into one folder, sorted by name, with the same timestamp (seconds since 1970) and the owner 0.
 pub(super) fn pack(folder: &str, entries: &[Entry], timestamp: u64) -> anyhow::Result<Vec<u8>> {
     let mut sorted: Vec<&Entry> = entries.iter().collect();
     sorted.sort_by(|one, other| one.name.cmp(&other.name));
-    // Neither a name nor a time stands in the head of the compressed stream.
+    // The gzip header contains neither a name nor a time.
     let mut archive = Builder::new(GzBuilder::new().write(Vec::new(), Compression::best()));
     let mut head = header(EntryType::Directory, 0o755, 0, timestamp);
     archive.append_data(&mut head, format!("{folder}/"), std::io::empty())?;

@@ -1,21 +1,21 @@
-//! What an executable needs of the machine that it runs on, by its own head.
+//! Requirements of an executable, from its ELF headers.
 
 use anyhow::Context;
 use object::Endianness;
 use object::elf::{FileHeader64, PT_INTERP};
 use object::read::elf::{FileHeader, ProgramHeader};
 
-/// What an executable needs.
+/// Requirements of an executable.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Executable {
-    /// Whether it needs nothing: no loader, no libraries.
+    /// Whether it is static: no loader, no shared libraries.
     pub(super) is_static: bool,
-    /// The newest version of glibc that it asks for.
+    /// Newest required version of glibc.
     glibc: Option<Vec<u32>>,
 }
 
 impl Executable {
-    /// Reads an ELF file of 64 bits.
+    /// Parses a 64-bit ELF file.
     pub(super) fn read(bytes: &[u8]) -> anyhow::Result<Self> {
         let head = FileHeader64::<Endianness>::parse(bytes).context("the binary is no ELF file of 64 bits")?;
         let endian = head.endian()?;
@@ -47,7 +47,7 @@ impl std::fmt::Display for Executable {
     }
 }
 
-/// The numbers of a version such as `GLIBC_2.34`.
+/// Parses a version such as `GLIBC_2.34`.
 fn glibc(name: &str) -> Option<Vec<u32>> {
     name.strip_prefix("GLIBC_")?.split('.').map(|part| part.parse().ok()).collect()
 }

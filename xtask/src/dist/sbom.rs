@@ -1,8 +1,8 @@
-//! What a binary is made of, for programs: a software bill of materials (SBOM) in CycloneDX 1.5, as JSON.
+//! Software bill of materials (SBOM) of the binary in CycloneDX 1.5, as JSON.
 //!
-//! Like the archive it depends on the commit and the binary alone: no serial number, the time of the commit, no path of
-//! this machine. What crates have built in that is not a crate, such as the C code of SQLite in `libsqlite3-sys`, is told by
-//! the crate.
+//! Like the archive, it depends only on the commit and the binary: no serial number, the time of the commit, no path
+//! of this machine. Bundled code that is not a crate, such as the C code of SQLite in `libsqlite3-sys`, is
+//! represented by its crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,10 +21,10 @@ use time::format_description::well_known::Rfc3339;
 use super::third_party::{Metadata, Package};
 use crate::run::root;
 
-/// The crate that the binary is built from.
+/// Crate of the binary.
 const BINARY: &str = "roadmap-server";
 
-/// The bill of a binary that is made of these crates.
+/// Builds the SBOM of a binary from its crates.
 pub(super) fn for_binary(metadata: &Metadata, binary: &[u8], timestamp: u64) -> anyhow::Result<Vec<u8>> {
     let bom = bill(metadata, &lock_checksums()?, binary, timestamp)?;
     let validation = bom.validate_version(SpecVersion::V1_5);
@@ -66,7 +66,7 @@ fn bill(
     })
 }
 
-/// What cargo's own ids cannot be, because they have paths in them.
+/// Reference of a package. Cargo's own ids are unsuitable, because they contain paths.
 fn reference(package: &Package) -> String {
     format!("{}@{}", package.name, package.version)
 }
@@ -75,7 +75,7 @@ fn component(package: &Package, checksums: &BTreeMap<(String, String), String>) 
     let Package { name, version, source, .. } = package;
     let mut component = Component::new(Classification::Library, name, version, Some(reference(package)));
     component.licenses = licenses(package)?;
-    // The project's own crates are in no registry.
+    // The project's own crates are not in a registry.
     if source.is_some() {
         component.purl = Some(Purl::new("cargo", name, version)?);
         component.hashes = checksums.get(&(name.clone(), version.clone())).cloned().map(sha256);
@@ -95,7 +95,7 @@ fn sha256(digest: String) -> Hashes {
     Hashes(vec![Hash { alg: HashAlgorithm::SHA_256, content: HashValue(digest) }])
 }
 
-/// Which crate needs which, as far as both are in the binary.
+/// Dependencies between the crates in the binary.
 fn dependencies(metadata: &Metadata) -> Dependencies {
     let known: BTreeMap<&str, String> =
         metadata.packages.iter().map(|package| (package.id.as_str(), reference(package))).collect();
@@ -115,7 +115,7 @@ fn dependencies(metadata: &Metadata) -> Dependencies {
     )
 }
 
-/// The checksums of the crates of others, by name and version, from the lock file.
+/// Checksums of third-party crates by name and version, from the lock file.
 fn lock_checksums() -> anyhow::Result<BTreeMap<(String, String), String>> {
     let lock: toml_edit::DocumentMut = fs::read_to_string(root().join("Cargo.lock"))?.parse()?;
     let packages = lock.get("package").and_then(toml_edit::Item::as_array_of_tables);
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
     use crate::dist::third_party;
 
-    /// The bill of this project, for a binary that is not there.
+    /// Builds the SBOM of this project, for a placeholder binary.
     fn written() -> (Value, Vec<u8>) {
         let metadata = third_party::metadata("x86_64-unknown-linux-musl").unwrap();
         let bytes = for_binary(&metadata, b"abc", 1_000).unwrap();
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(sqlite["licenses"], json!([{ "expression": "MIT" }]));
         assert_eq!(sqlite["hashes"][0]["content"].as_str().unwrap().len(), 64);
         assert!(named("roadmap-domain").unwrap().get("purl").is_none());
-        // What is only built with, or only tested with, is not linked.
+        // Build dependencies and test dependencies are not linked.
         for absent in ["proptest", "mockall", "clap_derive", "cyclonedx-bom", "roadmap-server"] {
             assert!(named(absent).is_none(), "{absent}");
         }

@@ -1,4 +1,4 @@
-//! What the binary is built for.
+//! Target of the distributed binary.
 
 use std::process::{Command, Stdio};
 
@@ -6,16 +6,16 @@ use anyhow::Context;
 
 use crate::run::{output, require_program, root};
 
-/// A target of the compiler's.
+/// Compiler target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Target {
-    /// Its name.
+    /// Target triple.
     pub(super) triple: String,
     host: String,
 }
 
 impl Target {
-    /// The one that is asked for, else the one with the fewest needs that can be built here.
+    /// Returns the requested target, otherwise the one with the fewest requirements that can be built here.
     pub(super) fn choose(asked: Option<&str>) -> anyhow::Result<Self> {
         let host = host()?;
         if let Some(triple) = asked {
@@ -34,7 +34,7 @@ impl Target {
         }
     }
 
-    /// Whether it must become a static binary.
+    /// Whether its binaries must be static.
     pub(super) fn is_static(&self) -> bool {
         self.triple.ends_with("-musl")
     }
@@ -44,7 +44,7 @@ impl Target {
         self.triple == self.host || musl_of(&self.host).as_ref() == Some(&self.triple)
     }
 
-    /// Sees to the standard library for it, and to a C compiler, by which SQLite and ring are built.
+    /// Installs the target's standard library and, for static binaries, musl-gcc, which compiles SQLite and ring.
     fn prepare(&self) -> anyhow::Result<()> {
         if !has_standard_library(&self.triple)? {
             let name = format!("rustup target add {}", self.triple);
@@ -59,12 +59,12 @@ impl Target {
     }
 }
 
-/// The static sibling of a Linux target with glibc.
+/// Returns the musl counterpart of a Linux target with glibc.
 fn musl_of(host: &str) -> Option<String> {
     host.strip_suffix("-gnu").filter(|rest| rest.ends_with("-linux")).map(|rest| format!("{rest}-musl"))
 }
 
-/// What the compiler itself runs on.
+/// Host triple of the compiler.
 fn host() -> anyhow::Result<String> {
     let printed = output(Command::new("rustc").arg("-vV").current_dir(root()), "rustc -vV")?;
     let printed = String::from_utf8_lossy(&printed);
@@ -72,7 +72,7 @@ fn host() -> anyhow::Result<String> {
     Ok(host.context("rustc does not tell its host")?.to_owned())
 }
 
-/// Whether the compiler has the standard library for a target.
+/// Whether the standard library of a target is installed.
 fn has_standard_library(triple: &str) -> anyhow::Result<bool> {
     let mut command = Command::new("rustc");
     command.args(["--print", "target-libdir", "--target", triple]).current_dir(root()).stderr(Stdio::null());

@@ -1,4 +1,4 @@
-//! The notices that the licences of what is built in ask for.
+//! Licence notices of the third-party crates in the binary.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -11,58 +11,58 @@ use serde::Deserialize;
 
 use crate::run::{output, root};
 
-/// How files with a licence or a notice begin.
+/// Prefixes of the names of licence and notice files.
 const NOTICES: [&str; 5] = ["licence", "license", "copying", "notice", "unlicense"];
 
-/// What cargo says of the crates in a binary.
+/// Output of `cargo metadata` for the crates in a binary.
 #[derive(Deserialize)]
 pub(super) struct Metadata {
-    /// The crates.
+    /// All crates.
     pub(super) packages: Vec<Package>,
-    /// Which of them needs which.
+    /// Dependency graph.
     pub(super) resolve: Resolve,
 }
 
-/// A crate.
+/// Crate.
 #[derive(Deserialize)]
 pub(super) struct Package {
-    /// What cargo tells it by.
+    /// Cargo's id of the package.
     pub(super) id: String,
     /// Its name.
     pub(super) name: String,
     /// Its version.
     pub(super) version: String,
-    /// Under which licences it is.
+    /// SPDX licence expression.
     pub(super) license: Option<String>,
     manifest_path: PathBuf,
-    /// Where it is from; the project's own crates are from nowhere.
+    /// Registry; `None` for the project's own crates.
     pub(super) source: Option<String>,
 }
 
-/// Which crate needs which.
+/// Dependency graph.
 #[derive(Deserialize)]
 pub(super) struct Resolve {
-    /// One for each crate.
+    /// One node per crate.
     pub(super) nodes: Vec<Node>,
 }
 
-/// What one crate needs.
+/// Crate with its dependencies.
 #[derive(Deserialize)]
 pub(super) struct Node {
-    /// The crate.
+    /// Id of the crate.
     pub(super) id: String,
-    /// What it needs.
+    /// Its dependencies.
     pub(super) deps: Vec<ResolvedDependency>,
 }
 
-/// A crate that another one needs.
+/// Dependency of a crate.
 #[derive(Deserialize)]
 pub(super) struct ResolvedDependency {
-    /// The crate.
+    /// Id of the crate.
     pub(super) pkg: String,
 }
 
-/// The crates that are in a binary for this target.
+/// Returns the crates in a binary for this target.
 pub(super) fn metadata(triple: &str) -> anyhow::Result<Metadata> {
     let linked = linked(triple)?;
     let arguments = ["metadata", "--format-version=1", "--locked", "--filter-platform", triple];
@@ -76,13 +76,13 @@ pub(super) fn metadata(triple: &str) -> anyhow::Result<Metadata> {
     Ok(metadata)
 }
 
-/// All notices of the crates of others in a binary, as one text.
+/// Returns the notices of all third-party crates in a binary as one text.
 pub(super) fn notices(metadata: &Metadata) -> anyhow::Result<String> {
     let others: Vec<&Package> = metadata.packages.iter().filter(|package| package.source.is_some()).collect();
     listed(&others)
 }
 
-/// Names and versions of what is linked, without what only builds it.
+/// Names and versions of linked crates, without build dependencies.
 fn linked(triple: &str) -> anyhow::Result<BTreeSet<String>> {
     let mut command = Command::new(env!("CARGO"));
     command.args(["tree", "--locked", "--package", "roadmap-server", "--target", triple]);
@@ -92,7 +92,7 @@ fn linked(triple: &str) -> anyhow::Result<BTreeSet<String>> {
     Ok(String::from_utf8_lossy(&printed).lines().map(names).collect())
 }
 
-/// A list of the crates, then each text once, under the crates that have it.
+/// Lists the crates, followed by each distinct text once with the crates that it applies to.
 fn listed(packages: &[&Package]) -> anyhow::Result<String> {
     let mut text = "The program contains these crates, under these licences:\n\n".to_owned();
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -110,7 +110,7 @@ fn listed(packages: &[&Package]) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// The texts of a crate, with line ends of one kind.
+/// Reads the notices of a crate with normalized line ends.
 fn files(folder: &Path) -> anyhow::Result<Vec<String>> {
     let mut texts = BTreeMap::new();
     for entry in fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))? {
