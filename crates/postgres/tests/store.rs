@@ -28,7 +28,7 @@ use uuid::Uuid;
 roadmap_testkit::contract_tests!(crate::fresh);
 
 /// The default options for a database, but with patience: on a busy machine a new connection takes seconds.
-fn options(url: impl Into<String>) -> PostgresOptions {
+fn patient_options(url: impl Into<String>) -> PostgresOptions {
     PostgresOptions { connection_wait: Duration::from_secs(30), ..PostgresOptions::new(url) }
 }
 
@@ -38,7 +38,7 @@ async fn template() -> &'static Database {
     TEMPLATE
         .get_or_init(async || {
             let template = Database::empty(&postgres::server());
-            migrate(&options(&template.url)).await.unwrap();
+            migrate(&patient_options(&template.url)).await.unwrap();
             template
         })
         .await
@@ -46,7 +46,7 @@ async fn template() -> &'static Database {
 
 async fn fresh() -> Subject {
     let database = Arc::new(template().await.copy());
-    let store = Arc::new(PostgresStore::open(&options(&database.url)).await.unwrap());
+    let store = Arc::new(PostgresStore::open(&patient_options(&database.url)).await.unwrap());
     let reader = Arc::new(store.reader(4).unwrap());
     Subject {
         store: store.clone(),
@@ -108,7 +108,7 @@ fn schema(database: &Database) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn migrations_go_up_down_and_up_to_the_same_schema() {
     let database = Database::empty(&postgres::server());
-    let options = options(&database.url);
+    let options = patient_options(&database.url);
     assert!(!pending_migrations(&options).await.unwrap().is_empty());
     assert!(!migrate(&options).await.unwrap().is_empty());
     // Without pending migrations nothing is written, not even privileges that exist already.
@@ -136,7 +136,7 @@ async fn processes_that_start_at_once_migrate_once() {
     let database = Database::empty(&postgres::server());
     let mut starts = tokio::task::JoinSet::new();
     for _ in 0..4 {
-        let options = options(&database.url);
+        let options = patient_options(&database.url);
         starts.spawn(async move { migrate(&options).await.unwrap().len() });
     }
     let mut done = starts.join_all().await;
@@ -198,7 +198,7 @@ impl Tenant {
         let role = format!("{login}_service");
         postgres::execute(&postgres::server(), &format!("CREATE ROLE {login} LOGIN {attributes}")).unwrap();
         let (database, url) = database_of(&login);
-        let options = PostgresOptions { role: role.clone(), ..options(url) };
+        let options = PostgresOptions { role: role.clone(), ..patient_options(url) };
         Self { login, role, database: Some(database), options }
     }
 
@@ -241,7 +241,7 @@ async fn an_ordinary_login_migrates_and_serves_under_a_role_that_owns_nothing() 
         assert!(error_message(PostgresStore::open(&options).await).contains(message), "{role}");
     }
     let database = tenant.database.as_ref().unwrap();
-    let as_superuser = PostgresOptions { role: "postgres".to_owned(), ..options(&database.url) };
+    let as_superuser = PostgresOptions { role: "postgres".to_owned(), ..patient_options(&database.url) };
     assert!(error_message(PostgresStore::open(&as_superuser).await).contains("superuser"));
     // An owner that is named as the role by mistake keeps its rights.
     let mistaken = PostgresOptions { role: tenant.login.clone(), ..tenant.options.clone() };
@@ -420,7 +420,7 @@ async fn a_member_of_the_role_serves_what_another_login_has_migrated() {
 #[tokio::test(flavor = "multi_thread")]
 async fn it_writes_reads_and_searches_with_the_configured_connections() {
     let database = template().await.copy();
-    let options = PostgresOptions { pool_size: 3, ..options(&database.url) };
+    let options = PostgresOptions { pool_size: 3, ..patient_options(&database.url) };
     let store = PostgresStore::open(&options).await.unwrap();
     let pool = |name, limit, open| PoolStatus { name, limit, open, in_use: 0, waiting: 0 };
     // One connection was opened to verify the settings.
@@ -434,7 +434,7 @@ async fn it_writes_reads_and_searches_with_the_configured_connections() {
 #[tokio::test(flavor = "multi_thread")]
 async fn server_time_and_durability_are_reported() {
     let database = template().await.copy();
-    let options = options(&database.url);
+    let options = patient_options(&database.url);
     let value = |query| database.rows(query)[0][0].clone().unwrap();
     let clock = || value("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint").parse::<i64>().unwrap();
     let before = clock();
@@ -443,14 +443,14 @@ async fn server_time_and_durability_are_reported() {
     assert!((before - 1..=clock() + 1).contains(&reported), "{before} {reported}");
     assert_eq!(PostgresStore::open(&options).await.unwrap().is_durable(), value("SHOW fsync") == "on");
     let cluster = Cluster::start(Durability::Full).unwrap();
-    migrate(&options(cluster.url())).await.unwrap();
-    assert!(PostgresStore::open(&options(cluster.url())).await.unwrap().is_durable());
+    migrate(&patient_options(cluster.url())).await.unwrap();
+    assert!(PostgresStore::open(&patient_options(cluster.url())).await.unwrap().is_durable());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_is_healthy_while_its_database_responds() {
     let database = template().await.copy();
-    let store = PostgresStore::open(&options(&database.url)).await.unwrap();
+    let store = PostgresStore::open(&patient_options(&database.url)).await.unwrap();
     store.check().await.unwrap();
     drop(database);
     assert!(matches!(store.check().await, Err(StoreError::Unavailable(_))));
@@ -461,7 +461,7 @@ async fn it_is_healthy_while_its_database_responds() {
 fn shared_connections_run_on_the_runtime_that_opened_the_store() {
     let own = tokio::runtime::Runtime::new().unwrap();
     let database = own.block_on(async { template().await.copy() });
-    let store = own.block_on(PostgresStore::open(&options(&database.url))).unwrap();
+    let store = own.block_on(PostgresStore::open(&patient_options(&database.url))).unwrap();
     let other = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let now = Timestamp::from_millis(0).unwrap();
     // Opens a connection. Nothing runs in `other` afterwards.
@@ -472,7 +472,7 @@ fn shared_connections_run_on_the_runtime_that_opened_the_store() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_ended_unit_returns_its_connection_and_a_dropped_unit_closes_it() {
     let database = template().await.copy();
-    let store = PostgresStore::open(&options(&database.url)).await.unwrap();
+    let store = PostgresStore::open(&patient_options(&database.url)).await.unwrap();
     let open = || store.pools().iter().find(|pool| pool.name == "write").unwrap().open;
     let begin = async || match store.begin(WorkspaceId::new(Uuid::from_u128(1)), None).await.unwrap() {
         BeginOutcome::Started(unit) => unit,
@@ -511,7 +511,7 @@ async fn units_run_at_read_committed_whatever_the_default_of_the_database_is() {
              CREATE TRIGGER noted BEFORE INSERT ON workspaces FOR EACH ROW EXECUTE FUNCTION note_level();
              DELETE FROM settings; DELETE FROM workspaces",
         );
-        let store = PostgresStore::open(&options(&database.url)).await.unwrap();
+        let store = PostgresStore::open(&patient_options(&database.url)).await.unwrap();
         let id = WorkspaceId::new(Uuid::from_u128(1));
         let mut unit = match store.begin(id, None).await.unwrap() {
             BeginOutcome::Started(unit) => unit,
@@ -529,7 +529,7 @@ async fn units_run_at_read_committed_whatever_the_default_of_the_database_is() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_is_held_too_long_is_busy_and_a_cancelled_wait_is_unavailable() {
     let database = template().await.copy();
-    let patient = PostgresOptions { statement_timeout: Duration::from_secs(60), ..options(&database.url) };
+    let patient = PostgresOptions { statement_timeout: Duration::from_secs(60), ..patient_options(&database.url) };
     let hasty = PostgresOptions { statement_timeout: Duration::from_millis(400), ..patient.clone() };
     let begin = async |options: &PostgresOptions| {
         let store = PostgresStore::open(options).await.unwrap();
@@ -569,7 +569,7 @@ async fn a_key_that_is_held_too_long_is_busy_and_a_cancelled_wait_is_unavailable
 async fn a_response_that_cannot_be_saved_rolls_back_its_unit() {
     let database = template().await.copy();
     database.execute("ALTER TABLE operations ADD CHECK (status <> 299)");
-    let store = PostgresStore::open(&options(&database.url)).await.unwrap();
+    let store = PostgresStore::open(&patient_options(&database.url)).await.unwrap();
     let id = WorkspaceId::new(Uuid::from_u128(1));
     let mut unit = match store.begin(id, OperationKey::parse("k").unwrap()).await.unwrap() {
         BeginOutcome::Started(unit) => unit,
@@ -597,7 +597,7 @@ async fn row_security_follows_its_setting_and_is_verified_at_open() {
     let count = || database.rows("SELECT count(*) FROM pg_class WHERE relrowsecurity")[0][0].clone().unwrap();
     let secured = count();
     assert_ne!(secured, "0");
-    let on = options(&database.url);
+    let on = patient_options(&database.url);
     let off = PostgresOptions { row_security: false, ..on.clone() };
     migrate(&off).await.unwrap();
     assert_eq!(count(), "0");
@@ -623,7 +623,7 @@ async fn an_encrypted_server_is_verified_by_its_certificate_and_name() {
     cluster.encrypt(&issued.cert.pem(), &issued.signing_key.serialize_pem()).unwrap();
     let at = |host: &str, query: &str| {
         let port = cluster.port();
-        options(format!("postgres://postgres@{host}:{port}/postgres?{query}"))
+        patient_options(format!("postgres://postgres@{host}:{port}/postgres?{query}"))
     };
     let encrypted = at("localhost", &format!("sslmode=require&sslrootcert={trusted}"));
     assert!(!migrate(&encrypted).await.unwrap().is_empty());
