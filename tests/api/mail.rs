@@ -520,7 +520,7 @@ fn a_queued_test_mail_waits_for_a_worker() {
     let mails = wait_for_mail_files(&app, 2);
     assert_eq!(mails.into_keys().collect::<Vec<_>>(), ["ann@acme.example", "ops@acme.example"]);
     let answered = queue_test(&app, "eve@acme.example", &[]);
-    assert!(answered.success && answered.stdout.contains("answer: written to "), "{}", answered.stderr);
+    assert!(answered.success && answered.stdout.contains("response: written to "), "{}", answered.stderr);
     assert!(worker.stop().success());
 }
 
