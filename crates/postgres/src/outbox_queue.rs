@@ -262,7 +262,7 @@ pub(crate) fn recipient(customer: Option<Uuid>, address: Option<String>) -> Reci
     match (customer, address) {
         (Some(customer), _) => Recipient::Customer(CustomerId::new(customer)),
         (None, Some(address)) => Recipient::Address(EmailAddress::from_stored(address)),
-        (None, None) => Recipient::Nobody,
+        (None, None) => Recipient::None,
     }
 }
 

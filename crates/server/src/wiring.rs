@@ -117,56 +117,38 @@ impl Application {
             Database::File(file) => {
                 let store =
                     SqliteStore::open(&sqlite_options(settings, file)).context("the database cannot be opened")?;
-                let store = Arc::new(store);
-                Self::assemble(
-                    settings,
-                    store.clone(),
-                    store.clone(),
-                    store.clone(),
-                    store.clone(),
-                    Backend::Sqlite(store),
-                )
+                Self::assemble(settings, Arc::new(store), Backend::Sqlite)
             }
             Database::Server(url) => {
                 let store = PostgresStore::open(&postgres_options(settings, url)).await;
                 let store = store.with_context(|| database_error_context(&settings.database, "used"))?;
-                let store = Arc::new(store);
-                Self::assemble(
-                    settings,
-                    store.clone(),
-                    store.clone(),
-                    store.clone(),
-                    store.clone(),
-                    Backend::Postgres(store),
-                )
+                Self::assemble(settings, Arc::new(store), Backend::Postgres)
             }
         }
     }
 
-    fn assemble(
+    fn assemble<S: Store + WorkspaceDirectory + Maintenance + OutboxQueue + 'static>(
         settings: &Settings,
-        store: Arc<dyn Store>,
-        directory: Arc<dyn WorkspaceDirectory>,
-        maintenance: Arc<dyn Maintenance>,
-        queue: Arc<dyn OutboxQueue>,
-        backend: Backend,
+        store: Arc<S>,
+        backend: impl FnOnce(Arc<S>) -> Backend,
     ) -> anyhow::Result<Self> {
+        let backend = backend(store.clone());
         let (clock, ids): (Arc<dyn Clock>, Arc<dyn IdGenerator>) =
             (Arc::new(SystemClock), Arc::new(MonotonicIds::default()));
         let locks = Arc::new(InMemoryOperationLocks::new(settings.operation_wait));
         let usage = backend.usage();
         let budgets = Arc::new(StorageBudgets::new(usage.clone(), clock.clone(), settings.storage_limits));
         Ok(Self {
-            executor: Executor::new(store, locks, Arc::new(JitteredPause), clock.clone(), ids.clone())
+            executor: Executor::new(store.clone(), locks, Arc::new(JitteredPause), clock.clone(), ids.clone())
                 .with_budgets(budgets.clone()),
             reader: backend.read_ports(settings.pool_size)?.lists,
-            directory,
+            directory: store.clone(),
             ids,
             clock,
-            queue,
+            queue: store.clone(),
             budgets,
             usage,
-            maintenance,
+            maintenance: store,
             backend,
         })
     }

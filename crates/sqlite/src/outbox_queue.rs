@@ -217,7 +217,7 @@ pub(crate) fn recipient(customer: Option<Id>, address: Option<String>) -> Recipi
     match (customer, address) {
         (Some(customer), _) => Recipient::Customer(CustomerId::new(customer.0)),
         (None, Some(address)) => Recipient::Address(EmailAddress::from_stored(address)),
-        (None, None) => Recipient::Nobody,
+        (None, None) => Recipient::None,
     }
 }
 

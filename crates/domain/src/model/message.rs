@@ -94,7 +94,7 @@ impl Priority {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recipient {
     /// No recipient: the message is expanded into messages with recipients.
-    Nobody,
+    None,
     /// A customer, at the address that the customer has when the message is sent.
     Customer(CustomerId),
     /// An address, independent of any customer.

@@ -64,15 +64,15 @@ enum Done {
     Returned,
 }
 
-fn note(schedules: &mut Schedules<Letter>, done: Done) {
+fn record(schedules: &mut Schedules<Letter>, done: Done) {
     match done {
         Done::Leased(priority, workspace, letters, has_more) => {
-            schedules.of(priority).leased(workspace, letters, has_more);
+            schedules.schedule(priority).leased(workspace, letters, has_more);
         }
-        Done::Sent(priority, workspace) => schedules.of(priority).sent(workspace),
+        Done::Sent(priority, workspace) => schedules.schedule(priority).sent(workspace),
         Done::Expanded(priority, workspace) => {
-            schedules.of(priority).more(workspace);
-            schedules.of(priority).sent(workspace);
+            schedules.schedule(priority).messages_created(workspace);
+            schedules.schedule(priority).sent(workspace);
         }
         Done::Found(_) | Done::Returned => {}
     }
@@ -125,7 +125,7 @@ impl DeliverMail {
     pub async fn run<P: Future<Output = ()> + Send>(&self, stop: Stop<'_>, pause: impl Fn() -> P) {
         let mut schedules = Schedules::new();
         let mut under_way: FuturesUnordered<Work<'_>> = FuturesUnordered::new();
-        under_way.push(Box::pin(self.look()));
+        under_way.push(Box::pin(self.find_due_workspaces()));
         // `None` while the worker looks for messages.
         let mut pausing: Option<Pin<Box<P>>> = None;
         while !stop() {
@@ -151,27 +151,27 @@ impl DeliverMail {
                     for priority in Priority::ALL {
                         let workspaces =
                             found.iter().filter(|(_, of)| *of == priority).map(|(workspace, _)| *workspace);
-                        schedules.of(priority).add(workspaces.collect());
+                        schedules.schedule(priority).add(workspaces.collect());
                     }
                     pausing = Some(Box::pin(pause()));
                 }
-                Some(done) => note(&mut schedules, done),
+                Some(done) => record(&mut schedules, done),
                 None => {
                     pausing = None;
-                    under_way.push(Box::pin(self.look()));
+                    under_way.push(Box::pin(self.find_due_workspaces()));
                 }
             }
         }
         loop {
             for (workspace, letter) in schedules.take_unsent() {
-                under_way.push(Box::pin(self.give_back(workspace, letter)));
+                under_way.push(Box::pin(self.return_message(workspace, letter)));
             }
             let Some(done) = under_way.next().await else { break };
-            note(&mut schedules, done);
+            record(&mut schedules, done);
         }
     }
 
-    async fn look(&self) -> Done {
+    async fn find_due_workspaces(&self) -> Done {
         Done::Found(self.queue.due_workspaces(self.clock.now()).await.unwrap_or_else(|error| {
             tracing::warn!(error = %ErrorChain::new(&error), "failed to look for messages");
             Vec::new()
@@ -191,11 +191,11 @@ impl DeliverMail {
             }
         };
         if leased.unwanted > 0 {
-            tracing::debug!(%workspace, messages = leased.unwanted, "deleted messages that nobody wants any more");
+            tracing::debug!(%workspace, messages = leased.unwanted, "deleted messages that are no longer wanted");
         }
         let has_more = leased.unwanted > 0 || leased.len() >= limit;
         for unreadable in &leased.unreadable {
-            self.bury(workspace, unreadable).await;
+            self.give_up_unreadable(workspace, unreadable).await;
         }
         for (lease, attempt, error) in &leased.unknown {
             // A newer version may be able to send it.
@@ -230,7 +230,7 @@ impl DeliverMail {
     }
 
     /// Gives up an unreadable row, because another attempt cannot read it either.
-    async fn bury(&self, workspace: WorkspaceId, unreadable: &UnreadableMessage) {
+    async fn give_up_unreadable(&self, workspace: WorkspaceId, unreadable: &UnreadableMessage) {
         let chain = ErrorChain::new(&unreadable.error).to_string();
         let message = &unreadable.lease.message;
         tracing::error!(%workspace, %message, error = chain, "a message is given up: its row cannot be read");
@@ -279,7 +279,7 @@ impl DeliverMail {
         }
     }
 
-    async fn give_back(&self, workspace: WorkspaceId, letter: Letter) -> Done {
+    async fn return_message(&self, workspace: WorkspaceId, letter: Letter) -> Done {
         self.settle(workspace, &letter.lease(), &MessageOutcome::Returned).await;
         Done::Returned
     }
@@ -436,7 +436,7 @@ mod tests {
 
     fn leased_audience() -> LeasedMessage {
         let id = MessageId::audience(audience().comment);
-        message(MessageContent::CommentAudience(audience()), id, Recipient::Nobody)
+        message(MessageContent::CommentAudience(audience()), id, Recipient::None)
     }
 
     fn test_mail(number: u128) -> LeasedMessage {

@@ -17,8 +17,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::error::RoadmapError;
-use crate::model::id::WorkspaceId;
+use crate::error::{Resource, RoadmapError};
+use crate::model::attachment::Attachment;
+use crate::model::id::{AttachmentId, WorkspaceId};
 use crate::ports::{Blobs, Clock, RoadmapReader, TextSearch};
 
 /// A read query of one workspace.
@@ -58,6 +59,11 @@ impl Queries {
     /// Errors of the query.
     pub async fn run<Q: Query>(&self, workspace: WorkspaceId, query: &Q) -> Result<Q::Answer, RoadmapError> {
         query.answer(workspace, self).await
+    }
+
+    /// Returns the metadata of a file.
+    async fn attachment(&self, workspace: WorkspaceId, file: AttachmentId) -> Result<Attachment, RoadmapError> {
+        self.reader.attachment(workspace, file).await?.ok_or(RoadmapError::NotFound(Resource::File))
     }
 }
 

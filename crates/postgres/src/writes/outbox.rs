@@ -135,7 +135,7 @@ impl Outbox for PostgresUnit {
 
     async fn insert_message(&mut self, message: &NewMessage) -> Result<bool, StoreError> {
         let (customer, address) = match &message.recipient {
-            Recipient::Nobody => (None, None),
+            Recipient::None => (None, None),
             Recipient::Customer(customer) => (Some(customer.uuid()), None),
             Recipient::Address(address) => (None, Some(address.as_str().to_owned())),
         };

@@ -65,7 +65,7 @@ impl Outbox for SqliteUnit {
                 let message = NewMessage {
                     id: MessageId::audience(comment),
                     content: MessageContent::CommentAudience(whole),
-                    recipient: Recipient::Nobody,
+                    recipient: Recipient::None,
                     created_at: at,
                 };
                 insert(connection, workspace, &message)?;
@@ -85,7 +85,7 @@ impl Outbox for SqliteUnit {
 fn insert(connection: &mut SqliteConnection, workspace: Id, message: &NewMessage) -> Result<bool, SqlError> {
     let NewMessage { id, content, recipient, created_at } = message;
     let (customer, address) = match recipient {
-        Recipient::Nobody => (None, None),
+        Recipient::None => (None, None),
         Recipient::Customer(customer) => (Some(Id(customer.uuid())), None),
         Recipient::Address(address) => (None, Some(address.as_str())),
     };

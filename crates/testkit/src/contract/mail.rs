@@ -689,7 +689,7 @@ pub async fn messages_of_all_kinds_share_one_queue(harness: Harness) {
     bulk.sort_by(|one, other| one.kind.cmp(&other.kind));
     let [audience, digest] = bulk.as_slice() else { panic!("{bulk:?}") };
     assert_eq!((digest.kind.as_str(), &digest.recipient), ("comment_digest", &Recipient::Customer(customer)));
-    assert_eq!((audience.kind.as_str(), &audience.recipient), ("comment_audience", &Recipient::Nobody));
+    assert_eq!((audience.kind.as_str(), &audience.recipient), ("comment_audience", &Recipient::None));
     let content = MessageContent::parse(&audience.kind, &audience.payload).unwrap();
     let MessageContent::CommentAudience(Audience { comment, request: about, .. }) = content else {
         panic!("{content:?}")

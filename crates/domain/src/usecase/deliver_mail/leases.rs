@@ -300,7 +300,7 @@ impl Batch {
             let content = MessageContent::parse(&message.kind, &message.payload);
             let is = |id: MessageId| id == message.lease.message;
             let found = match (content, &message.recipient) {
-                (Ok(MessageContent::CommentAudience(audience)), Recipient::Nobody) => Found::Audience(audience),
+                (Ok(MessageContent::CommentAudience(audience)), Recipient::None) => Found::Audience(audience),
                 (Ok(MessageContent::Comment(comment)), Recipient::Customer(customer))
                     if is(MailId { comment, customer: *customer }.into()) =>
                 {

@@ -36,7 +36,7 @@ impl<T> Schedules<T> {
     }
 
     /// Returns the schedule of a priority.
-    pub(super) fn of(&mut self, priority: Priority) -> &mut Schedule<T> {
+    pub(super) fn schedule(&mut self, priority: Priority) -> &mut Schedule<T> {
         match priority {
             Priority::Urgent => &mut self.urgent,
             Priority::Bulk => &mut self.bulk,
@@ -45,15 +45,15 @@ impl<T> Schedules<T> {
 
     /// Returns the next workspace to lease messages of, and the number of messages. The most urgent priority is first.
     pub(super) fn next_lease(&mut self) -> Option<(Priority, WorkspaceId, usize)> {
-        Priority::ALL
-            .into_iter()
-            .find_map(|priority| self.of(priority).next_lease().map(|(workspace, limit)| (priority, workspace, limit)))
+        Priority::ALL.into_iter().find_map(|priority| {
+            self.schedule(priority).next_lease().map(|(workspace, limit)| (priority, workspace, limit))
+        })
     }
 
     /// Returns the next message to send if a slot is free for it. The most urgent priority is first.
     pub(super) fn next_message(&mut self) -> Option<(Priority, WorkspaceId, T)> {
         Priority::ALL.into_iter().find_map(|priority| {
-            self.of(priority).next_message().map(|(workspace, message)| (priority, workspace, message))
+            self.schedule(priority).next_message().map(|(workspace, message)| (priority, workspace, message))
         })
     }
 
@@ -71,7 +71,6 @@ impl<T> Schedules<T> {
 /// A workspace gets another slot only while it holds fewer slots than are free. A single workspace gets half of the
 /// slots. If its sends hang, the others share the other half; the next workspace with hanging sends gets half of the
 /// rest, and so on.
-/// hang leaves half of the slots to the others, the next such one half of the rest, and so on.
 #[derive(Debug)]
 pub(super) struct Schedule<T> {
     /// Maximum concurrent sends.
@@ -138,7 +137,7 @@ impl<T> Schedule<T> {
     }
 
     /// Records that more messages of the workspace were created.
-    pub(super) fn more(&mut self, workspace: WorkspaceId) {
+    pub(super) fn messages_created(&mut self, workspace: WorkspaceId) {
         let state = self.workspaces.entry(workspace).or_default();
         state.has_more = true;
         state.has_new = state.is_leasing;
@@ -178,7 +177,7 @@ impl<T> Schedule<T> {
         } else if has_more {
             self.wait(workspace);
         } else {
-            self.forget_idle(workspace);
+            self.remove_if_idle(workspace);
         }
     }
 
@@ -212,7 +211,7 @@ impl<T> Schedule<T> {
         if let Some(state) = self.workspaces.get_mut(&workspace) {
             state.sending = state.sending.saturating_sub(1);
         }
-        self.forget_idle(workspace);
+        self.remove_if_idle(workspace);
     }
 
     fn take_unsent(&mut self) -> Vec<(WorkspaceId, T)> {
@@ -221,7 +220,7 @@ impl<T> Schedule<T> {
         all.flat_map(|(workspace, state)| state.messages.drain(..).map(|message| (*workspace, message))).collect()
     }
 
-    fn forget_idle(&mut self, workspace: WorkspaceId) {
+    fn remove_if_idle(&mut self, workspace: WorkspaceId) {
         let is_idle = |state: &State<T>| {
             state.sending == 0 && !state.is_waiting && !state.is_leasing && state.messages.is_empty()
         };
@@ -344,19 +343,19 @@ mod tests {
         let mut schedule = Schedule::<usize>::new(BULK_SENDS);
         schedule.add(vec![workspace(1)]);
         schedule.next_lease().unwrap();
-        schedule.more(workspace(1));
+        schedule.messages_created(workspace(1));
         schedule.leased(workspace(1), VecDeque::new(), false);
         assert_eq!(schedule.next_lease().unwrap().0, workspace(1));
         schedule.leased(workspace(1), [7].into(), false);
         // The workspace does not wait while it has leased messages, and waits after that.
-        schedule.more(workspace(1));
+        schedule.messages_created(workspace(1));
         assert_eq!(schedule.next_lease(), None);
         assert_eq!(schedule.next_message(), Some((workspace(1), 7)));
         assert_eq!(schedule.next_lease().unwrap().0, workspace(1));
         schedule.leased(workspace(1), VecDeque::new(), false);
         schedule.sent(workspace(1));
         assert!(schedule.workspaces.is_empty());
-        schedule.more(workspace(2));
+        schedule.messages_created(workspace(2));
         assert_eq!(schedule.next_lease().unwrap().0, workspace(2));
     }
 
@@ -364,17 +363,17 @@ mod tests {
     fn urgent_messages_come_first_and_bulk_takes_none_of_their_slots() {
         let mut schedules = Schedules::<usize>::new();
         let all: Vec<WorkspaceId> = (0..100).map(workspace).collect();
-        schedules.of(Priority::Bulk).add(all);
+        schedules.schedule(Priority::Bulk).add(all);
         while let Some((_, workspace, _)) = schedules.next_lease() {
-            schedules.of(Priority::Bulk).leased(workspace, (0..100).collect(), true);
+            schedules.schedule(Priority::Bulk).leased(workspace, (0..100).collect(), true);
         }
         while schedules.next_message().is_some() {}
-        schedules.of(Priority::Bulk).add(vec![workspace(200)]);
-        schedules.of(Priority::Urgent).add(vec![workspace(1), workspace(2)]);
+        schedules.schedule(Priority::Bulk).add(vec![workspace(200)]);
+        schedules.schedule(Priority::Urgent).add(vec![workspace(1), workspace(2)]);
         for number in [1, 2] {
             let (priority, found, _) = schedules.next_lease().unwrap();
             assert_eq!((priority, found), (Priority::Urgent, workspace(number)));
-            schedules.of(Priority::Urgent).leased(found, (0..100).collect(), false);
+            schedules.schedule(Priority::Urgent).leased(found, (0..100).collect(), false);
         }
         let sent: Vec<Priority> = std::iter::from_fn(|| schedules.next_message()).map(|(sent, ..)| sent).collect();
         assert_eq!(sent, [Priority::Urgent; URGENT_SENDS - 2]);

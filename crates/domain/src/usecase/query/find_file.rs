@@ -43,8 +43,7 @@ impl Query for FindFile {
     type Answer = FoundFile;
 
     async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<FoundFile, RoadmapError> {
-        let attachment = ports.reader.attachment(workspace, self.file).await?;
-        let attachment = attachment.ok_or(RoadmapError::NotFound(Resource::File))?;
+        let attachment = ports.attachment(workspace, self.file).await?;
         let content_headers = ContentHeaders::new(&attachment.media_type, &attachment.filename);
         Ok(FoundFile { attachment, content_headers, blobs: ports.blobs.clone() })
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::error::{Resource, RoadmapError};
+use crate::error::RoadmapError;
 use crate::model::attachment::ContentHeaders;
 use crate::model::id::{AttachmentId, WorkspaceId};
 use crate::model::links::Links;
@@ -36,8 +36,7 @@ impl Query for LocateFile {
     type Answer = FileLocation;
 
     async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<FileLocation, RoadmapError> {
-        let attachment = ports.reader.attachment(workspace, self.file).await?;
-        let attachment = attachment.ok_or(RoadmapError::NotFound(Resource::File))?;
+        let attachment = ports.attachment(workspace, self.file).await?;
         let url = match ports.blobs.presigned_url(attachment.key, LIFE).await? {
             Some(url) => url,
             None => {
