@@ -4,7 +4,7 @@ pub mod idempotency;
 pub mod mail_limits;
 pub mod mail_retry;
 pub mod ranking;
-pub mod search_plan;
+pub mod search;
 pub mod signed_reference;
 pub mod similarity;
 pub mod storage;

@@ -7,6 +7,7 @@
 //! | [`Store`], [`UnitOfWork`] and the write traits it bundles | the executor, commands | store |
 //! | [`RoadmapReader`] | queries of the API | store |
 //! | [`TextSearch`] | `SearchFeatureRequests` | store |
+//! | [`SearchIndex`] | the algorithm of searches (`policy::search`) | store |
 //! | [`WorkspaceDirectory`] | `Authenticate`, operator commands | store, with a cache in the server |
 //! | [`Maintenance`] | `PurgeOperationKeys`, `SweepAttachments` | store |
 //! | [`UsageStore`] | `StorageBudgets`, operator commands | store |
@@ -31,6 +32,7 @@ mod blobs;
 mod environment;
 mod mail;
 mod reads;
+mod search;
 mod unit_of_work;
 mod usage;
 mod writes;
@@ -40,7 +42,8 @@ pub use environment::{
     Clock, ConnectionPools, Health, IdGenerator, OperationLockGuard, OperationLocks, PoolStatus, Random, RetryPause,
 };
 pub use mail::{MailReader, Mailer, OutboxQueue};
-pub use reads::{Maintenance, RoadmapReader, TextSearch, WorkspaceDirectory};
+pub use reads::{Maintenance, RoadmapReader, WorkspaceDirectory};
+pub use search::{IndexedRequest, Posting, Postings, SearchIndex, TextSearch};
 pub use unit_of_work::{BeginOutcome, EndOutcome, Store, UnitOfWork};
 pub use usage::UsageStore;
 pub use writes::{
@@ -48,5 +51,7 @@ pub use writes::{
     SettingWrites, SubscriptionWrites, TrackWrites, VoteWrites,
 };
 
+#[cfg(any(test, feature = "mocks"))]
+pub mod memory_index;
 #[cfg(any(test, feature = "mocks"))]
 pub mod mocks;

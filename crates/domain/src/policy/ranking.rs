@@ -1,198 +1,246 @@
 //! Ranking of search results by relevance and votes, contract section 4.5.
+//!
+//! The score of a feature request is
+//!
+//! ```text
+//! (sum over matched words: mass * field weight * quality) * coverage² * title share * damped votes
+//! ```
+//!
+//! The *mass* of a word is its inverse document frequency times its weight. *Coverage* is the mass of the matched words
+//! divided by the mass of all words. `docs/search.md` has an example.
 
-use crate::model::id::FeatureRequestId;
-use crate::model::search::{QueryWord, SearchDocument, SearchQuery, term_pairs};
-use crate::policy::search_plan::Fields;
+use crate::model::search::document::{Entry, entries};
+use crate::model::search::noise::noise;
+use crate::model::search::{Alternative, MatchKind, QueryWord, SearchDocument, SearchQuery, Word};
 
-/// Weights of a match by field.
-///
-/// One match in the title outweighs any number of matches in the tags, and one in the tags any number in the
-/// description.
-const TITLE_WEIGHT: f64 = 8.0;
-const TAGS_WEIGHT: f64 = 4.0;
-const DESCRIPTION_WEIGHT: f64 = 1.0;
+/// Quality of a match of another inflection of a word. The word itself counts 1.
+const STEM_QUALITY: f64 = 0.95;
 
-/// Frequency of a prefix match. An exact match counts 1.
-const PREFIX_MATCH_WEIGHT: f64 = 0.5;
+/// Quality of a word of which the query has the beginning: this, and [`PREFIX_RANGE`] times the share of its letters
+/// that the query has.
+const PREFIX_QUALITY: f64 = 0.5;
+const PREFIX_RANGE: f64 = 0.4;
 
-/// A feature request that matches a query.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
-    /// The feature request.
-    pub request: FeatureRequestId,
-    /// Its tag number. Newer feature requests have higher numbers.
-    pub tag_number: i64,
-    /// Number of votes.
-    pub votes_count: i64,
-    /// Its [`relevance`] to the query.
-    pub relevance: f64,
+/// What matches in further fields add, compared with the best field.
+const OTHER_FIELDS: f64 = 0.1;
+
+/// What a title adds whose words all match. A title in which half of the words match adds half of it.
+const TITLE_SHARE: f64 = 0.25;
+
+/// Added to the numbers of requests and matches, so that single matches in a small workspace do not decide.
+const PRIOR_REQUESTS: f64 = 100.0;
+
+/// How much the logarithm of the number of votes counts.
+const VOTES_DAMPING: f64 = 0.15;
+
+/// A field of a feature request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    /// Title.
+    Title,
+    /// Tags.
+    Tags,
+    /// Description.
+    Description,
 }
 
-impl Candidate {
-    /// A request with this document as a candidate, if every word of the query is in its `fields`.
+impl Field {
+    const ALL: [Self; 3] = [Self::Title, Self::Tags, Self::Description];
+
+    /// Returns the weight of a match in the field.
     #[must_use]
-    pub fn matching(
-        query: &SearchQuery,
-        fields: Fields,
-        (request, tag_number, votes_count): (FeatureRequestId, i64, i64),
-        document: &SearchDocument,
-    ) -> Option<Self> {
-        if fields == Fields::Title {
-            relevance(query, &document.title_only())?;
+    pub fn weight(self) -> f64 {
+        match self {
+            Self::Title => 4.0,
+            Self::Tags => 2.0,
+            Self::Description => 1.0,
         }
-        Some(Self { request, tag_number, votes_count, relevance: relevance(query, document)? })
+    }
+
+    fn of(self, document: &SearchDocument) -> &str {
+        match self {
+            Self::Title => &document.title,
+            Self::Tags => &document.tags,
+            Self::Description => &document.description,
+        }
     }
 }
 
-/// How well a document answers a query: the sum over words and fields of the field's weight times
-/// `n / (n + 1)`, `n` being how often the word is there. `None` when a word is nowhere.
+/// Returns the inverse document frequency of a word that `matches` of so many feature requests have.
 #[must_use]
-pub fn relevance(query: &SearchQuery, document: &SearchDocument) -> Option<f64> {
-    let fields =
-        [(TITLE_WEIGHT, &document.title), (TAGS_WEIGHT, &document.tags), (DESCRIPTION_WEIGHT, &document.description)];
-    let mut sum = 0.0;
-    for word in query.words() {
-        let word_score: f64 = fields
-            .iter()
-            .map(|(weight, field)| {
-                let n = frequency(word, field);
-                weight * n / (n + 1.0)
-            })
-            .sum();
-        if word_score == 0.0 {
-            return None;
-        }
-        sum += word_score;
-    }
-    Some(sum)
+pub fn inverse_frequency(requests: u64, matches: usize) -> f64 {
+    // Only numbers beyond 2^53 lose precision.
+    #[expect(clippy::cast_precision_loss)]
+    let (requests, matches) = (requests as f64, matches as f64);
+    ((requests + PRIOR_REQUESTS) / (matches + 1.0)).ln_1p()
 }
 
-fn frequency(word: &QueryWord, field: &str) -> f64 {
-    term_pairs(field)
-        .map(|(stem, surface)| {
-            if word.alternatives.iter().any(|wanted| wanted.stem() == stem || wanted.surface() == surface) {
-                1.0
-            } else if word.matches_prefix
-                && word.alternatives.iter().any(|wanted| surface.starts_with(wanted.surface()))
-            {
-                PREFIX_MATCH_WEIGHT
-            } else {
-                0.0
-            }
-        })
-        .sum()
-}
-
-/// Returns the score: the relevance times `1 + ln(1 + votes)`.
+/// Returns the factor by which votes raise a score.
 #[must_use]
-pub fn score(relevance: f64, votes_count: i64) -> f64 {
+pub fn votes_factor(votes_count: i64) -> f64 {
     // Only numbers of votes beyond 2^53 lose precision.
     #[expect(clippy::cast_precision_loss)]
     let votes = votes_count.max(0) as f64;
-    relevance * (1.0 + votes.ln_1p())
+    1.0 + VOTES_DAMPING * votes.ln_1p()
 }
 
-/// Returns the `limit` candidates with the highest scores, best first. Equal scores are ordered newest first.
+/// The match of a word of a query in a document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WordMatch {
+    /// The position of the word in the query.
+    pub word: usize,
+    /// The field with the best match.
+    pub field: Field,
+    /// How the best match is related to the word.
+    pub kind: MatchKind,
+    /// The quality of the best match, from 0 to 1.
+    pub quality: f64,
+    /// What the word adds to the relevance, before coverage.
+    pub score: f64,
+}
+
+/// How well a document matches a query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Relevance {
+    /// The matched words.
+    pub matches: Vec<WordMatch>,
+    /// The share of the query's mass that the matched words have, from 0 to 1.
+    pub coverage: f64,
+    /// The share of the title's words that match, from 0 to 1.
+    pub title_share: f64,
+    /// The relevance: the score without votes.
+    pub value: f64,
+    /// The relevance divided by that of a title with exactly the words of the query, from 0 to about 1.
+    pub similarity: f64,
+}
+
+/// A match of one word: quality and kind.
+#[derive(Debug, Clone, Copy)]
+struct Best {
+    quality: f64,
+    kind: MatchKind,
+}
+
+impl Best {
+    const NONE: Self = Self { quality: 0.0, kind: MatchKind::Word };
+
+    fn raise(&mut self, quality: f64, kind: MatchKind) {
+        if quality > self.quality {
+            *self = Self { quality, kind };
+        }
+    }
+}
+
+/// Ranks a document. `masses` has the mass of each word of the query. Returns `None` if no word matches.
 #[must_use]
-pub fn top_candidates(candidates: Vec<Candidate>, limit: usize) -> Vec<FeatureRequestId> {
-    let mut ranked: Vec<(f64, Candidate)> = candidates
-        .into_iter()
-        .map(|candidate| (score(candidate.relevance, candidate.votes_count), candidate))
-        .collect();
-    ranked.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(other.tag_number.cmp(&one.tag_number)));
-    ranked.into_iter().take(limit).map(|(_, candidate)| candidate.request).collect()
+pub fn relevance(query: &SearchQuery, masses: &[f64], document: &SearchDocument) -> Option<Relevance> {
+    let words = query.words();
+    let mut best = vec![[Best::NONE; 3]; words.len()];
+    let (mut title_words, mut title_matches) = (0.0, 0.0);
+    for (field, column) in Field::ALL.into_iter().zip(0..) {
+        for entry in entries(field.of(document)) {
+            let mut is_matched = false;
+            for (word, best) in words.iter().zip(&mut best) {
+                if let Some((quality, kind)) = entry_quality(word, entry) {
+                    best[column].raise(quality, kind);
+                    is_matched = true;
+                }
+            }
+            if let (Field::Title, Entry::Word { surface, .. }) = (field, entry)
+                && (is_matched || noise(&Word::new(surface)).is_none())
+            {
+                title_words += 1.0;
+                title_matches += f64::from(u8::from(is_matched));
+            }
+        }
+    }
+    for (word, best) in words.iter().zip(&mut best) {
+        raise_by_phrases(word, document, best);
+    }
+    let mut matches = Vec::with_capacity(words.len());
+    for (word, (best, mass)) in best.iter().zip(masses).enumerate() {
+        let scored = Field::ALL.into_iter().zip(best).map(|(field, best)| (field.weight() * best.quality, field, best));
+        let Some((score, field, top)) = scored.clone().max_by(|(one, ..), (other, ..)| one.total_cmp(other)) else {
+            continue;
+        };
+        if score > 0.0 {
+            let others: f64 = scored.map(|(score, ..)| score).sum::<f64>() - score;
+            let score = mass * (score + OTHER_FIELDS * others);
+            matches.push(WordMatch { word, field, kind: top.kind, quality: top.quality, score });
+        }
+    }
+    if matches.is_empty() {
+        return None;
+    }
+    let all: f64 = masses.iter().sum();
+    let coverage = matches.iter().filter_map(|found| masses.get(found.word)).sum::<f64>() / all;
+    let title_share = if title_words > 0.0 { title_matches / title_words } else { 0.0 };
+    let sum: f64 = matches.iter().map(|found| found.score).sum();
+    let value = sum * coverage * coverage * (1.0 + TITLE_SHARE * title_share);
+    let similarity = value / (all * Field::Title.weight() * (1.0 + TITLE_SHARE));
+    Some(Relevance { matches, coverage, title_share, value, similarity })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use uuid::Uuid;
-
-    struct Known {
-        number: u128,
-        votes_count: i64,
-        document: SearchDocument,
+/// Returns how well an entry of a document matches a word of a query, without alternatives of several words.
+fn entry_quality(word: &QueryWord, entry: Entry<'_>) -> Option<(f64, MatchKind)> {
+    let wanted = &word.word;
+    let by_alternative = |matches: &dyn Fn(&Alternative) -> Option<MatchKind>| {
+        word.alternatives.iter().filter_map(matches).map(|kind| (kind.quality(), kind)).max_by(|a, b| a.0.total_cmp(&b.0))
+    };
+    match entry {
+        Entry::Word { stem, surface } => {
+            if surface == wanted.surface() {
+                return Some((1.0, MatchKind::Word));
+            }
+            if stem == wanted.stem() {
+                return Some((STEM_QUALITY, MatchKind::Word));
+            }
+            if word.matches_prefix && surface.starts_with(wanted.surface()) {
+                #[expect(clippy::cast_precision_loss, reason = "words have at most 40 letters")]
+                let share = wanted.surface().len() as f64 / surface.len() as f64;
+                return Some((PREFIX_QUALITY + PREFIX_RANGE * share, MatchKind::Word));
+            }
+            by_alternative(&|alternative| match alternative {
+                Alternative::Words(kind, words) => match words.as_slice() {
+                    [one] if one.surface() == surface || one.stem() == stem => Some(*kind),
+                    _ => None,
+                },
+                Alternative::Concept(_) => None,
+            })
+        }
+        Entry::Joined { stem, surface } => {
+            let is_wanted = surface == wanted.surface() || stem == wanted.stem();
+            is_wanted.then(|| (MatchKind::Joined.quality(), MatchKind::Joined))
+        }
+        Entry::Abbreviation(short) => {
+            let is_wanted = short == wanted.surface();
+            is_wanted.then(|| (MatchKind::Abbreviation.quality(), MatchKind::Abbreviation))
+        }
+        Entry::Concept(found) => by_alternative(&|alternative| match alternative {
+            Alternative::Concept(concept) if *concept == found => Some(MatchKind::Concept),
+            _ => None,
+        }),
     }
+}
 
-    fn candidate(number: u128, votes_count: i64, title: &str, tags: &[&str], description: &str) -> Known {
-        let document = SearchDocument::new(title, tags.iter().copied(), description);
-        Known { number, votes_count, document }
-    }
-
-    fn order(query: &str, known: Vec<Known>) -> Vec<u128> {
-        let query = SearchQuery::parse("query", query).unwrap();
-        let candidates = known.into_iter().filter_map(|Known { number, votes_count, document }| {
-            let request = (FeatureRequestId::new(Uuid::from_u128(number)), i64::try_from(number).unwrap(), votes_count);
-            Candidate::matching(&query, Fields::Any, request, &document)
-        });
-        top_candidates(candidates.collect(), 15).iter().map(|id| id.uuid().as_u128()).collect()
-    }
-
-    #[test]
-    fn title_outweighs_tags_and_tags_outweigh_description() {
-        let many = "export ".repeat(200);
-        let candidates = vec![
-            candidate(1, 0, "Reports", &[], &many),
-            candidate(2, 0, "Reports", &["export", "export api", "export csv"], &many),
-            candidate(3, 0, "Export", &[], ""),
-        ];
-        assert_eq!(order("export", candidates), [3, 2, 1]);
-        // Tags alone against the description alone.
-        let candidates = vec![candidate(1, 0, "Reports", &[], &many), candidate(2, 0, "Reports", &["export"], "")];
-        assert_eq!(order("export", candidates), [2, 1]);
-    }
-
-    #[test]
-    fn inflections_match_and_other_words_do_not() {
-        let candidates = vec![candidate(1, 0, "Exports", &[], ""), candidate(2, 0, "Reports", &[], "")];
-        assert_eq!(order("exporting", candidates), [1]);
-    }
-
-    #[test]
-    fn votes_raise_the_score() {
-        let candidates = vec![candidate(1, 0, "Dark mode", &[], ""), candidate(2, 3, "Dark mode", &[], "")];
-        assert_eq!(order("dark", candidates), [2, 1]);
-        assert!((score(2.0, 0) - 2.0).abs() < f64::EPSILON);
-        assert!((score(2.0, 9) - 2.0 * (1.0 + 10f64.ln())).abs() < 1e-12);
-    }
-
-    #[test]
-    fn equal_scores_are_ordered_newest_first() {
-        let candidates = vec![candidate(1, 2, "Dark mode", &[], ""), candidate(2, 2, "Dark mode", &[], "")];
-        assert_eq!(order("dark mode", candidates), [2, 1]);
-    }
-
-    #[test]
-    fn every_word_must_match_somewhere() {
-        let candidates = vec![
-            candidate(1, 50, "Dark mode", &[], ""),
-            candidate(2, 0, "Dark", &["mobile"], ""),
-            candidate(3, 0, "Mobile", &[], "in the dark"),
-        ];
-        assert_eq!(order("dark mobile", candidates), [2, 3]);
-    }
-
-    #[test]
-    fn words_that_are_searched_for_in_the_title_must_be_there() {
-        let query = SearchQuery::parse("query", "dark mode").unwrap();
-        let matching = |fields, title, description| {
-            let request = (FeatureRequestId::new(Uuid::from_u128(1)), 1, 0);
-            Candidate::matching(&query, fields, request, &SearchDocument::new(title, [], description)).is_some()
+/// Adds matches of alternatives of several words. A phrase is in the fields of its words that are weighted least.
+fn raise_by_phrases(word: &QueryWord, document: &SearchDocument, best: &mut [Best; 3]) {
+    for alternative in &word.alternatives {
+        let Alternative::Words(kind, phrase) = alternative else { continue };
+        if phrase.len() < 2 {
+            continue;
+        }
+        let has = |field: Field, wanted: &Word| {
+            entries(field.of(document)).any(|entry| match entry {
+                Entry::Word { stem, surface } => surface == wanted.surface() || stem == wanted.stem(),
+                _ => false,
+            })
         };
-        assert!(matching(Fields::Title, "Dark mode", "") && matching(Fields::Any, "Dark", "mode"));
-        assert!(!matching(Fields::Title, "Dark", "mode"));
-    }
-
-    #[test]
-    fn a_whole_word_outweighs_its_beginning() {
-        let candidates = vec![candidate(1, 0, "Log", &[], ""), candidate(2, 0, "Login", &[], "")];
-        assert_eq!(order("log", candidates), [1, 2]);
-    }
-
-    #[test]
-    fn an_unfinished_inflection_still_matches() {
-        // The stem of `notifications` is `notif`, which `notificat` does not share. Only the prefix matches.
-        assert_eq!(order("mail notificat", vec![candidate(1, 0, "Mail notifications", &[], "")]), [1]);
-        assert_eq!(order("notificat mail", vec![candidate(1, 0, "Mail notifications", &[], "")]), Vec::<u128>::new());
+        // The fields are ordered by weight.
+        let columns = phrase.iter().map(|wanted| Field::ALL.into_iter().position(|field| has(field, wanted)));
+        let worst = columns.collect::<Option<Vec<usize>>>().and_then(|columns| columns.into_iter().max());
+        if let Some(best) = worst.and_then(|column| best.get_mut(column)) {
+            best.raise(kind.quality(), *kind);
+        }
     }
 }

@@ -17,17 +17,23 @@ pub fn trigrams(word: &str) -> Vec<String> {
     trigrams
 }
 
+/// Returns the number of typing errors that are corrected in a word: 0 in a word of up to three letters, which is often
+/// an abbreviation, 1 in a word of up to seven, and 2 in a longer word.
+#[must_use]
+pub fn tolerance(typed: &str) -> usize {
+    match typed.chars().count() {
+        0..=3 => 0,
+        4..=7 => 1,
+        _ => 2,
+    }
+}
+
 /// Returns the words of `known` that `typed` may be a misspelling of, most similar first.
 ///
-/// The edit distance counts missing, extra, wrong and swapped letters. Its maximum is 0 for a word of up to two
-/// letters, 1 for a word of up to five letters, and 2 for a longer word.
+/// The edit distance counts missing, extra, wrong and swapped letters. Its maximum is the [`tolerance`].
 #[must_use]
 pub fn corrections(typed: &str, known: Vec<String>) -> Vec<String> {
-    let tolerated = match typed.chars().count() {
-        0..=2 => 0,
-        3..=5 => 1,
-        _ => 2,
-    };
+    let tolerated = tolerance(typed);
     let mut near: Vec<(usize, String)> = known
         .into_iter()
         .map(|word| (osa_distance(typed, &word), word))

@@ -25,7 +25,6 @@ use crate::model::message::{
     Audience, Lease, LeasedMessages, MessageId, MessageOutcome, MessageState, NewMessage, Priority,
 };
 use crate::model::operation_key::{OperationKey, SavedResponse};
-use crate::model::search::SearchQuery;
 use crate::model::setting::Setting;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::{Lane, Track};
@@ -33,8 +32,7 @@ use crate::model::usage::{StoredUsage, Usage};
 use crate::model::vote::{NewVote, VoteCast};
 use crate::model::workspace::{Subdomain, Workspace};
 use crate::policy::mail_limits::MailBudgetWindow;
-use crate::policy::ranking::Candidate;
-use crate::policy::search_plan::SearchPlan;
+use crate::policy::search::{Hit, Search};
 use crate::ports::{
     AttachmentWrites, BeginOutcome, BlobListing, BlobUpload, Blobs, ChangelogWrites, Chunks, Clock, CommentWrites,
     EndOutcome, FeatureRequestWrites, Health, IdGenerator, Insertion, MailReader, Mailer, Maintenance,
@@ -90,8 +88,7 @@ mock! {
 
     #[async_trait]
     impl TextSearch for TextSearch {
-        async fn candidates(&self, workspace: WorkspaceId, query: &SearchQuery, plan: SearchPlan) -> Result<Vec<Candidate>, StoreError>;
-        async fn similar_words(&self, workspace: WorkspaceId, word: &str, limit: usize) -> Result<Vec<String>, StoreError>;
+        async fn search(&self, workspace: WorkspaceId, search: Search) -> Result<Vec<Hit>, StoreError>;
         async fn load_results(&self, workspace: WorkspaceId, requests: &[FeatureRequestId], visibility: Visibility) -> Result<Vec<FoundFeatureRequest>, StoreError>;
     }
 }

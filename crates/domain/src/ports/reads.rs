@@ -7,18 +7,15 @@ use crate::model::api_key::{ApiKey, Credential, KeyDigest};
 use crate::model::attachment::{Attachment, BlobKey, UnusedAttachment};
 use crate::model::changelog::Changelog;
 use crate::model::email_address::EmailAddress;
-use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest, Visibility};
-use crate::model::id::{AttachmentId, FeatureRequestId, WorkspaceId};
+use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
+use crate::model::id::{AttachmentId, WorkspaceId};
 use crate::model::member::Member;
 use crate::model::pagination::{Listing, PageRequest};
-use crate::model::search::SearchQuery;
 use crate::model::setting::Setting;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::{Lane, Track};
 use crate::model::vote::Voter;
 use crate::model::workspace::{Subdomain, Workspace};
-use crate::policy::ranking::Candidate;
-use crate::policy::search_plan::SearchPlan;
 
 /// Runs the read queries of the API.
 #[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
@@ -57,34 +54,6 @@ pub trait RoadmapReader: Send + Sync {
 
     /// Returns the team members, oldest first.
     async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError>;
-}
-
-/// Full-text search for public feature requests.
-#[async_trait]
-pub trait TextSearch: Send + Sync {
-    /// Returns the feature requests in which every word of the query matches, with their relevance by
-    /// [`crate::policy::ranking::relevance`].
-    ///
-    /// Contract: the store runs the steps of the plan, in one snapshot if it supports snapshots. Private feature
-    /// requests are never returned.
-    async fn candidates(
-        &self,
-        workspace: WorkspaceId,
-        query: &SearchQuery,
-        plan: SearchPlan,
-    ) -> Result<Vec<Candidate>, StoreError>;
-
-    /// Returns at most `limit` words of this workspace's public feature requests that share trigrams with `word`, those
-    /// with the most shared trigrams first.
-    async fn similar_words(&self, workspace: WorkspaceId, word: &str, limit: usize) -> Result<Vec<String>, StoreError>;
-
-    /// Loads these feature requests in this order. Deleted ones and those that `visibility` hides are left out.
-    async fn load_results(
-        &self,
-        workspace: WorkspaceId,
-        requests: &[FeatureRequestId],
-        visibility: Visibility,
-    ) -> Result<Vec<FoundFeatureRequest>, StoreError>;
 }
 
 /// Looks up workspaces and their API keys.

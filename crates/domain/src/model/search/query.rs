@@ -1,0 +1,283 @@
+//! Search queries.
+
+use super::concepts::{Concept, concepts};
+use super::expression::Expression;
+use super::noise::{Noise, noise};
+use super::words::{Word, joined, numeronym, words};
+use crate::error::Validated;
+use crate::model::text;
+
+/// Number of neighbouring words whose initials are searched for.
+const INITIALISM: std::ops::RangeInclusive<usize> = 3..=5;
+
+/// Weight of a word that any feature request may have.
+const DOMAIN_WEIGHT: f64 = 0.3;
+
+/// How an alternative of a word is related to the word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MatchKind {
+    /// The word itself.
+    Word,
+    /// The word and a neighbour of it, written as one word.
+    Joined,
+    /// An abbreviation of the word and its neighbours.
+    Abbreviation,
+    /// A phrase of the same concept.
+    Concept,
+    /// A synonym of the workspace.
+    Synonym,
+    /// A similar word, in case that the word is mistyped.
+    Correction,
+}
+
+impl MatchKind {
+    /// Returns the value of a match, compared with a match of the word itself.
+    #[must_use]
+    pub fn quality(self) -> f64 {
+        match self {
+            Self::Word => 1.0,
+            Self::Joined | Self::Synonym => 0.9,
+            Self::Abbreviation | Self::Correction => 0.7,
+            Self::Concept => 0.6,
+        }
+    }
+}
+
+/// What a document may have instead of a word of a query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Alternative {
+    /// All of these words.
+    Words(MatchKind, Vec<Word>),
+    /// A phrase of a concept.
+    Concept(Concept),
+}
+
+/// A word of a query and its alternatives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueryWord {
+    /// The word.
+    pub word: Word,
+    /// What matches as well as the word.
+    pub alternatives: Vec<Alternative>,
+    /// Whether words that start with the word match, too.
+    pub matches_prefix: bool,
+    /// The weight of the word, from 0 to 1. Words with a weight below 1 find nothing alone.
+    pub weight: f64,
+}
+
+impl QueryWord {
+    /// Returns the expression that finds the documents in which the word matches.
+    #[must_use]
+    pub fn expression(&self) -> Expression {
+        let mut any = Vec::with_capacity(2 + 2 * self.alternatives.len());
+        // The prefix matches the word itself, too.
+        any.push(match self.matches_prefix {
+            true => Expression::Prefix(self.word.surface().to_owned()),
+            false => Expression::Term(self.word.surface().to_owned()),
+        });
+        push_stem(&mut any, &self.word);
+        for alternative in &self.alternatives {
+            match alternative {
+                Alternative::Concept(concept) => any.push(Expression::Term(concept.term())),
+                Alternative::Words(_, words) => match words.as_slice() {
+                    [word] => {
+                        any.push(Expression::Term(word.surface().to_owned()));
+                        push_stem(&mut any, word);
+                    }
+                    words => any.push(Expression::All(words.iter().map(either_form).collect())),
+                },
+            }
+        }
+        Expression::Any(any)
+    }
+
+    /// Whether documents are searched for this word.
+    #[must_use]
+    pub fn finds(&self) -> bool {
+        self.weight >= 1.0
+    }
+}
+
+fn push_stem(any: &mut Vec<Expression>, word: &Word) {
+    if word.stem() != word.surface() {
+        any.push(Expression::Term(word.stem().to_owned()));
+    }
+}
+
+fn either_form(word: &Word) -> Expression {
+    let mut any = vec![Expression::Term(word.surface().to_owned())];
+    push_stem(&mut any, word);
+    Expression::Any(any)
+}
+
+/// A search query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchQuery {
+    words: Vec<QueryWord>,
+}
+
+impl SearchQuery {
+    /// Maximum number of characters of a query.
+    pub const MAX: usize = 1_000;
+    /// Maximum number of words of a query, without function words. Further words are ignored.
+    pub const MAX_WORDS: usize = 16;
+
+    /// Parses a query. A query without any letter or digit has no words.
+    ///
+    /// The last word also matches as a prefix, because the user may still be typing it. Function words are dropped if
+    /// there are others. Words that any feature request may have count little, unless there are no others.
+    ///
+    /// # Errors
+    /// Too long, or with a NUL character.
+    pub fn parse(field: &str, raw: &str) -> Validated<Self> {
+        text::validate_text(field, raw, Self::MAX)?;
+        Ok(Self { words: query_words(&words(raw)) })
+    }
+
+    /// Returns the words.
+    #[must_use]
+    pub fn words(&self) -> &[QueryWord] {
+        &self.words
+    }
+
+    /// Adds alternatives to a word.
+    pub(crate) fn add_alternatives(&mut self, word: usize, alternatives: impl IntoIterator<Item = Alternative>) {
+        if let Some(word) = self.words.get_mut(word) {
+            word.alternatives.extend(alternatives);
+        }
+    }
+}
+
+/// Selects the words of a query and adds their alternatives.
+fn query_words(words: &[Word]) -> Vec<QueryWord> {
+    let noise_of: Vec<Option<Noise>> = words.iter().map(noise).collect();
+    let has_subject = noise_of.contains(&None);
+    let has_domain = noise_of.contains(&Some(Noise::Domain));
+    let weight = |noise: Option<Noise>| match noise {
+        None => Some(1.0),
+        Some(Noise::Domain) => Some(if has_subject { DOMAIN_WEIGHT } else { 1.0 }),
+        Some(Noise::Function) => (!has_subject && !has_domain).then_some(1.0),
+    };
+    let mut alternatives = alternatives(words, &noise_of);
+    let mut query: Vec<QueryWord> = Vec::new();
+    for (position, word) in words.iter().enumerate() {
+        let Some(weight) = weight(noise_of[position]) else { continue };
+        let matches_prefix = position + 1 == words.len();
+        let more = std::mem::take(&mut alternatives[position]);
+        // A repeated word counts once.
+        if let Some(known) = query.iter_mut().find(|known| known.word.stem() == word.stem()) {
+            known.alternatives.extend(more);
+            known.matches_prefix |= matches_prefix;
+        } else if query.len() < SearchQuery::MAX_WORDS {
+            query.push(QueryWord { word: word.clone(), alternatives: more, matches_prefix, weight });
+        }
+    }
+    query
+}
+
+/// Returns the alternatives of each word that follow from the query itself.
+fn alternatives(words: &[Word], noise_of: &[Option<Noise>]) -> Vec<Vec<Alternative>> {
+    let mut alternatives: Vec<Vec<Alternative>> = vec![Vec::new(); words.len()];
+    let one = |kind, term: &str| Alternative::Words(kind, vec![Word::new(term)]);
+    for (position, pair) in words.windows(2).enumerate() {
+        if let Some(joined) = joined(pair[0].surface(), pair[1].surface()) {
+            for list in &mut alternatives[position..position + 2] {
+                list.push(one(MatchKind::Joined, &joined));
+            }
+        }
+    }
+    for length in INITIALISM {
+        for (position, run) in words.windows(length).enumerate() {
+            let is_function = |position: usize| noise_of[position] == Some(Noise::Function);
+            if is_function(position) || is_function(position + length - 1) {
+                continue;
+            }
+            let initials: String = run.iter().filter_map(|word| word.surface().chars().next()).collect();
+            for list in &mut alternatives[position..position + length] {
+                list.push(one(MatchKind::Abbreviation, &initials));
+            }
+        }
+    }
+    for (list, word) in alternatives.iter_mut().zip(words) {
+        list.extend(numeronym(word.surface()).map(|short| one(MatchKind::Abbreviation, &short)));
+    }
+    let stems: Vec<&str> = words.iter().map(Word::stem).collect();
+    for (positions, concept) in concepts(&stems) {
+        for list in &mut alternatives[positions] {
+            list.push(Alternative::Concept(concept));
+        }
+    }
+    alternatives
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(text: &str) -> Vec<QueryWord> {
+        SearchQuery::parse("query", text).unwrap().words().to_vec()
+    }
+
+    fn weights(text: &str) -> Vec<(String, f64)> {
+        query(text).iter().map(|word| (word.word.surface().to_owned(), word.weight)).collect()
+    }
+
+    #[test]
+    fn only_the_last_word_is_a_prefix() {
+        let prefixes: Vec<bool> = query("quokka mod").iter().map(|word| word.matches_prefix).collect();
+        assert_eq!(prefixes, [false, true]);
+        assert!(query(" - ").is_empty());
+    }
+
+    #[test]
+    fn noise_counts_only_when_nothing_else_is_left() {
+        let expected = |words: &[(&str, f64)]| -> Vec<(String, f64)> {
+            words.iter().map(|(word, weight)| ((*word).to_owned(), *weight)).collect()
+        };
+        for (text, words) in [
+            ("how can the customer export a quokka", &[("customer", 0.3), ("export", 1.0), ("quokka", 1.0)][..]),
+            ("the customer", &[("customer", 1.0)]),
+            ("not the", &[("not", 1.0), ("the", 1.0)]),
+            ("quokka quokkas", &[("quokka", 1.0)]),
+        ] {
+            assert_eq!(weights(text), expected(words), "{text}");
+        }
+    }
+
+    #[test]
+    fn neighbours_are_joined_and_abbreviated() {
+        let words = query("red quokka zone");
+        let terms = |word: &QueryWord| -> Vec<String> {
+            let term = |alternative: &Alternative| match alternative {
+                Alternative::Words(_, words) => words[0].surface().to_owned(),
+                Alternative::Concept(concept) => concept.term(),
+            };
+            word.alternatives.iter().map(term).collect()
+        };
+        assert_eq!(terms(&words[0]), ["redquokka", "rqz"]);
+        assert_eq!(terms(&words[1]), ["redquokka", "quokkazone", "rqz"]);
+        assert_eq!(terms(&words[2]), ["quokkazone", "rqz"]);
+    }
+
+    #[test]
+    fn an_expression_has_all_forms() {
+        let term = |term: &str| Expression::Term(term.to_owned());
+        let words = query("quokka zones");
+        let expected = [
+            vec![term("quokka"), term("quokkazones"), term("quokkazon")],
+            vec![Expression::Prefix("zones".to_owned()), term("zone"), term("quokkazones"), term("quokkazon")],
+        ];
+        assert_eq!(words.iter().map(QueryWord::expression).collect::<Vec<_>>(), expected.map(Expression::Any));
+    }
+
+    #[test]
+    fn queries_are_bounded() {
+        let many: String = (b'a'..=b'z').flat_map(|letter| [letter as char, 'x', ' ']).collect();
+        assert_eq!(query(&many).len(), 16);
+        assert_eq!(
+            SearchQuery::parse("query", &"a".repeat(1_001)).unwrap_err().to_string(),
+            "query must be at most 1000 characters long"
+        );
+        assert!(SearchQuery::parse("query", "a\0").is_err());
+    }
+}

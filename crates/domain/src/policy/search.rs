@@ -1,0 +1,373 @@
+//! The algorithm of searches, for every store.
+//!
+//! 1. The index is asked for the matches of each word. A word with few matches has a list of all of them. A word with
+//!    more is *common*.
+//! 2. Words without matches are corrected, if similar words exist.
+//! 3. The lists are united. If there are more feature requests than can be ranked, those with the best words are
+//!    chosen, and among equals those with the most votes.
+//! 4. If there are too few results, the feature requests with all common words are added, then those with two of them.
+//!    Of those, only the most voted and the newest are ranked.
+//! 5. The documents are ranked by [`ranking`](super::ranking). Those that match too small a part of the query are
+//!    left out.
+//!
+//! All steps read a bounded number of rows.
+
+use std::collections::HashMap;
+
+use crate::error::StoreError;
+use crate::model::id::FeatureRequestId;
+use crate::model::search::{Alternative, Expression, Fields, MatchKind, SearchDocument, SearchQuery, Word};
+use crate::policy::ranking::{Field, Relevance, inverse_frequency, relevance, votes_factor};
+use crate::policy::similarity;
+use crate::ports::{IndexedRequest, Posting, Postings, SearchIndex};
+
+/// Maximum number of matches that are read for a word. A word with more is common.
+pub const POSTINGS_LIMIT: usize = 256;
+
+/// Maximum number of matches that are read for the combination of rare words with a common one.
+const COMBINED_LIMIT: usize = 1_024;
+
+/// Maximum number of feature requests whose votes decide which of them are ranked.
+const VOTES_LIMIT: usize = 512;
+
+/// Maximum number of documents that are ranked for the rare words, and number of the most voted or newest matches that
+/// are ranked for common words. The title matches have the same limit of their own.
+pub const CANDIDATE_LIMIT: usize = 60;
+
+/// Maximum number of matches of common words that are ordered by votes. Of more matches, the most voted ones are found
+/// by a walk.
+pub const LOOKUP_LIMIT: usize = 1_000;
+
+/// Maximum rows that a walk scans, from the most voted feature request downwards. Also the number of newest feature
+/// requests that are scanned. For independent words a walk needs about `60 * requests / matches` rows.
+pub const MAX_SCANNED_ROWS: usize = 2_000;
+
+/// Number of rows after which a walk is checked for whether the remaining rows are worth scanning.
+pub const PROBE_ROWS: usize = 400;
+
+/// Maximum number of common words that are combined in pairs.
+const PAIRED_WORDS: usize = 4;
+
+/// Number of similar words that are compared with a mistyped one.
+pub const SIMILAR_WORDS: usize = 50;
+
+/// Minimum share of the query's mass that a result matches.
+const MIN_COVERAGE: f64 = 0.35;
+
+/// Whether a walk continues after this number of scanned rows and matches. It stops if it has fewer than a quarter of
+/// the matches per row that would reach [`CANDIDATE_LIMIT`] within [`MAX_SCANNED_ROWS`], because then the most voted
+/// feature requests contain too few matches.
+#[must_use]
+pub fn should_continue_scan(rows: usize, matches: usize) -> bool {
+    matches < CANDIDATE_LIMIT && rows < MAX_SCANNED_ROWS && (rows != PROBE_ROWS || matches >= 3)
+}
+
+/// A result of a search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// The feature request.
+    pub request: FeatureRequestId,
+    /// Its tag number. Newer feature requests have higher numbers.
+    pub number: i64,
+    /// Number of votes.
+    pub votes_count: i64,
+    /// How well it matches.
+    pub relevance: Relevance,
+    /// The relevance times the factor of the votes.
+    pub score: f64,
+}
+
+/// A search for the best feature requests.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    query: SearchQuery,
+    limit: usize,
+    min_similarity: f64,
+}
+
+/// A word of the query and its matches.
+#[derive(Debug, Clone, PartialEq)]
+struct Term {
+    expression: Expression,
+    postings: Postings,
+    mass: f64,
+}
+
+impl Term {
+    fn is_common(&self) -> bool {
+        self.postings == Postings::TooMany
+    }
+
+    fn matches(&self) -> &[Posting] {
+        match &self.postings {
+            Postings::All(all) => all,
+            Postings::TooMany => &[],
+        }
+    }
+}
+
+/// What is known of a feature request before it is ranked.
+#[derive(Debug, Clone, Copy, Default)]
+struct Partial {
+    mass: f64,
+    weighted: f64,
+}
+
+impl Partial {
+    fn add(&mut self, mass: f64, in_title: bool) {
+        self.mass += mass;
+        self.weighted += mass * if in_title { Field::Title.weight() } else { Field::Description.weight() };
+    }
+
+    fn value(self) -> f64 {
+        self.weighted * self.mass * self.mass
+    }
+}
+
+/// The state of a running search.
+struct Run<'a> {
+    index: &'a mut dyn SearchIndex,
+    query: SearchQuery,
+    masses: Vec<f64>,
+    hits: HashMap<i64, Hit>,
+    min_similarity: f64,
+}
+
+impl Search {
+    /// Creates a search for at most `limit` feature requests.
+    #[must_use]
+    pub fn new(query: SearchQuery, limit: usize) -> Self {
+        Self { query, limit, min_similarity: 0.0 }
+    }
+
+    /// Leaves out results that are less similar to the query than this ([`Relevance::similarity`]).
+    #[must_use]
+    pub fn with_min_similarity(self, min_similarity: f64) -> Self {
+        Self { min_similarity, ..self }
+    }
+
+    /// Runs the search. Returns the hits, best first. Equal scores are ordered newest first.
+    ///
+    /// # Errors
+    /// Those of the index.
+    pub async fn run(self, index: &mut dyn SearchIndex) -> Result<Vec<Hit>, StoreError> {
+        let Self { mut query, limit, min_similarity } = self;
+        if query.words().is_empty() {
+            return Ok(Vec::new());
+        }
+        let terms = find_terms(index, &mut query).await?;
+        let masses = terms.iter().map(|term| term.mass).collect();
+        let mut run = Run { index, query, masses, hits: HashMap::new(), min_similarity };
+        run.rank_rare(&terms).await?;
+        if run.hits.len() < limit {
+            run.rank_common(&terms, limit).await?;
+        }
+        let mut hits: Vec<Hit> = run.hits.into_values().collect();
+        hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(other.number.cmp(&one.number)));
+        hits.truncate(limit);
+        Ok(hits)
+    }
+}
+
+/// Looks up the words of a query, and adds corrections to those without matches.
+async fn find_terms(index: &mut dyn SearchIndex, query: &mut SearchQuery) -> Result<Vec<Term>, StoreError> {
+    let requests = index.request_count().await?;
+    let finding: Vec<usize> = (0..query.words().len()).filter(|word| query.words()[*word].finds()).collect();
+    let expressions: Vec<Expression> = finding.iter().map(|word| query.words()[*word].expression()).collect();
+    let found = index.postings(&expressions, POSTINGS_LIMIT).await?;
+    let mut postings: HashMap<usize, Postings> = finding.iter().copied().zip(found).collect();
+    let is_unknown = |word: &usize| matches!(postings.get(word), Some(Postings::All(all)) if all.is_empty());
+    let unknown: Vec<usize> = finding.into_iter().filter(is_unknown).collect();
+    let corrected = correct(index, query, &unknown).await?;
+    if !corrected.is_empty() {
+        let expressions: Vec<Expression> = corrected.iter().map(|word| query.words()[*word].expression()).collect();
+        let found = index.postings(&expressions, POSTINGS_LIMIT).await?;
+        postings.extend(corrected.into_iter().zip(found));
+    }
+    let term = |(number, word): (usize, &crate::model::search::QueryWord)| {
+        // Words that find nothing alone are in many feature requests.
+        let postings = postings.remove(&number).unwrap_or(Postings::TooMany);
+        let matches = if let Postings::All(all) = &postings { all.len() } else { POSTINGS_LIMIT };
+        Term { expression: word.expression(), mass: word.weight * inverse_frequency(requests, matches), postings }
+    };
+    Ok(query.words().iter().enumerate().map(|(number, word)| (number, word)).map(term).collect())
+}
+
+/// Adds corrections to the unknown words. Returns those that have any.
+async fn correct(
+    index: &mut dyn SearchIndex,
+    query: &mut SearchQuery,
+    unknown: &[usize],
+) -> Result<Vec<usize>, StoreError> {
+    let typed: Vec<(usize, String)> = unknown
+        .iter()
+        .map(|word| (*word, query.words()[*word].word.surface().to_owned()))
+        .filter(|(_, typed)| typed.len() <= SearchDocument::MAX_VOCABULARY_WORD && similarity::tolerance(typed) > 0)
+        .collect();
+    if typed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let surfaces: Vec<&str> = typed.iter().map(|(_, surface)| surface.as_str()).collect();
+    let similar = index.similar_words(&surfaces, SIMILAR_WORDS).await?;
+    let mut corrected = Vec::new();
+    for ((word, surface), known) in typed.into_iter().zip(similar) {
+        let corrections = similarity::corrections(&surface, known);
+        if !corrections.is_empty() {
+            let as_words = |correction: &String| Alternative::Words(MatchKind::Correction, vec![Word::new(correction)]);
+            query.add_alternatives(word, corrections.iter().map(as_words));
+            corrected.push(word);
+        }
+    }
+    Ok(corrected)
+}
+
+impl Run<'_> {
+    /// Whether feature requests with these words may match enough of the query.
+    fn may_cover(&self, mass: f64) -> bool {
+        // Words that find nothing alone may match, too.
+        let words = self.query.words().iter().zip(&self.masses);
+        let others: f64 = words.filter(|(word, _)| !word.finds()).map(|(_, mass)| mass).sum();
+        mass + others >= MIN_COVERAGE * self.masses.iter().sum::<f64>()
+    }
+
+    fn rank(&mut self, requests: Vec<IndexedRequest>) {
+        for IndexedRequest { id, number, votes_count, document } in requests {
+            let Some(relevance) = relevance(&self.query, &self.masses, &document) else { continue };
+            if relevance.coverage >= MIN_COVERAGE && relevance.similarity >= self.min_similarity {
+                let score = relevance.value * votes_factor(votes_count);
+                self.hits.insert(number, Hit { request: id, number, votes_count, relevance, score });
+            }
+        }
+    }
+
+    /// Ranks the matches of rare words.
+    async fn rank_rare(&mut self, terms: &[Term]) -> Result<(), StoreError> {
+        let finding: Vec<&Term> = terms.iter().zip(self.query.words()).filter(|(_, word)| word.finds()).map(|(term, _)| term).collect();
+        let mut partials: HashMap<i64, Partial> = HashMap::new();
+        for term in &finding {
+            for posting in term.matches() {
+                partials.entry(posting.number).or_default().add(term.mass, posting.in_title);
+            }
+        }
+        if partials.len() > CANDIDATE_LIMIT {
+            self.add_common(&finding, &mut partials).await?;
+        }
+        let common: f64 = finding.iter().filter(|term| term.is_common()).map(|term| term.mass).sum();
+        partials.retain(|_, partial| self.may_cover(partial.mass + common));
+        let chosen = self.choose(partials).await?;
+        if !chosen.is_empty() {
+            let documents = self.index.documents(&chosen).await?;
+            self.rank(documents);
+        }
+        Ok(())
+    }
+
+    /// Adds the common words to the matches of rare words.
+    async fn add_common(&mut self, terms: &[&Term], partials: &mut HashMap<i64, Partial>) -> Result<(), StoreError> {
+        let rare: Vec<Expression> =
+            terms.iter().filter(|term| !term.matches().is_empty()).map(|term| term.expression.clone()).collect();
+        let common: Vec<&&Term> = terms.iter().filter(|term| term.is_common()).collect();
+        if common.is_empty() {
+            return Ok(());
+        }
+        let both = |term: &&&Term| Expression::All(vec![Expression::Any(rare.clone()), term.expression.clone()]);
+        let expressions: Vec<Expression> = common.iter().map(both).collect();
+        let found = self.index.postings(&expressions, COMBINED_LIMIT).await?;
+        for (term, postings) in common.into_iter().zip(found) {
+            let Postings::All(all) = postings else { continue };
+            for posting in all {
+                if let Some(partial) = partials.get_mut(&posting.number) {
+                    // The title of the combination has both words.
+                    partial.add(term.mass, posting.in_title);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Chooses the feature requests that are ranked.
+    async fn choose(&mut self, partials: HashMap<i64, Partial>) -> Result<Vec<i64>, StoreError> {
+        let mut ordered: Vec<(f64, i64)> = partials.into_iter().map(|(number, partial)| (partial.value(), number)).collect();
+        let order = |one: &(f64, i64), other: &(f64, i64)| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1));
+        if ordered.len() > CANDIDATE_LIMIT {
+            ordered.sort_by(order);
+            ordered.truncate(VOTES_LIMIT);
+            let numbers: Vec<i64> = ordered.iter().map(|(_, number)| *number).collect();
+            let votes: HashMap<i64, i64> = self.index.votes(&numbers).await?.into_iter().collect();
+            for (value, number) in &mut ordered {
+                *value *= votes_factor(votes.get(number).copied().unwrap_or(0));
+            }
+            ordered.sort_by(order);
+            ordered.truncate(CANDIDATE_LIMIT);
+        }
+        Ok(ordered.into_iter().map(|(_, number)| number).collect())
+    }
+
+    /// Ranks the matches of all common words, and then of pairs of them.
+    async fn rank_common(&mut self, terms: &[Term], limit: usize) -> Result<(), StoreError> {
+        let words = self.query.words().iter().zip(terms);
+        let common: Vec<&Term> =
+            words.filter(|(word, term)| word.finds() && term.is_common()).map(|(_, term)| term).collect();
+        let all: f64 = common.iter().map(|term| term.mass).sum();
+        let expression = |terms: &[&Term]| match terms {
+            [one] => one.expression.clone(),
+            several => Expression::All(several.iter().map(|term| term.expression.clone()).collect()),
+        };
+        if !common.is_empty() && self.may_cover(all) {
+            self.rank_most_wanted(&expression(&common)).await?;
+        }
+        let paired = &common[..common.len().min(PAIRED_WORDS)];
+        for (position, one) in paired.iter().enumerate() {
+            for other in &paired[position + 1..] {
+                let is_new = common.len() > 2 && self.hits.len() < limit;
+                if is_new && self.may_cover(one.mass + other.mass) {
+                    self.rank_most_wanted(&expression(&[one, other])).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ranks the most voted and the newest matches, and those with a matching title.
+    async fn rank_most_wanted(&mut self, expression: &Expression) -> Result<(), StoreError> {
+        let (count, is_exhausted) = self.rank_fields(expression, Fields::Any, false).await?;
+        // With fewer candidates, these are all matches.
+        if count >= CANDIDATE_LIMIT {
+            self.rank_fields(expression, Fields::Title, is_exhausted).await?;
+        }
+        Ok(())
+    }
+
+    /// Ranks the most voted matches in these fields. Returns their number, and whether a walk found too few matches.
+    /// Another walk would find too few, too.
+    async fn rank_fields(
+        &mut self,
+        expression: &Expression,
+        fields: Fields,
+        is_walk_exhausted: bool,
+    ) -> Result<(usize, bool), StoreError> {
+        if let Some(matches) = self.index.most_voted(expression, fields, LOOKUP_LIMIT, CANDIDATE_LIMIT).await? {
+            let count = matches.len();
+            self.rank(matches);
+            return Ok((count, is_walk_exhausted));
+        }
+        let mut count = 0;
+        if !is_walk_exhausted {
+            let matches = self.index.walk(expression, fields).await?;
+            count = matches.len();
+            self.rank(matches);
+            if count >= CANDIDATE_LIMIT {
+                return Ok((count, false));
+            }
+        }
+        let newest = self.index.newest(expression, fields, MAX_SCANNED_ROWS, CANDIDATE_LIMIT).await?;
+        count += newest.len();
+        self.rank(newest);
+        if count < CANDIDATE_LIMIT {
+            let any = self.index.any(expression, fields, CANDIDATE_LIMIT).await?;
+            count += any.len();
+            self.rank(any);
+        }
+        Ok((count, true))
+    }
+}
