@@ -236,6 +236,7 @@ table! {
         title -> Text,
         tags -> Text,
         description -> Text,
+        version -> Integer,
     }
 }
 

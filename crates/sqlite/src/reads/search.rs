@@ -1,99 +1,70 @@
 //! Full-text search for public feature requests.
 //!
-//! The plan of a search comes from the domain ([`SearchPlan`]); its steps are statements here. The number of scanned
-//! rows is bounded by the square root of the number of feature requests, not by the number of matches.
+//! The algorithm of a search is in the domain ([`Search::run`]); what it asks the index for are statements here. It
+//! runs as a whole on one reading connection, in one snapshot.
 //!
-//! A search has a deadline, which is checked between rows. SQLite's full-text index cannot be interrupted within a
-//! step. In that case the caller gets an error at the deadline, and the step continues in the background.
+//! A search has a deadline, which is checked between statements and between rows. SQLite's full-text index cannot be
+//! interrupted within a step. In that case the caller gets an error at the deadline, and the step continues in the
+//! background.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Bool, Text};
-use diesel::{IntoSql, QueryableByName, SqliteConnection};
+use diesel::{IntoSql, SqliteConnection};
+use futures_util::FutureExt;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest, Visibility};
 use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
-use roadmap_domain::model::search::{QueryWord, SearchDocument, SearchQuery};
-use roadmap_domain::policy::ranking::Candidate;
-use roadmap_domain::policy::search_plan::{
-    CANDIDATE_LIMIT, Fields, IndexCost, MAX_SCANNED_ROWS, Matches, SearchPlan, Step, should_continue_scan,
-};
+use roadmap_domain::model::search::{Expression, Fields, SearchDocument};
+use roadmap_domain::policy::search::{CANDIDATE_LIMIT, Hit, MAX_SCANNED_ROWS, Search, should_continue_scan};
 use roadmap_domain::policy::similarity::trigrams;
-use roadmap_domain::ports::TextSearch;
+use roadmap_domain::ports::{IndexedRequest, Posting, Postings, SearchIndex, TextSearch};
 
 use crate::SqliteStore;
 use crate::codec::Id;
 use crate::errors::SqlError;
 use crate::rows::{SummaryRow, placed_requests, summary_columns};
-use crate::schema::{feature_requests, search_documents, search_trigrams, tag_counters, vote_tallies};
+use crate::schema::{feature_requests, search_documents, search_trigrams, tag_counters, vote_tallies, workspaces};
 use crate::statement::statement;
-
-/// The costs of the index and of a walk in SQLite.
-const INDEX_COST: IndexCost = IndexCost { scanned_row: 3.0, least_matches: 1_000 };
 
 /// Maximum words that are read for a trigram in one statement.
 const WORDS_PER_TRIGRAM: usize = 500;
 
 statement! {
-    /// Selects the most voted matches of the index, and counts its matches up to a limit. The rows of a workspace are
-    /// one range of row numbers.
-    MatchesByVotes { terms: String => Text, workspace: Id => Binary, again: Id => Binary, most: i64 => BigInt, enough: i64 => BigInt }
-    "WITH matches AS MATERIALIZED (
-         SELECT rowid AS row_number FROM search_index WHERE search_index MATCH ?
-         AND rowid >= (SELECT number << 32 FROM workspaces WHERE id = ?)
-         AND rowid < (SELECT (number + 1) << 32 FROM workspaces WHERE id = ?)
-         LIMIT ?
-     )
-     SELECT vote_tallies.row_number, votes_count, (SELECT count(*) FROM matches) AS matches
-     FROM matches JOIN vote_tallies ON vote_tallies.row_number = matches.row_number
-     ORDER BY votes_count DESC, vote_tallies.row_number DESC LIMIT ?"
+    /// Selects matches of the index, the oldest first. The rows of a workspace are one range of row numbers.
+    OldestMatches { terms: String => Text, first: i64 => BigInt, last: i64 => BigInt, limit: i64 => BigInt } -> BigInt,
+    "SELECT rowid FROM search_index WHERE search_index MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?"
 }
 
 statement! {
-    /// Selects the newest matches of the index.
-    NewestMatches { terms: String => Text, workspace: Id => Binary, again: Id => Binary, enough: i64 => BigInt }
-    "SELECT vote_tallies.row_number, votes_count, 0 AS matches FROM (
-         SELECT rowid AS row_number FROM search_index WHERE search_index MATCH ?
-         AND rowid >= (SELECT number << 32 FROM workspaces WHERE id = ?)
-         AND rowid < (SELECT (number + 1) << 32 FROM workspaces WHERE id = ?)
-         ORDER BY rowid DESC LIMIT ?
-     ) AS newest CROSS JOIN vote_tallies ON vote_tallies.row_number = newest.row_number"
+    /// Selects matches of the index, the newest first.
+    NewestMatches { terms: String => Text, first: i64 => BigInt, last: i64 => BigInt, limit: i64 => BigInt } -> BigInt,
+    "SELECT rowid FROM search_index WHERE search_index MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?"
 }
 
 statement! {
-    /// Counts the matches of the index, up to a limit.
-    CountMatches { terms: String => Text, workspace: Id => Binary, again: Id => Binary, most: i64 => BigInt }
-    "SELECT count(*) AS count FROM (
-         SELECT 1 FROM search_index WHERE search_index MATCH ?
-         AND rowid >= (SELECT number << 32 FROM workspaces WHERE id = ?)
-         AND rowid < (SELECT (number + 1) << 32 FROM workspaces WHERE id = ?)
-         LIMIT ?
-     )"
+    /// Selects the numbers of votes of a JSON array of row numbers.
+    Votes { rows: String => Text } -> (BigInt, BigInt),
+    "SELECT vote_tallies.row_number, votes_count
+     FROM json_each(?) AS rows CROSS JOIN vote_tallies ON vote_tallies.row_number = rows.value"
 }
 
-#[derive(Debug, QueryableByName)]
-struct Count {
-    #[diesel(sql_type = BigInt)]
-    count: i64,
-}
-
-#[derive(Debug, QueryableByName)]
-struct Match {
-    #[diesel(sql_type = BigInt)]
-    row_number: i64,
-    #[diesel(sql_type = BigInt)]
-    votes_count: i64,
-    #[diesel(sql_type = BigInt)]
-    matches: i64,
+statement! {
+    /// Selects the documents of a JSON array of row numbers.
+    Documents { rows: String => Text } -> (BigInt, Binary, BigInt, Text, Text, Text),
+    "SELECT search_documents.row_number, search_documents.request_id, votes_count, title, tags, description
+     FROM json_each(?) AS rows
+     CROSS JOIN search_documents ON search_documents.row_number = rows.value
+     CROSS JOIN vote_tallies ON vote_tallies.row_number = rows.value"
 }
 
 /// Row number, feature request, votes, and the terms of title, tags and description.
-type CandidateRow = (i64, Id, i64, String, String, String);
+type DocumentRow = (i64, Id, i64, String, String, String);
 
 /// The time limit of a search.
 #[derive(Debug, Clone, Copy)]
@@ -121,41 +92,21 @@ fn deadline_exceeded(limit: Duration) -> StoreError {
     StoreError::Unavailable(DeadlineExceeded(limit).into())
 }
 
-impl SqliteStore {
-    /// Runs a part of a search in a snapshot, until its deadline. The caller does not wait longer than that.
-    async fn search<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut SqliteConnection, Deadline) -> Result<T, SqlError> + Send + 'static,
-    ) -> Result<T, StoreError> {
+#[async_trait]
+impl TextSearch for SqliteStore {
+    async fn search(&self, workspace: WorkspaceId, search: Search) -> Result<Vec<Hit>, StoreError> {
+        let workspace = Id(workspace.uuid());
         let limit = self.search_time;
         let work = self.readers.run_in_snapshot(move |connection| {
             let deadline = Deadline::new(limit);
             deadline.check()?;
-            work(connection, deadline)
+            let mut index = Index::open(connection, workspace, deadline)?;
+            // No method of the index waits for anything.
+            let hits = search.run(&mut index).now_or_never();
+            Ok(hits.unwrap_or_else(|| Err(StoreError::Fatal("a search on SQLite waited".into())))?)
         });
         // The wait for a connection has a separate limit.
         tokio::time::timeout(limit + self.readers.wait(), work).await.unwrap_or_else(|_| Err(deadline_exceeded(limit)))
-    }
-}
-
-#[async_trait]
-impl TextSearch for SqliteStore {
-    async fn candidates(
-        &self,
-        workspace: WorkspaceId,
-        query: &SearchQuery,
-        plan: SearchPlan,
-    ) -> Result<Vec<Candidate>, StoreError> {
-        let workspace = Id(workspace.uuid());
-        let query = query.clone();
-        self.search(move |connection, deadline| candidates(connection, workspace, &query, plan, deadline)).await
-    }
-
-    async fn similar_words(&self, workspace: WorkspaceId, word: &str, limit: usize) -> Result<Vec<String>, StoreError> {
-        let workspace = Id(workspace.uuid());
-        let word = word.to_owned();
-        self.search(move |connection, deadline| Ok(similar_words(connection, workspace, &word, limit, deadline)?.0))
-            .await
     }
 
     async fn load_results(
@@ -232,97 +183,99 @@ fn similar_words(
     Ok((similar.into_iter().map(|(_, word)| word).collect(), rows))
 }
 
-fn candidates(
-    connection: &mut SqliteConnection,
-    workspace: Id,
-    query: &SearchQuery,
-    mut plan: SearchPlan,
-    deadline: Deadline,
-) -> Result<Vec<Candidate>, SqlError> {
-    let requests: Option<i64> = tag_counters::table
-        .filter(tag_counters::workspace_id.eq(workspace))
-        .select(tag_counters::last_tag_number)
-        .first(connection)
-        .optional()?;
-    let max_matches = INDEX_COST.max_matches(requests.unwrap_or(0).unsigned_abs());
-    let mut search = Search::new(connection, workspace, query, max_matches, deadline);
-    search.follow(&mut plan)?;
-    Ok(plan.into_candidates())
-}
-
-/// The state of one search.
-struct Search<'a> {
+/// The index of one workspace.
+struct Index<'a> {
     connection: &'a mut SqliteConnection,
     workspace: Id,
-    query: &'a SearchQuery,
-    /// Maximum matches that are read from the index.
-    max_matches: i64,
+    /// The row numbers of the workspace: its number in the upper half, tag numbers in the lower half.
+    first_row: i64,
+    last_row: i64,
+    requests: i64,
     deadline: Deadline,
-    /// The terms of the last lookup with too many matches.
-    common_terms: String,
     /// Number of rows that walks have scanned.
     rows_scanned: usize,
 }
 
-impl<'a> Search<'a> {
-    fn new(
-        connection: &'a mut SqliteConnection,
-        workspace: Id,
-        query: &'a SearchQuery,
-        max_matches: u64,
-        deadline: Deadline,
-    ) -> Self {
-        let max_matches = i64::try_from(max_matches).unwrap_or(i64::MAX);
-        Self { connection, workspace, query, max_matches, deadline, common_terms: String::new(), rows_scanned: 0 }
+impl<'a> Index<'a> {
+    fn open(connection: &'a mut SqliteConnection, workspace: Id, deadline: Deadline) -> Result<Self, SqlError> {
+        let number: Option<i64> =
+            workspaces::table.filter(workspaces::id.eq(workspace)).select(workspaces::number).first(connection).optional()?;
+        let requests: Option<i64> = tag_counters::table
+            .filter(tag_counters::workspace_id.eq(workspace))
+            .select(tag_counters::last_tag_number)
+            .first(connection)
+            .optional()?;
+        let (number, requests) = (number.unwrap_or(0), requests.unwrap_or(0));
+        let first_row = number << u32::BITS;
+        let last_row = first_row + i64::from(u32::MAX);
+        Ok(Self { connection, workspace, first_row, last_row, requests, deadline, rows_scanned: 0 })
     }
 
-    /// Runs all steps of a plan.
-    fn follow(&mut self, plan: &mut SearchPlan) -> Result<(), SqlError> {
-        while let Some(step) = plan.next_step() {
-            self.deadline.check()?;
-            plan.record(match step {
-                Step::LookUp(fields) => self.look_up(fields)?,
-                Step::Walk(fields) => Matches::Found(self.walk(fields)?),
-                // The index returns matches in its order, newest first. Therefore the newest matches serve as any
-                // matches, too.
-                Step::Newest(_) | Step::Any(_) => Matches::Found(self.newest()?),
-            });
-        }
-        Ok(())
-    }
-
-    /// Returns the most voted matches from the index.
-    fn look_up(&mut self, fields: Fields) -> Result<Matches, SqlError> {
-        let (workspace, max_matches) = (self.workspace, self.max_matches);
-        // Matches of whole words alone show at the least cost whether a query is common. For a prefix, the index has to
-        // merge the lists of all words with it.
-        let whole_words = match_terms(self.query, fields, false);
-        if has_more_matches_than(self.connection, workspace, whole_words.clone(), max_matches)? {
-            self.common_terms = whole_words;
-            return Ok(Matches::TooMany);
-        }
+    /// Returns the row numbers of up to `limit` matches, the oldest first.
+    fn matches(&mut self, terms: String, limit: usize) -> Result<Vec<i64>, SqlError> {
         self.deadline.check()?;
-        let terms = match_terms(self.query, fields, true);
-        match matches_by_index(self.connection, workspace, terms.clone(), max_matches)? {
-            Some(matches) => Ok(Matches::Found(self.load(&matches)?)),
-            None => {
-                self.common_terms = terms;
-                Ok(Matches::TooMany)
-            }
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let matches = OldestMatches { terms, first: self.first_row, last: self.last_row, limit };
+        Ok(matches.load(self.connection)?)
+    }
+
+    /// Returns the row numbers of all matches, or `None` if there are more than `limit`.
+    fn all_matches(
+        &mut self,
+        expression: &Expression,
+        fields: Fields,
+        limit: usize,
+    ) -> Result<Option<Vec<i64>>, SqlError> {
+        let terms = match_terms(expression, fields, true);
+        // Matches of whole words alone show at the least cost whether an expression is common. For a prefix, the index
+        // has to merge the lists of all words with it.
+        let whole_words = match_terms(expression, fields, false);
+        if whole_words != terms && self.matches(whole_words, limit + 1)?.len() > limit {
+            return Ok(None);
         }
+        let matches = self.matches(terms, limit + 1)?;
+        Ok((matches.len() <= limit).then_some(matches))
     }
 
-    /// Returns the newest matches of the terms with too many matches.
-    fn newest(&mut self) -> Result<Vec<Candidate>, SqlError> {
-        let (workspace, terms) = (self.workspace, self.common_terms.clone());
-        let newest = NewestMatches { terms, workspace, again: workspace, enough: CANDIDATE_LIMIT as i64 };
-        let newest: Vec<Match> = newest.load(self.connection)?;
-        let newest: Vec<(i64, i64)> = newest.into_iter().map(|row| (row.row_number, row.votes_count)).collect();
-        self.load(&newest)
+    fn find_postings(&mut self, expression: &Expression, limit: usize) -> Result<Postings, SqlError> {
+        let Some(all) = self.all_matches(expression, Fields::Any, limit)? else { return Ok(Postings::TooMany) };
+        let in_title: HashSet<i64> = if all.is_empty() {
+            HashSet::new()
+        } else {
+            self.matches(match_terms(expression, Fields::Title, true), limit)?.into_iter().collect()
+        };
+        let posting = |row| Posting { number: row & i64::from(u32::MAX), in_title: in_title.contains(&row) };
+        Ok(Postings::All(all.into_iter().map(posting).collect()))
     }
 
-    /// Returns the most voted matches by a walk in the order of votes.
-    fn walk(&mut self, fields: Fields) -> Result<Vec<Candidate>, SqlError> {
+    fn load_votes(&mut self, rows: &[i64]) -> Result<Vec<(i64, i64)>, SqlError> {
+        self.deadline.check()?;
+        Ok(Votes { rows: json(rows) }.load(self.connection)?)
+    }
+
+    /// Loads documents in the order of the rows.
+    fn load_documents(&mut self, rows: &[i64]) -> Result<Vec<IndexedRequest>, SqlError> {
+        self.deadline.check()?;
+        let documents: Vec<DocumentRow> = Documents { rows: json(rows) }.load(self.connection)?;
+        Ok(documents.into_iter().map(indexed_request).collect())
+    }
+
+    fn find_most_voted(
+        &mut self,
+        expression: &Expression,
+        fields: Fields,
+        limit: usize,
+        count: usize,
+    ) -> Result<Option<Vec<IndexedRequest>>, SqlError> {
+        let Some(matches) = self.all_matches(expression, fields, limit)? else { return Ok(None) };
+        let mut matches = self.load_votes(&matches)?;
+        matches.sort_unstable_by_key(|(row, votes)| Reverse((*votes, *row)));
+        matches.truncate(count);
+        let rows: Vec<i64> = matches.into_iter().map(|(row, _)| row).collect();
+        self.load_documents(&rows).map(Some)
+    }
+
+    fn walk_down(&mut self, expression: &Expression, fields: Fields) -> Result<Vec<IndexedRequest>, SqlError> {
         let walk = vote_tallies::table
             .inner_join(search_documents::table.on(search_documents::row_number.eq(vote_tallies::row_number)))
             .filter(vote_tallies::workspace_id.eq(self.workspace))
@@ -336,98 +289,151 @@ impl<'a> Search<'a> {
                 search_documents::description,
             ))
             .limit(MAX_SCANNED_ROWS as i64);
-        let mut candidates = Vec::with_capacity(CANDIDATE_LIMIT);
-        let mut rows = walk.load_iter::<CandidateRow, DefaultLoadingMode>(self.connection)?;
+        let mut matches = Vec::with_capacity(CANDIDATE_LIMIT);
+        let mut rows = walk.load_iter::<DocumentRow, DefaultLoadingMode>(self.connection)?;
         let mut scanned = 0;
-        while should_continue_scan(scanned, candidates.len())
+        while should_continue_scan(scanned, matches.len())
             && let Some(row) = rows.next()
         {
             scanned += 1;
             self.rows_scanned += 1;
             self.deadline.check()?;
-            candidates.extend(candidate(row?, self.query, fields));
+            let request = indexed_request(row?);
+            if expression.matches(&request.document, fields) {
+                matches.push(request);
+            }
         }
-        Ok(candidates)
+        Ok(matches)
     }
 
-    fn load(&mut self, matches: &[(i64, i64)]) -> Result<Vec<Candidate>, SqlError> {
-        let mut candidates = Vec::with_capacity(matches.len());
-        for (row_number, votes_count) in matches {
-            let row: CandidateRow = search_documents::table
-                .filter(search_documents::row_number.eq(row_number))
-                .filter(search_documents::workspace_id.eq(self.workspace))
-                .select((
-                    search_documents::row_number,
-                    search_documents::request_id,
-                    votes_count.into_sql::<BigInt>(),
-                    search_documents::title,
-                    search_documents::tags,
-                    search_documents::description,
-                ))
-                .first(self.connection)?;
-            candidates.extend(candidate(row, self.query, Fields::Any));
+    fn find_newest(
+        &mut self,
+        expression: &Expression,
+        fields: Fields,
+        rows: usize,
+        count: usize,
+    ) -> Result<Vec<IndexedRequest>, SqlError> {
+        self.deadline.check()?;
+        let oldest: Option<i64> = search_documents::table
+            .filter(search_documents::row_number.between(self.first_row, self.last_row))
+            .order(search_documents::row_number.desc())
+            .select(search_documents::row_number)
+            .offset(i64::try_from(rows.saturating_sub(1)).unwrap_or(i64::MAX))
+            .first(self.connection)
+            .optional()?;
+        let (terms, limit) = (match_terms(expression, fields, true), i64::try_from(count).unwrap_or(i64::MAX));
+        let newest =
+            NewestMatches { terms, first: oldest.unwrap_or(self.first_row), last: self.last_row, limit };
+        let newest: Vec<i64> = newest.load(self.connection)?;
+        self.load_documents(&newest)
+    }
+}
+
+#[async_trait]
+impl SearchIndex for Index<'_> {
+    async fn request_count(&mut self) -> Result<u64, StoreError> {
+        Ok(self.requests.unsigned_abs())
+    }
+
+    async fn postings(&mut self, expressions: &[Expression], limit: usize) -> Result<Vec<Postings>, StoreError> {
+        let mut all = Vec::with_capacity(expressions.len());
+        for expression in expressions {
+            all.push(self.find_postings(expression, limit)?);
         }
-        Ok(candidates)
+        Ok(all)
+    }
+
+    async fn similar_words(&mut self, words: &[&str], limit: usize) -> Result<Vec<Vec<String>>, StoreError> {
+        let (workspace, deadline) = (self.workspace, self.deadline);
+        let mut all = Vec::with_capacity(words.len());
+        for word in words {
+            all.push(similar_words(self.connection, workspace, word, limit, deadline)?.0);
+        }
+        Ok(all)
+    }
+
+    async fn votes(&mut self, numbers: &[i64]) -> Result<Vec<(i64, i64)>, StoreError> {
+        let rows: Vec<i64> = numbers.iter().map(|number| self.first_row + number).collect();
+        let votes = self.load_votes(&rows)?;
+        Ok(votes.into_iter().map(|(row, votes)| (row - self.first_row, votes)).collect())
+    }
+
+    async fn documents(&mut self, numbers: &[i64]) -> Result<Vec<IndexedRequest>, StoreError> {
+        let rows: Vec<i64> = numbers.iter().map(|number| self.first_row + number).collect();
+        Ok(self.load_documents(&rows)?)
+    }
+
+    async fn most_voted(
+        &mut self,
+        expression: &Expression,
+        fields: Fields,
+        limit: usize,
+        count: usize,
+    ) -> Result<Option<Vec<IndexedRequest>>, StoreError> {
+        Ok(self.find_most_voted(expression, fields, limit, count)?)
+    }
+
+    async fn walk(&mut self, expression: &Expression, fields: Fields) -> Result<Vec<IndexedRequest>, StoreError> {
+        Ok(self.walk_down(expression, fields)?)
+    }
+
+    async fn newest(
+        &mut self,
+        expression: &Expression,
+        fields: Fields,
+        rows: usize,
+        count: usize,
+    ) -> Result<Vec<IndexedRequest>, StoreError> {
+        Ok(self.find_newest(expression, fields, rows, count)?)
+    }
+
+    async fn any(
+        &mut self,
+        expression: &Expression,
+        fields: Fields,
+        count: usize,
+    ) -> Result<Vec<IndexedRequest>, StoreError> {
+        let oldest = self.matches(match_terms(expression, fields, true), count)?;
+        Ok(self.load_documents(&oldest)?)
     }
 }
 
-/// Whether the index has more than `max_matches` matches.
-fn has_more_matches_than(
-    connection: &mut SqliteConnection,
-    workspace: Id,
-    terms: String,
-    max_matches: i64,
-) -> Result<bool, SqlError> {
-    let counted = CountMatches { terms, workspace, again: workspace, most: max_matches + 1 };
-    let counted: Count = counted.get_result(connection)?;
-    Ok(counted.count > max_matches)
+/// Returns a JSON array of row numbers.
+fn json(rows: &[i64]) -> String {
+    let numbers: Vec<String> = rows.iter().map(i64::to_string).collect();
+    format!("[{}]", numbers.join(","))
 }
 
-/// Returns the most voted matches from the index, or `None` if there are more than `max_matches`.
-fn matches_by_index(
-    connection: &mut SqliteConnection,
-    workspace: Id,
-    terms: String,
-    max_matches: i64,
-) -> Result<Option<Vec<(i64, i64)>>, SqlError> {
-    let asked =
-        MatchesByVotes { terms, workspace, again: workspace, most: max_matches + 1, enough: CANDIDATE_LIMIT as i64 };
-    let matches: Vec<Match> = asked.load(connection)?;
-    if matches.first().is_some_and(|first| first.matches > max_matches) {
-        return Ok(None);
+fn indexed_request((row_number, request, votes_count, title, tags, description): DocumentRow) -> IndexedRequest {
+    IndexedRequest {
+        id: FeatureRequestId::new(request.0),
+        number: row_number & i64::from(u32::MAX),
+        votes_count,
+        document: SearchDocument { title, tags, description },
     }
-    Ok(Some(matches.into_iter().map(|row| (row.row_number, row.votes_count)).collect()))
 }
 
-/// Converts the query to the query syntax of the index: all words, each as any of its forms. With `unfinished`, the
-/// last word also matches as a prefix. Terms consist of lower-case ASCII letters and digits (`Word`), so that none can
-/// be interpreted as syntax.
-fn match_terms(query: &SearchQuery, fields: Fields, unfinished: bool) -> String {
-    let column = match fields {
-        Fields::Any => "",
-        Fields::Title => "title : ",
+/// Converts an expression to the query syntax of the index. Without `prefixes`, a prefix is searched for as a whole
+/// word. Terms cannot be interpreted as syntax ([`Expression`]).
+fn match_terms(expression: &Expression, fields: Fields, prefixes: bool) -> String {
+    let terms = render(expression, prefixes);
+    match fields {
+        Fields::Any => terms,
+        Fields::Title => format!("title : ({terms})"),
+    }
+}
+
+fn render(expression: &Expression, prefixes: bool) -> String {
+    let joined = |parts: &[Expression], operator: &str| {
+        let parts: Vec<String> = parts.iter().map(|part| render(part, prefixes)).collect();
+        if let [one] = parts.as_slice() { one.clone() } else { format!("({})", parts.join(operator)) }
     };
-    let words: Vec<String> = query
-        .words()
-        .iter()
-        .map(|QueryWord { alternatives, matches_prefix }| {
-            let prefix = if unfinished && *matches_prefix { "*" } else { "" };
-            let forms: Vec<String> = alternatives
-                .iter()
-                .map(|word| format!("{column}\"{}\" OR {column}\"{}\"{prefix}", word.stem(), word.surface()))
-                .collect();
-            format!("({})", forms.join(" OR "))
-        })
-        .collect();
-    words.join(" AND ")
-}
-
-/// Converts a row to a candidate if every word of the query occurs in its `fields`.
-fn candidate(row: CandidateRow, query: &SearchQuery, fields: Fields) -> Option<Candidate> {
-    let (row_number, request, votes_count, title, tags, description) = row;
-    // The number of a feature request is the lower half of the row number.
-    let request = (FeatureRequestId::new(request.0), row_number & 0xffff_ffff, votes_count);
-    Candidate::matching(query, fields, request, &SearchDocument { title, tags, description })
+    match expression {
+        Expression::Term(term) => format!("\"{term}\""),
+        Expression::Prefix(start) => format!("\"{start}\"{}", if prefixes { "*" } else { "" }),
+        Expression::All(parts) => joined(parts, " AND "),
+        Expression::Any(parts) => joined(parts, " OR "),
+    }
 }
 
 #[cfg(test)]
@@ -436,19 +442,26 @@ mod tests {
     use crate::fixtures::{self, database};
     use diesel::connection::{Connection, InstrumentationEvent, SimpleConnection};
     use roadmap_domain::error::ErrorChain;
-    use roadmap_domain::policy::search_plan::PROBE_ROWS;
+    use roadmap_domain::model::search::{QueryWord, SearchQuery};
+    use roadmap_domain::policy::search::PROBE_ROWS;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use uuid::Uuid;
 
+    fn expression(query: &str) -> Expression {
+        let query = SearchQuery::parse("query", query).unwrap();
+        Expression::All(query.words().iter().map(QueryWord::expression).collect())
+    }
+
     #[test]
-    fn only_the_last_word_is_looked_for_as_a_beginning_and_only_where_that_is_asked() {
-        let query = SearchQuery::parse("query", "moving requests").unwrap();
-        assert_eq!(match_terms(&query, Fields::Any, false), r#"("move" OR "moving") AND ("request" OR "requests")"#);
+    fn expressions_are_rendered_in_the_syntax_of_the_index() {
+        let expression = expression("moving quokkas");
         assert_eq!(
-            match_terms(&query, Fields::Title, true),
-            r#"(title : "move" OR title : "moving") AND (title : "request" OR title : "requests"*)"#
+            match_terms(&expression, Fields::Any, false),
+            r#"(("moving" OR "move" OR "movingquokkas" OR "movingquokka") AND ("quokkas" OR "quokka" OR "movingquokkas" OR "movingquokka"))"#
         );
+        let one = Expression::Any(vec![Expression::Prefix("quo".to_owned())]);
+        assert_eq!(match_terms(&one, Fields::Title, true), r#"title : ("quo"*)"#);
     }
 
     #[test]
@@ -457,22 +470,24 @@ mod tests {
         let mut connection = fixtures::connection(&options.path);
         let rows = "PRAGMA foreign_keys = OFF;
              INSERT INTO workspaces VALUES (1, unhex(printf('%032x', 1)), 'acme', 0), (2, x'02', 'umbrella', 0);
+             INSERT INTO tag_counters (workspace_id, last_tag_number) VALUES (unhex(printf('%032x', 1)), 3);
              INSERT INTO vote_tallies VALUES
                  (4294967297, x'01', x'01', 5), (4294967298, x'01', x'02', 7), (4294967299, x'01', x'03', 5),
                  (8589934593, x'02', x'01', 9);
+             INSERT INTO search_documents
+                 SELECT row_number, workspace_id, zeroblob(15) || request_id, 'widget/widgets', '', '', 0
+                 FROM vote_tallies;
              INSERT INTO search_index (rowid, title, tags, description)
-                 SELECT row_number, 'widget/widgets', '', '' FROM vote_tallies;";
+                 SELECT row_number, title, tags, description FROM search_documents;";
         connection.batch_execute(rows).unwrap();
-        let workspace = Id(Uuid::from_u128(1));
-        let terms = || match_terms(&SearchQuery::parse("query", "widgets").unwrap(), Fields::Any, false);
-        for (index_scan_limit, matches) in
-            [(2, None), (3, Some(vec![(4_294_967_298, 7), (4_294_967_299, 5), (4_294_967_297, 5)]))]
-        {
-            assert_eq!(
-                has_more_matches_than(&mut connection, workspace, terms(), index_scan_limit).unwrap(),
-                matches.is_none()
-            );
-            assert_eq!(matches_by_index(&mut connection, workspace, terms(), index_scan_limit).unwrap(), matches);
+        let mut index = Index::open(&mut connection, Id(Uuid::from_u128(1)), no_deadline()).unwrap();
+        let expression = expression("widgets");
+        for (limit, expected) in [(2, None), (3, Some(vec![2, 3]))] {
+            let found = index.find_most_voted(&expression, Fields::Any, limit, 2).unwrap();
+            let numbers = found.map(|found| found.iter().map(|request| request.number).collect::<Vec<_>>());
+            assert_eq!(numbers, expected);
+            let is_short = matches!(index.find_postings(&expression, limit).unwrap(), Postings::All(all) if all.len() == 3);
+            assert_eq!(is_short, expected.is_some());
         }
     }
 
@@ -494,7 +509,7 @@ mod tests {
              INSERT INTO search_documents
                  SELECT row_number, unhex(printf('%032x', 1)), randomblob(16),
                         iif(n <= {count}, ' widget/widget', ' gadget/gadget')
-                        || iif(n > {count} OR n % 100 = 0, ' gizmo/gizmo', ''), '', '' FROM numbers;
+                        || iif(n > {count} OR n % 100 = 0, ' gizmo/gizmo', ''), '', '', 0 FROM numbers;
              INSERT INTO search_index (rowid, title, tags, description)
                  SELECT row_number, title, tags, description FROM search_documents;"
         );
@@ -514,31 +529,28 @@ mod tests {
     }
 
     #[test]
-    fn a_search_looks_at_no_more_rows_than_its_budget() {
+    fn a_walk_looks_at_no_more_rows_than_its_budget() {
         let (_folder, options) = database();
         let mut connection = fixtures::connection(&options.path);
         old_and_new_requests(&mut connection, 5_000);
         let statements = count_statements(&mut connection);
         // One in a hundred of the older feature requests has the word `gizmo`.
-        for (word, rows, voted) in [
-            ("widget", CANDIDATE_LIMIT, 0),
+        for (word, rows, found) in [
+            ("widget", CANDIDATE_LIMIT, CANDIDATE_LIMIT),
             ("gadget", PROBE_ROWS, 0),
             ("gizmo", MAX_SCANNED_ROWS, MAX_SCANNED_ROWS / 100),
         ] {
-            let query = SearchQuery::parse("query", word).unwrap();
-            let workspace = Id(Uuid::from_u128(1));
-            let max_matches = INDEX_COST.max_matches(10_000);
-            let mut search = Search::new(&mut connection, workspace, &query, max_matches, no_deadline());
-            let mut plan = SearchPlan::default();
-            search.follow(&mut plan).unwrap();
-            // A walk for the titles follows, unless the first walk found too few matches. Then the newest matches are
-            // looked up, row by row.
-            let newest = 1 + CANDIDATE_LIMIT;
-            let (walks, expected) = if word == "widget" { (2, 4) } else { (1, 3 + 2 * newest) };
-            assert_eq!(search.rows_scanned, walks * rows, "{word}");
-            assert_eq!(statements.swap(0, Ordering::Relaxed), expected, "{word}");
-            assert_eq!(plan.into_candidates().len(), voted + CANDIDATE_LIMIT, "{word}");
+            let mut index = Index::open(&mut connection, Id(Uuid::from_u128(1)), no_deadline()).unwrap();
+            let matches = index.walk_down(&expression(word), Fields::Any).unwrap();
+            assert_eq!((matches.len(), index.rows_scanned), (found, rows), "{word}");
         }
+        statements.store(0, Ordering::Relaxed);
+        // The newer feature requests have the word, and none of them is among the most voted ones.
+        let search = Search::new(SearchQuery::parse("query", "gizmo").unwrap(), 15);
+        let mut index = Index::open(&mut connection, Id(Uuid::from_u128(1)), no_deadline()).unwrap();
+        let hits = search.run(&mut index).now_or_never().unwrap().unwrap();
+        assert_eq!((hits.len(), hits[0].votes_count), (15, 1));
+        assert!(statements.load(Ordering::Relaxed) <= 15, "{statements:?}");
     }
 
     #[test]
@@ -547,15 +559,15 @@ mod tests {
         let mut connection = fixtures::connection(&options.path);
         old_and_new_requests(&mut connection, 1_100);
         let (workspace, passed) = (Id(Uuid::from_u128(1)), Deadline::new(Duration::ZERO));
-        let query = SearchQuery::parse("query", "gadget").unwrap();
-        let mut search = Search::new(&mut connection, workspace, &query, 1_000, passed);
-        let error = StoreError::from(search.walk(Fields::Any).unwrap_err());
+        let mut index = Index::open(&mut connection, workspace, passed).unwrap();
+        let error = StoreError::from(index.walk_down(&expression("gadget"), Fields::Any).unwrap_err());
         assert_eq!(
             ErrorChain::new(&error).to_string(),
             "Service is temporarily unavailable: the search took longer than 0 ms"
         );
-        assert_eq!(search.rows_scanned, 1);
-        assert!(search.follow(&mut SearchPlan::default()).is_err());
+        assert_eq!(index.rows_scanned, 1);
+        let search = Search::new(SearchQuery::parse("query", "gadget").unwrap(), 15);
+        assert!(search.run(&mut index).now_or_never().unwrap().is_err());
         assert!(similar_words(&mut connection, workspace, "gadgte", 50, passed).is_err());
     }
 

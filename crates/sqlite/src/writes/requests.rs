@@ -8,6 +8,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest};
 use roadmap_domain::model::id::{FeatureRequestId, TrackId};
 use roadmap_domain::model::search::SearchDocument;
+use roadmap_domain::model::search::concepts::INDEX_VERSION;
 use roadmap_domain::policy::similarity::trigrams;
 use roadmap_domain::ports::FeatureRequestWrites;
 
@@ -168,6 +169,7 @@ fn index(
             search_documents::title.eq(&title),
             search_documents::tags.eq(&tags),
             search_documents::description.eq(&description),
+            search_documents::version.eq(INDEX_VERSION),
         ))
         .execute(connection)?;
     IndexTerms { row_number, title, tags, description }.execute(connection)?;

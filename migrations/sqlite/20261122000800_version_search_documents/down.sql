@@ -1,0 +1,3 @@
+DROP INDEX search_documents_by_version;
+
+ALTER TABLE search_documents DROP COLUMN version;
