@@ -156,10 +156,12 @@ fn private_requests_are_never_found() {
     let body = json!({ "feature_request": secret, "customer": { "email": "ann@example.com" } });
     assert_eq!(app.acme.post_feature_request(&body).status, 201);
     create(&app.acme, "Open enclosure", &[], "");
-    for query in ["quokka", "enclosure quokka", "quok", "quoka", "wombat", "wombta", "numbat", "habitats", "n"] {
+    for query in ["quokka", "quok", "quoka", "wombat", "wombta", "numbat", "habitats", "n"] {
         assert_eq!(found(&app.acme, query), Vec::<String>::new(), "{query}");
     }
-    assert_eq!(found(&app.acme, "enclosure"), ["Open enclosure"]);
+    for query in ["enclosure", "enclosure quokka"] {
+        assert_eq!(found(&app.acme, query), ["Open enclosure"], "{query}");
+    }
     app.acme.patch_track("1", &json!({ "track_id": app.track("Planned") }));
     app.acme.post_upvote("1", &json!({ "customer": { "email": "bob@example.com" } }));
     assert_eq!(found(&app.acme, "quokka"), Vec::<String>::new());
@@ -201,22 +203,20 @@ fn title_description_and_tags_are_searched_and_nothing_else() {
 }
 
 #[test]
-fn every_word_must_match_somewhere() {
+fn requests_with_more_words_of_the_query_come_first() {
     let app = App::start();
     create(&app.acme, "Dark mode", &[], "");
     create(&app.acme, "Dark", &["mobile"], "");
     create(&app.acme, "Mobile", &[], "as in the dark");
     for (query, expected) in [
-        ("dark mobile", &["Dark", "Mobile"][..]),
-        ("mobile dark", &["Dark", "Mobile"]),
-        ("dark mode", &["Dark mode"]),
-        ("mode mobile", &[]),
-        ("dark xylophone", &[]),
+        ("dark mobile", &["Dark", "Mobile", "Dark mode"][..]),
+        ("mobile dark", &["Dark", "Mobile", "Dark mode"]),
+        ("dark mode", &["Dark mode", "Dark"]),
+        ("how can the customer use it on mobile?", &["Mobile", "Dark"]),
+        ("xylophone mobile", &["Mobile", "Dark"]),
         ("xylophone", &[]),
     ] {
-        let mut titles = found(&app.acme, query);
-        titles.sort();
-        assert_eq!(titles, expected, "{query}");
+        assert_eq!(found(&app.acme, query), expected, "{query}");
     }
 }
 
@@ -257,8 +257,8 @@ fn the_last_word_may_be_unfinished() {
         ("mail notificat", true),
         ("notifications appea", true),
         ("mail m", true),
-        ("appea notifications", false),
-        ("ma notifications", false),
+        ("appea tools", false),
+        ("ma tools", false),
         ("fications", false),
     ] {
         assert_eq!(found(&app.acme, query) == ["Mail notifications"], is_found, "{query}");
@@ -302,11 +302,6 @@ fn a_title_outweighs_tags_and_tags_outweigh_a_description() {
     create(&app.acme, "In the tags", &["export"], "");
     create(&app.acme, "In the description", &[], "export export export");
     assert_eq!(found(&app.acme, "export"), ["In the title: export", "In the tags", "In the description"]);
-    // 0.75 · (1 + ln 17) is more than the 2 of one tag, less than the 4 of a title.
-    for voter in 0..16 {
-        app.acme.post_upvote("3", &json!({ "customer": { "email": format!("voter{voter}@example.com") } }));
-    }
-    assert_eq!(found(&app.acme, "export"), ["In the title: export", "In the description", "In the tags"]);
 }
 
 #[test]
@@ -356,13 +351,14 @@ fn whatever_a_person_types_is_text_and_no_syntax() {
         "dark:*",
         "'dark' 'mode'",
         "dark\r\n\tmode",
+        "title:dark",
+        "{title} : dark",
+        "dark AND mode",
+        "<script>dark</script>",
     ] {
         assert_eq!(found(&app.acme, query), ["Dark mode or not"], "{query}");
     }
-    for query in ["title:dark", "{title} : dark", "dark AND mode", "' OR 1=1 --", "<script>dark</script>"] {
-        assert_eq!(found(&app.acme, query), Vec::<String>::new(), "{query}");
-    }
-    for query in ["\"*\"", "()", "***", "\"\"", "\"", "--", "%", "'", "\\", "!?", "-", "{}", "^", ":"] {
+    for query in ["' OR 1=1 --", "\"*\"", "()", "***", "\"\"", "\"", "--", "%", "'", "\\", "!?", "-", "{}", "^", ":"] {
         assert_eq!(found(&app.acme, query), Vec::<String>::new(), "{query}");
     }
     for query in ["😀", "dark\u{200b}mode", "\u{202e}dark", "\u{feff}", "\u{1}", "漢字"] {
@@ -407,7 +403,7 @@ fn a_broken_index_takes_down_search_alone() {
     let app = App::start();
     create(&app.acme, "Dark mode", &[], "");
     assert_eq!(found(&app.acme, "dark"), ["Dark mode"]);
-    let index = if *ON_POSTGRES { "DROP FUNCTION search_matches" } else { "DROP TABLE search_index" };
+    let index = if *ON_POSTGRES { "DROP FUNCTION search_postings" } else { "DROP TABLE search_index" };
     app.data.execute(index);
     for query in ["query=dark", "query=nothing+of+the+kind"] {
         let response = app.acme.get_feature_requests(query);

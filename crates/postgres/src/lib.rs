@@ -45,7 +45,7 @@ pub use roles::{RoleProblem, RoleProblems, role_problems};
 
 use crate::connection::Connector;
 use crate::pool::Pool;
-use crate::reads::SingleFlight;
+use crate::reads::{SingleFlight, TermStatistics};
 use crate::session::Session;
 
 /// The number of connections for statements that are neither in a unit of work nor lists.
@@ -149,7 +149,7 @@ impl PostgresStore {
     pub fn reader(&self, connections: usize) -> Result<PostgresReader, StoreError> {
         let pool = Pool::new(self.connector.clone(), connections, &self.options)?;
         let searches = Pool::new(self.connector.clone(), connections / READERS_PER_SEARCH, &self.options)?;
-        Ok(PostgresReader { pool, searches, tracks: Arc::default() })
+        Ok(PostgresReader { pool, searches, tracks: Arc::default(), term_statistics: Arc::default() })
     }
 
     async fn session(&self, workspace: WorkspaceId) -> Result<Session, StoreError> {
@@ -176,6 +176,7 @@ pub struct PostgresReader {
     searches: Pool,
     /// Shares the results of the most frequent query, which is the same for all clients of a workspace.
     tracks: Arc<SingleFlight<Vec<Track>>>,
+    term_statistics: Arc<TermStatistics>,
 }
 
 impl ConnectionPools for PostgresReader {

@@ -7,4 +7,5 @@ mod roadmap;
 mod search;
 mod single_flight;
 
+pub(crate) use search::TermStatistics;
 pub(crate) use single_flight::SingleFlight;

@@ -84,6 +84,8 @@ macro_rules! contract_tests {
                 words_are_found_wherever_they_stand,
                 a_request_without_words_is_no_trouble,
                 better_and_more_wanted_matches_come_first,
+                better_coverage_comes_first,
+                other_spellings_and_phrases_are_found,
                 typing_errors_are_corrected,
                 no_syntax_leaks_through,
                 private_requests_are_never_found,

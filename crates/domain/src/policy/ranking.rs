@@ -173,7 +173,8 @@ pub fn relevance(query: &SearchQuery, masses: &[f64], document: &SearchDocument)
         return None;
     }
     let all: f64 = masses.iter().sum();
-    let coverage = matches.iter().filter_map(|found| masses.get(found.word)).sum::<f64>() / all;
+    let matched = matches.iter().map(|found| masses.get(found.word).copied().unwrap_or(0.0) * found.quality);
+    let coverage = matched.sum::<f64>() / all;
     let title_share = if title_words > 0.0 { title_matches / title_words } else { 0.0 };
     let sum: f64 = matches.iter().map(|found| found.score).sum();
     let value = sum * coverage * coverage * (1.0 + TITLE_SHARE * title_share);

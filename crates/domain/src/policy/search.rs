@@ -16,8 +16,10 @@ use std::collections::HashMap;
 
 use crate::error::StoreError;
 use crate::model::id::FeatureRequestId;
-use crate::model::search::{Alternative, Expression, Fields, MatchKind, SearchDocument, SearchQuery, Word};
-use crate::policy::ranking::{Field, Relevance, inverse_frequency, relevance, votes_factor};
+use crate::model::search::{
+    Alternative, Expression, Fields, MatchKind, QueryWord, SearchDocument, SearchQuery, Word,
+};
+use crate::policy::ranking::{Field, Relevance, WordMatch, inverse_frequency, relevance, votes_factor};
 use crate::policy::similarity;
 use crate::ports::{IndexedRequest, Posting, Postings, SearchIndex};
 
@@ -51,8 +53,14 @@ const PAIRED_WORDS: usize = 4;
 /// Number of similar words that are compared with a mistyped one.
 pub const SIMILAR_WORDS: usize = 50;
 
-/// Minimum share of the query's mass that a result matches.
-const MIN_COVERAGE: f64 = 0.35;
+/// Minimum coverage of a result in which several words match.
+const MIN_COVERAGE: f64 = 0.15;
+
+/// Minimum coverage of a result in which one word matches, in title or tags.
+const MIN_COVERAGE_OF_ONE: f64 = 0.36;
+
+/// Minimum coverage of a result in which one word matches, in the description.
+const MIN_COVERAGE_OF_DESCRIPTION: f64 = 0.55;
 
 /// Whether a walk continues after this number of scanned rows and matches. It stops if it has fewer than a quarter of
 /// the matches per row that would reach [`CANDIDATE_LIMIT`] within [`MAX_SCANNED_ROWS`], because then the most voted
@@ -184,13 +192,13 @@ async fn find_terms(index: &mut dyn SearchIndex, query: &mut SearchQuery) -> Res
         let found = index.postings(&expressions, POSTINGS_LIMIT).await?;
         postings.extend(corrected.into_iter().zip(found));
     }
-    let term = |(number, word): (usize, &crate::model::search::QueryWord)| {
+    let term = |(number, word): (usize, &QueryWord)| {
         // Words that find nothing alone are in many feature requests.
         let postings = postings.remove(&number).unwrap_or(Postings::TooMany);
         let matches = if let Postings::All(all) = &postings { all.len() } else { POSTINGS_LIMIT };
         Term { expression: word.expression(), mass: word.weight * inverse_frequency(requests, matches), postings }
     };
-    Ok(query.words().iter().enumerate().map(|(number, word)| (number, word)).map(term).collect())
+    Ok(query.words().iter().enumerate().map(term).collect())
 }
 
 /// Adds corrections to the unknown words. Returns those that have any.
@@ -230,10 +238,23 @@ impl Run<'_> {
         mass + others >= MIN_COVERAGE * self.masses.iter().sum::<f64>()
     }
 
+    /// Returns the minimum coverage of a result. Words that find nothing alone do not count.
+    fn min_coverage(&self, relevance: &Relevance) -> f64 {
+        let words = self.query.words();
+        let finds = |found: &&WordMatch| words.get(found.word).is_some_and(QueryWord::finds);
+        let matches: Vec<&WordMatch> = relevance.matches.iter().filter(finds).collect();
+        match matches.as_slice() {
+            [] => f64::INFINITY,
+            [one] if one.field == Field::Description => MIN_COVERAGE_OF_DESCRIPTION,
+            [_] => MIN_COVERAGE_OF_ONE,
+            _ => MIN_COVERAGE,
+        }
+    }
+
     fn rank(&mut self, requests: Vec<IndexedRequest>) {
         for IndexedRequest { id, number, votes_count, document } in requests {
             let Some(relevance) = relevance(&self.query, &self.masses, &document) else { continue };
-            if relevance.coverage >= MIN_COVERAGE && relevance.similarity >= self.min_similarity {
+            if relevance.coverage >= self.min_coverage(&relevance) && relevance.similarity >= self.min_similarity {
                 let score = relevance.value * votes_factor(votes_count);
                 self.hits.insert(number, Hit { request: id, number, votes_count, relevance, score });
             }

@@ -1,21 +1,24 @@
 //! Full-text search for public feature requests.
 //!
-//! The plan of a search comes from the domain ([`SearchPlan`]); its steps are statements here.
+//! The algorithm of a search is in the domain ([`Search::run`]); what it asks the index for are statements here.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use diesel::IntoSql;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, QueryDsl};
-use diesel::sql_types::{BigInt, Bool, Double, Integer, Nullable, Text, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Bool, Double, Integer, Nullable, Text, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest, Visibility};
 use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
-use roadmap_domain::model::search::{QueryWord, SearchDocument, SearchQuery};
-use roadmap_domain::policy::ranking::Candidate;
-use roadmap_domain::policy::search_plan::{
-    CANDIDATE_LIMIT, Fields, IndexCost, MAX_SCANNED_ROWS, Matches, PROBE_ROWS, SearchPlan, Step, should_continue_scan,
+use roadmap_domain::model::search::{Expression, Fields, SearchDocument};
+use roadmap_domain::policy::search::{
+    CANDIDATE_LIMIT, Hit, MAX_SCANNED_ROWS, PROBE_ROWS, Search, should_continue_scan,
 };
-use roadmap_domain::ports::TextSearch;
+use roadmap_domain::ports::{IndexedRequest, Posting, Postings, SearchIndex, TextSearch};
 use uuid::Uuid;
 
 use crate::PostgresReader;
@@ -25,32 +28,42 @@ use crate::session::Session;
 use crate::statement::statement;
 use crate::writes::{any_place, title_place};
 
-/// The costs of the index and of a walk in PostgreSQL.
-const INDEX_COST: IndexCost = IndexCost { scanned_row: 0.4, least_matches: 100 };
-
 /// The limits, in the type of SQL parameters.
 const ROW_LIMIT: i64 = number(CANDIDATE_LIMIT);
 const SCAN_LIMIT: i64 = number(MAX_SCANNED_ROWS);
 
-#[expect(clippy::cast_possible_wrap, reason = "for small constants")]
-const fn number(constant: usize) -> i64 {
-    constant as i64
+#[expect(clippy::cast_possible_wrap, reason = "for small limits")]
+const fn number(limit: usize) -> i64 {
+    limit as i64
 }
 
 /// The first tier that comprises more than one vote count.
 const FIRST_WIDE_TIER: i32 = 16;
 
+/// How long the common terms of a workspace are used.
+const STATISTICS_LIFE: Duration = Duration::from_secs(60);
+
+/// Maximum number of workspaces whose common terms are kept.
+const STATISTICS_WORKSPACES: usize = 1_000;
+
+/// How many times more matches than the limit the statistics must show, so that matches are not counted.
+const CERTAINLY_MORE: f64 = 4.0;
+
 statement! {
-    /// Selects the most voted matches of the index, or one row without a feature request if a walk is cheaper.
-    LookUp {
-        workspace: Uuid => SqlUuid,
-        query: String => Text,
-        least_matches: i64 => BigInt,
-        matches_per_request: f64 => Double,
-        enough: i64 => BigInt,
-    } -> Nullable<(SqlUuid, BigInt, BigInt, Integer, Text, Text, Text)>,
+    /// Selects the matches of each query by its position, or one more than `most`. The first row has position 0 and the
+    /// number of feature requests of the workspace.
+    SelectPostings { workspace: Uuid => SqlUuid, queries: Vec<String> => Array<Text>, titles: Vec<String> => Array<Text>, most: i64 => BigInt }
+        -> (Integer, BigInt, Bool),
+    "SELECT query_position, tag_number, in_title
+     FROM search_postings({workspace}, {queries}::tsquery[], {titles}::tsquery[], {most})"
+}
+
+statement! {
+    /// Selects the most voted matches of the index, or one row without a feature request if there are too many matches.
+    MostVoted { workspace: Uuid => SqlUuid, query: String => Text, most: i64 => BigInt, enough: i64 => BigInt }
+        -> Nullable<(SqlUuid, BigInt, BigInt, Integer, Text, Text, Text)>,
     "SELECT request_id, tag_number, votes_count, tier, title, tags, description
-     FROM search_matches({workspace}, {query}::tsquery, {least_matches}, {matches_per_request}, {enough})"
+     FROM search_most_voted({workspace}, {query}::tsquery, {most}, {enough})"
 }
 
 statement! {
@@ -86,42 +99,79 @@ statement! {
 }
 
 statement! {
+    /// Selects the numbers of votes of feature requests.
+    Votes { workspace: Uuid => SqlUuid, numbers: Vec<i64> => Array<BigInt> } -> (BigInt, BigInt),
+    "SELECT documents.tag_number, tallies.votes_count
+     FROM search_documents AS documents
+     JOIN vote_tallies AS tallies
+       ON tallies.workspace_id = documents.workspace_id AND tallies.request_id = documents.request_id
+     WHERE documents.workspace_id = {workspace} AND documents.tag_number = ANY ({numbers})"
+}
+
+statement! {
+    /// Selects documents.
+    Documents { workspace: Uuid => SqlUuid, numbers: Vec<i64> => Array<BigInt> }
+        -> (SqlUuid, BigInt, BigInt, Integer, Text, Text, Text),
+    "SELECT documents.request_id, documents.tag_number, tallies.votes_count, tallies.tier,
+            documents.title, documents.tags, documents.description
+     FROM search_documents AS documents
+     JOIN vote_tallies AS tallies
+       ON tallies.workspace_id = documents.workspace_id AND tallies.request_id = documents.request_id
+     WHERE documents.workspace_id = {workspace} AND documents.tag_number = ANY ({numbers})"
+}
+
+statement! {
     /// Selects the words that are most similar to a word.
     SimilarWords { workspace: Uuid => SqlUuid, word: String => Text, most: i64 => BigInt } -> Text,
     "SELECT word FROM search_similar_words({workspace}, {word}, {most})"
 }
 
+statement! {
+    /// Selects the terms that the statistics know as common, with the expected number of documents.
+    SelectCommonTerms { workspace: Uuid => SqlUuid } -> (Text, Double),
+    "SELECT term, documents FROM search_common_terms({workspace})"
+}
+
 /// Feature request, number, votes, tier, and the terms of title, tags and description.
-type CandidateRow = (Uuid, i64, i64, i32, String, String, String);
+type DocumentRow = (Uuid, i64, i64, i32, String, String, String);
+
+/// The terms of a workspace that the statistics know as common, with the expected number of documents.
+type CommonTerms = HashMap<String, f64>;
+
+/// The common terms of workspaces, as of some time in the last minute.
+#[derive(Debug, Default)]
+pub(crate) struct TermStatistics(Mutex<HashMap<Uuid, (Instant, Arc<CommonTerms>)>>);
+
+impl TermStatistics {
+    async fn of(&self, session: &Session, workspace: Uuid) -> Result<Arc<CommonTerms>, StoreError> {
+        if let Some((since, terms)) = self.lock().get(&workspace)
+            && since.elapsed() < STATISTICS_LIFE
+        {
+            return Ok(terms.clone());
+        }
+        let select = SelectCommonTerms { workspace };
+        let rows: Vec<(String, f64)> = session.run(select.load(&mut session.connection()?)).await?;
+        let terms: Arc<CommonTerms> = Arc::new(rows.into_iter().collect());
+        let mut all = self.lock();
+        if all.len() >= STATISTICS_WORKSPACES {
+            all.clear();
+        }
+        all.insert(workspace, (Instant::now(), terms.clone()));
+        Ok(terms)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Uuid, (Instant, Arc<CommonTerms>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 #[async_trait]
 impl TextSearch for PostgresReader {
-    async fn candidates(
-        &self,
-        workspace: WorkspaceId,
-        query: &SearchQuery,
-        mut plan: SearchPlan,
-    ) -> Result<Vec<Candidate>, StoreError> {
+    async fn search(&self, workspace: WorkspaceId, search: Search) -> Result<Vec<Hit>, StoreError> {
         let session = Session::autocommit(&self.searches, workspace).await?;
-        while let Some(step) = plan.next_step() {
-            let (Step::LookUp(fields) | Step::Walk(fields) | Step::Newest(fields) | Step::Any(fields)) = step;
-            let terms = match_terms(workspace, query, fields);
-            let rows = run(&session, step, workspace.uuid(), terms).await?;
-            plan.record(match rows {
-                Some(rows) => {
-                    Matches::Found(rows.into_iter().filter_map(|row| candidate(row, query, fields)).collect())
-                }
-                None => Matches::TooMany,
-            });
-        }
-        Ok(plan.into_candidates())
-    }
-
-    async fn similar_words(&self, workspace: WorkspaceId, word: &str, limit: usize) -> Result<Vec<String>, StoreError> {
-        let session = Session::autocommit(&self.searches, workspace).await?;
-        let most = i64::try_from(limit).unwrap_or(i64::MAX);
-        let similar = SimilarWords { workspace: workspace.uuid(), word: word.to_owned(), most };
-        session.run(similar.load(&mut session.connection()?)).await
+        let workspace = workspace.uuid();
+        let common_terms = self.term_statistics.of(&session, workspace).await?;
+        search.run(&mut Index { session, workspace, common_terms, requests: None }).await
     }
 
     async fn load_results(
@@ -148,63 +198,173 @@ impl TextSearch for PostgresReader {
     }
 }
 
-/// Runs a step. Returns `None` if there are too many matches to look them up.
-async fn run(
-    session: &Session,
-    step: Step,
+/// The index of one workspace.
+struct Index {
+    session: Session,
     workspace: Uuid,
-    query: String,
-) -> Result<Option<Vec<CandidateRow>>, StoreError> {
-    let enough = ROW_LIMIT;
-    match step {
-        Step::LookUp(_) => {
-            let (least_matches, matches_per_request) =
-                (INDEX_COST.least_matches.into(), INDEX_COST.matches_per_request());
-            let look_up = LookUp { workspace, query, least_matches, matches_per_request, enough };
-            let rows: Vec<Option<CandidateRow>> = session.run(look_up.load(&mut session.connection()?)).await?;
-            Ok(rows.into_iter().collect())
+    common_terms: Arc<CommonTerms>,
+    /// The number of feature requests, once it is known.
+    requests: Option<u64>,
+}
+
+impl Index {
+    /// Returns the matches that the statistics show, at least. 0 if they show nothing.
+    fn expected_matches(&self, expression: &Expression) -> f64 {
+        match expression {
+            Expression::Term(term) | Expression::Prefix(term) => {
+                let term = format!("{}{term}", any_place(self.workspace));
+                self.common_terms.get(&term).copied().unwrap_or(0.0)
+            }
+            Expression::Any(parts) => parts.iter().map(|part| self.expected_matches(part)).fold(0.0, f64::max),
+            Expression::All(_) => 0.0,
         }
-        Step::Walk(_) => walk_down(session, workspace, query).await.map(Some),
-        Step::Newest(_) => {
-            let newest = NewestMatches { workspace, query, scan_limit: SCAN_LIMIT, enough };
-            session.run(newest.load(&mut session.connection()?)).await.map(Some)
+    }
+
+    fn is_certainly_common(&self, expression: &Expression, limit: usize) -> bool {
+        #[expect(clippy::cast_precision_loss, reason = "for small limits")]
+        let limit = limit as f64;
+        self.expected_matches(expression) > CERTAINLY_MORE * limit
+    }
+
+    /// Selects the matches of expressions that are not certainly common.
+    async fn select_postings(&mut self, expressions: &[&Expression], limit: usize) -> Result<Vec<Postings>, StoreError> {
+        let render = |fields| expressions.iter().map(|one| match_terms(self.workspace, one, fields)).collect();
+        let (queries, titles) = (render(Fields::Any), render(Fields::Title));
+        let select = SelectPostings { workspace: self.workspace, queries, titles, most: number(limit) };
+        let rows: Vec<(i32, i64, bool)> = self.session.run(select.load(&mut self.session.connection()?)).await?;
+        let mut postings = vec![Vec::new(); expressions.len()];
+        for (position, number, in_title) in rows {
+            match usize::try_from(position).ok().and_then(|position| position.checked_sub(1)) {
+                None => self.requests = Some(number.unsigned_abs()),
+                Some(position) => {
+                    if let Some(list) = postings.get_mut(position) {
+                        list.push(Posting { number, in_title });
+                    }
+                }
+            }
         }
-        Step::Any(_) => {
-            let any = AnyMatches { workspace, query, enough };
-            session.run(any.load(&mut session.connection()?)).await.map(Some)
-        }
+        Ok(postings.into_iter().map(|all| if all.len() > limit { Postings::TooMany } else { Postings::All(all) }).collect())
     }
 }
 
-/// Converts the query to the query syntax of the index: all words, each as any of its forms, the last one also as a
-/// prefix. Terms consist of lower-case ASCII letters and digits (`Word`), so that none can be interpreted as syntax.
-fn match_terms(workspace: WorkspaceId, query: &SearchQuery, fields: Fields) -> String {
-    let place = match fields {
-        Fields::Any => any_place(workspace.uuid()),
-        Fields::Title => title_place(workspace.uuid()),
+#[async_trait]
+impl SearchIndex for Index {
+    async fn request_count(&mut self) -> Result<u64, StoreError> {
+        if self.requests.is_none() {
+            self.select_postings(&[], 0).await?;
+        }
+        Ok(self.requests.unwrap_or(0))
+    }
+
+    async fn postings(&mut self, expressions: &[Expression], limit: usize) -> Result<Vec<Postings>, StoreError> {
+        let is_common: Vec<bool> = expressions.iter().map(|one| self.is_certainly_common(one, limit)).collect();
+        let counted: Vec<&Expression> =
+            expressions.iter().zip(&is_common).filter(|(_, is_common)| !**is_common).map(|(one, _)| one).collect();
+        let mut counted = self.select_postings(&counted, limit).await?.into_iter();
+        let all = is_common.into_iter().map(|is_common| if is_common { None } else { counted.next() });
+        Ok(all.map(|postings| postings.unwrap_or(Postings::TooMany)).collect())
+    }
+
+    async fn similar_words(&mut self, words: &[&str], limit: usize) -> Result<Vec<Vec<String>>, StoreError> {
+        let mut all = Vec::with_capacity(words.len());
+        for word in words {
+            let similar =
+                SimilarWords { workspace: self.workspace, word: (*word).to_owned(), most: number(limit) };
+            all.push(self.session.run(similar.load(&mut self.session.connection()?)).await?);
+        }
+        Ok(all)
+    }
+
+    async fn votes(&mut self, numbers: &[i64]) -> Result<Vec<(i64, i64)>, StoreError> {
+        let votes = Votes { workspace: self.workspace, numbers: numbers.to_vec() };
+        self.session.run(votes.load(&mut self.session.connection()?)).await
+    }
+
+    async fn documents(&mut self, numbers: &[i64]) -> Result<Vec<IndexedRequest>, StoreError> {
+        let documents = Documents { workspace: self.workspace, numbers: numbers.to_vec() };
+        let rows: Vec<DocumentRow> = self.session.run(documents.load(&mut self.session.connection()?)).await?;
+        Ok(indexed_requests(rows))
+    }
+
+    async fn most_voted(
+        &mut self,
+        expression: &Expression,
+        fields: Fields,
+        limit: usize,
+        count: usize,
+    ) -> Result<Option<Vec<IndexedRequest>>, StoreError> {
+        let query = match_terms(self.workspace, expression, fields);
+        let select =
+            MostVoted { workspace: self.workspace, query, most: number(limit), enough: number(count) };
+        let rows: Vec<Option<DocumentRow>> = self.session.run(select.load(&mut self.session.connection()?)).await?;
+        Ok(rows.into_iter().collect::<Option<Vec<DocumentRow>>>().map(indexed_requests))
+    }
+
+    async fn walk(&mut self, expression: &Expression, fields: Fields) -> Result<Vec<IndexedRequest>, StoreError> {
+        let query = match_terms(self.workspace, expression, fields);
+        walk_down(&self.session, self.workspace, query).await.map(indexed_requests)
+    }
+
+    async fn newest(
+        &mut self,
+        expression: &Expression,
+        fields: Fields,
+        rows: usize,
+        count: usize,
+    ) -> Result<Vec<IndexedRequest>, StoreError> {
+        let query = match_terms(self.workspace, expression, fields);
+        let newest =
+            NewestMatches { workspace: self.workspace, query, scan_limit: number(rows), enough: number(count) };
+        self.session.run(newest.load(&mut self.session.connection()?)).await.map(indexed_requests)
+    }
+
+    async fn any(
+        &mut self,
+        expression: &Expression,
+        fields: Fields,
+        count: usize,
+    ) -> Result<Vec<IndexedRequest>, StoreError> {
+        let query = match_terms(self.workspace, expression, fields);
+        let any = AnyMatches { workspace: self.workspace, query, enough: number(count) };
+        self.session.run(any.load(&mut self.session.connection()?)).await.map(indexed_requests)
+    }
+}
+
+fn indexed_requests(rows: Vec<DocumentRow>) -> Vec<IndexedRequest> {
+    let request = |(id, number, votes_count, _, title, tags, description)| IndexedRequest {
+        id: FeatureRequestId::new(id),
+        number,
+        votes_count,
+        document: SearchDocument { title, tags, description },
     };
-    let words: Vec<String> = query
-        .words()
-        .iter()
-        .map(|QueryWord { alternatives, matches_prefix }| {
-            let mut forms: Vec<String> = Vec::new();
-            for word in alternatives {
-                // The prefix matches the word itself, too.
-                let prefix = if *matches_prefix { ":*" } else { "" };
-                forms.push(format!("'{place}{}'{prefix}", word.surface()));
-                if word.stem() != word.surface() {
-                    forms.push(format!("'{place}{}'", word.stem()));
-                }
-            }
-            format!("({})", forms.join(" | "))
-        })
-        .collect();
-    words.join(" & ")
+    rows.into_iter().map(request).collect()
+}
+
+/// Converts an expression to the query syntax of the index. Terms cannot be interpreted as syntax ([`Expression`]).
+fn match_terms(workspace: Uuid, expression: &Expression, fields: Fields) -> String {
+    let place = match fields {
+        Fields::Any => any_place(workspace),
+        Fields::Title => title_place(workspace),
+    };
+    render(&place, expression)
+}
+
+fn render(place: &str, expression: &Expression) -> String {
+    let joined = |parts: &[Expression], operator: &str| {
+        let parts: Vec<String> = parts.iter().map(|part| render(place, part)).collect();
+        format!("({})", parts.join(operator))
+    };
+    match expression {
+        Expression::Term(term) => format!("'{place}{term}'"),
+        Expression::Prefix(start) => format!("'{place}{start}':*"),
+        Expression::All(parts) => joined(parts, " & "),
+        Expression::Any(parts) => joined(parts, " | "),
+    }
 }
 
 /// Returns the most voted matches by a walk. If the last match is in a tier of several vote counts, other matches of
 /// that tier may have more votes. In that case the rest of the tier is scanned, too.
-async fn walk_down(session: &Session, workspace: Uuid, query: String) -> Result<Vec<CandidateRow>, StoreError> {
+async fn walk_down(session: &Session, workspace: Uuid, query: String) -> Result<Vec<DocumentRow>, StoreError> {
     let mut walk = WalkDown {
         workspace,
         query,
@@ -214,7 +374,7 @@ async fn walk_down(session: &Session, workspace: Uuid, query: String) -> Result<
         scan_limit: number(PROBE_ROWS),
         enough: ROW_LIMIT,
     };
-    let mut rows: Vec<CandidateRow> = session.run(walk.clone().load(&mut session.connection()?)).await?;
+    let mut rows: Vec<DocumentRow> = session.run(walk.clone().load(&mut session.connection()?)).await?;
     if should_continue_scan(PROBE_ROWS, rows.len()) {
         walk.scan_limit = SCAN_LIMIT;
         rows = session.run(walk.clone().load(&mut session.connection()?)).await?;
@@ -225,17 +385,10 @@ async fn walk_down(session: &Session, workspace: Uuid, query: String) -> Result<
     {
         (walk.from_tier, walk.from_number, walk.to_tier) = (*tier, *number, *tier);
         (walk.scan_limit, walk.enough) = (SCAN_LIMIT, SCAN_LIMIT);
-        let rest: Vec<CandidateRow> = session.run(walk.load(&mut session.connection()?)).await?;
+        let rest: Vec<DocumentRow> = session.run(walk.load(&mut session.connection()?)).await?;
         rows.extend(rest);
     }
     rows.sort_by_key(|(_, number, votes_count, ..)| std::cmp::Reverse((*votes_count, *number)));
     rows.truncate(CANDIDATE_LIMIT);
     Ok(rows)
-}
-
-/// Converts a row to a candidate if every word of the query occurs in its `fields`.
-fn candidate(row: CandidateRow, query: &SearchQuery, fields: Fields) -> Option<Candidate> {
-    let (request, tag_number, votes_count, _, title, tags, description) = row;
-    let request = (FeatureRequestId::new(request), tag_number, votes_count);
-    Candidate::matching(query, fields, request, &SearchDocument { title, tags, description })
 }

@@ -2,13 +2,14 @@
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{Array, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Array, Bool, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::NewCustomer;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest, Tag};
 use roadmap_domain::model::id::{FeatureRequestId, TrackId};
-use roadmap_domain::model::search::SearchDocument;
+use roadmap_domain::model::search::concepts::INDEX_VERSION;
+use roadmap_domain::model::search::{Fields, SearchDocument};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::FeatureRequestWrites;
 use uuid::Uuid;
@@ -41,6 +42,7 @@ statement! {
         search_description: Option<String> => Nullable<Text>,
         search_terms: Vec<String> => Array<Text>,
         search_words: Vec<String> => Array<Text>,
+        search_version: i32 => Integer,
     } -> SummaryColumns,
     "WITH known AS (
          SELECT id FROM customers WHERE workspace_id = {workspace} AND email_folded = {email_folded}
@@ -71,9 +73,9 @@ statement! {
          INSERT INTO feature_request_tags (workspace_id, request_id, position, tag)
          SELECT {workspace}, {id}, position - 1, tag FROM unnest({tags}) WITH ORDINALITY AS tags (tag, position)
      ), document AS (
-         INSERT INTO search_documents (workspace_id, request_id, tag_number, title, tags, description, terms)
+         INSERT INTO search_documents (workspace_id, request_id, tag_number, title, tags, description, terms, version)
          SELECT {workspace}, {id}, tag_number, {search_title}, {search_tags}, {search_description},
-                array_to_tsvector({search_terms})
+                array_to_tsvector({search_terms}), {search_version}
          FROM number WHERE {search_title} IS NOT NULL
      ), learned AS (
          INSERT INTO search_words (workspace_id, word)
@@ -151,6 +153,7 @@ impl InsertRequest {
             search_description: search.map(|document| document.description.clone()),
             search_terms: search.map(|document| terms(workspace, document)).unwrap_or_default(),
             search_words: words.into_iter().map(ToOwned::to_owned).collect(),
+            search_version: INDEX_VERSION,
         }
     }
 }
@@ -160,19 +163,13 @@ pub(crate) fn name_of(customer: &NewCustomer) -> Option<String> {
     customer.name.as_ref().map(Name::to_string)
 }
 
-/// Returns the index terms of a document: stems and surface forms, and those of the title a second time.
+/// Returns the index terms of a document, and those of the title a second time.
 fn terms(workspace: Uuid, document: &SearchDocument) -> Vec<String> {
-    let (any, titled) = (any_place(workspace), title_place(workspace));
-    let mut terms = Vec::new();
-    for (field, is_title) in [(&document.title, true), (&document.tags, false), (&document.description, false)] {
-        for term in field.split([' ', '/']).filter(|term| !term.is_empty()) {
-            terms.push(format!("{any}{term}"));
-            if is_title {
-                terms.push(format!("{titled}{term}"));
-            }
-        }
-    }
-    terms
+    let places = [(any_place(workspace), Fields::Any), (title_place(workspace), Fields::Title)];
+    let terms = |(place, fields): &(String, Fields)| -> Vec<String> {
+        document.index_terms(*fields).into_iter().map(|term| format!("{place}{term}")).collect()
+    };
+    places.iter().flat_map(terms).collect()
 }
 
 /// Returns the prefix of a workspace's index terms from any field of a feature request.

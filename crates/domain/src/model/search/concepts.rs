@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use super::words::{Word, words};
+
 const TABLE: &str = include_str!("concepts.txt");
 
 /// Maximum number of words of a phrase.
@@ -38,18 +40,27 @@ impl Concept {
     }
 }
 
-static PHRASES: LazyLock<HashMap<String, Concept>> = LazyLock::new(|| parse(TABLE));
+/// Concepts by the key of a phrase, and by an exact word after `=`.
+static PHRASES: LazyLock<HashMap<String, Concept>> = LazyLock::new(|| parse(TABLE).collect());
 
-fn parse(table: &str) -> HashMap<String, Concept> {
+/// Returns the keys of all phrases with their concepts.
+fn parse(table: &str) -> impl Iterator<Item = (String, Concept)> {
     let groups = table.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
-    let phrases = (0..).zip(groups).flat_map(|(number, group)| {
+    (0..).zip(groups).flat_map(|(number, group)| {
         group.split('|').map(move |phrase| {
-            let words = super::words::words(phrase);
-            let stems: Vec<&str> = words.iter().map(super::Word::stem).collect();
-            (phrase_key(&stems), Concept(number))
+            let words = words(phrase);
+            let key = match (phrase.trim().starts_with('='), words.as_slice()) {
+                (true, [word]) => exact_key(word.surface()),
+                _ => phrase_key(&words.iter().map(Word::stem).collect::<Vec<_>>()),
+            };
+            (key, Concept(number))
         })
-    });
-    phrases.collect()
+    })
+}
+
+/// Returns the key of a word that is matched without its inflections.
+fn exact_key(surface: &str) -> String {
+    format!("={surface}")
 }
 
 /// Returns the key of a phrase: its stems in a row. `log in`, `logging in`, `log-in` and `login` have the same key.
@@ -62,19 +73,60 @@ fn phrase_key(stems: &[&str]) -> String {
     key
 }
 
-/// Returns the concepts of a text, given the stems of its words, with the words of each. Longer phrases are preferred,
-/// and phrases do not overlap.
-pub(super) fn concepts(stems: &[&str]) -> Vec<(Range<usize>, Concept)> {
+/// Returns the concepts of a text, given the stems and surface forms of its words, with the words of each. Longer
+/// phrases are preferred, and phrases do not overlap.
+pub(super) fn concepts(words: &[(&str, &str)]) -> Vec<(Range<usize>, Concept)> {
+    let stems: Vec<&str> = words.iter().map(|(stem, _)| *stem).collect();
     let mut found = Vec::new();
     let mut start = 0;
-    while start < stems.len() {
-        let longest = (1..=MAX_PHRASE.min(stems.len() - start)).rev().find_map(|length| {
-            let words = start..start + length;
-            let concept = PHRASES.get(&phrase_key(&stems[words.clone()]))?;
-            Some((words, *concept))
+    while start < words.len() {
+        let phrases = (1..=MAX_PHRASE.min(words.len() - start)).rev().map(|length| start..start + length);
+        let longest = phrases.filter_map(|phrase| {
+            let concept = PHRASES.get(&phrase_key(&stems[phrase.clone()]));
+            let exact = || PHRASES.get(&exact_key(words[start].1)).filter(|_| phrase.len() == 1);
+            Some((phrase.clone(), *concept.or_else(exact)?))
         });
-        start = longest.as_ref().map_or(start + 1, |(words, _)| words.end);
+        let longest = longest.into_iter().next();
+        start = longest.as_ref().map_or(start + 1, |(phrase, _)| phrase.end);
         found.extend(longest);
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::search::noise::noise;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn no_phrase_is_in_two_groups() {
+        let mut groups: BTreeMap<String, Concept> = BTreeMap::new();
+        for (key, concept) in parse(TABLE) {
+            let known = *groups.entry(key.clone()).or_insert(concept);
+            assert_eq!(known, concept, "{key}");
+        }
+        assert!(groups.values().map(|concept| concept.0).max().unwrap() >= 150);
+    }
+
+    #[test]
+    fn phrases_are_short_and_have_a_subject() {
+        for phrase in TABLE.lines().filter(|line| !line.starts_with('#')).flat_map(|line| line.split('|')) {
+            let words = words(phrase);
+            assert!(words.len() <= MAX_PHRASE, "{phrase}");
+            let has_subject = words.iter().any(|word| noise(word).is_none()) || words.len() > 1;
+            assert!(words.is_empty() || has_subject, "{phrase}");
+        }
+    }
+
+    #[test]
+    fn longer_phrases_are_preferred() {
+        let spans = |text: &str| {
+            let words = words(text);
+            let forms: Vec<(&str, &str)> = words.iter().map(|word| (word.stem(), word.surface())).collect();
+            concepts(&forms).into_iter().map(|(words, _)| words).collect::<Vec<_>>()
+        };
+        assert_eq!(spans("quokka single sign on"), [1..4]);
+        assert_eq!(spans("login and logging in"), [0..1, 2..4]);
+    }
 }

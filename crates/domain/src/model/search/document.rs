@@ -7,7 +7,16 @@ use super::noise::is_function_word;
 use super::words::{fold_to_ascii, joined, numeronym, split_words, stem, surface};
 
 /// Number of words that an initialism abbreviates.
-const INITIALISM: std::ops::RangeInclusive<usize> = 3..=5;
+pub(super) const INITIALISM: std::ops::RangeInclusive<usize> = 3..=5;
+
+/// The first character of an abbreviation's term, for the same reasons as that of a concept: an abbreviation of a title
+/// is found by the abbreviation, and not by other words with the same abbreviation.
+const ABBREVIATION_MARK: char = '¬';
+
+/// Returns the term of an abbreviation in the index.
+pub(super) fn abbreviation_term(short: &str) -> String {
+    format!("{ABBREVIATION_MARK}{short}")
+}
 
 /// The searchable terms of a feature request's title, tags and description.
 ///
@@ -18,7 +27,7 @@ const INITIALISM: std::ops::RangeInclusive<usize> = 3..=5;
 ///
 /// - `stem/surface`: a word.
 /// - `+timezon/timezone`: two neighbouring words of the title or a tag, joined, as a stem and a surface form.
-/// - `~tfa`: the initials of three to five words of the title, or a long word of the title as a numeronym.
+/// - `¬tfa`: the initials of three to five words of the title, or a long word of the title as a numeronym.
 /// - `§17`: a [concept](super::concepts).
 ///
 /// An index that splits at ASCII characters except letters and digits finds all of these as terms.
@@ -83,7 +92,7 @@ impl SearchDocument {
             super::Fields::Any => &[&self.title, &self.tags, &self.description],
             super::Fields::Title => &[&self.title],
         };
-        let separators = [' ', '/', '+', '~'];
+        let separators = [' ', '/', '+'];
         searched.iter().flat_map(|field| field.split(separators)).filter(|term| !term.is_empty()).collect()
     }
 
@@ -113,7 +122,7 @@ pub(crate) fn entries(field: &str) -> impl Iterator<Item = Entry<'_>> {
         if let Some(pair) = entry.strip_prefix('+') {
             let (stem, surface) = pair.split_once('/')?;
             Some(Entry::Joined { stem, surface })
-        } else if let Some(short) = entry.strip_prefix('~') {
+        } else if let Some(short) = entry.strip_prefix(ABBREVIATION_MARK) {
             Some(Entry::Abbreviation(short))
         } else if let Some((stem, surface)) = entry.split_once('/') {
             Some(Entry::Word { stem, surface })
@@ -133,9 +142,9 @@ impl FieldWords {
 
     /// Returns the concepts, each once.
     fn concepts(&self) -> String {
-        let stems: Vec<&str> = self.0.iter().map(|(stem, _)| stem.as_str()).collect();
+        let words: Vec<(&str, &str)> = self.0.iter().map(|(stem, surface)| (stem.as_str(), surface.as_str())).collect();
         let mut seen: HashSet<Concept> = HashSet::new();
-        let distinct = concepts(&stems).into_iter().filter(|(_, concept)| seen.insert(*concept));
+        let distinct = concepts(&words).into_iter().filter(|(_, concept)| seen.insert(*concept));
         distinct.map(|(_, concept)| format!(" {}", concept.term())).collect()
     }
 }
@@ -187,7 +196,7 @@ impl Terms {
             has_subject.then(|| run.iter().filter_map(|(_, surface)| surface.chars().next()).collect::<String>())
         });
         let numeronyms = words.0.iter().filter_map(|(_, surface)| numeronym(surface));
-        self.derive('~', initials.chain(numeronyms).collect())
+        self.derive(ABBREVIATION_MARK, initials.chain(numeronyms).collect())
     }
 
     fn derive(&mut self, mark: char, terms: Vec<String>) -> String {
@@ -212,11 +221,11 @@ mod tests {
 
     #[test]
     fn a_document_holds_words_and_derived_terms() {
-        let document = SearchDocument::new("Quokka time zones", ["UI", "quiet-shift"], "Modes, quokka.");
-        assert_eq!(document.title, " quokka/quokka time/time zone/zones +quokkatim/quokkatime +timezon/timezones ~qtz");
+        let document = SearchDocument::new("Quokka fern zones", ["UI", "quiet-shift"], "Modes, quokka.");
+        assert_eq!(document.title, " quokka/quokka fern/fern zone/zones +quokkafern/quokkafern +fernzon/fernzones ¬qfz");
         assert_eq!(document.tags, " ui/ui quiet/quiet shift/shift +quietshift/quietshift");
         assert_eq!(document.description, " mode/modes quokka/quokka");
-        assert_eq!(document.vocabulary(), ["modes", "quiet", "quokka", "shift", "time", "ui", "zones"]);
+        assert_eq!(document.vocabulary(), ["fern", "modes", "quiet", "quokka", "shift", "ui", "zones"]);
     }
 
     #[test]

@@ -1,14 +1,12 @@
 //! Search queries.
 
 use super::concepts::{Concept, concepts};
+use super::document::{INITIALISM, abbreviation_term};
 use super::expression::Expression;
-use super::noise::{Noise, noise};
+use super::noise::{Noise, is_function_word, noise};
 use super::words::{Word, joined, numeronym, words};
 use crate::error::Validated;
 use crate::model::text;
-
-/// Number of neighbouring words whose initials are searched for.
-const INITIALISM: std::ops::RangeInclusive<usize> = 3..=5;
 
 /// Weight of a word that any feature request may have.
 const DOMAIN_WEIGHT: f64 = 0.3;
@@ -76,6 +74,9 @@ impl QueryWord {
             false => Expression::Term(self.word.surface().to_owned()),
         });
         push_stem(&mut any, &self.word);
+        if is_abbreviation(self.word.surface()) {
+            any.push(Expression::Term(abbreviation_term(self.word.surface())));
+        }
         for alternative in &self.alternatives {
             match alternative {
                 Alternative::Concept(concept) => any.push(Expression::Term(concept.term())),
@@ -96,6 +97,17 @@ impl QueryWord {
     pub fn finds(&self) -> bool {
         self.weight >= 1.0
     }
+}
+
+/// Whether a word may abbreviate others: it has as many letters as an initialism, or is a numeronym.
+fn is_abbreviation(surface: &str) -> bool {
+    let is_letters = surface.bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_numeronym = surface.len() > 2
+        && surface.len() <= 4
+        && surface.starts_with(|c: char| c.is_ascii_lowercase())
+        && surface.ends_with(|c: char| c.is_ascii_lowercase())
+        && surface[1..surface.len() - 1].bytes().all(|byte| byte.is_ascii_digit());
+    is_numeronym || is_letters && INITIALISM.contains(&surface.len())
 }
 
 fn push_stem(any: &mut Vec<Expression>, word: &Word) {
@@ -193,6 +205,9 @@ fn alternatives(words: &[Word], noise_of: &[Option<Noise>]) -> Vec<Vec<Alternati
                 continue;
             }
             let initials: String = run.iter().filter_map(|word| word.surface().chars().next()).collect();
+            if is_function_word(&initials) {
+                continue;
+            }
             for list in &mut alternatives[position..position + length] {
                 list.push(one(MatchKind::Abbreviation, &initials));
             }
@@ -201,8 +216,8 @@ fn alternatives(words: &[Word], noise_of: &[Option<Noise>]) -> Vec<Vec<Alternati
     for (list, word) in alternatives.iter_mut().zip(words) {
         list.extend(numeronym(word.surface()).map(|short| one(MatchKind::Abbreviation, &short)));
     }
-    let stems: Vec<&str> = words.iter().map(Word::stem).collect();
-    for (positions, concept) in concepts(&stems) {
+    let forms: Vec<(&str, &str)> = words.iter().map(|word| (word.stem(), word.surface())).collect();
+    for (positions, concept) in concepts(&forms) {
         for list in &mut alternatives[positions] {
             list.push(Alternative::Concept(concept));
         }
@@ -262,10 +277,10 @@ mod tests {
     #[test]
     fn an_expression_has_all_forms() {
         let term = |term: &str| Expression::Term(term.to_owned());
-        let words = query("quokka zones");
+        let words = query("quokka burrows");
         let expected = [
-            vec![term("quokka"), term("quokkazones"), term("quokkazon")],
-            vec![Expression::Prefix("zones".to_owned()), term("zone"), term("quokkazones"), term("quokkazon")],
+            vec![term("quokka"), term("quokkaburrows"), term("quokkaburrow")],
+            vec![Expression::Prefix("burrows".to_owned()), term("burrow"), term("quokkaburrows"), term("quokkaburrow")],
         ];
         assert_eq!(words.iter().map(QueryWord::expression).collect::<Vec<_>>(), expected.map(Expression::Any));
     }
