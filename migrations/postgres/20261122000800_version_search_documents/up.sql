@@ -41,7 +41,7 @@ CREATE FUNCTION search_most_voted(workspace uuid, query tsquery, most bigint, en
 RETURNS TABLE (
     request_id uuid, tag_number bigint, votes_count bigint, tier integer, title text, tags text, description text
 )
-LANGUAGE plpgsql STABLE SECURITY DEFINER
+LANGUAGE plpgsql SECURITY DEFINER
 SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column

@@ -475,7 +475,7 @@ mod tests {
                  (4294967297, x'01', x'01', 5), (4294967298, x'01', x'02', 7), (4294967299, x'01', x'03', 5),
                  (8589934593, x'02', x'01', 9);
              INSERT INTO search_documents
-                 SELECT row_number, workspace_id, zeroblob(15) || request_id, 'widget/widgets', '', '', 0
+                 SELECT row_number, workspace_id, unhex(printf('%032x', row_number)), 'widget/widgets', '', '', 0
                  FROM vote_tallies;
              INSERT INTO search_index (rowid, title, tags, description)
                  SELECT row_number, title, tags, description FROM search_documents;";
