@@ -26,6 +26,8 @@ mod postgres;
 mod release;
 mod run;
 #[cfg(feature = "servers")]
+mod search_eval;
+#[cfg(feature = "servers")]
 mod test;
 mod test_browser;
 mod test_proxies;
@@ -47,7 +49,7 @@ struct Arguments {
 /// Help text for the commands that are not compiled yet.
 #[cfg(not(feature = "servers"))]
 const SERVERS: &str = "Further commands, compiled when one of them is run (`cargo xtask <command> --help`):\n  \
-    test, torture, fuzz-api, bench, attack, mutants, dist, release";
+    test, torture, fuzz-api, bench, attack, search-eval, mutants, dist, release";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -86,6 +88,9 @@ enum Command {
     /// Attack a release build from one workspace, and measure the effect on another one
     #[cfg(feature = "servers")]
     Attack(attack::Attack),
+    /// Measure how well searches find what people mean, with judged queries
+    #[cfg(feature = "servers")]
+    SearchEval(search_eval::SearchEval),
     /// Run cargo-mutants with the servers that the tests need; takes hours without --file or --shard
     #[cfg(feature = "servers")]
     Mutants(mutants::Mutants),
@@ -122,6 +127,8 @@ fn main() -> anyhow::Result<()> {
         Command::Bench(command) => command.run(),
         #[cfg(feature = "servers")]
         Command::Attack(command) => command.run(),
+        #[cfg(feature = "servers")]
+        Command::SearchEval(command) => command.run(),
         #[cfg(feature = "servers")]
         Command::Mutants(command) => command.run(),
         #[cfg(feature = "servers")]

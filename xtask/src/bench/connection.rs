@@ -1,6 +1,7 @@
 //! Minimal keep-alive HTTP connection, so that the load generator uses as little processor time as possible.
 
 use anyhow::{Context, ensure};
+use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
@@ -46,5 +47,10 @@ impl Connection {
         self.body.resize(length, 0);
         self.stream.read_exact(&mut self.body).await?;
         Ok(status)
+    }
+
+    /// Returns the body of the last response.
+    pub(crate) fn json(&self) -> anyhow::Result<Value> {
+        serde_json::from_slice(&self.body).context("the response is no JSON")
     }
 }

@@ -1,0 +1,325 @@
+//! `cargo xtask search-eval`: measures how well searches find what people mean.
+//!
+//! The service is loaded with the feature requests of `tests/search-eval` through its API, and every judged query is
+//! sent to it. The same queries are sent to the plain full-text searches of SQLite and PostgreSQL, for comparison.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+
+use anyhow::{Context, ensure};
+use diesel::connection::{Connection as _, SimpleConnection};
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+use roadmap_testkit::postgres::{Durability, execute};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::bench::Kind;
+use crate::bench::connection::Connection;
+use crate::bench::service::Service;
+use crate::postgres;
+use crate::run::{root, service};
+
+/// Number of results that are counted.
+const RESULTS: usize = 8;
+
+/// Votes that a feature request gets at most. Votes are damped, and more of them take time.
+const MAX_VOTES: usize = 20;
+
+/// Minimum recall of the held-out half.
+const MIN_RECALL: f64 = 0.85;
+
+/// Maximum mean number of results of queries for something that is not there.
+const MAX_ABSENT: f64 = 2.0;
+
+/// Minimum share of titles of something that is not there which have no similar feature request.
+const MIN_WITHOUT_SIMILAR: f64 = 0.8;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SearchEval {
+    /// Part of the queries
+    #[arg(long, default_value = "held-out")]
+    half: Half,
+    /// Stores to measure
+    #[arg(long, value_delimiter = ',', default_values_t = [Kind::Sqlite, Kind::Postgres])]
+    store: Vec<Kind>,
+    /// Evaluate this program, such as an older version, and build nothing
+    #[arg(long)]
+    binary: Option<PathBuf>,
+    /// List the queries that miss feature requests
+    #[arg(long)]
+    misses: bool,
+}
+
+/// Part of the queries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Half {
+    /// The queries that the constants were chosen with
+    Tuning,
+    /// The other queries
+    HeldOut,
+}
+
+/// Feature request of the evaluation.
+#[derive(Debug, Clone, Deserialize)]
+struct Request {
+    id: String,
+    title: String,
+    tags: Vec<String>,
+    description: String,
+    votes: usize,
+}
+
+/// Judged query.
+#[derive(Debug, Clone, Deserialize)]
+struct Query {
+    query: String,
+    kind: String,
+    relevant: Vec<String>,
+    half: String,
+}
+
+/// Sums over the queries of a kind.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    queries: f64,
+    recall: f64,
+    hits: f64,
+    reciprocal_rank: f64,
+    results: f64,
+    empty: f64,
+}
+
+impl Sums {
+    fn add(&mut self, relevant: &[String], found: &[String]) {
+        let count = |number: usize| f64::from(u32::try_from(number).unwrap_or(u32::MAX));
+        let matches = relevant.iter().filter(|request| found.contains(request)).count();
+        let rank = found.iter().position(|request| relevant.contains(request));
+        self.queries += 1.0;
+        self.recall += count(matches) / count(relevant.len()).max(1.0);
+        self.hits += f64::from(u8::from(matches > 0));
+        self.reciprocal_rank += rank.map_or(0.0, |rank| 1.0 / count(rank + 1));
+        self.results += count(found.len());
+        self.empty += f64::from(u8::from(found.is_empty()));
+    }
+
+    fn merge(self, other: Self) -> Self {
+        Self {
+            queries: self.queries + other.queries,
+            recall: self.recall + other.recall,
+            hits: self.hits + other.hits,
+            reciprocal_rank: self.reciprocal_rank + other.reciprocal_rank,
+            results: self.results + other.results,
+            empty: self.empty + other.empty,
+        }
+    }
+}
+
+/// Name of the kind of queries for something that is not there.
+const ABSENT: &str = "absent";
+
+impl SearchEval {
+    pub(crate) fn run(&self) -> anyhow::Result<()> {
+        let requests: Vec<Request> = read("requests")?;
+        let half = match self.half {
+            Half::Tuning => "tuning",
+            Half::HeldOut => "held_out",
+        };
+        let queries: Vec<Query> = read("queries")?.into_iter().filter(|query: &Query| query.half == half).collect();
+        println!("{} feature requests, {} queries ({half})", requests.len(), queries.len());
+        let binary = self.binary.clone().map_or_else(service, Ok)?;
+        let mut missed = Vec::new();
+        for store in &self.store {
+            let cluster = match store {
+                Kind::Sqlite => None,
+                Kind::Postgres => Some(postgres::cluster(Durability::None)?),
+            };
+            let mut service = Service::new(binary.clone(), cluster)?;
+            service.start(&crate::bench::WITHOUT_LIMITS)?;
+            let found = crate::bench::block_on(search(&service, &requests, &queries))?;
+            let absent_similar = found.similar.iter().filter(|similar| **similar == Some(0)).count();
+            let summary = self.print(&format!("{store}: this service"), &queries, &found.results);
+            if let Some(all) = found.similar.iter().copied().collect::<Option<Vec<usize>>>() {
+                #[expect(clippy::cast_precision_loss)]
+                let share = absent_similar as f64 / all.len() as f64;
+                println!("titles of something that is not there without similar feature requests: {share:.2}");
+                if share < MIN_WITHOUT_SIMILAR {
+                    missed.push(format!("{store}: {share:.2} without similar ones, at least {MIN_WITHOUT_SIMILAR}"));
+                }
+            }
+            let (recall, absent) = summary;
+            if recall < MIN_RECALL {
+                missed.push(format!("{store}: recall {recall:.3}, at least {MIN_RECALL}"));
+            }
+            if absent > MAX_ABSENT {
+                missed.push(format!("{store}: {absent:.2} results for absent things, at most {MAX_ABSENT}"));
+            }
+            match &service.cluster {
+                None => self.print("plain bm25 of FTS5, any word", &queries, &bm25(&requests, &queries)?),
+                Some(cluster) => {
+                    let found = websearch(&cluster.url(), &requests, &queries)?;
+                    self.print("plain websearch_to_tsquery", &queries, &found)
+                }
+            };
+        }
+        ensure!(self.half == Half::Tuning || missed.is_empty(), "bars were missed:\n{}", missed.join("\n"));
+        Ok(())
+    }
+
+    /// Prints a table. Returns the recall of the queries for something that is there, and the mean number of results of
+    /// the others.
+    fn print(&self, name: &str, queries: &[Query], found: &[Vec<String>]) -> (f64, f64) {
+        let mut kinds: BTreeMap<&str, Sums> = BTreeMap::new();
+        for (query, found) in queries.iter().zip(found) {
+            kinds.entry(&query.kind).or_default().add(&query.relevant, found);
+        }
+        println!("\n## {name}\n");
+        println!("| kind | queries | recall@{RESULTS} | hit rate | MRR | results | without results |");
+        println!("|---|---:|---:|---:|---:|---:|---:|");
+        let row = |kind: &str, Sums { queries, recall, hits, reciprocal_rank, results, empty }: Sums| {
+            let [recall, hits, mrr, empty] = [recall, hits, reciprocal_rank, empty].map(|sum| sum / queries);
+            let results = results / queries;
+            println!("| {kind} | {queries} | {recall:.3} | {hits:.3} | {mrr:.3} | {results:.2} | {empty:.2} |");
+        };
+        for (kind, sums) in &kinds {
+            row(kind, *sums);
+        }
+        let present = kinds.iter().filter(|(kind, _)| **kind != ABSENT).map(|(_, sums)| *sums);
+        let present = present.fold(Sums::default(), Sums::merge);
+        row("**all but absent**", present);
+        if self.misses {
+            for (query, found) in queries.iter().zip(found) {
+                let missing: Vec<&String> = query.relevant.iter().filter(|wanted| !found.contains(wanted)).collect();
+                if !missing.is_empty() {
+                    println!("{}: {:?} misses {missing:?}, found {found:?}", query.kind, query.query);
+                }
+            }
+        }
+        let absent = kinds.get(ABSENT).copied().unwrap_or_default();
+        (present.recall / present.queries, absent.results / absent.queries)
+    }
+}
+
+fn read<T: for<'a> Deserialize<'a>>(name: &str) -> anyhow::Result<Vec<T>> {
+    let path = root().join(format!("tests/search-eval/{name}.jsonl"));
+    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    text.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
+}
+
+/// What the service found.
+struct Found {
+    /// The ids of the results of each query.
+    results: Vec<Vec<String>>,
+    /// The number of similar feature requests of each query for something that is not there, if the service can tell.
+    similar: Vec<Option<usize>>,
+}
+
+/// Loads the feature requests and runs the queries.
+async fn search(service: &Service, requests: &[Request], queries: &[Query]) -> anyhow::Result<Found> {
+    let mut connection = service.connect().await?;
+    let mut ids: HashMap<String, String> = HashMap::new();
+    for request in requests {
+        let Request { title, tags, description, .. } = request;
+        let body = json!({ "feature_request": { "title": title, "tags": tags, "description": description } });
+        ensure!(connection.call("POST", "/feature_requests", &body.to_string()).await? == 201, "{}", request.id);
+        let created = connection.json()?;
+        let id = created.pointer("/feature_request/id").and_then(Value::as_str).context("no id")?.to_owned();
+        for voter in 0..request.votes.min(MAX_VOTES) {
+            let body = json!({ "customer": { "email": format!("voter{voter}@example.com") } });
+            let path = format!("/feature_requests/{id}/upvotes");
+            ensure!(connection.call("POST", &path, &body.to_string()).await? == 201, "{}", request.id);
+        }
+        ids.insert(id, request.id.clone());
+    }
+    let (mut results, mut similar) = (Vec::with_capacity(queries.len()), Vec::new());
+    for query in queries {
+        let text = percent_encoded(&query.query);
+        let path = format!("/feature_requests?query={text}&per_page={RESULTS}");
+        let found = feature_requests(&mut connection, &path).await?.with_context(|| query.query.clone())?;
+        results.push(found.iter().filter_map(|id| ids.get(id).cloned()).collect());
+        if query.kind == ABSENT {
+            let path = format!("/feature_requests/similar?title={text}");
+            similar.push(feature_requests(&mut connection, &path).await?.map(|found| found.len()));
+        }
+    }
+    Ok(Found { results, similar })
+}
+
+/// Returns the ids of the feature requests of a response, or `None` if there is no such endpoint.
+async fn feature_requests(connection: &mut Connection, path: &str) -> anyhow::Result<Option<Vec<String>>> {
+    let status = connection.call("GET", path, "").await?;
+    if status != 200 {
+        ensure!(status == 404 || status == 405, "{path}: {status}");
+        return Ok(None);
+    }
+    let body = connection.json()?;
+    let found = body.get("feature_requests").and_then(Value::as_array).context("no feature requests")?;
+    let id = |request: &Value| request.get("id").and_then(Value::as_str).map(str::to_owned);
+    Ok(Some(found.iter().filter_map(id).collect()))
+}
+
+fn percent_encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+#[derive(QueryableByName)]
+struct Id {
+    #[diesel(sql_type = Text)]
+    id: String,
+}
+
+/// Runs the queries on an FTS5 table with a stemmer: the feature requests with any of the words, by bm25.
+fn bm25(requests: &[Request], queries: &[Query]) -> anyhow::Result<Vec<Vec<String>>> {
+    let mut connection = SqliteConnection::establish(":memory:")?;
+    connection.batch_execute(
+        "CREATE VIRTUAL TABLE requests USING fts5 (
+             id UNINDEXED, title, tags, description, tokenize = 'porter unicode61 remove_diacritics 2'
+         )",
+    )?;
+    for request in requests {
+        diesel::sql_query("INSERT INTO requests VALUES (?, ?, ?, ?)")
+            .bind::<Text, _>(&request.id)
+            .bind::<Text, _>(&request.title)
+            .bind::<Text, _>(request.tags.join(" "))
+            .bind::<Text, _>(&request.description)
+            .execute(&mut connection)?;
+    }
+    let mut all = Vec::with_capacity(queries.len());
+    for query in queries {
+        let words = query.query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let terms: Vec<String> = words.map(|word| format!("\"{word}\"")).collect();
+        let found: Vec<Id> = diesel::sql_query(
+            "SELECT id FROM requests WHERE requests MATCH ? ORDER BY bm25(requests) LIMIT 8",
+        )
+        .bind::<Text, _>(terms.join(" OR "))
+        .load(&mut connection)?;
+        all.push(found.into_iter().map(|row| row.id).collect());
+    }
+    Ok(all)
+}
+
+/// Runs the queries on PostgreSQL's own search, with its English configuration.
+fn websearch(url: &str, requests: &[Request], queries: &[Query]) -> anyhow::Result<Vec<Vec<String>>> {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    let rows: Vec<String> = requests
+        .iter()
+        .map(|request| {
+            let text = format!("{} {} {}", request.title, request.tags.join(" "), request.description);
+            format!("({}, to_tsvector('english', {}))", quoted(&request.id), quoted(&text))
+        })
+        .collect();
+    let create = "CREATE TABLE public.plain_requests (id text, terms tsvector)";
+    execute(url, &format!("{create}; INSERT INTO public.plain_requests VALUES {}", rows.join(", ")))?;
+    let mut all = Vec::with_capacity(queries.len());
+    for query in queries {
+        let words = format!("websearch_to_tsquery('english', {})", quoted(&query.query));
+        let found = execute(
+            url,
+            &format!(
+                "SELECT id FROM public.plain_requests WHERE terms @@ {words} ORDER BY ts_rank(terms, {words}) DESC LIMIT 8"
+            ),
+        )?;
+        all.push(found.into_iter().flatten().flatten().collect());
+    }
+    Ok(all)
+}
