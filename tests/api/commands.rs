@@ -797,13 +797,13 @@ fn durations_of_keys_are_as_given_and_a_day_of_overlap_by_default() {
 fn the_log_is_json_when_it_is_to_be() {
     let app = App::with(&[], &[("ROADMAP_LOG_FORMAT", "json")]);
     app.acme.get_tracks();
-    let answered = || {
+    let is_logged = || {
         let log = std::fs::read_to_string(app.data_dir().join("server.log")).unwrap();
         let lines: Vec<Value> =
             log.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect();
         lines.iter().any(|line| line["route"] == "/api/external/v1/tracks" && line["status"] == 200)
     };
-    crate::app::eventually("the call is logged", answered);
+    crate::app::eventually("the request is logged", is_logged);
 }
 
 #[test]
@@ -816,7 +816,7 @@ fn a_service_purges_expired_operation_keys_by_itself() {
     app.kill();
     app.data.execute(&format!("UPDATE operations SET created_at = {} WHERE operation_key = 'old'", sql_timestamp("0")));
     app.restart();
-    crate::app::eventually("the old answer is forgotten", || {
+    crate::app::eventually("the old key is purged", || {
         app.sql("SELECT operation_key FROM operations") == ["new"]
     });
 }

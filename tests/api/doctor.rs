@@ -774,14 +774,14 @@ fn a_login_with_no_privileges_is_enough_and_one_with_more_is_reported() {
     let privileges = warning("privileges", &found, &administrator(&fix));
     assert_eq!(finding_of("privileges", &run_doctor(data.path(), &environment)), privileges);
     let log = serve();
-    for told in [
+    for line in [
         format!("WARN roadmap::wiring: {excess}: {login} has CREATEROLE fix=\"ALTER ROLE {login} NOCREATEROLE;\""),
         format!(
             "WARN roadmap::wiring: {excess}: {role} is a member of pg_read_server_files \
              fix=\"REVOKE pg_read_server_files FROM {role};\""
         ),
     ] {
-        assert!(log.contains(&told), "{told}: {log}");
+        assert!(log.contains(&line), "{line}: {log}");
     }
     tenant.execute(&fix);
     assert_eq!(finding_of("privileges", &run_doctor(data.path(), &environment))["result"], "ok");

@@ -118,7 +118,7 @@ fn body_stream(chunks: Box<dyn Chunks>) -> impl futures_util::Stream<Item = Resu
             Ok(None) => None,
             // The status is already sent, so the only option is to abort the response.
             Err(error) => {
-                tracing::error!(error = %ErrorChain::new(&error), "a file broke off");
+                tracing::error!(error = %ErrorChain::new(&error), "failed to read a file while sending it");
                 Some((Err(error), None))
             }
         }

@@ -233,7 +233,7 @@ impl DeliverMail {
     async fn give_up_unreadable(&self, workspace: WorkspaceId, unreadable: &UnreadableMessage) {
         let chain = ErrorChain::new(&unreadable.error).to_string();
         let message = &unreadable.lease.message;
-        tracing::error!(%workspace, %message, error = chain, "a message is given up: its row cannot be read");
+        tracing::error!(%workspace, %message, error = chain, "a message is dead: its row cannot be read");
         let reason = format!("the row cannot be read: {chain}");
         self.settle(workspace, &unreadable.lease, &MessageOutcome::Dead { reason, no_such_mailbox: false }).await;
     }
@@ -268,7 +268,7 @@ impl DeliverMail {
         match self.queue.expand(workspace, lease, audience, *created_at, AUDIENCE, now).await {
             Ok(Some(_)) => Done::Expanded(priority, workspace),
             Ok(None) => {
-                tracing::warn!(%workspace, message = %lease.message, "the lease of an audience was over");
+                tracing::warn!(%workspace, message = %lease.message, "the lease of an audience had expired");
                 Done::Sent(priority, workspace)
             }
             Err(error) => {
@@ -289,7 +289,7 @@ impl DeliverMail {
         match self.queue.settle(workspace, lease, outcome, self.clock.now()).await {
             Ok(true) => {}
             Ok(false) => {
-                tracing::warn!(%workspace, %message, "a message's lease was over, or its recipient has unsubscribed meanwhile");
+                tracing::warn!(%workspace, %message, "the lease of a message had expired, or its recipient has unsubscribed");
             }
             Err(error) => {
                 tracing::warn!(%workspace, %message, error = %ErrorChain::new(&error), "failed to settle a message");
@@ -309,9 +309,9 @@ impl DeliverMail {
         };
         let outcome = mail_retry::outcome_after_failure(message, attempt, send_error, self.clock.now());
         match &outcome {
-            MessageOutcome::Dead { reason, .. } => tracing::warn!(%message, attempt, reason, "a message is given up"),
+            MessageOutcome::Dead { reason, .. } => tracing::warn!(%message, attempt, reason, "a message is dead"),
             MessageOutcome::Postponed { until, reason } => {
-                tracing::info!(%message, attempt, %until, reason, "a message is tried again");
+                tracing::info!(%message, attempt, %until, reason, "a message is retried later");
             }
             MessageOutcome::Sent { .. }
             | MessageOutcome::Held { .. }
