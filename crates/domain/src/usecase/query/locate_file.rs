@@ -33,9 +33,9 @@ pub struct FileLocation {
 
 #[async_trait]
 impl Query for LocateFile {
-    type Answer = FileLocation;
+    type Output = FileLocation;
 
-    async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<FileLocation, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<FileLocation, RoadmapError> {
         let attachment = ports.attachment(workspace, self.file).await?;
         let url = match ports.blobs.presigned_url(attachment.key, LIFE).await? {
             Some(url) => url,
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use crate::ports::mocks::{MockBlobs, MockRoadmapReader};
     use crate::usecase::fixtures::{attachment, links};
-    use crate::usecase::query::tests::ask;
+    use crate::usecase::query::tests::run_query;
 
     fn locate(exists: bool, link: Option<&'static str>) -> Result<FileLocation, RoadmapError> {
         let mut reader = MockRoadmapReader::new();
@@ -63,7 +63,7 @@ mod tests {
             .expect_presigned_url()
             .withf(|key, life| *key == attachment().key && *life == Duration::from_secs(300))
             .returning(move |_, _| Ok(link.map(str::to_owned)));
-        ask(reader, blobs, &LocateFile { file: attachment().id, links: links() })
+        run_query(reader, blobs, &LocateFile { file: attachment().id, links: links() })
     }
 
     #[test]
