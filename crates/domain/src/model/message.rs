@@ -275,7 +275,7 @@ pub enum MessageOutcome {
     /// The message was sent.
     Sent {
         /// The mail server's response.
-        answer: String,
+        response: String,
     },
     /// The attempt failed and is repeated later.
     Postponed {
@@ -316,7 +316,7 @@ pub struct MessageState {
     /// Why the last attempt failed.
     pub failure: Option<String>,
     /// The mail server's response to the accepted message.
-    pub answer: Option<String>,
+    pub response: Option<String>,
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ use crate::policy::signed_reference::ReferenceSigner;
 use crate::ports::{Clock, MailReader, Mailer, OutboxQueue};
 use crate::usecase::batches;
 
-pub use leases::{LeasedAudience, LeasedLetters, Leases, Letter};
+pub use leases::{LeasedAudience, Leases, LoadedMessage, LoadedMessages};
 pub use schedule::MAX_CONCURRENT_SENDS;
 use schedule::Schedules;
 
@@ -55,7 +55,7 @@ enum Done {
     /// The workspaces with due messages.
     Found(Vec<(WorkspaceId, Priority)>),
     /// Leased messages of a workspace. The flag is whether there may be more.
-    Leased(Priority, WorkspaceId, VecDeque<Letter>, bool),
+    Leased(Priority, WorkspaceId, VecDeque<LoadedMessage>, bool),
     /// A message of the workspace is settled, sent or not.
     Sent(Priority, WorkspaceId),
     /// More messages of an audience of the workspace were created.
@@ -64,10 +64,10 @@ enum Done {
     Returned,
 }
 
-fn record(schedules: &mut Schedules<Letter>, done: Done) {
+fn record(schedules: &mut Schedules<LoadedMessage>, done: Done) {
     match done {
-        Done::Leased(priority, workspace, letters, has_more) => {
-            schedules.schedule(priority).leased(workspace, letters, has_more);
+        Done::Leased(priority, workspace, messages, has_more) => {
+            schedules.schedule(priority).leased(workspace, messages, has_more);
         }
         Done::Sent(priority, workspace) => schedules.schedule(priority).sent(workspace),
         Done::Expanded(priority, workspace) => {
@@ -132,8 +132,8 @@ impl DeliverMail {
             while let Some((priority, workspace, limit)) = schedules.next_lease() {
                 under_way.push(Box::pin(self.lease(priority, workspace, limit)));
             }
-            while let Some((priority, workspace, letter)) = schedules.next_message() {
-                under_way.push(Box::pin(self.send_and_settle(priority, workspace, letter, stop)));
+            while let Some((priority, workspace, message)) = schedules.next_message() {
+                under_way.push(Box::pin(self.send_and_settle(priority, workspace, message, stop)));
             }
             let done = match pausing.as_mut() {
                 None => under_way.next().await,
@@ -163,8 +163,8 @@ impl DeliverMail {
             }
         }
         loop {
-            for (workspace, letter) in schedules.take_unsent() {
-                under_way.push(Box::pin(self.return_message(workspace, letter)));
+            for (workspace, message) in schedules.take_unsent() {
+                under_way.push(Box::pin(self.return_message(workspace, message)));
             }
             let Some(done) = under_way.next().await else { break };
             record(&mut schedules, done);
@@ -203,23 +203,23 @@ impl DeliverMail {
                 self.outcome(&lease.message, *attempt, Err(SendError::Transient { reason: error.to_string() }));
             self.settle(workspace, lease, &outcome).await;
         }
-        let letters = self.hold(workspace, leased.letters, now).await;
-        Done::Leased(priority, workspace, letters, has_more)
+        let messages = self.hold(workspace, leased.messages, now).await;
+        Done::Leased(priority, workspace, messages, has_more)
     }
 
     /// Holds the mails to recipients that have reached the hourly limit. Returns the other messages.
-    async fn hold(&self, workspace: WorkspaceId, letters: Vec<Letter>, now: Timestamp) -> VecDeque<Letter> {
+    async fn hold(&self, workspace: WorkspaceId, messages: Vec<LoadedMessage>, now: Timestamp) -> VecDeque<LoadedMessage> {
         let mut counts: BTreeMap<CustomerId, u32> = BTreeMap::new();
-        let (kept, held): (Vec<Letter>, Vec<Letter>) = letters.into_iter().partition(|letter| {
-            let Letter::Mail(mail) = letter else { return true };
+        let (kept, held): (Vec<LoadedMessage>, Vec<LoadedMessage>) = messages.into_iter().partition(|message| {
+            let LoadedMessage::Mail(mail) = message else { return true };
             let count = counts.entry(mail.id.customer).or_insert(mail.recent_count);
             let fits = self.per_address.is_none_or(|limit| *count < limit);
             *count = count.saturating_add(u32::from(fits));
             fits
         });
-        let held = held.iter().filter_map(|letter| match letter {
-            Letter::Mail(mail) => Some((letter.lease(), mail.id.customer)),
-            Letter::Audience(_) | Letter::Digest(_) | Letter::Test(_) => None,
+        let held = held.iter().filter_map(|message| match message {
+            LoadedMessage::Mail(mail) => Some((message.lease(), mail.id.customer)),
+            LoadedMessage::Audience(_) | LoadedMessage::Digest(_) | LoadedMessage::Test(_) => None,
         });
         join_all(held.map(|(lease, customer)| async move {
             let outcome = MessageOutcome::Held { digest: DigestId { at: end_of_hour(now), customer } };
@@ -242,19 +242,19 @@ impl DeliverMail {
         &self,
         priority: Priority,
         workspace: WorkspaceId,
-        letter: Letter,
+        message: LoadedMessage,
         stop: Stop<'_>,
     ) -> Done {
-        let lease = letter.lease();
+        let lease = message.lease();
         if self.is_too_late(lease.until, stop) {
             self.settle(workspace, &lease, &MessageOutcome::Returned).await;
             return Done::Sent(priority, workspace);
         }
-        let (attempt, sent) = match &letter {
-            Letter::Audience(audience) => return self.expand(priority, workspace, audience).await,
-            Letter::Mail(mail) => (mail.attempt, self.mailer.send(&self.notification(workspace, mail)).await),
-            Letter::Digest(digest) => (digest.attempt, self.mailer.send_digest(&self.digest(workspace, digest)).await),
-            Letter::Test(test) => (test.attempt, self.mailer.send_test(&self.test_mail(test)).await),
+        let (attempt, sent) = match &message {
+            LoadedMessage::Audience(audience) => return self.expand(priority, workspace, audience).await,
+            LoadedMessage::Mail(mail) => (mail.attempt, self.mailer.send(&self.notification(workspace, mail)).await),
+            LoadedMessage::Digest(digest) => (digest.attempt, self.mailer.send_digest(&self.digest(workspace, digest)).await),
+            LoadedMessage::Test(test) => (test.attempt, self.mailer.send_test(&self.test_mail(test)).await),
         };
         let outcome = self.outcome(&lease.message, attempt, sent);
         self.settle(workspace, &lease, &outcome).await;
@@ -279,8 +279,8 @@ impl DeliverMail {
         }
     }
 
-    async fn return_message(&self, workspace: WorkspaceId, letter: Letter) -> Done {
-        self.settle(workspace, &letter.lease(), &MessageOutcome::Returned).await;
+    async fn return_message(&self, workspace: WorkspaceId, message: LoadedMessage) -> Done {
+        self.settle(workspace, &message.lease(), &MessageOutcome::Returned).await;
         Done::Returned
     }
 
@@ -304,7 +304,7 @@ impl DeliverMail {
 
     fn outcome(&self, message: &MessageId, attempt: NonZeroU32, sent: Result<String, SendError>) -> MessageOutcome {
         let send_error = match sent {
-            Ok(answer) => return MessageOutcome::Sent { answer },
+            Ok(response) => return MessageOutcome::Sent { response },
             Err(send_error) => send_error,
         };
         let outcome = mail_retry::outcome_after_failure(message, attempt, send_error, self.clock.now());
@@ -528,7 +528,7 @@ mod tests {
     }
 
     fn sent() -> MessageOutcome {
-        MessageOutcome::Sent { answer: "250 OK".to_owned() }
+        MessageOutcome::Sent { response: "250 OK".to_owned() }
     }
 
     fn ok() -> Result<String, SendError> {
