@@ -359,7 +359,7 @@ fn a_limit_that_cannot_be_understood_is_named() {
             assert_eq!(
                 refused.stderr,
                 format!(
-                    "error: the setting {setting} is `{value}`, which is neither `off` nor a number of calls such as \
+                    "error: the setting {setting} is `{value}`, which is neither `off` nor a number of requests such as \
                      600/min, 10/s or 600/min burst 100, between 1 and 1000000\n"
                 )
             );

@@ -376,9 +376,9 @@ mod tests {
     #[test]
     fn a_rate_is_off_or_a_number_of_requests_per_time() {
         let rates = |environment: &[(&str, &str)]| read(&SettingFlags::default(), environment).unwrap().rates;
-        let rate = |calls, seconds, burst| {
-            let [calls, burst] = [calls, burst].map(|number| NonZeroU32::new(number).unwrap());
-            Rate::new(calls, Duration::from_secs(seconds), burst)
+        let rate = |requests, seconds, burst| {
+            let [requests, burst] = [requests, burst].map(|number| NonZeroU32::new(number).unwrap());
+            Rate::new(requests, Duration::from_secs(seconds), burst)
         };
         let default = Rates {
             key: rate(600, 60, 600),
