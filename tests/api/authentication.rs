@@ -73,7 +73,7 @@ fn every_endpoint_of_the_document_is_served() {
 }
 
 #[test]
-fn every_route_refuses_every_caller_without_a_working_key_alike() {
+fn every_route_rejects_callers_without_a_valid_key_alike() {
     let (app, track) = started();
     let key = app.acme.key.clone().unwrap();
     let acme = |key: &str| app.client("acme", key);
@@ -129,7 +129,7 @@ fn every_route_refuses_every_caller_without_a_working_key_alike() {
 }
 
 #[test]
-fn without_a_key_nothing_is_revealed_of_paths_methods_and_bodies_either() {
+fn without_a_valid_key_any_path_method_and_body_gets_401() {
     let (app, _) = started();
     let nobody = nobody(&app);
     let html = [("Accept", "text/html")];
@@ -201,7 +201,7 @@ fn a_write_only_key_writes_and_does_not_read() {
 }
 
 #[test]
-fn checks_come_one_after_the_other() {
+fn checks_run_in_the_documented_order() {
     let (app, _) = started();
     let nobody = nobody(&app);
     let reader = app.client("acme", &app.key("acme", &["--scope", "read"]));
@@ -426,7 +426,7 @@ fn a_default_workspace_is_served_at_the_bare_base_host() {
 }
 
 #[test]
-fn case_port_and_a_dot_at_the_end_of_the_host_do_not_matter() {
+fn case_port_and_trailing_dot_of_the_host_are_ignored() {
     let app = App::start();
     for host in [
         "ACME.Roadmap.Example.COM",
@@ -440,7 +440,7 @@ fn case_port_and_a_dot_at_the_end_of_the_host_do_not_matter() {
 }
 
 #[test]
-fn a_proxy_s_headers_are_ignored_unless_the_operator_trusts_it() {
+fn proxy_headers_are_ignored_by_default() {
     let app = App::start();
     app.workspace("other");
     let (acme, other) = (format!("acme.{BASE_HOST}"), format!("other.{BASE_HOST}"));
@@ -500,7 +500,7 @@ fn a_trusted_proxy_reports_the_host_in_the_headers_of_one_family() {
 }
 
 #[test]
-fn headers_of_somebody_who_is_no_named_proxy_do_not_count() {
+fn proxy_headers_from_unnamed_networks_are_ignored() {
     let (acme, other) = (format!("acme.{BASE_HOST}"), format!("other.{BASE_HOST}"));
     for (networks, is_trusted) in [("10.0.0.0/8, ::1", false), ("10.0.0.0/8, 127.0.0.1", true)] {
         let app = App::with(
@@ -574,7 +574,7 @@ fn contradicting_proxy_headers_are_refused() {
 }
 
 #[test]
-fn a_key_works_as_soon_as_it_is_issued_and_not_long_after_it_is_revoked() {
+fn a_key_works_immediately_and_stops_shortly_after_its_revocation() {
     let app = App::start();
     let (id, key) = issued(&app, &[]);
     let client = app.client("acme", &key);

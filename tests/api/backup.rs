@@ -194,7 +194,7 @@ fn a_backup_under_load_has_every_write_that_was_acknowledged_before_it() {
 }
 
 #[test]
-fn the_secret_of_the_folder_goes_with_it() {
+fn a_backup_has_the_secret_of_the_folder() {
     // An empty value counts as not set.
     let mut app = Embedded::start(&[("ROADMAP_SECRET", "")]);
     let uploaded = app.client().post_attachment(&form_with("a.txt", b"hello")).json();
@@ -215,7 +215,7 @@ fn the_secret_of_the_folder_goes_with_it() {
 }
 
 #[test]
-fn nothing_is_overwritten_unless_it_is_asked_for() {
+fn nothing_is_overwritten_without_force() {
     let mut app = Embedded::start(&[]);
     app.client().feature_request("First");
     let (_shelf, file) = backup_path();
@@ -317,7 +317,7 @@ fn a_database_that_appears_while_a_backup_is_restored_is_not_replaced() {
 }
 
 #[test]
-fn a_log_without_its_database_is_only_removed_when_asked_for() {
+fn a_log_without_its_database_is_removed_only_with_force() {
     let mut app = Embedded::start(&[]);
     let (_shelf, file) = backup_path();
     app.back_up(&file);
@@ -384,7 +384,7 @@ fn a_backup_that_is_not_whole_restores_nothing() {
 }
 
 #[test]
-fn what_is_damaged_is_not_backed_up() {
+fn damaged_data_is_not_backed_up() {
     let mut app = Embedded::start(&[]);
     app.client().post_attachment(&form_with("a.txt", b"hello")).json();
     let blob = files_below(&app.folder().join("blobs")).remove(0);
@@ -415,7 +415,7 @@ fn what_is_damaged_is_not_backed_up() {
 }
 
 #[test]
-fn a_database_server_has_backup_tools_of_its_own() {
+fn a_database_server_is_not_backed_up() {
     let folder = Data::file();
     let url = "postgres://ann:s3cret@db.example.com/roadmap";
     let (_shelf, file) = backup_path();

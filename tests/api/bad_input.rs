@@ -291,7 +291,7 @@ fn a_body_that_is_no_json_object_is_refused() {
 }
 
 #[test]
-fn what_json_allows_is_allowed() {
+fn all_json_syntax_is_accepted() {
     let (app, _) = started();
     for (body, title) in [
         (" \r\n\t{\"feature_request\":{\"title\":\"Space\"}} \n", "Space"),
@@ -391,7 +391,7 @@ fn the_table_of_fields_is_complete() {
 }
 
 #[test]
-fn a_field_of_another_type_is_named() {
+fn a_field_of_another_type_is_rejected_by_name() {
     let (app, writes) = started();
     let before = records(&app);
     let values = [
@@ -422,7 +422,7 @@ fn a_field_of_another_type_is_named() {
 }
 
 #[test]
-fn null_is_a_field_that_was_not_sent() {
+fn null_is_the_same_as_an_absent_field() {
     let (app, writes) = started();
     let missing = |field: &str| Some(format!("param is missing or the value is empty or invalid: {field}"));
     for write in &writes {
@@ -481,7 +481,7 @@ fn a_nul_character_is_refused_in_every_text() {
 }
 
 #[test]
-fn only_plain_json_is_taken_and_given() {
+fn only_plain_json_is_accepted_and_returned() {
     let (app, writes) = started();
     let before = records(&app);
     for write in &writes {
@@ -590,7 +590,7 @@ fn numbers_of_pages_and_items_are_positive_integers() {
 }
 
 #[test]
-fn a_query_string_that_is_no_text_is_refused() {
+fn a_query_string_with_invalid_text_is_rejected() {
     let (app, _) = started();
     for read in reads() {
         let (path, parameters) = (read.path, read.parameters());
@@ -649,7 +649,7 @@ fn query_strings_of_64_kilobytes_do_no_harm() {
 }
 
 #[test]
-fn signs_of_query_languages_mean_nothing_in_a_search() {
+fn syntax_of_query_languages_has_no_effect_in_a_search() {
     let (app, _) = started();
     let found = |query: &str| {
         let response = app.acme.get_feature_requests(&format!("query={}", encoded(query)));
@@ -1065,7 +1065,7 @@ fn strange_addresses_are_refused_or_found_again() {
 }
 
 #[test]
-fn strange_operation_keys_are_keys_like_others() {
+fn strange_operation_keys_are_valid() {
     let (app, _) = started();
     for text in &naughty() {
         let body = json!({ "comment": { "content": "Soon" }, "operation_key": text });
@@ -1083,7 +1083,7 @@ fn strange_operation_keys_are_keys_like_others() {
 }
 
 #[test]
-fn strange_queries_are_answered() {
+fn strange_queries_are_valid() {
     let (app, _) = started();
     for text in &naughty() {
         let response = app.acme.get_feature_requests(&format!("query={}", encoded(text)));

@@ -196,7 +196,7 @@ backend service
 
 #[test]
 #[ignore = "needs nginx: cargo xtask test-proxies"]
-fn nobody_gets_another_s_response_behind_nginx() {
+fn responses_reach_their_own_client_behind_nginx() {
     is_proof("nginx", &["-e", "/dev/null", "-c"], NGINX);
 }
 
@@ -208,7 +208,7 @@ fn clients_have_their_own_addresses_behind_nginx() {
 
 #[test]
 #[ignore = "needs HAProxy: cargo xtask test-proxies"]
-fn nobody_gets_another_s_response_behind_haproxy() {
+fn responses_reach_their_own_client_behind_haproxy() {
     is_proof("haproxy", &["-db", "-f"], HAPROXY);
 }
 

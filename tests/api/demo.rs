@@ -85,7 +85,7 @@ fn the_demo_is_filled_once_with_believable_content() {
 }
 
 #[test]
-fn the_demo_does_not_take_another_workspace_s_place() {
+fn the_demo_rejects_another_default_workspace() {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_roadmap"))
         .current_dir(folder.path())

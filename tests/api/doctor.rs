@@ -154,7 +154,7 @@ fn a_healthy_service_has_no_problems() {
 }
 
 #[test]
-fn people_read_a_line_for_each_and_another_with_its_fix() {
+fn text_output_has_a_line_for_each_finding_and_each_fix() {
     let data = embedded();
     let environment = [("ROADMAP_DATABASE_URL", ""), ("ROADMAP_BASE_URL", "http://roadmap.example.com")];
     let app = Command::new(env!("CARGO_BIN_EXE_roadmap"))
@@ -190,7 +190,7 @@ fn people_read_a_line_for_each_and_another_with_its_fix() {
 }
 
 #[test]
-fn only_settings_are_reported_when_they_cannot_be_read() {
+fn invalid_settings_are_the_only_finding() {
     let data = embedded();
     for (name, value, found) in [
         ("ROADMAP_WORKERS", "0", "the setting workers must be at least 1"),
@@ -652,7 +652,7 @@ fn a_silent_database_server_is_reported_and_not_waited_for() {
 }
 
 #[test]
-fn a_mail_server_that_does_not_say_goodbye_is_not_waited_for() {
+fn a_mail_server_that_does_not_close_the_session_is_not_waited_for() {
     let data = Data::file();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -422,7 +422,7 @@ fn a_terminated_process_finishes_its_requests_and_exits() {
 }
 
 #[test]
-fn data_that_cannot_be_read_back_is_an_error_and_nothing_more() {
+fn unreadable_data_is_an_error_of_its_request_only() {
     let app = App::start();
     let body = json!({ "feature_request": { "title": "Dark mode" }, "customer": { "email": "ann@example.com" } });
     app.acme.post_feature_request(&body);

@@ -109,7 +109,7 @@ fn hosts(app: &App, rows: &[(&str, &[&str], u16)]) {
 }
 
 #[test]
-fn a_request_is_for_one_host_given_in_one_way() {
+fn a_request_with_ambiguous_hosts_is_rejected() {
     let app = App::start();
     app.workspace("other");
     let acme = "Host: acme.roadmap.example.com";
@@ -189,7 +189,7 @@ fn a_request_is_for_one_host_given_in_one_way() {
 }
 
 #[test]
-fn a_trusted_proxy_s_host_counts_and_the_request_s_own_must_be_one_all_the_same() {
+fn a_trusted_proxy_s_host_is_used_and_the_own_host_must_be_valid() {
     let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", "x-forwarded")]);
     let inside = "Host: 10.0.0.7:8080";
     hosts(
@@ -237,7 +237,7 @@ fn urls(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn urls_in_responses_and_mails_are_made_of_the_settings_and_never_of_a_header() {
+fn urls_are_built_from_settings_and_never_from_headers() {
     for trust_proxy in ["off", "forwarded", "x-forwarded"] {
         let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", trust_proxy)]);
         let spoofed = [
@@ -346,7 +346,7 @@ fn timeless(value: &Value) -> Value {
 }
 
 #[test]
-fn thirty_fields_that_no_body_has_change_nothing() {
+fn unknown_fields_change_nothing() {
     let send = |app: &App, write: &Write, body: &Value| {
         let response = write.send(&app.acme, body.to_string().as_bytes());
         (response.status, timeless(&response.json()))
@@ -394,7 +394,7 @@ fn thirty_fields_that_no_body_has_change_nothing() {
 }
 
 #[test]
-fn json_that_is_deeper_than_any_stack_is_refused() {
+fn deeply_nested_json_is_rejected() {
     let app = App::start();
     for depth in [128, 200_000] {
         for (open, close) in [("{\"a\":", "}"), ("[", "]"), ("{\"a\":[", "]}")] {
@@ -414,7 +414,7 @@ fn json_that_is_deeper_than_any_stack_is_refused() {
 }
 
 #[test]
-fn targets_and_heads_that_nobody_needs_are_the_caller_s_mistake() {
+fn malformed_and_oversized_targets_and_heads_are_client_errors() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let long = "x".repeat(64 * 1024);
@@ -595,7 +595,7 @@ pub fn attacks(client: &Client) -> Vec<Attack> {
 }
 
 #[test]
-fn a_message_that_ends_in_two_places_has_one_response_and_is_the_last() {
+fn ambiguous_message_lengths_get_one_response_and_close_the_connection() {
     let app = App::start();
     let attacks = attacks(&app.acme);
     assert!(attacks.len() >= 60);
@@ -623,7 +623,7 @@ fn raise_open_files() {
 }
 
 #[test]
-fn the_service_may_have_as_many_files_open_as_it_may_ask_for() {
+fn the_limit_of_open_files_is_raised_to_the_hard_limit() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let shell = "ulimit -S -n 256 && exec \"$0\" serve --data-dir . --listen 127.0.0.1:0 2> /dev/null";
     let mut service = Command::new("sh")
@@ -642,7 +642,7 @@ fn the_service_may_have_as_many_files_open_as_it_may_ask_for() {
 }
 
 #[test]
-fn heads_and_bodies_that_stop_are_cut_and_hold_nobody_up() {
+fn stalled_heads_and_bodies_time_out_and_delay_no_others() {
     let app = App::with(&[], &[("ROADMAP_BODY_TIMEOUT", "6s")]);
     let slow = |bytes: &str| {
         let mut stream = app.acme.connect();
@@ -669,7 +669,7 @@ fn heads_and_bodies_that_stop_are_cut_and_hold_nobody_up() {
 }
 
 #[test]
-fn unauthenticated_slow_bodies_take_no_memory_and_are_cut() {
+fn unauthenticated_slow_bodies_use_no_memory_and_time_out() {
     const SOCKETS: usize = 200;
     let app = App::with(&[], &[("ROADMAP_BODY_TIMEOUT", "3s")]);
     assert_still_serves(&app);
@@ -697,7 +697,7 @@ fn unauthenticated_slow_bodies_take_no_memory_and_are_cut() {
 }
 
 #[test]
-fn slow_bodies_are_cut_by_a_deadline_for_the_whole() {
+fn slow_bodies_have_one_deadline() {
     let app = App::with(&[], &[("ROADMAP_BODY_TIMEOUT", "2s")]);
     let part = |name: &str| format!("--limit\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
     let found = in_parallel(3, |number| {
@@ -725,7 +725,7 @@ fn slow_bodies_are_cut_by_a_deadline_for_the_whole() {
 }
 
 #[test]
-fn a_later_head_that_stops_is_cut_like_the_first() {
+fn a_stalled_later_head_times_out_like_the_first() {
     let app = App::start();
     let call = format!("{}\r\n", head(&app.acme, "GET", TRACKS));
     let cases = [
@@ -777,7 +777,7 @@ fn is_refused_and_goes_on(app: &App, mut stream: TcpStream, status: u16) {
 }
 
 #[test]
-fn a_body_that_is_too_large_is_read_to_its_end_when_that_is_near() {
+fn a_slightly_too_large_body_is_read_to_its_end() {
     const SIXTEEN_MEGABYTES: usize = 16 * 1024 * 1024;
     let app = App::start();
     let mut stream = app.acme.connect();
@@ -789,7 +789,7 @@ fn a_body_that_is_too_large_is_read_to_its_end_when_that_is_near() {
 }
 
 #[test]
-fn a_form_that_has_no_file_for_too_long_is_read_to_its_end() {
+fn a_form_with_too_much_before_its_file_is_read_to_its_end() {
     let app = App::start();
     let mut stream = app.acme.connect();
     let (begin, end) = ("--limit\r\nContent-Disposition: form-data; name=\"other\"\r\n\r\n", "\r\n--limit--\r\n");
@@ -885,7 +885,7 @@ fn a_response_before_the_end_of_the_body_ends_the_connection() {
 }
 
 #[test]
-fn a_body_that_comes_slowly_but_steadily_is_taken() {
+fn a_slow_but_steady_body_is_accepted() {
     let app = App::start();
     let body = json!({ "feature_request": { "title": "Dark mode", "description": "x".repeat(100) } }).to_string();
     let mut stream = app.acme.connect();

@@ -168,7 +168,7 @@ fn a_line_of_json_has_these_fields_and_no_other() {
 }
 
 #[test]
-fn a_failure_names_its_request_and_workspace_however_little_is_logged() {
+fn a_failure_has_its_request_and_workspace_at_any_level() {
     let app = App::with(&["--log", "warn"], &[("ROADMAP_LOG_FORMAT", "json")]);
     app.acme.feature_request("Dark mode");
     let lock = app.data.lock();

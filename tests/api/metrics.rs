@@ -303,7 +303,7 @@ fn connections_and_writes_in_flight_are_shown() {
 }
 
 #[test]
-fn the_process_says_what_it_is_and_since_when() {
+fn version_and_start_time_are_exported() {
     let measured = MeteredApp::start();
     let exposition = measured.exposition();
     assert_eq!(exposition.series("roadmap_build_info"), pairs(&[("version=0.1.0", 1.0)]));

@@ -79,7 +79,7 @@ fn the_command_prints_the_committed_document_and_needs_nothing() {
 }
 
 #[test]
-fn the_document_is_whole() {
+fn the_document_is_consistent() {
     let document = &DOCUMENT.value;
     assert_eq!(document["openapi"], "3.1.0");
     assert_eq!(document["security"], json!([{ "ApiKey": [] }]));
@@ -119,7 +119,7 @@ fn the_document_is_whole() {
 }
 
 #[test]
-fn every_example_is_what_the_document_says_it_is() {
+fn every_example_matches_its_schema() {
     let mut checked = 0;
     for (method, path, operation) in operations() {
         let Some(content) = operation["requestBody"]["content"].get("application/json") else { continue };
@@ -156,7 +156,10 @@ fn a_response_that_violates_the_document_is_detected() {
     let good = app.acme.get(path);
     let problem = |change: fn(&mut Response)| problem_of(&good, "GET", path, change);
     for (change, expected) in [
-        ((|response| with_body(response, |body| body["more"] = json!(1))) as fn(&mut Response), "it is not a valid Tracks: "),
+        (
+            (|response| with_body(response, |body| body["more"] = json!(1))) as fn(&mut Response),
+            "it is not a valid Tracks: ",
+        ),
         (|response| with_body(response, |body| body["tracks"][0]["more"] = json!(1)), "it is not a valid Tracks: "),
         (|response| with_body(response, |body| body["tracks"][0]["id"] = json!("1")), "it is not a valid Tracks: "),
         (|response| with_body(response, |body| body["tracks"][0]["name"] = json!(null)), "it is not a valid Tracks: "),
@@ -205,7 +208,9 @@ fn a_response_that_violates_the_document_is_detected() {
         "the document has no such operation",
         "an unknown path"
     );
-    assert!(problem_of(&good, "DELETE", path, |response| response.status = 405).starts_with("it is not a valid Error: "));
+    assert!(
+        problem_of(&good, "DELETE", path, |response| response.status = 405).starts_with("it is not a valid Error: ")
+    );
     assert_eq!(problem_of(&good, "HEAD", path, |_| {}), "a response to HEAD has no body");
 
     // A request body that the service accepted although the document does not allow it.

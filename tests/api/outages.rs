@@ -293,7 +293,7 @@ fn connections_that_are_reset_are_replaced() {
 }
 
 #[test]
-fn a_connection_that_is_reset_in_the_middle_of_a_write_undoes_it() {
+fn a_connection_reset_during_a_write_rolls_it_back() {
     let proxied = ProxiedService::start(&[("ROADMAP_STATEMENT_TIMEOUT", "20s")]);
     let body = json!({ "customer": { "email": "ann@example.com" }, "operation_key": "k" });
     let lock = lock_votes(&proxied.database);
@@ -426,7 +426,7 @@ fn when_all_connections_are_busy_requests_fail_in_time() {
 }
 
 #[test]
-fn searches_that_hang_hold_one_connection_in_four_and_no_list_up() {
+fn hanging_searches_use_a_quarter_of_the_connections_and_delay_no_list() {
     let proxied = ProxiedService::start(&[("ROADMAP_POOL_SIZE", "4"), ("ROADMAP_WORKERS", "1")]);
     let lock = Connection::open(&proxied.database.url);
     lock.execute("BEGIN; LOCK TABLE search_documents IN ACCESS EXCLUSIVE MODE");
@@ -489,7 +489,7 @@ fn two_processes_are_one_service() {
 }
 
 #[test]
-fn a_flood_of_one_key_holds_one_connection_and_nobody_else_up() {
+fn many_requests_with_one_key_use_one_connection_and_delay_no_others() {
     let environment = [("ROADMAP_STATEMENT_TIMEOUT", "30s"), ("ROADMAP_OPERATION_WAIT", "30s")];
     let proxied = ProxiedService::start(&environment);
     let bolt = client(&proxied.server, "bolt", &workspace(proxied.folder.path(), &proxied.database.url, "bolt"));
@@ -516,7 +516,7 @@ fn a_flood_of_one_key_holds_one_connection_and_nobody_else_up() {
 }
 
 #[test]
-fn who_names_no_workspace_sees_nothing() {
+fn a_session_without_a_workspace_sees_no_rows() {
     let proxied = ProxiedService::start(&[]);
     let as_service = format!("{}?options=-c%20role%3Droadmap_service", proxied.database.url);
     let count = |prelude: &str, table: &str| {

@@ -44,7 +44,7 @@ fn from(client: &Client, address: &str) -> Response {
 }
 
 #[test]
-fn a_key_is_served_so_many_requests_and_then_limited() {
+fn a_key_is_limited_after_its_burst() {
     let app = limited("50/h", "off", "off");
     let responses: Vec<Response> = (0..80).map(|_| app.acme.get_tracks()).collect();
     let policy = Some("\"default\";q=50;w=3600");
@@ -105,7 +105,7 @@ fn keys_of_a_workspace_share_its_limit_and_have_their_own() {
 }
 
 #[test]
-fn nothing_of_a_refused_request_is_done_and_its_operation_key_is_not_used() {
+fn a_rejected_request_has_no_effect_and_does_not_use_its_operation_key() {
     let mut app = limited("1/h", "off", "off");
     let body = json!({ "feature_request": { "title": "Dark mode" }, "operation_key": "once" });
     assert_eq!(app.acme.get_tracks().status, 200);
@@ -121,7 +121,7 @@ fn nothing_of_a_refused_request_is_done_and_its_operation_key_is_not_used() {
 }
 
 #[test]
-fn replays_and_refusals_of_other_kinds_count_too() {
+fn replays_and_rejected_requests_count_too() {
     let app = limited("5/h", "off", "off");
     let body = json!({ "feature_request": { "title": "Dark mode" }, "operation_key": "once" });
     let first = app.acme.post_feature_request(&body);
@@ -190,7 +190,7 @@ fn only_failing_requests_of_an_address_with_many_failures_are_refused() {
 }
 
 #[test]
-fn a_good_key_is_served_while_its_address_tries_thousands() {
+fn a_valid_key_is_served_while_its_address_guesses_thousands() {
     let app = limited("off", "off", "4/h");
     let is_over = AtomicBool::new(false);
     let (tried, served) = std::thread::scope(|scope| {
@@ -304,7 +304,7 @@ fn failures_behind_a_trusted_proxy_are_counted_for_the_address_that_it_reports()
 }
 
 #[test]
-fn nobody_evades_the_limit_of_failures_with_headers_that_the_proxy_passes_on() {
+fn forged_headers_behind_a_proxy_do_not_evade_the_limit_of_failures() {
     let trusted = [("ROADMAP_TRUST_PROXY", "x-forwarded"), ("ROADMAP_RATE_LIMIT_FAILURES", "2/h")];
     let app = App::with(&[], &trusted);
     let stranger = app.client("acme", "rmk_wrong");
@@ -326,7 +326,7 @@ fn nobody_evades_the_limit_of_failures_with_headers_that_the_proxy_passes_on() {
 }
 
 #[test]
-fn limits_are_on_unless_they_are_off() {
+fn limits_are_on_by_default_and_can_be_off() {
     let app = limited("", "", "");
     let response = app.acme.get_tracks();
     let policies = "\"default\";q=600;w=60, \"workspace\";q=6000;w=60";
@@ -344,7 +344,7 @@ fn limits_are_on_unless_they_are_off() {
 }
 
 #[test]
-fn a_limit_that_cannot_be_understood_is_named() {
+fn an_invalid_limit_is_rejected_by_name() {
     let app = App::start();
     for (name, setting) in [
         ("ROADMAP_RATE_LIMIT", "rate_limit"),

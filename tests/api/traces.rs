@@ -144,7 +144,7 @@ fn each_request_is_a_span_with_its_route_and_no_personal_data() {
 }
 
 #[test]
-fn an_unreachable_collector_holds_nothing_up() {
+fn an_unreachable_collector_delays_no_request() {
     let app = App::with(&[], &[("ROADMAP_OTLP_ENDPOINT", "http://127.0.0.1:1")]);
     for _ in 0..20 {
         assert_eq!(app.acme.get_tracks().status, 200);

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_beside_the_binary_exists() {
+    fn files_packed_with_the_binary_exist() {
         for (path, _) in BUNDLED_FILES {
             assert!(root().join(path).is_file(), "{path}");
         }

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_file_is_not_sent_again() {
+    fn a_file_with_a_matching_etag_is_not_modified() {
         for (known, same) in [("\"abc==\"", true), ("W/\"abc==\", \"x\"", true), ("*", true), ("\"x\"", false)] {
             let request = TestRequest::get().insert_header((header::IF_NONE_MATCH, known)).to_http_request();
             assert_eq!(is_not_modified(&request, &tag()), same, "{known}");

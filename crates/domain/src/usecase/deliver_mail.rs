@@ -208,7 +208,12 @@ impl DeliverMail {
     }
 
     /// Holds the mails to recipients that have reached the hourly limit. Returns the other messages.
-    async fn hold(&self, workspace: WorkspaceId, messages: Vec<LoadedMessage>, now: Timestamp) -> VecDeque<LoadedMessage> {
+    async fn hold(
+        &self,
+        workspace: WorkspaceId,
+        messages: Vec<LoadedMessage>,
+        now: Timestamp,
+    ) -> VecDeque<LoadedMessage> {
         let mut counts: BTreeMap<CustomerId, u32> = BTreeMap::new();
         let (kept, held): (Vec<LoadedMessage>, Vec<LoadedMessage>) = messages.into_iter().partition(|message| {
             let LoadedMessage::Mail(mail) = message else { return true };
@@ -253,7 +258,9 @@ impl DeliverMail {
         let (attempt, sent) = match &message {
             LoadedMessage::Audience(audience) => return self.expand(priority, workspace, audience).await,
             LoadedMessage::Mail(mail) => (mail.attempt, self.mailer.send(&self.notification(workspace, mail)).await),
-            LoadedMessage::Digest(digest) => (digest.attempt, self.mailer.send_digest(&self.digest(workspace, digest)).await),
+            LoadedMessage::Digest(digest) => {
+                (digest.attempt, self.mailer.send_digest(&self.digest(workspace, digest)).await)
+            }
             LoadedMessage::Test(test) => (test.attempt, self.mailer.send_test(&self.test_mail(test)).await),
         };
         let outcome = self.outcome(&lease.message, attempt, sent);
@@ -289,7 +296,7 @@ impl DeliverMail {
         match self.queue.settle(workspace, lease, outcome, self.clock.now()).await {
             Ok(true) => {}
             Ok(false) => {
-                tracing::warn!(%workspace, %message, "the lease of a message had expired, or its recipient has unsubscribed");
+                tracing::warn!(%workspace, %message, "a message is no longer leased: its lease expired or it was deleted");
             }
             Err(error) => {
                 tracing::warn!(%workspace, %message, error = %ErrorChain::new(&error), "failed to settle a message");
@@ -592,7 +599,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mail_says_where_things_are_by_the_configured_address() {
+    fn links_in_mails_have_the_configured_base_url() {
         let mut queue = queue(mails([1]));
         settled(&mut queue);
         let seen: Arc<Mutex<Option<Notification>>> = Arc::default();
@@ -616,7 +623,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_begun_late_in_a_lease() {
+    fn no_send_starts_late_in_a_lease() {
         let late = now().plus(LONGEST * 2 - Duration::MILLISECOND);
         let mut leased = mails([1]);
         leased.messages.push(leased_audience());
@@ -637,7 +644,7 @@ mod tests {
     }
 
     #[test]
-    fn after_the_stop_nothing_is_begun_and_what_is_leased_is_returned() {
+    fn after_a_stop_no_send_starts_and_leased_messages_are_returned() {
         let mut queue = queue(mails(1..=20));
         let settled = settled(&mut queue);
         let stop = Arc::new(AtomicBool::new(false));
@@ -656,7 +663,7 @@ mod tests {
     }
 
     #[test]
-    fn one_mail_that_cannot_be_settled_does_not_keep_the_others() {
+    fn a_failed_settlement_delays_no_other_mail() {
         let mut queue = queue(mails(1..=20));
         queue.expect_settle().times(20).returning(|_, lease, _, _| {
             if number(&lease.message) == 3 { Err(StoreError::Unavailable("gone".into())) } else { Ok(true) }
@@ -693,7 +700,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_that_is_not_known_yet_waits_for_a_newer_version() {
+    fn messages_of_unknown_kinds_are_postponed() {
         let mut leased = mails([1, 2]);
         leased.messages[1].kind = "webhook".to_owned();
         let mut queue = queue(leased);
@@ -710,7 +717,7 @@ mod tests {
     }
 
     #[test]
-    fn mails_that_nobody_wants_any_more_are_deleted() {
+    fn unwanted_mails_are_deleted() {
         let mut queue = queue(mails(1..=5));
         let settled = settled(&mut queue);
         // The second lease is empty.
@@ -755,7 +762,7 @@ mod tests {
     }
 
     #[test]
-    fn mails_that_are_too_many_for_an_address_are_held_until_the_hour_is_over() {
+    fn mails_over_the_hourly_limit_are_held_until_the_end_of_the_hour() {
         let of = |of: u128, about: u128| MailId { comment: comment_id(about), customer: customer(of) };
         // The first has two of three mails already, the second none.
         let leased = [of(1, 1), of(2, 1), of(1, 2), of(2, 2), of(1, 3)];
@@ -872,7 +879,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_of_which_nothing_is_wanted_is_deleted() {
+    fn a_digest_without_wanted_mails_is_deleted() {
         let (leased, id, reader) = digest(3, |_| false);
         let mut queue = queue(LeasedMessages { messages: vec![leased], unreadable: Vec::new() });
         queue.expect_lease().times(1).returning(|_, _, _, _, _| Ok(LeasedMessages::default()));
@@ -912,7 +919,7 @@ mod tests {
     }
 
     #[test]
-    fn audiences_are_expanded_beside_the_sending_and_an_error_there_keeps_no_mail() {
+    fn audiences_are_expanded_concurrently_and_errors_delay_no_mail() {
         for fails in [false, true] {
             let mut queue = MockOutboxQueue::new();
             queue.expect_due_workspaces().returning(|_| Ok(vec![(workspace(), Priority::Bulk)]));
@@ -943,7 +950,7 @@ mod tests {
     }
 
     #[test]
-    fn an_audience_whose_lease_is_over_is_left_to_others() {
+    fn an_audience_with_an_expired_lease_is_not_settled() {
         let mut queue = queue(LeasedMessages { messages: vec![leased_audience()], unreadable: Vec::new() });
         queue.expect_expand().times(1).returning(|_, _, _, _, _, _| Ok(None));
         // `MockOutboxQueue` expects no other lease and no settled message; `MockMailReader` expects no query.
@@ -951,7 +958,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_that_fails_is_followed_by_the_next() {
+    fn a_failed_look_up_is_repeated() {
         let mut queue = MockOutboxQueue::new();
         let looks = Arc::new(AtomicU32::new(0));
         let looked = looks.clone();

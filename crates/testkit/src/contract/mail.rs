@@ -167,7 +167,7 @@ pub async fn concurrent_workers_share_the_mails(harness: Harness) {
 }
 
 /// After a lease expires, the next worker leases the mail, and the outcome of the first worker is rejected.
-pub async fn an_expired_lease_is_void(harness: Harness) {
+pub async fn the_outcome_of_an_expired_lease_is_rejected(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 1).await;
     let frozen = lease(&harness, workspace, 1).await;
     harness.clock.advance(MINUTE);
@@ -291,7 +291,7 @@ pub async fn unsubscribed_voters_get_nothing(harness: Harness) {
 }
 
 /// A mail whose recipient unsubscribes while it is being sent is not retried.
-pub async fn an_unwanted_mail_is_not_tried_again(harness: Harness) {
+pub async fn a_mail_is_not_retried_after_its_recipient_unsubscribes(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 1).await;
     let mail = lease(&harness, workspace, 1).await.remove(0);
     harness.unsubscribe(workspace, mail.id.customer, Unsubscription::Request(request.id)).await.unwrap();
@@ -322,7 +322,7 @@ pub async fn a_mail_without_its_vote_is_deleted(harness: Harness) {
 }
 
 /// An unreadable row is reported next to the readable mails, and is given up like them.
-pub async fn a_row_that_cannot_be_read_keeps_no_other_mail(harness: Harness) {
+pub async fn an_unreadable_row_delays_no_other_mail(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 4).await;
     let queue = &harness.subject.queue;
     for (voter, attempts) in [(1, -7_i64), (2, 2_147_483_647)] {
@@ -472,7 +472,7 @@ pub async fn held_mails_go_out_as_one_digest(harness: Harness) {
 
 /// If the mailbox of a digest does not exist, the digest and all its mails are dead, and mail to the customer is
 /// stopped.
-pub async fn a_dead_digest_is_dead_as_a_whole(harness: Harness) {
+pub async fn a_dead_digest_makes_its_mails_dead(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 1).await;
     announce(&harness, workspace, &request).await;
     let queue = &harness.subject.queue;
@@ -798,7 +798,7 @@ pub async fn a_mail_is_not_held_for_a_digest_that_was_leased(harness: Harness) {
 }
 
 /// A customer who unsubscribes from everything gets no waiting digest. Sent digests are not deleted.
-pub async fn unsubscribing_drops_digests_that_wait(harness: Harness) {
+pub async fn unsubscribing_deletes_waiting_digests(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 1).await;
     let queue = &harness.subject.queue;
     let mut customer = None;

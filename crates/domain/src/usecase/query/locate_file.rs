@@ -67,20 +67,20 @@ mod tests {
     }
 
     #[test]
-    fn a_storage_that_serves_files_is_linked_to() {
+    fn a_file_is_located_at_the_presigned_url_of_its_storage() {
         let location = locate(true, Some("https://bucket.example/a")).unwrap();
         assert_eq!((location.url.as_str(), location.content_headers.inline), ("https://bucket.example/a", true));
     }
 
     #[test]
-    fn the_service_serves_what_the_storage_does_not() {
+    fn a_file_is_located_at_the_service_without_a_presigned_url() {
         let url = locate(true, None).unwrap().url;
         let path = url.strip_prefix("https://acme.roadmap.example.com/files/").unwrap();
         assert!(path.ends_with("/a.png"), "{url}");
     }
 
     #[test]
-    fn an_unknown_file_is_nowhere() {
+    fn an_unknown_file_is_not_found() {
         assert_eq!(locate(false, None).unwrap_err().to_string(), "File does not exist.");
     }
 }
