@@ -60,11 +60,11 @@ fn path_of(url: &Value) -> String {
 /// Opens a file like a browser, without an API key.
 fn open(app: &App, blob_url: &Value, headers: &[(&str, &str)]) -> Response {
     let visitor = Client { key: None, ..app.acme.clone() };
-    let redirect = visitor.request("GET", &path_of(blob_url), &[], None).expect("an answer");
+    let redirect = visitor.request("GET", &path_of(blob_url), &[], None).expect("a response");
     assert_eq!(redirect.status, 302, "{}", redirect.text());
     is_guarded(&redirect);
     let location = path_of(&json!(redirect.header("location")));
-    let response = visitor.request("GET", &location, headers, None).expect("an answer");
+    let response = visitor.request("GET", &location, headers, None).expect("a response");
     // Browsers check both responses: the redirect and the file need the same policy.
     let policy = |response: &Response| response.header("cross-origin-resource-policy").map(str::to_owned);
     assert!(response.status >= 400 || policy(&response) == policy(&redirect), "{:?}", policy(&response));
@@ -176,7 +176,7 @@ fn chunked(client: &Client, form: &[u8]) -> String {
     }
     let _ = stream.write_all(b"0\r\n\r\n");
     let mut response = [0; 4096];
-    let read = stream.read(&mut response).expect("an answer");
+    let read = stream.read(&mut response).expect("a response");
     String::from_utf8_lossy(&response[..read]).into_owned()
 }
 
@@ -282,23 +282,23 @@ fn the_first_file_among_other_parts_is_the_file() {
 #[test]
 fn a_body_that_is_no_form_is_rejected() {
     let app = App::start();
-    let call = |headers: &[(&str, &str)], body: &[u8]| {
-        app.acme.request("POST", "/api/external/v2/attachments", headers, Some(body)).expect("an answer")
+    let send = |headers: &[(&str, &str)], body: &[u8]| {
+        app.acme.request("POST", "/api/external/v2/attachments", headers, Some(body)).expect("a response")
     };
     let form = form(&[part("file", "a.txt", b"x")]);
     for content_type in ["application/json", "application/octet-stream", "multipart/mixed; boundary=limit", "nonsense"]
     {
-        call(&[("Content-Type", content_type)], &form).is_error(415, "Content-Type must be multipart/form-data");
+        send(&[("Content-Type", content_type)], &form).is_error(415, "Content-Type must be multipart/form-data");
     }
-    call(&[], &form).is_error(415, "Content-Type must be multipart/form-data");
-    call(&[FORM, ("Content-Encoding", "gzip")], &form).is_error(415, "Content-Type must be multipart/form-data");
-    call(&[FORM, ("Accept", "text/html")], &form).is_error(406, "Accept must allow application/json");
+    send(&[], &form).is_error(415, "Content-Type must be multipart/form-data");
+    send(&[FORM, ("Content-Encoding", "gzip")], &form).is_error(415, "Content-Type must be multipart/form-data");
+    send(&[FORM, ("Accept", "text/html")], &form).is_error(406, "Accept must allow application/json");
     let malformed = "Request body is not valid multipart/form-data";
-    call(&[("Content-Type", "multipart/form-data")], &form).is_error(400, malformed);
+    send(&[("Content-Type", "multipart/form-data")], &form).is_error(400, malformed);
     for body in
         ["", "x", "--limit", "--limit\r\n\r\nx", "--limit\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nx"]
     {
-        call(&[FORM], body.as_bytes()).is_error(400, malformed);
+        send(&[FORM], body.as_bytes()).is_error(400, malformed);
     }
     assert_eq!((blobs(&app), rows(&app)), (vec![], 0));
 }
@@ -307,8 +307,8 @@ fn a_body_that_is_no_form_is_rejected() {
 fn uploads_are_only_in_version_2_and_need_the_write_scope() {
     let app = App::start();
     let form = form(&[part("file", "a.txt", b"x")]);
-    let call = |client: &Client, method, path: &str| client.request(method, path, &[FORM], Some(&form)).unwrap();
-    call(&app.acme, "POST", "/api/external/v1/attachments").is_error(404, "Not found");
+    let send = |client: &Client, method, path: &str| client.request(method, path, &[FORM], Some(&form)).unwrap();
+    send(&app.acme, "POST", "/api/external/v1/attachments").is_error(404, "Not found");
     for path in ["tracks", "setting", "feature_requests", "changelogs", "attachments/1"] {
         app.acme.get(&format!("/api/external/v2/{path}")).is_error(404, "Not found");
     }
@@ -316,9 +316,9 @@ fn uploads_are_only_in_version_2_and_need_the_write_scope() {
     response.is_error(405, "Method not allowed");
     assert_eq!(response.header("allow"), Some("POST"));
     let stranger = Client { key: None, ..app.acme.clone() };
-    call(&stranger, "POST", "/api/external/v2/attachments").is_error(401, "Could not authenticate, invalid API Key");
+    send(&stranger, "POST", "/api/external/v2/attachments").is_error(401, "Could not authenticate, invalid API Key");
     let reader = app.client("acme", &app.key("acme", &["--scope", "read"]));
-    call(&reader, "POST", "/api/external/v2/attachments").is_error(403, "API Key does not have the required scope");
+    send(&reader, "POST", "/api/external/v2/attachments").is_error(403, "API Key does not have the required scope");
     assert_eq!((blobs(&app), rows(&app)), (vec![], 0));
 }
 

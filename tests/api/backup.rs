@@ -130,7 +130,7 @@ fn a_backup_under_load_has_every_write_that_was_acknowledged_before_it() {
                     let body = json!({ "customer": { "email": email }, "operation_key": email });
                     let response = client.post_upvote("1", &body);
                     assert_eq!(response.status, 201, "{}", response.text());
-                    votes.lock().unwrap().push(json!({ "email": email, "answer": response.text() }));
+                    votes.lock().unwrap().push(json!({ "email": email, "response": response.text() }));
                 }
             });
         }
@@ -187,7 +187,10 @@ fn a_backup_under_load_has_every_write_that_was_acknowledged_before_it() {
     }
     for vote in before.0.iter().take(5) {
         let again = client.post_upvote("1", &json!({ "operation_key": vote["email"] }));
-        assert_eq!((again.header("idempotent-replayed"), json!(again.text())), (Some("true"), vote["answer"].clone()));
+        assert_eq!(
+            (again.header("idempotent-replayed"), json!(again.text())),
+            (Some("true"), vote["response"].clone())
+        );
     }
     client.feature_request("Life goes on");
     restored.is_sound();

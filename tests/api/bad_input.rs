@@ -70,7 +70,7 @@ impl Write {
 
     fn send_with(&self, client: &Client, headers: &[(&str, &str)], body: &[u8]) -> Response {
         let path = format!("/api/external/v1{}", self.path);
-        client.request(self.method, &path, headers, Some(body)).expect("an answer")
+        client.request(self.method, &path, headers, Some(body)).expect("a response")
     }
 
     /// Body with the value at a JSON pointer replaced.
@@ -304,20 +304,20 @@ fn all_json_syntax_is_accepted() {
         (r#"{"feature_request":5,"feature_request":{"title":5,"title":"Third"}}"#, "Third"),
     ] {
         let response = app.acme.request("POST", "/api/external/v1/feature_requests", &JSON, Some(body.as_bytes()));
-        let response = response.expect("an answer");
+        let response = response.expect("a response");
         assert_eq!((response.status, &response.json()["feature_request"]["title"]), (201, &json!(title)), "{body}");
     }
     let body = r#"{"feature_request":{"title":"First","title":" "}}"#;
     let response = app.acme.request("POST", "/api/external/v1/feature_requests", &JSON, Some(body.as_bytes()));
     assert_rejects(
-        &response.expect("an answer"),
+        &response.expect("a response"),
         422,
         "param is missing or the value is empty or invalid: title",
         body,
     );
     let body = r#"{"comment":{"content":"one"},"operation_key":"first","operation_key":"second"}"#;
     let path = "/api/external/v1/feature_requests/1/comments";
-    assert_eq!(app.acme.request("POST", path, &JSON, Some(body.as_bytes())).expect("an answer").status, 201);
+    assert_eq!(app.acme.request("POST", path, &JSON, Some(body.as_bytes())).expect("a response").status, 201);
     assert_eq!(app.sql("SELECT operation_key FROM operations"), ["second"]);
     assert_still_serves(&app);
 }
@@ -336,11 +336,11 @@ fn a_body_of_more_than_a_megabyte_is_refused() {
             assert_rejects(&write.send(&app.acme, &body), 413, TOO_LARGE, &case);
         }
         // The length of a chunked body is unknown before its end.
-        let mut call = head(&app.acme, write.method, &format!("/api/external/v1{}", write.path)).into_bytes();
-        call.extend_from_slice(b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
-        call.extend(chunked(&write.padded(2 * LARGEST)));
+        let mut request = head(&app.acme, write.method, &format!("/api/external/v1{}", write.path)).into_bytes();
+        request.extend_from_slice(b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
+        request.extend(chunked(&write.padded(2 * LARGEST)));
         let case = format!("{} {}: in chunks", write.method, write.path);
-        assert_rejects(&parsed(&app.acme.raw(&call)), 413, TOO_LARGE, &case);
+        assert_rejects(&parsed(&app.acme.raw(&request)), 413, TOO_LARGE, &case);
     }
     assert_eq!(records(&app), before);
     assert_still_serves(&app);
@@ -355,10 +355,10 @@ fn a_body_of_a_megabyte_is_not_too_large() {
             let response = write.send(&app.acme, &write.padded(length));
             assert_eq!(response.status, status, "{} {}: {case}", write.method, write.path);
         }
-        let mut call = head(&app.acme, write.method, &format!("/api/external/v1{}", write.path)).into_bytes();
-        call.extend_from_slice(b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
-        call.extend(chunked(&write.padded(LARGEST)));
-        let response = parsed(&app.acme.raw(&call));
+        let mut request = head(&app.acme, write.method, &format!("/api/external/v1{}", write.path)).into_bytes();
+        request.extend_from_slice(b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
+        request.extend(chunked(&write.padded(LARGEST)));
+        let response = parsed(&app.acme.raw(&request));
         assert_eq!(response.status, status, "{} {}: in chunks", write.method, write.path);
     }
     assert_still_serves(&app);
@@ -516,11 +516,11 @@ fn only_plain_json_is_accepted_and_returned() {
     for read in reads() {
         let path = read.target_with_query();
         for value in ["text/html", "image/*", "application/json;q=0", "nonsense"] {
-            let response = app.acme.request("GET", &path, &[("Accept", value)], None).expect("an answer");
+            let response = app.acme.request("GET", &path, &[("Accept", value)], None).expect("a response");
             assert_rejects(&response, 406, "Accept must allow application/json", &format!("GET {path}: {value}"));
         }
         for value in ["application/json", "*/*", "application/*", "text/html, */*;q=0.1", ""] {
-            let response = app.acme.request("GET", &path, &[("Accept", value)], None).expect("an answer");
+            let response = app.acme.request("GET", &path, &[("Accept", value)], None).expect("a response");
             assert_eq!(response.status, 200, "GET {path}: {value}");
         }
     }
@@ -781,7 +781,7 @@ fn a_path_that_names_no_request_is_not_found() {
         for write in writes.iter().filter(|write| write.path.starts_with("/feature_requests/")) {
             let path = format!("/api/external/v1{}", write.path.replace("/1/", &format!("/{id}/")));
             for body in [write.body.to_string(), "{}".to_owned()] {
-                let response = app.acme.request(write.method, &path, &JSON, Some(body.as_bytes())).expect("an answer");
+                let response = app.acme.request(write.method, &path, &JSON, Some(body.as_bytes())).expect("a response");
                 assert_rejects(&response, 404, UNKNOWN_REQUEST, &format!("{} {path:.120} {body}", write.method));
             }
         }

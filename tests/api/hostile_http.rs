@@ -39,7 +39,7 @@ fn read_one_response(stream: &mut TcpStream) -> Vec<u8> {
     let mut response = Vec::new();
     loop {
         let mut byte = [0];
-        stream.read_exact(&mut byte).expect("an answer");
+        stream.read_exact(&mut byte).expect("a response");
         response.extend(byte);
         if response.ends_with(b"\r\n\r\n") {
             let head = String::from_utf8(response.clone()).expect("text").to_lowercase();
@@ -68,7 +68,7 @@ pub fn responses(bytes: &[u8]) -> (Vec<u16>, bool) {
         let end = left.windows(4).position(|four| four == b"\r\n\r\n").expect("a whole head") + 4;
         let head = String::from_utf8(left[..end].to_vec()).expect("text").to_lowercase();
         let status = head.strip_prefix("http/1.1 ").or(head.strip_prefix("http/1.0 "));
-        statuses.push(status.unwrap_or_else(|| panic!("no answer: {head}"))[..3].parse().expect("a status"));
+        statuses.push(status.unwrap_or_else(|| panic!("no response: {head}"))[..3].parse().expect("a status"));
         let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(name).map(str::trim));
         closes = header("connection:") == Some("close");
         let length: usize = header("content-length:").map_or(0, |length| length.parse().expect("a length"));
@@ -102,9 +102,9 @@ fn hosts(app: &App, rows: &[(&str, &[&str], u16)]) {
     let key = app.acme.key.as_deref().expect("a key");
     for (target, headers, status) in rows {
         let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
-        let call = format!("GET {target} HTTP/1.1\r\n{headers}X-Api-Key: {key}\r\nConnection: close\r\n\r\n");
-        let response = exchange(&app.acme, call.as_bytes(), &call);
-        assert_eq!(responses(&response).0, [*status], "{call}{}", String::from_utf8_lossy(&response));
+        let request = format!("GET {target} HTTP/1.1\r\n{headers}X-Api-Key: {key}\r\nConnection: close\r\n\r\n");
+        let response = exchange(&app.acme, request.as_bytes(), &request);
+        assert_eq!(responses(&response).0, [*status], "{request}{}", String::from_utf8_lossy(&response));
     }
 }
 
@@ -251,15 +251,15 @@ fn urls_are_built_from_settings_and_never_from_headers() {
             ("Origin", "https://evil.example"),
             ("Referer", "https://evil.example/"),
         ];
-        let call = |method: &str, path: &str, content_type: &str, body: &str| {
+        let send = |method: &str, path: &str, content_type: &str, body: &str| {
             let key = app.acme.key.as_deref().expect("a key");
             let headers: String = spoofed.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
             let length = body.len();
-            let call = format!(
+            let request = format!(
                 "{method} {path} HTTP/1.1\r\n{headers}X-Api-Key: {key}\r\nContent-Type: {content_type}\r\n\
                  Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
             );
-            let response = exchange(&app.acme, call.as_bytes(), path);
+            let response = exchange(&app.acme, request.as_bytes(), path);
             let text = String::from_utf8(response).expect("text");
             assert!(!text.contains("evil") && !text.contains(":6666") && !text.contains("gopher"), "{path}: {text}");
             text
@@ -270,18 +270,18 @@ fn urls_are_built_from_settings_and_never_from_headers() {
         let json = "application/json";
         let part = "--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.png\"\r\n\r\n\
                     \u{89}PNG\r\n\r\n--limit--\r\n";
-        let file = body(&call("POST", "/api/external/v2/attachments", FORM_TYPE, part));
+        let file = body(&send("POST", "/api/external/v2/attachments", FORM_TYPE, part));
         let changelog = json!({ "changelog": { "title": "1.2", "content": "New", "publish": true } }).to_string();
         let request = json!({ "feature_request": { "title": "Dark" }, "customer": { "email": "a@b.example" } });
         let comment = json!({ "comment": { "content": "Soon" }, "notify_all_voters": true }).to_string();
         let responses = [
-            call("POST", REQUESTS, json, &request.to_string()),
-            call("POST", "/api/external/v1/feature_requests/1/comments", json, &comment),
-            call("POST", "/api/external/v1/changelogs", json, &changelog),
-            call("GET", "/api/external/v1/changelogs", json, ""),
-            call("GET", "/api/external/v1/votes?email=a@b.example", json, ""),
-            call("GET", "/api/external/v1/feature_requests?query=dark", json, ""),
-            call("GET", "/api/external/v1/feature_requests/1/voters", json, ""),
+            send("POST", REQUESTS, json, &request.to_string()),
+            send("POST", "/api/external/v1/feature_requests/1/comments", json, &comment),
+            send("POST", "/api/external/v1/changelogs", json, &changelog),
+            send("GET", "/api/external/v1/changelogs", json, ""),
+            send("GET", "/api/external/v1/votes?email=a@b.example", json, ""),
+            send("GET", "/api/external/v1/feature_requests?query=dark", json, ""),
+            send("GET", "/api/external/v1/feature_requests/1/voters", json, ""),
         ];
         let bodies: Vec<Value> = responses.iter().map(|response| body(response)).chain([file.clone()]).collect();
         let found: Vec<&str> = bodies.iter().flat_map(urls).collect();
@@ -296,7 +296,7 @@ fn urls_are_built_from_settings_and_never_from_headers() {
             assert!(url.starts_with("https://acme.roadmap.example.com/"), "{url}");
         }
         let blob = file["blob_url"].as_str().expect("a URL");
-        let opened = call("GET", &blob["https://acme.roadmap.example.com".len()..], json, "");
+        let opened = send("GET", &blob["https://acme.roadmap.example.com".len()..], json, "");
         assert!(opened.starts_with("HTTP/1.1 302") || opened.starts_with("HTTP/1.1 307"), "{opened}");
         let location = opened.lines().find(|line| line.to_lowercase().starts_with("location:")).expect("a place");
         let place = location.split_once(':').expect("a place").1.trim();
@@ -401,7 +401,7 @@ fn deeply_nested_json_is_rejected() {
             for close in [close, ""] {
                 let body = format!("{{\"a\":{}1{}}}", open.repeat(depth), close.repeat(depth));
                 let headers = [("Content-Type", "application/json")];
-                let response = app.acme.request("POST", REQUESTS, &headers, Some(body.as_bytes())).expect("an answer");
+                let response = app.acme.request("POST", REQUESTS, &headers, Some(body.as_bytes())).expect("a response");
                 if body.len() > 1024 * 1024 {
                     response.is_error(413, "Request body must not be larger than 1 MB");
                 } else {
@@ -452,8 +452,8 @@ fn malformed_and_oversized_targets_and_heads_are_client_errors() {
         ("a head of 129 KB", TRACKS.to_owned(), large(129), 431),
         ("a head of 1 MB", TRACKS.to_owned(), large(1_024), 431),
     ] {
-        let call = format!("{}{more}Connection: close\r\n\r\n", head(&app.acme, "GET", &target));
-        let response = exchange(&app.acme, call.as_bytes(), case);
+        let request = format!("{}{more}Connection: close\r\n\r\n", head(&app.acme, "GET", &target));
+        let response = exchange(&app.acme, request.as_bytes(), case);
         let found = responses(&response).0;
         if found != [status] {
             wrong.push(format!("{case}: {found:?}, not {status}"));
@@ -468,12 +468,12 @@ fn malformed_and_oversized_targets_and_heads_are_client_errors() {
 pub enum End {
     /// It can be reused.
     Open,
-    /// The last response announces its end.
-    Told,
+    /// The last response has `Connection: close`.
+    Announced,
     /// It is closed, sometimes before a response: the body of a request turned out to be invalid.
     Cut,
 }
-use End::{Cut, Open, Told};
+use End::{Announced, Cut, Open};
 
 /// Attack: name, bytes, statuses of all responses, and state of the connection afterwards.
 pub type Attack = (&'static str, String, &'static [u16], End);
@@ -481,72 +481,77 @@ pub type Attack = (&'static str, String, &'static [u16], End);
 #[expect(clippy::too_many_lines, reason = "it is one table")]
 pub fn attacks(client: &Client) -> Vec<Attack> {
     let get = format!("{}\r\n", head(client, "GET", TRACKS));
-    let call = head(client, "POST", REQUESTS);
-    let post = |headers: &str, body: &str| format!("{call}{headers}\r\n\r\n{body}");
-    let chunked = |body: &str| format!("{call}Transfer-Encoding: chunked\r\n\r\n{body}");
+    let request = head(client, "POST", REQUESTS);
+    let post = |headers: &str, body: &str| format!("{request}{headers}\r\n\r\n{body}");
+    let chunked = |body: &str| format!("{request}Transfer-Encoding: chunked\r\n\r\n{body}");
     let length = get.len();
     let hidden = |chunk: &str| format!("{chunk}{get}");
     vec![
         // Controls: exactly one request, and exactly two.
         ("a length", post("Content-Length: 2", "{}"), &[422], Open),
         ("chunks", chunked("1\r\n{\r\n1\r\n}\r\n0\r\n\r\n"), &[422], Open),
-        ("two calls", post("Content-Length: 2", &hidden("{}")), &[422, 200], Open),
-        ("two calls, the first in chunks", chunked(&hidden("2\r\n{}\r\n0\r\n\r\n")), &[422, 200], Open),
-        ("a call as the body of another", post(&format!("Content-Length: {length}"), &get), &[400], Open),
-        ("a call as a chunk of another", chunked(&format!("{length:x}\r\n{get}\r\n0\r\n\r\n")), &[400], Open),
+        ("two requests", post("Content-Length: 2", &hidden("{}")), &[422, 200], Open),
+        ("two requests, the first in chunks", chunked(&hidden("2\r\n{}\r\n0\r\n\r\n")), &[422, 200], Open),
+        ("a request as the body of another", post(&format!("Content-Length: {length}"), &get), &[400], Open),
+        ("a request as a chunk of another", chunked(&format!("{length:x}\r\n{get}\r\n0\r\n\r\n")), &[400], Open),
         // Two ways to give the length.
-        ("CL.TE", post("Content-Length: 5\r\nTransfer-Encoding: chunked", &hidden("0\r\n\r\n")), &[400], Told),
+        ("CL.TE", post("Content-Length: 5\r\nTransfer-Encoding: chunked", &hidden("0\r\n\r\n")), &[400], Announced),
         (
             "TE.CL",
             post("Transfer-Encoding: chunked\r\nContent-Length: 4", &hidden("2\r\n{}\r\n0\r\n\r\n")),
             &[400],
-            Told,
+            Announced,
         ),
-        ("TE.0", post("Transfer-Encoding: chunked\r\nContent-Length: 0", &hidden("0\r\n\r\n")), &[400], Told),
-        ("two lengths", post("Content-Length: 2\r\nContent-Length: 0", &hidden("{}")), &[400], Told),
-        ("one length twice", post("Content-Length: 2\r\nContent-Length: 2", &hidden("{}")), &[400], Told),
-        ("a list of lengths", post("Content-Length: 2, 2", &hidden("{}")), &[400], Told),
-        ("a length with a sign", post("Content-Length: +2", &hidden("{}")), &[400], Told),
-        ("a negative length", post("Content-Length: -2", &hidden("{}")), &[400], Told),
-        ("minus nothing", post("Content-Length: -0", &hidden("{}")), &[400], Told),
-        ("a hexadecimal length", post("Content-Length: 0x2", &hidden("{}")), &[400], Told),
-        ("two numbers", post("Content-Length: 2 2", &hidden("{}")), &[400], Told),
-        ("a length and more", post("Content-Length: 2;a", &hidden("{}")), &[400], Told),
-        ("a length that is none", post("Content-Length:", &hidden("{}")), &[400], Told),
-        ("a length beyond all", post("Content-Length: 18446744073709551618", &hidden("{}")), &[400], Told),
-        ("a fraction", post("Content-Length: 2.0", &hidden("{}")), &[400], Told),
+        ("TE.0", post("Transfer-Encoding: chunked\r\nContent-Length: 0", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("two lengths", post("Content-Length: 2\r\nContent-Length: 0", &hidden("{}")), &[400], Announced),
+        ("one length twice", post("Content-Length: 2\r\nContent-Length: 2", &hidden("{}")), &[400], Announced),
+        ("a list of lengths", post("Content-Length: 2, 2", &hidden("{}")), &[400], Announced),
+        ("a length with a sign", post("Content-Length: +2", &hidden("{}")), &[400], Announced),
+        ("a negative length", post("Content-Length: -2", &hidden("{}")), &[400], Announced),
+        ("minus nothing", post("Content-Length: -0", &hidden("{}")), &[400], Announced),
+        ("a hexadecimal length", post("Content-Length: 0x2", &hidden("{}")), &[400], Announced),
+        ("two numbers", post("Content-Length: 2 2", &hidden("{}")), &[400], Announced),
+        ("a length and more", post("Content-Length: 2;a", &hidden("{}")), &[400], Announced),
+        ("a length that is none", post("Content-Length:", &hidden("{}")), &[400], Announced),
+        ("a length beyond all", post("Content-Length: 18446744073709551618", &hidden("{}")), &[400], Announced),
+        ("a fraction", post("Content-Length: 2.0", &hidden("{}")), &[400], Announced),
         // Transfer codings that some servers do not know.
-        ("an unknown encoding", post("Transfer-Encoding: xchunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("chunked twice", post("Transfer-Encoding: chunked, chunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("chunked at the end", post("Transfer-Encoding: gzip, chunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("chunked first", post("Transfer-Encoding: chunked, identity", &hidden("0\r\n\r\n")), &[400], Told),
-        ("identity", post("Transfer-Encoding: identity", &hidden("{}")), &[400], Told),
-        ("nothing", post("Transfer-Encoding:", &hidden("0\r\n\r\n")), &[400], Told),
-        ("quotes", post("Transfer-Encoding: \"chunked\"", &hidden("0\r\n\r\n")), &[400], Told),
-        ("a parameter", post("Transfer-Encoding: chunked;a=b", &hidden("0\r\n\r\n")), &[400], Told),
+        ("an unknown encoding", post("Transfer-Encoding: xchunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("chunked twice", post("Transfer-Encoding: chunked, chunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("chunked at the end", post("Transfer-Encoding: gzip, chunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("chunked first", post("Transfer-Encoding: chunked, identity", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("identity", post("Transfer-Encoding: identity", &hidden("{}")), &[400], Announced),
+        ("nothing", post("Transfer-Encoding:", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("quotes", post("Transfer-Encoding: \"chunked\"", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("a parameter", post("Transfer-Encoding: chunked;a=b", &hidden("0\r\n\r\n")), &[400], Announced),
         (
             "two encodings",
             post("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", &hidden("0\r\n\r\n")),
             &[400],
-            Told,
+            Announced,
         ),
-        ("an older version", chunked(&hidden("0\r\n\r\n")).replacen("HTTP/1.1", "HTTP/1.0", 1), &[400], Told),
+        ("an older version", chunked(&hidden("0\r\n\r\n")).replacen("HTTP/1.1", "HTTP/1.0", 1), &[400], Announced),
         // Headers that some servers ignore.
-        ("a space before the colon", post("Transfer-Encoding : chunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("a tab before the colon", post("Content-Length\t: 2", &hidden("{}")), &[400], Told),
-        ("a line before the colon", post("Transfer-Encoding\r\n: chunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("a folded header", post("X-A: b\r\n Transfer-Encoding: chunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("a folded value", post("Transfer-Encoding:\r\n chunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("a folded length", post("Content-Length: 2\r\n\t2", &hidden("{}")), &[400], Told),
-        ("a space before the first", post(" Content-Length: 2", &hidden("{}")), &[400], Told),
-        ("a NUL in a value", post("Transfer-Encoding: chunked\0", &hidden("0\r\n\r\n")), &[400], Told),
-        ("a NUL in a name", post("Transfer-Encoding\0: chunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("a vertical tab", post("Transfer-Encoding: \u{b}chunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("a lone CR", post("X-A: b\rTransfer-Encoding: chunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("a lone LF", post("Content-Length: 2\r\nX-A: b\nTransfer-Encoding: chunked", &hidden("{}")), &[400], Told),
-        ("no colon", post("Content-Length 2", &hidden("{}")), &[400], Told),
-        ("no name", post(": 2", &hidden("{}")), &[400], Told),
-        ("a space in a name", post("Content Length: 2", &hidden("{}")), &[400], Told),
+        ("a space before the colon", post("Transfer-Encoding : chunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("a tab before the colon", post("Content-Length\t: 2", &hidden("{}")), &[400], Announced),
+        ("a line before the colon", post("Transfer-Encoding\r\n: chunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("a folded header", post("X-A: b\r\n Transfer-Encoding: chunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("a folded value", post("Transfer-Encoding:\r\n chunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("a folded length", post("Content-Length: 2\r\n\t2", &hidden("{}")), &[400], Announced),
+        ("a space before the first", post(" Content-Length: 2", &hidden("{}")), &[400], Announced),
+        ("a NUL in a value", post("Transfer-Encoding: chunked\0", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("a NUL in a name", post("Transfer-Encoding\0: chunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("a vertical tab", post("Transfer-Encoding: \u{b}chunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("a lone CR", post("X-A: b\rTransfer-Encoding: chunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        (
+            "a lone LF",
+            post("Content-Length: 2\r\nX-A: b\nTransfer-Encoding: chunked", &hidden("{}")),
+            &[400],
+            Announced,
+        ),
+        ("no colon", post("Content-Length 2", &hidden("{}")), &[400], Announced),
+        ("no name", post(": 2", &hidden("{}")), &[400], Announced),
+        ("a space in a name", post("Content Length: 2", &hidden("{}")), &[400], Announced),
         // Chunks with ambiguous ends.
         ("an extension", chunked("2;a=b;c=\"d\"\r\n{}\r\n0;e\r\n\r\n"), &[422], Open),
         ("an extension with an LF", chunked(&hidden("2;a\n{}\r\n0\r\n\r\n")), &[400], Cut),
@@ -568,13 +573,13 @@ pub fn attacks(client: &Client) -> Vec<Attack> {
         // Request lines and versions.
         ("an LF at the end of each line", get.replace("\r\n", "\n"), &[200], Open),
         ("an empty line before the first", format!("\r\n{get}"), &[200], Open),
-        ("two spaces", get.replacen(' ', "  ", 1), &[400], Told),
-        ("a tab", get.replacen(' ', "\t", 1), &[400], Told),
-        ("an unknown version", get.replacen("HTTP/1.1", "HTTP/1.2", 1), &[400], Told),
-        ("a version of two digits", get.replacen("HTTP/1.1", "HTTP/1.10", 1), &[400], Told),
-        ("no version", get.replacen(" HTTP/1.1", "", 1), &[400], Told),
-        ("HTTP/2", format!("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n{get}"), &[400], Told),
-        ("TLS", format!("\u{16}\u{3}\u{1}\0\u{1}{get}"), &[400], Told),
+        ("two spaces", get.replacen(' ', "  ", 1), &[400], Announced),
+        ("a tab", get.replacen(' ', "\t", 1), &[400], Announced),
+        ("an unknown version", get.replacen("HTTP/1.1", "HTTP/1.2", 1), &[400], Announced),
+        ("a version of two digits", get.replacen("HTTP/1.1", "HTTP/1.10", 1), &[400], Announced),
+        ("no version", get.replacen(" HTTP/1.1", "", 1), &[400], Announced),
+        ("HTTP/2", format!("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n{get}"), &[400], Announced),
+        ("TLS", format!("\u{16}\u{3}\u{1}\0\u{1}{get}"), &[400], Announced),
         // A GET with a body is allowed.
         (
             "a GET with a GET as its body",
@@ -607,7 +612,7 @@ fn ambiguous_message_lengths_get_one_response_and_close_the_connection() {
     for ((case, _, statuses, end), found) in attacks.iter().zip(&found) {
         let (all, last) = responses(found);
         let was_cut = *end == Cut && all.is_empty();
-        if (all != *statuses && !was_cut) || (*end == Told && !last) {
+        if (all != *statuses && !was_cut) || (*end == Announced && !last) {
             wrong.push(format!("{case}: {}", String::from_utf8_lossy(found)));
         }
     }
@@ -650,10 +655,10 @@ fn stalled_heads_and_bodies_time_out_and_delay_no_others() {
         stream.write_all(bytes.as_bytes()).expect("the server reads");
         stream
     };
-    let call = head(&app.acme, "POST", REQUESTS);
+    let request = head(&app.acme, "POST", REQUESTS);
     raise_open_files();
-    let heads: Vec<TcpStream> = (0..1_000).map(|_| slow(&call)).collect();
-    let bodies: Vec<TcpStream> = (0..1_000).map(|_| slow(&format!("{call}Content-Length: 100\r\n\r\n{{"))).collect();
+    let heads: Vec<TcpStream> = (0..1_000).map(|_| slow(&request)).collect();
+    let bodies: Vec<TcpStream> = (0..1_000).map(|_| slow(&format!("{request}Content-Length: 100\r\n\r\n{{"))).collect();
     let served = in_parallel(4, |_| (0..25).filter(|_| app.acme.get_tracks().status == 200).count());
     assert_eq!(served, [25; 4]);
     for stream in heads {
@@ -727,18 +732,18 @@ fn slow_bodies_have_one_deadline() {
 #[test]
 fn a_stalled_later_head_times_out_like_the_first() {
     let app = App::start();
-    let call = format!("{}\r\n", head(&app.acme, "GET", TRACKS));
+    let request = format!("{}\r\n", head(&app.acme, "GET", TRACKS));
     let cases = [
-        ("a head behind a call", format!("{call}G"), ""),
-        ("a whole head but for its end", format!("{call}{}", &call[..call.len() - 2]), ""),
-        ("a head behind an answer", call.clone(), "GET / HTTP/1.1\r\nHost:"),
+        ("a head behind a request", format!("{request}G"), ""),
+        ("a whole head but for its end", format!("{request}{}", &request[..request.len() - 2]), ""),
+        ("a head behind a response", request.clone(), "GET / HTTP/1.1\r\nHost:"),
     ];
     let found = in_parallel(cases.len(), |number| {
         let (case, first, later) = &cases[number];
         let mut stream = app.acme.connect();
         stream.write_all(first.as_bytes()).expect("the server reads");
         let mut response = vec![0; 12];
-        stream.read_exact(&mut response).expect("an answer");
+        stream.read_exact(&mut response).expect("a response");
         stream.write_all(later.as_bytes()).expect("the server reads");
         response.extend(rest(stream, case));
         responses(&response).0
@@ -759,10 +764,10 @@ fn a_stalled_later_head_times_out_like_the_first() {
 fn pipelined_requests_on_one_connection_are_all_served() {
     let app = App::start();
     let mut stream = app.acme.connect();
-    let call = format!("{}\r\n", head(&app.acme, "GET", TRACKS));
+    let request = format!("{}\r\n", head(&app.acme, "GET", TRACKS));
     // In total longer than the keep-alive timeout, with pauses that are shorter.
     for number in 0..7 {
-        stream.write_all(call.as_bytes()).expect("the server reads");
+        stream.write_all(request.as_bytes()).expect("the server reads");
         assert_eq!(responses(&read_one_response(&mut stream)).0, [200], "{number}");
         std::thread::sleep(Duration::from_secs(2));
     }
@@ -782,8 +787,8 @@ fn a_slightly_too_large_body_is_read_to_its_end() {
     let app = App::start();
     let mut stream = app.acme.connect();
     let head = head(&app.acme, "POST", "/api/external/v1/feature_requests");
-    let call = format!("{head}Content-Type: application/json\r\nContent-Length: {SIXTEEN_MEGABYTES}\r\n\r\n");
-    stream.write_all(call.as_bytes()).expect("the server reads");
+    let request = format!("{head}Content-Type: application/json\r\nContent-Length: {SIXTEEN_MEGABYTES}\r\n\r\n");
+    stream.write_all(request.as_bytes()).expect("the server reads");
     stream.write_all(&vec![b' '; SIXTEEN_MEGABYTES]).expect("the server reads on");
     is_refused_and_goes_on(&app, stream, 413);
 }
@@ -795,8 +800,8 @@ fn a_form_with_too_much_before_its_file_is_read_to_its_end() {
     let (begin, end) = ("--limit\r\nContent-Disposition: form-data; name=\"other\"\r\n\r\n", "\r\n--limit--\r\n");
     let (other, head) = (vec![b'x'; 10_000_000], head(&app.acme, "POST", ATTACHMENTS));
     let length = begin.len() + other.len() + end.len();
-    let call = format!("{head}Content-Type: {FORM_TYPE}\r\nContent-Length: {length}\r\n\r\n{begin}");
-    for part in [call.as_bytes(), &other, end.as_bytes()] {
+    let request = format!("{head}Content-Type: {FORM_TYPE}\r\nContent-Length: {length}\r\n\r\n{begin}");
+    for part in [request.as_bytes(), &other, end.as_bytes()] {
         stream.write_all(part).expect("the server reads on");
     }
     is_refused_and_goes_on(&app, stream, 422);
@@ -856,8 +861,8 @@ fn a_response_that_is_read_with_pauses_arrives_whole() {
     let place = path_of(redirect.header("location").expect("a place"));
 
     let mut stream = app.acme.connect();
-    let call = format!("{}Connection: close\r\n\r\n", head(&app.acme, "GET", &place));
-    stream.write_all(call.as_bytes()).expect("the server reads");
+    let request = format!("{}Connection: close\r\n\r\n", head(&app.acme, "GET", &place));
+    stream.write_all(request.as_bytes()).expect("the server reads");
     let mut part = vec![0; 1_000_000];
     stream.read_exact(&mut part).expect("the first part");
     // Longer than the keep-alive timeout.
@@ -872,14 +877,14 @@ fn a_response_before_the_end_of_the_body_ends_the_connection() {
     let app = App::start();
     let stranger = app.client("acme", "rmk_wrong");
     let unfinished = "Content-Length: 100\r\n\r\n{";
-    for (case, call, status) in [
+    for (case, request, status) in [
         ("a wrong key", head(&stranger, "POST", REQUESTS), 401),
         ("an unknown path", head(&app.acme, "POST", "/nowhere"), 404),
         ("another method", head(&app.acme, "DELETE", TRACKS), 405),
         ("a read", head(&app.acme, "GET", TRACKS), 200),
         ("another type", format!("{}Content-Type: text/plain\r\n", head(&app.acme, "POST", REQUESTS)), 415),
     ] {
-        let response = exchange(&app.acme, format!("{call}{unfinished}").as_bytes(), case);
+        let response = exchange(&app.acme, format!("{request}{unfinished}").as_bytes(), case);
         assert_eq!(responses(&response), (vec![status], true), "{case}");
     }
 }

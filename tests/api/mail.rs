@@ -260,13 +260,13 @@ fn rejected_mail_is_reported_and_can_be_retried() {
     announce(&app.acme, &request, "Soon");
     let status = || app.roadmap(&["mail", "status"]).json()[0].clone();
     eventually("all were tried", || status()["failures"].as_array().unwrap().len() == 3 && sink.count() == 1);
-    let told = status();
-    has_keys(&told, &["workspace", "waiting", "audiences", "oldest", "sent", "dead", "failures"]);
+    let status = status();
+    has_keys(&status, &["workspace", "waiting", "audiences", "oldest", "sent", "dead", "failures"]);
     assert_eq!(
-        (&told["workspace"], &told["waiting"], &told["sent"], &told["dead"]),
+        (&status["workspace"], &status["waiting"], &status["sent"], &status["dead"]),
         (&json!("acme"), &json!(1), &json!(1), &json!(2))
     );
-    for failure in told["failures"].as_array().unwrap() {
+    for failure in status["failures"].as_array().unwrap() {
         has_keys(failure, &["mail", "attempts", "next", "reason"]);
         let reason = failure["reason"].as_str().unwrap();
         assert!(reason.starts_with("at RCPT TO: "), "{reason}");
@@ -519,8 +519,8 @@ fn a_queued_test_mail_waits_for_a_worker() {
     let worker = app.worker(&[]);
     let mails = wait_for_mail_files(&app, 2);
     assert_eq!(mails.into_keys().collect::<Vec<_>>(), ["ann@acme.example", "ops@acme.example"]);
-    let answered = queue_test(&app, "eve@acme.example", &[]);
-    assert!(answered.success && answered.stdout.contains("response: written to "), "{}", answered.stderr);
+    let finished = queue_test(&app, "eve@acme.example", &[]);
+    assert!(finished.success && finished.stdout.contains("response: written to "), "{}", finished.stderr);
     assert!(worker.stop().success());
 }
 

@@ -366,7 +366,7 @@ fn a_failed_request_does_not_use_up_its_key() {
         ("a key that may not write", &reader, known, &JSON, &good, 403),
         ("an unknown path", &app.acme, "/feature_requests/1/upvote", &JSON, &good, 404),
         ("a path without this method", &app.acme, "/tracks", &JSON, &good, 405),
-        ("an answer that nobody gives", &app.acme, known, &html, &good, 406),
+        ("an unsupported response type", &app.acme, known, &html, &good, 406),
         ("a body of another type", &app.acme, known, &plain, &good, 415),
         ("a body that is cut", &app.acme, known, &JSON, &good[..good.len() - 1], 400),
         ("a body that is too large", &app.acme, known, &JSON, &padded, 413),
@@ -386,7 +386,7 @@ fn a_failed_request_does_not_use_up_its_key() {
         let path = format!("/api/external/v1{path}");
         for _ in 0..2 {
             let failed = client.request("POST", &path, headers, Some(body.replace("KEY", &key).as_bytes()));
-            let failed = failed.expect("an answer");
+            let failed = failed.expect("a response");
             assert_eq!(failed.status, status, "{case}: {}", failed.text());
             assert_eq!(failed.header("idempotent-replayed"), None, "{case}");
         }
@@ -627,13 +627,13 @@ fn a_request_that_waits_too_long_for_another_with_its_key_is_rejected() {
             scope.spawn(move || sender.send(client.post_upvote("1", body)).expect("somebody who waits"));
         }
         // One of them waits for the database, the other one for the first.
-        let refused = responses.recv_timeout(WAIT_LIMIT).expect("an answer");
+        let refused = responses.recv_timeout(WAIT_LIMIT).expect("a response");
         assert_rejects(&refused, 409, "operation_in_progress", "the one that waits for the other");
         assert!(refused.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok()));
         // Reads wait for neither.
         assert_eq!(app.acme.get_tracks().status, 200);
         drop(lock);
-        let done = responses.recv_timeout(WAIT_LIMIT).expect("an answer");
+        let done = responses.recv_timeout(WAIT_LIMIT).expect("a response");
         assert_ran(&done, 201, "the one that waits for the database");
         assert_eq!(visible_parts(&app.acme.post_upvote("1", body)), replay_of(&done));
     });

@@ -172,15 +172,15 @@ impl ProxiedService {
 }
 
 /// Returns the response of the first attempt.
-fn first_response(call: &dyn Fn() -> Response) -> Response {
-    within_limit(call)
+fn first_response(send: &dyn Fn() -> Response) -> Response {
+    within_limit(send)
 }
 
 /// Retries until a response succeeds: connections may notice at different times that they are closed.
-fn retry_until_served(call: &dyn Fn() -> Response) -> Response {
+fn retry_until_served(send: &dyn Fn() -> Response) -> Response {
     let began = Instant::now();
     loop {
-        let response = within_limit(call);
+        let response = within_limit(send);
         if response.status != 503 || began.elapsed() > RECOVERY {
             return response;
         }
@@ -189,9 +189,9 @@ fn retry_until_served(call: &dyn Fn() -> Response) -> Response {
 
 /// Returns the response, which must arrive in time.
 #[track_caller]
-fn within_limit(call: impl FnOnce() -> Response) -> Response {
+fn within_limit(send: impl FnOnce() -> Response) -> Response {
     let asked = Instant::now();
-    let response = call();
+    let response = send();
     assert!(asked.elapsed() < RESPONSE_LIMIT, "{:?}: {}", asked.elapsed(), response.text());
     response
 }
@@ -555,7 +555,7 @@ fn a_session_without_a_workspace_sees_no_rows() {
 
 #[test]
 fn interleaved_requests_of_two_workspaces_never_see_each_other_s_records() {
-    let calls = usize::try_from(rounds(800, 10_000)).expect("a number");
+    let requests = usize::try_from(rounds(800, 10_000)).expect("a number");
     let environment = [("ROADMAP_POOL_SIZE", "2"), ("ROADMAP_WORKERS", "1"), ("ROADMAP_LOG", "warn")];
     let proxied = ProxiedService::start(&environment);
     let key = workspace(proxied.folder.path(), &proxied.database.url, "bolt");
@@ -568,7 +568,7 @@ fn interleaved_requests_of_two_workspaces_never_see_each_other_s_records() {
     let (acme_tracks, bolt_tracks) = (proxied.acme.get_tracks().bytes, bolt.get_tracks().bytes);
     assert_ne!(acme_tracks, bolt_tracks);
     in_parallel(8, |thread| {
-        for number in (thread..calls).step_by(8) {
+        for number in (thread..requests).step_by(8) {
             let (client, title, tracks) = if number % 2 == 0 {
                 (&proxied.acme, "Dark mode", &acme_tracks)
             } else {
