@@ -303,8 +303,8 @@ pub async fn a_mail_is_not_retried_after_its_recipient_unsubscribes(harness: Har
 /// A mail whose vote has been deleted is deleted when it is leased. The expansion of an audience skips such voters.
 pub async fn a_mail_without_its_vote_is_deleted(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 3).await;
-    let forget = "DELETE FROM votes WHERE customer_id IN (SELECT id FROM customers WHERE email = 'v1@example.com')";
-    harness.subject.probe.execute(forget).await;
+    let delete = "DELETE FROM votes WHERE customer_id IN (SELECT id FROM customers WHERE email = 'v1@example.com')";
+    harness.subject.probe.execute(delete).await;
     let leased = lease_messages(&harness, workspace, 10).await;
     assert_eq!((leased.messages.len(), leased.unreadable.len(), leased.unwanted), (2, 0, 1));
     let mails: Vec<LeasedMail> = leased.messages.into_iter().filter_map(mail).collect();
@@ -315,8 +315,8 @@ pub async fn a_mail_without_its_vote_is_deleted(harness: Harness) {
         harness.vote(workspace, &request, &format!("v{number}@example.com")).await;
     }
     announce(&harness, workspace, &request).await;
-    let forget = "DELETE FROM votes WHERE customer_id IN (SELECT id FROM customers WHERE email LIKE 'v2_@example.com')";
-    harness.subject.probe.execute(forget).await;
+    let delete = "DELETE FROM votes WHERE customer_id IN (SELECT id FROM customers WHERE email LIKE 'v2_@example.com')";
+    harness.subject.probe.execute(delete).await;
     assert_eq!(expand(&harness, workspace, 100).await, Some(29));
     assert_eq!(lease(&harness, workspace, 100).await.len(), 29);
 }
