@@ -437,7 +437,7 @@ impl Client {
 
     /// Uploads a form with the boundary `limit`.
     pub fn post_attachment(&self, form: &[u8]) -> Response {
-        self.try_post_attachment(form).expect("an answer")
+        self.try_post_attachment(form).expect("a response")
     }
 
     /// Like [`Self::post_attachment`], but returns `None` when the connection ends without a response.
@@ -454,12 +454,12 @@ impl Client {
     }
 
     pub fn get(&self, path: &str) -> Response {
-        self.request("GET", path, &[], None).expect("an answer")
+        self.request("GET", path, &[], None).expect("a response")
     }
 
     pub fn send(&self, method: &str, path: &str, body: &Value) -> Response {
         let headers = [("Content-Type", "application/json")];
-        self.request(method, path, &headers, Some(body.to_string().as_bytes())).expect("an answer")
+        self.request(method, path, &headers, Some(body.to_string().as_bytes())).expect("a response")
     }
 
     /// Sends a request and validates the response against the OpenAPI document.
@@ -523,7 +523,7 @@ impl Client {
         let mut response = Vec::new();
         let mut chunk = [0; 4096];
         loop {
-            let read = stream.read(&mut chunk).expect("an answer");
+            let read = stream.read(&mut chunk).expect("a response");
             response.extend_from_slice(&chunk[..read]);
             if read == 0 || is_complete(&response) {
                 return response;

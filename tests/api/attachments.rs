@@ -60,11 +60,11 @@ fn path_of(url: &Value) -> String {
 /// Opens a file like a browser, without an API key.
 fn open(app: &App, blob_url: &Value, headers: &[(&str, &str)]) -> Response {
     let visitor = Client { key: None, ..app.acme.clone() };
-    let redirect = visitor.request("GET", &path_of(blob_url), &[], None).expect("an answer");
+    let redirect = visitor.request("GET", &path_of(blob_url), &[], None).expect("a response");
     assert_eq!(redirect.status, 302, "{}", redirect.text());
     is_guarded(&redirect);
     let location = path_of(&json!(redirect.header("location")));
-    let response = visitor.request("GET", &location, headers, None).expect("an answer");
+    let response = visitor.request("GET", &location, headers, None).expect("a response");
     // Browsers check both responses: the redirect and the file need the same policy.
     let policy = |response: &Response| response.header("cross-origin-resource-policy").map(str::to_owned);
     assert!(response.status >= 400 || policy(&response) == policy(&redirect), "{:?}", policy(&response));
@@ -176,7 +176,7 @@ fn chunked(client: &Client, form: &[u8]) -> String {
     }
     let _ = stream.write_all(b"0\r\n\r\n");
     let mut response = [0; 4096];
-    let read = stream.read(&mut response).expect("an answer");
+    let read = stream.read(&mut response).expect("a response");
     String::from_utf8_lossy(&response[..read]).into_owned()
 }
 
@@ -192,7 +192,7 @@ fn begin(client: &Client, length: &str) -> TcpStream {
 }
 
 #[test]
-fn what_breaks_off_leaves_nothing() {
+fn an_interrupted_upload_leaves_nothing() {
     let app = App::start();
     let bytes = vec![b'x'; 3_000_000];
     let sent = form(&[part("file", "a.bin", &bytes)]);
@@ -282,33 +282,33 @@ fn the_first_file_among_other_parts_is_the_file() {
 #[test]
 fn a_body_that_is_no_form_is_rejected() {
     let app = App::start();
-    let call = |headers: &[(&str, &str)], body: &[u8]| {
-        app.acme.request("POST", "/api/external/v2/attachments", headers, Some(body)).expect("an answer")
+    let send = |headers: &[(&str, &str)], body: &[u8]| {
+        app.acme.request("POST", "/api/external/v2/attachments", headers, Some(body)).expect("a response")
     };
     let form = form(&[part("file", "a.txt", b"x")]);
     for content_type in ["application/json", "application/octet-stream", "multipart/mixed; boundary=limit", "nonsense"]
     {
-        call(&[("Content-Type", content_type)], &form).is_error(415, "Content-Type must be multipart/form-data");
+        send(&[("Content-Type", content_type)], &form).is_error(415, "Content-Type must be multipart/form-data");
     }
-    call(&[], &form).is_error(415, "Content-Type must be multipart/form-data");
-    call(&[FORM, ("Content-Encoding", "gzip")], &form).is_error(415, "Content-Type must be multipart/form-data");
-    call(&[FORM, ("Accept", "text/html")], &form).is_error(406, "Accept must allow application/json");
+    send(&[], &form).is_error(415, "Content-Type must be multipart/form-data");
+    send(&[FORM, ("Content-Encoding", "gzip")], &form).is_error(415, "Content-Type must be multipart/form-data");
+    send(&[FORM, ("Accept", "text/html")], &form).is_error(406, "Accept must allow application/json");
     let malformed = "Request body is not valid multipart/form-data";
-    call(&[("Content-Type", "multipart/form-data")], &form).is_error(400, malformed);
+    send(&[("Content-Type", "multipart/form-data")], &form).is_error(400, malformed);
     for body in
         ["", "x", "--limit", "--limit\r\n\r\nx", "--limit\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nx"]
     {
-        call(&[FORM], body.as_bytes()).is_error(400, malformed);
+        send(&[FORM], body.as_bytes()).is_error(400, malformed);
     }
     assert_eq!((blobs(&app), rows(&app)), (vec![], 0));
 }
 
 #[test]
-fn uploads_are_in_version_2_alone_and_need_a_key_that_may_write() {
+fn uploads_are_only_in_version_2_and_need_the_write_scope() {
     let app = App::start();
     let form = form(&[part("file", "a.txt", b"x")]);
-    let call = |client: &Client, method, path: &str| client.request(method, path, &[FORM], Some(&form)).unwrap();
-    call(&app.acme, "POST", "/api/external/v1/attachments").is_error(404, "Not found");
+    let send = |client: &Client, method, path: &str| client.request(method, path, &[FORM], Some(&form)).unwrap();
+    send(&app.acme, "POST", "/api/external/v1/attachments").is_error(404, "Not found");
     for path in ["tracks", "setting", "feature_requests", "changelogs", "attachments/1"] {
         app.acme.get(&format!("/api/external/v2/{path}")).is_error(404, "Not found");
     }
@@ -316,14 +316,14 @@ fn uploads_are_in_version_2_alone_and_need_a_key_that_may_write() {
     response.is_error(405, "Method not allowed");
     assert_eq!(response.header("allow"), Some("POST"));
     let stranger = Client { key: None, ..app.acme.clone() };
-    call(&stranger, "POST", "/api/external/v2/attachments").is_error(401, "Could not authenticate, invalid API Key");
+    send(&stranger, "POST", "/api/external/v2/attachments").is_error(401, "Could not authenticate, invalid API Key");
     let reader = app.client("acme", &app.key("acme", &["--scope", "read"]));
-    call(&reader, "POST", "/api/external/v2/attachments").is_error(403, "API Key does not have the required scope");
+    send(&reader, "POST", "/api/external/v2/attachments").is_error(403, "API Key does not have the required scope");
     assert_eq!((blobs(&app), rows(&app)), (vec![], 0));
 }
 
 #[test]
-fn names_lose_what_is_dangerous_about_them() {
+fn file_names_are_sanitized() {
     let app = App::start();
     for (sent, name, disposition) in [
         ("../../etc/passwd", "passwd", "attachment; filename=\"passwd\""),
@@ -347,7 +347,7 @@ fn names_lose_what_is_dangerous_about_them() {
 }
 
 #[test]
-fn only_raster_images_are_shown_and_active_types_are_bytes() {
+fn only_raster_images_are_inline_and_active_types_are_octet_streams() {
     let app = App::start();
     for (bytes, content_type, stored, served, kind) in [
         (PNG, "text/html", "image/png", "image/png", "inline"),
@@ -383,7 +383,7 @@ fn only_raster_images_are_shown_and_active_types_are_bytes() {
 const BYTES: &str = "application/octet-stream";
 
 #[test]
-fn parts_of_a_file_can_be_asked_for() {
+fn parts_of_a_file_are_served_by_byte_range() {
     let app = App::start();
     let bytes: Vec<u8> = (0..=255).cycle().take(700_000).collect();
     let attachment = upload(&app.acme, "a.bin", &bytes);
@@ -418,7 +418,7 @@ fn parts_of_a_file_can_be_asked_for() {
 }
 
 #[test]
-fn nobody_opens_a_file_by_a_reference_that_is_not_for_it() {
+fn only_the_reference_of_a_file_opens_it() {
     let app = App::start();
     let attachment = upload(&app.acme, "a.txt", b"secret");
     let bolt = Client { key: None, ..app.workspace("bolt") };
@@ -481,7 +481,7 @@ fn a_file_is_the_cover_of_a_changelog_of_its_workspace() {
 }
 
 #[test]
-fn a_secret_can_be_changed_while_its_references_live_on() {
+fn references_of_a_previous_secret_are_valid() {
     let (old, new) = ("an old secret that has served its time", "a new secret that nobody knows about");
     let mut app = App::with(&[], &[("ROADMAP_SECRET", old)]);
     let file = upload(&app.acme, "a.txt", b"text");
@@ -499,7 +499,7 @@ fn a_secret_can_be_changed_while_its_references_live_on() {
 }
 
 #[test]
-fn the_sweep_removes_what_is_old_and_has_no_row() {
+fn the_sweep_removes_old_files_without_rows() {
     let app = App::start();
     let file = upload(&app.acme, "a.txt", b"text");
     let folder = app.data_dir().join("blobs");
@@ -552,7 +552,7 @@ fn a_storage_that_fails_is_reported_and_recovers() {
 }
 
 #[test]
-fn a_database_that_fails_leaves_a_file_to_the_sweep_and_no_row() {
+fn a_database_failure_leaves_an_orphaned_file_and_no_row() {
     let app = App::start();
     app.data.execute("ALTER TABLE attachments RENAME TO gone");
     assert_eq!(post(&app.acme, &[part("file", "a.txt", b"text")]).status, 500);
@@ -618,7 +618,7 @@ fn a_killed_process_leaves_no_row_without_its_file() {
 }
 
 #[test]
-fn a_bucket_serves_its_files_by_links_of_its_own() {
+fn a_bucket_serves_its_files_by_presigned_urls() {
     let server = s3::Server::start();
     let mut environment = server.environment();
     environment.push(("ROADMAP_STORAGE_URL".to_owned(), server.url("some/prefix")));

@@ -73,7 +73,7 @@ fn every_endpoint_of_the_document_is_served() {
 }
 
 #[test]
-fn every_route_refuses_every_caller_without_a_working_key_alike() {
+fn every_route_rejects_callers_without_a_valid_key_alike() {
     let (app, track) = started();
     let key = app.acme.key.clone().unwrap();
     let acme = |key: &str| app.client("acme", key);
@@ -129,7 +129,7 @@ fn every_route_refuses_every_caller_without_a_working_key_alike() {
 }
 
 #[test]
-fn without_a_key_nothing_is_revealed_of_paths_methods_and_bodies_either() {
+fn without_a_valid_key_any_path_method_and_body_gets_401() {
     let (app, _) = started();
     let nobody = nobody(&app);
     let html = [("Accept", "text/html")];
@@ -153,7 +153,7 @@ fn without_a_key_nothing_is_revealed_of_paths_methods_and_bodies_either() {
         ("POST", "/api/external/v1/feature_requests", &json, Some("{}")),
         ("POST", "/api/external/v1/feature_requests/2/upvotes", &json, Some("{}")),
     ] {
-        let response = nobody.request(method, path, headers, body.map(str::as_bytes)).expect("an answer");
+        let response = nobody.request(method, path, headers, body.map(str::as_bytes)).expect("a response");
         assert_rejects(&response, 401, REFUSED, &format!("{method} {path} {headers:?} {body:?}"));
     }
 }
@@ -191,7 +191,7 @@ fn a_write_only_key_writes_and_does_not_read() {
         let response = endpoint.send(&writer, &track, &[]);
         if endpoint.method == "GET" {
             assert_rejects(&response, 403, OUT_OF_SCOPE, &case);
-            let head = writer.request("HEAD", &endpoint.target_with_query(), &[], None).expect("an answer");
+            let head = writer.request("HEAD", &endpoint.target_with_query(), &[], None).expect("a response");
             assert_eq!((head.status, head.text()), (403, String::new()), "{case}");
         } else {
             let status = if endpoint.method == "POST" { 201 } else { 200 };
@@ -201,7 +201,7 @@ fn a_write_only_key_writes_and_does_not_read() {
 }
 
 #[test]
-fn checks_come_one_after_the_other() {
+fn checks_run_in_the_documented_order() {
     let (app, _) = started();
     let nobody = nobody(&app);
     let reader = app.client("acme", &app.key("acme", &["--scope", "read"]));
@@ -306,7 +306,7 @@ fn checks_come_one_after_the_other() {
         ),
     ] {
         let path = format!("/api/external/v1{path}");
-        let response = client.request(method, &path, headers, body.map(str::as_bytes)).expect("an answer");
+        let response = client.request(method, &path, headers, body.map(str::as_bytes)).expect("a response");
         assert_rejects(&response, status, message, &format!("{case}: {method} {path}"));
     }
 
@@ -332,7 +332,7 @@ fn a_wrong_method_gets_the_allowed_ones() {
                 continue;
             }
             let case = format!("{method} {}", endpoint.path);
-            let response = app.acme.request(method, &endpoint.target_with_query(), &[], None).expect("an answer");
+            let response = app.acme.request(method, &endpoint.target_with_query(), &[], None).expect("a response");
             if method == "HEAD" {
                 assert_eq!((response.status, response.text()), (405, String::new()), "{case}");
             } else {
@@ -364,7 +364,7 @@ fn an_unknown_path_is_not_found_with_any_method() {
         "/",
     ] {
         for method in ["GET", "POST", "PATCH", "DELETE"] {
-            let response = app.acme.request(method, path, &[], None).expect("an answer");
+            let response = app.acme.request(method, path, &[], None).expect("a response");
             assert_rejects(&response, 404, "Not found", &format!("{method} {path}"));
         }
     }
@@ -375,7 +375,7 @@ fn head_is_get_without_the_body() {
     let (app, track) = started();
     for endpoint in reads() {
         let get = endpoint.send(&app.acme, &track, &[]);
-        let head = app.acme.request("HEAD", &endpoint.target_with_query(), &[], None).expect("an answer");
+        let head = app.acme.request("HEAD", &endpoint.target_with_query(), &[], None).expect("a response");
         assert_eq!((head.status, head.text()), (200, String::new()), "{}", endpoint.path);
         for header in ["content-type", "content-length", "cache-control"] {
             assert_eq!(head.header(header), get.header(header), "{}: {header}", endpoint.path);
@@ -389,7 +389,7 @@ fn head_is_get_without_the_body() {
         (&app.acme, "/feature_requests/1/upvotes", 405),
         (&app.acme, "/changelogs?page=0", 422),
     ] {
-        let head = client.request("HEAD", &format!("/api/external/v1{path}"), &[], None).expect("an answer");
+        let head = client.request("HEAD", &format!("/api/external/v1{path}"), &[], None).expect("a response");
         assert_eq!((head.status, head.text()), (status, String::new()), "{path}");
     }
 }
@@ -426,7 +426,7 @@ fn a_default_workspace_is_served_at_the_bare_base_host() {
 }
 
 #[test]
-fn case_port_and_a_dot_at_the_end_of_the_host_do_not_matter() {
+fn case_port_and_trailing_dot_of_the_host_are_ignored() {
     let app = App::start();
     for host in [
         "ACME.Roadmap.Example.COM",
@@ -440,7 +440,7 @@ fn case_port_and_a_dot_at_the_end_of_the_host_do_not_matter() {
 }
 
 #[test]
-fn a_proxy_s_headers_are_ignored_unless_the_operator_trusts_it() {
+fn proxy_headers_are_ignored_by_default() {
     let app = App::start();
     app.workspace("other");
     let (acme, other) = (format!("acme.{BASE_HOST}"), format!("other.{BASE_HOST}"));
@@ -452,11 +452,11 @@ fn a_proxy_s_headers_are_ignored_unless_the_operator_trusts_it() {
     ] {
         let response =
             at(&app.acme, BASE_HOST).request("GET", "/api/external/v1/tracks", &[(name, value.as_str())], None);
-        assert_rejects(&response.expect("an answer"), 401, REFUSED, &format!("{name}: {value}"));
+        assert_rejects(&response.expect("a response"), 401, REFUSED, &format!("{name}: {value}"));
     }
     for (name, value) in [("X-Forwarded-Host", other.clone()), ("Forwarded", format!("host={other}"))] {
         let response = app.acme.request("GET", "/api/external/v1/tracks", &[(name, value.as_str())], None);
-        assert_eq!(response.expect("an answer").status, 200, "{name}: {value}");
+        assert_eq!(response.expect("a response").status, 200, "{name}: {value}");
     }
 }
 
@@ -492,7 +492,7 @@ fn a_trusted_proxy_reports_the_host_in_the_headers_of_one_family() {
             } else {
                 200
             };
-            assert_eq!(response.expect("an answer").status, status, "{family}: {host}: {name}: {value}");
+            assert_eq!(response.expect("a response").status, status, "{family}: {host}: {name}: {value}");
         }
         // No header of the proxy: the host counts.
         assert_eq!(app.acme.get_tracks().status, 200);
@@ -500,7 +500,7 @@ fn a_trusted_proxy_reports_the_host_in_the_headers_of_one_family() {
 }
 
 #[test]
-fn headers_of_somebody_who_is_no_named_proxy_do_not_count() {
+fn proxy_headers_from_unnamed_networks_are_ignored() {
     let (acme, other) = (format!("acme.{BASE_HOST}"), format!("other.{BASE_HOST}"));
     for (networks, is_trusted) in [("10.0.0.0/8, ::1", false), ("10.0.0.0/8, 127.0.0.1", true)] {
         let app = App::with(
@@ -513,7 +513,7 @@ fn headers_of_somebody_who_is_no_named_proxy_do_not_count() {
         );
         app.workspace("other");
         let get = |client: &Client, headers: &[(&str, &str)]| {
-            client.request("GET", "/api/external/v1/tracks", headers, None).expect("an answer")
+            client.request("GET", "/api/external/v1/tracks", headers, None).expect("a response")
         };
         let response = get(&at(&app.acme, "10.0.0.7:8080"), &[("X-Forwarded-Host", acme.as_str())]);
         assert_eq!(response.status, if is_trusted { 200 } else { 401 });
@@ -551,7 +551,7 @@ fn contradicting_proxy_headers_are_refused() {
                 (&nobody(&app), "/readyz"),
                 (&nobody(&app), "/blobs/x/y"),
             ] {
-                let response = client.request("GET", path, &headers, None).expect("an answer");
+                let response = client.request("GET", path, &headers, None).expect("a response");
                 assert_rejects(
                     &response,
                     400,
@@ -560,21 +560,21 @@ fn contradicting_proxy_headers_are_refused() {
                 );
             }
             // `/healthz` only reports that the process responds, regardless of headers.
-            assert_eq!(nobody(&app).request("GET", "/healthz", &headers, None).expect("an answer").status, 200);
+            assert_eq!(nobody(&app).request("GET", "/healthz", &headers, None).expect("a response").status, 200);
         }
         for headers in [
             [("X-Forwarded-Host", acme.as_str()), ("Forwarded", of_acme.as_str())],
             [("X-Forwarded-For", "192.0.2.1"), ("Forwarded", of_acme.as_str())],
             [("X-Forwarded-For", "192.0.2.1"), ("Forwarded", "for=unknown;proto=https")],
         ] {
-            let response = app.acme.request("GET", "/api/external/v1/tracks", &headers, None).expect("an answer");
+            let response = app.acme.request("GET", "/api/external/v1/tracks", &headers, None).expect("a response");
             assert_eq!(response.status, 200, "{family}: {headers:?}");
         }
     }
 }
 
 #[test]
-fn a_key_works_as_soon_as_it_is_issued_and_not_long_after_it_is_revoked() {
+fn a_key_works_immediately_and_stops_shortly_after_its_revocation() {
     let app = App::start();
     let (id, key) = issued(&app, &[]);
     let client = app.client("acme", &key);
@@ -627,10 +627,10 @@ fn health_is_public_at_any_host() {
         let response = at(&nobody(&app), host).get("/healthz");
         assert_eq!((response.status, response.text()), (200, r#"{"status":"ok"}"#.to_owned()), "{host}");
         assert_eq!(response.header("content-type"), Some("application/json"), "{host}");
-        let head = at(&nobody(&app), host).request("HEAD", "/healthz", &[], None).expect("an answer");
+        let head = at(&nobody(&app), host).request("HEAD", "/healthz", &[], None).expect("a response");
         assert_eq!((head.status, head.text()), (200, String::new()), "{host}");
     }
-    let response = nobody(&app).request("POST", "/healthz", &[], None).expect("an answer");
+    let response = nobody(&app).request("POST", "/healthz", &[], None).expect("a response");
     assert_rejects(&response, 405, "Method not allowed", "POST /healthz");
     assert_eq!(response.header("allow"), Some("GET, HEAD"));
 }
@@ -654,7 +654,7 @@ fn every_response_carries_a_request_id() {
     ] {
         let case = format!("{method} {path}");
         for _ in 0..2 {
-            let response = client.request(method, path, &[], None).expect("an answer");
+            let response = client.request(method, path, &[], None).expect("a response");
             assert_eq!(response.status, status, "{case}");
             let id = response.header("x-request-id").expect("an id").to_owned();
             assert!(!id.is_empty() && seen.insert(id), "{case}");
@@ -669,7 +669,7 @@ fn every_response_carries_a_request_id() {
             ("tab\tbed", false),
             ("", false),
         ] {
-            let response = client.request(method, path, &[("X-Request-Id", given)], None).expect("an answer");
+            let response = client.request(method, path, &[("X-Request-Id", given)], None).expect("a response");
             let id = response.header("x-request-id").expect("an id");
             assert!(!id.is_empty(), "{case}: {given}");
             assert_eq!(id == given, is_kept, "{case}: {given}");

@@ -130,7 +130,7 @@ fn a_backup_under_load_has_every_write_that_was_acknowledged_before_it() {
                     let body = json!({ "customer": { "email": email }, "operation_key": email });
                     let response = client.post_upvote("1", &body);
                     assert_eq!(response.status, 201, "{}", response.text());
-                    votes.lock().unwrap().push(json!({ "email": email, "answer": response.text() }));
+                    votes.lock().unwrap().push(json!({ "email": email, "response": response.text() }));
                 }
             });
         }
@@ -187,14 +187,17 @@ fn a_backup_under_load_has_every_write_that_was_acknowledged_before_it() {
     }
     for vote in before.0.iter().take(5) {
         let again = client.post_upvote("1", &json!({ "operation_key": vote["email"] }));
-        assert_eq!((again.header("idempotent-replayed"), json!(again.text())), (Some("true"), vote["answer"].clone()));
+        assert_eq!(
+            (again.header("idempotent-replayed"), json!(again.text())),
+            (Some("true"), vote["response"].clone())
+        );
     }
     client.feature_request("Life goes on");
     restored.is_sound();
 }
 
 #[test]
-fn the_secret_of_the_folder_goes_with_it() {
+fn a_backup_has_the_secret_of_the_folder() {
     // An empty value counts as not set.
     let mut app = Embedded::start(&[("ROADMAP_SECRET", "")]);
     let uploaded = app.client().post_attachment(&form_with("a.txt", b"hello")).json();
@@ -215,7 +218,7 @@ fn the_secret_of_the_folder_goes_with_it() {
 }
 
 #[test]
-fn nothing_is_overwritten_unless_it_is_asked_for() {
+fn nothing_is_overwritten_without_force() {
     let mut app = Embedded::start(&[]);
     app.client().feature_request("First");
     let (_shelf, file) = backup_path();
@@ -317,7 +320,7 @@ fn a_database_that_appears_while_a_backup_is_restored_is_not_replaced() {
 }
 
 #[test]
-fn a_log_without_its_database_is_only_removed_when_asked_for() {
+fn a_log_without_its_database_is_removed_only_with_force() {
     let mut app = Embedded::start(&[]);
     let (_shelf, file) = backup_path();
     app.back_up(&file);
@@ -384,7 +387,7 @@ fn a_backup_that_is_not_whole_restores_nothing() {
 }
 
 #[test]
-fn what_is_damaged_is_not_backed_up() {
+fn damaged_data_is_not_backed_up() {
     let mut app = Embedded::start(&[]);
     app.client().post_attachment(&form_with("a.txt", b"hello")).json();
     let blob = files_below(&app.folder().join("blobs")).remove(0);
@@ -415,7 +418,7 @@ fn what_is_damaged_is_not_backed_up() {
 }
 
 #[test]
-fn a_database_server_has_backup_tools_of_its_own() {
+fn a_database_server_is_not_backed_up() {
     let folder = Data::file();
     let url = "postgres://ann:s3cret@db.example.com/roadmap";
     let (_shelf, file) = backup_path();

@@ -70,7 +70,7 @@ impl Write {
 
     fn send_with(&self, client: &Client, headers: &[(&str, &str)], body: &[u8]) -> Response {
         let path = format!("/api/external/v1{}", self.path);
-        client.request(self.method, &path, headers, Some(body)).expect("an answer")
+        client.request(self.method, &path, headers, Some(body)).expect("a response")
     }
 
     /// Body with the value at a JSON pointer replaced.
@@ -291,7 +291,7 @@ fn a_body_that_is_no_json_object_is_refused() {
 }
 
 #[test]
-fn what_json_allows_is_allowed() {
+fn all_json_syntax_is_accepted() {
     let (app, _) = started();
     for (body, title) in [
         (" \r\n\t{\"feature_request\":{\"title\":\"Space\"}} \n", "Space"),
@@ -304,20 +304,20 @@ fn what_json_allows_is_allowed() {
         (r#"{"feature_request":5,"feature_request":{"title":5,"title":"Third"}}"#, "Third"),
     ] {
         let response = app.acme.request("POST", "/api/external/v1/feature_requests", &JSON, Some(body.as_bytes()));
-        let response = response.expect("an answer");
+        let response = response.expect("a response");
         assert_eq!((response.status, &response.json()["feature_request"]["title"]), (201, &json!(title)), "{body}");
     }
     let body = r#"{"feature_request":{"title":"First","title":" "}}"#;
     let response = app.acme.request("POST", "/api/external/v1/feature_requests", &JSON, Some(body.as_bytes()));
     assert_rejects(
-        &response.expect("an answer"),
+        &response.expect("a response"),
         422,
         "param is missing or the value is empty or invalid: title",
         body,
     );
     let body = r#"{"comment":{"content":"one"},"operation_key":"first","operation_key":"second"}"#;
     let path = "/api/external/v1/feature_requests/1/comments";
-    assert_eq!(app.acme.request("POST", path, &JSON, Some(body.as_bytes())).expect("an answer").status, 201);
+    assert_eq!(app.acme.request("POST", path, &JSON, Some(body.as_bytes())).expect("a response").status, 201);
     assert_eq!(app.sql("SELECT operation_key FROM operations"), ["second"]);
     assert_still_serves(&app);
 }
@@ -336,11 +336,11 @@ fn a_body_of_more_than_a_megabyte_is_refused() {
             assert_rejects(&write.send(&app.acme, &body), 413, TOO_LARGE, &case);
         }
         // The length of a chunked body is unknown before its end.
-        let mut call = head(&app.acme, write.method, &format!("/api/external/v1{}", write.path)).into_bytes();
-        call.extend_from_slice(b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
-        call.extend(chunked(&write.padded(2 * LARGEST)));
+        let mut request = head(&app.acme, write.method, &format!("/api/external/v1{}", write.path)).into_bytes();
+        request.extend_from_slice(b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
+        request.extend(chunked(&write.padded(2 * LARGEST)));
         let case = format!("{} {}: in chunks", write.method, write.path);
-        assert_rejects(&parsed(&app.acme.raw(&call)), 413, TOO_LARGE, &case);
+        assert_rejects(&parsed(&app.acme.raw(&request)), 413, TOO_LARGE, &case);
     }
     assert_eq!(records(&app), before);
     assert_still_serves(&app);
@@ -355,10 +355,10 @@ fn a_body_of_a_megabyte_is_not_too_large() {
             let response = write.send(&app.acme, &write.padded(length));
             assert_eq!(response.status, status, "{} {}: {case}", write.method, write.path);
         }
-        let mut call = head(&app.acme, write.method, &format!("/api/external/v1{}", write.path)).into_bytes();
-        call.extend_from_slice(b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
-        call.extend(chunked(&write.padded(LARGEST)));
-        let response = parsed(&app.acme.raw(&call));
+        let mut request = head(&app.acme, write.method, &format!("/api/external/v1{}", write.path)).into_bytes();
+        request.extend_from_slice(b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
+        request.extend(chunked(&write.padded(LARGEST)));
+        let response = parsed(&app.acme.raw(&request));
         assert_eq!(response.status, status, "{} {}: in chunks", write.method, write.path);
     }
     assert_still_serves(&app);
@@ -391,7 +391,7 @@ fn the_table_of_fields_is_complete() {
 }
 
 #[test]
-fn a_field_of_another_type_is_named() {
+fn a_field_of_another_type_is_rejected_by_name() {
     let (app, writes) = started();
     let before = records(&app);
     let values = [
@@ -422,7 +422,7 @@ fn a_field_of_another_type_is_named() {
 }
 
 #[test]
-fn null_is_a_field_that_was_not_sent() {
+fn null_is_the_same_as_an_absent_field() {
     let (app, writes) = started();
     let missing = |field: &str| Some(format!("param is missing or the value is empty or invalid: {field}"));
     for write in &writes {
@@ -481,7 +481,7 @@ fn a_nul_character_is_refused_in_every_text() {
 }
 
 #[test]
-fn only_plain_json_is_taken_and_given() {
+fn only_plain_json_is_accepted_and_returned() {
     let (app, writes) = started();
     let before = records(&app);
     for write in &writes {
@@ -516,11 +516,11 @@ fn only_plain_json_is_taken_and_given() {
     for read in reads() {
         let path = read.target_with_query();
         for value in ["text/html", "image/*", "application/json;q=0", "nonsense"] {
-            let response = app.acme.request("GET", &path, &[("Accept", value)], None).expect("an answer");
+            let response = app.acme.request("GET", &path, &[("Accept", value)], None).expect("a response");
             assert_rejects(&response, 406, "Accept must allow application/json", &format!("GET {path}: {value}"));
         }
         for value in ["application/json", "*/*", "application/*", "text/html, */*;q=0.1", ""] {
-            let response = app.acme.request("GET", &path, &[("Accept", value)], None).expect("an answer");
+            let response = app.acme.request("GET", &path, &[("Accept", value)], None).expect("a response");
             assert_eq!(response.status, 200, "GET {path}: {value}");
         }
     }
@@ -590,7 +590,7 @@ fn numbers_of_pages_and_items_are_positive_integers() {
 }
 
 #[test]
-fn a_query_string_that_is_no_text_is_refused() {
+fn a_query_string_with_invalid_text_is_rejected() {
     let (app, _) = started();
     for read in reads() {
         let (path, parameters) = (read.path, read.parameters());
@@ -649,7 +649,7 @@ fn query_strings_of_64_kilobytes_do_no_harm() {
 }
 
 #[test]
-fn signs_of_query_languages_mean_nothing_in_a_search() {
+fn syntax_of_query_languages_has_no_effect_in_a_search() {
     let (app, _) = started();
     let found = |query: &str| {
         let response = app.acme.get_feature_requests(&format!("query={}", encoded(query)));
@@ -781,7 +781,7 @@ fn a_path_that_names_no_request_is_not_found() {
         for write in writes.iter().filter(|write| write.path.starts_with("/feature_requests/")) {
             let path = format!("/api/external/v1{}", write.path.replace("/1/", &format!("/{id}/")));
             for body in [write.body.to_string(), "{}".to_owned()] {
-                let response = app.acme.request(write.method, &path, &JSON, Some(body.as_bytes())).expect("an answer");
+                let response = app.acme.request(write.method, &path, &JSON, Some(body.as_bytes())).expect("a response");
                 assert_rejects(&response, 404, UNKNOWN_REQUEST, &format!("{} {path:.120} {body}", write.method));
             }
         }
@@ -1065,7 +1065,7 @@ fn strange_addresses_are_refused_or_found_again() {
 }
 
 #[test]
-fn strange_operation_keys_are_keys_like_others() {
+fn strange_operation_keys_are_valid() {
     let (app, _) = started();
     for text in &naughty() {
         let body = json!({ "comment": { "content": "Soon" }, "operation_key": text });
@@ -1083,7 +1083,7 @@ fn strange_operation_keys_are_keys_like_others() {
 }
 
 #[test]
-fn strange_queries_are_answered() {
+fn strange_queries_are_valid() {
     let (app, _) = started();
     for text in &naughty() {
         let response = app.acme.get_feature_requests(&format!("query={}", encoded(text)));

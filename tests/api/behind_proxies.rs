@@ -62,19 +62,19 @@ fn is_proof(program: &str, arguments: &[&str], configuration: &str) {
     let setting = app.acme.get_setting();
     assert_eq!(setting.status, 200);
     let attacks = attacks(&behind);
-    let (is_over, calls) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let (is_over, requests) = (AtomicBool::new(false), AtomicUsize::new(0));
     let found = std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 while !is_over.load(Ordering::SeqCst) {
                     let response = behind.get_setting();
-                    assert_eq!((response.status, response.text()), (200, setting.text()), "somebody else's answer");
-                    calls.fetch_add(1, Ordering::SeqCst);
+                    assert_eq!((response.status, response.text()), (200, setting.text()), "another client's response");
+                    requests.fetch_add(1, Ordering::SeqCst);
                 }
             });
         }
         let _until = StopOnDrop(&is_over);
-        eventually("others call", || calls.load(Ordering::SeqCst) > 8);
+        eventually("other clients send requests", || requests.load(Ordering::SeqCst) > 8);
         in_parallel(attacks.len(), |number| {
             let (case, bytes, ..) = &attacks[number];
             exchange(&behind, bytes.as_bytes(), case)
@@ -90,7 +90,7 @@ fn is_proof(program: &str, arguments: &[&str], configuration: &str) {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
-    println!("{} attacks through {program}, {} calls of others", attacks.len(), calls.into_inner());
+    println!("{} attacks through {program}, {} requests of other clients", attacks.len(), requests.into_inner());
     assert_eq!(app.count("SELECT count(*) FROM feature_requests"), 0);
     assert_still_serves(&app);
 }
@@ -107,7 +107,7 @@ fn status_from(source: [u8; 4], proxy: &Proxy, key: &str, headers: &str) -> u16 
     );
     stream.write_all(request.as_bytes()).expect("a request");
     let mut response = Vec::new();
-    stream.read_to_end(&mut response).expect("an answer");
+    stream.read_to_end(&mut response).expect("a response");
     responses(&response).0[0]
 }
 
@@ -196,7 +196,7 @@ backend service
 
 #[test]
 #[ignore = "needs nginx: cargo xtask test-proxies"]
-fn nobody_gets_another_s_response_behind_nginx() {
+fn responses_reach_their_own_client_behind_nginx() {
     is_proof("nginx", &["-e", "/dev/null", "-c"], NGINX);
 }
 
@@ -208,7 +208,7 @@ fn clients_have_their_own_addresses_behind_nginx() {
 
 #[test]
 #[ignore = "needs HAProxy: cargo xtask test-proxies"]
-fn nobody_gets_another_s_response_behind_haproxy() {
+fn responses_reach_their_own_client_behind_haproxy() {
     is_proof("haproxy", &["-db", "-f"], HAPROXY);
 }
 

@@ -111,7 +111,7 @@ fn changelogs_are_listed_newest_first() {
 }
 
 #[test]
-fn what_is_listed_is_what_was_created() {
+fn the_list_has_the_created_changelogs() {
     let app = App::start();
     for publish in [true, false] {
         let changelog = json!({ "title": " Façade & 😀\n", "content": "Soon <i>there</i>", "publish": publish });
@@ -138,7 +138,7 @@ fn the_list_comes_in_pages() {
 }
 
 #[test]
-fn a_page_that_is_no_positive_integer_is_named() {
+fn an_invalid_page_is_rejected_by_name() {
     let app = App::start();
     for parameter in ["page", "page_size"] {
         for value in ["0", "00", "-1", "1.5", "", "one", "1e3", "0x1", "%2B1", "%201", "1%20", "%D9%A3", "null"] {
@@ -181,7 +181,7 @@ fn limits_count_characters() {
 }
 
 #[test]
-fn fields_that_cannot_be_accepted_are_named() {
+fn invalid_fields_are_rejected_by_name() {
     let app = App::start();
     let missing = |field: &str| format!("param is missing or the value is empty or invalid: {field}");
     let with = |field: &str, value: Value| {

@@ -287,7 +287,7 @@ fn a_key_is_revoked_and_rotated() {
 }
 
 #[test]
-fn without_json_one_thing_is_a_table_of_its_fields() {
+fn without_json_a_record_is_a_table_of_its_fields() {
     let folder = Folder::with_acme();
     let id = folder.key_id();
     let website = "https://b.example";
@@ -361,7 +361,7 @@ fn without_json_a_list_is_a_table_with_a_row_for_each() {
 }
 
 #[test]
-fn an_unknown_workspace_is_named_with_a_way_to_find_the_right_one() {
+fn an_unknown_workspace_is_reported_with_the_command_to_list_them() {
     let folder = Folder::with_acme();
     for arguments in [
         &["member", "list"][..],
@@ -387,7 +387,7 @@ fn an_unknown_workspace_is_named_with_a_way_to_find_the_right_one() {
 }
 
 #[test]
-fn a_value_that_cannot_be_accepted_is_named() {
+fn an_invalid_value_is_rejected_by_name() {
     let folder = Folder::with_acme();
     let id = folder.key_id();
     let key = ["api-key", "create", "--workspace", "acme", "--name", "ci"];
@@ -541,7 +541,7 @@ fn migrations_are_run_once() {
 }
 
 #[test]
-fn every_command_works_on_a_folder_that_is_not_there_yet() {
+fn every_command_creates_a_missing_data_folder() {
     let (no_flags, no_variables): (&[&str], &[(&str, &str)]) = (&[], &[]);
     for (arguments, outcome) in [
         (&["workspace", "list"][..], Ok(())),
@@ -633,7 +633,7 @@ fn the_packaged_settings_are_accepted_with_their_examples() {
 }
 
 #[test]
-fn a_setting_that_cannot_be_accepted_is_named_wherever_it_is_from() {
+fn an_invalid_setting_of_any_source_is_rejected_by_name() {
     let folder = Folder::empty();
     for (name, value, parts) in [
         ("base_url", "example.com", &["base_url", "https://roadmap.example.com"][..]),
@@ -730,7 +730,7 @@ fn a_service_without_a_workspace_logs_the_first_steps() {
 }
 
 #[test]
-fn a_secret_that_can_be_guessed_starts_nothing() {
+fn a_guessable_secret_prevents_the_start() {
     let (guessable, random) = ("ab".repeat(20), "0123456789abcdef0123456789abcdef");
     let how = "run `openssl rand -hex 32` once and set ROADMAP_SECRET of every process to its output";
     let current =
@@ -763,7 +763,7 @@ fn a_secret_that_can_be_guessed_starts_nothing() {
 }
 
 #[test]
-fn an_address_that_is_in_use_or_none_is_named() {
+fn an_unusable_listen_address_is_reported() {
     let app = App::start();
     let taken = format!("127.0.0.1:{}", app.port());
     for address in [taken.as_str(), "nonsense", "127.0.0.1", "127.0.0.1:99999"] {
@@ -794,16 +794,16 @@ fn durations_of_keys_are_as_given_and_a_day_of_overlap_by_default() {
 }
 
 #[test]
-fn the_log_is_json_when_it_is_to_be() {
+fn the_log_is_json_if_configured() {
     let app = App::with(&[], &[("ROADMAP_LOG_FORMAT", "json")]);
     app.acme.get_tracks();
-    let answered = || {
+    let is_logged = || {
         let log = std::fs::read_to_string(app.data_dir().join("server.log")).unwrap();
         let lines: Vec<Value> =
             log.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect();
         lines.iter().any(|line| line["route"] == "/api/external/v1/tracks" && line["status"] == 200)
     };
-    crate::app::eventually("the call is logged", answered);
+    crate::app::eventually("the request is logged", is_logged);
 }
 
 #[test]
@@ -816,7 +816,5 @@ fn a_service_purges_expired_operation_keys_by_itself() {
     app.kill();
     app.data.execute(&format!("UPDATE operations SET created_at = {} WHERE operation_key = 'old'", sql_timestamp("0")));
     app.restart();
-    crate::app::eventually("the old answer is forgotten", || {
-        app.sql("SELECT operation_key FROM operations") == ["new"]
-    });
+    crate::app::eventually("the old key is purged", || app.sql("SELECT operation_key FROM operations") == ["new"]);
 }

@@ -66,7 +66,7 @@ fn a_comment_is_returned_with_its_request() {
 }
 
 #[test]
-fn the_request_is_named_by_uuid_or_by_slug_whatever_its_words() {
+fn the_request_is_found_by_uuid_or_by_the_number_of_its_slug() {
     let app = App::start();
     let request = app.acme.feature_request("Dark mode");
     let id = request["id"].as_str().unwrap();
@@ -124,7 +124,7 @@ fn the_html_of_a_comment_is_cleaned() {
 }
 
 #[test]
-fn content_is_required_and_still_after_cleaning() {
+fn content_is_required_also_after_sanitizing() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     for body in [
@@ -150,7 +150,7 @@ fn content_is_required_and_still_after_cleaning() {
 }
 
 #[test]
-fn a_comment_is_the_named_member_s_else_the_oldest_member_s() {
+fn the_author_of_a_comment_is_the_named_or_the_oldest_member() {
     let app = App::start();
     let bolt = app.workspace("bolt");
     bolt.feature_request("Dark mode");
@@ -268,7 +268,7 @@ fn content_has_up_to_100000_characters() {
 }
 
 #[test]
-fn fields_that_cannot_be_accepted_are_named() {
+fn invalid_fields_are_rejected_by_name() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let beside = |field: &str, value: Value| json!({ "comment": { "content": "Soon" }, field: value });
@@ -320,7 +320,7 @@ fn marked_up(key: &str) -> Value {
 }
 
 #[test]
-fn much_markup_is_read_after_the_key_and_the_record_are_looked_up() {
+fn long_markup_is_parsed_after_the_key_and_the_record_are_looked_up() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let first = app.acme.post_comment("1", &marked_up("k"));
@@ -343,7 +343,7 @@ fn much_markup_is_read_after_the_key_and_the_record_are_looked_up() {
 }
 
 #[test]
-fn the_same_markup_under_one_key_at_the_same_time_is_one_comment() {
+fn concurrent_long_markup_with_one_key_is_one_comment() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let responses = crate::app::in_parallel(16, |_| app.acme.post_comment("1", &marked_up("k")));

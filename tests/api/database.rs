@@ -87,7 +87,7 @@ impl Data {
             value: String,
         }
         let query = format!(
-            "WITH answer(value) AS ({query}) SELECT coalesce(CAST(value AS TEXT), 'NULL') AS value FROM answer"
+            "WITH result(value) AS ({query}) SELECT coalesce(CAST(value AS TEXT), 'NULL') AS value FROM result"
         );
         match &self.database {
             Some(database) => database.rows(&query).into_iter().flatten().map(|value| value.expect("text")).collect(),

@@ -29,8 +29,8 @@ fn demo(data: &Data) -> (Server, Vec<String>) {
 fn every_printed_request_is_served_as_the_contract_says() {
     let data = Data::empty();
     let (server, lines) = demo(&data);
-    let calls: Vec<&String> = lines.iter().filter(|line| line.starts_with("curl ")).collect();
-    assert_eq!(calls.len(), 10, "{lines:?}");
+    let commands: Vec<&String> = lines.iter().filter(|line| line.starts_with("curl ")).collect();
+    assert_eq!(commands.len(), 10, "{lines:?}");
     let page = ["page", "page_size", "total_count", "total_pages"];
     let expected: [(u16, Vec<&str>); 10] = [
         (200, vec!["feature_requests"]),
@@ -44,11 +44,11 @@ fn every_printed_request_is_served_as_the_contract_says() {
         (200, [&["changelogs"][..], &page].concat()),
         (200, vec!["setting"]),
     ];
-    for (call, (status, keys)) in calls.into_iter().zip(expected) {
+    for (command, (status, keys)) in commands.into_iter().zip(expected) {
         // As printed, but with the port, which is random only in tests.
-        let call = call.replace("http://localhost/", &format!("http://localhost:{}/", server.port));
-        let (answered, body) = paste(&call);
-        assert_eq!(answered, status, "{call}: {body}");
+        let command = command.replace("http://localhost/", &format!("http://localhost:{}/", server.port));
+        let (actual, body) = paste(&command);
+        assert_eq!(actual, status, "{command}: {body}");
         has_keys(&body, &keys);
     }
 }
@@ -85,7 +85,7 @@ fn the_demo_is_filled_once_with_believable_content() {
 }
 
 #[test]
-fn the_demo_does_not_take_another_workspace_s_place() {
+fn the_demo_rejects_another_default_workspace() {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_roadmap"))
         .current_dir(folder.path())

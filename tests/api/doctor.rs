@@ -154,7 +154,7 @@ fn a_healthy_service_has_no_problems() {
 }
 
 #[test]
-fn people_read_a_line_for_each_and_another_with_its_fix() {
+fn text_output_has_a_line_for_each_finding_and_each_fix() {
     let data = embedded();
     let environment = [("ROADMAP_DATABASE_URL", ""), ("ROADMAP_BASE_URL", "http://roadmap.example.com")];
     let app = Command::new(env!("CARGO_BIN_EXE_roadmap"))
@@ -190,7 +190,7 @@ fn people_read_a_line_for_each_and_another_with_its_fix() {
 }
 
 #[test]
-fn only_settings_are_reported_when_they_cannot_be_read() {
+fn invalid_settings_are_the_only_finding() {
     let data = embedded();
     for (name, value, found) in [
         ("ROADMAP_WORKERS", "0", "the setting workers must be at least 1"),
@@ -652,7 +652,7 @@ fn a_silent_database_server_is_reported_and_not_waited_for() {
 }
 
 #[test]
-fn a_mail_server_that_does_not_say_goodbye_is_not_waited_for() {
+fn a_mail_server_that_does_not_close_the_session_is_not_waited_for() {
     let data = Data::file();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -774,14 +774,14 @@ fn a_login_with_no_privileges_is_enough_and_one_with_more_is_reported() {
     let privileges = warning("privileges", &found, &administrator(&fix));
     assert_eq!(finding_of("privileges", &run_doctor(data.path(), &environment)), privileges);
     let log = serve();
-    for told in [
+    for line in [
         format!("WARN roadmap::wiring: {excess}: {login} has CREATEROLE fix=\"ALTER ROLE {login} NOCREATEROLE;\""),
         format!(
             "WARN roadmap::wiring: {excess}: {role} is a member of pg_read_server_files \
              fix=\"REVOKE pg_read_server_files FROM {role};\""
         ),
     ] {
-        assert!(log.contains(&told), "{told}: {log}");
+        assert!(log.contains(&line), "{line}: {log}");
     }
     tenant.execute(&fix);
     assert_eq!(finding_of("privileges", &run_doctor(data.path(), &environment))["result"], "ok");

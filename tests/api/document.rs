@@ -31,9 +31,9 @@ pub struct Document {
 /// The committed document.
 pub static DOCUMENT: LazyLock<Document> = LazyLock::new(|| {
     let value: Value = serde_json::from_str(COMMITTED).expect("JSON");
-    let shapes = value["components"]["schemas"].as_object().expect("shapes");
+    let schemas = value["components"]["schemas"].as_object().expect("schemas");
     // Requests may have white space around formatted values. Responses must match formats exactly.
-    let all = |formats: bool| shapes.keys().map(|name| (name.clone(), validator(&value, name, formats))).collect();
+    let all = |formats: bool| schemas.keys().map(|name| (name.clone(), validator(&value, name, formats))).collect();
     Document { responses: all(true), bodies: all(false), value }
 });
 
@@ -44,7 +44,7 @@ fn validator(document: &Value, name: &str, formats: bool) -> Validator {
         "components": { "schemas": document["components"]["schemas"] },
     });
     let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(formats);
-    options.build(&schema).unwrap_or_else(|error| panic!("the shape {name}: {error}"))
+    options.build(&schema).unwrap_or_else(|error| panic!("the schema {name}: {error}"))
 }
 
 /// Request and its response.
@@ -61,7 +61,7 @@ pub struct Exchange<'a> {
 pub fn check(exchange: &Exchange<'_>) {
     if let Err(problem) = DOCUMENT.problem(exchange) {
         let Exchange { method, path, response, .. } = exchange;
-        panic!("{method} {path} is answered with {}, but {problem}\n{}", response.status, response.text());
+        panic!("{method} {path} returned {}, but {problem}\n{}", response.status, response.text());
     }
 }
 
@@ -83,7 +83,7 @@ impl Document {
     /// Resolves a `$ref`. Returns any other value unchanged.
     pub fn resolved<'a>(&'a self, value: &'a Value) -> &'a Value {
         let reference = value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
-        reference.map_or(value, |pointer| self.value.pointer(pointer).expect("what is referred to"))
+        reference.map_or(value, |pointer| self.value.pointer(pointer).expect("a definition"))
     }
 
     /// Validates a response and the request body that it accepted.
@@ -124,7 +124,7 @@ impl Document {
         self.has_body(exchange, name_of(&content["schema"]))?;
         match (body, operation["requestBody"]["content"]["application/json"].get("schema")) {
             (Some(body), Some(schema)) if response.status < 400 => {
-                let sent: Value = serde_json::from_slice(body).expect("JSON, because it was taken");
+                let sent: Value = serde_json::from_slice(body).expect("JSON, because it was accepted");
                 let errors = errors(&self.bodies[name_of(schema)], &sent);
                 if errors.is_empty() { Ok(()) } else { Err(format!("the document does not allow its body: {errors}")) }
             }
@@ -138,13 +138,13 @@ impl Document {
         let paths = self.value["paths"].as_object().expect("paths").values();
         let operations = paths.flat_map(|methods| methods.as_object().expect("methods").values());
         let keyed = operations.filter(|operation| operation["responses"].get("409").is_some());
-        let mut shapes = keyed
+        let mut results = keyed
             .filter_map(|operation| operation["responses"].get(exchange.response.status.to_string()))
             .map(|documented| {
                 self.has_headers(documented, exchange.response)?;
                 self.has_body(exchange, name_of(&documented["content"]["application/json"]["schema"]))
             });
-        if shapes.any(|shape| shape.is_ok()) { Ok(()) } else { Err("it is no answer that is saved".to_owned()) }
+        if results.any(|result| result.is_ok()) { Ok(()) } else { Err("it is not a saved response".to_owned()) }
     }
 
     /// Checks that documented headers are valid, required ones present and undocumented ones of
@@ -171,19 +171,20 @@ impl Document {
         }
     }
 
-    fn has_body(&self, exchange: &Exchange<'_>, shape: &str) -> Result<(), String> {
+    fn has_body(&self, exchange: &Exchange<'_>, schema: &str) -> Result<(), String> {
         let response = exchange.response;
         if exchange.method == "HEAD" {
-            return if response.bytes.is_empty() { Ok(()) } else { Err("an answer to HEAD has no body".to_owned()) };
+            return if response.bytes.is_empty() { Ok(()) } else { Err("a response to HEAD has no body".to_owned()) };
         }
-        let body: Value = serde_json::from_slice(&response.bytes).map_err(|error| format!("it is no JSON: {error}"))?;
-        let errors = errors(&self.responses[shape], &body);
-        if errors.is_empty() { Ok(()) } else { Err(format!("it is no {shape}: {errors}")) }
+        let body: Value =
+            serde_json::from_slice(&response.bytes).map_err(|error| format!("it is not JSON: {error}"))?;
+        let errors = errors(&self.responses[schema], &body);
+        if errors.is_empty() { Ok(()) } else { Err(format!("it is not a valid {schema}: {errors}")) }
     }
 
     /// Returns the errors of a request body against a schema; empty when it is valid.
-    pub fn errors_of_body(&self, shape: &str, body: &Value) -> String {
-        errors(&self.bodies[shape], body)
+    pub fn errors_of_body(&self, schema: &str, body: &Value) -> String {
+        errors(&self.bodies[schema], body)
     }
 }
 
@@ -195,5 +196,5 @@ fn errors(validator: &Validator, value: &Value) -> String {
 /// Returns the name of the referenced schema.
 pub fn name_of(schema: &Value) -> &str {
     let name = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/components/schemas/"));
-    name.unwrap_or_else(|| panic!("{schema} refers to no shape"))
+    name.unwrap_or_else(|| panic!("{schema} refers to no schema"))
 }

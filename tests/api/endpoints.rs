@@ -94,6 +94,6 @@ impl Endpoint {
         };
         assert_eq!(body.is_none(), self.method == "GET", "{} {} has no example", self.method, self.path);
         let headers = [&[("Content-Type", content_type)][..], headers].concat();
-        client.request(self.method, &self.target_with_query(), &headers, body.as_deref()).expect("an answer")
+        client.request(self.method, &self.target_with_query(), &headers, body.as_deref()).expect("a response")
     }
 }

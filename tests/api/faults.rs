@@ -46,19 +46,19 @@ fn a_killed_process_loses_no_acknowledged_write_and_doubles_none() {
 
     // Every client retries its unacknowledged requests.
     let all = numbers.load(Ordering::SeqCst);
-    let first_answers = acknowledged.lock().unwrap().clone();
+    let first_responses = acknowledged.lock().unwrap().clone();
     for number in 0..all {
-        assert!(write(&app.acme, number, &acknowledged, &attempts), "no answer to the retry of {number}");
+        assert!(write(&app.acme, number, &acknowledged, &attempts), "no response to the retry of {number}");
     }
-    for (key, response) in &first_answers {
+    for (key, response) in &first_responses {
         assert_eq!(acknowledged.lock().unwrap()[key], *response, "the replay of {key} differs");
     }
     println!(
-        "{all} writes, {} acknowledged before a kill, {} calls",
-        first_answers.len(),
+        "{all} writes, {} acknowledged before a kill, {} requests",
+        first_responses.len(),
         attempts.load(Ordering::SeqCst)
     );
-    assert!(first_answers.len() > 48, "too few writes to say anything");
+    assert!(first_responses.len() > 48, "too few writes to say anything");
 
     let expected = |kind: u64| i64::try_from((0..all).filter(|number| number % 4 == kind).count()).unwrap();
     assert_eq!(app.count("SELECT count(*) FROM operations"), i64::try_from(all).unwrap());
@@ -187,7 +187,7 @@ fn a_response_that_gets_lost_after_the_commit_is_replayed() {
     assert_eq!(app.count("SELECT count(*) FROM comments"), expected(1));
     assert_eq!(app.count("SELECT count(*) FROM feature_requests"), 1 + expected(2));
     assert_eq!(app.count("SELECT count(*) FROM changelogs"), expected(3));
-    println!("{lost} answers lost after the commit, every retry replayed, nothing doubled");
+    println!("{lost} responses lost after the commit, every retry replayed, nothing doubled");
 }
 
 /// Raw bytes of a POST request with the client's API key.
@@ -239,12 +239,12 @@ impl PartialRequest {
 
 #[test]
 fn a_signal_to_stop_aborts_no_request_in_flight() {
-    const CALLS: u64 = 200;
+    const REQUESTS: u64 = 200;
     let mut app = App::start();
     app.acme.feature_request("Dark mode");
     let stops = rounds(1, 20);
     for stop in 0..stops {
-        let calls: Vec<PartialRequest> = (0..CALLS)
+        let requests: Vec<PartialRequest> = (0..REQUESTS)
             .map(|number| {
                 let email = format!("customer{stop}.{number}@example.com");
                 let body = json!({ "customer": { "email": email } }).to_string();
@@ -260,17 +260,17 @@ fn a_signal_to_stop_aborts_no_request_in_flight() {
         let upload = PartialRequest::new(&app.acme, "/api/external/v2/attachments", FORM_TYPE, &form);
         app.terminate();
         eventually("nobody listens any more", || TcpStream::connect(("127.0.0.1", app.port())).is_err());
-        let finished: Vec<String> = calls.into_iter().chain([upload]).map(PartialRequest::finish).collect();
+        let finished: Vec<String> = requests.into_iter().chain([upload]).map(PartialRequest::finish).collect();
         assert!(finished.iter().all(|line| line == "HTTP/1.1 201 Created"), "{finished:?}");
         assert!(app.wait_for_exit().success());
         app.kill();
         app.restart();
     }
-    let expected = i64::try_from(stops * CALLS).unwrap();
+    let expected = i64::try_from(stops * REQUESTS).unwrap();
     assert_eq!(app.count("SELECT count(*) FROM votes"), expected);
     assert_eq!(app.count("SELECT votes_count FROM vote_tallies"), expected);
     assert_eq!(app.count("SELECT count(*) FROM attachments"), i64::try_from(stops).unwrap());
-    println!("{stops} signals, each with {CALLS} calls and an upload that had begun: none was aborted");
+    println!("{stops} signals, each with {REQUESTS} requests and an upload that had begun: none was aborted");
 }
 
 /// Small file system mounted over a folder, with the folder's content. Unmounted when dropped.
@@ -422,7 +422,7 @@ fn a_terminated_process_finishes_its_requests_and_exits() {
 }
 
 #[test]
-fn data_that_cannot_be_read_back_is_an_error_and_nothing_more() {
+fn unreadable_data_is_an_error_of_its_request_only() {
     let app = App::start();
     let body = json!({ "feature_request": { "title": "Dark mode" }, "customer": { "email": "ann@example.com" } });
     app.acme.post_feature_request(&body);

@@ -136,7 +136,7 @@ fn numbers_count_from_1_in_each_workspace() {
 }
 
 #[test]
-fn numbers_are_not_given_twice_however_many_are_created_at_once() {
+fn concurrently_created_requests_have_distinct_numbers() {
     let app = App::start();
     let mut urls = in_parallel(8, |_| {
         let request = app.acme.feature_request("Dark mode");
@@ -211,7 +211,7 @@ fn a_request_starts_on_the_track_that_is_named() {
 }
 
 #[test]
-fn a_track_that_the_workspace_does_not_have_does_not_exist() {
+fn unknown_and_foreign_tracks_do_not_exist() {
     let app = App::start();
     let bolt = app.workspace("bolt");
     let tracks = bolt.get_tracks().json();
@@ -245,7 +245,7 @@ fn limits_count_characters() {
 }
 
 #[test]
-fn fields_that_cannot_be_accepted_are_named() {
+fn invalid_fields_are_rejected_by_name() {
     let app = App::start();
     let missing = |field: &str| format!("param is missing or the value is empty or invalid: {field}");
     let longer_than = |field: &str, max: usize| format!("{field} must be at most {max} characters long");
@@ -443,7 +443,7 @@ fn a_reference_note_is_kept_privately_and_attributed() {
 }
 
 #[test]
-fn customers_and_team_members_of_another_workspace_are_strangers() {
+fn customers_and_members_of_another_workspace_are_unknown() {
     let app = App::start();
     let bolt = app.workspace("bolt");
     app.roadmap(&["member", "add", "--workspace", "bolt", "--email", "zed@bolt.example", "--name", "Zed"]).json();

@@ -39,7 +39,7 @@ fn read_one_response(stream: &mut TcpStream) -> Vec<u8> {
     let mut response = Vec::new();
     loop {
         let mut byte = [0];
-        stream.read_exact(&mut byte).expect("an answer");
+        stream.read_exact(&mut byte).expect("a response");
         response.extend(byte);
         if response.ends_with(b"\r\n\r\n") {
             let head = String::from_utf8(response.clone()).expect("text").to_lowercase();
@@ -68,7 +68,7 @@ pub fn responses(bytes: &[u8]) -> (Vec<u16>, bool) {
         let end = left.windows(4).position(|four| four == b"\r\n\r\n").expect("a whole head") + 4;
         let head = String::from_utf8(left[..end].to_vec()).expect("text").to_lowercase();
         let status = head.strip_prefix("http/1.1 ").or(head.strip_prefix("http/1.0 "));
-        statuses.push(status.unwrap_or_else(|| panic!("no answer: {head}"))[..3].parse().expect("a status"));
+        statuses.push(status.unwrap_or_else(|| panic!("no response: {head}"))[..3].parse().expect("a status"));
         let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(name).map(str::trim));
         closes = header("connection:") == Some("close");
         let length: usize = header("content-length:").map_or(0, |length| length.parse().expect("a length"));
@@ -102,14 +102,14 @@ fn hosts(app: &App, rows: &[(&str, &[&str], u16)]) {
     let key = app.acme.key.as_deref().expect("a key");
     for (target, headers, status) in rows {
         let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
-        let call = format!("GET {target} HTTP/1.1\r\n{headers}X-Api-Key: {key}\r\nConnection: close\r\n\r\n");
-        let response = exchange(&app.acme, call.as_bytes(), &call);
-        assert_eq!(responses(&response).0, [*status], "{call}{}", String::from_utf8_lossy(&response));
+        let request = format!("GET {target} HTTP/1.1\r\n{headers}X-Api-Key: {key}\r\nConnection: close\r\n\r\n");
+        let response = exchange(&app.acme, request.as_bytes(), &request);
+        assert_eq!(responses(&response).0, [*status], "{request}{}", String::from_utf8_lossy(&response));
     }
 }
 
 #[test]
-fn a_request_is_for_one_host_given_in_one_way() {
+fn a_request_with_ambiguous_hosts_is_rejected() {
     let app = App::start();
     app.workspace("other");
     let acme = "Host: acme.roadmap.example.com";
@@ -189,7 +189,7 @@ fn a_request_is_for_one_host_given_in_one_way() {
 }
 
 #[test]
-fn a_trusted_proxy_s_host_counts_and_the_request_s_own_must_be_one_all_the_same() {
+fn a_trusted_proxy_s_host_is_used_and_the_own_host_must_be_valid() {
     let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", "x-forwarded")]);
     let inside = "Host: 10.0.0.7:8080";
     hosts(
@@ -237,7 +237,7 @@ fn urls(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn urls_in_responses_and_mails_are_made_of_the_settings_and_never_of_a_header() {
+fn urls_are_built_from_settings_and_never_from_headers() {
     for trust_proxy in ["off", "forwarded", "x-forwarded"] {
         let app = App::with(&[], &[("ROADMAP_TRUST_PROXY", trust_proxy)]);
         let spoofed = [
@@ -251,15 +251,15 @@ fn urls_in_responses_and_mails_are_made_of_the_settings_and_never_of_a_header() 
             ("Origin", "https://evil.example"),
             ("Referer", "https://evil.example/"),
         ];
-        let call = |method: &str, path: &str, content_type: &str, body: &str| {
+        let send = |method: &str, path: &str, content_type: &str, body: &str| {
             let key = app.acme.key.as_deref().expect("a key");
             let headers: String = spoofed.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
             let length = body.len();
-            let call = format!(
+            let request = format!(
                 "{method} {path} HTTP/1.1\r\n{headers}X-Api-Key: {key}\r\nContent-Type: {content_type}\r\n\
                  Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
             );
-            let response = exchange(&app.acme, call.as_bytes(), path);
+            let response = exchange(&app.acme, request.as_bytes(), path);
             let text = String::from_utf8(response).expect("text");
             assert!(!text.contains("evil") && !text.contains(":6666") && !text.contains("gopher"), "{path}: {text}");
             text
@@ -270,18 +270,18 @@ fn urls_in_responses_and_mails_are_made_of_the_settings_and_never_of_a_header() 
         let json = "application/json";
         let part = "--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.png\"\r\n\r\n\
                     \u{89}PNG\r\n\r\n--limit--\r\n";
-        let file = body(&call("POST", "/api/external/v2/attachments", FORM_TYPE, part));
+        let file = body(&send("POST", "/api/external/v2/attachments", FORM_TYPE, part));
         let changelog = json!({ "changelog": { "title": "1.2", "content": "New", "publish": true } }).to_string();
         let request = json!({ "feature_request": { "title": "Dark" }, "customer": { "email": "a@b.example" } });
         let comment = json!({ "comment": { "content": "Soon" }, "notify_all_voters": true }).to_string();
         let responses = [
-            call("POST", REQUESTS, json, &request.to_string()),
-            call("POST", "/api/external/v1/feature_requests/1/comments", json, &comment),
-            call("POST", "/api/external/v1/changelogs", json, &changelog),
-            call("GET", "/api/external/v1/changelogs", json, ""),
-            call("GET", "/api/external/v1/votes?email=a@b.example", json, ""),
-            call("GET", "/api/external/v1/feature_requests?query=dark", json, ""),
-            call("GET", "/api/external/v1/feature_requests/1/voters", json, ""),
+            send("POST", REQUESTS, json, &request.to_string()),
+            send("POST", "/api/external/v1/feature_requests/1/comments", json, &comment),
+            send("POST", "/api/external/v1/changelogs", json, &changelog),
+            send("GET", "/api/external/v1/changelogs", json, ""),
+            send("GET", "/api/external/v1/votes?email=a@b.example", json, ""),
+            send("GET", "/api/external/v1/feature_requests?query=dark", json, ""),
+            send("GET", "/api/external/v1/feature_requests/1/voters", json, ""),
         ];
         let bodies: Vec<Value> = responses.iter().map(|response| body(response)).chain([file.clone()]).collect();
         let found: Vec<&str> = bodies.iter().flat_map(urls).collect();
@@ -296,7 +296,7 @@ fn urls_in_responses_and_mails_are_made_of_the_settings_and_never_of_a_header() 
             assert!(url.starts_with("https://acme.roadmap.example.com/"), "{url}");
         }
         let blob = file["blob_url"].as_str().expect("a URL");
-        let opened = call("GET", &blob["https://acme.roadmap.example.com".len()..], json, "");
+        let opened = send("GET", &blob["https://acme.roadmap.example.com".len()..], json, "");
         assert!(opened.starts_with("HTTP/1.1 302") || opened.starts_with("HTTP/1.1 307"), "{opened}");
         let location = opened.lines().find(|line| line.to_lowercase().starts_with("location:")).expect("a place");
         let place = location.split_once(':').expect("a place").1.trim();
@@ -346,7 +346,7 @@ fn timeless(value: &Value) -> Value {
 }
 
 #[test]
-fn thirty_fields_that_no_body_has_change_nothing() {
+fn unknown_fields_change_nothing() {
     let send = |app: &App, write: &Write, body: &Value| {
         let response = write.send(&app.acme, body.to_string().as_bytes());
         (response.status, timeless(&response.json()))
@@ -394,14 +394,14 @@ fn thirty_fields_that_no_body_has_change_nothing() {
 }
 
 #[test]
-fn json_that_is_deeper_than_any_stack_is_refused() {
+fn deeply_nested_json_is_rejected() {
     let app = App::start();
     for depth in [128, 200_000] {
         for (open, close) in [("{\"a\":", "}"), ("[", "]"), ("{\"a\":[", "]}")] {
             for close in [close, ""] {
                 let body = format!("{{\"a\":{}1{}}}", open.repeat(depth), close.repeat(depth));
                 let headers = [("Content-Type", "application/json")];
-                let response = app.acme.request("POST", REQUESTS, &headers, Some(body.as_bytes())).expect("an answer");
+                let response = app.acme.request("POST", REQUESTS, &headers, Some(body.as_bytes())).expect("a response");
                 if body.len() > 1024 * 1024 {
                     response.is_error(413, "Request body must not be larger than 1 MB");
                 } else {
@@ -414,7 +414,7 @@ fn json_that_is_deeper_than_any_stack_is_refused() {
 }
 
 #[test]
-fn targets_and_heads_that_nobody_needs_are_the_caller_s_mistake() {
+fn malformed_and_oversized_targets_and_heads_are_client_errors() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let long = "x".repeat(64 * 1024);
@@ -452,8 +452,8 @@ fn targets_and_heads_that_nobody_needs_are_the_caller_s_mistake() {
         ("a head of 129 KB", TRACKS.to_owned(), large(129), 431),
         ("a head of 1 MB", TRACKS.to_owned(), large(1_024), 431),
     ] {
-        let call = format!("{}{more}Connection: close\r\n\r\n", head(&app.acme, "GET", &target));
-        let response = exchange(&app.acme, call.as_bytes(), case);
+        let request = format!("{}{more}Connection: close\r\n\r\n", head(&app.acme, "GET", &target));
+        let response = exchange(&app.acme, request.as_bytes(), case);
         let found = responses(&response).0;
         if found != [status] {
             wrong.push(format!("{case}: {found:?}, not {status}"));
@@ -468,12 +468,12 @@ fn targets_and_heads_that_nobody_needs_are_the_caller_s_mistake() {
 pub enum End {
     /// It can be reused.
     Open,
-    /// The last response announces its end.
-    Told,
+    /// The last response has `Connection: close`.
+    Announced,
     /// It is closed, sometimes before a response: the body of a request turned out to be invalid.
     Cut,
 }
-use End::{Cut, Open, Told};
+use End::{Announced, Cut, Open};
 
 /// Attack: name, bytes, statuses of all responses, and state of the connection afterwards.
 pub type Attack = (&'static str, String, &'static [u16], End);
@@ -481,72 +481,77 @@ pub type Attack = (&'static str, String, &'static [u16], End);
 #[expect(clippy::too_many_lines, reason = "it is one table")]
 pub fn attacks(client: &Client) -> Vec<Attack> {
     let get = format!("{}\r\n", head(client, "GET", TRACKS));
-    let call = head(client, "POST", REQUESTS);
-    let post = |headers: &str, body: &str| format!("{call}{headers}\r\n\r\n{body}");
-    let chunked = |body: &str| format!("{call}Transfer-Encoding: chunked\r\n\r\n{body}");
+    let request = head(client, "POST", REQUESTS);
+    let post = |headers: &str, body: &str| format!("{request}{headers}\r\n\r\n{body}");
+    let chunked = |body: &str| format!("{request}Transfer-Encoding: chunked\r\n\r\n{body}");
     let length = get.len();
     let hidden = |chunk: &str| format!("{chunk}{get}");
     vec![
         // Controls: exactly one request, and exactly two.
         ("a length", post("Content-Length: 2", "{}"), &[422], Open),
         ("chunks", chunked("1\r\n{\r\n1\r\n}\r\n0\r\n\r\n"), &[422], Open),
-        ("two calls", post("Content-Length: 2", &hidden("{}")), &[422, 200], Open),
-        ("two calls, the first in chunks", chunked(&hidden("2\r\n{}\r\n0\r\n\r\n")), &[422, 200], Open),
-        ("a call as the body of another", post(&format!("Content-Length: {length}"), &get), &[400], Open),
-        ("a call as a chunk of another", chunked(&format!("{length:x}\r\n{get}\r\n0\r\n\r\n")), &[400], Open),
+        ("two requests", post("Content-Length: 2", &hidden("{}")), &[422, 200], Open),
+        ("two requests, the first in chunks", chunked(&hidden("2\r\n{}\r\n0\r\n\r\n")), &[422, 200], Open),
+        ("a request as the body of another", post(&format!("Content-Length: {length}"), &get), &[400], Open),
+        ("a request as a chunk of another", chunked(&format!("{length:x}\r\n{get}\r\n0\r\n\r\n")), &[400], Open),
         // Two ways to give the length.
-        ("CL.TE", post("Content-Length: 5\r\nTransfer-Encoding: chunked", &hidden("0\r\n\r\n")), &[400], Told),
+        ("CL.TE", post("Content-Length: 5\r\nTransfer-Encoding: chunked", &hidden("0\r\n\r\n")), &[400], Announced),
         (
             "TE.CL",
             post("Transfer-Encoding: chunked\r\nContent-Length: 4", &hidden("2\r\n{}\r\n0\r\n\r\n")),
             &[400],
-            Told,
+            Announced,
         ),
-        ("TE.0", post("Transfer-Encoding: chunked\r\nContent-Length: 0", &hidden("0\r\n\r\n")), &[400], Told),
-        ("two lengths", post("Content-Length: 2\r\nContent-Length: 0", &hidden("{}")), &[400], Told),
-        ("one length twice", post("Content-Length: 2\r\nContent-Length: 2", &hidden("{}")), &[400], Told),
-        ("a list of lengths", post("Content-Length: 2, 2", &hidden("{}")), &[400], Told),
-        ("a length with a sign", post("Content-Length: +2", &hidden("{}")), &[400], Told),
-        ("a negative length", post("Content-Length: -2", &hidden("{}")), &[400], Told),
-        ("minus nothing", post("Content-Length: -0", &hidden("{}")), &[400], Told),
-        ("a hexadecimal length", post("Content-Length: 0x2", &hidden("{}")), &[400], Told),
-        ("two numbers", post("Content-Length: 2 2", &hidden("{}")), &[400], Told),
-        ("a length and more", post("Content-Length: 2;a", &hidden("{}")), &[400], Told),
-        ("a length that is none", post("Content-Length:", &hidden("{}")), &[400], Told),
-        ("a length beyond all", post("Content-Length: 18446744073709551618", &hidden("{}")), &[400], Told),
-        ("a fraction", post("Content-Length: 2.0", &hidden("{}")), &[400], Told),
+        ("TE.0", post("Transfer-Encoding: chunked\r\nContent-Length: 0", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("two lengths", post("Content-Length: 2\r\nContent-Length: 0", &hidden("{}")), &[400], Announced),
+        ("one length twice", post("Content-Length: 2\r\nContent-Length: 2", &hidden("{}")), &[400], Announced),
+        ("a list of lengths", post("Content-Length: 2, 2", &hidden("{}")), &[400], Announced),
+        ("a length with a sign", post("Content-Length: +2", &hidden("{}")), &[400], Announced),
+        ("a negative length", post("Content-Length: -2", &hidden("{}")), &[400], Announced),
+        ("minus nothing", post("Content-Length: -0", &hidden("{}")), &[400], Announced),
+        ("a hexadecimal length", post("Content-Length: 0x2", &hidden("{}")), &[400], Announced),
+        ("two numbers", post("Content-Length: 2 2", &hidden("{}")), &[400], Announced),
+        ("a length and more", post("Content-Length: 2;a", &hidden("{}")), &[400], Announced),
+        ("a length that is none", post("Content-Length:", &hidden("{}")), &[400], Announced),
+        ("a length beyond all", post("Content-Length: 18446744073709551618", &hidden("{}")), &[400], Announced),
+        ("a fraction", post("Content-Length: 2.0", &hidden("{}")), &[400], Announced),
         // Transfer codings that some servers do not know.
-        ("an unknown encoding", post("Transfer-Encoding: xchunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("chunked twice", post("Transfer-Encoding: chunked, chunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("chunked at the end", post("Transfer-Encoding: gzip, chunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("chunked first", post("Transfer-Encoding: chunked, identity", &hidden("0\r\n\r\n")), &[400], Told),
-        ("identity", post("Transfer-Encoding: identity", &hidden("{}")), &[400], Told),
-        ("nothing", post("Transfer-Encoding:", &hidden("0\r\n\r\n")), &[400], Told),
-        ("quotes", post("Transfer-Encoding: \"chunked\"", &hidden("0\r\n\r\n")), &[400], Told),
-        ("a parameter", post("Transfer-Encoding: chunked;a=b", &hidden("0\r\n\r\n")), &[400], Told),
+        ("an unknown encoding", post("Transfer-Encoding: xchunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("chunked twice", post("Transfer-Encoding: chunked, chunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("chunked at the end", post("Transfer-Encoding: gzip, chunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("chunked first", post("Transfer-Encoding: chunked, identity", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("identity", post("Transfer-Encoding: identity", &hidden("{}")), &[400], Announced),
+        ("nothing", post("Transfer-Encoding:", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("quotes", post("Transfer-Encoding: \"chunked\"", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("a parameter", post("Transfer-Encoding: chunked;a=b", &hidden("0\r\n\r\n")), &[400], Announced),
         (
             "two encodings",
             post("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", &hidden("0\r\n\r\n")),
             &[400],
-            Told,
+            Announced,
         ),
-        ("an older version", chunked(&hidden("0\r\n\r\n")).replacen("HTTP/1.1", "HTTP/1.0", 1), &[400], Told),
+        ("an older version", chunked(&hidden("0\r\n\r\n")).replacen("HTTP/1.1", "HTTP/1.0", 1), &[400], Announced),
         // Headers that some servers ignore.
-        ("a space before the colon", post("Transfer-Encoding : chunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("a tab before the colon", post("Content-Length\t: 2", &hidden("{}")), &[400], Told),
-        ("a line before the colon", post("Transfer-Encoding\r\n: chunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("a folded header", post("X-A: b\r\n Transfer-Encoding: chunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("a folded value", post("Transfer-Encoding:\r\n chunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("a folded length", post("Content-Length: 2\r\n\t2", &hidden("{}")), &[400], Told),
-        ("a space before the first", post(" Content-Length: 2", &hidden("{}")), &[400], Told),
-        ("a NUL in a value", post("Transfer-Encoding: chunked\0", &hidden("0\r\n\r\n")), &[400], Told),
-        ("a NUL in a name", post("Transfer-Encoding\0: chunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("a vertical tab", post("Transfer-Encoding: \u{b}chunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("a lone CR", post("X-A: b\rTransfer-Encoding: chunked", &hidden("0\r\n\r\n")), &[400], Told),
-        ("a lone LF", post("Content-Length: 2\r\nX-A: b\nTransfer-Encoding: chunked", &hidden("{}")), &[400], Told),
-        ("no colon", post("Content-Length 2", &hidden("{}")), &[400], Told),
-        ("no name", post(": 2", &hidden("{}")), &[400], Told),
-        ("a space in a name", post("Content Length: 2", &hidden("{}")), &[400], Told),
+        ("a space before the colon", post("Transfer-Encoding : chunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("a tab before the colon", post("Content-Length\t: 2", &hidden("{}")), &[400], Announced),
+        ("a line before the colon", post("Transfer-Encoding\r\n: chunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("a folded header", post("X-A: b\r\n Transfer-Encoding: chunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("a folded value", post("Transfer-Encoding:\r\n chunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("a folded length", post("Content-Length: 2\r\n\t2", &hidden("{}")), &[400], Announced),
+        ("a space before the first", post(" Content-Length: 2", &hidden("{}")), &[400], Announced),
+        ("a NUL in a value", post("Transfer-Encoding: chunked\0", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("a NUL in a name", post("Transfer-Encoding\0: chunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("a vertical tab", post("Transfer-Encoding: \u{b}chunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        ("a lone CR", post("X-A: b\rTransfer-Encoding: chunked", &hidden("0\r\n\r\n")), &[400], Announced),
+        (
+            "a lone LF",
+            post("Content-Length: 2\r\nX-A: b\nTransfer-Encoding: chunked", &hidden("{}")),
+            &[400],
+            Announced,
+        ),
+        ("no colon", post("Content-Length 2", &hidden("{}")), &[400], Announced),
+        ("no name", post(": 2", &hidden("{}")), &[400], Announced),
+        ("a space in a name", post("Content Length: 2", &hidden("{}")), &[400], Announced),
         // Chunks with ambiguous ends.
         ("an extension", chunked("2;a=b;c=\"d\"\r\n{}\r\n0;e\r\n\r\n"), &[422], Open),
         ("an extension with an LF", chunked(&hidden("2;a\n{}\r\n0\r\n\r\n")), &[400], Cut),
@@ -568,13 +573,13 @@ pub fn attacks(client: &Client) -> Vec<Attack> {
         // Request lines and versions.
         ("an LF at the end of each line", get.replace("\r\n", "\n"), &[200], Open),
         ("an empty line before the first", format!("\r\n{get}"), &[200], Open),
-        ("two spaces", get.replacen(' ', "  ", 1), &[400], Told),
-        ("a tab", get.replacen(' ', "\t", 1), &[400], Told),
-        ("an unknown version", get.replacen("HTTP/1.1", "HTTP/1.2", 1), &[400], Told),
-        ("a version of two digits", get.replacen("HTTP/1.1", "HTTP/1.10", 1), &[400], Told),
-        ("no version", get.replacen(" HTTP/1.1", "", 1), &[400], Told),
-        ("HTTP/2", format!("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n{get}"), &[400], Told),
-        ("TLS", format!("\u{16}\u{3}\u{1}\0\u{1}{get}"), &[400], Told),
+        ("two spaces", get.replacen(' ', "  ", 1), &[400], Announced),
+        ("a tab", get.replacen(' ', "\t", 1), &[400], Announced),
+        ("an unknown version", get.replacen("HTTP/1.1", "HTTP/1.2", 1), &[400], Announced),
+        ("a version of two digits", get.replacen("HTTP/1.1", "HTTP/1.10", 1), &[400], Announced),
+        ("no version", get.replacen(" HTTP/1.1", "", 1), &[400], Announced),
+        ("HTTP/2", format!("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n{get}"), &[400], Announced),
+        ("TLS", format!("\u{16}\u{3}\u{1}\0\u{1}{get}"), &[400], Announced),
         // A GET with a body is allowed.
         (
             "a GET with a GET as its body",
@@ -595,7 +600,7 @@ pub fn attacks(client: &Client) -> Vec<Attack> {
 }
 
 #[test]
-fn a_message_that_ends_in_two_places_has_one_response_and_is_the_last() {
+fn ambiguous_message_lengths_get_one_response_and_close_the_connection() {
     let app = App::start();
     let attacks = attacks(&app.acme);
     assert!(attacks.len() >= 60);
@@ -607,7 +612,7 @@ fn a_message_that_ends_in_two_places_has_one_response_and_is_the_last() {
     for ((case, _, statuses, end), found) in attacks.iter().zip(&found) {
         let (all, last) = responses(found);
         let was_cut = *end == Cut && all.is_empty();
-        if (all != *statuses && !was_cut) || (*end == Told && !last) {
+        if (all != *statuses && !was_cut) || (*end == Announced && !last) {
             wrong.push(format!("{case}: {}", String::from_utf8_lossy(found)));
         }
     }
@@ -623,7 +628,7 @@ fn raise_open_files() {
 }
 
 #[test]
-fn the_service_may_have_as_many_files_open_as_it_may_ask_for() {
+fn the_limit_of_open_files_is_raised_to_the_hard_limit() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let shell = "ulimit -S -n 256 && exec \"$0\" serve --data-dir . --listen 127.0.0.1:0 2> /dev/null";
     let mut service = Command::new("sh")
@@ -642,7 +647,7 @@ fn the_service_may_have_as_many_files_open_as_it_may_ask_for() {
 }
 
 #[test]
-fn heads_and_bodies_that_stop_are_cut_and_hold_nobody_up() {
+fn stalled_heads_and_bodies_time_out_and_delay_no_others() {
     let app = App::with(&[], &[("ROADMAP_BODY_TIMEOUT", "6s")]);
     let slow = |bytes: &str| {
         let mut stream = app.acme.connect();
@@ -650,10 +655,10 @@ fn heads_and_bodies_that_stop_are_cut_and_hold_nobody_up() {
         stream.write_all(bytes.as_bytes()).expect("the server reads");
         stream
     };
-    let call = head(&app.acme, "POST", REQUESTS);
+    let request = head(&app.acme, "POST", REQUESTS);
     raise_open_files();
-    let heads: Vec<TcpStream> = (0..1_000).map(|_| slow(&call)).collect();
-    let bodies: Vec<TcpStream> = (0..1_000).map(|_| slow(&format!("{call}Content-Length: 100\r\n\r\n{{"))).collect();
+    let heads: Vec<TcpStream> = (0..1_000).map(|_| slow(&request)).collect();
+    let bodies: Vec<TcpStream> = (0..1_000).map(|_| slow(&format!("{request}Content-Length: 100\r\n\r\n{{"))).collect();
     let served = in_parallel(4, |_| (0..25).filter(|_| app.acme.get_tracks().status == 200).count());
     assert_eq!(served, [25; 4]);
     for stream in heads {
@@ -669,7 +674,7 @@ fn heads_and_bodies_that_stop_are_cut_and_hold_nobody_up() {
 }
 
 #[test]
-fn unauthenticated_slow_bodies_take_no_memory_and_are_cut() {
+fn unauthenticated_slow_bodies_use_no_memory_and_time_out() {
     const SOCKETS: usize = 200;
     let app = App::with(&[], &[("ROADMAP_BODY_TIMEOUT", "3s")]);
     assert_still_serves(&app);
@@ -697,7 +702,7 @@ fn unauthenticated_slow_bodies_take_no_memory_and_are_cut() {
 }
 
 #[test]
-fn slow_bodies_are_cut_by_a_deadline_for_the_whole() {
+fn slow_bodies_have_one_deadline() {
     let app = App::with(&[], &[("ROADMAP_BODY_TIMEOUT", "2s")]);
     let part = |name: &str| format!("--limit\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
     let found = in_parallel(3, |number| {
@@ -725,20 +730,20 @@ fn slow_bodies_are_cut_by_a_deadline_for_the_whole() {
 }
 
 #[test]
-fn a_later_head_that_stops_is_cut_like_the_first() {
+fn a_stalled_later_head_times_out_like_the_first() {
     let app = App::start();
-    let call = format!("{}\r\n", head(&app.acme, "GET", TRACKS));
+    let request = format!("{}\r\n", head(&app.acme, "GET", TRACKS));
     let cases = [
-        ("a head behind a call", format!("{call}G"), ""),
-        ("a whole head but for its end", format!("{call}{}", &call[..call.len() - 2]), ""),
-        ("a head behind an answer", call.clone(), "GET / HTTP/1.1\r\nHost:"),
+        ("a head behind a request", format!("{request}G"), ""),
+        ("a whole head but for its end", format!("{request}{}", &request[..request.len() - 2]), ""),
+        ("a head behind a response", request.clone(), "GET / HTTP/1.1\r\nHost:"),
     ];
     let found = in_parallel(cases.len(), |number| {
         let (case, first, later) = &cases[number];
         let mut stream = app.acme.connect();
         stream.write_all(first.as_bytes()).expect("the server reads");
         let mut response = vec![0; 12];
-        stream.read_exact(&mut response).expect("an answer");
+        stream.read_exact(&mut response).expect("a response");
         stream.write_all(later.as_bytes()).expect("the server reads");
         response.extend(rest(stream, case));
         responses(&response).0
@@ -759,10 +764,10 @@ fn a_later_head_that_stops_is_cut_like_the_first() {
 fn pipelined_requests_on_one_connection_are_all_served() {
     let app = App::start();
     let mut stream = app.acme.connect();
-    let call = format!("{}\r\n", head(&app.acme, "GET", TRACKS));
+    let request = format!("{}\r\n", head(&app.acme, "GET", TRACKS));
     // In total longer than the keep-alive timeout, with pauses that are shorter.
     for number in 0..7 {
-        stream.write_all(call.as_bytes()).expect("the server reads");
+        stream.write_all(request.as_bytes()).expect("the server reads");
         assert_eq!(responses(&read_one_response(&mut stream)).0, [200], "{number}");
         std::thread::sleep(Duration::from_secs(2));
     }
@@ -777,26 +782,26 @@ fn is_refused_and_goes_on(app: &App, mut stream: TcpStream, status: u16) {
 }
 
 #[test]
-fn a_body_that_is_too_large_is_read_to_its_end_when_that_is_near() {
+fn a_slightly_too_large_body_is_read_to_its_end() {
     const SIXTEEN_MEGABYTES: usize = 16 * 1024 * 1024;
     let app = App::start();
     let mut stream = app.acme.connect();
     let head = head(&app.acme, "POST", "/api/external/v1/feature_requests");
-    let call = format!("{head}Content-Type: application/json\r\nContent-Length: {SIXTEEN_MEGABYTES}\r\n\r\n");
-    stream.write_all(call.as_bytes()).expect("the server reads");
+    let request = format!("{head}Content-Type: application/json\r\nContent-Length: {SIXTEEN_MEGABYTES}\r\n\r\n");
+    stream.write_all(request.as_bytes()).expect("the server reads");
     stream.write_all(&vec![b' '; SIXTEEN_MEGABYTES]).expect("the server reads on");
     is_refused_and_goes_on(&app, stream, 413);
 }
 
 #[test]
-fn a_form_that_has_no_file_for_too_long_is_read_to_its_end() {
+fn a_form_with_too_much_before_its_file_is_read_to_its_end() {
     let app = App::start();
     let mut stream = app.acme.connect();
     let (begin, end) = ("--limit\r\nContent-Disposition: form-data; name=\"other\"\r\n\r\n", "\r\n--limit--\r\n");
     let (other, head) = (vec![b'x'; 10_000_000], head(&app.acme, "POST", ATTACHMENTS));
     let length = begin.len() + other.len() + end.len();
-    let call = format!("{head}Content-Type: {FORM_TYPE}\r\nContent-Length: {length}\r\n\r\n{begin}");
-    for part in [call.as_bytes(), &other, end.as_bytes()] {
+    let request = format!("{head}Content-Type: {FORM_TYPE}\r\nContent-Length: {length}\r\n\r\n{begin}");
+    for part in [request.as_bytes(), &other, end.as_bytes()] {
         stream.write_all(part).expect("the server reads on");
     }
     is_refused_and_goes_on(&app, stream, 422);
@@ -856,8 +861,8 @@ fn a_response_that_is_read_with_pauses_arrives_whole() {
     let place = path_of(redirect.header("location").expect("a place"));
 
     let mut stream = app.acme.connect();
-    let call = format!("{}Connection: close\r\n\r\n", head(&app.acme, "GET", &place));
-    stream.write_all(call.as_bytes()).expect("the server reads");
+    let request = format!("{}Connection: close\r\n\r\n", head(&app.acme, "GET", &place));
+    stream.write_all(request.as_bytes()).expect("the server reads");
     let mut part = vec![0; 1_000_000];
     stream.read_exact(&mut part).expect("the first part");
     // Longer than the keep-alive timeout.
@@ -872,20 +877,20 @@ fn a_response_before_the_end_of_the_body_ends_the_connection() {
     let app = App::start();
     let stranger = app.client("acme", "rmk_wrong");
     let unfinished = "Content-Length: 100\r\n\r\n{";
-    for (case, call, status) in [
+    for (case, request, status) in [
         ("a wrong key", head(&stranger, "POST", REQUESTS), 401),
         ("an unknown path", head(&app.acme, "POST", "/nowhere"), 404),
         ("another method", head(&app.acme, "DELETE", TRACKS), 405),
         ("a read", head(&app.acme, "GET", TRACKS), 200),
         ("another type", format!("{}Content-Type: text/plain\r\n", head(&app.acme, "POST", REQUESTS)), 415),
     ] {
-        let response = exchange(&app.acme, format!("{call}{unfinished}").as_bytes(), case);
+        let response = exchange(&app.acme, format!("{request}{unfinished}").as_bytes(), case);
         assert_eq!(responses(&response), (vec![status], true), "{case}");
     }
 }
 
 #[test]
-fn a_body_that_comes_slowly_but_steadily_is_taken() {
+fn a_slow_but_steady_body_is_accepted() {
     let app = App::start();
     let body = json!({ "feature_request": { "title": "Dark mode", "description": "x".repeat(100) } }).to_string();
     let mut stream = app.acme.connect();

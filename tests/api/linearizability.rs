@@ -97,7 +97,7 @@ fn corrupted(history: &[Event], rng: &mut SeededRng) -> Vec<Event> {
     let from = usize::try_from(rng.below(history.len() as u64 / 2)).expect("few");
     let change = if rng.below(2) == 0 { 1 } else { -1 };
     let mut asked = BTreeMap::new();
-    let mut changed_answers = BTreeSet::new();
+    let mut changed_responses = BTreeSet::new();
     let mut corrupt = |index: usize, event: &Event| {
         let mut event = event.clone();
         match &mut event {
@@ -113,10 +113,10 @@ fn corrupted(history: &[Event], rng: &mut SeededRng) -> Vec<Event> {
                 };
                 // A replay repeats the first response.
                 let changes =
-                    if *replayed { key.is_some_and(|key| changed_answers.contains(&key)) } else { index >= from };
+                    if *replayed { key.is_some_and(|key| changed_responses.contains(&key)) } else { index >= from };
                 if changes {
                     *votes += change;
-                    changed_answers.extend(key);
+                    changed_responses.extend(key);
                 }
             }
         }
@@ -220,7 +220,7 @@ fn record_history(app: &mut App, number: u64, kill: bool, rng: &mut SeededRng) -
                 scope.spawn(move || {
                     assert!(
                         plan.iter().all(|operation| scenario.perform(client, name, operation, history)),
-                        "no answer"
+                        "no response"
                     );
                 });
             }
@@ -246,8 +246,9 @@ fn every_history_is_linearizable() {
         found += u64::from(!is_linearizable(&corrupted(&history, &mut rng)));
     }
     println!(
-        "{histories} histories, {kills} kills that left {open} calls open; {found} of {histories} planted faults found"
+        "{histories} histories, {kills} kills that interrupted {open} requests; {found} of {histories} planted faults \
+         found"
     );
-    assert!(open > 0, "no kill fell into a call");
+    assert!(open > 0, "no kill interrupted a request");
     assert!(100 * found >= 95 * histories, "{found} of {histories} planted faults were found");
 }

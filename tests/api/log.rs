@@ -14,8 +14,9 @@ fn lines(app: &App) -> Vec<String> {
 
 /// Waits until this many requests are logged, and returns all lines.
 #[track_caller]
-fn after(app: &App, calls: usize) -> Vec<String> {
-    eventually("all calls are logged", || lines(app).iter().filter(|line| line.contains("answered")).count() == calls);
+fn after(app: &App, requests: usize) -> Vec<String> {
+    let is_logged = |line: &&String| line.contains("request completed");
+    eventually("all requests are logged", || lines(app).iter().filter(is_logged).count() == requests);
     lines(app)
 }
 
@@ -92,7 +93,7 @@ fn no_line_holds_personal_data() {
 
 fn no_line_holds_a_canary(form: &str, level: &str) {
     let app = App::with(&["--log", level], &[("ROADMAP_LOG_FORMAT", form)]);
-    let calls = request_with_canaries(&app);
+    let requests = request_with_canaries(&app);
     // One more request while the database is locked, so that a failure is logged, too.
     let lock = app.data.lock();
     let vote = json!({ "customer": { "email": "canaryvoter2@example.com", "name": "canaryname" } });
@@ -100,8 +101,8 @@ fn no_line_holds_a_canary(form: &str, level: &str) {
     assert_eq!(failed.status, 503);
     drop(lock);
     let key = app.acme.key.clone().unwrap();
-    let lines = after(&app, calls + 1);
-    assert!(lines.iter().any(|line| line.contains("a call failed")), "{lines:?}");
+    let lines = after(&app, requests + 1);
+    assert!(lines.iter().any(|line| line.contains("request failed")), "{lines:?}");
     for line in &lines {
         let line = line.to_lowercase();
         for canary in CANARIES.iter().copied().chain([&key[4..47]]) {
@@ -114,18 +115,18 @@ fn no_line_holds_a_canary(form: &str, level: &str) {
 #[test]
 fn a_line_of_json_has_these_fields_and_no_other() {
     let app = App::with(&[], &[("ROADMAP_LOG_FORMAT", "json")]);
-    let calls = request_with_canaries(&app);
+    let requests = request_with_canaries(&app);
     let given = [("X-Request-Id", "given-by-the-client")];
     app.acme.request("GET", "/api/external/v1/feature_requests/1/voters", &given, None).unwrap();
     let outside = app.acme.get("/healthz").header("x-request-id").unwrap().to_owned();
-    let lines = after(&app, calls + 2);
+    let lines = after(&app, requests + 2);
     let lines: Vec<Value> =
         lines.iter().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect();
-    let answered: Vec<&Value> = lines.iter().filter(|line| line["message"] == "answered").collect();
-    assert_eq!(answered.len(), calls + 2);
+    let completed: Vec<&Value> = lines.iter().filter(|line| line["message"] == "request completed").collect();
+    assert_eq!(completed.len(), requests + 2);
     let keys = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<BTreeSet<String>>();
     let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<String>>();
-    for line in &answered {
+    for line in &completed {
         let fields = ["timestamp", "level", "target", "message", "route", "status", "duration_us", "span"];
         assert_eq!(keys(line), set(&fields), "{line}");
         assert_eq!((&line["level"], &line["target"]), (&json!("INFO"), &json!("roadmap_http::access_log")), "{line}");
@@ -140,7 +141,7 @@ fn a_line_of_json_has_these_fields_and_no_other() {
         }
     }
     let of = |id: &str| {
-        let mut line = (*answered.iter().find(|line| line["span"]["request_id"] == id).expect("the line")).clone();
+        let mut line = (*completed.iter().find(|line| line["span"]["request_id"] == id).expect("the line")).clone();
         for unknown in ["timestamp", "duration_us"] {
             line.as_object_mut().unwrap().remove(unknown);
         }
@@ -149,7 +150,7 @@ fn a_line_of_json_has_these_fields_and_no_other() {
     let expected = json!({
         "level": "INFO",
         "target": "roadmap_http::access_log",
-        "message": "answered",
+        "message": "request completed",
         "route": "/api/external/v1/feature_requests/{id}/voters",
         "status": 200,
         "span": { "name": "request", "request_id": "given-by-the-client", "method": "GET", "workspace": "acme" },
@@ -158,7 +159,7 @@ fn a_line_of_json_has_these_fields_and_no_other() {
     let expected = json!({
         "level": "INFO",
         "target": "roadmap_http::access_log",
-        "message": "answered",
+        "message": "request completed",
         "route": "/healthz",
         "status": 200,
         "span": { "name": "request", "request_id": outside, "method": "GET" },
@@ -167,7 +168,7 @@ fn a_line_of_json_has_these_fields_and_no_other() {
 }
 
 #[test]
-fn a_failure_names_its_request_and_workspace_however_little_is_logged() {
+fn a_failure_has_its_request_and_workspace_at_any_level() {
     let app = App::with(&["--log", "warn"], &[("ROADMAP_LOG_FORMAT", "json")]);
     app.acme.feature_request("Dark mode");
     let lock = app.data.lock();
@@ -178,7 +179,7 @@ fn a_failure_names_its_request_and_workspace_however_little_is_logged() {
     assert_eq!(failed.status, 503);
     drop(lock);
     let lines: Vec<Value> = lines(&app).iter().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    let failed: Vec<&Value> = lines.iter().filter(|line| line["message"] == "a call failed").collect();
+    let failed: Vec<&Value> = lines.iter().filter(|line| line["message"] == "request failed").collect();
     let span = json!({ "name": "request", "request_id": "the-one", "method": "POST", "workspace": "acme" });
     assert_eq!((failed.len(), &failed[0]["span"], &failed[0]["status"]), (1, &span, &json!(503)));
 }

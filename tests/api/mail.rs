@@ -77,7 +77,7 @@ fn all_settled(app: &App) -> bool {
 }
 
 #[test]
-fn every_subscribed_voter_gets_one_mail_that_says_what_it_is_about() {
+fn every_subscribed_voter_gets_one_mail_about_the_comment() {
     let app = App::start();
     let request = app.acme.feature_request("Dark <mode> & more");
     for voter in ["ann@example.com", "ANN@example.com", "bob@example.com"] {
@@ -135,7 +135,7 @@ fn every_subscribed_voter_gets_one_mail_that_says_what_it_is_about() {
 }
 
 #[test]
-fn a_mail_s_page_asks_and_a_post_unsubscribes() {
+fn a_get_shows_the_unsubscribe_page_and_a_post_unsubscribes() {
     let app = App::start();
     let (dark, light) = (app.acme.feature_request("Dark mode"), app.acme.feature_request("Light mode"));
     for voter in ["all@example.com", "one@example.com", "none@example.com"] {
@@ -196,7 +196,7 @@ fn mail_file_recipients(app: &App, expected: usize) -> Vec<String> {
 }
 
 #[test]
-fn an_invalid_unsubscribe_link_leads_nowhere() {
+fn an_invalid_unsubscribe_link_is_not_found() {
     let app = App::start();
     let request = app.acme.feature_request("Dark mode");
     vote(&app.acme, &request, "ann@example.com");
@@ -260,13 +260,13 @@ fn rejected_mail_is_reported_and_can_be_retried() {
     announce(&app.acme, &request, "Soon");
     let status = || app.roadmap(&["mail", "status"]).json()[0].clone();
     eventually("all were tried", || status()["failures"].as_array().unwrap().len() == 3 && sink.count() == 1);
-    let told = status();
-    has_keys(&told, &["workspace", "waiting", "audiences", "oldest", "sent", "dead", "failures"]);
+    let status = status();
+    has_keys(&status, &["workspace", "waiting", "audiences", "oldest", "sent", "dead", "failures"]);
     assert_eq!(
-        (&told["workspace"], &told["waiting"], &told["sent"], &told["dead"]),
+        (&status["workspace"], &status["waiting"], &status["sent"], &status["dead"]),
         (&json!("acme"), &json!(1), &json!(1), &json!(2))
     );
-    for failure in told["failures"].as_array().unwrap() {
+    for failure in status["failures"].as_array().unwrap() {
         has_keys(failure, &["mail", "attempts", "next", "reason"]);
         let reason = failure["reason"].as_str().unwrap();
         assert!(reason.starts_with("at RCPT TO: "), "{reason}");
@@ -397,7 +397,7 @@ fn a_stopped_worker_sends_nothing_twice() {
 }
 
 #[test]
-fn workers_apart_from_the_service_share_the_mail() {
+fn separate_workers_share_the_mail() {
     let sink = Sink::start();
     let url = sink.url();
     let environment = [
@@ -421,7 +421,7 @@ fn workers_apart_from_the_service_share_the_mail() {
 }
 
 #[test]
-fn a_test_mail_shows_the_conversation_and_the_real_error() {
+fn a_test_mail_shows_the_smtp_dialog_and_the_error() {
     let login = Some(("ann".to_owned(), "secret".to_owned()));
     let sink = Sink::with_setup(Setup { login, ..Setup::default() });
     let app = App::start();
@@ -459,7 +459,7 @@ fn queue_test(app: &App, to: &str, flags: &[&str]) -> Finished {
 }
 
 #[test]
-fn a_queued_test_mail_is_sent_by_a_worker_and_its_answer_is_shown() {
+fn a_queued_test_mail_is_sent_by_a_worker_and_the_response_is_shown() {
     let sink = Sink::start();
     let app = app_with_smtp(&sink, "5s");
     let good = queue_test(&app, "ops@acme.example", &[]);
@@ -519,8 +519,8 @@ fn a_queued_test_mail_waits_for_a_worker() {
     let worker = app.worker(&[]);
     let mails = wait_for_mail_files(&app, 2);
     assert_eq!(mails.into_keys().collect::<Vec<_>>(), ["ann@acme.example", "ops@acme.example"]);
-    let answered = queue_test(&app, "eve@acme.example", &[]);
-    assert!(answered.success && answered.stdout.contains("response: written to "), "{}", answered.stderr);
+    let finished = queue_test(&app, "eve@acme.example", &[]);
+    assert!(finished.success && finished.stdout.contains("response: written to "), "{}", finished.stderr);
     assert!(worker.stop().success());
 }
 
@@ -579,7 +579,7 @@ fn urgent_mail_does_not_wait_for_notifications() {
 /// After the migration, mail of the old tables is sent from the new table of messages: mails, held mails and
 /// audiences.
 #[test]
-fn mail_that_waits_outlives_the_migration_to_messages() {
+fn waiting_mail_survives_the_migration_to_messages() {
     const VOTERS: usize = 30;
     let environment = [NO_WORKER, ("ROADMAP_MAIL_PER_ADDRESS", "1/h")];
     let mut app = App::with(&[], &environment);
@@ -770,7 +770,7 @@ fn no_workspace_s_mail_waits_for_that_of_another() {
 }
 
 #[test]
-fn mails_of_a_day_that_do_not_fit_are_refused_as_a_whole() {
+fn a_comment_over_the_daily_mail_limit_is_rejected() {
     let app = App::with(&[], &[("ROADMAP_MAIL_PER_DAY", "5")]);
     let request = app.acme.feature_request("Dark mode");
     for voter in 0..3 {
@@ -806,7 +806,7 @@ fn mails_of_a_day_that_do_not_fit_are_refused_as_a_whole() {
 }
 
 #[test]
-fn mails_that_are_too_many_for_an_address_go_out_as_one_digest() {
+fn mails_over_the_hourly_limit_are_sent_as_one_digest() {
     let app = App::with(&[], &[("ROADMAP_MAIL_PER_ADDRESS", "3/h")]);
     let request = app.acme.feature_request("Dark mode");
     vote(&app.acme, &request, "ann@example.com");

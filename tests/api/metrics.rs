@@ -160,7 +160,7 @@ fn counts_are_exact_after_a_series_of_requests() {
     app.acme.get("/readyz");
 
     let exposition = measured.exposition();
-    let calls = [
+    let requests = [
         ("method=GET,route=/api/external/v1/feature_requests/{id}/voters,status=200", 1.0),
         ("method=GET,route=/api/external/v1/feature_requests/{id}/voters,status=404", 1.0),
         ("method=GET,route=/api/external/v1/tracks,status=200", 3.0),
@@ -173,13 +173,13 @@ fn counts_are_exact_after_a_series_of_requests() {
         ("method=other,route=/api/external/v1/tracks,status=405", 1.0),
         ("method=other,route=unknown,status=404", 1.0),
     ];
-    assert_eq!(exposition.series("roadmap_http_requests_total"), pairs(&calls));
+    assert_eq!(exposition.series("roadmap_http_requests_total"), pairs(&requests));
     assert_eq!(exposition.value("roadmap_operation_replays_total"), 2.0);
 
     // Each request was timed once, in seconds.
     let counts = exposition.series("roadmap_http_request_duration_seconds_count");
     assert_eq!(counts["method=POST,route=/api/external/v1/feature_requests"], 4.0);
-    assert_eq!(counts.values().sum::<f64>(), calls.iter().map(|(_, calls)| calls).sum::<f64>());
+    assert_eq!(counts.values().sum::<f64>(), requests.iter().map(|(_, count)| count).sum::<f64>());
     let sums = exposition.series("roadmap_http_request_duration_seconds_sum");
     assert!(sums.values().all(|sum| (0.0..20.0).contains(sum)), "{sums:?}");
     let buckets = exposition.series("roadmap_http_request_duration_seconds_bucket");
@@ -285,7 +285,7 @@ fn connections_and_writes_in_flight_are_shown() {
     });
     assert_eq!(measured.exposition().value("roadmap_detached_writes"), 0.0);
     app.acme.feature_request("Dark mode");
-    eventually("what the call has left to do is done", || {
+    eventually("the remaining work of the request is finished", || {
         measured.exposition().value("roadmap_detached_writes") == 0.0
     });
     // A blocked write is in progress and occupies the write connection.
@@ -303,7 +303,7 @@ fn connections_and_writes_in_flight_are_shown() {
 }
 
 #[test]
-fn the_process_says_what_it_is_and_since_when() {
+fn version_and_start_time_are_exported() {
     let measured = MeteredApp::start();
     let exposition = measured.exposition();
     assert_eq!(exposition.series("roadmap_build_info"), pairs(&[("version=0.1.0", 1.0)]));

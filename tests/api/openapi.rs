@@ -79,7 +79,7 @@ fn the_command_prints_the_committed_document_and_needs_nothing() {
 }
 
 #[test]
-fn the_document_is_whole() {
+fn the_document_is_consistent() {
     let document = &DOCUMENT.value;
     assert_eq!(document["openapi"], "3.1.0");
     assert_eq!(document["security"], json!([{ "ApiKey": [] }]));
@@ -107,8 +107,8 @@ fn the_document_is_whole() {
         for documented in operation["responses"].as_object().unwrap().values() {
             let documented = DOCUMENT.resolved(documented);
             assert_eq!(documented["headers"]["X-Request-Id"]["$ref"], "#/components/headers/RequestId", "{case}");
-            let shape = name_of(&documented["content"]["application/json"]["schema"]);
-            assert_eq!(document["components"]["schemas"][shape]["additionalProperties"], false, "{case}: {shape}");
+            let schema = name_of(&documented["content"]["application/json"]["schema"]);
+            assert_eq!(document["components"]["schemas"][schema]["additionalProperties"], false, "{case}: {schema}");
         }
         for name in path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}')) {
             let parameters = operation["parameters"].as_array().unwrap().iter();
@@ -119,7 +119,7 @@ fn the_document_is_whole() {
 }
 
 #[test]
-fn every_example_is_what_the_document_says_it_is() {
+fn every_example_matches_its_schema() {
     let mut checked = 0;
     for (method, path, operation) in operations() {
         let Some(content) = operation["requestBody"]["content"].get("application/json") else { continue };
@@ -155,23 +155,26 @@ fn a_response_that_violates_the_document_is_detected() {
     let path = "/api/external/v1/tracks";
     let good = app.acme.get(path);
     let problem = |change: fn(&mut Response)| problem_of(&good, "GET", path, change);
-    for (change, documented_methods) in [
-        ((|response| with_body(response, |body| body["more"] = json!(1))) as fn(&mut Response), "it is no Tracks: "),
-        (|response| with_body(response, |body| body["tracks"][0]["more"] = json!(1)), "it is no Tracks: "),
-        (|response| with_body(response, |body| body["tracks"][0]["id"] = json!("1")), "it is no Tracks: "),
-        (|response| with_body(response, |body| body["tracks"][0]["name"] = json!(null)), "it is no Tracks: "),
+    for (change, expected) in [
+        (
+            (|response| with_body(response, |body| body["more"] = json!(1))) as fn(&mut Response),
+            "it is not a valid Tracks: ",
+        ),
+        (|response| with_body(response, |body| body["tracks"][0]["more"] = json!(1)), "it is not a valid Tracks: "),
+        (|response| with_body(response, |body| body["tracks"][0]["id"] = json!("1")), "it is not a valid Tracks: "),
+        (|response| with_body(response, |body| body["tracks"][0]["name"] = json!(null)), "it is not a valid Tracks: "),
         (
             |response| {
                 with_body(response, |body| {
                     body["tracks"][0].as_object_mut().unwrap().remove("status");
                 });
             },
-            "it is no Tracks: ",
+            "it is not a valid Tracks: ",
         ),
-        (|response| response.bytes = b"{".to_vec(), "it is no JSON: "),
+        (|response| response.bytes = b"{".to_vec(), "it is not JSON: "),
         (|response| response.status = 204, "the document has no such status for GET /api/external/v1/tracks"),
         (|response| response.status = 422, "the document has no such status for GET /api/external/v1/tracks"),
-        (|response| response.status = 401, "it is no Error: "),
+        (|response| response.status = 401, "it is not a valid Error: "),
         (
             |response| {
                 response.headers.remove("x-request-id");
@@ -198,27 +201,29 @@ fn a_response_that_violates_the_document_is_detected() {
         ),
     ] {
         let found = problem(change);
-        assert!(found.starts_with(documented_methods), "{found}");
+        assert!(found.starts_with(expected), "{found}");
     }
     assert_eq!(
         problem_of(&good, "GET", "/api/external/v1/nothing", |_| {}),
         "the document has no such operation",
-        "an answer where there is nothing"
+        "an unknown path"
     );
-    assert!(problem_of(&good, "DELETE", path, |response| response.status = 405).starts_with("it is no Error: "));
-    assert_eq!(problem_of(&good, "HEAD", path, |_| {}), "an answer to HEAD has no body");
+    assert!(
+        problem_of(&good, "DELETE", path, |response| response.status = 405).starts_with("it is not a valid Error: ")
+    );
+    assert_eq!(problem_of(&good, "HEAD", path, |_| {}), "a response to HEAD has no body");
 
     // A request body that the service accepted although the document does not allow it.
     let path = "/api/external/v1/feature_requests";
-    let taken = app.acme.post_feature_request(&json!({ "feature_request": { "title": "Dark mode" } }));
+    let accepted = app.acme.post_feature_request(&json!({ "feature_request": { "title": "Dark mode" } }));
     let body = json!({ "feature_request": { "title": " " } }).to_string();
-    let exchange = Exchange { method: "POST", path, body: Some(body.as_bytes()), response: &taken };
+    let exchange = Exchange { method: "POST", path, body: Some(body.as_bytes()), response: &accepted };
     let found = DOCUMENT.problem(&exchange).unwrap_err();
     assert!(found.starts_with("the document does not allow its body: "), "{found}");
 }
 
 #[test]
-#[should_panic(expected = "GET /api/external/v1/tracks is answered with 200, but it has no header")]
+#[should_panic(expected = "GET /api/external/v1/tracks returned 200, but it has no header")]
 fn every_request_of_the_tests_is_checked() {
     // A server with an undocumented response.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -249,7 +254,7 @@ fn the_page_shows_every_operation_and_loads_nothing() {
         }
     }
     for name in DOCUMENT.value["components"]["schemas"].as_object().unwrap().keys() {
-        assert!(page.contains(&format!("<article id=\"shape-{name}\">")), "{name}");
+        assert!(page.contains(&format!("<article id=\"schema-{name}\">")), "{name}");
     }
     for part in [
         "<tr><td><code>email</code> <b>required</b></td><td>query</td>",

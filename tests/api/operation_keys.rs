@@ -180,7 +180,7 @@ fn the_first_response_is_replayed_byte_for_byte_and_nothing_runs_again() {
 }
 
 #[test]
-fn a_key_is_matched_on_its_own_whatever_the_rest_of_the_request() {
+fn a_key_is_matched_regardless_of_the_rest_of_the_request() {
     for used in 0..5 {
         let (app, endpoints) = started();
         let key = json!("used");
@@ -238,7 +238,7 @@ fn a_key_belongs_to_its_workspace() {
 }
 
 #[test]
-fn each_key_is_a_key_of_its_own() {
+fn similar_keys_are_distinct() {
     let (app, endpoints) = started();
     let upvote = &endpoints[1];
     let before = counts(&app);
@@ -283,7 +283,7 @@ fn each_key_is_a_key_of_its_own() {
 }
 
 #[test]
-fn what_cannot_be_a_key_is_refused_and_nothing_runs() {
+fn an_invalid_key_is_rejected_and_nothing_runs() {
     let (app, endpoints) = started();
     let before = counts(&app);
     let too_long = "operation_key must be at most 255 characters long";
@@ -366,7 +366,7 @@ fn a_failed_request_does_not_use_up_its_key() {
         ("a key that may not write", &reader, known, &JSON, &good, 403),
         ("an unknown path", &app.acme, "/feature_requests/1/upvote", &JSON, &good, 404),
         ("a path without this method", &app.acme, "/tracks", &JSON, &good, 405),
-        ("an answer that nobody gives", &app.acme, known, &html, &good, 406),
+        ("an unsupported response type", &app.acme, known, &html, &good, 406),
         ("a body of another type", &app.acme, known, &plain, &good, 415),
         ("a body that is cut", &app.acme, known, &JSON, &good[..good.len() - 1], 400),
         ("a body that is too large", &app.acme, known, &JSON, &padded, 413),
@@ -386,7 +386,7 @@ fn a_failed_request_does_not_use_up_its_key() {
         let path = format!("/api/external/v1{path}");
         for _ in 0..2 {
             let failed = client.request("POST", &path, headers, Some(body.replace("KEY", &key).as_bytes()));
-            let failed = failed.expect("an answer");
+            let failed = failed.expect("a response");
             assert_eq!(failed.status, status, "{case}: {}", failed.text());
             assert_eq!(failed.header("idempotent-replayed"), None, "{case}");
         }
@@ -415,7 +415,7 @@ fn a_move_to_an_unknown_track_does_not_use_up_its_key() {
 }
 
 #[test]
-fn a_replay_returns_what_was_so_then() {
+fn a_replay_returns_the_original_response_after_changes() {
     let (app, endpoints) = started();
     let firsts: Vec<Response> =
         endpoints.iter().map(|endpoint| endpoint.send(&app.acme, &json!(endpoint.name))).collect();
@@ -506,7 +506,7 @@ fn settings_have_no_operation_keys() {
 }
 
 #[test]
-fn of_concurrent_requests_with_a_new_key_one_runs_and_the_others_replay_it() {
+fn concurrent_requests_with_a_new_key_run_once_and_are_replayed() {
     let (app, endpoints) = started();
     for endpoint in &endpoints {
         let (name, key) = (endpoint.name, json!(endpoint.name));
@@ -554,7 +554,7 @@ fn concurrent_requests_that_fail_all_run_and_none_is_saved() {
 }
 
 #[test]
-fn of_concurrent_requests_with_one_key_the_first_good_one_counts() {
+fn concurrent_requests_with_one_key_save_the_first_success() {
     let (app, endpoints) = started();
     let before = counts(&app);
     let upvote = &endpoints[1];
@@ -579,7 +579,7 @@ fn of_concurrent_requests_with_one_key_the_first_good_one_counts() {
 }
 
 #[test]
-fn of_concurrent_votes_of_a_new_customer_one_counts() {
+fn concurrent_votes_of_a_new_customer_count_once() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let responses = in_parallel(48, |number| {
@@ -627,13 +627,13 @@ fn a_request_that_waits_too_long_for_another_with_its_key_is_rejected() {
             scope.spawn(move || sender.send(client.post_upvote("1", body)).expect("somebody who waits"));
         }
         // One of them waits for the database, the other one for the first.
-        let refused = responses.recv_timeout(WAIT_LIMIT).expect("an answer");
+        let refused = responses.recv_timeout(WAIT_LIMIT).expect("a response");
         assert_rejects(&refused, 409, "operation_in_progress", "the one that waits for the other");
         assert!(refused.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok()));
         // Reads wait for neither.
         assert_eq!(app.acme.get_tracks().status, 200);
         drop(lock);
-        let done = responses.recv_timeout(WAIT_LIMIT).expect("an answer");
+        let done = responses.recv_timeout(WAIT_LIMIT).expect("a response");
         assert_ran(&done, 201, "the one that waits for the database");
         assert_eq!(visible_parts(&app.acme.post_upvote("1", body)), replay_of(&done));
     });
@@ -642,7 +642,7 @@ fn a_request_that_waits_too_long_for_another_with_its_key_is_rejected() {
 }
 
 #[test]
-fn while_another_process_writes_reads_go_on_and_writes_are_asked_to_retry() {
+fn while_another_process_writes_reads_succeed_and_writes_get_503() {
     let app = App::with(&[], &[("ROADMAP_WRITE_WAIT", "200ms"), ("ROADMAP_STATEMENT_TIMEOUT", "300ms")]);
     fill(&app.acme);
     let endpoints = keyed(&app);

@@ -172,15 +172,15 @@ impl ProxiedService {
 }
 
 /// Returns the response of the first attempt.
-fn first_response(call: &dyn Fn() -> Response) -> Response {
-    within_limit(call)
+fn first_response(send: &dyn Fn() -> Response) -> Response {
+    within_limit(send)
 }
 
 /// Retries until a response succeeds: connections may notice at different times that they are closed.
-fn retry_until_served(call: &dyn Fn() -> Response) -> Response {
+fn retry_until_served(send: &dyn Fn() -> Response) -> Response {
     let began = Instant::now();
     loop {
-        let response = within_limit(call);
+        let response = within_limit(send);
         if response.status != 503 || began.elapsed() > RECOVERY {
             return response;
         }
@@ -189,9 +189,9 @@ fn retry_until_served(call: &dyn Fn() -> Response) -> Response {
 
 /// Returns the response, which must arrive in time.
 #[track_caller]
-fn within_limit(call: impl FnOnce() -> Response) -> Response {
+fn within_limit(send: impl FnOnce() -> Response) -> Response {
     let asked = Instant::now();
-    let response = call();
+    let response = send();
     assert!(asked.elapsed() < RESPONSE_LIMIT, "{:?}: {}", asked.elapsed(), response.text());
     response
 }
@@ -293,7 +293,7 @@ fn connections_that_are_reset_are_replaced() {
 }
 
 #[test]
-fn a_connection_that_is_reset_in_the_middle_of_a_write_undoes_it() {
+fn a_connection_reset_during_a_write_rolls_it_back() {
     let proxied = ProxiedService::start(&[("ROADMAP_STATEMENT_TIMEOUT", "20s")]);
     let body = json!({ "customer": { "email": "ann@example.com" }, "operation_key": "k" });
     let lock = lock_votes(&proxied.database);
@@ -426,7 +426,7 @@ fn when_all_connections_are_busy_requests_fail_in_time() {
 }
 
 #[test]
-fn searches_that_hang_hold_one_connection_in_four_and_no_list_up() {
+fn hanging_searches_use_a_quarter_of_the_connections_and_delay_no_list() {
     let proxied = ProxiedService::start(&[("ROADMAP_POOL_SIZE", "4"), ("ROADMAP_WORKERS", "1")]);
     let lock = Connection::open(&proxied.database.url);
     lock.execute("BEGIN; LOCK TABLE search_documents IN ACCESS EXCLUSIVE MODE");
@@ -489,7 +489,7 @@ fn two_processes_are_one_service() {
 }
 
 #[test]
-fn a_flood_of_one_key_holds_one_connection_and_nobody_else_up() {
+fn many_requests_with_one_key_use_one_connection_and_delay_no_others() {
     let environment = [("ROADMAP_STATEMENT_TIMEOUT", "30s"), ("ROADMAP_OPERATION_WAIT", "30s")];
     let proxied = ProxiedService::start(&environment);
     let bolt = client(&proxied.server, "bolt", &workspace(proxied.folder.path(), &proxied.database.url, "bolt"));
@@ -516,7 +516,7 @@ fn a_flood_of_one_key_holds_one_connection_and_nobody_else_up() {
 }
 
 #[test]
-fn who_names_no_workspace_sees_nothing() {
+fn a_session_without_a_workspace_sees_no_rows() {
     let proxied = ProxiedService::start(&[]);
     let as_service = format!("{}?options=-c%20role%3Droadmap_service", proxied.database.url);
     let count = |prelude: &str, table: &str| {
@@ -555,7 +555,7 @@ fn who_names_no_workspace_sees_nothing() {
 
 #[test]
 fn interleaved_requests_of_two_workspaces_never_see_each_other_s_records() {
-    let calls = usize::try_from(rounds(800, 10_000)).expect("a number");
+    let requests = usize::try_from(rounds(800, 10_000)).expect("a number");
     let environment = [("ROADMAP_POOL_SIZE", "2"), ("ROADMAP_WORKERS", "1"), ("ROADMAP_LOG", "warn")];
     let proxied = ProxiedService::start(&environment);
     let key = workspace(proxied.folder.path(), &proxied.database.url, "bolt");
@@ -568,7 +568,7 @@ fn interleaved_requests_of_two_workspaces_never_see_each_other_s_records() {
     let (acme_tracks, bolt_tracks) = (proxied.acme.get_tracks().bytes, bolt.get_tracks().bytes);
     assert_ne!(acme_tracks, bolt_tracks);
     in_parallel(8, |thread| {
-        for number in (thread..calls).step_by(8) {
+        for number in (thread..requests).step_by(8) {
             let (client, title, tracks) = if number % 2 == 0 {
                 (&proxied.acme, "Dark mode", &acme_tracks)
             } else {

@@ -74,7 +74,7 @@ fn are_private(path: &Path, names: &[&str]) {
 }
 
 #[test]
-fn what_is_written_is_for_its_owner_alone_whatever_the_umask() {
+fn written_files_are_private_to_their_owner_with_any_umask() {
     let folder = tempfile::tempdir().unwrap();
     let website = "https://acme.example";
     let create = ["workspace", "create", "acme", "--product-name", "Acme", "--website-url", website];

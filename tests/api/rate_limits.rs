@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::app::{App, BASE_HOST, Client, Response, StopOnDrop, eventually};
 
 const REFUSED: &str = "Could not authenticate, invalid API Key";
-const TOO_MANY_CALLS: &str = "Too many calls, try again later";
+const TOO_MANY_REQUESTS: &str = "Too many calls, try again later";
 const TOO_MANY_FAILURES: &str = "Too many failed authentications, try again later";
 
 fn limited(key: &str, workspace: &str, failures: &str) -> App {
@@ -40,11 +40,11 @@ fn wait(response: &Response, message: &str) -> u64 {
 
 /// Sends a request with a client address as reported by a proxy.
 fn from(client: &Client, address: &str) -> Response {
-    client.request("GET", "/api/external/v1/tracks", &[("X-Forwarded-For", address)], None).expect("an answer")
+    client.request("GET", "/api/external/v1/tracks", &[("X-Forwarded-For", address)], None).expect("a response")
 }
 
 #[test]
-fn a_key_is_served_so_many_requests_and_then_limited() {
+fn a_key_is_limited_after_its_burst() {
     let app = limited("50/h", "off", "off");
     let responses: Vec<Response> = (0..80).map(|_| app.acme.get_tracks()).collect();
     let policy = Some("\"default\";q=50;w=3600");
@@ -56,7 +56,7 @@ fn a_key_is_served_so_many_requests_and_then_limited() {
         assert_eq!(response.header("retry-after"), None);
     }
     for response in &responses[50..] {
-        let wait = wait(response, TOO_MANY_CALLS);
+        let wait = wait(response, TOO_MANY_REQUESTS);
         assert!(wait <= 72, "{wait}");
         let standing = format!("\"default\";r=0;t={wait}");
         assert_eq!(headers(response), (policy, Some(standing.as_str())));
@@ -73,7 +73,7 @@ fn a_client_that_respects_retry_after_is_served_again() {
                 break response;
             }
         };
-        let seconds = wait(&refused, TOO_MANY_CALLS);
+        let seconds = wait(&refused, TOO_MANY_REQUESTS);
         assert!(seconds <= 3, "{seconds}");
         std::thread::sleep(Duration::from_secs(seconds));
         assert_eq!(app.acme.get_tracks().status, 200);
@@ -90,14 +90,14 @@ fn keys_of_a_workspace_share_its_limit_and_have_their_own() {
 
     let policies = Some("\"default\";q=5;w=3600, \"workspace\";q=8;w=3600");
     let response = second.get_tracks();
-    let seconds = wait(&response, TOO_MANY_CALLS);
+    let seconds = wait(&response, TOO_MANY_REQUESTS);
     assert!(seconds <= 450, "{seconds}");
     let standing = format!("\"default\";r=2;t=720, \"workspace\";r=0;t={seconds}");
     assert_eq!(headers(&response), (policies, Some(standing.as_str())));
 
     // Both limits are used up: the longer time counts.
     let response = app.acme.get_tracks();
-    assert!(wait(&response, TOO_MANY_CALLS) > 450);
+    assert!(wait(&response, TOO_MANY_REQUESTS) > 450);
     // Rejected requests are not counted: three are left for the next key of the other workspace.
     let response = app.client("other", &app.key("other", &[])).get_tracks();
     let standing = Some("\"default\";r=4;t=720, \"workspace\";r=2;t=450");
@@ -105,11 +105,11 @@ fn keys_of_a_workspace_share_its_limit_and_have_their_own() {
 }
 
 #[test]
-fn nothing_of_a_refused_request_is_done_and_its_operation_key_is_not_used() {
+fn a_rejected_request_has_no_effect_and_does_not_use_its_operation_key() {
     let mut app = limited("1/h", "off", "off");
     let body = json!({ "feature_request": { "title": "Dark mode" }, "operation_key": "once" });
     assert_eq!(app.acme.get_tracks().status, 200);
-    wait(&app.acme.post_feature_request(&body), TOO_MANY_CALLS);
+    wait(&app.acme.post_feature_request(&body), TOO_MANY_REQUESTS);
     let count = |app: &App, table: &str| app.count(&format!("SELECT count(*) FROM {table}"));
     assert_eq!([count(&app, "feature_requests"), count(&app, "operations")], [0, 0]);
     // Limits are kept in memory and start anew with the process.
@@ -121,7 +121,7 @@ fn nothing_of_a_refused_request_is_done_and_its_operation_key_is_not_used() {
 }
 
 #[test]
-fn replays_and_refusals_of_other_kinds_count_too() {
+fn replays_and_rejected_requests_count_too() {
     let app = limited("5/h", "off", "off");
     let body = json!({ "feature_request": { "title": "Dark mode" }, "operation_key": "once" });
     let first = app.acme.post_feature_request(&body);
@@ -136,13 +136,13 @@ fn replays_and_refusals_of_other_kinds_count_too() {
     ] {
         let headers = [("Content-Type", "application/json")];
         let path = format!("/api/external/v1{path}");
-        let response = app.acme.request(method, &path, &headers, Some(b"{")).expect("an answer");
+        let response = app.acme.request(method, &path, &headers, Some(b"{")).expect("a response");
         assert_eq!(response.status, status, "{path}");
         assert_eq!(response.header("ratelimit"), Some(format!("\"default\";{standing}").as_str()), "{path}");
     }
     // The rate limit is checked before all of these, and after authentication.
-    wait(&app.acme.get("/api/external/v1/nothing"), TOO_MANY_CALLS);
-    wait(&app.acme.post_feature_request(&body), TOO_MANY_CALLS);
+    wait(&app.acme.get("/api/external/v1/nothing"), TOO_MANY_REQUESTS);
+    wait(&app.acme.post_feature_request(&body), TOO_MANY_REQUESTS);
     let stranger = app.client("acme", "rmk_wrong").get_tracks();
     stranger.is_error(401, REFUSED);
     assert_eq!(headers(&stranger), (None, None));
@@ -190,7 +190,7 @@ fn only_failing_requests_of_an_address_with_many_failures_are_refused() {
 }
 
 #[test]
-fn a_good_key_is_served_while_its_address_tries_thousands() {
+fn a_valid_key_is_served_while_its_address_guesses_thousands() {
     let app = limited("off", "off", "4/h");
     let is_over = AtomicBool::new(false);
     let (tried, served) = std::thread::scope(|scope| {
@@ -237,7 +237,7 @@ fn requests_without_a_key_are_counted_for_their_address() {
     let app = App::with(&[], &limit);
     let nobody = Client { key: None, ..app.acme.clone() };
     let at = |method: &str, path: &str, address: &str| {
-        nobody.request(method, path, &[("X-Forwarded-For", address)], None).expect("an answer")
+        nobody.request(method, path, &[("X-Forwarded-For", address)], None).expect("a response")
     };
     let policy = Some("\"anonymous\";q=6;w=1800");
     for (method, path, status, left) in [
@@ -260,7 +260,7 @@ fn requests_without_a_key_are_counted_for_their_address() {
         ("POST", "/unsubscribe/x"),
     ] {
         let response = at(method, path, "192.0.2.1");
-        let seconds = wait(&response, TOO_MANY_CALLS);
+        let seconds = wait(&response, TOO_MANY_REQUESTS);
         assert!(seconds <= 300, "{seconds}");
         let state = format!("\"anonymous\";r=0;t={seconds}");
         assert_eq!(headers(&response), (policy, Some(state.as_str())), "{method} {path}");
@@ -304,7 +304,7 @@ fn failures_behind_a_trusted_proxy_are_counted_for_the_address_that_it_reports()
 }
 
 #[test]
-fn nobody_evades_the_limit_of_failures_with_headers_that_the_proxy_passes_on() {
+fn forged_headers_behind_a_proxy_do_not_evade_the_limit_of_failures() {
     let trusted = [("ROADMAP_TRUST_PROXY", "x-forwarded"), ("ROADMAP_RATE_LIMIT_FAILURES", "2/h")];
     let app = App::with(&[], &trusted);
     let stranger = app.client("acme", "rmk_wrong");
@@ -313,7 +313,7 @@ fn nobody_evades_the_limit_of_failures_with_headers_that_the_proxy_passes_on() {
         .map(|number| {
             let forwarded = format!("for=203.0.113.{number}");
             let headers = [("X-Forwarded-For", "192.0.2.1"), ("Forwarded", forwarded.as_str())];
-            let response = stranger.request("GET", "/api/external/v1/tracks", &headers, None).expect("an answer");
+            let response = stranger.request("GET", "/api/external/v1/tracks", &headers, None).expect("a response");
             response.is_error(400, "Forwarded and X-Forwarded-* do not agree");
             response.status
         })
@@ -326,7 +326,7 @@ fn nobody_evades_the_limit_of_failures_with_headers_that_the_proxy_passes_on() {
 }
 
 #[test]
-fn limits_are_on_unless_they_are_off() {
+fn limits_are_on_by_default_and_can_be_off() {
     let app = limited("", "", "");
     let response = app.acme.get_tracks();
     let policies = "\"default\";q=600;w=60, \"workspace\";q=6000;w=60";
@@ -344,7 +344,7 @@ fn limits_are_on_unless_they_are_off() {
 }
 
 #[test]
-fn a_limit_that_cannot_be_understood_is_named() {
+fn an_invalid_limit_is_rejected_by_name() {
     let app = App::start();
     for (name, setting) in [
         ("ROADMAP_RATE_LIMIT", "rate_limit"),
@@ -359,8 +359,8 @@ fn a_limit_that_cannot_be_understood_is_named() {
             assert_eq!(
                 refused.stderr,
                 format!(
-                    "error: the setting {setting} is `{value}`, which is neither `off` nor a number of calls such as \
-                     600/min, 10/s or 600/min burst 100, between 1 and 1000000\n"
+                    "error: the setting {setting} is `{value}`, which is neither `off` nor a number of requests such \
+                     as 600/min, 10/s or 600/min burst 100, between 1 and 1000000\n"
                 )
             );
         }

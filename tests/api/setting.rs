@@ -91,7 +91,7 @@ fn a_product_name_has_up_to_200_characters_without_the_white_space_around_it() {
 }
 
 #[test]
-fn a_product_name_that_cannot_be_accepted_is_named() {
+fn an_invalid_product_name_is_rejected_by_name() {
     let app = App::start();
     let blank = "Product name can't be blank";
     for (sent, message) in [

@@ -8,21 +8,21 @@ use crate::app::{App, eventually};
 fn readiness_ends_first_and_requests_are_served_until_the_delay_is_over() {
     let mut app = App::with(&[], &[("ROADMAP_SHUTDOWN_DELAY", "4s")]);
     assert_eq!(app.acme.get("/readyz").status, 200);
-    let told = Instant::now();
+    let signalled = Instant::now();
     app.terminate();
     eventually("it is not ready", || app.acme.get("/readyz").status == 503);
     // New connections are served while the delay is certainly not over.
-    let mut answered = 0;
-    while told.elapsed() < Duration::from_secs(2) {
+    let mut completed = 0;
+    while signalled.elapsed() < Duration::from_secs(2) {
         assert_eq!(app.acme.get_tracks().status, 200);
         assert_eq!(app.acme.get("/healthz").status, 200);
         app.acme.get("/readyz").is_error(503, "Service is temporarily unavailable");
-        answered += 1;
+        completed += 1;
     }
-    assert!(answered > 0, "the machine was too slow to tell");
+    assert!(completed > 0, "the machine was too slow");
     let status = app.wait_for_exit();
     assert!(status.success(), "{status}");
-    assert!(told.elapsed() >= Duration::from_secs(4), "the delay was cut short: {:?}", told.elapsed());
+    assert!(signalled.elapsed() >= Duration::from_secs(4), "the delay was cut short: {:?}", signalled.elapsed());
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn records_over_the_budget_are_refused_whole_and_replays_are_served() {
 }
 
 #[test]
-fn of_many_writes_at_once_none_goes_over_the_budget() {
+fn concurrent_writes_do_not_exceed_the_budget() {
     let (app, request) = started();
     let responses = in_parallel(16, |_| comment(&app, &request, 100_000));
     for response in responses.iter().filter(|response| response.status != 201) {
@@ -125,7 +125,7 @@ fn of_many_writes_at_once_none_goes_over_the_budget() {
 }
 
 #[test]
-fn files_without_room_are_refused_and_leave_nothing() {
+fn files_over_the_budget_are_rejected_and_leave_nothing() {
     let app = App::with(&[], &[("ROADMAP_STORAGE_FILES", "1MB")]);
     let upload = |bytes: usize| app.acme.post_attachment(&form_with("a.txt", &vec![b'x'; bytes]));
     assert_eq!(upload(MB - 5_000).status, 201);
@@ -149,7 +149,7 @@ fn files_without_room_are_refused_and_leave_nothing() {
 }
 
 #[test]
-fn operators_see_what_is_stored_and_are_warned() {
+fn usage_is_shown_to_operators_with_warnings() {
     let (mut app, request) = started();
     has_keys(
         &usage(&app, &[]),
@@ -186,7 +186,7 @@ fn operators_see_what_is_stored_and_are_warned() {
 }
 
 #[test]
-fn what_was_never_counted_is_counted_soon() {
+fn workspaces_without_a_count_are_counted_soon() {
     let (mut app, request) = started();
     comment(&app, &request, 50_000);
     app.terminate();
@@ -202,7 +202,7 @@ fn what_was_never_counted_is_counted_soon() {
 }
 
 #[test]
-fn files_that_nothing_uses_are_deleted_after_their_time() {
+fn unused_files_are_deleted_after_the_configured_time() {
     let mut app = App::start();
     let upload = |app: &App, name: &str| {
         let response = app.acme.post_attachment(&form_with(name, b"text"));

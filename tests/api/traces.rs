@@ -58,21 +58,21 @@ fn each_request_is_a_span_with_its_route_and_no_personal_data() {
     let url = sink.url();
     // Tracing is independent of the log level.
     let mut app = App::with(&["--log", "error"], &[("ROADMAP_OTLP_ENDPOINT", &url)]);
-    let call = |method: &str, path: &str, id: &str, body: Option<&str>| {
+    let send = |method: &str, path: &str, id: &str, body: Option<&str>| {
         let headers = [("X-Request-Id", id), ("Content-Type", "application/json")];
-        app.acme.request(method, path, &headers, body.map(str::as_bytes)).expect("an answer").status
+        app.acme.request(method, path, &headers, body.map(str::as_bytes)).expect("a response").status
     };
     let request = json!({
         "feature_request": { "title": "canary" },
         "customer": { "email": "canary@example.com" },
         "operation_key": "canary",
     });
-    assert_eq!(call("POST", "/api/external/v1/feature_requests", "one", Some(&request.to_string())), 201);
-    assert_eq!(call("GET", "/api/external/v1/feature_requests/1-canary/voters?page=1&canary=1", "two", None), 200);
-    assert_eq!(call("GET", "/canary", "three", None), 404);
+    assert_eq!(send("POST", "/api/external/v1/feature_requests", "one", Some(&request.to_string())), 201);
+    assert_eq!(send("GET", "/api/external/v1/feature_requests/1-canary/voters?page=1&canary=1", "two", None), 200);
+    assert_eq!(send("GET", "/canary", "three", None), 404);
     let lock = app.data.lock();
     let vote = json!({ "customer": { "email": "canary@example.com" } }).to_string();
-    assert_eq!(call("POST", "/api/external/v1/feature_requests/1/upvotes", "four", Some(&vote)), 503);
+    assert_eq!(send("POST", "/api/external/v1/feature_requests/1/upvotes", "four", Some(&vote)), 503);
     drop(lock);
     // Remaining spans are exported at shutdown.
     app.terminate();
@@ -144,13 +144,13 @@ fn each_request_is_a_span_with_its_route_and_no_personal_data() {
 }
 
 #[test]
-fn an_unreachable_collector_holds_nothing_up() {
+fn an_unreachable_collector_delays_no_request() {
     let app = App::with(&[], &[("ROADMAP_OTLP_ENDPOINT", "http://127.0.0.1:1")]);
     for _ in 0..20 {
         assert_eq!(app.acme.get_tracks().status, 200);
     }
     let log = || std::fs::read_to_string(app.data_dir().join("server.log")).expect("a log");
-    crate::app::eventually("it is told", || log().contains("failed to send traces"));
+    crate::app::eventually("the failure is logged", || log().contains("failed to send traces"));
     assert_eq!(app.acme.get_tracks().status, 200);
     app.has_logged_no_failure();
 }

@@ -47,7 +47,7 @@ fn a_move_returns_the_request_on_its_new_track() {
 }
 
 #[test]
-fn any_track_leads_to_any_track_and_the_status_is_its_lane() {
+fn a_request_moves_between_any_tracks_and_its_status_is_the_lane() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let tracks = TRACKS.map(|(track, status)| (app.track(track), track, status));
@@ -73,7 +73,7 @@ fn a_move_to_the_current_track_changes_nothing() {
 }
 
 #[test]
-fn the_request_is_named_by_uuid_or_by_slug_whatever_its_words() {
+fn the_request_is_found_by_uuid_or_by_the_number_of_its_slug() {
     let app = App::start();
     let request = app.acme.feature_request("Dark mode");
     let id = request["id"].as_str().unwrap();
@@ -125,7 +125,7 @@ fn a_private_request_can_be_moved() {
 }
 
 #[test]
-fn a_track_id_that_cannot_be_accepted_is_named() {
+fn an_invalid_track_id_is_rejected_by_name() {
     let app = App::start();
     let request = app.acme.feature_request("Dark mode");
     let missing = "param is missing or the value is empty or invalid: track_id";
@@ -162,7 +162,7 @@ fn a_track_id_that_cannot_be_accepted_is_named() {
 }
 
 #[test]
-fn a_track_that_the_workspace_does_not_have_does_not_exist() {
+fn unknown_and_foreign_tracks_do_not_exist() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let bolt = app.workspace("bolt");

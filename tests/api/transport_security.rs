@@ -25,7 +25,7 @@ fn responses(app: &App) -> Vec<(u16, Response)> {
 }
 
 #[test]
-fn with_a_base_url_of_https_every_response_says_so_for_its_own_host() {
+fn every_response_has_hsts_if_the_base_url_is_https() {
     let app = App::start();
     for (status, response) in responses(&app) {
         assert_eq!(response.status, status, "{}", response.text());
@@ -35,7 +35,7 @@ fn with_a_base_url_of_https_every_response_says_so_for_its_own_host() {
 }
 
 #[test]
-fn with_a_base_url_of_http_none_does() {
+fn no_response_has_hsts_if_the_base_url_is_http() {
     let app = App::with(&["--base-url", "http://roadmap.example.com"], &[]);
     for (status, response) in responses(&app) {
         assert_eq!(response.status, status, "{}", response.text());

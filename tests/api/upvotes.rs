@@ -71,7 +71,7 @@ fn without_a_customer_only_the_note_is_added() {
 }
 
 #[test]
-fn a_note_is_the_named_member_s_else_the_oldest_member_s() {
+fn the_author_of_a_note_is_the_named_or_the_oldest_member() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     app.roadmap(&["member", "add", "--workspace", "acme", "--email", "Pia@acme.example", "--name", "Pia"]).json();
@@ -89,7 +89,7 @@ fn a_note_is_the_named_member_s_else_the_oldest_member_s() {
 }
 
 #[test]
-fn the_request_is_named_by_uuid_or_by_slug_whatever_its_words() {
+fn the_request_is_found_by_uuid_or_by_the_number_of_its_slug() {
     let app = App::start();
     let request = app.acme.feature_request("Dark mode");
     let id = request["id"].as_str().unwrap();
@@ -124,7 +124,7 @@ fn an_unknown_request_is_reported_before_bad_fields() {
 }
 
 #[test]
-fn fields_that_cannot_be_accepted_are_named() {
+fn invalid_fields_are_rejected_by_name() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let missing = |field: &str| format!("param is missing or the value is empty or invalid: {field}");

@@ -125,7 +125,7 @@ fn an_author_is_the_first_voter_and_a_repeat_voter_is_listed_once() {
 }
 
 #[test]
-fn the_request_is_named_by_uuid_or_by_slug_whatever_its_words() {
+fn the_request_is_found_by_uuid_or_by_the_number_of_its_slug() {
     let app = App::start();
     let request = app.acme.feature_request("Dark mode");
     vote(&app.acme, "1", "ann@example.com");
@@ -165,7 +165,7 @@ fn the_list_comes_in_pages() {
 }
 
 #[test]
-fn a_page_that_is_no_positive_integer_is_named() {
+fn an_invalid_page_is_rejected_by_name() {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     for parameter in ["page", "page_size"] {

@@ -135,7 +135,7 @@ fn an_unknown_email_gives_an_empty_list() {
 }
 
 #[test]
-fn a_missing_or_blank_email_is_named() {
+fn a_missing_or_blank_email_is_rejected_by_name() {
     let app = App::start();
     for query in
         ["", "email", "email=", "email=%20", "email=+%09%0A", "email=%C2%A0", "Email=ann@example.com", "page=0"]
@@ -148,7 +148,7 @@ fn a_missing_or_blank_email_is_named() {
 }
 
 #[test]
-fn an_email_that_is_no_address_is_named() {
+fn an_invalid_email_is_rejected_by_name() {
     let app = App::start();
     let long = format!("ann@{}.example", "b".repeat(250));
     for (email, problem) in [
@@ -184,7 +184,7 @@ fn the_list_comes_in_pages() {
 }
 
 #[test]
-fn a_page_that_is_no_positive_integer_is_named() {
+fn an_invalid_page_is_rejected_by_name() {
     let app = App::start();
     for parameter in ["page", "page_size"] {
         for value in ["0", "00", "-1", "1.5", "", "one", "1e3", "0x1", "%2B1", "%201", "1%20", "%D9%A3", "1,2", "null"]

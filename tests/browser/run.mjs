@@ -31,13 +31,13 @@ function roadmap(...words) {
 }
 
 /** Sends a request to the service. Browsers resolve `*.localhost` to this machine, Node does not. */
-function call(port, method, target, headers, body) {
+function send(port, method, target, headers, body) {
   return new Promise((resolve, reject) => {
     const options = { host: "127.0.0.1", port, method, path: target, headers: { Host: `acme.localhost:${port}`, ...headers } };
-    const request = http.request(options, (answer) => {
+    const request = http.request(options, (response) => {
       const pieces = [];
-      answer.on("data", (piece) => pieces.push(piece));
-      answer.on("end", () => resolve({ status: answer.statusCode, body: Buffer.concat(pieces) }));
+      response.on("data", (piece) => pieces.push(piece));
+      response.on("end", () => resolve({ status: response.statusCode, body: Buffer.concat(pieces) }));
     });
     request.on("error", reject);
     request.end(body);
@@ -61,8 +61,8 @@ async function start() {
 
 async function json(service, method, target, body) {
   const headers = { "X-Api-Key": service.key, "Content-Type": "application/json" };
-  const answer = await call(service.port, method, `/api/external/v1${target}`, headers, JSON.stringify(body));
-  return { status: answer.status, body: JSON.parse(answer.body.toString()) };
+  const response = await send(service.port, method, `/api/external/v1${target}`, headers, JSON.stringify(body));
+  return { status: response.status, body: JSON.parse(response.body.toString()) };
 }
 
 async function upload(service, { name, type, body }) {
@@ -71,9 +71,9 @@ async function upload(service, { name, type, body }) {
     `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\nContent-Type: ${type}\r\n\r\n`;
   const form = Buffer.concat([Buffer.from(head), Buffer.from(body), Buffer.from(`\r\n--${boundary}--\r\n`)]);
   const headers = { "X-Api-Key": service.key, "Content-Type": `multipart/form-data; boundary=${boundary}` };
-  const answer = await call(service.port, "POST", "/api/external/v2/attachments", headers, form);
-  if (answer.status !== 201) throw new Error(`${name}: ${answer.status} ${answer.body}`);
-  return JSON.parse(answer.body.toString());
+  const response = await send(service.port, "POST", "/api/external/v2/attachments", headers, form);
+  if (response.status !== 201) throw new Error(`${name}: ${response.status} ${response.body}`);
+  return JSON.parse(response.body.toString());
 }
 
 /** A page that records the scripts that run in it or in its frames, and its requests. */
@@ -179,11 +179,11 @@ try {
   let comments = 0;
   for (const [number, payload] of payloads.entries()) {
     const body = { comment: { content: payload }, notify_all_voters: true };
-    const answer = await json(service, "POST", `/feature_requests/${id}/comments`, body);
-    if (answer.status === 422) continue; // Nothing was left after sanitization.
-    if (answer.status !== 201) throw new Error(`payload ${number}: ${answer.status}`);
+    const response = await json(service, "POST", `/feature_requests/${id}/comments`, body);
+    if (response.status === 422) continue; // Nothing was left after sanitization.
+    if (response.status !== 201) throw new Error(`payload ${number}: ${response.status}`);
     comments += 1;
-    looks.push({ what: `comment ${number}`, show: html(answer.body.comment.content) });
+    looks.push({ what: `comment ${number}`, show: html(response.body.comment.content) });
   }
 
   const mails = path.join(folder, "mail");

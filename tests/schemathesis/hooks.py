@@ -1,7 +1,7 @@
-"""What Schemathesis has to know of the service beyond its document.
+"""Hooks of Schemathesis, which `cargo xtask fuzz-api` runs.
 
-`cargo xtask fuzz-api` runs it with this file: texts of the formats that are the service's own, and
-operation keys that no other operation uses, and names of parts that the head of a part can carry.
+They generate values of the service's custom formats, operation keys that no other operation uses, and
+valid names of form parts.
 """
 
 import json
@@ -17,7 +17,7 @@ LONGEST_KEY = 255
 
 
 def upload():
-    """A file of the workspace; returns the reference that covers take."""
+    """Uploads a file. Returns its `signed_id`."""
     boundary = "fuzz"
     form = (
         f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\na\r\n--{boundary}--\r\n'
@@ -27,14 +27,14 @@ def upload():
         data=form.encode(),
         headers={"X-Api-Key": os.environ["FUZZ_KEY"], "Content-Type": f"multipart/form-data; boundary={boundary}"},
     )
-    with urllib.request.urlopen(request) as answer:
-        return json.load(answer)["signed_id"]
+    with urllib.request.urlopen(request) as response:
+        return json.load(response)["signed_id"]
 
 
 TEXT = st.text(st.characters(exclude_characters="\0", codec="utf-8"))
 LABEL = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?", fullmatch=True).filter(lambda label: label[2:4] != "--")
 
-# Text of which something is left when its markup was cleaned: it begins before any markup does.
+# Text that is not empty after sanitizing, because it begins before any markup.
 schemathesis.openapi.format("html", TEXT.map(lambda text: "x" + text))
 schemathesis.openapi.format(
     "http-url",
@@ -49,14 +49,14 @@ schemathesis.openapi.format(
 schemathesis.openapi.format("signed-id", st.sampled_from([upload(), "", " "]))
 
 
-# The fields that have these formats.
+# Fields with these formats.
 OWN_FORMATS = {"body", "content", "cover_image_signed_id", "website_url"}
 
 
 @schemathesis.hook
 def filter_case(context, case):
-    """Schemathesis takes every text for a violation of a format that it does not know, and most text is
-    good HTML. What else is wrong with these fields is tried all the same."""
+    """Skips cases that only violate a custom format. Schemathesis takes any text as a violation of a format
+    that it does not know, but most text is valid HTML."""
     mutations = getattr(case.meta.phase.data, "mutations", ()) if case.meta else ()
     undecided = [
         set(mutation.keywords) <= {"format"} and bool(OWN_FORMATS & set(mutation.schema_pointer.split("/")))
@@ -67,8 +67,8 @@ def filter_case(context, case):
 
 @schemathesis.hook
 def map_body(context, body):
-    """A form whose parts have names with quotation marks or control characters is malformed, and the
-    document speaks of well-formed ones."""
+    """Removes quotation marks and control characters from the names of parts. With them the form is
+    malformed, and the document describes well-formed forms."""
     if context.operation.label == "POST /api/external/v2/attachments" and isinstance(body, dict):
         return {re.sub(r"[^\w-]", "-", name, flags=re.ASCII) or "-": part for name, part in body.items()}
     return body
@@ -76,10 +76,9 @@ def map_body(context, body):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Each operation has keys of its own, as the contract asks of clients.
+    """Makes operation keys unique to each operation, as the contract requires of clients.
 
-    A key that was used by another operation has that operation's answer, and a body that is wrong is
-    not looked at when its key was used. Where keys meet without that, they are left to meet.
+    A used key gets the saved response, possibly of another operation, and the body is not validated.
     """
     body = case.body
     key = body.get("operation_key") if isinstance(body, dict) else None

@@ -83,9 +83,9 @@ impl std::fmt::Display for Kind {
 struct Workload {
     name: &'static str,
     /// Highest processor time in milliseconds with SQLite and with PostgreSQL, where there is a limit.
-    bars: [Option<f64>; 2],
+    targets: [Option<f64>; 2],
     /// Method, path and body of the next request.
-    call: fn(&Corpus, &mut SmallRng) -> (&'static str, String, String),
+    request: fn(&Corpus, &mut SmallRng) -> (&'static str, String, String),
 }
 
 /// Disables rate limits, because they would limit the measurement.
@@ -104,14 +104,18 @@ const VOTES: &str = "votes list";
 const TRACKS: &str = "tracks";
 
 const WORKLOADS: [Workload; 8] = [
-    Workload { name: UPVOTE, bars: [Some(0.8), Some(1.0)], call: upvote },
-    Workload { name: "create", bars: [Some(1.0), None], call: |corpus, random| corpus.create(random.random()) },
-    Workload { name: "comment", bars: [Some(1.0), None], call: comment },
-    Workload { name: VOTES, bars: [Some(0.4), None], call: votes },
-    Workload { name: "search, two words", bars: [Some(2.0), None], call: search_two },
-    Workload { name: "search, commonest word", bars: [None, None], call: search_common },
-    Workload { name: "search, young common word", bars: [None, None], call: search_young },
-    Workload { name: TRACKS, bars: [Some(0.15), None], call: |_, _| ("GET", "/tracks".to_owned(), String::new()) },
+    Workload { name: UPVOTE, targets: [Some(0.8), Some(1.0)], request: upvote },
+    Workload { name: "create", targets: [Some(1.0), None], request: |corpus, random| corpus.create(random.random()) },
+    Workload { name: "comment", targets: [Some(1.0), None], request: comment },
+    Workload { name: VOTES, targets: [Some(0.4), None], request: votes },
+    Workload { name: "search, two words", targets: [Some(2.0), None], request: search_two },
+    Workload { name: "search, commonest word", targets: [None, None], request: search_common },
+    Workload { name: "search, young common word", targets: [None, None], request: search_young },
+    Workload {
+        name: TRACKS,
+        targets: [Some(0.15), None],
+        request: |_, _| ("GET", "/tracks".to_owned(), String::new()),
+    },
 ];
 
 /// Connections in the comparison of votes for one feature request with votes for many.
@@ -120,11 +124,11 @@ const MANY_CLIENTS: usize = 64;
 /// Votes of new customers, spread over all feature requests or for a single one.
 const SPREAD: Workload = Workload {
     name: "votes of new customers",
-    bars: [None, None],
-    call: |corpus, random| first_vote(corpus.any_request(random)),
+    targets: [None, None],
+    request: |corpus, random| first_vote(corpus.any_request(random)),
 };
 const HOT: Workload =
-    Workload { name: "the same, all for one request", bars: [None, None], call: |_, _| first_vote(1) };
+    Workload { name: "the same, all for one request", targets: [None, None], request: |_, _| first_vote(1) };
 
 fn first_vote(request: u64) -> (&'static str, String, String) {
     let key = KEYS.fetch_add(1, Ordering::Relaxed);
@@ -189,7 +193,7 @@ impl Bench {
         service.stop();
         let started = service.start(&WITHOUT_LIMITS)?;
         println!("\n## {kind}\n");
-        println!("start to first answer: {:.0} ms", started.as_secs_f64() * 1e3);
+        println!("start to first response: {:.0} ms", started.as_secs_f64() * 1e3);
         println!("memory idle: {:.0} MB", service.resident_mb()?);
         println!(
             "loaded {} requests and {} votes in {:.0} s; database {:.0} MB\n",
@@ -198,13 +202,13 @@ impl Bench {
             loaded.as_secs_f64(),
             service.database_mb()?
         );
-        println!("| call | connections | calls/s | p50 ms | p99 ms | CPU ms/call | bar | of pgbench |");
+        println!("| request | connections | requests/s | p50 ms | p99 ms | CPU ms/request | target | of pgbench |");
         println!("|---|---:|---:|---:|---:|---:|---:|---:|");
         for workload in WORKLOADS.iter().filter(|workload| workload.name.contains(&self.only)) {
             for connections in &self.connections {
                 let at_16 = *connections == 16;
-                let bar = workload.bars.get(kind as usize).copied().flatten().filter(|_| at_16);
-                let bar = bar.map_or_else(String::new, |bar| bar.to_string());
+                let target = workload.targets.get(kind as usize).copied().flatten().filter(|_| at_16);
+                let target = target.map_or_else(String::new, |target| target.to_string());
                 let script = pgbench::script(workload.name).filter(|_| at_16 && kind == Kind::Postgres);
                 let measure = || self.measure(&service, &corpus, workload, *connections);
                 let (figures, share) = match script {
@@ -219,7 +223,7 @@ impl Bench {
                     None => (measure()?, String::new()),
                 };
                 println!(
-                    "| {} | {connections} | {:.0} | {:.2} | {:.2} | {} | {bar} | {share} |",
+                    "| {} | {connections} | {:.0} | {:.2} | {:.2} | {} | {target} | {share} |",
                     workload.name,
                     figures.per_second,
                     figures.p50,
@@ -237,7 +241,9 @@ impl Bench {
 
     /// Compares votes for one feature request, also while a snapshot is open, with votes that are spread.
     fn crowd(&self, service: &Service, corpus: &Corpus) -> anyhow::Result<()> {
-        println!("\n| {MANY_CLIENTS} connections | calls/s | p50 ms | p99 ms | CPU ms/call | of the spread rate |");
+        println!(
+            "\n| {MANY_CLIENTS} connections | requests/s | p50 ms | p99 ms | CPU ms/request | of the spread rate |"
+        );
         println!("|---|---:|---:|---:|---:|---:|");
         let show = |name: &str, figures: &Figures, share: String| {
             let Figures { per_second, p50, p99, .. } = figures;
@@ -302,8 +308,8 @@ impl Bench {
 }
 
 async fn expect(connection: &mut Connection, method: &str, path: &str, body: &str, status: u16) -> anyhow::Result<()> {
-    let answer = connection.call(method, path, body).await?;
-    ensure!(answer == status, "{method} {path} was answered with {answer}");
+    let actual = connection.send(method, path, body).await?;
+    ensure!(actual == status, "{method} {path} returned {actual} instead of {status}");
     Ok(())
 }
 
@@ -364,16 +370,16 @@ fn measure(
         let mut connection = service.connect().await?;
         let mut latencies = Vec::new();
         while began.elapsed() < duration {
-            let (method, path, body) = (workload.call)(corpus, &mut random);
+            let (method, path, body) = (workload.request)(corpus, &mut random);
             let asked = Instant::now();
-            let status = connection.call(method, &path, &body).await?;
+            let status = connection.send(method, &path, &body).await?;
             latencies.push(asked.elapsed());
-            ensure!(status == 200 || status == 201, "{method} {path} was answered with {status}");
+            ensure!(status == 200 || status == 201, "{method} {path} returned {status}");
         }
         Ok(latencies)
     });
-    let answered: Vec<Vec<Duration>> = block_on(callers.collect::<FuturesUnordered<_>>().try_collect())?;
-    let mut latencies = answered.concat();
+    let latencies: Vec<Vec<Duration>> = block_on(callers.collect::<FuturesUnordered<_>>().try_collect())?;
+    let mut latencies = latencies.concat();
     let elapsed = began.elapsed();
     let cpu = service.cpu()?;
     latencies.sort_unstable();
@@ -381,18 +387,18 @@ fn measure(
         // The index is below the length.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
         let index = (latencies.len() as f64 * share) as usize;
-        let latency = latencies.get(index).context("nothing was answered in time")?;
+        let latency = latencies.get(index).context("no request completed in time")?;
         Ok(latency.as_secs_f64() * 1e3)
     };
     #[expect(clippy::cast_precision_loss)]
-    let calls = latencies.len() as f64;
+    let requests = latencies.len() as f64;
     Ok(Figures {
-        per_second: calls / elapsed.as_secs_f64(),
+        per_second: requests / elapsed.as_secs_f64(),
         p50: quantile(0.5)?,
         p99: quantile(0.99)?,
         cpu: std::array::from_fn(|part| {
             let [before, after] = [cpu_before, cpu].map(|cpu| cpu.get(part).map_or(0.0, Duration::as_secs_f64));
-            (after - before) * 1e3 / calls
+            (after - before) * 1e3 / requests
         }),
     })
 }

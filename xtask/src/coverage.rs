@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_that_is_not_there_is_noticed() {
+    fn a_missing_test_is_reported() {
         let mut sources = BTreeMap::new();
         let mut is_there = |package, path| exists(&at(package, path), &mut sources).unwrap();
         assert!(is_there(None, "votes::a_repeat_vote_is_listed_once"));

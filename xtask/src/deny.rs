@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cause_is_what_is_said_last() {
+    fn the_cause_is_the_last_line() {
         let printed = "[ERROR] failed to fetch\nCloning into 'x'...\nfatal: Could not resolve host: example.com\n\n";
         assert_eq!(cause(printed), "fatal: Could not resolve host: example.com");
         assert_eq!(cause(""), "it does not say why");

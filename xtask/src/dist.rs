@@ -116,7 +116,7 @@ fn remapped() -> String {
 fn commit_timestamp() -> anyhow::Result<u64> {
     let printed =
         output(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root()), "git log -1 --format=%ct")?;
-    String::from_utf8_lossy(&printed).trim().parse().context("git tells no time of the last commit")
+    String::from_utf8_lossy(&printed).trim().parse().context("git reported no time of the last commit")
 }
 
 /// Formats a line for `sha256sum --check`.
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_beside_the_binary_exists() {
+    fn files_packed_with_the_binary_exist() {
         for (path, _) in BUNDLED_FILES {
             assert!(root().join(path).is_file(), "{path}");
         }

@@ -127,7 +127,7 @@ fn operations() -> anyhow::Result<u64> {
 fn cases(report: &Path) -> anyhow::Result<u64> {
     let report: Value = serde_json::from_slice(&std::fs::read(report).context("there is no report")?)?;
     let cases = report.pointer("/test_cases/generated").and_then(Value::as_u64);
-    cases.context("the report does not tell how many cases there were")
+    cases.context("the report has no number of cases")
 }
 
 /// Demo service with its own folder or database. Killed when dropped.

@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn doubles_are_for_tests() {
+    fn test_doubles_are_dev_dependencies() {
         let mocks = |kind: Value| json!({ "name": "roadmap-domain", "kind": kind, "features": ["mocks"] });
         assert_eq!(of("roadmap-api", mocks(json!(null))), ["roadmap-api must not ask for mocks outside of tests"]);
         assert_eq!(of("roadmap-api", mocks(json!("dev"))), Vec::<String>::new());

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variable_that_is_no_setting_is_found() {
+    fn an_undocumented_variable_is_reported() {
         let documentation = "| `ROADMAP_LISTEN` | … |";
         assert_eq!(undocumented("f", "ENV ROADMAP_LISTEN=x MY_ROADMAP_LISTEN=y", documentation), [] as [&str; 0]);
         assert_eq!(
@@ -166,13 +166,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_not_there_is_found() {
+    fn a_missing_line_is_reported() {
         assert_eq!(missing("f", "a\nb=1\n", &["b=1", "a"]), [] as [&str; 0]);
         assert_eq!(missing("f", "a\nb=10\n", &["b=1"]), ["f: the line `b=1` is missing"]);
     }
 
     #[test]
-    fn what_is_copied_from_a_stage_is_none_of_the_repository() {
+    fn copies_from_a_stage_are_ignored() {
         let dockerfile = "COPY a b ./\nCOPY --from=build /x /x\nCOPY c d\n";
         assert_eq!(copied(dockerfile).collect::<Vec<_>>(), ["a", "b", "c"]);
     }

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_that_is_none_or_not_higher_is_refused() {
+    fn an_invalid_or_lower_version_is_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let repository = repository(folder.path());
         for version in ["1.0", "v1.0.0", "1.0.0.0", "one", ""] {
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_committed_tagged_already_or_without_changes_is_refused() {
+    fn uncommitted_tagged_and_empty_releases_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let repository = repository(folder.path());
         fs::write(folder.path().join("new.txt"), "").unwrap();

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_s_version_is_found_in_what_it_prints() {
+    fn the_version_is_parsed_from_a_program_s_output() {
         assert_eq!(version_in("cargo-deny 0.20.2\n"), Some(Version::new(0, 20, 2)));
         assert_eq!(version_in("cargo-mutants 27.1.0"), Some(Version::new(27, 1, 0)));
         assert_eq!(version_in("error: no such command"), None);

@@ -14,7 +14,7 @@ const TESTS: [&str; 8] = [
     "mail::a_killed_worker",
     "mail::a_stopped_worker",
     "mail::an_unreachable_mail_server",
-    "mail::workers_apart",
+    "mail::separate_workers",
     "outages::interleaved_requests",
 ];
 

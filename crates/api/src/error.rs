@@ -24,9 +24,9 @@ pub(crate) fn page_error(error: RoadmapError) -> ApiError {
 
 /// The body of every error, contract section 2.10.
 #[derive(Serialize, ToSchema)]
-#[schema(as = Error, description = "What went wrong.")]
+#[schema(as = Error, description = "An error.")]
 pub(crate) struct ErrorBody<'a> {
-    /// A sentence, or a word of the contract's.
+    /// The message: a sentence, or a word from the contract.
     #[schema(min_length = 1)]
     error: &'a str,
 }

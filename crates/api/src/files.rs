@@ -118,7 +118,7 @@ fn body_stream(chunks: Box<dyn Chunks>) -> impl futures_util::Stream<Item = Resu
             Ok(None) => None,
             // The status is already sent, so the only option is to abort the response.
             Err(error) => {
-                tracing::error!(error = %ErrorChain::new(&error), "a file broke off");
+                tracing::error!(error = %ErrorChain::new(&error), "failed to read a file while sending it");
                 Some((Err(error), None))
             }
         }
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_file_is_not_sent_again() {
+    fn a_file_with_a_matching_etag_is_not_modified() {
         for (known, same) in [("\"abc==\"", true), ("W/\"abc==\", \"x\"", true), ("*", true), ("\"x\"", false)] {
             let request = TestRequest::get().insert_header((header::IF_NONE_MATCH, known)).to_http_request();
             assert_eq!(is_not_modified(&request, &tag()), same, "{known}");

@@ -97,7 +97,7 @@ mod tests {
     use std::sync::mpsc;
 
     #[test]
-    fn markup_is_counted_wherever_it_is() {
+    fn markup_is_counted_in_all_fields() {
         for (body, is_expensive_body) in [
             (json!({ "comment": { "content": "<b>".repeat(257) } }), true),
             (json!({ "comment": { "content": "<b>".repeat(256) } }), false),

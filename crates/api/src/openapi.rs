@@ -22,23 +22,22 @@ use crate::routes;
     info(
         title = "Roadmap",
         description = "Product feedback and roadmap: feature requests, votes, comments, tracks, changelogs and \
-            files of one workspace.\n\nThe workspace is the one that the host names, and the key must be one of its \
-            keys. A path that does not exist is answered with 404, a method that a path does not have with 405 and \
-            `Allow`, a missing or wrong key with 401 before either. `HEAD` works wherever `GET` does. Fields and \
-            parameters that are not known are ignored.",
+            files of one workspace.\n\nThe host selects the workspace, and the key must be one of its keys. An unknown \
+            path gets 404, a method that a path does not support gets 405 with `Allow`, and a missing or invalid key \
+            gets 401 before both. `HEAD` works wherever `GET` does. Unknown fields and parameters are ignored.",
         version = "2",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
     servers((url = "/", description = "The host of the workspace")),
     components(schemas(crate::error::ErrorBody)),
     tags(
-        (name = "Feature requests", description = "What customers ask for."),
-        (name = "Votes", description = "Who asks for what."),
-        (name = "Comments", description = "What the team says about it, in public."),
-        (name = "Tracks", description = "How far it is."),
-        (name = "Changelogs", description = "What has become of it."),
-        (name = "Settings", description = "Of the workspace."),
-        (name = "Files", description = "Uploads."),
+        (name = "Feature requests", description = "Feature requests of customers."),
+        (name = "Votes", description = "Votes of customers for feature requests."),
+        (name = "Comments", description = "Public comments of the team on feature requests."),
+        (name = "Tracks", description = "States of feature requests in the team's workflow."),
+        (name = "Changelogs", description = "Announcements of the team."),
+        (name = "Settings", description = "Settings of the workspace."),
+        (name = "Files", description = "Uploads of files."),
     ),
 )]
 struct Base;
@@ -76,36 +75,38 @@ fn assemble(derived: &Assembled) -> Value {
     let components = json!({
         "headers": {
             "CacheControl": {
-                "description": "Answers are not kept.",
+                "description": "Responses must not be cached.",
                 "required": true,
                 "schema": { "type": "string", "const": "no-store" },
             },
             "RequestId": {
-                "description": "Names the call: the id that came with it, else a new one.",
+                "description": "The id of the request: the one that the client sent, or a new one.",
                 "required": true,
                 "schema": { "type": "string", "minLength": 1, "maxLength": 128 },
             },
             "RateLimit": {
-                "description": "How the limits stand: for each, how many calls are left (`r`), and unless that is all \
-                    of them, after how many seconds there is one more at the latest (`t`).",
+                "description": "The status of each limit: how many requests remain (`r`) and, unless all of them \
+                    remain, the maximum number of seconds until one more is available (`t`).",
                 "schema": { "type": "string" },
             },
             "RateLimitPolicy": {
-                "description": "The limits of the key (`default`) and of the workspace: calls (`q`) per seconds (`w`).",
+                "description": "The limits of the key (`default`) and of the workspace: requests (`q`) per number of \
+                    seconds (`w`).",
                 "schema": { "type": "string" },
             },
             "Replayed": {
-                "description": "There when the answer was given before, to a call with the same operation key. Then \
-                    it is the answer of that call, whichever operation it was.",
+                "description": "Present if this is the saved response of an earlier request with the same operation \
+                    key, of whichever operation.",
                 "schema": { "type": "string", "const": "true" },
             },
             "RetryAfter": {
-                "description": "Seconds after which the call may be sent again.",
+                "description": "Seconds after which the request may be retried.",
                 "required": true,
                 "schema": { "type": "string", "pattern": "^[0-9]+$" },
             },
             "RetryAfterIfSafe": {
-                "description": "Seconds after which the call may be sent again. Not there when that may do it twice.",
+                "description": "Seconds after which the request may be retried. Absent if a retry may take effect \
+                    twice.",
                 "schema": { "type": "string", "pattern": "^[0-9]+$" },
             },
         },
@@ -113,7 +114,7 @@ fn assemble(derived: &Assembled) -> Value {
             "RequestId": {
                 "name": "X-Request-Id",
                 "in": "header",
-                "description": "Names the call in its answer and in the log, if it is 1 to 128 visible ASCII \
+                "description": "Id of the request, for its response and the log, if it is 1 to 128 visible ASCII \
                     characters.",
                 "schema": { "type": "string" },
             },
@@ -125,7 +126,8 @@ fn assemble(derived: &Assembled) -> Value {
                 "type": "apiKey",
                 "in": "header",
                 "name": "X-Api-Key",
-                "description": "A key of the workspace, `rmk_` and 49 more characters. It may read, write, or both.",
+                "description": "A key of the workspace, `rmk_` and 49 more characters. Its scopes are read, write or \
+                    both.",
             },
         },
     });

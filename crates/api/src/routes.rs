@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_needs_the_scope_to_read_and_everything_else_the_one_to_write() {
+    fn reads_need_the_read_scope_and_all_else_the_write_scope() {
         for endpoint in operations().into_iter().filter_map(Operation::endpoint) {
             let scope = if endpoint.method == Method::GET { Scope::Read } else { Scope::Write };
             assert_eq!(endpoint.access, Access::Key(scope), "{} {}", endpoint.method, endpoint.path);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_without_a_key_is_known() {
+    fn endpoints_without_a_key_are_listed() {
         // A documented endpoint must not be registered without a key by mistake.
         let open: Vec<(String, Access)> =
             without_key().into_iter().map(|endpoint| (endpoint.path, endpoint.access)).collect();

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_offers_what_the_link_names_and_escapes_what_it_shows() {
+    fn the_page_offers_the_choices_of_its_link_and_escapes_text() {
         let one = "<p><button name=\"from\" value=\"request\">Only about this feature request</button></p>";
         let all = "<p><button name=\"from\" value=\"everything\">About all feature requests</button></p>";
         let title = "Stop mail from &#60;Acme&#62; &#38; &#34;Co&#34;?";

@@ -35,19 +35,19 @@ pub(crate) fn saved_response<T: Serialize>(status: StatusCode, body: &T) -> Save
     match serde_json::to_vec(body) {
         Ok(body) => SavedResponse { status: status.as_u16(), body },
         Err(failed) => {
-            tracing::error!(error = %ErrorChain::new(&failed), "an answer could not be written");
+            tracing::error!(error = %ErrorChain::new(&failed), "failed to serialize a response");
             SavedResponse { status: 500, body: error::body(INTERNAL_ERROR_MESSAGE) }
         }
     }
 }
 
 /// Converts a response of an operation, new or replayed, into an HTTP response.
-pub(crate) fn response(answer: OperationResponse) -> HttpResponse {
-    let status = StatusCode::from_u16(answer.response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+pub(crate) fn response(operation: OperationResponse) -> HttpResponse {
+    let status = StatusCode::from_u16(operation.response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = HttpResponseBuilder::new(status);
     response.insert_header(ContentType::json());
-    if answer.replayed {
+    if operation.replayed {
         response.insert_header((IDEMPOTENT_REPLAYED, "true"));
     }
-    response.body(answer.response.body)
+    response.body(operation.response.body)
 }

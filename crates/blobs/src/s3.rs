@@ -336,7 +336,7 @@ impl Drop for S3Upload {
 async fn abort_upload(mut parts: Box<dyn MultipartUpload>) {
     match parts.abort().await {
         Err(error) if !is_missing(&error) => {
-            tracing::warn!(error = %ErrorChain::new(&error), "an unfinished upload is left to the bucket's lifecycle rule");
+            tracing::warn!(error = %ErrorChain::new(&error), "failed to abort an unfinished upload");
         }
         _ => {}
     }

@@ -46,7 +46,7 @@ pub(crate) async fn instrument_request(
     );
     let trace = tracing::info_span!(
         target: TRACE_TARGET,
-        "call",
+        "request",
         otel.name = method,
         otel.kind = "server",
         http.request.method = method,
@@ -62,7 +62,7 @@ pub(crate) async fn instrument_request(
     let record_response = |route: &str, status: StatusCode, replayed: bool| {
         let duration = started.elapsed();
         let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-        tracing::info!(route, status = status.as_u16(), duration_us, "answered");
+        tracing::info!(route, status = status.as_u16(), duration_us, "request completed");
         if !trace.is_disabled() {
             trace.record("otel.name", format!("{method} {route}"));
             trace.record("http.route", route);

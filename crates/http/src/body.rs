@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_thrown_away_comes_slowly() {
+    async fn discarded_bodies_are_read_slowly() {
         // 16 MB are 256 pieces, each followed by a pause of 4 ms.
         let took = |began: Instant| (1_000..1_100).contains(&began.elapsed().as_millis());
         let began = Instant::now();

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_peer_is_unspecified_and_two_hosts_count_as_none() {
+    fn a_missing_peer_is_unspecified_and_two_hosts_are_ignored() {
         let headers = headers(&[("host", "a.example"), ("host", "b.example"), ("x-forwarded-for", "192.0.2.1")]);
         let origin = proxies(Some(XForwarded)).origin(&headers, None).unwrap();
         assert_eq!(origin, RequestOrigin { address: "0.0.0.0".parse().unwrap(), host: None });

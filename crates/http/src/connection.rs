@@ -261,7 +261,7 @@ mod tests {
             assert_eq!(ours.read(&mut [0; 8]).await.unwrap(), 6);
             let request = ours.tracker().begin_request();
             let waiting = tokio::time::timeout(10 * KEEP_ALIVE_TIMEOUT, ours.read(&mut [0; 8])).await;
-            assert!(waiting.is_err(), "a call is worked on");
+            assert!(waiting.is_err(), "a request is in progress");
             drop(request);
             let waiting = tokio::time::timeout(KEEP_ALIVE_TIMEOUT * 9 / 10, ours.read(&mut [0; 8])).await;
             assert!(waiting.is_err(), "the pause is not over");

@@ -203,7 +203,7 @@ impl ResponseError for HttpError {
         let (status, message) = self.status_and_message();
         // An exceeded budget of a workspace is not a failure of the service.
         if status.is_server_error() && !matches!(self, Self::Domain(RoadmapError::OverBudget(_))) {
-            tracing::error!(status = status.as_u16(), cause = %self.chain(), "a call failed");
+            tracing::error!(status = status.as_u16(), cause = %self.chain(), "request failed");
         }
         let mut response = HttpResponseBuilder::new(status);
         if let Self::MethodNotAllowed(methods) = self {

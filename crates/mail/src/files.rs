@@ -58,12 +58,12 @@ impl FileMailer {
     /// Returns where the mail is.
     async fn write(&self, message: lettre::Message, name: String) -> Result<String, SendError> {
         let folder = self.folder.clone();
-        let answer = format!("written to {}", folder.join(&name).display());
+        let response = format!("written to {}", folder.join(&name).display());
         let written = tokio::task::spawn_blocking(move || write(&folder, &name, &message.formatted())).await;
         let transient = |reason: String| SendError::Transient { reason };
         let written = written.map_err(|panic| transient(format!("the mail could not be written: {panic}")))?;
         let failed = |error| transient(format!("the mail cannot be written to {}: {error}", self.folder.display()));
-        written.map_err(failed).map(|()| answer)
+        written.map_err(failed).map(|()| response)
     }
 }
 

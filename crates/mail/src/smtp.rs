@@ -44,7 +44,7 @@ impl SmtpMailer {
         Ok(Self { server, connections, composer: Composer::new(sender), timeout: options.timeout })
     }
 
-    /// Returns the server's answer to the message.
+    /// Returns the server's response to the message.
     async fn send_message(&self, message: lettre::Message) -> Result<String, SendError> {
         match tokio::time::timeout(self.timeout, self.send_pooled(&message)).await {
             Ok(outcome) => outcome,
@@ -58,9 +58,9 @@ impl SmtpMailer {
             other => SendError::Transient { reason: format!("no connection to the mail server: {other:?}") },
         })?;
         pooled.is_in_use = true;
-        let answer = session::send_message(&mut pooled.connection, message, &mut ()).await?;
+        let response = session::send_message(&mut pooled.connection, message, &mut ()).await?;
         pooled.is_in_use = false;
-        Ok(answer)
+        Ok(response)
     }
 }
 

@@ -119,7 +119,7 @@ impl Manager for Connector {
             Some(runtime) => {
                 let connector = self.clone();
                 let connecting = runtime.spawn(async move { connector.connect().await });
-                connecting.await.map_err(|ended| ConnectError::UrlRejected(format!("was not tried: {ended}")))??
+                connecting.await.map_err(ConnectError::TaskEnded)??
             }
         };
         Ok(PooledConnection { connection, workspace: None, key_statements_prepared: false })

@@ -24,15 +24,19 @@ pub enum ConnectError {
     /// The connection was opened but cannot be set up.
     #[error("the connection to the database server cannot be set up")]
     Setup(#[from] ConnectionError),
+    /// The task that opens the connection panicked or was cancelled.
+    #[error("the connection to the database server was not completed")]
+    TaskEnded(#[source] tokio::task::JoinError),
 }
 
 impl From<ConnectError> for StoreError {
     fn from(error: ConnectError) -> Self {
         match error {
             ConnectError::Unreachable(_) | ConnectError::Setup(_) => Self::Unavailable(error.into()),
-            ConnectError::Url(_) | ConnectError::UrlRejected(_) | ConnectError::Certificates(_) => {
-                Self::Fatal(error.into())
-            }
+            ConnectError::Url(_)
+            | ConnectError::UrlRejected(_)
+            | ConnectError::Certificates(_)
+            | ConnectError::TaskEnded(_) => Self::Fatal(error.into()),
         }
     }
 }

@@ -141,14 +141,14 @@ struct Version {
 #[derive(QueryableByName)]
 struct BoolRow {
     #[diesel(sql_type = Bool)]
-    answer: bool,
+    value: bool,
 }
 
 /// Returns the same as the library's function, but without creating the table of migrations.
 async fn missing_migrations(connection: &mut AsyncPgConnection) -> Result<Vec<String>, StoreError> {
-    let is_new = "SELECT to_regclass('__diesel_schema_migrations') IS NULL AS answer";
+    let is_new = "SELECT to_regclass('__diesel_schema_migrations') IS NULL AS value";
     let is_new: BoolRow = diesel::sql_query(is_new).get_result(connection).await.map_err(map_error)?;
-    let applied: Vec<Version> = if is_new.answer {
+    let applied: Vec<Version> = if is_new.value {
         Vec::new()
     } else {
         let applied = "SELECT version::text AS version FROM __diesel_schema_migrations";
@@ -167,10 +167,10 @@ async fn is_granted(connection: &mut AsyncPgConnection, role: &str) -> Result<bo
                                           FROM pg_class tables
                                           WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace
                                             AND relname NOT IN ('__diesel_schema_migrations', 'workspaces'))
-                                     FROM pg_roles role WHERE rolname = $1), false) AS answer";
+                                     FROM pg_roles role WHERE rolname = $1), false) AS value";
     let granted = diesel::sql_query(granted).bind::<Text, _>(role);
     let granted: BoolRow = granted.get_result(connection).await.map_err(map_error)?;
-    Ok(granted.answer)
+    Ok(granted.value)
 }
 
 /// Switches row-level security on or off, on the tables where it is not in that state.

@@ -122,13 +122,13 @@ statement! {
         due_at: Option<TimestampColumn> => Nullable<Timestamptz>,
         sent_at: Option<TimestampColumn> => Nullable<Timestamptz>,
         failure: Option<String> => Nullable<Text>,
-        answer: Option<String> => Nullable<Text>,
+        response: Option<String> => Nullable<Text>,
         now: TimestampColumn => Timestamptz,
         stop_mail: bool => Bool,
     } -> Bool,
     "WITH settled AS (
          UPDATE outbox SET leased_until = NULL, due_at = {due_at}, sent_at = {sent_at}, failure = {failure},
-                           answer = {answer}, tried_at = {now}
+                           answer = {response}, tried_at = {now}
          WHERE workspace_id = {workspace} AND id = {id} AND leased_until = {leased_until}
          RETURNING customer_id
      ), stopped AS (
@@ -344,12 +344,14 @@ impl OutboxQueue for PostgresStore {
             due_at: None,
             sent_at: None,
             failure: None,
-            answer: None,
+            response: None,
             now,
             stop_mail: false,
         };
         let settle = match outcome {
-            MessageOutcome::Sent { answer } => Settle { sent_at: Some(now), answer: Some(answer.clone()), ..unsent },
+            MessageOutcome::Sent { response } => {
+                Settle { sent_at: Some(now), response: Some(response.clone()), ..unsent }
+            }
             MessageOutcome::Postponed { until, reason } => {
                 Settle { due_at: Some((*until).into()), failure: Some(reason.clone()), ..unsent }
             }
@@ -395,14 +397,14 @@ impl OutboxQueue for PostgresStore {
             (outbox::attempts, outbox::due_at, outbox::leased_until, outbox::sent_at, outbox::failure, outbox::answer);
         let row = outbox::table.find((workspace.uuid(), id.as_str())).select(columns);
         let row: Option<StateRow> = session.run_optional(row.first(&mut session.connection()?)).await?;
-        let Some((attempts, due_at, leased_until, sent_at, failure, answer)) = row else { return Ok(None) };
+        let Some((attempts, due_at, leased_until, sent_at, failure, response)) = row else { return Ok(None) };
         Ok(Some(MessageState {
             attempts: attempts.unsigned_abs(),
             due_at: timestamp(due_at, "due_at", id)?,
             leased_until: timestamp(leased_until, "leased_until", id)?,
             sent_at: timestamp(sent_at, "sent_at", id)?,
             failure,
-            answer,
+            response,
         }))
     }
 

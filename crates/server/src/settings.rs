@@ -376,9 +376,9 @@ mod tests {
     #[test]
     fn a_rate_is_off_or_a_number_of_requests_per_time() {
         let rates = |environment: &[(&str, &str)]| read(&SettingFlags::default(), environment).unwrap().rates;
-        let rate = |calls, seconds, burst| {
-            let [calls, burst] = [calls, burst].map(|number| NonZeroU32::new(number).unwrap());
-            Rate::new(calls, Duration::from_secs(seconds), burst)
+        let rate = |requests, seconds, burst| {
+            let [requests, burst] = [requests, burst].map(|number| NonZeroU32::new(number).unwrap());
+            Rate::new(requests, Duration::from_secs(seconds), burst)
         };
         let default = Rates {
             key: rate(600, 60, 600),
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn one_family_of_headers_counts_and_only_from_named_networks() {
+    fn proxy_headers_need_a_family_and_named_networks() {
         let proxies = |environment: &[(&str, &str)]| read(&SettingFlags::default(), environment).unwrap().proxies;
         let networks = |proxies: &Proxies| proxies.networks.iter().map(ToString::to_string).collect::<Vec<_>>();
         let default = proxies(&[]);
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn unused_uploads_are_kept_for_a_while_or_for_ever() {
+    fn unused_uploads_is_off_or_a_duration() {
         let unused = |environment: &[(&str, &str)]| read(&SettingFlags::default(), environment).unwrap().unused_uploads;
         assert_eq!(unused(&[]), Some(Duration::from_secs(7 * 24 * 3_600)));
         assert_eq!(unused(&[("ROADMAP_UNUSED_UPLOADS", "1h")]), Some(Duration::from_secs(3_600)));
@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn mail_goes_to_files_until_there_is_a_server_for_it() {
+    fn mail_is_written_to_files_without_a_mail_server() {
         let mail = |environment: &[(&str, &str)]| read(&SettingFlags::default(), environment).unwrap().mail.to_string();
         assert_eq!(mail(&[]), "files in ./roadmap-data/mail");
         let url = ("ROADMAP_SMTP_URL", "smtps://ann:secret@mail.example.com");

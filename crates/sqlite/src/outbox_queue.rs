@@ -360,14 +360,14 @@ impl OutboxQueue for SqliteStore {
                 .filter(outbox::leased_until.eq(lease.until.millis()));
             let no_lease = outbox::leased_until.eq(None::<i64>);
             let settled = match &outcome {
-                MessageOutcome::Sent { answer } => update(row)
+                MessageOutcome::Sent { response } => update(row)
                     .set((
                         no_lease,
                         outbox::due_at.eq(None::<i64>),
                         outbox::tried_at.eq(now),
                         outbox::sent_at.eq(now),
                         outbox::failure.eq(None::<String>),
-                        outbox::answer.eq(answer),
+                        outbox::answer.eq(response),
                     ))
                     .execute(connection)?,
                 MessageOutcome::Postponed { until, reason } => update(row)
@@ -422,14 +422,14 @@ impl OutboxQueue for SqliteStore {
                 Ok(row.first(connection).optional()?)
             })
             .await?;
-        let Some((attempts, due_at, leased_until, sent_at, failure, answer)) = row else { return Ok(None) };
+        let Some((attempts, due_at, leased_until, sent_at, failure, response)) = row else { return Ok(None) };
         Ok(Some(MessageState {
             attempts: attempts.unsigned_abs(),
             due_at: timestamp(due_at, "due_at", &id)?,
             leased_until: timestamp(leased_until, "leased_until", &id)?,
             sent_at: timestamp(sent_at, "sent_at", &id)?,
             failure,
-            answer,
+            response,
         }))
     }
 

@@ -85,16 +85,16 @@ impl Attacker {
                     number % 1_000,
                     number % 77
                 );
-                let status = connection.call("POST", "/feature_requests", &body).await?;
-                ensure!(status == 201, "a feature request was answered with {status}");
+                let status = connection.send("POST", "/feature_requests", &body).await?;
+                ensure!(status == 201, "creating a feature request returned {status}");
             }
         };
         try_join_all((0..16).map(load)).await?;
         let mut connection = self.connect(port, 0).await?;
         for voter in 0..VOTERS {
             let body = format!(r#"{{"customer":{{"email":"voter{voter}@example.com"}}}}"#);
-            let status = connection.call("POST", "/feature_requests/1/upvotes", &body).await?;
-            ensure!(status == 201, "a vote was answered with {status}");
+            let status = connection.send("POST", "/feature_requests/1/upvotes", &body).await?;
+            ensure!(status == 201, "a vote returned {status}");
         }
         Ok(())
     }
@@ -118,7 +118,7 @@ impl Attacker {
                         Some(open) => open,
                         none => none.insert(self.connect(port, number + round).await?),
                     };
-                    open.call(method, &path, &body).await
+                    open.send(method, &path, &body).await
                 };
                 match tokio::time::timeout(Duration::from_secs(20), status).await {
                     Ok(Ok(status)) => *got.entry(status).or_default() += 1,
@@ -220,7 +220,7 @@ async fn notify(attacker: Attacker, port: u16, time: Duration) -> String {
     let body = format!(r#"{{"comment":{{"content":"{content}"}},"notify_all_voters":true}}"#);
     let status = async {
         let mut connection = attacker.connect(port, 0).await?;
-        connection.call("POST", "/feature_requests/1/comments", &body).await
+        connection.send("POST", "/feature_requests/1/comments", &body).await
     };
     let status = status.await.map_or_else(|error| error.to_string(), |status| status.to_string());
     tokio::time::sleep(time).await;

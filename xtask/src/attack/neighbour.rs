@@ -46,8 +46,8 @@ impl Neighbour {
         let mut connection = self.connect(port, 0).await?;
         for number in 0..REQUESTS {
             let body = format!(r#"{{"feature_request":{{"title":"Dark mode {number} for everybody"}}}}"#);
-            let status = connection.call("POST", "/feature_requests", &body).await?;
-            ensure!(status == 201, "a feature request was answered with {status}");
+            let status = connection.send("POST", "/feature_requests", &body).await?;
+            ensure!(status == 201, "creating a feature request returned {status}");
         }
         Ok(())
     }
@@ -59,13 +59,13 @@ impl Neighbour {
     /// Sends requests for this long and measures them.
     pub(super) async fn watch(self, port: u16, time: Duration) -> anyhow::Result<Figures> {
         let end = Instant::now() + time;
-        let callers = (0..CALLERS).map(|caller| self.call(port, caller, end));
-        let (called, healthz) = try_join(try_join_all(callers), ask_healthz(port, end)).await?;
-        let (requests, server_errors): (Vec<_>, Vec<_>) = called.into_iter().unzip();
+        let callers = (0..CALLERS).map(|caller| self.send_requests(port, caller, end));
+        let (results, healthz) = try_join(try_join_all(callers), ask_healthz(port, end)).await?;
+        let (requests, server_errors): (Vec<_>, Vec<_>) = results.into_iter().unzip();
         Ok(Figures { requests: requests.concat(), healthz, server_errors: server_errors.iter().sum() })
     }
 
-    async fn call(&self, port: u16, caller: usize, end: Instant) -> anyhow::Result<(Vec<Duration>, usize)> {
+    async fn send_requests(&self, port: u16, caller: usize, end: Instant) -> anyhow::Result<(Vec<Duration>, usize)> {
         let mut connection = self.connect(port, caller).await?;
         let (mut took, mut errors) = (Vec::new(), 0);
         for number in (caller..).take_while(|_| Instant::now() < end) {
@@ -77,8 +77,8 @@ impl Neighbour {
                 _ => ("GET", format!("/votes?email=customer{number}@example.com"), ""),
             };
             let began = Instant::now();
-            match connection.call(method, &path, body).await {
-                Ok(status) if status < 500 => ensure!(status < 400, "{method} {path} was answered with {status}"),
+            match connection.send(method, &path, body).await {
+                Ok(status) if status < 500 => ensure!(status < 400, "{method} {path} returned {status}"),
                 Ok(_) => errors += 1,
                 Err(_) => {
                     errors += 1;
@@ -98,7 +98,7 @@ async fn ask_healthz(port: u16, end: Instant) -> anyhow::Result<Vec<Duration>> {
     while Instant::now() < end {
         let began = Instant::now();
         let status = connection.request("GET", "/healthz", "").await?;
-        ensure!(status == 200, "/healthz was answered with {status}");
+        ensure!(status == 200, "/healthz returned {status}");
         took.push(began.elapsed());
         tokio::time::sleep(HEALTHZ_PAUSE).await;
     }

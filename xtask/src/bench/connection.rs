@@ -21,11 +21,11 @@ impl Connection {
     }
 
     /// Sends a request of the API, reads the whole response and returns its status.
-    pub(crate) async fn call(&mut self, method: &str, path: &str, body: &str) -> anyhow::Result<u16> {
+    pub(crate) async fn send(&mut self, method: &str, path: &str, body: &str) -> anyhow::Result<u16> {
         self.request(method, &format!("/api/external/v1{path}"), body).await
     }
 
-    /// Like [`Self::call`], for any path.
+    /// Like [`Self::send`], for any path.
     pub(crate) async fn request(&mut self, method: &str, target: &str, body: &str) -> anyhow::Result<u16> {
         let (headers, length) = (&self.headers, body.len());
         let request = format!("{method} {target} HTTP/1.1\r\n{headers}Content-Length: {length}\r\n\r\n{body}");

@@ -106,5 +106,5 @@ pub(crate) fn run(service: &Service, script: &str, bench: &super::Bench, clients
     let printed = String::from_utf8(output(&mut pgbench, "pgbench")?)?;
     ensure!(printed.contains("number of failed transactions: 0"), "statements of pgbench failed: {printed}");
     let rate = printed.lines().find_map(|line| line.strip_prefix("tps = ")?.split_whitespace().next());
-    Ok(rate.context("pgbench told no rate")?.parse()?)
+    Ok(rate.context("pgbench reported no rate")?.parse()?)
 }

@@ -79,8 +79,8 @@ impl Service {
         let port = line.trim().rsplit_once(':').and_then(|(_, port)| port.parse().ok());
         let port = port.with_context(|| format!("the service did not start: {line}"))?;
         self.running = Some((child, port));
-        let status = super::block_on(async { self.connect().await?.call("GET", "/tracks", "").await })?;
-        ensure!(status == 200, "the first call was answered with {status}");
+        let status = super::block_on(async { self.connect().await?.send("GET", "/tracks", "").await })?;
+        ensure!(status == 200, "the first request returned {status}");
         Ok(began.elapsed())
     }
 

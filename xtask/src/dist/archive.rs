@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_in_which_files_come_does_not_show() {
+    fn the_archive_does_not_depend_on_the_order_of_files() {
         let one = pack("x", &[entry("b", 0o644, "2"), entry("a", 0o755, "1")], 1_000).unwrap();
         let other = pack("x", &[entry("a", 0o755, "1"), entry("b", 0o644, "2")], 1_000).unwrap();
         assert_eq!(one, other);

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn who_needs_what_leads_from_the_binary_to_every_crate() {
+    fn every_crate_is_a_dependency_of_the_binary() {
         let (bill, _) = written();
         let needs: BTreeMap<&str, Vec<&str>> = bill["dependencies"]
             .as_array()

@@ -69,7 +69,7 @@ fn host() -> anyhow::Result<String> {
     let printed = output(Command::new("rustc").arg("-vV").current_dir(root()), "rustc -vV")?;
     let printed = String::from_utf8_lossy(&printed);
     let host = printed.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host.context("rustc does not tell its host")?.to_owned())
+    Ok(host.context("rustc did not report its host")?.to_owned())
 }
 
 /// Whether the standard library of a target is installed.

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_linked_is_known_by_name_and_version() {
+    fn linked_crates_are_identified_by_name_and_version() {
         let linked = linked("x86_64-unknown-linux-gnu").unwrap();
         assert!(linked.iter().any(|name| name.starts_with("libsqlite3-sys v")), "{linked:?}");
         assert!(!linked.iter().any(|name| name.starts_with("proptest v")), "{linked:?}");

@@ -12,7 +12,7 @@ a{color:#0550ae}h3 a{color:inherit;text-decoration:none}article{margin:2rem 0}\
 table{border-collapse:collapse;width:100%;margin:.8rem 0;font-size:.9rem}caption{text-align:left;font-weight:600}\
 th,td{text-align:left;vertical-align:top;padding:.25rem .5rem;border-bottom:1px solid #eaeef2;overflow-wrap:break-word}\
 code,pre{font-family:ui-monospace,monospace;font-size:.9em}pre{background:#f6f8fa;padding:.8rem;overflow-x:auto}\
-.call{font-size:1.05rem}\
+.endpoint{font-size:1.05rem}\
 @media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}a{color:#79c0ff}pre{background:#161b22}\
 h2,th,td{border-color:#30363d}}";
 
@@ -27,7 +27,7 @@ struct Page {
     style: &'static str,
     description: Vec<Text>,
     groups: Vec<Group>,
-    shapes: Vec<Shape>,
+    schemas: Vec<Schema>,
 }
 
 /// Text in pieces: whether the piece is code, and its content.
@@ -37,11 +37,11 @@ struct Text {
     pieces: Vec<(bool, String)>,
 }
 
-/// The accepted values of a schema: a named shape, one of several kinds, or values of these types.
+/// The accepted values of a schema: a named schema, one of several kinds, or values of these types.
 #[derive(Default, Template)]
 #[template(path = "docs_kind.html")]
 struct Kind {
-    shape: Option<String>,
+    schema: Option<String>,
     one_of: Vec<Kind>,
     types: String,
     items: Option<Box<Kind>>,
@@ -80,7 +80,7 @@ struct ResponseDoc {
     headers: Vec<String>,
 }
 
-struct Shape {
+struct Schema {
     name: String,
     description: Text,
     kind: Kind,
@@ -104,7 +104,9 @@ pub(crate) fn render_page(document: &Value) -> String {
         style: STYLE,
         description: text(info, "description").split("\n\n").map(mark_code).collect(),
         groups: list(document, "tags").iter().map(|tag| group(document, tag)).collect(),
-        shapes: entries(at(at(document, "components"), "schemas")).map(|(name, schema)| shape(name, schema)).collect(),
+        schemas: entries(at(at(document, "components"), "schemas"))
+            .map(|(name, schema)| named_schema(name, schema))
+            .collect(),
     };
     // Rendering to memory cannot fail.
     page.render().unwrap_or_default()
@@ -160,7 +162,7 @@ fn response(status: &str, response: &Value) -> ResponseDoc {
     }
 }
 
-fn shape(name: &str, schema: &Value) -> Shape {
+fn named_schema(name: &str, schema: &Value) -> Schema {
     let required = list(schema, "required");
     let field = |(name, field): (&str, &Value)| Field {
         name: name.to_owned(),
@@ -169,7 +171,7 @@ fn shape(name: &str, schema: &Value) -> Shape {
         kind: kind(field),
         description: mark_code(field_description(field)),
     };
-    Shape {
+    Schema {
         name: name.to_owned(),
         description: mark_code(text(schema, "description")),
         kind: kind(schema),
@@ -180,7 +182,7 @@ fn shape(name: &str, schema: &Value) -> Shape {
 /// Returns the description of a field, or else of the first described alternative.
 fn field_description(field: &Value) -> &str {
     let alternatives = list(field, "oneOf").iter().map(|alternative| text(alternative, "description"));
-    std::iter::once(text(field, "description")).chain(alternatives).find(|said| !said.is_empty()).unwrap_or_default()
+    std::iter::once(text(field, "description")).chain(alternatives).find(|text| !text.is_empty()).unwrap_or_default()
 }
 
 /// Returns an example request as a shell command.
@@ -202,7 +204,7 @@ fn curl(path: &str, method: &str, parameters: &[&Value], body: Option<(&str, &Va
 /// Returns the accepted values of a schema.
 fn kind(schema: &Value) -> Kind {
     if let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(|reference| reference.rsplit('/').next()) {
-        return Kind { shape: Some(name.to_owned()), ..Kind::default() };
+        return Kind { schema: Some(name.to_owned()), ..Kind::default() };
     }
     let alternatives = list(schema, "oneOf");
     if !alternatives.is_empty() {
@@ -278,12 +280,12 @@ mod tests {
 
     #[test]
     fn a_schema_is_described_in_words() {
-        for (schema, told) in [
+        for (schema, expected) in [
             (json!({}), ""),
-            (json!({ "$ref": "#/components/schemas/A" }), "<a href=\"#shape-A\">A</a>"),
+            (json!({ "$ref": "#/components/schemas/A" }), "<a href=\"#schema-A\">A</a>"),
             (
                 json!({ "oneOf": [{ "type": "null" }, { "$ref": "#/components/schemas/A" }] }),
-                "null or <a href=\"#shape-A\">A</a>",
+                "null or <a href=\"#schema-A\">A</a>",
             ),
             (json!({ "type": ["string", "null"] }), "string or null"),
             (json!({ "type": "array", "items": { "type": "string" } }), "array, of: string"),
@@ -301,7 +303,7 @@ mod tests {
             ),
             (json!({ "type": "string", "pattern": "x".repeat(61) }), "string"),
         ] {
-            assert_eq!(kind(&schema).to_string(), told, "{schema}");
+            assert_eq!(kind(&schema).to_string(), expected, "{schema}");
         }
     }
 

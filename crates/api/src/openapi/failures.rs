@@ -40,67 +40,75 @@ fn all_failures() -> Vec<Failure> {
     vec![
         failure(
             "InvalidHost",
-            "`Host` is none, or not the one of the target; or the headers of proxies do not agree.",
+            "`Host` is missing, malformed or not that of the target, or the headers of proxies contradict each other.",
             &[ApiError::MalformedHost, ApiError::ConflictingForwarding],
         ),
         failure(
             "MalformedJson",
-            "The body is no JSON object, or nested too deep; or `Host` is none; or the headers of proxies do not agree.",
+            "The body is not a JSON object or is nested too deeply, or `Host` or the headers of proxies are invalid.",
             &[ApiError::MalformedBody, ApiError::MalformedHost, ApiError::ConflictingForwarding],
         ),
         failure(
             "MalformedForm",
-            "The body is no well-formed form, or breaks off; or `Host` is none; or the headers of proxies do not agree.",
+            "The body is not a well-formed form or is truncated, or `Host` or the headers of proxies are invalid.",
             &[ApiError::MalformedUpload, ApiError::MalformedHost, ApiError::ConflictingForwarding],
         ),
         failure(
             "Unauthenticated",
-            "Host or key are wrong: missing, unknown, of another workspace, revoked or expired.",
+            "The host is unknown, or the key is missing, unknown, revoked, expired or of another workspace.",
             &[domain(RoadmapError::Unauthenticated)],
         ),
-        failure("OutOfScope", "The key may not do this.", &[domain(RoadmapError::InsufficientScope)]),
-        failure("UnknownRequest", "There is no such feature request.", &[missing(Resource::FeatureRequest)]),
-        failure("UnknownTrack", "There is no such track.", &[missing(Resource::Track)]),
+        failure("InsufficientScope", "The key lacks the required scope.", &[domain(RoadmapError::InsufficientScope)]),
+        failure("UnknownFeatureRequest", "The feature request does not exist.", &[missing(Resource::FeatureRequest)]),
+        failure("UnknownTrack", "The track does not exist.", &[missing(Resource::Track)]),
         failure(
-            "UnknownRequestOrTrack",
-            "There is no such feature request, or no such track.",
+            "UnknownFeatureRequestOrTrack",
+            "The feature request or the track does not exist.",
             &[missing(Resource::FeatureRequest), missing(Resource::Track)],
         ),
         failure("NotAcceptable", "`Accept` excludes JSON.", &[ApiError::NotAcceptable]),
         failure("BodyTimeout", "The body arrived too slowly.", &[ApiError::BodyTimeout]),
         failure(
             "OperationInProgress",
-            "A call with the same operation key is still running.",
+            "A request with the same operation key is still running.",
             &[domain(RoadmapError::OperationInProgress)],
         ),
-        failure("TooLarge", "The body is too large.", &[ApiError::TooLarge { limit: JSON_LIMIT }]),
-        failure("NoJson", "The body is sent as something else, or compressed.", &[ApiError::UnsupportedMediaType]),
-        failure("NoForm", "The body is sent as something else, or compressed.", &[ApiError::UnsupportedUploadType]),
+        failure("ContentTooLarge", "The body is too large.", &[ApiError::TooLarge { limit: JSON_LIMIT }]),
         failure(
-            "Invalid",
-            "A field or parameter cannot be accepted. The message names it.",
+            "UnsupportedMediaType",
+            "The body is not declared as JSON, or is compressed.",
+            &[ApiError::UnsupportedMediaType],
+        ),
+        failure(
+            "UnsupportedUploadType",
+            "The body is not declared as `multipart/form-data`, or is compressed.",
+            &[ApiError::UnsupportedUploadType],
+        ),
+        failure(
+            "InvalidField",
+            "A field or parameter is invalid. The message names it.",
             &[FieldError::missing("title").into()],
         ),
         failure(
-            "NoFile",
+            "InvalidFile",
             "The part `file` is missing, or larger than 50 MB.",
             &[upload_attachment::invalid_file().into()],
         ),
         failure(
-            "TooManyCalls",
-            "There were too many calls lately: with the key, to the workspace, or from the address without a good key.",
+            "TooManyRequests",
+            "There were too many requests: with the key, to the workspace, or from the address without a valid key.",
             &[ApiError::TooManyRequests(1), ApiError::TooManyFailures(1)],
         ),
-        failure("WentWrong", "Anything unexpected.", &[ApiError::HandlerPanicked]),
+        failure("InternalError", "An unexpected error.", &[ApiError::HandlerPanicked]),
         failure(
             "Unavailable",
-            "Something that the service needs cannot be reached, is busy or full.",
+            "The database, the storage or the service is unreachable, busy or full.",
             &[domain(RoadmapError::Store(store())), domain(RoadmapError::SearchUnavailable(store()))],
         ),
         failure(
             WRITE_UNAVAILABLE,
-            "Something that the service needs cannot be reached, is busy or full. Without `Retry-After` the change may have \
-             been made.",
+            "The database, the storage or the service is unreachable, busy or full. Without `Retry-After` the change \
+             may have been made.",
             &[
                 domain(RoadmapError::Store(store())),
                 ApiError::BodyMemoryExhausted,
@@ -110,13 +118,13 @@ fn all_failures() -> Vec<Failure> {
             ],
         ),
         failure(
-            "RecordsUsedUp",
-            "The workspace stores as many records as it may. Replays of operation keys are answered all the same.",
+            "RecordBudgetExceeded",
+            "The workspace has reached its limit of stored records. Saved responses are still replayed.",
             &[over(Budget::StoredRecords, 2 << 30)],
         ),
         failure(
-            "StorageUsedUp",
-            "The workspace stores as many files or records as it may.",
+            "StorageBudgetExceeded",
+            "The workspace has reached its limit of stored files or records.",
             &[over(Budget::StoredFiles, 10 << 30), over(Budget::StoredRecords, 2 << 30)],
         ),
     ]
@@ -165,23 +173,38 @@ macro_rules! failures {
 
 failures! {
     /// Errors of all requests.
-    CommonErrors => ["InvalidHost", "Unauthenticated", "OutOfScope", "NotAcceptable", "TooManyCalls", "WentWrong", "Unavailable"];
+    CommonErrors => [
+        "InvalidHost",
+        "Unauthenticated",
+        "InsufficientScope",
+        "NotAcceptable",
+        "TooManyRequests",
+        "InternalError",
+        "Unavailable",
+    ];
     /// Errors of requests with a JSON body.
-    BodyErrors => ["MalformedJson", "BodyTimeout", "TooLarge", "NoJson", "Invalid", WRITE_UNAVAILABLE];
+    BodyErrors => [
+        "MalformedJson",
+        "BodyTimeout",
+        "ContentTooLarge",
+        "UnsupportedMediaType",
+        "InvalidField",
+        WRITE_UNAVAILABLE,
+    ];
     /// Errors of requests with an operation key.
     OperationKeyErrors => ["OperationInProgress"];
     /// Errors of requests with query parameters.
-    QueryErrors => ["Invalid"];
+    QueryErrors => ["InvalidField"];
     /// Errors of uploads.
-    UploadErrors => ["MalformedForm", "BodyTimeout", "NoForm", "NoFile", WRITE_UNAVAILABLE];
+    UploadErrors => ["MalformedForm", "BodyTimeout", "UnsupportedUploadType", "InvalidFile", WRITE_UNAVAILABLE];
     /// Errors of requests that store records.
-    RecordBudgetErrors => ["RecordsUsedUp"];
+    RecordBudgetErrors => ["RecordBudgetExceeded"];
     /// Errors of requests that store a file.
-    FileBudgetErrors => ["StorageUsedUp"];
+    FileBudgetErrors => ["StorageBudgetExceeded"];
     /// Errors of requests that name a feature request.
-    FeatureRequestErrors => ["UnknownRequest"];
+    FeatureRequestErrors => ["UnknownFeatureRequest"];
     /// Errors of requests that name a track.
     TrackErrors => ["UnknownTrack"];
     /// Errors of requests that name both.
-    MoveErrors => ["UnknownRequestOrTrack"];
+    MoveErrors => ["UnknownFeatureRequestOrTrack"];
 }

@@ -51,7 +51,7 @@ fn string(pattern: impl Into<String>, description: &str) -> ObjectBuilder {
 }
 
 fn line_schema(max: usize) -> ObjectBuilder {
-    string(line_pattern(max), &format!("At most {max} characters without the white space around it, which is cut."))
+    string(line_pattern(max), &format!("At most {max} characters without surrounding white space, which is trimmed."))
 }
 
 fn optional(schema: ObjectBuilder, of: Type) -> ObjectBuilder {
@@ -71,38 +71,38 @@ fn flag(description: &str) -> Object {
 }
 
 pub(crate) fn operation_key() -> Object {
-    let what = "Chosen by the client, new for each thing to be done: a call that is sent again with it gets the first \
-                answer again. At most 255 characters; blank is none.";
+    let what = "Chosen by the client, a new one for each operation: a request that is retried with it gets the saved \
+                response. At most 255 characters; blank means none.";
     let pattern = format!(r"^(?:[{SPACE}]*|[^\u0000]{{1,{}}})$", OperationKey::MAX);
     optional(string(pattern, what), Type::String).build()
 }
 
 pub(crate) fn email() -> Object {
-    string(line_pattern(EmailAddress::MAX), "Found whatever the case, created if new.")
+    string(line_pattern(EmailAddress::MAX), "Matched regardless of case; an unknown customer is created.")
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Email)))
         .build()
 }
 
 pub(crate) fn name() -> Object {
-    let what = "Shown for the customer. It fills an empty name and never replaces one.";
+    let what = "Name of the customer. It fills an empty name and never replaces one.";
     optional(string(optional_line_pattern(Name::MAX), what), Type::String).build()
 }
 
 pub(crate) fn author_email() -> Object {
-    let what = "The team member it is by; anybody unknown is the workspace's oldest member.";
+    let what = "The team member who is the author. If unknown, the author is the workspace's oldest member.";
     optional(string(optional_line_pattern(EmailAddress::MAX), what), Type::String).build()
 }
 
 pub(crate) fn note() -> Object {
-    html("HTML, which is cleaned. Private: never shown to customers.")
+    html("HTML, which is sanitized. Private: never shown to customers.")
 }
 
 pub(crate) fn comment() -> Object {
-    html("HTML, which is cleaned. Public on the roadmap.")
+    html("HTML, which is sanitized. Public on the roadmap.")
 }
 
 pub(crate) fn changelog() -> Object {
-    html("HTML, which is cleaned.")
+    html("HTML, which is sanitized.")
 }
 
 pub(crate) fn title() -> Object {
@@ -110,7 +110,7 @@ pub(crate) fn title() -> Object {
 }
 
 pub(crate) fn description() -> Object {
-    optional(string(NO_NUL, "HTML, which is cleaned."), Type::String).max_length(Some(Description::MAX)).build()
+    optional(string(NO_NUL, "HTML, which is sanitized."), Type::String).max_length(Some(Description::MAX)).build()
 }
 
 pub(crate) fn tags() -> Array {
@@ -118,7 +118,7 @@ pub(crate) fn tags() -> Array {
         .schema_type(SchemaType::from_iter([Type::Array, Type::Null]))
         .items(line_schema(Tag::MAX))
         .max_items(Some(Tag::MAX_COUNT))
-        .description(Some("Words to find it by. Repeated ones count once, whatever their case."))
+        .description(Some("Searchable words. Duplicates are dropped, regardless of case."))
         .build()
 }
 
@@ -127,12 +127,12 @@ pub(crate) fn track_id() -> Object {
 }
 
 pub(crate) fn first_track_id() -> Object {
-    let what = "The id of a track; the workspace's first track when not given or blank.";
+    let what = "The id of a track; the workspace's first track if absent or blank.";
     optional(string(format!("^[{SPACE}]*(?:{UUID}[{SPACE}]*)?$"), what), Type::String).build()
 }
 
 pub(crate) fn private() -> Object {
-    flag("Hides it from search and everything public.")
+    flag("Hides the feature request from search and all public pages.")
 }
 
 pub(crate) fn notify_all_voters() -> Object {
@@ -140,11 +140,11 @@ pub(crate) fn notify_all_voters() -> Object {
 }
 
 pub(crate) fn publish() -> Object {
-    flag("Makes it public at once.")
+    flag("Publishes the changelog at once.")
 }
 
 pub(crate) fn cover_image_signed_id() -> Object {
-    let what = "The `signed_id` of a file of the workspace; no cover when not given or blank.";
+    let what = "The `signed_id` of a file of the workspace; no cover if absent or blank.";
     optional(ObjectBuilder::new(), Type::String).format(custom_format(SIGNED_ID)).description(Some(what)).build()
 }
 
@@ -179,9 +179,9 @@ fn count(default: u64) -> Object {
 }
 
 fn page() -> [Parameter; 2] {
-    let most = format!("Items on a page. More than {0} are lowered to {0}.", PageRequest::MAX_SIZE);
+    let most = format!("Items per page. Values above {0} are lowered to {0}.", PageRequest::MAX_SIZE);
     [
-        parameter("page", ParameterIn::Query, count(1), "Counts from 1. A page past the end is empty."),
+        parameter("page", ParameterIn::Query, count(1), "Starts at 1. A page past the end is empty."),
         parameter("page_size", ParameterIn::Query, count(PageRequest::DEFAULT_SIZE), &most),
     ]
     .map(ParameterBuilder::build)
@@ -205,14 +205,15 @@ parameters! {
     /// The feature request in the path.
     FeatureRequestIdParameter => {
         let any = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
-        let what = "The request's `id`, or its slug: the last part of its `url`, of which the number counts.";
+        let what = "The feature request's `id`, or its slug: the last part of its `url`, of which only the number is \
+                    used.";
         vec![parameter("id", ParameterIn::Path, any, what).required(Required::True).build()]
     };
     /// The page of a list.
     PageParameters => page().into();
     /// The voter and the page of the votes.
     VoterParameters => {
-        let what = "The customer. The case does not matter; an unknown one voted for nothing.";
+        let what = "The customer, matched regardless of case. An unknown customer has no votes.";
         let email = parameter("email", ParameterIn::Query, email(), what).required(Required::True).build();
         [&[email][..], &page()].concat()
     };
@@ -220,10 +221,10 @@ parameters! {
     SearchParameters => {
         let words = string(NO_NUL, "").max_length(Some(SearchQuery::MAX)).description(None::<String>).build();
         let what = format!(
-            "The words to look for, {} of them at most; the last may be unfinished. Blank finds nothing.",
+            "Words to search for, at most {}; the last may be incomplete. A blank query finds nothing.",
             SearchQuery::MAX_WORDS
         );
-        let most = format!("Most results. More than {MAX_PER_PAGE} are lowered to {MAX_PER_PAGE}.");
+        let most = format!("Maximum number of results. Values above {MAX_PER_PAGE} are lowered to {MAX_PER_PAGE}.");
         vec![
             parameter("query", ParameterIn::Query, words, &what).build(),
             parameter("per_page", ParameterIn::Query, count(DEFAULT_PER_PAGE), &most).build(),

@@ -41,7 +41,7 @@ struct ChangelogBody {
 
 /// List changelogs
 ///
-/// The newest first, drafts too.
+/// Newest first, including drafts.
 #[utoipa::path(
     get,
     path = "/api/external/v1/changelogs",

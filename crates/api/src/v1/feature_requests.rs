@@ -52,7 +52,7 @@ struct FeatureRequestBody {
 
 /// Search public feature requests
 ///
-/// By title, description and tags, ranked by relevance and votes.
+/// Searches title, description and tags. Results are ranked by relevance and votes.
 #[utoipa::path(
     get,
     path = "/api/external/v1/feature_requests",
@@ -60,7 +60,7 @@ struct FeatureRequestBody {
     tag = "Feature requests",
     params(described::SearchParameters),
     responses(
-        (status = 200, description = "What was found.", body = wire::feature_request::Results),
+        (status = 200, description = "The search results.", body = wire::feature_request::Results),
         CommonErrors, QueryErrors
     )
 )]

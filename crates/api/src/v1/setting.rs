@@ -49,7 +49,7 @@ pub(crate) async fn show(state: web::Data<State>, input: ReadRequest) -> Result<
 
 /// Update the settings
 ///
-/// What is left out stays.
+/// Omitted fields are unchanged.
 #[utoipa::path(
     patch,
     path = "/api/external/v1/setting",
@@ -70,7 +70,7 @@ pub(crate) async fn update(state: web::Data<State>, input: WriteRequest) -> Resu
 
 /// Update the settings, as PATCH does
 ///
-/// What is left out stays.
+/// Omitted fields are unchanged.
 #[utoipa::path(
     put,
     path = "/api/external/v1/setting",

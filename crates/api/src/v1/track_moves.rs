@@ -24,7 +24,7 @@ struct Body {
 
 /// Move a feature request to a track
 ///
-/// Any track leads to any track.
+/// A feature request can move from any track to any other.
 #[utoipa::path(
     patch,
     path = "/api/external/v1/feature_requests/{id}/track",

@@ -31,7 +31,7 @@ struct Body {
 
 /// Add a voter and a note to a feature request
 ///
-/// A customer votes once; a further call adds its note.
+/// A customer votes at most once; a repeated vote only adds its note.
 #[utoipa::path(
     post,
     path = "/api/external/v1/feature_requests/{id}/upvotes",
@@ -46,7 +46,7 @@ struct Body {
         })
     ),
     responses(
-        (status = 201, description = "What became of the vote.", body = wire::feature_request::Cast),
+        (status = 201, description = "The outcome of the vote.", body = wire::feature_request::Cast),
         CommonErrors, BodyErrors, OperationKeyErrors, RecordBudgetErrors, FeatureRequestErrors
     )
 )]

@@ -12,7 +12,7 @@ use crate::wire;
 
 /// List the voters of a feature request
 ///
-/// The latest vote first.
+/// Latest vote first.
 #[utoipa::path(
     get,
     path = "/api/external/v1/feature_requests/{id}/voters",

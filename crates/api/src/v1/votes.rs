@@ -13,7 +13,7 @@ use crate::wire;
 
 /// List the feature requests a customer voted for
 ///
-/// The newest feature request first.
+/// Newest feature request first.
 #[utoipa::path(
     get,
     path = "/api/external/v1/votes",

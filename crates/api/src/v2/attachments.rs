@@ -38,7 +38,7 @@ struct Upload {
 
 /// Upload a file
 ///
-/// Its `signed_id` can be the cover of a changelog.
+/// Its `signed_id` can be used as the cover of a changelog.
 #[utoipa::path(
     post,
     path = "/api/external/v2/attachments",

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::Links;
 
-/// A file.
+/// An uploaded file.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Attachment)]
 pub(crate) struct Fields<'a> {
@@ -17,7 +17,7 @@ pub(crate) struct Fields<'a> {
     id: String,
     #[schema(min_length = 1)]
     filename: &'a str,
-    /// By the bytes of the file; what the upload said counts only where these tell nothing.
+    /// Detected from the content. The declared type is used only if the content does not show one.
     #[schema(min_length = 1)]
     content_type: &'a str,
     #[schema(maximum = 52_428_800)]
@@ -25,10 +25,10 @@ pub(crate) struct Fields<'a> {
     /// MD5 in Base64.
     #[schema(pattern = "^[A-Za-z0-9+/]{22}==$")]
     checksum: String,
-    /// Where it is in the storage.
+    /// The key of the content in the storage.
     #[schema(min_length = 1)]
     key: String,
-    /// Which storage it is in.
+    /// The name of the storage.
     #[schema(min_length = 1)]
     service_name: &'a str,
     metadata: Metadata,
@@ -40,20 +40,20 @@ pub(crate) struct Fields<'a> {
     /// The reference for `cover_image_signed_id`.
     #[schema(min_length = 1)]
     signed_id: String,
-    /// Opens the file.
+    /// The URL that opens the file.
     #[schema(format = "uri")]
     blob_url: String,
 }
 
-/// What else is known of a file.
+/// Metadata of a file.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = AttachmentMetadata)]
 pub(crate) struct Metadata {
     #[schema(format = "uuid")]
     workspace_id: String,
-    /// The type is known by the bytes.
+    /// The type was detected.
     identified: bool,
-    /// The size in pixels was looked for.
+    /// The size in pixels was read, if the file has one.
     analyzed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = u32)]

@@ -27,7 +27,7 @@ pub(crate) struct Page<'a> {
     envelope: Envelope,
 }
 
-/// What the product team has to tell.
+/// An announcement of the team.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Changelog)]
 pub(crate) struct Fields<'a> {
@@ -35,7 +35,7 @@ pub(crate) struct Fields<'a> {
     id: String,
     #[schema(min_length = 1, max_length = 200)]
     title: &'a str,
-    /// Clean HTML.
+    /// Sanitized HTML.
     #[schema(min_length = 1)]
     content: &'a str,
     #[schema(value_type = Status)]
@@ -44,7 +44,7 @@ pub(crate) struct Fields<'a> {
     url: String,
     #[schema(format = "uri")]
     admin_url: String,
-    /// The `blob_url` of its cover.
+    /// The `blob_url` of the cover image.
     #[schema(format = "uri", required = true)]
     cover_image_url: Option<String>,
     #[schema(format = DateTime, required = true)]
@@ -53,7 +53,7 @@ pub(crate) struct Fields<'a> {
     created_at: String,
 }
 
-/// Whether it is public.
+/// Whether the changelog is public.
 #[derive(ToSchema)]
 #[schema(as = ChangelogStatus, rename_all = "lowercase")]
 #[expect(dead_code, reason = "the domain says the words, this lists them in the document")]

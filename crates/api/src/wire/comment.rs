@@ -17,12 +17,12 @@ pub(crate) struct Posted<'a> {
     feature_request: Summary,
 }
 
-/// What the team says about a feature request, in public.
+/// A public comment of the team on a feature request.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Comment<'a> {
     #[schema(format = "uuid")]
     id: String,
-    /// Clean HTML.
+    /// Sanitized HTML.
     #[schema(min_length = 1)]
     content: &'a str,
     #[schema(format = DateTime)]

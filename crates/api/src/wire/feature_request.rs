@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::page::Envelope;
 use super::{Links, saved_response};
 
-/// What customers ask for.
+/// A feature request.
 // Column "Vote/comment response" of the contract.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = FeatureRequest)]
@@ -21,13 +21,13 @@ pub(crate) struct Summary {
     id: String,
     #[schema(min_length = 1, max_length = 200)]
     title: String,
-    /// Its last part is the slug.
+    /// The last part is the slug.
     #[schema(format = "uri")]
     url: String,
-    /// Its last part is the slug.
+    /// The last part is the slug.
     #[schema(format = "uri")]
     admin_url: String,
-    /// The public lane that its track shows in; null when it shows in none.
+    /// The public lane of its track; null if the track has none.
     #[schema(required = true)]
     status: Option<String>,
     #[schema(min_length = 1)]
@@ -45,19 +45,19 @@ pub(crate) struct Summary {
 pub(crate) struct Voted {
     #[serde(flatten)]
     summary: Summary,
-    /// The number that its slug begins with.
+    /// The number at the start of its slug.
     #[schema(minimum = 1)]
     tag_number: i64,
 }
 
-/// A feature request that was found.
+/// A search result.
 // Column "Search" of the contract.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = FoundFeatureRequest)]
 pub(crate) struct Found<'a> {
     #[serde(flatten)]
     summary: Summary,
-    /// Plain text, cut.
+    /// Plain text, truncated.
     #[schema(max_length = 500)]
     description: &'a str,
 }
@@ -69,7 +69,7 @@ pub(crate) struct Moved {
     feature_request: Summary,
 }
 
-/// What a search found, the best first.
+/// Search results, best first.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SearchResults)]
 pub(crate) struct Results<'a> {
@@ -87,12 +87,12 @@ pub(crate) struct Page {
     envelope: Envelope,
 }
 
-/// A feature request, and what became of the vote for it.
+/// A feature request, and the outcome of a vote for it.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = VoteCast)]
 pub(crate) struct Cast {
     feature_request: Summary,
-    /// Whether this call added a vote.
+    /// Whether this request added a vote.
     vote_registered: bool,
     /// Whether the customer had voted before.
     already_voted: bool,

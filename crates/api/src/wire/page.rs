@@ -4,7 +4,7 @@ use roadmap_domain::model::pagination::Listing;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Stands beside a list, at the top level.
+/// The page of a list, at the top level of the response.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Envelope {
     #[schema(minimum = 1)]
@@ -13,7 +13,7 @@ pub(crate) struct Envelope {
     page_size: u64,
     /// Items on all pages.
     total_count: u64,
-    /// At least 1, even with no items.
+    /// At least 1, even without items.
     #[schema(minimum = 1)]
     total_pages: u64,
 }

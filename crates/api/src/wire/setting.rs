@@ -4,7 +4,7 @@ use roadmap_domain::model::setting::Setting;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// The settings as they are now.
+/// The current settings.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SettingShown)]
 pub(crate) struct Body<'a> {
@@ -17,7 +17,7 @@ pub(crate) struct Body<'a> {
 pub(crate) struct Fields<'a> {
     #[schema(min_length = 1, max_length = 200)]
     product_name: &'a str,
-    /// Absolute, `http` or `https`, as it was written.
+    /// Absolute, `http` or `https`, as it was sent.
     #[schema(min_length = 1, max_length = 2000)]
     website_url: &'a str,
 }

@@ -12,7 +12,7 @@ pub(crate) struct Body<'a> {
     tracks: Vec<Fields<'a>>,
 }
 
-/// How far a feature request is, for the team.
+/// A state in the team's workflow.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Track)]
 pub(crate) struct Fields<'a> {
@@ -20,7 +20,7 @@ pub(crate) struct Fields<'a> {
     id: String,
     #[schema(min_length = 1)]
     name: &'a str,
-    /// The public lane that it shows in; null when it shows in none.
+    /// The public lane of the track; null if it has none.
     #[schema(required = true)]
     status: Option<&'a str>,
 }

@@ -26,10 +26,10 @@ pub(crate) struct Fields<'a> {
     id: String,
     #[schema(required = true)]
     name: Option<&'a str>,
-    /// As it was written first.
+    /// The address as it was first sent.
     #[schema(min_length = 3, max_length = 254)]
     email: &'a str,
-    /// The moment of the vote.
+    /// The time of the vote.
     #[schema(format = DateTime)]
     created_at: String,
 }

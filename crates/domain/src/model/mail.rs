@@ -312,7 +312,7 @@ mod tests {
     use uuid::Uuid;
 
     #[test]
-    fn a_mail_is_known_by_its_comment_and_its_customer() {
+    fn a_mail_id_consists_of_comment_and_customer() {
         let (comment, customer) = (Uuid::from_u128(1), Uuid::from_u128(2));
         let id = MailId { comment: CommentId::new(comment), customer: CustomerId::new(customer) };
         assert_eq!(id.to_string(), format!("{comment}.{customer}"));

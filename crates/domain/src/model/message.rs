@@ -275,7 +275,7 @@ pub enum MessageOutcome {
     /// The message was sent.
     Sent {
         /// The mail server's response.
-        answer: String,
+        response: String,
     },
     /// The attempt failed and is repeated later.
     Postponed {
@@ -316,7 +316,7 @@ pub struct MessageState {
     /// Why the last attempt failed.
     pub failure: Option<String>,
     /// The mail server's response to the accepted message.
-    pub answer: Option<String>,
+    pub response: Option<String>,
 }
 
 #[cfg(test)]
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn identities_are_made_of_what_a_message_is_about() {
+    fn message_ids_are_derived_from_their_subject() {
         let (comment, customer) = (CommentId::new(Uuid::from_u128(1)), CustomerId::new(Uuid::from_u128(2)));
         assert_eq!(MessageId::from(MailId { comment, customer }).to_string(), format!("{comment}.{customer}"));
         let at = Timestamp::from_millis(1_770_000_000_000).unwrap();

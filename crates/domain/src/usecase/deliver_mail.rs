@@ -30,7 +30,7 @@ use crate::policy::signed_reference::ReferenceSigner;
 use crate::ports::{Clock, MailReader, Mailer, OutboxQueue};
 use crate::usecase::batches;
 
-pub use leases::{LeasedAudience, LeasedLetters, Leases, Letter};
+pub use leases::{LeasedAudience, Leases, LoadedMessage, LoadedMessages};
 pub use schedule::MAX_CONCURRENT_SENDS;
 use schedule::Schedules;
 
@@ -55,7 +55,7 @@ enum Done {
     /// The workspaces with due messages.
     Found(Vec<(WorkspaceId, Priority)>),
     /// Leased messages of a workspace. The flag is whether there may be more.
-    Leased(Priority, WorkspaceId, VecDeque<Letter>, bool),
+    Leased(Priority, WorkspaceId, VecDeque<LoadedMessage>, bool),
     /// A message of the workspace is settled, sent or not.
     Sent(Priority, WorkspaceId),
     /// More messages of an audience of the workspace were created.
@@ -64,10 +64,10 @@ enum Done {
     Returned,
 }
 
-fn record(schedules: &mut Schedules<Letter>, done: Done) {
+fn record(schedules: &mut Schedules<LoadedMessage>, done: Done) {
     match done {
-        Done::Leased(priority, workspace, letters, has_more) => {
-            schedules.schedule(priority).leased(workspace, letters, has_more);
+        Done::Leased(priority, workspace, messages, has_more) => {
+            schedules.schedule(priority).leased(workspace, messages, has_more);
         }
         Done::Sent(priority, workspace) => schedules.schedule(priority).sent(workspace),
         Done::Expanded(priority, workspace) => {
@@ -132,8 +132,8 @@ impl DeliverMail {
             while let Some((priority, workspace, limit)) = schedules.next_lease() {
                 under_way.push(Box::pin(self.lease(priority, workspace, limit)));
             }
-            while let Some((priority, workspace, letter)) = schedules.next_message() {
-                under_way.push(Box::pin(self.send_and_settle(priority, workspace, letter, stop)));
+            while let Some((priority, workspace, message)) = schedules.next_message() {
+                under_way.push(Box::pin(self.send_and_settle(priority, workspace, message, stop)));
             }
             let done = match pausing.as_mut() {
                 None => under_way.next().await,
@@ -163,8 +163,8 @@ impl DeliverMail {
             }
         }
         loop {
-            for (workspace, letter) in schedules.take_unsent() {
-                under_way.push(Box::pin(self.return_message(workspace, letter)));
+            for (workspace, message) in schedules.take_unsent() {
+                under_way.push(Box::pin(self.return_message(workspace, message)));
             }
             let Some(done) = under_way.next().await else { break };
             record(&mut schedules, done);
@@ -203,23 +203,28 @@ impl DeliverMail {
                 self.outcome(&lease.message, *attempt, Err(SendError::Transient { reason: error.to_string() }));
             self.settle(workspace, lease, &outcome).await;
         }
-        let letters = self.hold(workspace, leased.letters, now).await;
-        Done::Leased(priority, workspace, letters, has_more)
+        let messages = self.hold(workspace, leased.messages, now).await;
+        Done::Leased(priority, workspace, messages, has_more)
     }
 
     /// Holds the mails to recipients that have reached the hourly limit. Returns the other messages.
-    async fn hold(&self, workspace: WorkspaceId, letters: Vec<Letter>, now: Timestamp) -> VecDeque<Letter> {
+    async fn hold(
+        &self,
+        workspace: WorkspaceId,
+        messages: Vec<LoadedMessage>,
+        now: Timestamp,
+    ) -> VecDeque<LoadedMessage> {
         let mut counts: BTreeMap<CustomerId, u32> = BTreeMap::new();
-        let (kept, held): (Vec<Letter>, Vec<Letter>) = letters.into_iter().partition(|letter| {
-            let Letter::Mail(mail) = letter else { return true };
+        let (kept, held): (Vec<LoadedMessage>, Vec<LoadedMessage>) = messages.into_iter().partition(|message| {
+            let LoadedMessage::Mail(mail) = message else { return true };
             let count = counts.entry(mail.id.customer).or_insert(mail.recent_count);
             let fits = self.per_address.is_none_or(|limit| *count < limit);
             *count = count.saturating_add(u32::from(fits));
             fits
         });
-        let held = held.iter().filter_map(|letter| match letter {
-            Letter::Mail(mail) => Some((letter.lease(), mail.id.customer)),
-            Letter::Audience(_) | Letter::Digest(_) | Letter::Test(_) => None,
+        let held = held.iter().filter_map(|message| match message {
+            LoadedMessage::Mail(mail) => Some((message.lease(), mail.id.customer)),
+            LoadedMessage::Audience(_) | LoadedMessage::Digest(_) | LoadedMessage::Test(_) => None,
         });
         join_all(held.map(|(lease, customer)| async move {
             let outcome = MessageOutcome::Held { digest: DigestId { at: end_of_hour(now), customer } };
@@ -233,7 +238,7 @@ impl DeliverMail {
     async fn give_up_unreadable(&self, workspace: WorkspaceId, unreadable: &UnreadableMessage) {
         let chain = ErrorChain::new(&unreadable.error).to_string();
         let message = &unreadable.lease.message;
-        tracing::error!(%workspace, %message, error = chain, "a message is given up: its row cannot be read");
+        tracing::error!(%workspace, %message, error = chain, "a message is dead: its row cannot be read");
         let reason = format!("the row cannot be read: {chain}");
         self.settle(workspace, &unreadable.lease, &MessageOutcome::Dead { reason, no_such_mailbox: false }).await;
     }
@@ -242,19 +247,21 @@ impl DeliverMail {
         &self,
         priority: Priority,
         workspace: WorkspaceId,
-        letter: Letter,
+        message: LoadedMessage,
         stop: Stop<'_>,
     ) -> Done {
-        let lease = letter.lease();
+        let lease = message.lease();
         if self.is_too_late(lease.until, stop) {
             self.settle(workspace, &lease, &MessageOutcome::Returned).await;
             return Done::Sent(priority, workspace);
         }
-        let (attempt, sent) = match &letter {
-            Letter::Audience(audience) => return self.expand(priority, workspace, audience).await,
-            Letter::Mail(mail) => (mail.attempt, self.mailer.send(&self.notification(workspace, mail)).await),
-            Letter::Digest(digest) => (digest.attempt, self.mailer.send_digest(&self.digest(workspace, digest)).await),
-            Letter::Test(test) => (test.attempt, self.mailer.send_test(&self.test_mail(test)).await),
+        let (attempt, sent) = match &message {
+            LoadedMessage::Audience(audience) => return self.expand(priority, workspace, audience).await,
+            LoadedMessage::Mail(mail) => (mail.attempt, self.mailer.send(&self.notification(workspace, mail)).await),
+            LoadedMessage::Digest(digest) => {
+                (digest.attempt, self.mailer.send_digest(&self.digest(workspace, digest)).await)
+            }
+            LoadedMessage::Test(test) => (test.attempt, self.mailer.send_test(&self.test_mail(test)).await),
         };
         let outcome = self.outcome(&lease.message, attempt, sent);
         self.settle(workspace, &lease, &outcome).await;
@@ -268,7 +275,7 @@ impl DeliverMail {
         match self.queue.expand(workspace, lease, audience, *created_at, AUDIENCE, now).await {
             Ok(Some(_)) => Done::Expanded(priority, workspace),
             Ok(None) => {
-                tracing::warn!(%workspace, message = %lease.message, "the lease of an audience was over");
+                tracing::warn!(%workspace, message = %lease.message, "the lease of an audience had expired");
                 Done::Sent(priority, workspace)
             }
             Err(error) => {
@@ -279,8 +286,8 @@ impl DeliverMail {
         }
     }
 
-    async fn return_message(&self, workspace: WorkspaceId, letter: Letter) -> Done {
-        self.settle(workspace, &letter.lease(), &MessageOutcome::Returned).await;
+    async fn return_message(&self, workspace: WorkspaceId, message: LoadedMessage) -> Done {
+        self.settle(workspace, &message.lease(), &MessageOutcome::Returned).await;
         Done::Returned
     }
 
@@ -289,7 +296,7 @@ impl DeliverMail {
         match self.queue.settle(workspace, lease, outcome, self.clock.now()).await {
             Ok(true) => {}
             Ok(false) => {
-                tracing::warn!(%workspace, %message, "a message's lease was over, or its recipient has unsubscribed meanwhile");
+                tracing::warn!(%workspace, %message, "a message is no longer leased: its lease expired or it was deleted");
             }
             Err(error) => {
                 tracing::warn!(%workspace, %message, error = %ErrorChain::new(&error), "failed to settle a message");
@@ -304,14 +311,14 @@ impl DeliverMail {
 
     fn outcome(&self, message: &MessageId, attempt: NonZeroU32, sent: Result<String, SendError>) -> MessageOutcome {
         let send_error = match sent {
-            Ok(answer) => return MessageOutcome::Sent { answer },
+            Ok(response) => return MessageOutcome::Sent { response },
             Err(send_error) => send_error,
         };
         let outcome = mail_retry::outcome_after_failure(message, attempt, send_error, self.clock.now());
         match &outcome {
-            MessageOutcome::Dead { reason, .. } => tracing::warn!(%message, attempt, reason, "a message is given up"),
+            MessageOutcome::Dead { reason, .. } => tracing::warn!(%message, attempt, reason, "a message is dead"),
             MessageOutcome::Postponed { until, reason } => {
-                tracing::info!(%message, attempt, %until, reason, "a message is tried again");
+                tracing::info!(%message, attempt, %until, reason, "a message is retried later");
             }
             MessageOutcome::Sent { .. }
             | MessageOutcome::Held { .. }
@@ -528,7 +535,7 @@ mod tests {
     }
 
     fn sent() -> MessageOutcome {
-        MessageOutcome::Sent { answer: "250 OK".to_owned() }
+        MessageOutcome::Sent { response: "250 OK".to_owned() }
     }
 
     fn ok() -> Result<String, SendError> {
@@ -592,7 +599,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mail_says_where_things_are_by_the_configured_address() {
+    fn links_in_mails_have_the_configured_base_url() {
         let mut queue = queue(mails([1]));
         settled(&mut queue);
         let seen: Arc<Mutex<Option<Notification>>> = Arc::default();
@@ -616,7 +623,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_begun_late_in_a_lease() {
+    fn no_send_starts_late_in_a_lease() {
         let late = now().plus(LONGEST * 2 - Duration::MILLISECOND);
         let mut leased = mails([1]);
         leased.messages.push(leased_audience());
@@ -637,7 +644,7 @@ mod tests {
     }
 
     #[test]
-    fn after_the_stop_nothing_is_begun_and_what_is_leased_is_returned() {
+    fn after_a_stop_no_send_starts_and_leased_messages_are_returned() {
         let mut queue = queue(mails(1..=20));
         let settled = settled(&mut queue);
         let stop = Arc::new(AtomicBool::new(false));
@@ -656,7 +663,7 @@ mod tests {
     }
 
     #[test]
-    fn one_mail_that_cannot_be_settled_does_not_keep_the_others() {
+    fn a_failed_settlement_delays_no_other_mail() {
         let mut queue = queue(mails(1..=20));
         queue.expect_settle().times(20).returning(|_, lease, _, _| {
             if number(&lease.message) == 3 { Err(StoreError::Unavailable("gone".into())) } else { Ok(true) }
@@ -693,7 +700,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_that_is_not_known_yet_waits_for_a_newer_version() {
+    fn messages_of_unknown_kinds_are_postponed() {
         let mut leased = mails([1, 2]);
         leased.messages[1].kind = "webhook".to_owned();
         let mut queue = queue(leased);
@@ -710,7 +717,7 @@ mod tests {
     }
 
     #[test]
-    fn mails_that_nobody_wants_any_more_are_deleted() {
+    fn unwanted_mails_are_deleted() {
         let mut queue = queue(mails(1..=5));
         let settled = settled(&mut queue);
         // The second lease is empty.
@@ -755,7 +762,7 @@ mod tests {
     }
 
     #[test]
-    fn mails_that_are_too_many_for_an_address_are_held_until_the_hour_is_over() {
+    fn mails_over_the_hourly_limit_are_held_until_the_end_of_the_hour() {
         let of = |of: u128, about: u128| MailId { comment: comment_id(about), customer: customer(of) };
         // The first has two of three mails already, the second none.
         let leased = [of(1, 1), of(2, 1), of(1, 2), of(2, 2), of(1, 3)];
@@ -872,7 +879,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_of_which_nothing_is_wanted_is_deleted() {
+    fn a_digest_without_wanted_mails_is_deleted() {
         let (leased, id, reader) = digest(3, |_| false);
         let mut queue = queue(LeasedMessages { messages: vec![leased], unreadable: Vec::new() });
         queue.expect_lease().times(1).returning(|_, _, _, _, _| Ok(LeasedMessages::default()));
@@ -912,7 +919,7 @@ mod tests {
     }
 
     #[test]
-    fn audiences_are_expanded_beside_the_sending_and_an_error_there_keeps_no_mail() {
+    fn audiences_are_expanded_concurrently_and_errors_delay_no_mail() {
         for fails in [false, true] {
             let mut queue = MockOutboxQueue::new();
             queue.expect_due_workspaces().returning(|_| Ok(vec![(workspace(), Priority::Bulk)]));
@@ -943,7 +950,7 @@ mod tests {
     }
 
     #[test]
-    fn an_audience_whose_lease_is_over_is_left_to_others() {
+    fn an_audience_with_an_expired_lease_is_not_settled() {
         let mut queue = queue(LeasedMessages { messages: vec![leased_audience()], unreadable: Vec::new() });
         queue.expect_expand().times(1).returning(|_, _, _, _, _, _| Ok(None));
         // `MockOutboxQueue` expects no other lease and no settled message; `MockMailReader` expects no query.
@@ -951,7 +958,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_that_fails_is_followed_by_the_next() {
+    fn a_failed_look_up_is_repeated() {
         let mut queue = MockOutboxQueue::new();
         let looks = Arc::new(AtomicU32::new(0));
         let looked = looks.clone();

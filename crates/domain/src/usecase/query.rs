@@ -25,11 +25,11 @@ use crate::ports::{Blobs, Clock, RoadmapReader, TextSearch};
 /// A read query of one workspace.
 #[async_trait]
 pub trait Query: Send + Sync {
-    /// The result.
-    type Answer: Send;
+    /// The result of the query.
+    type Output: Send;
 
     /// Runs the query.
-    async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Self::Answer, RoadmapError>;
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Self::Output, RoadmapError>;
 }
 
 /// Runs queries. Inbound adapters read through this type only.
@@ -57,8 +57,8 @@ impl Queries {
     ///
     /// # Errors
     /// Errors of the query.
-    pub async fn run<Q: Query>(&self, workspace: WorkspaceId, query: &Q) -> Result<Q::Answer, RoadmapError> {
-        query.answer(workspace, self).await
+    pub async fn run<Q: Query>(&self, workspace: WorkspaceId, query: &Q) -> Result<Q::Output, RoadmapError> {
+        query.execute(workspace, self).await
     }
 
     /// Returns the metadata of a file.
@@ -75,11 +75,11 @@ pub(crate) mod tests {
     use pollster::block_on;
 
     /// Runs a query on test ports for records and files.
-    pub(crate) fn ask<Q: Query>(
+    pub(crate) fn run_query<Q: Query>(
         reader: MockRoadmapReader,
         blobs: MockBlobs,
         query: &Q,
-    ) -> Result<Q::Answer, RoadmapError> {
+    ) -> Result<Q::Output, RoadmapError> {
         let (reader, search, blobs) = (Arc::new(reader), Arc::new(MockTextSearch::new()), Arc::new(blobs));
         let queries = Queries::new(reader, search, blobs, Arc::new(FixedClock));
         block_on(queries.run(workspace(), query))

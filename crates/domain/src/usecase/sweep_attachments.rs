@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn only_orphans_that_are_older_than_a_day_are_removed() {
-        let (day, moment) = (Duration::days(1), Duration::milliseconds(1));
+        let (day, millisecond) = (Duration::days(1), Duration::milliseconds(1));
         let mut blobs = MockBlobs::new();
         blobs
             .expect_delete_unfinished_uploads()
@@ -260,7 +260,7 @@ mod tests {
             .times(1)
             .return_once(|_| Ok(3));
         blobs.expect_list().return_once(move || {
-            let old = vec![blob(1, day + moment), blob(2, day), blob(3, Duration::days(9))];
+            let old = vec![blob(1, day + millisecond), blob(2, day), blob(3, Duration::days(9))];
             Box::new(Batches(vec![old, vec![blob(4, Duration::ZERO)], vec![blob(5, Duration::days(2))]]))
         });
         blobs.expect_delete().withf(|deleted| *deleted == key(3)).times(1).returning(|_| Ok(()));

@@ -27,11 +27,11 @@ const SWEEP_THRESHOLD: usize = 1_024;
 pub struct Rate(Quota);
 
 impl Rate {
-    /// Allows `calls` per `period` and bursts of up to `burst`. Returns `None` if the interval between two requests
+    /// Allows `requests` per `period` and bursts of up to `burst`. Returns `None` if the interval between two requests
     /// would be zero.
     #[must_use]
-    pub fn new(calls: NonZeroU32, period: Duration, burst: NonZeroU32) -> Option<Self> {
-        Quota::with_period(period / calls.get()).map(|quota| Self(quota.allow_burst(burst)))
+    pub fn new(requests: NonZeroU32, period: Duration, burst: NonZeroU32) -> Option<Self> {
+        Quota::with_period(period / requests.get()).map(|quota| Self(quota.allow_burst(burst)))
     }
 
     /// Returns the largest burst.
@@ -44,8 +44,8 @@ impl Rate {
         self.refill_time(self.burst())
     }
 
-    fn refill_time(self, calls: u32) -> Duration {
-        self.0.replenish_interval() * calls
+    fn refill_time(self, requests: u32) -> Duration {
+        self.0.replenish_interval() * requests
     }
 }
 

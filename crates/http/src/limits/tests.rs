@@ -27,9 +27,9 @@ impl ManualStopwatch {
     }
 }
 
-fn rate(calls: u32, seconds: u64, burst: u32) -> Option<Rate> {
-    let [calls, burst] = [calls, burst].map(|number| NonZeroU32::new(number).unwrap());
-    Some(Rate::new(calls, Duration::from_secs(seconds), burst).unwrap())
+fn rate(requests: u32, seconds: u64, burst: u32) -> Option<Rate> {
+    let [requests, burst] = [requests, burst].map(|number| NonZeroU32::new(number).unwrap());
+    Some(Rate::new(requests, Duration::from_secs(seconds), burst).unwrap())
 }
 
 fn limits(key: Option<Rate>, workspace: Option<Rate>, failures: Option<Rate>) -> (RateLimits, Arc<ManualStopwatch>) {
@@ -81,9 +81,9 @@ fn address(raw: &str) -> IpAddr {
 #[test]
 fn a_limit_is_accurate_to_five_percent_at_every_pace() {
     let mut worst = 0_f64;
-    for (calls, seconds, burst) in [(600, 60, 600), (600, 60, 2), (10, 1, 100), (7, 1, 3), (36_000, 3_600, 50)] {
+    for (requests, seconds, burst) in [(600, 60, 600), (600, 60, 2), (10, 1, 100), (7, 1, 3), (36_000, 3_600, 50)] {
         for pace in [1_u64, 7, 20, 99] {
-            let (limits, stopwatch) = limits(rate(calls, seconds, burst), None, None);
+            let (limits, stopwatch) = limits(rate(requests, seconds, burst), None, None);
             let caller = caller(1, 1);
             let (mut made, mut admitted) = (0_u32, 0_u32);
             // 12,000 requests, so that the burst is a small part of them or all of them are admitted.
@@ -93,14 +93,17 @@ fn a_limit_is_accurate_to_five_percent_at_every_pace() {
                 stopwatch.advance(Duration::from_millis(pace));
             }
             let passed = stopwatch.elapsed().as_secs_f64();
-            let filled = f64::from(calls) / f64::from(u32::try_from(seconds).unwrap()) * passed;
+            let filled = f64::from(requests) / f64::from(u32::try_from(seconds).unwrap()) * passed;
             let exact = (f64::from(burst) + filled).min(f64::from(made));
             let error = (f64::from(admitted) - exact).abs() / exact;
-            assert!(error <= 0.05, "{calls} in {seconds} s, burst {burst}, every {pace} ms: {admitted}, not {exact}");
+            assert!(
+                error <= 0.05,
+                "{requests} in {seconds} s, burst {burst}, every {pace} ms: {admitted}, not {exact}"
+            );
             worst = worst.max(error);
         }
     }
-    println!("20 limits and paces, 12,000 calls each: at most {:.2} % off", 100.0 * worst);
+    println!("20 limits and paces, 12,000 requests each: at most {:.2} % off", 100.0 * worst);
 }
 
 #[test]

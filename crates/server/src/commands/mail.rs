@@ -196,8 +196,8 @@ async fn queue_test_mail(
     loop {
         let state = application.queue.message(workspace, &message).await?.context("the mail was deleted")?;
         if state.sent_at.is_some() {
-            let answer = state.answer.unwrap_or_default();
-            return print(&format!("It was sent at try {}. The mail server's response: {answer}", state.attempts));
+            let response = state.response.unwrap_or_default();
+            return print(&format!("It was sent at try {}. The mail server's response: {response}", state.attempts));
         }
         if state.due_at.is_none() {
             bail!("the mail was given up at try {}: {}", state.attempts, state.failure.unwrap_or_default());

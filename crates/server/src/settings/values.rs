@@ -14,7 +14,7 @@ use roadmap_http::client_address::HeaderFamily;
 use roadmap_http::limits::Rate;
 use roadmap_mail::SmtpOptions;
 
-/// More calls than that are no limit.
+/// Maximum number of requests of a rate. A higher one would not limit anything.
 const MAX_RATE: u32 = 1_000_000;
 
 /// A petabyte, in bytes: more is a mistake.
@@ -295,13 +295,13 @@ pub(crate) fn duration(name: &str, raw: &str) -> anyhow::Result<Duration> {
         .with_context(|| format!("{name} is `{raw}`, which is not a number and a unit such as 2s, 30m, 12h or 90d"))
 }
 
-/// `off`, or calls in a time: `600/min`. As many may come at once, unless told: `600/min burst 100`.
+/// `off`, or requests per time: `600/min`. The burst is the same number unless specified: `600/min burst 100`.
 pub(super) fn rate(name: &str, raw: &str) -> anyhow::Result<Option<Rate>> {
     if raw == "off" {
         return Ok(None);
     }
-    let (calls, burst) = raw.split_once(" burst ").map_or((raw, None), |(calls, burst)| (calls, Some(burst)));
-    let (calls, unit) = calls.split_once('/').unwrap_or((calls, "min"));
+    let (requests, burst) = raw.split_once(" burst ").map_or((raw, None), |(requests, burst)| (requests, Some(burst)));
+    let (requests, unit) = requests.split_once('/').unwrap_or((requests, "min"));
     let seconds = match unit {
         "s" => Some(1),
         "min" => Some(60),
@@ -309,11 +309,11 @@ pub(super) fn rate(name: &str, raw: &str) -> anyhow::Result<Option<Rate>> {
         _ => None,
     };
     let number = |raw: &str| raw.parse().ok().filter(|number: &NonZeroU32| number.get() <= MAX_RATE);
-    let rate = number(calls).zip(number(burst.unwrap_or(calls))).zip(seconds);
-    let rate = rate.and_then(|((calls, burst), seconds)| Rate::new(calls, Duration::from_secs(seconds), burst));
+    let rate = number(requests).zip(number(burst.unwrap_or(requests))).zip(seconds);
+    let rate = rate.and_then(|((requests, burst), seconds)| Rate::new(requests, Duration::from_secs(seconds), burst));
     rate.map(Some).with_context(|| {
         format!(
-            "{name} is `{raw}`, which is neither `off` nor a number of calls such as 600/min, 10/s or \
+            "{name} is `{raw}`, which is neither `off` nor a number of requests such as 600/min, 10/s or \
              600/min burst 100, between 1 and {MAX_RATE}"
         )
     })

@@ -15,7 +15,7 @@ use roadmap_domain::model::message::{
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_limits::{MailBudgetWindow, end_of_hour, start_of_hour};
 use roadmap_domain::ports::UnitOfWork;
-use roadmap_domain::usecase::deliver_mail::{LeasedLetters, Leases, Letter};
+use roadmap_domain::usecase::deliver_mail::{Leases, LoadedMessage, LoadedMessages};
 use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use roadmap_domain::usecase::post_comment::PostComment;
 use roadmap_domain::usecase::queue_test_mail::QueueTestMail;
@@ -45,7 +45,7 @@ async fn announce(harness: &Harness, workspace: WorkspaceId, request: &FeatureRe
 }
 
 /// Leases messages for a minute, as workers do.
-async fn lease_letters(harness: &Harness, workspace: WorkspaceId, limit: u32) -> LeasedLetters {
+async fn lease_messages(harness: &Harness, workspace: WorkspaceId, limit: u32) -> LoadedMessages {
     let now = harness.now();
     leases(harness).lease(workspace, Priority::Bulk, (now, now.plus(MINUTE)), limit, start_of_hour(now)).await.unwrap()
 }
@@ -59,13 +59,13 @@ async fn lease(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Vec<Lea
     let mut mails = Vec::new();
     loop {
         let missing = limit - u32::try_from(mails.len()).unwrap();
-        let leased = lease_letters(harness, workspace, missing).await;
+        let leased = lease_messages(harness, workspace, missing).await;
         assert!(leased.unreadable.is_empty() && leased.unknown.is_empty(), "{leased:?}");
         let (found, before) = (leased.len(), mails.len());
-        for letter in leased.letters {
-            let lease = letter.lease();
-            match letter {
-                Letter::Mail(mail) => mails.push(mail),
+        for message in leased.messages {
+            let lease = message.lease();
+            match message {
+                LoadedMessage::Mail(mail) => mails.push(mail),
                 _ => assert!(settle_lease(harness, workspace, &lease, MessageOutcome::Returned).await),
             }
         }
@@ -85,7 +85,7 @@ async fn settle_lease(harness: &Harness, workspace: WorkspaceId, lease: &Lease, 
 }
 
 fn sent() -> MessageOutcome {
-    MessageOutcome::Sent { answer: "250 OK".to_owned() }
+    MessageOutcome::Sent { response: "250 OK".to_owned() }
 }
 
 /// Expands the audience that has been due longest. Returns the number of created notifications, or `None` without an
@@ -112,8 +112,8 @@ async fn due(harness: &Harness) -> Vec<WorkspaceId> {
     due.into_iter().map(|(workspace, _)| workspace).collect()
 }
 
-fn mail(letter: Letter) -> Option<LeasedMail> {
-    let Letter::Mail(mail) = letter else { return None };
+fn mail(message: LoadedMessage) -> Option<LeasedMail> {
+    let LoadedMessage::Mail(mail) = message else { return None };
     Some(mail)
 }
 
@@ -157,7 +157,7 @@ pub async fn concurrent_workers_share_the_mails(harness: Harness) {
         let leases = leases(&harness);
         workers.spawn(async move {
             let (until, hour) = (now.plus(MINUTE), start_of_hour(now));
-            leases.lease(workspace, Priority::Bulk, (now, until), 10, hour).await.unwrap().letters
+            leases.lease(workspace, Priority::Bulk, (now, until), 10, hour).await.unwrap().messages
         });
     }
     let mut mails: Vec<LeasedMail> = workers.join_all().await.into_iter().flatten().filter_map(mail).collect();
@@ -167,7 +167,7 @@ pub async fn concurrent_workers_share_the_mails(harness: Harness) {
 }
 
 /// After a lease expires, the next worker leases the mail, and the outcome of the first worker is rejected.
-pub async fn an_expired_lease_is_void(harness: Harness) {
+pub async fn the_outcome_of_an_expired_lease_is_rejected(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 1).await;
     let frozen = lease(&harness, workspace, 1).await;
     harness.clock.advance(MINUTE);
@@ -291,7 +291,7 @@ pub async fn unsubscribed_voters_get_nothing(harness: Harness) {
 }
 
 /// A mail whose recipient unsubscribes while it is being sent is not retried.
-pub async fn an_unwanted_mail_is_not_tried_again(harness: Harness) {
+pub async fn a_mail_is_not_retried_after_its_recipient_unsubscribes(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 1).await;
     let mail = lease(&harness, workspace, 1).await.remove(0);
     harness.unsubscribe(workspace, mail.id.customer, Unsubscription::Request(request.id)).await.unwrap();
@@ -303,11 +303,11 @@ pub async fn an_unwanted_mail_is_not_tried_again(harness: Harness) {
 /// A mail whose vote has been deleted is deleted when it is leased. The expansion of an audience skips such voters.
 pub async fn a_mail_without_its_vote_is_deleted(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 3).await;
-    let forget = "DELETE FROM votes WHERE customer_id IN (SELECT id FROM customers WHERE email = 'v1@example.com')";
-    harness.subject.probe.execute(forget).await;
-    let leased = lease_letters(&harness, workspace, 10).await;
-    assert_eq!((leased.letters.len(), leased.unreadable.len(), leased.unwanted), (2, 0, 1));
-    let mails: Vec<LeasedMail> = leased.letters.into_iter().filter_map(mail).collect();
+    let delete = "DELETE FROM votes WHERE customer_id IN (SELECT id FROM customers WHERE email = 'v1@example.com')";
+    harness.subject.probe.execute(delete).await;
+    let leased = lease_messages(&harness, workspace, 10).await;
+    assert_eq!((leased.messages.len(), leased.unreadable.len(), leased.unwanted), (2, 0, 1));
+    let mails: Vec<LeasedMail> = leased.messages.into_iter().filter_map(mail).collect();
     assert!(!addresses(&mails).contains("v1@example.com"));
     assert_eq!(harness.count("outbox", workspace).await, 2);
     // The same for a large audience, if the votes are deleted before the expansion.
@@ -315,14 +315,14 @@ pub async fn a_mail_without_its_vote_is_deleted(harness: Harness) {
         harness.vote(workspace, &request, &format!("v{number}@example.com")).await;
     }
     announce(&harness, workspace, &request).await;
-    let forget = "DELETE FROM votes WHERE customer_id IN (SELECT id FROM customers WHERE email LIKE 'v2_@example.com')";
-    harness.subject.probe.execute(forget).await;
+    let delete = "DELETE FROM votes WHERE customer_id IN (SELECT id FROM customers WHERE email LIKE 'v2_@example.com')";
+    harness.subject.probe.execute(delete).await;
     assert_eq!(expand(&harness, workspace, 100).await, Some(29));
     assert_eq!(lease(&harness, workspace, 100).await.len(), 29);
 }
 
 /// An unreadable row is reported next to the readable mails, and is given up like them.
-pub async fn a_row_that_cannot_be_read_keeps_no_other_mail(harness: Harness) {
+pub async fn an_unreadable_row_delays_no_other_mail(harness: Harness) {
     let (workspace, _) = announced(&harness, "acme", 4).await;
     let queue = &harness.subject.queue;
     for (voter, attempts) in [(1, -7_i64), (2, 2_147_483_647)] {
@@ -336,8 +336,8 @@ pub async fn a_row_that_cannot_be_read_keeps_no_other_mail(harness: Harness) {
     harness.subject.probe.execute("UPDATE customers SET email = 'nobody' WHERE email = 'v3@example.com'").await;
     harness.subject.probe.execute("UPDATE workspaces SET subdomain = 'not a label'").await;
     let now = harness.now();
-    let leased = lease_letters(&harness, workspace, 10).await;
-    let mails: Vec<LeasedMail> = leased.letters.into_iter().filter_map(mail).collect();
+    let leased = lease_messages(&harness, workspace, 10).await;
+    let mails: Vec<LeasedMail> = leased.messages.into_iter().filter_map(mail).collect();
     let expected = ["nobody", "v0@example.com", "v2@example.com"].map(str::to_owned);
     assert_eq!(addresses(&mails), expected.into());
     assert_eq!(mails[0].subdomain.as_str(), "not a label");
@@ -383,7 +383,7 @@ pub async fn mails_to_one_customer_are_counted_by_the_hour(harness: Harness) {
     }
     let now = harness.now();
     let leased = leases(&harness).lease(workspace, Priority::Bulk, (now, now.plus(MINUTE)), 10, now).await.unwrap();
-    let mails: Vec<LeasedMail> = leased.letters.into_iter().filter_map(mail).collect();
+    let mails: Vec<LeasedMail> = leased.messages.into_iter().filter_map(mail).collect();
     assert_eq!(recent_count(&mails), [0; 5]);
 }
 
@@ -395,10 +395,10 @@ fn held(mail: &LeasedMail, until: Timestamp) -> MessageOutcome {
 /// Leases digests for a minute. Messages of other kinds are returned.
 async fn digests(harness: &Harness, workspace: WorkspaceId) -> Vec<LeasedDigest> {
     let mut digests = Vec::new();
-    for letter in lease_letters(harness, workspace, 100).await.letters {
-        let lease = letter.lease();
-        match letter {
-            Letter::Digest(digest) => digests.push(digest),
+    for message in lease_messages(harness, workspace, 100).await.messages {
+        let lease = message.lease();
+        match message {
+            LoadedMessage::Digest(digest) => digests.push(digest),
             _ => assert!(settle_lease(harness, workspace, &lease, MessageOutcome::Returned).await),
         }
     }
@@ -445,7 +445,7 @@ pub async fn held_mails_go_out_as_one_digest(harness: Harness) {
 
     // All mails of a digest are returned, retried and sent together. The lease identifies the attempt.
     let settle_digest = async |outcome: MessageOutcome, digest: &LeasedDigest| {
-        settle_lease(&harness, workspace, &Letter::Digest(digest.clone()).lease(), outcome).await
+        settle_lease(&harness, workspace, &LoadedMessage::Digest(digest.clone()).lease(), outcome).await
     };
     assert!(settle_digest(MessageOutcome::Returned, digest).await);
     let again = digests().await;
@@ -472,7 +472,7 @@ pub async fn held_mails_go_out_as_one_digest(harness: Harness) {
 
 /// If the mailbox of a digest does not exist, the digest and all its mails are dead, and mail to the customer is
 /// stopped.
-pub async fn a_dead_digest_is_dead_as_a_whole(harness: Harness) {
+pub async fn a_dead_digest_makes_its_mails_dead(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 1).await;
     announce(&harness, workspace, &request).await;
     let queue = &harness.subject.queue;
@@ -484,7 +484,7 @@ pub async fn a_dead_digest_is_dead_as_a_whole(harness: Harness) {
     let now = harness.now();
     let digest = digests(&harness, workspace).await.remove(0);
     let dead = MessageOutcome::Dead { reason: "550 5.1.1 who?".to_owned(), no_such_mailbox: true };
-    assert!(settle_lease(&harness, workspace, &Letter::Digest(digest).lease(), dead).await);
+    assert!(settle_lease(&harness, workspace, &LoadedMessage::Digest(digest).lease(), dead).await);
     let status = queue.status(workspace, 5).await.unwrap();
     assert_eq!((status.waiting, status.dead, status.failures.len()), (0, 2, 2));
     announce(&harness, workspace, &request).await;
@@ -740,8 +740,8 @@ pub async fn the_state_of_a_message_can_be_looked_up(harness: Harness) {
     }
     let (good, bad) = (state(&good).await, state(&bad).await);
     assert_eq!((good.attempts, good.due_at, good.leased_until), (1, None, None));
-    assert_eq!((good.sent_at, good.answer.as_deref(), good.failure), (Some(harness.now()), Some("250 OK"), None));
-    assert_eq!((bad.sent_at, bad.due_at, bad.answer, bad.failure.as_deref()), (None, None, None, Some("550 no")));
+    assert_eq!((good.sent_at, good.response.as_deref(), good.failure), (Some(harness.now()), Some("250 OK"), None));
+    assert_eq!((bad.sent_at, bad.due_at, bad.response, bad.failure.as_deref()), (None, None, None, Some("550 no")));
 }
 
 /// An audience whose worker crashes stays unchanged, and an expansion after the lease has expired has no effect.
@@ -790,7 +790,7 @@ pub async fn a_mail_is_not_held_for_a_digest_that_was_leased(harness: Harness) {
     // The mail was returned instead.
     let again = lease(&harness, workspace, 9).await.remove(0);
     assert_eq!((again.id, again.attempt), (second.id, second.attempt));
-    assert!(settle_lease(&harness, workspace, &Letter::Digest(digest).lease(), sent()).await);
+    assert!(settle_lease(&harness, workspace, &LoadedMessage::Digest(digest).lease(), sent()).await);
     assert!(settle(&harness, workspace, &again, held(&again, until)).await);
     assert_eq!(lease(&harness, workspace, 9).await[0].id, again.id);
     let status = harness.subject.queue.status(workspace, 5).await.unwrap();
@@ -798,7 +798,7 @@ pub async fn a_mail_is_not_held_for_a_digest_that_was_leased(harness: Harness) {
 }
 
 /// A customer who unsubscribes from everything gets no waiting digest. Sent digests are not deleted.
-pub async fn unsubscribing_drops_digests_that_wait(harness: Harness) {
+pub async fn unsubscribing_deletes_waiting_digests(harness: Harness) {
     let (workspace, request) = announced(&harness, "acme", 1).await;
     let queue = &harness.subject.queue;
     let mut customer = None;
@@ -809,7 +809,7 @@ pub async fn unsubscribing_drops_digests_that_wait(harness: Harness) {
         if is_sent {
             harness.clock.advance(MINUTE * 60);
             let digest = digests(&harness, workspace).await.remove(0);
-            assert!(settle_lease(&harness, workspace, &Letter::Digest(digest).lease(), sent()).await);
+            assert!(settle_lease(&harness, workspace, &LoadedMessage::Digest(digest).lease(), sent()).await);
             announce(&harness, workspace, &request).await;
         }
     }

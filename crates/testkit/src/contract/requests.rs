@@ -88,7 +88,7 @@ pub async fn a_rolled_back_request_leaves_nothing(harness: Harness) {
 }
 
 /// Every subscribed voter of the feature request gets one mail for each comment, and no other customer does.
-pub async fn comments_go_to_subscribed_voters_once(harness: Harness) {
+pub async fn each_comment_is_mailed_to_subscribed_voters_once(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let (wanted, other) = (harness.request(workspace, "Dark mode").await, harness.request(workspace, "Export").await);
     for voter in ["ann@example.com", "bob@example.com", "ANN@example.com"] {

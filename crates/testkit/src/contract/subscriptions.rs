@@ -30,7 +30,7 @@ async fn voter(harness: &Harness, workspace: WorkspaceId, request: &FeatureReque
 
 /// Unsubscribing from one feature request or from all mail deletes waiting mails and prevents new ones. Unsubscribing
 /// from all mail includes feature requests voted for later.
-pub async fn an_unsubscribed_voter_has_no_mail_that_waits(harness: Harness) {
+pub async fn unsubscribing_deletes_waiting_mail(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let (one, other) = (harness.request(workspace, "Dark mode").await, harness.request(workspace, "Export").await);
     let ann = voter(&harness, workspace, &one, "ann@example.com").await;
@@ -59,7 +59,7 @@ pub async fn an_unsubscribed_voter_has_no_mail_that_waits(harness: Harness) {
 }
 
 /// A unit of work that is rolled back changes neither subscriptions nor waiting mails.
-pub async fn an_undone_unit_unsubscribes_nobody(harness: Harness) {
+pub async fn a_rolled_back_unit_unsubscribes_nobody(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     let request = harness.request(workspace, "Dark mode").await;
     let customer = voter(&harness, workspace, &request, "ann@example.com").await;

@@ -28,7 +28,7 @@ const BEGINNING: u32 = 20_000;
 
 /// A leased message with all data needed to send it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Letter {
+pub enum LoadedMessage {
     /// An audience whose messages are to be created.
     Audience(LeasedAudience),
     /// The notification of one comment.
@@ -50,7 +50,7 @@ pub struct LeasedAudience {
     pub created_at: Timestamp,
 }
 
-impl Letter {
+impl LoadedMessage {
     /// Returns the lease of the message.
     #[must_use]
     pub fn lease(&self) -> Lease {
@@ -65,9 +65,9 @@ impl Letter {
 
 /// The result of one lease statement, by what can be done with the messages.
 #[derive(Debug, Default)]
-pub struct LeasedLetters {
+pub struct LoadedMessages {
     /// The messages to be sent, in the order in which they became due.
-    pub letters: Vec<Letter>,
+    pub messages: Vec<LoadedMessage>,
     /// The messages that cannot be read.
     pub unreadable: Vec<UnreadableMessage>,
     /// The messages of kinds that this version does not know, with the number of the attempt.
@@ -76,11 +76,11 @@ pub struct LeasedLetters {
     pub unwanted: usize,
 }
 
-impl LeasedLetters {
+impl LoadedMessages {
     /// Returns the number of leased messages.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.letters.len() + self.unreadable.len() + self.unknown.len() + self.unwanted
+        self.messages.len() + self.unreadable.len() + self.unknown.len() + self.unwanted
     }
 
     /// Whether no message was leased.
@@ -123,7 +123,7 @@ impl Leases {
         (now, until): (Timestamp, Timestamp),
         limit: u32,
         hour: Timestamp,
-    ) -> Result<LeasedLetters, StoreError> {
+    ) -> Result<LoadedMessages, StoreError> {
         let LeasedMessages { messages, unreadable } = self.queue.lease(workspace, priority, now, until, limit).await?;
         let leases: Vec<Lease> = messages.iter().map(|message| message.lease.clone()).collect();
         let batch = Batch::sort(messages, unreadable);
@@ -159,12 +159,12 @@ impl Leases {
         batch: Batch,
         hour: Timestamp,
         now: Timestamp,
-    ) -> Result<(LeasedLetters, Vec<Lease>), StoreError> {
+    ) -> Result<(LoadedMessages, Vec<Lease>), StoreError> {
         let Batch { found, unreadable, unknown } = batch;
-        let mut leased = LeasedLetters { unreadable, unknown, ..LeasedLetters::default() };
+        let mut leased = LoadedMessages { unreadable, unknown, ..LoadedMessages::default() };
         let mut unwanted = Vec::new();
         if !found.iter().any(|(_, content)| matches!(content, Found::Mail(_) | Found::Digest(_) | Found::Test(_))) {
-            leased.letters.extend(found.into_iter().filter_map(|(message, content)| content.into_audience(message)));
+            leased.messages.extend(found.into_iter().filter_map(|(message, content)| content.into_audience(message)));
             return Ok((leased, unwanted));
         }
         let missing =
@@ -180,22 +180,22 @@ impl Leases {
         }
         for (message, content) in found {
             let lease = message.lease.clone();
-            let letter = match content {
+            let loaded = match content {
                 Found::Audience(_) => content.into_audience(message),
                 Found::Mail(mail) => {
                     let own = own.get(&mail.customer).copied().unwrap_or(0);
-                    contents.mail(&message, mail, own, &sender).map(Letter::Mail)
+                    contents.mail(&message, mail, own, &sender).map(LoadedMessage::Mail)
                 }
                 Found::Digest(digest) => {
-                    contents.digest(&message, digest, &sender, self.digest_entries).map(Letter::Digest)
+                    contents.digest(&message, digest, &sender, self.digest_entries).map(LoadedMessage::Digest)
                 }
                 Found::Test(to) => {
                     let LeasedMessage { lease, attempt, .. } = message;
-                    Some(Letter::Test(LeasedTestMail { lease, attempt, to, sender: sender.clone() }))
+                    Some(LoadedMessage::Test(LeasedTestMail { lease, attempt, to, sender: sender.clone() }))
                 }
             };
-            match letter {
-                Some(letter) => leased.letters.push(letter),
+            match loaded {
+                Some(loaded) => leased.messages.push(loaded),
                 None => unwanted.push(lease),
             }
         }
@@ -279,10 +279,10 @@ enum Found {
 }
 
 impl Found {
-    fn into_audience(self, message: LeasedMessage) -> Option<Letter> {
+    fn into_audience(self, message: LeasedMessage) -> Option<LoadedMessage> {
         let Self::Audience(audience) = self else { return None };
         let LeasedMessage { lease, created_at, .. } = message;
-        Some(Letter::Audience(LeasedAudience { lease, audience, created_at }))
+        Some(LoadedMessage::Audience(LeasedAudience { lease, audience, created_at }))
     }
 }
 

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workspace_whose_sends_hang_leaves_slots_to_the_next() {
+    fn hanging_sends_of_a_workspace_leave_slots_for_others() {
         let mut schedule = Schedule::new(BULK_SENDS);
         for number in 0..4 {
             schedule.add(vec![workspace(number)]);
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn another_workspace_is_the_first_at_each_look() {
+    fn each_look_up_starts_with_another_workspace() {
         let mut schedule = Schedule::<usize>::new(BULK_SENDS);
         let mut first = Vec::new();
         for _ in 0..4 {
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workspace_waits_once_and_behind_the_others() {
+    fn a_workspace_is_queued_once_and_last() {
         let mut schedule = Schedule::new(BULK_SENDS);
         schedule.add(vec![workspace(1), workspace(1), workspace(2)]);
         assert_eq!(schedule.next_lease().unwrap().0, workspace(1));
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn urgent_messages_come_first_and_bulk_takes_none_of_their_slots() {
+    fn urgent_messages_come_first_and_have_their_own_slots() {
         let mut schedules = Schedules::<usize>::new();
         let all: Vec<WorkspaceId> = (0..100).map(workspace).collect();
         schedules.schedule(Priority::Bulk).add(all);

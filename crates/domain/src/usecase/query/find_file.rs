@@ -40,9 +40,9 @@ impl FoundFile {
 
 #[async_trait]
 impl Query for FindFile {
-    type Answer = FoundFile;
+    type Output = FoundFile;
 
-    async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<FoundFile, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<FoundFile, RoadmapError> {
         let attachment = ports.attachment(workspace, self.file).await?;
         let content_headers = ContentHeaders::new(&attachment.media_type, &attachment.filename);
         Ok(FoundFile { attachment, content_headers, blobs: ports.blobs.clone() })
@@ -55,13 +55,13 @@ mod tests {
     use crate::model::attachment::BlobKey;
     use crate::ports::mocks::{MockBlobs, MockRoadmapReader};
     use crate::usecase::fixtures::attachment;
-    use crate::usecase::query::tests::ask;
+    use crate::usecase::query::tests::run_query;
     use pollster::block_on;
 
     fn find(exists: bool, blobs: MockBlobs) -> Result<FoundFile, RoadmapError> {
         let mut reader = MockRoadmapReader::new();
         reader.expect_attachment().returning(move |_, _| Ok(exists.then(attachment)));
-        ask(reader, blobs, &FindFile { file: attachment().id })
+        run_query(reader, blobs, &FindFile { file: attachment().id })
     }
 
     #[test]

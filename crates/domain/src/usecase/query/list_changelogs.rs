@@ -17,9 +17,9 @@ pub struct ListChangelogs {
 
 #[async_trait]
 impl Query for ListChangelogs {
-    type Answer = Listing<Changelog>;
+    type Output = Listing<Changelog>;
 
-    async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Listing<Changelog>, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Listing<Changelog>, RoadmapError> {
         Ok(ports.reader.changelogs(workspace, self.page).await?)
     }
 }

@@ -13,9 +13,9 @@ pub struct ListTracks;
 
 #[async_trait]
 impl Query for ListTracks {
-    type Answer = Vec<Track>;
+    type Output = Vec<Track>;
 
-    async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Vec<Track>, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Vec<Track>, RoadmapError> {
         Ok(ports.reader.tracks(workspace).await?)
     }
 }

@@ -20,9 +20,9 @@ pub struct ListVoters {
 
 #[async_trait]
 impl Query for ListVoters {
-    type Answer = Listing<Voter>;
+    type Output = Listing<Voter>;
 
-    async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Listing<Voter>, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Listing<Voter>, RoadmapError> {
         // The existence of the record is checked before the fields.
         let page = self.page.as_ref().copied().unwrap_or_default();
         let voters = ports.reader.voters(workspace, &self.request, page).await?;
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
     use crate::ports::mocks::{MockBlobs, MockRoadmapReader};
     use crate::usecase::fixtures::request;
-    use crate::usecase::query::tests::ask;
+    use crate::usecase::query::tests::run_query;
 
     fn error(page: &str, exists: bool) -> Option<String> {
         let mut reader = MockRoadmapReader::new();
@@ -45,7 +45,7 @@ mod tests {
             .expect_voters()
             .returning(move |_, _, page| Ok(exists.then_some(Listing { items: Vec::new(), request: page, total: 0 })));
         let query = ListVoters { request: request(), page: PageRequest::parse(Some(page), None) };
-        ask(reader, MockBlobs::new(), &query).err().map(|error| error.to_string())
+        run_query(reader, MockBlobs::new(), &query).err().map(|error| error.to_string())
     }
 
     #[test]

@@ -21,9 +21,9 @@ pub struct ListVotes {
 
 #[async_trait]
 impl Query for ListVotes {
-    type Answer = Listing<FeatureRequestSummary>;
+    type Output = Listing<FeatureRequestSummary>;
 
-    async fn answer(
+    async fn execute(
         &self,
         workspace: WorkspaceId,
         ports: &Queries,

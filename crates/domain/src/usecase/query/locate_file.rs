@@ -33,9 +33,9 @@ pub struct FileLocation {
 
 #[async_trait]
 impl Query for LocateFile {
-    type Answer = FileLocation;
+    type Output = FileLocation;
 
-    async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<FileLocation, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<FileLocation, RoadmapError> {
         let attachment = ports.attachment(workspace, self.file).await?;
         let url = match ports.blobs.presigned_url(attachment.key, LIFE).await? {
             Some(url) => url,
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use crate::ports::mocks::{MockBlobs, MockRoadmapReader};
     use crate::usecase::fixtures::{attachment, links};
-    use crate::usecase::query::tests::ask;
+    use crate::usecase::query::tests::run_query;
 
     fn locate(exists: bool, link: Option<&'static str>) -> Result<FileLocation, RoadmapError> {
         let mut reader = MockRoadmapReader::new();
@@ -63,24 +63,24 @@ mod tests {
             .expect_presigned_url()
             .withf(|key, life| *key == attachment().key && *life == Duration::from_secs(300))
             .returning(move |_, _| Ok(link.map(str::to_owned)));
-        ask(reader, blobs, &LocateFile { file: attachment().id, links: links() })
+        run_query(reader, blobs, &LocateFile { file: attachment().id, links: links() })
     }
 
     #[test]
-    fn a_storage_that_serves_files_is_linked_to() {
+    fn a_file_is_located_at_the_presigned_url_of_its_storage() {
         let location = locate(true, Some("https://bucket.example/a")).unwrap();
         assert_eq!((location.url.as_str(), location.content_headers.inline), ("https://bucket.example/a", true));
     }
 
     #[test]
-    fn the_service_serves_what_the_storage_does_not() {
+    fn a_file_is_located_at_the_service_without_a_presigned_url() {
         let url = locate(true, None).unwrap().url;
         let path = url.strip_prefix("https://acme.roadmap.example.com/files/").unwrap();
         assert!(path.ends_with("/a.png"), "{url}");
     }
 
     #[test]
-    fn an_unknown_file_is_nowhere() {
+    fn an_unknown_file_is_not_found() {
         assert_eq!(locate(false, None).unwrap_err().to_string(), "File does not exist.");
     }
 }

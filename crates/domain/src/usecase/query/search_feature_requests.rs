@@ -69,9 +69,9 @@ impl SearchFeatureRequests {
 
 #[async_trait]
 impl Query for SearchFeatureRequests {
-    type Answer = Vec<FoundFeatureRequest>;
+    type Output = Vec<FoundFeatureRequest>;
 
-    async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Vec<FoundFeatureRequest>, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Vec<FoundFeatureRequest>, RoadmapError> {
         self.run(workspace, &*ports.search).await
     }
 }

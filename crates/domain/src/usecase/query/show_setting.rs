@@ -13,9 +13,9 @@ pub struct ShowSetting;
 
 #[async_trait]
 impl Query for ShowSetting {
-    type Answer = Setting;
+    type Output = Setting;
 
-    async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Setting, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Setting, RoadmapError> {
         ports.reader.setting(workspace).await?.ok_or(RoadmapError::NotFound(Resource::Workspace))
     }
 }

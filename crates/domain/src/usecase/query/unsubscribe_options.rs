@@ -39,9 +39,9 @@ impl UnsubscribeOptions {
 
 #[async_trait]
 impl Query for UnsubscribeOptions {
-    type Answer = UnsubscribeChoice;
+    type Output = UnsubscribeChoice;
 
-    async fn answer(&self, workspace: WorkspaceId, ports: &Queries) -> Result<UnsubscribeChoice, RoadmapError> {
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<UnsubscribeChoice, RoadmapError> {
         let setting = ports.run(workspace, &ShowSetting).await?;
         Ok(UnsubscribeChoice { product_name: setting.product_name, offers_request: self.request.is_some() })
     }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
     use crate::model::setting::Setting;
     use crate::ports::mocks::{MockBlobs, MockRoadmapReader};
-    use crate::usecase::query::tests::ask;
+    use crate::usecase::query::tests::run_query;
     use uuid::Uuid;
 
     fn request() -> FeatureRequestId {
@@ -64,7 +64,7 @@ mod tests {
         for request in [None, Some(request())] {
             let mut reader = MockRoadmapReader::new();
             reader.expect_setting().returning(|_| Ok(Some(Setting::parse("Acme", "https://acme.example").unwrap())));
-            let choice = ask(reader, MockBlobs::new(), &UnsubscribeOptions { request }).unwrap();
+            let choice = run_query(reader, MockBlobs::new(), &UnsubscribeOptions { request }).unwrap();
             assert_eq!((choice.product_name.as_str(), choice.offers_request), ("Acme", request.is_some()));
         }
         for (request, only_request, chosen) in [
@@ -80,7 +80,7 @@ mod tests {
     fn a_workspace_that_is_gone_has_no_options() {
         let mut reader = MockRoadmapReader::new();
         reader.expect_setting().returning(|_| Ok(None));
-        let gone = ask(reader, MockBlobs::new(), &UnsubscribeOptions { request: None });
+        let gone = run_query(reader, MockBlobs::new(), &UnsubscribeOptions { request: None });
         assert_eq!(gone.unwrap_err().to_string(), "Workspace does not exist.");
     }
 }
