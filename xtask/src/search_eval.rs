@@ -221,13 +221,13 @@ async fn search(service: &Service, requests: &[Request], queries: &[Query]) -> a
     for request in requests {
         let Request { title, tags, description, .. } = request;
         let body = json!({ "feature_request": { "title": title, "tags": tags, "description": description } });
-        ensure!(connection.call("POST", "/feature_requests", &body.to_string()).await? == 201, "{}", request.id);
+        ensure!(connection.send("POST", "/feature_requests", &body.to_string()).await? == 201, "{}", request.id);
         let created = connection.json()?;
         let id = created.pointer("/feature_request/id").and_then(Value::as_str).context("no id")?.to_owned();
         for voter in 0..request.votes.min(MAX_VOTES) {
             let body = json!({ "customer": { "email": format!("voter{voter}@example.com") } });
             let path = format!("/feature_requests/{id}/upvotes");
-            ensure!(connection.call("POST", &path, &body.to_string()).await? == 201, "{}", request.id);
+            ensure!(connection.send("POST", &path, &body.to_string()).await? == 201, "{}", request.id);
         }
         ids.insert(id, request.id.clone());
     }
@@ -247,7 +247,7 @@ async fn search(service: &Service, requests: &[Request], queries: &[Query]) -> a
 
 /// Returns the ids of the feature requests of a response, or `None` if there is no such endpoint.
 async fn feature_requests(connection: &mut Connection, path: &str) -> anyhow::Result<Option<Vec<String>>> {
-    let status = connection.call("GET", path, "").await?;
+    let status = connection.send("GET", path, "").await?;
     if status != 200 {
         ensure!(status == 404 || status == 405, "{path}: {status}");
         return Ok(None);
