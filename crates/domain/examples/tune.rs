@@ -27,25 +27,7 @@ fn main() {
         let text = q["query"].as_str().unwrap();
         let query = SearchQuery::parse("query", text).unwrap();
         let limit = if min > 0.0 { 5 } else { 8 };
-        let query2 = query.clone();
-        let mut hits = pollster::block_on(Search::new(query, 60).with_min_similarity(min).run(&mut index)).unwrap();
-        let t: f64 = std::env::var("T").ok().and_then(|v| v.parse().ok()).unwrap_or(0.0);
-        let d: f64 = std::env::var("D").ok().and_then(|v| v.parse().ok()).unwrap_or(0.6);
-        let c: f64 = std::env::var("C").ok().and_then(|v| v.parse().ok()).unwrap_or(0.0);
-        hits.retain(|h| {
-            let (mut m, mut e) = (0.0, 0.0);
-            for w in &h.relevance.matches {
-                let mass = w.score / (w.field.weight() * w.quality);
-                let f = match w.field { roadmap_domain::policy::ranking::Field::Title => 1.0, roadmap_domain::policy::ranking::Field::Tags => 0.9, _ => d };
-                m += mass; e += mass * f * w.quality;
-            }
-            let _ = (e, m, t);
-            let c2: f64 = std::env::var("C2").ok().and_then(|v| v.parse().ok()).unwrap_or(0.0);
-            let strong = h.relevance.matches.iter().filter(|w| query2.words()[w.word].finds()).count();
-            let title = h.relevance.matches.iter().any(|w| w.field != roadmap_domain::policy::ranking::Field::Description && query2.words()[w.word].finds());
-            let cd: f64 = std::env::var("CD").ok().and_then(|v| v.parse().ok()).unwrap_or(c);
-            h.relevance.coverage >= (if title { c } else { cd }) || (strong >= 2 && (title || std::env::var("NT").is_ok()) && h.relevance.coverage >= c2)
-        });
+        #[allow(unused_mut)] let mut hits = pollster::block_on(Search::new(query, limit).with_min_similarity(min).run(&mut index)).unwrap();
         hits.truncate(limit);
         let found: Vec<&str> = hits.iter().map(|h| ids[h.number as usize].as_str()).collect();
         let relevant: Vec<&str> = q["relevant"].as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect();

@@ -13,6 +13,7 @@
 //! All steps read a bounded number of rows.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::error::StoreError;
 use crate::model::id::FeatureRequestId;
@@ -56,11 +57,16 @@ pub const SIMILAR_WORDS: usize = 50;
 /// Minimum coverage of a result in which several words match.
 const MIN_COVERAGE: f64 = 0.15;
 
-/// Minimum coverage of a result in which one word matches, in title or tags.
-const MIN_COVERAGE_OF_ONE: f64 = 0.36;
+/// Minimum coverage of a result in which one word matches, in title or tags and in the description. A result between
+/// both is weak.
+const ONE_WORD_IN_TITLE: Range<f64> = 0.22..0.42;
+const ONE_WORD_IN_DESCRIPTION: Range<f64> = 0.4..0.55;
 
-/// Minimum coverage of a result in which one word matches, in the description.
-const MIN_COVERAGE_OF_DESCRIPTION: f64 = 0.55;
+/// Number of results up to which weak ones are added.
+const WEAK_RESULTS: usize = 2;
+
+/// Maximum number of unknown words that are split into two words.
+const SPLIT_WORDS: usize = 2;
 
 /// Whether a walk continues after this number of scanned rows and matches. It stops if it has fewer than a quarter of
 /// the matches per row that would reach [`CANDIDATE_LIMIT`] within [`MAX_SCANNED_ROWS`], because then the most voted
@@ -81,6 +87,8 @@ pub struct Hit {
     pub votes_count: i64,
     /// How well it matches.
     pub relevance: Relevance,
+    /// Whether so little of the query matches that it is a result only if there are few others.
+    pub is_weak: bool,
     /// The relevance times the factor of the votes.
     pub score: f64,
 }
@@ -172,6 +180,12 @@ impl Search {
         }
         let mut hits: Vec<Hit> = run.hits.into_values().collect();
         hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(other.number.cmp(&one.number)));
+        let mut weak = WEAK_RESULTS.saturating_sub(hits.iter().filter(|hit| !hit.is_weak).count());
+        hits.retain(|hit| {
+            let is_result = !hit.is_weak || weak > 0;
+            weak -= usize::from(hit.is_weak && is_result);
+            is_result
+        });
         hits.truncate(limit);
         Ok(hits)
     }
@@ -201,7 +215,7 @@ async fn find_terms(index: &mut dyn SearchIndex, query: &mut SearchQuery) -> Res
     Ok(query.words().iter().enumerate().map(term).collect())
 }
 
-/// Adds corrections to the unknown words. Returns those that have any.
+/// Adds corrections to the unknown words, and splits those without corrections. Returns the words that have any.
 async fn correct(
     index: &mut dyn SearchIndex,
     query: &mut SearchQuery,
@@ -209,8 +223,10 @@ async fn correct(
 ) -> Result<Vec<usize>, StoreError> {
     let typed: Vec<(usize, String)> = unknown
         .iter()
-        .map(|word| (*word, query.words()[*word].word.surface().to_owned()))
-        .filter(|(_, typed)| typed.len() <= SearchDocument::MAX_VOCABULARY_WORD && similarity::tolerance(typed) > 0)
+        .map(|word| (*word, &query.words()[*word]))
+        .filter(|(_, word)| !word.is_acronym && word.word.surface().len() <= SearchDocument::MAX_VOCABULARY_WORD)
+        .map(|(number, word)| (number, word.word.surface().to_owned()))
+        .filter(|(_, typed)| similarity::tolerance(typed) > 0)
         .collect();
     if typed.is_empty() {
         return Ok(Vec::new());
@@ -218,15 +234,35 @@ async fn correct(
     let surfaces: Vec<&str> = typed.iter().map(|(_, surface)| surface.as_str()).collect();
     let similar = index.similar_words(&surfaces, SIMILAR_WORDS).await?;
     let mut corrected = Vec::new();
+    let mut splits = SPLIT_WORDS;
     for ((word, surface), known) in typed.into_iter().zip(similar) {
-        let corrections = similarity::corrections(&surface, known);
-        if !corrections.is_empty() {
-            let as_words = |correction: &String| Alternative::Words(MatchKind::Correction, vec![Word::new(correction)]);
-            query.add_alternatives(word, corrections.iter().map(as_words));
+        let mut alternatives: Vec<Alternative> = similarity::corrections(&surface, known)
+            .iter()
+            .map(|correction| Alternative::Words(MatchKind::Correction, vec![Word::new(correction)]))
+            .collect();
+        if alternatives.is_empty() && splits > 0 {
+            splits -= 1;
+            alternatives = split(index, &surface).await?;
+        }
+        if !alternatives.is_empty() {
+            query.add_alternatives(word, alternatives);
             corrected.push(word);
         }
     }
     Ok(corrected)
+}
+
+/// Returns the pairs of words that a word consists of and that some feature request has both of.
+async fn split(index: &mut dyn SearchIndex, surface: &str) -> Result<Vec<Alternative>, StoreError> {
+    let pairs: Vec<Vec<Word>> = similarity::splits(surface)
+        .into_iter()
+        .map(|(left, right)| vec![Word::new(left), Word::new(right)])
+        .collect();
+    let expressions: Vec<Expression> = pairs.iter().map(|words| Expression::all_words(words)).collect();
+    let found = index.postings(&expressions, POSTINGS_LIMIT).await?;
+    let matches = pairs.into_iter().zip(found).filter(|(_, postings)| *postings != Postings::All(Vec::new()));
+    let alternatives = matches.map(|(words, _)| Alternative::Words(MatchKind::Joined, words));
+    Ok(alternatives.take(similarity::MAX_CORRECTIONS).collect())
 }
 
 impl Run<'_> {
@@ -238,25 +274,28 @@ impl Run<'_> {
         mass + others >= MIN_COVERAGE * self.masses.iter().sum::<f64>()
     }
 
-    /// Returns the minimum coverage of a result. Words that find nothing alone do not count.
-    fn min_coverage(&self, relevance: &Relevance) -> f64 {
+    /// Returns the coverage from which a feature request is a result, and the one up to which it is a weak result. Words
+    /// that find nothing alone do not count.
+    fn min_coverage(&self, relevance: &Relevance) -> Range<f64> {
         let words = self.query.words();
         let finds = |found: &&WordMatch| words.get(found.word).is_some_and(QueryWord::finds);
         let matches: Vec<&WordMatch> = relevance.matches.iter().filter(finds).collect();
         match matches.as_slice() {
-            [] => f64::INFINITY,
-            [one] if one.field == Field::Description => MIN_COVERAGE_OF_DESCRIPTION,
-            [_] => MIN_COVERAGE_OF_ONE,
-            _ => MIN_COVERAGE,
+            [] => f64::INFINITY..f64::INFINITY,
+            [one] if one.field == Field::Description => ONE_WORD_IN_DESCRIPTION,
+            [_] => ONE_WORD_IN_TITLE,
+            _ => MIN_COVERAGE..MIN_COVERAGE,
         }
     }
 
     fn rank(&mut self, requests: Vec<IndexedRequest>) {
         for IndexedRequest { id, number, votes_count, document } in requests {
             let Some(relevance) = relevance(&self.query, &self.masses, &document) else { continue };
-            if relevance.coverage >= self.min_coverage(&relevance) && relevance.similarity >= self.min_similarity {
+            let Range { start, end } = self.min_coverage(&relevance);
+            if relevance.coverage >= start && relevance.similarity >= self.min_similarity {
+                let is_weak = relevance.coverage < end;
                 let score = relevance.value * votes_factor(votes_count);
-                self.hits.insert(number, Hit { request: id, number, votes_count, relevance, score });
+                self.hits.insert(number, Hit { request: id, number, votes_count, relevance, is_weak, score });
             }
         }
     }

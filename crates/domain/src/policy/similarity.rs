@@ -3,7 +3,10 @@
 use strsim::osa_distance;
 
 /// Maximum number of corrections of a word.
-const MAX_CORRECTIONS: usize = 3;
+pub const MAX_CORRECTIONS: usize = 3;
+
+/// Minimum number of letters of each part of a compound word.
+const MIN_PART: usize = 4;
 
 /// Returns the distinct trigrams of a word that is padded with two spaces before it and one after it.
 ///
@@ -43,6 +46,21 @@ pub fn corrections(typed: &str, known: Vec<String>) -> Vec<String> {
     near.into_iter().take(MAX_CORRECTIONS).map(|(_, word)| word).collect()
 }
 
+/// Returns the ways to split a compound word into two words of at least four letters, with and without an `s` between
+/// them, as German has it.
+#[must_use]
+pub fn splits(compound: &str) -> Vec<(&str, &str)> {
+    let mut splits = Vec::new();
+    for position in MIN_PART..compound.len().saturating_sub(MIN_PART - 1) {
+        let Some((left, right)) = compound.split_at_checked(position) else { continue };
+        splits.push((left, right));
+        if let Some(rest) = right.strip_prefix('s').filter(|rest| rest.len() >= MIN_PART) {
+            splits.push((left, rest));
+        }
+    }
+    splits
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,8 +73,7 @@ mod tests {
     fn typos_are_corrected() {
         for (typed, word) in [
             ("drak", "dark"),
-            ("mod", "mode"),
-            ("moode", "mode"),
+                ("moode", "mode"),
             ("serach", "search"),
             ("notifcaiton", "notification"),
             ("dark", "dark"),
@@ -68,9 +85,18 @@ mod tests {
 
     #[test]
     fn unrelated_words_are_no_corrections() {
-        for typed in ["desk", "ap", "xyz", "sea", ""] {
+        for typed in ["desk", "ap", "xyz", "sea", "mod", "darkest", ""] {
             assert_eq!(corrections(typed, known()), Vec::<String>::new(), "{typed}");
         }
+    }
+
+    #[test]
+    fn compounds_are_split_into_words_of_four_letters() {
+        assert_eq!(splits("timezone"), [("time", "zone")]);
+        assert_eq!(splits("anzahlstag"), [("anza", "hlstag"), ("anzah", "lstag"), ("anzahl", "stag")]);
+        assert_eq!(splits("arbeitstag"), [("arbe", "itstag"), ("arbei", "tstag"), ("arbeit", "stag")]);
+        assert_eq!(splits("arbeitstage")[3..], [("arbeit", "tage"), ("arbeits", "tage")]);
+        assert_eq!(splits("quokka"), []);
     }
 
     #[test]

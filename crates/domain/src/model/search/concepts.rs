@@ -12,7 +12,13 @@ use super::words::{Word, words};
 const TABLE: &str = include_str!("concepts.txt");
 
 /// Maximum number of words of a phrase.
-const MAX_PHRASE: usize = 4;
+pub(super) const MAX_PHRASE: usize = 4;
+
+/// Maximum number of concepts that an incomplete phrase is completed to.
+const MAX_COMPLETIONS: usize = 3;
+
+/// Minimum number of letters of an incomplete phrase of one word.
+const MIN_INCOMPLETE: usize = 4;
 
 /// The first character of a concept's term. It is no letter or digit, so that no word of a text is equal to a concept,
 /// and not ASCII, so that the tokenizer of the index does not split there.
@@ -42,6 +48,13 @@ impl Concept {
 
 /// Concepts by the key of a phrase, and by an exact word after `=`.
 static PHRASES: LazyLock<HashMap<String, Concept>> = LazyLock::new(|| parse(TABLE).collect());
+
+/// The same in the order of the keys.
+static SORTED: LazyLock<Vec<(&'static str, Concept)>> = LazyLock::new(|| {
+    let mut phrases: Vec<(&str, Concept)> = PHRASES.iter().map(|(key, concept)| (key.as_str(), *concept)).collect();
+    phrases.sort_unstable_by_key(|(key, _)| *key);
+    phrases
+});
 
 /// Returns the keys of all phrases with their concepts.
 fn parse(table: &str) -> impl Iterator<Item = (String, Concept)> {
@@ -73,22 +86,40 @@ fn phrase_key(stems: &[&str]) -> String {
     key
 }
 
-/// Returns the concepts of a text, given the stems and surface forms of its words, with the words of each. Longer
-/// phrases are preferred, and phrases do not overlap.
+/// Returns the concepts of a text, given the stems and surface forms of its words, with the words of each. Phrases may
+/// overlap. A phrase within a longer one does not count.
 pub(super) fn concepts(words: &[(&str, &str)]) -> Vec<(Range<usize>, Concept)> {
     let stems: Vec<&str> = words.iter().map(|(stem, _)| *stem).collect();
-    let mut found = Vec::new();
-    let mut start = 0;
-    while start < words.len() {
+    let mut found: Vec<(Range<usize>, Concept)> = Vec::new();
+    for (start, (_, surface)) in words.iter().enumerate() {
         let phrases = (1..=MAX_PHRASE.min(words.len() - start)).rev().map(|length| start..start + length);
         let longest = phrases.filter_map(|phrase| {
             let concept = PHRASES.get(&phrase_key(&stems[phrase.clone()]));
-            let exact = || PHRASES.get(&exact_key(words[start].1)).filter(|_| phrase.len() == 1);
+            let exact = || PHRASES.get(&exact_key(surface)).filter(|_| phrase.len() == 1);
             Some((phrase.clone(), *concept.or_else(exact)?))
         });
-        let longest = longest.into_iter().next();
-        start = longest.as_ref().map_or(start + 1, |(phrase, _)| phrase.end);
-        found.extend(longest);
+        let end = found.last().map_or(0, |(phrase, _)| phrase.end);
+        found.extend(longest.take(1).filter(|(phrase, _)| phrase.end > end));
+    }
+    found
+}
+
+/// Returns the concepts of phrases that start with these words, of which the last is incomplete. Returns no more than
+/// [`MAX_COMPLETIONS`], or nothing if there are more: then the words say too little.
+pub(super) fn completions(stems: &[&str], incomplete: &str) -> Vec<Concept> {
+    let start = format!("{}{incomplete}", stems.concat());
+    if incomplete.len() < MIN_INCOMPLETE && stems.is_empty() {
+        return Vec::new();
+    }
+    let first = SORTED.partition_point(|(key, _)| *key < start.as_str());
+    let mut found: Vec<Concept> = Vec::new();
+    for (_, concept) in SORTED[first..].iter().take_while(|(key, _)| key.starts_with(&start)) {
+        if !found.contains(concept) {
+            found.push(*concept);
+        }
+        if found.len() > MAX_COMPLETIONS {
+            return Vec::new();
+        }
     }
     found
 }
@@ -128,5 +159,12 @@ mod tests {
         };
         assert_eq!(spans("quokka single sign on"), [1..4]);
         assert_eq!(spans("login and logging in"), [0..1, 2..4]);
+    }
+
+    #[test]
+    fn incomplete_phrases_are_completed_if_few_begin_so() {
+        let sso = concepts(&[("sso", "sso")])[0].1;
+        assert_eq!(completions(&["singl"], "si"), [sso]);
+        assert_eq!(completions(&[], "s"), []);
     }
 }

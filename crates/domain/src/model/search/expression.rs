@@ -1,6 +1,7 @@
 //! Boolean expressions over index terms.
 
 use super::document::SearchDocument;
+use super::words::Word;
 
 /// The fields in which a term must occur.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,16 @@ pub enum Expression {
 }
 
 impl Expression {
+    /// Returns the expression for documents that have all of these words, each as a surface form or a stem.
+    #[must_use]
+    pub fn all_words(words: &[Word]) -> Self {
+        let form = |word: &Word| {
+            let surface = Self::Term(word.surface().to_owned());
+            if word.stem() == word.surface() { surface } else { Self::Any(vec![surface, Self::Term(word.stem().to_owned())]) }
+        };
+        Self::All(words.iter().map(form).collect())
+    }
+
     /// Whether a document matches in these fields.
     #[must_use]
     pub fn matches(&self, document: &SearchDocument, fields: Fields) -> bool {

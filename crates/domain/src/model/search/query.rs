@@ -1,10 +1,12 @@
 //! Search queries.
 
-use super::concepts::{Concept, concepts};
+use std::collections::HashSet;
+
+use super::concepts::{Concept, MAX_PHRASE, completions, concepts};
 use super::document::{INITIALISM, abbreviation_term};
 use super::expression::Expression;
 use super::noise::{Noise, is_function_word, noise};
-use super::words::{Word, joined, numeronym, words};
+use super::words::{Word, fold_to_ascii, joined, numeronym, split_words, words};
 use crate::error::Validated;
 use crate::model::text;
 
@@ -59,6 +61,8 @@ pub struct QueryWord {
     pub alternatives: Vec<Alternative>,
     /// Whether words that start with the word match, too.
     pub matches_prefix: bool,
+    /// Whether the word was typed in capital letters, unlike others. It is not taken for a misspelling.
+    pub is_acronym: bool,
     /// The weight of the word, from 0 to 1. Words with a weight below 1 find nothing alone.
     pub weight: f64,
 }
@@ -85,7 +89,7 @@ impl QueryWord {
                         any.push(Expression::Term(word.surface().to_owned()));
                         push_stem(&mut any, word);
                     }
-                    words => any.push(Expression::All(words.iter().map(either_form).collect())),
+                    words => any.push(Expression::all_words(words)),
                 },
             }
         }
@@ -116,12 +120,6 @@ fn push_stem(any: &mut Vec<Expression>, word: &Word) {
     }
 }
 
-fn either_form(word: &Word) -> Expression {
-    let mut any = vec![Expression::Term(word.surface().to_owned())];
-    push_stem(&mut any, word);
-    Expression::Any(any)
-}
-
 /// A search query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchQuery {
@@ -143,7 +141,7 @@ impl SearchQuery {
     /// Too long, or with a NUL character.
     pub fn parse(field: &str, raw: &str) -> Validated<Self> {
         text::validate_text(field, raw, Self::MAX)?;
-        Ok(Self { words: query_words(&words(raw)) })
+        Ok(Self { words: query_words(&words(raw), &acronyms(raw)) })
     }
 
     /// Returns the words.
@@ -160,8 +158,19 @@ impl SearchQuery {
     }
 }
 
+/// Returns the words of up to five letters that are typed in capital letters, folded, unless the whole query is.
+fn acronyms(raw: &str) -> HashSet<String> {
+    let folded = fold_to_ascii(raw);
+    let is_upper = |word: &&str| word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+    let (upper, other): (Vec<&str>, Vec<&str>) = split_words(&folded).partition(is_upper);
+    if other.is_empty() && upper.len() > 1 {
+        return HashSet::new();
+    }
+    upper.into_iter().filter(|word| word.len() <= *INITIALISM.end()).map(str::to_ascii_lowercase).collect()
+}
+
 /// Selects the words of a query and adds their alternatives.
-fn query_words(words: &[Word]) -> Vec<QueryWord> {
+fn query_words(words: &[Word], acronyms: &HashSet<String>) -> Vec<QueryWord> {
     let noise_of: Vec<Option<Noise>> = words.iter().map(noise).collect();
     let has_subject = noise_of.contains(&None);
     let has_domain = noise_of.contains(&Some(Noise::Domain));
@@ -181,7 +190,8 @@ fn query_words(words: &[Word]) -> Vec<QueryWord> {
             known.alternatives.extend(more);
             known.matches_prefix |= matches_prefix;
         } else if query.len() < SearchQuery::MAX_WORDS {
-            query.push(QueryWord { word: word.clone(), alternatives: more, matches_prefix, weight });
+            let is_acronym = acronyms.contains(word.surface());
+            query.push(QueryWord { word: word.clone(), alternatives: more, matches_prefix, is_acronym, weight });
         }
     }
     query
@@ -220,6 +230,17 @@ fn alternatives(words: &[Word], noise_of: &[Option<Noise>]) -> Vec<Vec<Alternati
     for (positions, concept) in concepts(&forms) {
         for list in &mut alternatives[positions] {
             list.push(Alternative::Concept(concept));
+        }
+    }
+    // The longest incomplete phrase that ends with the last word.
+    if let Some((last, before)) = words.split_last() {
+        let starts = before.len().saturating_sub(MAX_PHRASE - 1)..=before.len();
+        let stems: Vec<&str> = before.iter().map(Word::stem).collect();
+        let completed = starts.map(|start| (start, completions(&stems[start..], last.surface())));
+        if let Some((start, concepts)) = completed.into_iter().find(|(_, concepts)| !concepts.is_empty()) {
+            for list in &mut alternatives[start..] {
+                list.extend(concepts.iter().copied().map(Alternative::Concept).filter(|one| !list.contains(one)).collect::<Vec<_>>());
+            }
         }
     }
     alternatives
@@ -272,6 +293,18 @@ mod tests {
         assert_eq!(terms(&words[0]), ["redquokka", "rqz"]);
         assert_eq!(terms(&words[1]), ["redquokka", "quokkazone", "rqz"]);
         assert_eq!(terms(&words[2]), ["quokkazone", "rqz"]);
+    }
+
+    #[test]
+    fn short_words_in_capital_letters_are_acronyms() {
+        let acronyms = |text: &str| -> Vec<String> {
+            let words = query(text).into_iter().filter(|word| word.is_acronym);
+            words.map(|word| word.word.surface().to_owned()).collect()
+        };
+        assert_eq!(acronyms("the BYOK quokka"), ["byok"]);
+        assert_eq!(acronyms("BYOK"), ["byok"]);
+        assert_eq!(acronyms("QUOKKA quokka"), Vec::<String>::new());
+        assert_eq!(acronyms("DRAK THEME"), Vec::<String>::new());
     }
 
     #[test]
