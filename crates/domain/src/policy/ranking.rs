@@ -245,3 +245,98 @@ fn raise_by_phrases(word: &QueryWord, document: &SearchDocument, best: &mut [Bes
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ranks a document for a query in which all words have the same mass, but for domain words.
+    fn rank(query: &str, title: &str, tags: &[&str], description: &str) -> Option<Relevance> {
+        let query = SearchQuery::parse("query", query).unwrap();
+        let masses: Vec<f64> = query.words().iter().map(|word| word.weight).collect();
+        relevance(&query, &masses, &SearchDocument::new(title, tags.iter().copied(), description))
+    }
+
+    fn value(query: &str, title: &str, tags: &[&str], description: &str) -> f64 {
+        rank(query, title, tags, description).map_or(0.0, |relevance| relevance.value)
+    }
+
+    #[test]
+    fn title_outweighs_tags_and_tags_outweigh_description() {
+        let many = "quokka ".repeat(200);
+        let title = value("quokka", "Quokka", &[], "");
+        let tags = value("quokka", "Reports", &["quokka", "quokka zoo"], &many);
+        let description = value("quokka", "Reports", &[], &many);
+        assert!(title > tags && tags > description && description > 0.0, "{title} {tags} {description}");
+    }
+
+    #[test]
+    fn the_value_is_the_sum_of_masses_times_squared_coverage_and_title_share() {
+        // Two of three words match: one in the title, one in the description.
+        let relevance = rank("quokka fern wombat", "Quokka numbat", &[], "A fern").unwrap();
+        let close = |one: f64, other: f64| (one - other).abs() < 1e-9;
+        assert!(close(relevance.coverage, 2.0 / 3.0) && close(relevance.title_share, 0.5), "{relevance:?}");
+        assert!(close(relevance.value, (4.0 + 1.0) * (4.0 / 9.0) * (1.0 + 0.25 * 0.5)), "{relevance:?}");
+        assert!(close(relevance.similarity, relevance.value / (3.0 * 4.0 * 1.25)), "{relevance:?}");
+        let found: Vec<(usize, Field)> = relevance.matches.iter().map(|found| (found.word, found.field)).collect();
+        assert_eq!(found, [(0, Field::Title), (1, Field::Description)]);
+    }
+
+    #[test]
+    fn an_identical_title_has_a_similarity_of_one() {
+        assert!((rank("quokka fern", "Quokka fern", &[], "").unwrap().similarity - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_kinds_of_matches_are_told_apart() {
+        for (query, title, kind, quality) in [
+            ("quokka", "Quokka", MatchKind::Word, 1.0),
+            ("quokkas", "Quokka", MatchKind::Word, STEM_QUALITY),
+            ("quok", "Quokka", MatchKind::Word, PREFIX_QUALITY + PREFIX_RANGE * 4.0 / 6.0),
+            ("fernzone", "Fern zone", MatchKind::Joined, 0.9),
+            ("fern zone", "Fernzone", MatchKind::Joined, 0.9),
+            ("qfz", "Quokka fern zone", MatchKind::Abbreviation, 0.7),
+            ("quokka fern zone", "QFZ", MatchKind::Abbreviation, 0.7),
+            ("k8s", "Kubernetes", MatchKind::Abbreviation, 0.7),
+            ("kubernetes", "K8s", MatchKind::Abbreviation, 0.7),
+            ("night mode", "Dark theme", MatchKind::Concept, 0.6),
+        ] {
+            let relevance = rank(query, title, &[], "").unwrap_or_else(|| panic!("{query} {title}"));
+            let found = &relevance.matches[0];
+            assert_eq!((found.kind, found.quality), (kind, quality), "{query} {title}");
+        }
+        assert_eq!(rank("quokka", "Numbat", &["wombat"], "fern"), None);
+    }
+
+    #[test]
+    fn only_the_last_word_of_a_query_matches_as_a_prefix() {
+        // The stem of `notifications` is `notif`, which `notificat` does not share. Only the prefix matches.
+        assert!(value("quokka notificat", "Notifications", &[], "") > 0.0);
+        assert_eq!(rank("notificat quokka", "Notifications", &[], ""), None);
+    }
+
+    #[test]
+    fn phrases_of_alternatives_need_all_their_words() {
+        let mut query = SearchQuery::parse("query", "zzz").unwrap();
+        let words = ["quokka", "fern"].map(Word::new).to_vec();
+        query.add_alternatives(0, [Alternative::Words(MatchKind::Synonym, words)]);
+        let rank = |title, description| relevance(&query, &[1.0], &SearchDocument::new(title, [], description));
+        let both = rank("Quokka", "fern").unwrap();
+        assert_eq!((both.matches[0].field, both.matches[0].kind), (Field::Description, MatchKind::Synonym));
+        assert_eq!(rank("Quokka fern", "").unwrap().matches[0].field, Field::Title);
+        assert_eq!(rank("Quokka", ""), None);
+    }
+
+    #[test]
+    fn votes_are_damped() {
+        assert!((votes_factor(0) - 1.0).abs() < f64::EPSILON);
+        assert!((votes_factor(9) - (1.0 + 0.15 * 10f64.ln())).abs() < 1e-12);
+        assert!(votes_factor(1_000_000) < 3.1);
+    }
+
+    #[test]
+    fn rare_words_have_more_mass() {
+        assert!(inverse_frequency(1_000, 1) > inverse_frequency(1_000, 100));
+        assert!(inverse_frequency(0, 0) > 0.0);
+    }
+}

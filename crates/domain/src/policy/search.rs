@@ -431,3 +431,149 @@ impl Run<'_> {
         Ok((count, true))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::memory_index::MemoryIndex;
+    use pollster::block_on;
+    use uuid::Uuid;
+
+    /// Creates an index of titles and votes. Descriptions follow after `|`.
+    fn index(requests: impl IntoIterator<Item = (String, i64)>) -> MemoryIndex {
+        let request = |(number, (text, votes_count)): (i64, (String, i64))| {
+            let (title, description) = text.split_once('|').unwrap_or((&text, ""));
+            IndexedRequest {
+                id: FeatureRequestId::new(Uuid::from_u128(number.unsigned_abs().into())),
+                number,
+                votes_count,
+                document: SearchDocument::new(title, [], description),
+            }
+        };
+        MemoryIndex { requests: (1..).zip(requests).map(request).collect(), rows_read: 0 }
+    }
+
+    fn titles(titles: &[&str]) -> MemoryIndex {
+        index(titles.iter().map(|title| ((*title).to_owned(), 0)))
+    }
+
+    fn numbers(index: &mut MemoryIndex, query: &str, limit: usize) -> Vec<i64> {
+        let search = Search::new(SearchQuery::parse("query", query).unwrap(), limit);
+        block_on(search.run(index)).unwrap().iter().map(|hit| hit.number).collect()
+    }
+
+    #[test]
+    fn the_best_coverage_comes_first_and_the_newest_among_equals() {
+        let mut index = titles(&["Quokka", "Quokka fern", "Fern", "Wombat", "Fern quokka"]);
+        assert_eq!(numbers(&mut index, "quokka fern", 8), [5, 2, 3, 1]);
+        assert_eq!(numbers(&mut index, "quokka fern", 1), [5]);
+        assert_eq!(numbers(&mut index, "the and of", 8), Vec::<i64>::new());
+    }
+
+    #[test]
+    fn unknown_words_are_corrected_and_known_words_are_not() {
+        let mut index = titles(&["Quokka", "Quokkas burrow", "Wombat"]);
+        assert_eq!(numbers(&mut index, "qoukka", 8), [1, 2]);
+        assert_eq!(numbers(&mut index, "wombta", 8), [3]);
+        assert_eq!(numbers(&mut index, "wmo", 8), Vec::<i64>::new());
+        let mut index = titles(&["Bark", "Mark", "Lark"]);
+        assert_eq!(numbers(&mut index, "mark", 8), [2]);
+        assert_eq!(numbers(&mut index, "dark", 8), [3, 2, 1]);
+        // Capital letters mark an acronym.
+        assert_eq!(numbers(&mut index, "DARK", 8), Vec::<i64>::new());
+    }
+
+    #[test]
+    fn unknown_compounds_are_split() {
+        let mut index = titles(&["Arbeit und Zeug", "Zeug", "Quokka"]);
+        assert_eq!(numbers(&mut index, "Arbeitszeug", 8), [1]);
+    }
+
+    #[test]
+    fn weak_results_fill_up_to_two() {
+        let mut index = titles(&["Quokka one", "Quokka two", "Quokka three", "Wombat fern"]);
+        // One word of three matches.
+        assert_eq!(numbers(&mut index, "quokka zebra lion", 8).len(), 2);
+        // A word of five is too little.
+        assert_eq!(numbers(&mut index, "quokka zebra lion tiger giraffe", 8), Vec::<i64>::new());
+        // A description needs more than a title.
+        let mut index = titles(&["One|a quokka", "Two|a quokka"]);
+        assert_eq!(numbers(&mut index, "quokka", 8), [2, 1]);
+        assert_eq!(numbers(&mut index, "quokka zebra lion", 8), Vec::<i64>::new());
+    }
+
+    #[test]
+    fn votes_choose_among_more_matches_than_are_ranked() {
+        let requests = (0..200).map(|number| (format!("Wombat {number}|quokka"), i64::from(number == 7)));
+        let mut index = index(requests);
+        assert_eq!(numbers(&mut index, "quokka", 3), [8, 200, 199]);
+    }
+
+    #[test]
+    fn a_common_word_narrows_many_matches_of_a_rare_one() {
+        // All have the common word in the description, and one has it besides the rare one.
+        let requests = (0..1_000).map(|number| {
+            let rare = if number < 100 { "quokka" } else { "numbat" };
+            let common = if number == 3 || number >= 100 { "fern" } else { "moss" };
+            (format!("Request {number}|{rare} {common}"), 0)
+        });
+        let mut index = index(requests);
+        assert_eq!(numbers(&mut index, "quokka fern", 1), [4]);
+    }
+
+    #[test]
+    fn common_words_are_combined() {
+        let word = |number: i64, divisor, word: &'static str| if number % divisor == 0 { word } else { "" };
+        let requests = (1..=1_500).map(|number: i64| {
+            let words = format!("{} {} {}", word(number, 2, "quokka"), word(number, 3, "fern"), word(number, 5, "moss"));
+            (format!("Request|{words}"), if number == 30 { 9 } else { 0 })
+        });
+        let mut index = index(requests);
+        // Every thirtieth has all three words.
+        assert_eq!(numbers(&mut index, "quokka fern moss", 3), [30, 1_500, 1_470]);
+        assert_eq!(numbers(&mut index, "quokka", 2), [30, 1_500]);
+    }
+
+    #[test]
+    fn a_walk_ends_with_enough_matches_or_at_its_limit_or_after_a_poor_probe() {
+        for (rows, matches, goes_on) in [
+            (0, 0, true),
+            (399, 0, true),
+            (400, 2, false),
+            (400, 3, true),
+            (401, 3, true),
+            (60, 60, false),
+            (1_999, 59, true),
+            (2_000, 59, false),
+        ] {
+            assert_eq!(should_continue_scan(rows, matches), goes_on, "{rows} {matches}");
+        }
+    }
+
+    #[test]
+    fn any_query_reads_a_bounded_number_of_rows() {
+        let words = ["quokka", "fern", "moss", "zebra", "lion", "wombat", "numbat", "burrow"];
+        let requests = (0..2_500_i64).map(|number: i64| {
+            let chosen: Vec<&str> =
+                (0_i64..).zip(words).filter(|(bit, _)| (number >> bit) & 1 == 1).map(|(_, word)| word).collect();
+            (format!("{} {number}|{}", chosen.join(" "), words[usize::try_from(number % 8).unwrap()]), number % 7)
+        });
+        let mut index = index(requests);
+        for query in [words.join(" "), words[..3].join(" "), "quokka".to_owned(), "customer quokka xyzzyx".to_owned()] {
+            index.rows_read = 0;
+            assert!(!numbers(&mut index, &query, 15).is_empty(), "{query}");
+            // Postings of each word, lookups and walks for all words and pairs of them, in both kinds of fields.
+            let combinations = 1 + PAIRED_WORDS * (PAIRED_WORDS - 1) / 2;
+            let most = 16 * POSTINGS_LIMIT + 2 * combinations * (LOOKUP_LIMIT + MAX_SCANNED_ROWS);
+            assert!(index.rows_read <= most, "{query}: {}", index.rows_read);
+        }
+    }
+
+    #[test]
+    fn dissimilar_requests_are_left_out_if_asked() {
+        let mut index = titles(&["Quokka fern", "A quokka in a very big zoo of other animals"]);
+        let query = SearchQuery::parse("query", "quokka fern").unwrap();
+        let hits = block_on(Search::new(query, 5).with_min_similarity(0.5).run(&mut index)).unwrap();
+        assert_eq!(hits.iter().map(|hit| hit.number).collect::<Vec<_>>(), [1]);
+    }
+}

@@ -80,7 +80,8 @@ mod tests {
         ] {
             assert_eq!(corrections(typed, known()).first().map(String::as_str), Some(word), "{typed}");
         }
-        assert_eq!(corrections("exprot", known()), ["export", "exports"]);
+        assert_eq!(corrections("exprot", known()), ["export"]);
+        assert_eq!(corrections("notifications", known()), ["notification"]);
     }
 
     #[test]

@@ -157,8 +157,8 @@ mod tests {
             (row_bytes(&["ab", "ü"]), word_bytes("a"), word_bytes("settings"), word_bytes(&"x".repeat(40))),
             (204, 52, 297, 2_665)
         );
-        let document = SearchDocument::new("Settings", [], "");
-        assert_eq!(document.title.len(), " set/settings".len());
-        assert_eq!(search_document_bytes(&document), 200 + 3 * 13 + 297);
+        let document = SearchDocument::new("Quokka", [], "");
+        assert_eq!(document.title.len(), " quokka/quokka".len());
+        assert_eq!(search_document_bytes(&document), 200 + 3 * 14 + 217);
     }
 }

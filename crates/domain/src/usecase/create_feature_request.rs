@@ -149,7 +149,7 @@ mod tests {
                     && new.created_at == now()
                     && new.search.as_ref().is_some_and(|search| {
                         (search.title.as_str(), search.tags.as_str(), search.description.as_str())
-                            == (" dark/dark mode/mode", " ui/ui", " eye/eyes")
+                            == (" dark/dark mode/mode +darkmod/darkmode §50", " ui/ui", " eye/eyes")
                     })
             })
             .times(1)

@@ -141,12 +141,15 @@ mod tests {
     }
 
     #[test]
-    fn phrases_are_short_and_have_a_subject() {
+    fn a_changed_table_has_a_new_version() {
+        // After a change of the table, increment INDEX_VERSION and replace the checksum.
+        assert_eq!((INDEX_VERSION, crc32fast::hash(TABLE.as_bytes())), (1, 3_343_791_859));
+    }
+
+    #[test]
+    fn phrases_are_short() {
         for phrase in TABLE.lines().filter(|line| !line.starts_with('#')).flat_map(|line| line.split('|')) {
-            let words = words(phrase);
-            assert!(words.len() <= MAX_PHRASE, "{phrase}");
-            let has_subject = words.iter().any(|word| noise(word).is_none()) || words.len() > 1;
-            assert!(words.is_empty() || has_subject, "{phrase}");
+            assert!(words(phrase).len() <= MAX_PHRASE, "{phrase}");
         }
     }
 

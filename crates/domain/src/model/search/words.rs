@@ -12,7 +12,7 @@ static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::
 pub const MAX_WORD_LENGTH: usize = 40;
 
 /// Minimum length of a word that is abbreviated by its length.
-const MIN_NUMERONYM_WORD: usize = 8;
+const MIN_NUMERONYM_WORD: usize = 10;
 
 /// A word in the two forms that are searched for: the folded surface form and its stem.
 ///
@@ -117,7 +117,7 @@ mod tests {
             ("accessibility", Some("a11y")),
             ("internationalization", Some("i18n")),
             ("kubernetes", Some("k8s")),
-            ("exports", None),
+            ("terminals", None),
             ("version10", None),
             ("", None),
         ] {
