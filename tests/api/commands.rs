@@ -206,6 +206,26 @@ fn a_running_service_shows_what_commands_change() {
 }
 
 #[test]
+fn search_explain_shows_what_matched() {
+    let app = App::start();
+    app.acme.feature_request("Quokka export");
+    app.acme.post_upvote("1", &json!({ "customer": { "email": "ann@example.com" } }));
+    let explained = app.roadmap(&["search", "explain", "--workspace", "acme", "how to export quokkas"]).json();
+    let expected = json!([{
+        "number": 1,
+        "title": "Quokka export",
+        "votes_count": 1,
+        "score": "40.33",
+        "coverage": "0.98",
+        "similarity": "0.93",
+        "weak": false,
+        "matches": ["export: title (word, 1.00) 15.77", "quokkas: title (word, 0.95) 14.98"],
+    }]);
+    assert_eq!(explained, expected);
+    assert_eq!(app.roadmap(&["search", "explain", "--workspace", "acme", "!"]).json(), json!([]));
+}
+
+#[test]
 fn a_key_is_shown_once() {
     let folder = Folder::with_acme();
     let created = folder.json(&["api-key", "create", "--workspace", "acme", "--name", " ci ", "--expires-in", "90d"]);

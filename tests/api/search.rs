@@ -307,16 +307,16 @@ fn a_title_outweighs_tags_and_tags_outweigh_a_description() {
 #[test]
 fn votes_lift_a_match_and_the_newest_comes_first_among_equals() {
     let app = App::start();
-    for title in ["Export one", "Export two", "Export three"] {
+    for title in ["Export red", "Export blue", "Export green"] {
         app.acme.feature_request(title);
     }
-    assert_eq!(found(&app.acme, "export"), ["Export three", "Export two", "Export one"]);
+    assert_eq!(found(&app.acme, "export"), ["Export green", "Export blue", "Export red"]);
     app.acme.post_upvote("1", &json!({ "customer": { "email": "ann@example.com" } }));
-    assert_eq!(found(&app.acme, "export"), ["Export one", "Export three", "Export two"]);
+    assert_eq!(found(&app.acme, "export"), ["Export red", "Export green", "Export blue"]);
     for email in ["ann@example.com", "bob@example.com"] {
         app.acme.post_upvote("2", &json!({ "customer": { "email": email } }));
     }
-    assert_eq!(found(&app.acme, "export"), ["Export two", "Export one", "Export three"]);
+    assert_eq!(found(&app.acme, "export"), ["Export blue", "Export red", "Export green"]);
 }
 
 #[test]
@@ -417,4 +417,36 @@ fn a_broken_index_takes_down_search_alone() {
     assert_eq!(app.acme.get_votes("email=ann@example.com").json()["total_count"], 1);
     assert_eq!(app.acme.get_voters("1", "").json()["total_count"], 1);
     assert_eq!(app.acme.get_setting().status, 200);
+}
+
+#[test]
+fn similar_requests_are_found_by_title_before_one_is_created() {
+    let app = App::start();
+    for number in 1..=6 {
+        create(&app.acme, &format!("Export as CSV, part {number}"), &[], "");
+    }
+    create(&app.acme, "Dark mode", &["ui"], "For the night");
+    let similar = |title: &str| {
+        let path = format!("/api/external/v1/feature_requests/similar?title={}", encoded(title));
+        let response = app.acme.get(&path);
+        assert_eq!(response.status, 200, "{title}: {}", response.text());
+        response.json()
+    };
+    let searched = app.acme.get_feature_requests("query=dark+mode").json();
+    assert_eq!(similar("A dark mode for the app"), searched);
+    assert_eq!(similar("Night mode"), searched);
+    assert_eq!(titles(&similar("CSV export")).len(), 5);
+    for title in ["", "  ", "Integration with smart watches", "Export of rubber ducks to the moon and back"] {
+        assert_eq!(similar(title), json!({ "feature_requests": [] }), "{title}");
+    }
+    let without = app.acme.get("/api/external/v1/feature_requests/similar");
+    assert_eq!((without.status, without.json()), (200, json!({ "feature_requests": [] })));
+    for (title, problem) in [
+        ("dark%00mode", "must not contain the NUL character"),
+        (&encoded(&"x".repeat(1_001)), "must be at most 1000 characters long"),
+        ("%ff", "is not valid UTF-8"),
+    ] {
+        let response = app.acme.get(&format!("/api/external/v1/feature_requests/similar?title={title}"));
+        response.is_error(422, &format!("title {problem}"));
+    }
 }

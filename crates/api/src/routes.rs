@@ -48,6 +48,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         Write => v1::comments::create,
         Write => v1::feature_requests::create,
         Read => v1::feature_requests::index,
+        Read => v1::feature_requests::similar,
         Write => v1::setting::replace,
         Read => v1::setting::show,
         Write => v1::setting::update,

@@ -10,6 +10,7 @@ mod member;
 mod migrate;
 mod openapi;
 mod output;
+mod search;
 mod serve;
 mod track;
 mod worker;
@@ -79,6 +80,9 @@ enum ConfiguredCommand {
     /// Manage uploaded files
     #[command(subcommand)]
     Attachments(attachments::AttachmentsCommand),
+    /// Explain the results of a search
+    #[command(subcommand)]
+    Search(search::SearchCommand),
     /// Add and list the lanes of a workspace's public roadmap
     #[command(subcommand)]
     Lane(lane::LaneCommand),
@@ -117,6 +121,7 @@ impl ConfiguredCommand {
             Self::Backup(command) => command.run(settings).await,
             Self::Restore(command) => command.run(settings).await,
             Self::Attachments(command) => command.run(&settings).await,
+            Self::Search(command) => command.run(&settings).await,
             Self::Lane(command) => command.run(&settings).await,
         }
     }

@@ -153,6 +153,11 @@ impl Application {
         })
     }
 
+    /// Creates the port of searches.
+    pub(crate) fn text_search(&self, settings: &Settings) -> anyhow::Result<Arc<dyn TextSearch>> {
+        Ok(self.backend.read_ports(settings.pool_size)?.search)
+    }
+
     /// Creates the runtime objects of the HTTP API, with one set of surfaces per worker thread.
     pub(crate) fn http_runtime(&self, settings: &Settings, options: &HttpOptions<'_>) -> anyhow::Result<HttpRuntime> {
         let HttpOptions { blobs, workers, .. } = *options;

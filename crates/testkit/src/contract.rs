@@ -92,6 +92,7 @@ macro_rules! contract_tests {
                 a_record_adds_a_bounded_number_of_words,
                 common_words_find_the_most_wanted,
                 young_common_words_are_found_within_the_budget,
+                results_equal_those_of_the_index_in_memory,
             },
             subscriptions::{
                 unsubscribing_deletes_waiting_mail,

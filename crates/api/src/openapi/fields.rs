@@ -217,6 +217,11 @@ parameters! {
         let email = parameter("email", ParameterIn::Query, email(), what).required(Required::True).build();
         [&[email][..], &page()].concat()
     };
+    /// The title of a new feature request.
+    SimilarParameters => {
+        let title = string(NO_NUL, "").max_length(Some(SearchQuery::MAX)).description(None::<String>).build();
+        vec![parameter("title", ParameterIn::Query, title, "A title. Nothing is similar to a blank title.").build()]
+    };
     /// The words and the number of results of a search.
     SearchParameters => {
         let words = string(NO_NUL, "").max_length(Some(SearchQuery::MAX)).description(None::<String>).build();

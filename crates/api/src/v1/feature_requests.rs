@@ -71,6 +71,26 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
     Ok(wire::ok(&wire::feature_request::found(&found, &input.links)))
 }
 
+/// List similar feature requests
+///
+/// Finds the public feature requests that a new one with this title may duplicate, most similar first.
+#[utoipa::path(
+    get,
+    path = "/api/external/v1/feature_requests/similar",
+    operation_id = "listSimilarFeatureRequests",
+    tag = "Feature requests",
+    params(described::SimilarParameters),
+    responses(
+        (status = 200, description = "The similar feature requests.", body = wire::feature_request::Similar),
+        CommonErrors, QueryErrors
+    )
+)]
+pub(crate) async fn similar(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
+    let title = SearchQuery::parse("title", input.query.get("title")?.unwrap_or_default())?;
+    let found = state.queries.run(input.workspace, &SearchFeatureRequests::similar(title)).await?;
+    Ok(wire::ok(&wire::feature_request::similar(&found, &input.links)))
+}
+
 /// Create a feature request
 ///
 /// The customer becomes its author and first voter.

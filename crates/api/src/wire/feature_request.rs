@@ -77,6 +77,14 @@ pub(crate) struct Results<'a> {
     feature_requests: Vec<Found<'a>>,
 }
 
+/// Similar feature requests.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = SimilarFeatureRequests)]
+pub(crate) struct Similar<'a> {
+    #[schema(max_items = 5)]
+    feature_requests: Vec<Found<'a>>,
+}
+
 /// A page of the feature requests that a customer voted for.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = VotesPage)]
@@ -119,11 +127,19 @@ pub(crate) fn voted(votes: &Listing<FeatureRequestSummary>, links: &Links) -> im
 }
 
 pub(crate) fn found<'a>(found: &'a [FoundFeatureRequest], links: &Links) -> impl Serialize + use<'a> {
+    Results { feature_requests: items(found, links) }
+}
+
+pub(crate) fn similar<'a>(found: &'a [FoundFeatureRequest], links: &Links) -> impl Serialize + use<'a> {
+    Similar { feature_requests: items(found, links) }
+}
+
+fn items<'a>(found: &'a [FoundFeatureRequest], links: &Links) -> Vec<Found<'a>> {
     let item = |found: &'a FoundFeatureRequest| Found {
         summary: summary(&found.summary, links),
         description: excerpt(&found.description),
     };
-    Results { feature_requests: found.iter().map(item).collect() }
+    found.iter().map(item).collect()
 }
 
 pub(crate) fn vote_cast(cast: &VoteCast, links: &Links) -> SavedResponse {

@@ -14,3 +14,9 @@ pub use document::SearchDocument;
 pub use expression::{Expression, Fields};
 pub use query::{Alternative, MatchKind, QueryWord, SearchQuery};
 pub use words::Word;
+
+/// Loads the tables of words and phrases, which the first search or new feature request would load otherwise.
+pub fn load_tables() {
+    noise::load();
+    concepts::load();
+}

@@ -57,6 +57,16 @@ impl Field {
         }
     }
 
+    /// Returns the name of the field.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Title => "title",
+            Self::Tags => "tags",
+            Self::Description => "description",
+        }
+    }
+
     fn of(self, document: &SearchDocument) -> &str {
         match self {
             Self::Title => &document.title,

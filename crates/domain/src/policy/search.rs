@@ -156,6 +156,12 @@ impl Search {
         Self { query, limit, min_similarity: 0.0 }
     }
 
+    /// Returns the query.
+    #[must_use]
+    pub fn query(&self) -> &SearchQuery {
+        &self.query
+    }
+
     /// Leaves out results that are less similar to the query than this ([`Relevance::similarity`]).
     #[must_use]
     pub fn with_min_similarity(self, min_similarity: f64) -> Self {

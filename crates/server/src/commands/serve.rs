@@ -103,6 +103,8 @@ impl Serve {
         ));
 
         let counting = tokio::spawn(count_storage(application.budgets.clone()));
+        // Not awaited: the first search waits for it if necessary.
+        drop(tokio::task::spawn_blocking(roadmap_domain::model::search::load_tables));
 
         let worker = settings.mail_worker.then(|| Worker::start(deliver)).transpose()?;
         let mut listening = format!("Listening on http://{address}");

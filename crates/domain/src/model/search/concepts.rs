@@ -56,6 +56,11 @@ static SORTED: LazyLock<Vec<(&'static str, Concept)>> = LazyLock::new(|| {
     phrases
 });
 
+/// Loads the table.
+pub(super) fn load() {
+    LazyLock::force(&SORTED);
+}
+
 /// Returns the keys of all phrases with their concepts.
 fn parse(table: &str) -> impl Iterator<Item = (String, Concept)> {
     let groups = table.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
@@ -127,7 +132,6 @@ pub(super) fn completions(stems: &[&str], incomplete: &str) -> Vec<Concept> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::search::noise::noise;
     use std::collections::BTreeMap;
 
     #[test]

@@ -40,6 +40,11 @@ fn parse(text: &str) -> HashMap<String, Noise> {
     noise
 }
 
+/// Loads the table.
+pub(super) fn load() {
+    LazyLock::force(&NOISE);
+}
+
 /// Returns how much noise a word is, or `None` for a word with a subject.
 pub fn noise(word: &Word) -> Option<Noise> {
     let by_stem = || NOISE.get(word.stem()).filter(|noise| **noise == Noise::Domain);

@@ -31,6 +31,19 @@ pub enum MatchKind {
 }
 
 impl MatchKind {
+    /// Returns the name of the kind.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Word => "word",
+            Self::Joined => "compound",
+            Self::Abbreviation => "abbreviation",
+            Self::Concept => "concept",
+            Self::Synonym => "synonym",
+            Self::Correction => "correction",
+        }
+    }
+
     /// Returns the value of a match, compared with a match of the word itself.
     #[must_use]
     pub fn quality(self) -> f64 {

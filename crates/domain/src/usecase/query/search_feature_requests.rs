@@ -15,19 +15,29 @@ use crate::usecase::query::{Queries, Query};
 pub const DEFAULT_PER_PAGE: u64 = 8;
 /// Maximum number of items.
 pub const MAX_PER_PAGE: u64 = 15;
+/// Maximum number of similar feature requests.
+pub const MAX_SIMILAR: usize = 5;
+/// Minimum similarity of similar feature requests
+/// ([`Relevance::similarity`](crate::policy::ranking::Relevance::similarity)).
+const MIN_SIMILARITY: f64 = 0.12;
 
 /// Finds the public feature requests that match a query best, best first.
 #[derive(Debug, Clone)]
 pub struct SearchFeatureRequests {
-    query: SearchQuery,
-    limit: usize,
+    search: Search,
 }
 
 impl SearchFeatureRequests {
     /// Creates a search for at most `limit` feature requests.
     #[must_use]
     pub fn new(query: SearchQuery, limit: usize) -> Self {
-        Self { query, limit }
+        Self { search: Search::new(query, limit) }
+    }
+
+    /// Creates a search for the feature requests that a new one with this title may duplicate.
+    #[must_use]
+    pub fn similar(title: SearchQuery) -> Self {
+        Self { search: Search::new(title, MAX_SIMILAR).with_min_similarity(MIN_SIMILARITY) }
     }
 
     /// Creates a search for `per_page` feature requests, by default [`DEFAULT_PER_PAGE`]. Values above [`MAX_PER_PAGE`]
@@ -57,11 +67,10 @@ impl SearchFeatureRequests {
         workspace: WorkspaceId,
         index: &dyn TextSearch,
     ) -> Result<Vec<FoundFeatureRequest>, StoreError> {
-        let Self { query, limit } = self;
-        if query.words().is_empty() {
+        if self.search.query().words().is_empty() {
             return Ok(Vec::new());
         }
-        let hits = index.search(workspace, Search::new(query.clone(), *limit)).await?;
+        let hits = index.search(workspace, self.search.clone()).await?;
         let best: Vec<FeatureRequestId> = hits.iter().map(|hit| hit.request).collect();
         if best.is_empty() { Ok(Vec::new()) } else { index.load_results(workspace, &best, Visibility::Public).await }
     }
@@ -126,6 +135,15 @@ mod tests {
             .withf(|_, _, visibility| *visibility == Visibility::Public)
             .returning(|_, ids, _| Ok(found(ids)));
         assert_eq!(search(&port, "dark").unwrap(), [2, 1]);
+    }
+
+    #[test]
+    fn similar_requests_have_a_minimum_similarity() {
+        let mut port = MockTextSearch::new();
+        let title = || SearchQuery::parse("title", "Dark mode").unwrap();
+        let expected = Search::new(title(), 5).with_min_similarity(0.12);
+        port.expect_search().withf(move |_, search| *search == expected).times(1).returning(|_, _| Ok(Vec::new()));
+        assert_eq!(block_on(SearchFeatureRequests::similar(title()).run(workspace(), &port)).unwrap(), []);
     }
 
     #[test]

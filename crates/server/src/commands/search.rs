@@ -1,0 +1,87 @@
+//! `roadmap search`
+
+use std::collections::HashMap;
+
+use clap::Subcommand;
+use roadmap_domain::model::feature_request::Visibility;
+use roadmap_domain::model::id::FeatureRequestId;
+use roadmap_domain::model::search::SearchQuery;
+use roadmap_domain::policy::ranking::WordMatch;
+use roadmap_domain::policy::search::{Hit, Search};
+use serde::Serialize;
+
+use super::WorkspaceArgument;
+use super::output::{OutputFormat, Row};
+use crate::settings::Settings;
+use crate::wiring::Application;
+
+/// Number of results that are explained.
+const RESULTS: usize = 15;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SearchCommand {
+    /// Show for each result of a search what matched and how it was scored
+    Explain {
+        #[command(flatten)]
+        target: WorkspaceArgument,
+        /// Words to search for
+        query: String,
+        #[command(flatten)]
+        format: OutputFormat,
+    },
+}
+
+/// An explained result.
+#[derive(Serialize)]
+struct OutputRow {
+    number: i64,
+    title: String,
+    votes_count: i64,
+    score: String,
+    coverage: String,
+    similarity: String,
+    weak: bool,
+    /// One text per matched word.
+    matches: Vec<String>,
+}
+
+impl Row for OutputRow {
+    const COLUMNS: &[&str] = &["number", "title", "votes_count", "score", "coverage", "similarity", "weak", "matches"];
+}
+
+impl SearchCommand {
+    pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
+        let Self::Explain { target, query, format } = self;
+        let application = Application::open(settings).await?;
+        let workspace = target.find(&application).await?.id;
+        let query = SearchQuery::parse("the query", &query)?;
+        let index = application.text_search(settings)?;
+        let hits = index.search(workspace, Search::new(query.clone(), RESULTS)).await?;
+        let ids: Vec<FeatureRequestId> = hits.iter().map(|hit| hit.request).collect();
+        let found = index.load_results(workspace, &ids, Visibility::Public).await?;
+        let mut titles: HashMap<FeatureRequestId, String> =
+            found.into_iter().map(|found| (found.summary.id, found.summary.title.to_string())).collect();
+        // A feature request may have been deleted since.
+        let titled = hits.iter().filter_map(|hit| Some((hit, titles.remove(&hit.request)?)));
+        let rows: Vec<OutputRow> = titled.map(|(hit, title)| row(hit, title, &query)).collect();
+        format.print_many(&rows)
+    }
+}
+
+fn row(hit: &Hit, title: String, query: &SearchQuery) -> OutputRow {
+    let explain = |found: &WordMatch| {
+        let word = query.words().get(found.word).map_or("", |word| word.word.surface());
+        let WordMatch { field, kind, quality, score, .. } = found;
+        format!("{word}: {} ({}, {quality:.2}) {score:.2}", field.name(), kind.name())
+    };
+    OutputRow {
+        number: hit.number,
+        title,
+        votes_count: hit.votes_count,
+        score: format!("{:.2}", hit.score),
+        coverage: format!("{:.2}", hit.relevance.coverage),
+        similarity: format!("{:.2}", hit.relevance.similarity),
+        weak: hit.is_weak,
+        matches: hit.relevance.matches.iter().map(explain).collect(),
+    }
+}
