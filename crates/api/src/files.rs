@@ -19,8 +19,7 @@ use roadmap_domain::model::id::AttachmentId;
 use roadmap_domain::model::links::Links;
 use roadmap_domain::policy::signed_reference::Purpose;
 use roadmap_domain::ports::Chunks;
-use roadmap_domain::usecase::query::find_file::{FindFile, FoundFile};
-use roadmap_domain::usecase::query::locate_file::LocateFile;
+use roadmap_domain::usecase::query::files::{FindFile, FoundFile, LocateFile};
 use roadmap_http::workspace::resolve_reference;
 
 use crate::error::{ApiError, page_error};

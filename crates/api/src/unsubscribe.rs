@@ -12,7 +12,7 @@ use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId, parse
 use roadmap_domain::model::links::UNSUBSCRIBE_REQUEST;
 use roadmap_domain::model::mail::Unsubscription;
 use roadmap_domain::policy::signed_reference::Purpose;
-use roadmap_domain::usecase::query::unsubscribe_options::UnsubscribeOptions;
+use roadmap_domain::usecase::query::subscriptions::UnsubscribeOptions;
 use roadmap_domain::usecase::unsubscribe::Unsubscribe;
 use roadmap_http::body::FORM_LIMIT;
 use roadmap_http::workspace::resolve_reference;

@@ -14,7 +14,7 @@ use roadmap_domain::error::ErrorChain;
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::ports::{ConnectionPools, PoolStatus};
-use roadmap_domain::usecase::query::search_feature_requests::SearchFeatureRequests;
+use roadmap_domain::usecase::query::feature_requests::SearchFeatureRequests;
 use roadmap_sqlite::{SqliteOptions, SqliteStore, migrate, pending_migrations, revert_all};
 use roadmap_testkit::harness::{Harness, Probe, Subject, draft};
 use uuid::Uuid;

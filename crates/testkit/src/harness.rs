@@ -27,7 +27,7 @@ use roadmap_domain::usecase::create_workspace::CreateWorkspace;
 use roadmap_domain::usecase::executor::{Executor, Operation, OperationContext, OperationResponse};
 use roadmap_domain::usecase::move_feature_request::MoveFeatureRequest;
 use roadmap_domain::usecase::post_comment::PostComment;
-use roadmap_domain::usecase::query::search_feature_requests::SearchFeatureRequests;
+use roadmap_domain::usecase::query::feature_requests::SearchFeatureRequests;
 use roadmap_domain::usecase::unsubscribe::Unsubscribe;
 
 use crate::fakes::{ManualClock, NoOperationLocks, NoPause, SequentialIds};

@@ -11,7 +11,7 @@ use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::model::setting::WebsiteUrl;
 use roadmap_domain::model::text::Name;
-use roadmap_domain::usecase::query::search_feature_requests::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
+use roadmap_domain::usecase::query::feature_requests::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
 use serde_json::{Value, json};
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};

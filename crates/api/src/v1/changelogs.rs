@@ -6,7 +6,7 @@ use roadmap_domain::model::changelog::ChangelogDraft;
 use roadmap_domain::model::id::AttachmentId;
 use roadmap_domain::policy::signed_reference::Purpose;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
-use roadmap_domain::usecase::query::list_changelogs::ListChangelogs;
+use roadmap_domain::usecase::query::changelogs::ListChangelogs;
 use serde::Deserialize;
 use utoipa::ToSchema;
 

@@ -8,7 +8,7 @@ use roadmap_domain::model::id::{TrackId, parse_uuid};
 use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
-use roadmap_domain::usecase::query::search_feature_requests::SearchFeatureRequests;
+use roadmap_domain::usecase::query::feature_requests::SearchFeatureRequests;
 use serde::Deserialize;
 use utoipa::ToSchema;
 

@@ -3,7 +3,7 @@
 use actix_web::{HttpResponse, web};
 use roadmap_domain::error::{FieldError, Validated};
 use roadmap_domain::model::setting::SettingChange;
-use roadmap_domain::usecase::query::show_setting::ShowSetting;
+use roadmap_domain::usecase::query::setting::ShowSetting;
 use roadmap_domain::usecase::update_setting::UpdateSetting;
 use serde::Deserialize;
 use utoipa::ToSchema;

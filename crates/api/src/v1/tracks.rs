@@ -1,7 +1,7 @@
 //! `GET /tracks`, contract section 4.6.
 
 use actix_web::{HttpResponse, web};
-use roadmap_domain::usecase::query::list_tracks::ListTracks;
+use roadmap_domain::usecase::query::tracks::ListTracks;
 
 use crate::error::ApiError;
 use crate::extractors::ReadRequest;

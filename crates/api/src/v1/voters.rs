@@ -1,7 +1,7 @@
 //! `GET /feature_requests/{id}/voters`: the voters of a feature request, contract section 4.9.
 
 use actix_web::{HttpRequest, HttpResponse, web};
-use roadmap_domain::usecase::query::list_voters::ListVoters;
+use roadmap_domain::usecase::query::votes::ListVoters;
 
 use crate::error::ApiError;
 use crate::extractors::{ReadRequest, feature_request_ref};

@@ -2,7 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::usecase::query::list_votes::ListVotes;
+use roadmap_domain::usecase::query::votes::ListVotes;
 
 use crate::error::ApiError;
 use crate::extractors::ReadRequest;

@@ -1,17 +1,15 @@
-//! The queries of the service, one file each: reads outside of units of work.
+//! The queries of the service: reads outside of units of work. One file per kind of record.
 //!
 //! A query is a value that implements [`Query`]; [`Queries`] runs it. As in commands, the existence of a record is
 //! checked before the fields. Therefore a query contains a field that failed validation as an error.
 
-pub mod find_file;
-pub mod list_changelogs;
-pub mod list_tracks;
-pub mod list_voters;
-pub mod list_votes;
-pub mod locate_file;
-pub mod search_feature_requests;
-pub mod show_setting;
-pub mod unsubscribe_options;
+pub mod changelogs;
+pub mod feature_requests;
+pub mod files;
+pub mod setting;
+pub mod subscriptions;
+pub mod tracks;
+pub mod votes;
 
 use std::sync::Arc;
 

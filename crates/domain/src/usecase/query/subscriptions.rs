@@ -6,7 +6,7 @@ use crate::error::RoadmapError;
 use crate::model::id::{FeatureRequestId, WorkspaceId};
 use crate::model::mail::Unsubscription;
 use crate::model::text::Name;
-use crate::usecase::query::show_setting::ShowSetting;
+use crate::usecase::query::setting::ShowSetting;
 use crate::usecase::query::{Queries, Query};
 
 /// Loads the scopes that a voter can unsubscribe from by a link.

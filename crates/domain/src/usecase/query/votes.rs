@@ -1,13 +1,37 @@
-//! The voters of a feature request, contract section 4.9.
+//! The votes of customers and the voters of feature requests, contract sections 4.4 and 4.9.
 
 use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError, Validated};
-use crate::model::feature_request::FeatureRequestRef;
+use crate::model::email_address::EmailAddress;
+use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use crate::model::id::WorkspaceId;
 use crate::model::pagination::{Listing, PageRequest};
 use crate::model::vote::Voter;
 use crate::usecase::query::{Queries, Query};
+
+/// Lists the feature requests that a customer voted for, including private ones, newest first. Empty for an unknown
+/// customer.
+#[derive(Debug, Clone)]
+pub struct ListVotes {
+    /// The customer.
+    pub customer: EmailAddress,
+    /// The page to return.
+    pub page: PageRequest,
+}
+
+#[async_trait]
+impl Query for ListVotes {
+    type Output = Listing<FeatureRequestSummary>;
+
+    async fn execute(
+        &self,
+        workspace: WorkspaceId,
+        ports: &Queries,
+    ) -> Result<Listing<FeatureRequestSummary>, RoadmapError> {
+        Ok(ports.reader.voted_requests(workspace, &self.customer, self.page).await?)
+    }
+}
 
 /// Lists the voters, latest vote first.
 #[derive(Debug, Clone)]
