@@ -29,7 +29,7 @@ fn found(client: &Client, query: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_found_has_a_description_but_no_number_and_no_envelope() {
+fn search_results_have_a_description_and_no_number() {
     let app = App::start();
     let body = json!({
         "feature_request": {
@@ -277,7 +277,7 @@ fn a_hyphenated_word_is_found_by_either_part() {
 }
 
 #[test]
-fn typing_errors_are_forgiven_when_nothing_matches_as_typed() {
+fn typing_errors_in_unknown_words_are_corrected() {
     let app = App::start();
     create(&app.acme, "Dark mode", &["appearance"], "A schedule would be perfect");
     create(&app.acme, "Dart library", &[], "");
@@ -320,7 +320,7 @@ fn votes_lift_a_match_and_the_newest_comes_first_among_equals() {
 }
 
 #[test]
-fn whatever_a_person_types_is_text_and_no_syntax() {
+fn queries_are_text_and_not_syntax() {
     let app = App::start();
     create(&app.acme, "Dark mode or not", &["near"], "");
     for query in [

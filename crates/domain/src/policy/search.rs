@@ -199,7 +199,6 @@ impl Search {
 
 /// Looks up the words of a query, and adds corrections to those without matches.
 async fn find_terms(index: &mut dyn SearchIndex, query: &mut SearchQuery) -> Result<Vec<Term>, StoreError> {
-    let requests = index.request_count().await?;
     let finding: Vec<usize> = (0..query.words().len()).filter(|word| query.words()[*word].finds()).collect();
     let expressions: Vec<Expression> = finding.iter().map(|word| query.words()[*word].expression()).collect();
     let found = index.postings(&expressions, POSTINGS_LIMIT).await?;
@@ -212,6 +211,7 @@ async fn find_terms(index: &mut dyn SearchIndex, query: &mut SearchQuery) -> Res
         let found = index.postings(&expressions, POSTINGS_LIMIT).await?;
         postings.extend(corrected.into_iter().zip(found));
     }
+    let requests = index.request_count().await?;
     let term = |(number, word): (usize, &QueryWord)| {
         // Words that find nothing alone are in many feature requests.
         let postings = postings.remove(&number).unwrap_or(Postings::TooMany);

@@ -136,7 +136,7 @@ pub async fn other_spellings_and_phrases_are_found(harness: Harness) {
     }
 }
 
-/// Words are corrected only if nothing matches the query as typed.
+/// Words that no feature request has are corrected, and known words are not.
 pub async fn typing_errors_are_corrected(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     harness.create(workspace, draft("Dark mode", &["appearance"], "A schedule would be perfect")).await;
@@ -273,7 +273,7 @@ pub async fn common_words_find_the_most_wanted(harness: Harness) {
     assert_eq!(found.iter().find(|hit| hit.votes_count == 5).unwrap().number, 3);
     let found = harness.search(workspace, "widget").await;
     assert_eq!(found.len(), 15);
-    // 4 for the title; 0.5 · (1 + ln(1 + votes)) for the description: 1.40, 1.30, 1.19.
+    // The title weighs four times as much as a description, whose votes count then.
     assert_eq!(found[..4], ["A widget in the title", "Request 2", "Request 900", "Request 41"]);
     // The newest of the matches without votes follow.
     assert_eq!(found[4], "Request 1499");

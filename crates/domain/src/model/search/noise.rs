@@ -19,25 +19,37 @@ pub enum Noise {
     Domain,
 }
 
-static NOISE: LazyLock<HashMap<String, Noise>> = LazyLock::new(|| parse(WORDS));
+/// Maximum number of letters by which an inflection is longer than a domain word.
+const MAX_INFLECTION: usize = 3;
 
-/// Function words by surface form, domain words by stem, both as they are written in the file.
-fn parse(text: &str) -> HashMap<String, Noise> {
-    let mut noise = HashMap::new();
-    let mut kind = Noise::Function;
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
-        if let Some(section) = line.strip_prefix('[') {
-            kind = if section == "domain]" { Noise::Domain } else { Noise::Function };
-            continue;
-        }
-        for word in line.split_whitespace() {
-            noise.insert(word.to_owned(), kind);
-            if kind == Noise::Domain {
-                noise.insert(stem(word).into_owned(), kind);
+static NOISE: LazyLock<Words> = LazyLock::new(|| Words::parse(WORDS));
+
+#[derive(Default)]
+struct Words {
+    by_surface: HashMap<String, Noise>,
+    /// The length of the shortest domain word with each stem.
+    domain_stems: HashMap<String, usize>,
+}
+
+impl Words {
+    fn parse(text: &str) -> Self {
+        let mut words = Self::default();
+        let mut kind = Noise::Function;
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            if let Some(section) = line.strip_prefix('[') {
+                kind = if section == "domain]" { Noise::Domain } else { Noise::Function };
+                continue;
+            }
+            for word in line.split_whitespace() {
+                words.by_surface.insert(word.to_owned(), kind);
+                if kind == Noise::Domain {
+                    let shortest = words.domain_stems.entry(stem(word).into_owned()).or_insert(word.len());
+                    *shortest = word.len().min(*shortest);
+                }
             }
         }
+        words
     }
-    noise
 }
 
 /// Loads the table.
@@ -46,12 +58,39 @@ pub(super) fn load() {
 }
 
 /// Returns how much noise a word is, or `None` for a word with a subject.
+///
+/// An inflection of a domain word is one, too. It is not shorter than the word, as `custom` is shorter than `customer`,
+/// and not much longer, as `productivity` is much longer than `product`.
 pub fn noise(word: &Word) -> Option<Noise> {
-    let by_stem = || NOISE.get(word.stem()).filter(|noise| **noise == Noise::Domain);
-    NOISE.get(word.surface()).or_else(by_stem).copied()
+    let by_stem = || {
+        let length = *NOISE.domain_stems.get(word.stem())?;
+        let inflections = length..=length + MAX_INFLECTION;
+        inflections.contains(&word.surface().len()).then_some(Noise::Domain)
+    };
+    NOISE.by_surface.get(word.surface()).copied().or_else(by_stem)
 }
 
 /// Whether a folded word is a function word.
 pub(super) fn is_function_word(surface: &str) -> bool {
-    NOISE.get(surface) == Some(&Noise::Function)
+    NOISE.by_surface.get(surface) == Some(&Noise::Function)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inflections_of_domain_words_are_noise_and_other_words_with_their_stem_are_not() {
+        for (word, expected) in [
+            ("the", Some(Noise::Function)),
+            ("customer", Some(Noise::Domain)),
+            ("customers", Some(Noise::Domain)),
+            ("using", Some(Noise::Domain)),
+            ("custom", None),
+            ("productivity", None),
+            ("quokka", None),
+        ] {
+            assert_eq!(noise(&Word::new(word)), expected, "{word}");
+        }
+    }
 }
