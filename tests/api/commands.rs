@@ -206,7 +206,7 @@ fn a_running_service_shows_what_commands_change() {
 }
 
 #[test]
-fn search_explain_shows_what_matched() {
+fn searches_are_explained_and_indexed_again() {
     let app = App::start();
     app.acme.feature_request("Quokka export");
     app.acme.post_upvote("1", &json!({ "customer": { "email": "ann@example.com" } }));
@@ -223,6 +223,9 @@ fn search_explain_shows_what_matched() {
     }]);
     assert_eq!(explained, expected);
     assert_eq!(app.roadmap(&["search", "explain", "--workspace", "acme", "!"]).json(), json!([]));
+    let reindexed = app.roadmap(&["search", "reindex", "--workspace", "acme"]).json();
+    assert_eq!(reindexed, json!({ "feature_requests": 1 }));
+    assert_eq!(app.roadmap(&["search", "explain", "--workspace", "acme", "how to export quokkas"]).json(), expected);
 }
 
 #[test]

@@ -92,6 +92,7 @@ fn database_findings(data: &Data) -> Vec<Value> {
             ok("role", role),
             durability,
             ok("usage", "no workspace is above 90 % of a budget"),
+            ok("search", "all feature requests are indexed by this version"),
             privileges_finding(data),
             ok("clock", "it agrees with the database server's"),
         ]
@@ -100,6 +101,7 @@ fn database_findings(data: &Data) -> Vec<Value> {
             ok("database", &format!("{} is intact and can be written", shown(data))),
             ok("schema", "it is up to date"),
             ok("usage", "no workspace is above 90 % of a budget"),
+            ok("search", "all feature requests are indexed by this version"),
             ok("clock", "no row is newer than now"),
         ]
     }
@@ -176,6 +178,7 @@ fn text_output_has_a_line_for_each_finding_and_each_fix() {
         "ok       database   ./roadmap.db is intact and can be written",
         "ok       schema     it is up to date",
         "ok       usage      no workspace is above 90 % of a budget",
+        "ok       search     all feature requests are indexed by this version",
         "ok       clock      no row is newer than now",
         "problem  storage    ./roadmap.db does not work: the storage ./roadmap.db cannot be opened: \
          Service is temporarily unavailable: File exists (os error 17)",

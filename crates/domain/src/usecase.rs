@@ -17,6 +17,7 @@ pub mod create_workspace;
 pub mod issue_api_key;
 pub mod move_feature_request;
 pub mod post_comment;
+pub mod reindex_search;
 pub mod revoke_api_key;
 pub mod rotate_api_key;
 pub mod unsubscribe;

@@ -80,7 +80,7 @@ enum ConfiguredCommand {
     /// Manage uploaded files
     #[command(subcommand)]
     Attachments(attachments::AttachmentsCommand),
-    /// Explain the results of a search
+    /// Explain the results of a search, index feature requests again
     #[command(subcommand)]
     Search(search::SearchCommand),
     /// Add and list the lanes of a workspace's public roadmap

@@ -6,6 +6,7 @@
 
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use actix_web::dev::{Server, ServerHandle};
 use actix_web::{App, HttpResponse, HttpServer, web};
@@ -96,7 +97,7 @@ impl Metrics {
         for budget in Budget::ALL.map(Budget::name).into_iter().chain([BODY_MEMORY, MARKUP_THREADS]) {
             drop(budget_refusals.get_or_create(&BudgetLabels { budget }));
         }
-        let start = Gauge::<f64, std::sync::atomic::AtomicU64>::default();
+        let start = Gauge::<f64, AtomicU64>::default();
         start.set(seconds(started.millis()));
         let mut registry = Registry::default();
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
@@ -153,6 +154,8 @@ pub(crate) struct Sources {
     pub(crate) detached: DetachedTasks,
     /// The clock, for the age of mail.
     pub(crate) clock: Arc<dyn Clock>,
+    /// The number of feature requests that must be indexed again.
+    pub(crate) outdated_documents: Arc<AtomicU64>,
 }
 
 impl Sources {
@@ -163,6 +166,10 @@ impl Sources {
         in_flight.set(gauge_value(self.detached.in_flight()));
         registry.register("roadmap_detached_writes", "Writes in progress", in_flight);
         register_connections(&mut registry, self.connections.iter().flat_map(|source| source.pools()));
+        let outdated = Gauge::<i64>::default();
+        outdated.set(self.outdated_documents.load(Ordering::Relaxed).cast_signed());
+        let help = "Feature requests that are indexed by an earlier version and must be indexed again";
+        registry.register("roadmap_search_outdated_documents", help, outdated);
         let now = self.clock.now();
         match self.queue.depth(now).await {
             Ok(depth) => register_outbox(&mut registry, &depth, now),
@@ -199,7 +206,7 @@ fn register_outbox(registry: &mut Registry, depth: &OutboxDepth, now: Timestamp)
     }
     let audiences = Gauge::<i64>::default();
     audiences.set(depth.audiences.cast_signed());
-    let age = Gauge::<f64, std::sync::atomic::AtomicU64>::default();
+    let age = Gauge::<f64, AtomicU64>::default();
     age.set(depth.oldest_due.map_or(0.0, |due| seconds(now.millis() - due.millis()).max(0.0)));
     registry.register("roadmap_outbox_mails", "Mails that are not sent, by state", mails);
     registry.register("roadmap_outbox_audiences", "Comments whose mails are not expanded completely", audiences);

@@ -20,6 +20,7 @@ use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::purge_operation_keys::PurgeOperationKeys;
 use roadmap_domain::usecase::query::Queries;
+use roadmap_domain::usecase::reindex_search::ReindexSearch;
 use roadmap_domain::usecase::storage_budgets::StorageBudgets;
 use roadmap_domain::usecase::sweep_attachments::SweepAttachments;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
@@ -151,6 +152,11 @@ impl Application {
             maintenance: store,
             backend,
         })
+    }
+
+    /// Creates the use case that brings the search index up to date.
+    pub(crate) fn reindex_search(&self) -> ReindexSearch {
+        ReindexSearch::new(self.executor.clone(), self.maintenance.clone(), self.directory.clone())
     }
 
     /// Creates the port of searches.

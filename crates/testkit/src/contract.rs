@@ -93,6 +93,7 @@ macro_rules! contract_tests {
                 common_words_find_the_most_wanted,
                 young_common_words_are_found_within_the_budget,
                 results_equal_those_of_the_index_in_memory,
+                outdated_documents_are_indexed_again,
             },
             subscriptions::{
                 unsubscribing_deletes_waiting_mail,

@@ -1,7 +1,7 @@
 -- Documents of an earlier version are indexed again in the background.
 ALTER TABLE search_documents ADD COLUMN version integer NOT NULL DEFAULT 0;
 
-CREATE INDEX search_documents_by_version ON search_documents (version, workspace_id);
+CREATE INDEX search_documents_by_version ON search_documents (workspace_id, version);
 
 -- The planner's statistics show which words are common. More of them are kept than by default, because the words of
 -- all workspaces share them, and they are gathered often.

@@ -176,6 +176,17 @@ pub enum Visibility {
     All,
 }
 
+/// The texts that a feature request is searched by, as they are stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchableText {
+    /// Title.
+    pub title: String,
+    /// Tags.
+    pub tags: Vec<String>,
+    /// Description as plain text.
+    pub description: String,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,8 +13,9 @@ use crate::model::attachment::{Attachment, BlobKey, ContentHeaders, UnusedAttach
 use crate::model::changelog::{Changelog, CoverImage};
 use crate::model::comment::NewComment;
 use crate::model::feature_request::{
-    FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest, NewFeatureRequest, Visibility,
+    FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest, NewFeatureRequest, SearchableText, Visibility,
 };
+use crate::model::search::SearchDocument;
 use crate::model::id::{ApiKeyId, AttachmentId, CommentId, CustomerId, FeatureRequestId, TrackId, WorkspaceId};
 use crate::model::mail::{
     CommentedRequest, DigestNotification, HeldMessage, MailId, MailRecipient, MailSender, MailStatus, Notification,
@@ -144,6 +145,9 @@ mock! {
         async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
         async fn find_orphaned_blobs(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError>;
         async fn delete_unused_attachments(&self, workspace: WorkspaceId, before: Timestamp, limit: u32) -> Result<Vec<UnusedAttachment>, StoreError>;
+        async fn outdated_documents(&self, workspace: WorkspaceId, version: i32, limit: u32) -> Result<Vec<FeatureRequestId>, StoreError>;
+        async fn count_outdated_documents(&self, workspace: WorkspaceId, version: i32) -> Result<u64, StoreError>;
+        async fn expire_documents(&self, workspace: WorkspaceId) -> Result<(), StoreError>;
     }
 }
 
@@ -233,6 +237,8 @@ mock! {
         async fn find_feature_request(&mut self, request: &FeatureRequestRef) -> Result<Option<FeatureRequestSummary>, StoreError>;
         async fn insert_feature_request(&mut self, request: &NewFeatureRequest) -> Result<FeatureRequestSummary, StoreError>;
         async fn set_feature_request_track(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError>;
+        async fn searchable_text(&mut self, request: FeatureRequestId) -> Result<Option<SearchableText>, StoreError>;
+        async fn save_search_document(&mut self, request: FeatureRequestId, document: &SearchDocument) -> Result<(), StoreError>;
     }
 
     #[async_trait]

@@ -8,7 +8,7 @@ use crate::model::attachment::{Attachment, BlobKey, UnusedAttachment};
 use crate::model::changelog::Changelog;
 use crate::model::email_address::EmailAddress;
 use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
-use crate::model::id::{AttachmentId, WorkspaceId};
+use crate::model::id::{AttachmentId, FeatureRequestId, WorkspaceId};
 use crate::model::member::Member;
 use crate::model::pagination::{Listing, PageRequest};
 use crate::model::setting::Setting;
@@ -98,4 +98,18 @@ pub trait Maintenance: Send + Sync {
         before: Timestamp,
         limit: u32,
     ) -> Result<Vec<UnusedAttachment>, StoreError>;
+
+    /// Returns up to `limit` feature requests of a workspace whose search documents have an earlier version.
+    async fn outdated_documents(
+        &self,
+        workspace: WorkspaceId,
+        version: i32,
+        limit: u32,
+    ) -> Result<Vec<FeatureRequestId>, StoreError>;
+
+    /// Counts the feature requests of a workspace whose search documents have an earlier version.
+    async fn count_outdated_documents(&self, workspace: WorkspaceId, version: i32) -> Result<u64, StoreError>;
+
+    /// Gives all search documents of a workspace the earliest version.
+    async fn expire_documents(&self, workspace: WorkspaceId) -> Result<(), StoreError>;
 }

@@ -9,11 +9,14 @@ use crate::model::api_key::{ApiKey, KeyDigest};
 use crate::model::attachment::Attachment;
 use crate::model::changelog::{Changelog, CoverImage};
 use crate::model::comment::NewComment;
-use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest};
+use crate::model::feature_request::{
+    FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest, SearchableText,
+};
 use crate::model::id::{ApiKeyId, AttachmentId, CommentId, CustomerId, FeatureRequestId, TrackId};
 use crate::model::mail::Unsubscription;
 use crate::model::member::Member;
 use crate::model::message::NewMessage;
+use crate::model::search::SearchDocument;
 use crate::model::setting::Setting;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::{Lane, Track};
@@ -41,6 +44,16 @@ pub trait FeatureRequestWrites {
 
     /// Moves a feature request to a track of this workspace.
     async fn set_feature_request_track(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError>;
+
+    /// Returns the texts that a feature request is searched by, unless it is private or does not exist.
+    async fn searchable_text(&mut self, request: FeatureRequestId) -> Result<Option<SearchableText>, StoreError>;
+
+    /// Replaces the search document of a public feature request, which gets the current version.
+    async fn save_search_document(
+        &mut self,
+        request: FeatureRequestId,
+        document: &SearchDocument,
+    ) -> Result<(), StoreError>;
 }
 
 /// Writes of votes and their notes.

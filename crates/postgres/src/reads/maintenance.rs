@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{Array, BigInt, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Integer, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
-use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
+use roadmap_domain::model::id::{AttachmentId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Health, Maintenance, WorkspaceDirectory};
 use uuid::Uuid;
@@ -42,6 +42,24 @@ statement! {
     "DELETE FROM attachments WHERE workspace_id = {workspace} AND id = ANY ({ids}) AND NOT EXISTS (
          SELECT FROM changelogs WHERE changelogs.workspace_id = {workspace} AND cover_attachment_id = attachments.id
      ) RETURNING id, byte_size"
+}
+
+statement! {
+    /// Selects feature requests whose search documents have an earlier version.
+    OutdatedDocuments { workspace: Uuid => SqlUuid, version: i32 => Integer, most: i64 => BigInt } -> SqlUuid,
+    "SELECT request_id FROM search_documents WHERE workspace_id = {workspace} AND version < {version} LIMIT {most}"
+}
+
+statement! {
+    /// Counts the feature requests whose search documents have an earlier version.
+    CountOutdatedDocuments { workspace: Uuid => SqlUuid, version: i32 => Integer } -> BigInt,
+    "SELECT count(*) FROM search_documents WHERE workspace_id = {workspace} AND version < {version}"
+}
+
+statement! {
+    /// Gives all search documents the earliest version.
+    ExpireDocuments { workspace: Uuid => SqlUuid } -> Untyped,
+    "UPDATE search_documents SET version = 0 WHERE workspace_id = {workspace}"
 }
 
 #[async_trait]
@@ -105,6 +123,32 @@ impl Maintenance for PostgresStore {
             byte_size: byte_size.unsigned_abs(),
         };
         Ok(deleted.into_iter().map(unused).collect())
+    }
+
+    async fn outdated_documents(
+        &self,
+        workspace: WorkspaceId,
+        version: i32,
+        limit: u32,
+    ) -> Result<Vec<FeatureRequestId>, StoreError> {
+        let session = self.session(workspace).await?;
+        let select = OutdatedDocuments { workspace: workspace.uuid(), version, most: limit.into() };
+        let ids: Vec<Uuid> = session.run(select.load(&mut session.connection()?)).await?;
+        Ok(ids.into_iter().map(FeatureRequestId::new).collect())
+    }
+
+    async fn count_outdated_documents(&self, workspace: WorkspaceId, version: i32) -> Result<u64, StoreError> {
+        let session = self.session(workspace).await?;
+        let select = CountOutdatedDocuments { workspace: workspace.uuid(), version };
+        let count: i64 = session.run(select.get_result(&mut session.connection()?)).await?;
+        Ok(count.unsigned_abs())
+    }
+
+    async fn expire_documents(&self, workspace: WorkspaceId) -> Result<(), StoreError> {
+        let session = self.session(workspace).await?;
+        let expire = ExpireDocuments { workspace: workspace.uuid() };
+        session.run(expire.execute(&mut session.connection()?)).await?;
+        Ok(())
     }
 }
 

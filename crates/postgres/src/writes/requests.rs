@@ -2,11 +2,13 @@
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{Array, Bool, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Array, Bool, Integer, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::NewCustomer;
-use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest, Tag};
+use roadmap_domain::model::feature_request::{
+    FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest, SearchableText, Tag,
+};
 use roadmap_domain::model::id::{FeatureRequestId, TrackId};
 use roadmap_domain::model::search::concepts::INDEX_VERSION;
 use roadmap_domain::model::search::{Fields, SearchDocument};
@@ -88,6 +90,39 @@ statement! {
      LEFT JOIN lanes ON lanes.workspace_id = tracks.workspace_id AND lanes.id = tracks.lane_id"
 }
 
+statement! {
+    /// Selects the texts that a public feature request is searched by.
+    SelectSearchableText { workspace: Uuid => SqlUuid, request: Uuid => SqlUuid } -> (Text, Array<Text>, Text),
+    "SELECT title, ARRAY(
+         SELECT tag FROM feature_request_tags
+         WHERE workspace_id = {workspace} AND request_id = {request} ORDER BY position
+     ), description_text
+     FROM feature_requests WHERE workspace_id = {workspace} AND id = {request} AND NOT private"
+}
+
+statement! {
+    /// Replaces a search document, and adds its words to the vocabulary.
+    UpdateSearchDocument {
+        workspace: Uuid => SqlUuid,
+        request: Uuid => SqlUuid,
+        title: String => Text,
+        tags: String => Text,
+        description: String => Text,
+        terms: Vec<String> => Array<Text>,
+        words: Vec<String> => Array<Text>,
+        version: i32 => Integer,
+    } -> Untyped,
+    "WITH learned AS (
+         INSERT INTO search_words (workspace_id, word)
+         SELECT {workspace}, word FROM unnest({words}) AS words (word)
+         ON CONFLICT (workspace_id, word) DO NOTHING
+     )
+     UPDATE search_documents
+     SET title = {title}, tags = {tags}, description = {description}, terms = array_to_tsvector({terms}),
+         version = {version}
+     WHERE workspace_id = {workspace} AND request_id = {request}"
+}
+
 #[async_trait]
 impl FeatureRequestWrites for PostgresUnit {
     async fn find_feature_request(
@@ -125,6 +160,32 @@ impl FeatureRequestWrites for PostgresUnit {
             .filter(feature_requests::id.eq(request.uuid()))
             .set(feature_requests::track_id.eq(track.uuid()));
         self.run(place.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
+    async fn searchable_text(&mut self, request: FeatureRequestId) -> Result<Option<SearchableText>, StoreError> {
+        let select = SelectSearchableText { workspace: self.workspace, request: request.uuid() };
+        let row: Option<(String, Vec<String>, String)> =
+            self.run_optional(select.get_result(&mut self.connection()?)).await?;
+        Ok(row.map(|(title, tags, description)| SearchableText { title, tags, description }))
+    }
+
+    async fn save_search_document(
+        &mut self,
+        request: FeatureRequestId,
+        document: &SearchDocument,
+    ) -> Result<(), StoreError> {
+        let update = UpdateSearchDocument {
+            workspace: self.workspace,
+            request: request.uuid(),
+            title: document.title.clone(),
+            tags: document.tags.clone(),
+            description: document.description.clone(),
+            terms: terms(self.workspace, document),
+            words: document.vocabulary().into_iter().map(ToOwned::to_owned).collect(),
+            version: INDEX_VERSION,
+        };
+        self.run(update.execute(&mut self.connection()?)).await?;
         Ok(())
     }
 }

@@ -29,6 +29,23 @@ pub(crate) enum SearchCommand {
         #[command(flatten)]
         format: OutputFormat,
     },
+    /// Index all feature requests of a workspace again (the service does so itself after an update)
+    Reindex {
+        #[command(flatten)]
+        target: WorkspaceArgument,
+        #[command(flatten)]
+        format: OutputFormat,
+    },
+}
+
+/// The outcome of indexing again.
+#[derive(Serialize)]
+struct Reindexed {
+    feature_requests: u64,
+}
+
+impl Row for Reindexed {
+    const COLUMNS: &[&str] = &["feature_requests"];
 }
 
 /// An explained result.
@@ -51,20 +68,28 @@ impl Row for OutputRow {
 
 impl SearchCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
-        let Self::Explain { target, query, format } = self;
         let application = Application::open(settings).await?;
-        let workspace = target.find(&application).await?.id;
-        let query = SearchQuery::parse("the query", &query)?;
-        let index = application.text_search(settings)?;
-        let hits = index.search(workspace, Search::new(query.clone(), RESULTS)).await?;
-        let ids: Vec<FeatureRequestId> = hits.iter().map(|hit| hit.request).collect();
-        let found = index.load_results(workspace, &ids, Visibility::Public).await?;
-        let mut titles: HashMap<FeatureRequestId, String> =
-            found.into_iter().map(|found| (found.summary.id, found.summary.title.to_string())).collect();
-        // A feature request may have been deleted since.
-        let titled = hits.iter().filter_map(|hit| Some((hit, titles.remove(&hit.request)?)));
-        let rows: Vec<OutputRow> = titled.map(|(hit, title)| row(hit, title, &query)).collect();
-        format.print_many(&rows)
+        match self {
+            Self::Explain { target, query, format } => {
+                let workspace = target.find(&application).await?.id;
+                let query = SearchQuery::parse("the query", &query)?;
+                let index = application.text_search(settings)?;
+                let hits = index.search(workspace, Search::new(query.clone(), RESULTS)).await?;
+                let ids: Vec<FeatureRequestId> = hits.iter().map(|hit| hit.request).collect();
+                let found = index.load_results(workspace, &ids, Visibility::Public).await?;
+                let mut titles: HashMap<FeatureRequestId, String> =
+                    found.into_iter().map(|found| (found.summary.id, found.summary.title.to_string())).collect();
+                // A feature request may have been deleted since.
+                let titled = hits.iter().filter_map(|hit| Some((hit, titles.remove(&hit.request)?)));
+                let rows: Vec<OutputRow> = titled.map(|(hit, title)| row(hit, title, &query)).collect();
+                format.print_many(&rows)
+            }
+            Self::Reindex { target, format } => {
+                let workspace = target.find(&application).await?.id;
+                let feature_requests = application.reindex_search().run_workspace(workspace).await?;
+                format.print_one(&Reindexed { feature_requests })
+            }
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::num::NonZero;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use anyhow::Context;
 use roadmap_domain::error::ErrorChain;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::purge_operation_keys::PurgeOperationKeys;
+use roadmap_domain::usecase::reindex_search::ReindexSearch;
 use roadmap_domain::usecase::storage_budgets::StorageBudgets;
 use roadmap_domain::usecase::sweep_attachments::{SweepAttachments, SweepReport};
 use roadmap_http::detached::DetachedTasks;
@@ -36,6 +38,9 @@ const RECOUNT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How often maintenance runs.
 const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(3_600);
+
+/// The pause between two batches of feature requests that are indexed again, so that other writes are not delayed.
+const REINDEX_PAUSE: Duration = Duration::from_millis(20);
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
@@ -106,13 +111,16 @@ impl Serve {
         // Not awaited: the first search waits for it if necessary.
         drop(tokio::task::spawn_blocking(roadmap_domain::model::search::load_tables));
 
+        let outdated_documents = Arc::new(AtomicU64::new(0));
+        let reindexing = tokio::spawn(reindex_search(application.reindex_search(), outdated_documents.clone()));
+
         let worker = settings.mail_worker.then(|| Worker::start(deliver)).transpose()?;
         let mut listening = format!("Listening on http://{address}");
         let metrics_server = match metrics {
             None => None,
             Some((at, metrics)) => {
                 let (queue, clock) = (application.queue.clone(), application.clock.clone());
-                let sources = Sources { connections, queue, detached: detached.clone(), clock };
+                let sources = Sources { connections, queue, detached: detached.clone(), clock, outdated_documents };
                 let server = MetricsServer::start(at, metrics, sources)?;
                 listening += &format!("\nMetrics at {}", server.url);
                 Some(server)
@@ -122,6 +130,7 @@ impl Serve {
         print(&format!("{listening}{greeting}"))?;
         server.await.context("the server stopped")?;
         maintenance.abort();
+        reindexing.abort();
         if let Some(worker) = worker
             && !worker.stop(settings.shutdown_wait).await
         {
@@ -167,6 +176,40 @@ async fn count_storage(budgets: Arc<StorageBudgets>) {
 async fn flush_storage(budgets: &StorageBudgets) {
     if let Err(error) = budgets.flush().await {
         tracing::warn!(error = %ErrorChain::new(&error), "failed to save the storage usage of workspaces");
+    }
+}
+
+/// Indexes feature requests again that an earlier version indexed, now and every hour: a process of an earlier version
+/// may still be running.
+async fn reindex_search(reindex: ReindexSearch, outdated: Arc<AtomicU64>) {
+    let mut hours = tokio::time::interval(MAINTENANCE_INTERVAL);
+    loop {
+        hours.tick().await;
+        match reindex.count_outdated().await {
+            Ok(0) => continue,
+            Ok(count) => {
+                outdated.store(count, Ordering::Relaxed);
+                tracing::info!(feature_requests = count, "indexing feature requests again for the search");
+            }
+            Err(error) => {
+                tracing::warn!(error = %ErrorChain::new(&error), "failed to count outdated search documents");
+                continue;
+            }
+        }
+        let progress = |indexed: u64| {
+            // A count of all processes: it may be reached early.
+            let _ = outdated.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(indexed)));
+            tokio::time::sleep(REINDEX_PAUSE)
+        };
+        match reindex.run(progress).await {
+            Ok(indexed) => {
+                outdated.store(0, Ordering::Relaxed);
+                tracing::info!(feature_requests = indexed, "indexed feature requests again for the search");
+            }
+            Err(error) => {
+                tracing::warn!(error = %ErrorChain::new(&error), "failed to index feature requests again");
+            }
+        }
     }
 }
 

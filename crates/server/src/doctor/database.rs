@@ -6,7 +6,8 @@ use roadmap_domain::error::{Budget, StoreError};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::policy::storage::StorageLimits;
-use roadmap_domain::ports::{Clock, UsageStore, WorkspaceDirectory};
+use roadmap_domain::model::search::concepts::INDEX_VERSION;
+use roadmap_domain::ports::{Clock, Maintenance, UsageStore, WorkspaceDirectory};
 use roadmap_postgres::{PostgresStore, RoleProblem, RoleProblems};
 use roadmap_sqlite::SqliteStore;
 
@@ -69,6 +70,7 @@ async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
         Ok(store) => {
             findings.extend(default_workspace(settings, &store).await);
             findings.push(usage(settings, &store).await);
+            findings.push(search_index(&store).await);
         }
         Err(error) => findings.push(Finding::problem("database", chain(error), restore)),
     }
@@ -77,6 +79,27 @@ async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
         Err(error) => Finding::problem("clock", chain(error), restore),
     });
     findings
+}
+
+/// Checks that all feature requests are indexed by this version.
+async fn search_index<S: WorkspaceDirectory + Maintenance>(store: &S) -> Finding {
+    const CHECK: &str = "search";
+    let count = async {
+        let mut count = 0;
+        for workspace in store.workspaces().await? {
+            count += store.count_outdated_documents(workspace.id, INDEX_VERSION).await?;
+        }
+        Ok::<u64, StoreError>(count)
+    };
+    match count.await {
+        Ok(0) => Finding::ok(CHECK, "all feature requests are indexed by this version"),
+        Ok(count) => Finding::warning(
+            CHECK,
+            format!("{count} feature requests are indexed by an earlier version, and some searches do not find them"),
+            "start the service, which indexes them in the background, or run `roadmap search reindex`",
+        ),
+        Err(error) => Finding::problem(CHECK, chain(error), MIGRATE_HINT),
+    }
 }
 
 async fn check_server(settings: &Settings, url: &str) -> Vec<Finding> {
@@ -143,6 +166,7 @@ async fn check_sessions(settings: &Settings, options: &roadmap_postgres::Postgre
     });
     findings.extend(default_workspace(settings, &store).await);
     findings.push(usage(settings, &store).await);
+    findings.push(search_index(&store).await);
     findings
 }
 

@@ -7,13 +7,13 @@ use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
-use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
+use roadmap_domain::model::id::{AttachmentId, FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::{Health, Maintenance};
 
 use crate::SqliteStore;
 use crate::codec::Id;
-use crate::schema::attachments;
+use crate::schema::{attachments, search_documents};
 use crate::statement::statement;
 
 statement! {
@@ -73,6 +73,41 @@ impl Maintenance for SqliteStore {
             byte_size: byte_size.unsigned_abs(),
         };
         Ok(deleted.into_iter().map(unused).collect())
+    }
+
+    async fn outdated_documents(
+        &self,
+        workspace: WorkspaceId,
+        version: i32,
+        limit: u32,
+    ) -> Result<Vec<FeatureRequestId>, StoreError> {
+        let outdated = search_documents::table
+            .filter(search_documents::workspace_id.eq(Id(workspace.uuid())))
+            .filter(search_documents::version.lt(version))
+            .select(search_documents::request_id)
+            .limit(limit.into());
+        let ids: Vec<Id> = self.readers.run(move |connection| Ok(outdated.load(connection)?)).await?;
+        Ok(ids.into_iter().map(|id| FeatureRequestId::new(id.0)).collect())
+    }
+
+    async fn count_outdated_documents(&self, workspace: WorkspaceId, version: i32) -> Result<u64, StoreError> {
+        let outdated = search_documents::table
+            .filter(search_documents::workspace_id.eq(Id(workspace.uuid())))
+            .filter(search_documents::version.lt(version))
+            .count();
+        let count: i64 = self.readers.run(move |connection| Ok(outdated.get_result(connection)?)).await?;
+        Ok(count.unsigned_abs())
+    }
+
+    async fn expire_documents(&self, workspace: WorkspaceId) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            diesel::update(search_documents::table)
+                .filter(search_documents::workspace_id.eq(Id(workspace.uuid())))
+                .set(search_documents::version.eq(0))
+                .execute(connection)?;
+            Ok(())
+        })
+        .await
     }
 }
 

@@ -2,10 +2,12 @@
 
 use async_trait::async_trait;
 use diesel::SqliteConnection;
-use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
+use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Text};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest};
+use roadmap_domain::model::feature_request::{
+    FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest, SearchableText,
+};
 use roadmap_domain::model::id::{FeatureRequestId, TrackId};
 use roadmap_domain::model::search::SearchDocument;
 use roadmap_domain::model::search::concepts::INDEX_VERSION;
@@ -24,6 +26,12 @@ statement! {
     /// Inserts a document's terms into the full-text index.
     IndexTerms { row_number: i64 => BigInt, title: String => Text, tags: String => Text, description: String => Text }
     "INSERT INTO search_index (rowid, title, tags, description) VALUES (?, ?, ?, ?)"
+}
+
+statement! {
+    /// Removes a document's terms from the full-text index, which needs them for that.
+    RemoveTerms { row_number: i64 => BigInt, title: String => Text, tags: String => Text, description: String => Text }
+    "INSERT INTO search_index (search_index, rowid, title, tags, description) VALUES ('delete', ?, ?, ?, ?)"
 }
 
 statement! {
@@ -80,6 +88,56 @@ impl FeatureRequestWrites for SqliteUnit {
                 .set(feature_requests::track_id.eq(Id(track.uuid())))
                 .execute(connection)?;
             Ok(())
+        })
+        .await
+    }
+
+    async fn searchable_text(&mut self, request: FeatureRequestId) -> Result<Option<SearchableText>, StoreError> {
+        self.run(move |connection, workspace| {
+            let texts: Option<(String, String)> = feature_requests::table
+                .filter(feature_requests::workspace_id.eq(workspace))
+                .filter(feature_requests::id.eq(Id(request.uuid())))
+                .filter(feature_requests::private.eq(false))
+                .select((feature_requests::title, feature_requests::description_text))
+                .first(connection)
+                .optional()?;
+            let Some((title, description)) = texts else { return Ok(None) };
+            let tags = feature_request_tags::table
+                .filter(feature_request_tags::workspace_id.eq(workspace))
+                .filter(feature_request_tags::request_id.eq(Id(request.uuid())))
+                .order(feature_request_tags::position)
+                .select(feature_request_tags::tag)
+                .load(connection)?;
+            Ok(Some(SearchableText { title, tags, description }))
+        })
+        .await
+    }
+
+    async fn save_search_document(
+        &mut self,
+        request: FeatureRequestId,
+        document: &SearchDocument,
+    ) -> Result<(), StoreError> {
+        let document = document.clone();
+        self.run(move |connection, workspace| {
+            let request = Id(request.uuid());
+            let old: Option<(i64, String, String, String)> = search_documents::table
+                .filter(search_documents::workspace_id.eq(workspace))
+                .filter(search_documents::request_id.eq(request))
+                .select((
+                    search_documents::row_number,
+                    search_documents::title,
+                    search_documents::tags,
+                    search_documents::description,
+                ))
+                .first(connection)
+                .optional()?;
+            let Some((row_number, title, tags, description)) = old else { return Ok(()) };
+            RemoveTerms { row_number, title, tags, description }.execute(connection)?;
+            diesel::delete(search_documents::table)
+                .filter(search_documents::row_number.eq(row_number))
+                .execute(connection)?;
+            index(connection, workspace, row_number, request, &document)
         })
         .await
     }

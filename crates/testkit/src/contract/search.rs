@@ -10,11 +10,12 @@ use roadmap_domain::ports::memory_index::MemoryIndex;
 use roadmap_domain::ports::{IndexedRequest, UnitOfWork};
 use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
 use roadmap_domain::usecase::executor::{Operation, OperationContext};
+use roadmap_domain::usecase::reindex_search::ReindexSearch;
 
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::harness::{Harness, draft, vote};
+use crate::harness::{Harness, Subject, draft, vote};
 
 /// Returns all hits of a query.
 async fn hits(harness: &Harness, workspace: WorkspaceId, query: &str) -> Vec<Hit> {
@@ -393,4 +394,34 @@ pub async fn results_equal_those_of_the_index_in_memory(harness: Harness) {
             assert_eq!(scores(&found), scores(&expected), "{name}: {text:?}");
         }
     }
+}
+
+/// Feature requests of an earlier version are indexed again, with the same results as before.
+pub async fn outdated_documents_are_indexed_again(harness: Harness) {
+    let [acme, bolt] = [harness.workspace("acme").await, harness.workspace("bolt").await];
+    for number in 0..25 {
+        harness.create(acme, draft(&format!("Dark mode {number}"), &["quokka"], "fern")).await;
+    }
+    harness.create(acme, FeatureRequestDraft { private: true, ..draft("Dark secret", &[], "") }).await;
+    harness.create(bolt, draft("Dark mode", &[], "")).await;
+    let Subject { maintenance, directory, probe, .. } = &harness.subject;
+    let reindex = ReindexSearch::new(harness.executor.clone(), maintenance.clone(), directory.clone());
+    assert_eq!(reindex.count_outdated().await.unwrap(), 0);
+    let expected = harness.search(acme, "night mode quokka").await;
+    assert_eq!(expected.len(), 15);
+    // As an earlier version left them: one document lacks a word of its title.
+    probe.execute("UPDATE search_documents SET version = 0").await;
+    probe.execute("UPDATE feature_requests SET title = 'Zebra crossing' WHERE title = 'Dark mode 3'").await;
+    assert_eq!(harness.search(acme, "zebra").await, Vec::<String>::new());
+    assert_eq!(reindex.count_outdated().await.unwrap(), 26);
+    let outdated = maintenance.outdated_documents(acme, 1, 10).await.unwrap();
+    assert_eq!(outdated.len(), 10);
+    assert_eq!(reindex.run(|_| std::future::ready(())).await.unwrap(), 26);
+    assert_eq!(reindex.count_outdated().await.unwrap(), 0);
+    assert_eq!(harness.search(acme, "night mode quokka").await, expected);
+    assert_eq!(harness.search(acme, "zebra").await, ["Zebra crossing"]);
+    assert_eq!(harness.search(bolt, "night mode").await, ["Dark mode"]);
+    assert_eq!(reindex.run_workspace(acme).await.unwrap(), 25);
+    assert_eq!(harness.search(acme, "secret").await, Vec::<String>::new());
+    assert_eq!(harness.search(acme, "night mode quokka").await, expected);
 }
