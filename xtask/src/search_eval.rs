@@ -288,11 +288,10 @@ fn bm25(requests: &[Request], queries: &[Query]) -> anyhow::Result<Vec<Vec<Strin
     for query in queries {
         let words = query.query.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let terms: Vec<String> = words.map(|word| format!("\"{word}\"")).collect();
-        let found: Vec<Id> = diesel::sql_query(
-            "SELECT id FROM requests WHERE requests MATCH ? ORDER BY bm25(requests) LIMIT 8",
-        )
-        .bind::<Text, _>(terms.join(" OR "))
-        .load(&mut connection)?;
+        let found: Vec<Id> =
+            diesel::sql_query("SELECT id FROM requests WHERE requests MATCH ? ORDER BY bm25(requests) LIMIT 8")
+                .bind::<Text, _>(terms.join(" OR "))
+                .load(&mut connection)?;
         all.push(found.into_iter().map(|row| row.id).collect());
     }
     Ok(all)

@@ -10,7 +10,7 @@
 //! divided by the mass of all words. `docs/search.md` has an example.
 
 use crate::model::search::document::{Entry, entries};
-use crate::model::search::noise::noise;
+use crate::model::search::noise::noise_of;
 use crate::model::search::{Alternative, MatchKind, QueryWord, SearchDocument, SearchQuery, Word};
 
 /// Quality of a match of another inflection of a word. The word itself counts 1.
@@ -151,13 +151,15 @@ pub fn relevance(query: &SearchQuery, masses: &[f64], document: &SearchDocument)
         for entry in entries(field.of(document)) {
             let mut is_matched = false;
             for (word, best) in words.iter().zip(&mut best) {
-                if let Some((quality, kind)) = entry_quality(word, entry) {
-                    best[column].raise(quality, kind);
+                if let Some((quality, kind)) = entry_quality(word, entry)
+                    && let Some(best) = best.get_mut(column)
+                {
+                    best.raise(quality, kind);
                     is_matched = true;
                 }
             }
-            if let (Field::Title, Entry::Word { surface, .. }) = (field, entry)
-                && (is_matched || noise(&Word::new(surface)).is_none())
+            if let (Field::Title, Entry::Word { stem, surface }) = (field, entry)
+                && (is_matched || noise_of(stem, surface).is_none())
             {
                 title_words += 1.0;
                 title_matches += f64::from(u8::from(is_matched));
@@ -196,7 +198,11 @@ pub fn relevance(query: &SearchQuery, masses: &[f64], document: &SearchDocument)
 fn entry_quality(word: &QueryWord, entry: Entry<'_>) -> Option<(f64, MatchKind)> {
     let wanted = &word.word;
     let by_alternative = |matches: &dyn Fn(&Alternative) -> Option<MatchKind>| {
-        word.alternatives.iter().filter_map(matches).map(|kind| (kind.quality(), kind)).max_by(|a, b| a.0.total_cmp(&b.0))
+        word.alternatives
+            .iter()
+            .filter_map(matches)
+            .map(|kind| (kind.quality(), kind))
+            .max_by(|a, b| a.0.total_cmp(&b.0))
     };
     match entry {
         Entry::Word { stem, surface } => {

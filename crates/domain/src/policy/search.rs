@@ -17,9 +17,7 @@ use std::ops::Range;
 
 use crate::error::StoreError;
 use crate::model::id::FeatureRequestId;
-use crate::model::search::{
-    Alternative, Expression, Fields, MatchKind, QueryWord, SearchDocument, SearchQuery, Word,
-};
+use crate::model::search::{Alternative, Expression, Fields, MatchKind, QueryWord, SearchDocument, SearchQuery, Word};
 use crate::policy::ranking::{Field, Relevance, WordMatch, inverse_frequency, relevance, votes_factor};
 use crate::policy::similarity;
 use crate::ports::{IndexedRequest, Posting, Postings, SearchIndex};
@@ -199,16 +197,16 @@ impl Search {
 
 /// Looks up the words of a query, and adds corrections to those without matches.
 async fn find_terms(index: &mut dyn SearchIndex, query: &mut SearchQuery) -> Result<Vec<Term>, StoreError> {
-    let finding: Vec<usize> = (0..query.words().len()).filter(|word| query.words()[*word].finds()).collect();
-    let expressions: Vec<Expression> = finding.iter().map(|word| query.words()[*word].expression()).collect();
+    let finding: Vec<usize> =
+        (0..).zip(query.words()).filter(|(_, word)| word.finds()).map(|(number, _)| number).collect();
+    let expressions = expressions(query, &finding);
     let found = index.postings(&expressions, POSTINGS_LIMIT).await?;
     let mut postings: HashMap<usize, Postings> = finding.iter().copied().zip(found).collect();
     let is_unknown = |word: &usize| matches!(postings.get(word), Some(Postings::All(all)) if all.is_empty());
     let unknown: Vec<usize> = finding.into_iter().filter(is_unknown).collect();
     let corrected = correct(index, query, &unknown).await?;
     if !corrected.is_empty() {
-        let expressions: Vec<Expression> = corrected.iter().map(|word| query.words()[*word].expression()).collect();
-        let found = index.postings(&expressions, POSTINGS_LIMIT).await?;
+        let found = index.postings(&self::expressions(query, &corrected), POSTINGS_LIMIT).await?;
         postings.extend(corrected.into_iter().zip(found));
     }
     let requests = index.request_count().await?;
@@ -221,6 +219,11 @@ async fn find_terms(index: &mut dyn SearchIndex, query: &mut SearchQuery) -> Res
     Ok(query.words().iter().enumerate().map(term).collect())
 }
 
+/// Returns the expressions of these words of a query.
+fn expressions(query: &SearchQuery, words: &[usize]) -> Vec<Expression> {
+    words.iter().filter_map(|word| query.words().get(*word)).map(QueryWord::expression).collect()
+}
+
 /// Adds corrections to the unknown words, and splits those without corrections. Returns the words that have any.
 async fn correct(
     index: &mut dyn SearchIndex,
@@ -229,7 +232,7 @@ async fn correct(
 ) -> Result<Vec<usize>, StoreError> {
     let typed: Vec<(usize, String)> = unknown
         .iter()
-        .map(|word| (*word, &query.words()[*word]))
+        .filter_map(|word| Some((*word, query.words().get(*word)?)))
         .filter(|(_, word)| !word.is_acronym && word.word.surface().len() <= SearchDocument::MAX_VOCABULARY_WORD)
         .map(|(number, word)| (number, word.word.surface().to_owned()))
         .filter(|(_, typed)| similarity::tolerance(typed) > 0)
@@ -260,10 +263,8 @@ async fn correct(
 
 /// Returns the pairs of words that a word consists of and that some feature request has both of.
 async fn split(index: &mut dyn SearchIndex, surface: &str) -> Result<Vec<Alternative>, StoreError> {
-    let pairs: Vec<Vec<Word>> = similarity::splits(surface)
-        .into_iter()
-        .map(|(left, right)| vec![Word::new(left), Word::new(right)])
-        .collect();
+    let pairs: Vec<Vec<Word>> =
+        similarity::splits(surface).into_iter().map(|(left, right)| vec![Word::new(left), Word::new(right)]).collect();
     let expressions: Vec<Expression> = pairs.iter().map(|words| Expression::all_words(words)).collect();
     let found = index.postings(&expressions, POSTINGS_LIMIT).await?;
     let matches = pairs.into_iter().zip(found).filter(|(_, postings)| *postings != Postings::All(Vec::new()));
@@ -308,7 +309,8 @@ impl Run<'_> {
 
     /// Ranks the matches of rare words.
     async fn rank_rare(&mut self, terms: &[Term]) -> Result<(), StoreError> {
-        let finding: Vec<&Term> = terms.iter().zip(self.query.words()).filter(|(_, word)| word.finds()).map(|(term, _)| term).collect();
+        let finding: Vec<&Term> =
+            terms.iter().zip(self.query.words()).filter(|(_, word)| word.finds()).map(|(term, _)| term).collect();
         let mut partials: HashMap<i64, Partial> = HashMap::new();
         for term in &finding {
             for posting in term.matches() {
@@ -353,7 +355,8 @@ impl Run<'_> {
 
     /// Chooses the feature requests that are ranked.
     async fn choose(&mut self, partials: HashMap<i64, Partial>) -> Result<Vec<i64>, StoreError> {
-        let mut ordered: Vec<(f64, i64)> = partials.into_iter().map(|(number, partial)| (partial.value(), number)).collect();
+        let mut ordered: Vec<(f64, i64)> =
+            partials.into_iter().map(|(number, partial)| (partial.value(), number)).collect();
         let order = |one: &(f64, i64), other: &(f64, i64)| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1));
         if ordered.len() > CANDIDATE_LIMIT {
             ordered.sort_by(order);
@@ -382,9 +385,9 @@ impl Run<'_> {
         if !common.is_empty() && self.may_cover(all) {
             self.rank_most_wanted(&expression(&common)).await?;
         }
-        let paired = &common[..common.len().min(PAIRED_WORDS)];
-        for (position, one) in paired.iter().enumerate() {
-            for other in &paired[position + 1..] {
+        let paired = || common.iter().take(PAIRED_WORDS).enumerate();
+        for (position, one) in paired() {
+            for (_, other) in paired().skip(position + 1) {
                 let is_new = common.len() > 2 && self.hits.len() < limit;
                 if is_new && self.may_cover(one.mass + other.mass) {
                     self.rank_most_wanted(&expression(&[one, other])).await?;
@@ -531,7 +534,8 @@ mod tests {
     fn common_words_are_combined() {
         let word = |number: i64, divisor, word: &'static str| if number % divisor == 0 { word } else { "" };
         let requests = (1..=1_500).map(|number: i64| {
-            let words = format!("{} {} {}", word(number, 2, "quokka"), word(number, 3, "fern"), word(number, 5, "moss"));
+            let words =
+                format!("{} {} {}", word(number, 2, "quokka"), word(number, 3, "fern"), word(number, 5, "moss"));
             (format!("Request|{words}"), if number == 30 { 9 } else { 0 })
         });
         let mut index = index(requests);

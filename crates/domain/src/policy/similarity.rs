@@ -73,7 +73,7 @@ mod tests {
     fn typos_are_corrected() {
         for (typed, word) in [
             ("drak", "dark"),
-                ("moode", "mode"),
+            ("moode", "mode"),
             ("serach", "search"),
             ("notifcaiton", "notification"),
             ("dark", "dark"),

@@ -48,7 +48,11 @@ impl SearchIndex for MemoryIndex {
                 in_title: expression.matches(&request.document, Fields::Title),
             };
             let is_short = matches.len() <= limit;
-            all.push(if is_short { Postings::All(matches.into_iter().map(posting).collect()) } else { Postings::TooMany });
+            all.push(if is_short {
+                Postings::All(matches.into_iter().map(posting).collect())
+            } else {
+                Postings::TooMany
+            });
         }
         Ok(all)
     }

@@ -15,7 +15,6 @@ use crate::model::comment::NewComment;
 use crate::model::feature_request::{
     FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest, NewFeatureRequest, SearchableText, Visibility,
 };
-use crate::model::search::SearchDocument;
 use crate::model::id::{ApiKeyId, AttachmentId, CommentId, CustomerId, FeatureRequestId, TrackId, WorkspaceId};
 use crate::model::mail::{
     CommentedRequest, DigestNotification, HeldMessage, MailId, MailRecipient, MailSender, MailStatus, Notification,
@@ -26,6 +25,7 @@ use crate::model::message::{
     Audience, Lease, LeasedMessages, MessageId, MessageOutcome, MessageState, NewMessage, Priority,
 };
 use crate::model::operation_key::{OperationKey, SavedResponse};
+use crate::model::search::SearchDocument;
 use crate::model::setting::Setting;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::{Lane, Track};

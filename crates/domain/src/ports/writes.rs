@@ -9,9 +9,7 @@ use crate::model::api_key::{ApiKey, KeyDigest};
 use crate::model::attachment::Attachment;
 use crate::model::changelog::{Changelog, CoverImage};
 use crate::model::comment::NewComment;
-use crate::model::feature_request::{
-    FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest, SearchableText,
-};
+use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest, SearchableText};
 use crate::model::id::{ApiKeyId, AttachmentId, CommentId, CustomerId, FeatureRequestId, TrackId};
 use crate::model::mail::Unsubscription;
 use crate::model::member::Member;

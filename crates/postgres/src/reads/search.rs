@@ -227,7 +227,11 @@ impl Index {
     }
 
     /// Selects the matches of expressions that are not certainly common.
-    async fn select_postings(&mut self, expressions: &[&Expression], limit: usize) -> Result<Vec<Postings>, StoreError> {
+    async fn select_postings(
+        &mut self,
+        expressions: &[&Expression],
+        limit: usize,
+    ) -> Result<Vec<Postings>, StoreError> {
         let render = |fields| expressions.iter().map(|one| match_terms(self.workspace, one, fields)).collect();
         let (queries, titles) = (render(Fields::Any), render(Fields::Title));
         let select = SelectPostings { workspace: self.workspace, queries, titles, most: number(limit) };
@@ -243,7 +247,10 @@ impl Index {
                 }
             }
         }
-        Ok(postings.into_iter().map(|all| if all.len() > limit { Postings::TooMany } else { Postings::All(all) }).collect())
+        Ok(postings
+            .into_iter()
+            .map(|all| if all.len() > limit { Postings::TooMany } else { Postings::All(all) })
+            .collect())
     }
 }
 
@@ -268,8 +275,7 @@ impl SearchIndex for Index {
     async fn similar_words(&mut self, words: &[&str], limit: usize) -> Result<Vec<Vec<String>>, StoreError> {
         let mut all = Vec::with_capacity(words.len());
         for word in words {
-            let similar =
-                SimilarWords { workspace: self.workspace, word: (*word).to_owned(), most: number(limit) };
+            let similar = SimilarWords { workspace: self.workspace, word: (*word).to_owned(), most: number(limit) };
             all.push(self.session.run(similar.load(&mut self.session.connection()?)).await?);
         }
         Ok(all)
@@ -294,8 +300,7 @@ impl SearchIndex for Index {
         count: usize,
     ) -> Result<Option<Vec<IndexedRequest>>, StoreError> {
         let query = match_terms(self.workspace, expression, fields);
-        let select =
-            MostVoted { workspace: self.workspace, query, most: number(limit), enough: number(count) };
+        let select = MostVoted { workspace: self.workspace, query, most: number(limit), enough: number(count) };
         let rows: Vec<Option<DocumentRow>> = self.session.run(select.load(&mut self.session.connection()?)).await?;
         Ok(rows.into_iter().collect::<Option<Vec<DocumentRow>>>().map(indexed_requests))
     }

@@ -198,7 +198,8 @@ async fn reindex_search(reindex: ReindexSearch, outdated: Arc<AtomicU64>) {
         }
         let progress = |indexed: u64| {
             // A count of all processes: it may be reached early.
-            let _ = outdated.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(indexed)));
+            let _ =
+                outdated.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(indexed)));
             tokio::time::sleep(REINDEX_PAUSE)
         };
         match reindex.run(progress).await {

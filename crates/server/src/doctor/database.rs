@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use roadmap_domain::error::{Budget, StoreError};
+use roadmap_domain::model::search::concepts::INDEX_VERSION;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::policy::storage::StorageLimits;
-use roadmap_domain::model::search::concepts::INDEX_VERSION;
 use roadmap_domain::ports::{Clock, Maintenance, UsageStore, WorkspaceDirectory};
 use roadmap_postgres::{PostgresStore, RoleProblem, RoleProblems};
 use roadmap_sqlite::SqliteStore;

@@ -198,8 +198,11 @@ struct Index<'a> {
 
 impl<'a> Index<'a> {
     fn open(connection: &'a mut SqliteConnection, workspace: Id, deadline: Deadline) -> Result<Self, SqlError> {
-        let number: Option<i64> =
-            workspaces::table.filter(workspaces::id.eq(workspace)).select(workspaces::number).first(connection).optional()?;
+        let number: Option<i64> = workspaces::table
+            .filter(workspaces::id.eq(workspace))
+            .select(workspaces::number)
+            .first(connection)
+            .optional()?;
         let requests: Option<i64> = tag_counters::table
             .filter(tag_counters::workspace_id.eq(workspace))
             .select(tag_counters::last_tag_number)
@@ -322,8 +325,7 @@ impl<'a> Index<'a> {
             .first(self.connection)
             .optional()?;
         let (terms, limit) = (match_terms(expression, fields, true), i64::try_from(count).unwrap_or(i64::MAX));
-        let newest =
-            NewestMatches { terms, first: oldest.unwrap_or(self.first_row), last: self.last_row, limit };
+        let newest = NewestMatches { terms, first: oldest.unwrap_or(self.first_row), last: self.last_row, limit };
         let newest: Vec<i64> = newest.load(self.connection)?;
         self.load_documents(&newest)
     }
@@ -486,7 +488,8 @@ mod tests {
             let found = index.find_most_voted(&expression, Fields::Any, limit, 2).unwrap();
             let numbers = found.map(|found| found.iter().map(|request| request.number).collect::<Vec<_>>());
             assert_eq!(numbers, expected);
-            let is_short = matches!(index.find_postings(&expression, limit).unwrap(), Postings::All(all) if all.len() == 3);
+            let is_short =
+                matches!(index.find_postings(&expression, limit).unwrap(), Postings::All(all) if all.len() == 3);
             assert_eq!(is_short, expected.is_some());
         }
     }

@@ -34,7 +34,11 @@ impl Expression {
     pub fn all_words(words: &[Word]) -> Self {
         let form = |word: &Word| {
             let surface = Self::Term(word.surface().to_owned());
-            if word.stem() == word.surface() { surface } else { Self::Any(vec![surface, Self::Term(word.stem().to_owned())]) }
+            if word.stem() == word.surface() {
+                surface
+            } else {
+                Self::Any(vec![surface, Self::Term(word.stem().to_owned())])
+            }
         };
         Self::All(words.iter().map(form).collect())
     }

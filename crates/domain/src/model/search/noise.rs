@@ -62,12 +62,17 @@ pub(super) fn load() {
 /// An inflection of a domain word is one, too. It is not shorter than the word, as `custom` is shorter than `customer`,
 /// and not much longer, as `productivity` is much longer than `product`.
 pub fn noise(word: &Word) -> Option<Noise> {
+    noise_of(word.stem(), word.surface())
+}
+
+/// As [`noise`], of a word that is stored as its stem and its surface form.
+pub(crate) fn noise_of(stem: &str, surface: &str) -> Option<Noise> {
     let by_stem = || {
-        let length = *NOISE.domain_stems.get(word.stem())?;
+        let length = *NOISE.domain_stems.get(stem)?;
         let inflections = length..=length + MAX_INFLECTION;
-        inflections.contains(&word.surface().len()).then_some(Noise::Domain)
+        inflections.contains(&surface.len()).then_some(Noise::Domain)
     };
-    NOISE.by_surface.get(word.surface()).copied().or_else(by_stem)
+    NOISE.by_surface.get(surface).copied().or_else(by_stem)
 }
 
 /// Whether a folded word is a function word.

@@ -1,6 +1,7 @@
 //! Search queries.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use super::concepts::{Concept, MAX_PHRASE, completions, concepts};
 use super::document::{INITIALISM, abbreviation_term};
@@ -192,12 +193,12 @@ fn query_words(words: &[Word], acronyms: &HashSet<String>) -> Vec<QueryWord> {
         Some(Noise::Domain) => Some(if has_subject { DOMAIN_WEIGHT } else { 1.0 }),
         Some(Noise::Function) => (!has_subject && !has_domain).then_some(1.0),
     };
-    let mut alternatives = alternatives(words, &noise_of);
+    let last = words.len().saturating_sub(1);
     let mut query: Vec<QueryWord> = Vec::new();
-    for (position, word) in words.iter().enumerate() {
-        let Some(weight) = weight(noise_of[position]) else { continue };
-        let matches_prefix = position + 1 == words.len();
-        let more = std::mem::take(&mut alternatives[position]);
+    let alternatives = alternatives(words, &noise_of);
+    for (position, ((word, noise), more)) in words.iter().zip(noise_of).zip(alternatives).enumerate() {
+        let Some(weight) = weight(noise) else { continue };
+        let matches_prefix = position == last;
         // A repeated word counts once.
         if let Some(known) = query.iter_mut().find(|known| known.word.stem() == word.stem()) {
             known.alternatives.extend(more);
@@ -212,51 +213,50 @@ fn query_words(words: &[Word], acronyms: &HashSet<String>) -> Vec<QueryWord> {
 
 /// Returns the alternatives of each word that follow from the query itself.
 fn alternatives(words: &[Word], noise_of: &[Option<Noise>]) -> Vec<Vec<Alternative>> {
-    let mut alternatives: Vec<Vec<Alternative>> = vec![Vec::new(); words.len()];
+    let mut lists: Vec<Vec<Alternative>> = vec![Vec::new(); words.len()];
+    let mut add = |positions: Range<usize>, alternative: Alternative| {
+        for list in lists.get_mut(positions).into_iter().flatten() {
+            if !list.contains(&alternative) {
+                list.push(alternative.clone());
+            }
+        }
+    };
     let one = |kind, term: &str| Alternative::Words(kind, vec![Word::new(term)]);
-    for (position, pair) in words.windows(2).enumerate() {
-        if let Some(joined) = joined(pair[0].surface(), pair[1].surface()) {
-            for list in &mut alternatives[position..position + 2] {
-                list.push(one(MatchKind::Joined, &joined));
-            }
+    for (position, (left, right)) in words.iter().zip(words.iter().skip(1)).enumerate() {
+        if let Some(joined) = joined(left.surface(), right.surface()) {
+            add(position..position + 2, one(MatchKind::Joined, &joined));
         }
     }
+    let is_function = |noise: Option<&Option<Noise>>| noise == Some(&Some(Noise::Function));
     for length in INITIALISM {
-        for (position, run) in words.windows(length).enumerate() {
-            let is_function = |position: usize| noise_of[position] == Some(Noise::Function);
-            if is_function(position) || is_function(position + length - 1) {
-                continue;
-            }
+        for (position, (run, noise)) in words.windows(length).zip(noise_of.windows(length)).enumerate() {
             let initials: String = run.iter().filter_map(|word| word.surface().chars().next()).collect();
-            if is_function_word(&initials) {
-                continue;
-            }
-            for list in &mut alternatives[position..position + length] {
-                list.push(one(MatchKind::Abbreviation, &initials));
+            if !is_function(noise.first()) && !is_function(noise.last()) && !is_function_word(&initials) {
+                add(position..position + length, one(MatchKind::Abbreviation, &initials));
             }
         }
     }
-    for (list, word) in alternatives.iter_mut().zip(words) {
-        list.extend(numeronym(word.surface()).map(|short| one(MatchKind::Abbreviation, &short)));
+    for (position, word) in words.iter().enumerate() {
+        if let Some(short) = numeronym(word.surface()) {
+            add(position..position + 1, one(MatchKind::Abbreviation, &short));
+        }
     }
     let forms: Vec<(&str, &str)> = words.iter().map(|word| (word.stem(), word.surface())).collect();
     for (positions, concept) in concepts(&forms) {
-        for list in &mut alternatives[positions] {
-            list.push(Alternative::Concept(concept));
-        }
+        add(positions, Alternative::Concept(concept));
     }
     // The longest incomplete phrase that ends with the last word.
     if let Some((last, before)) = words.split_last() {
-        let starts = before.len().saturating_sub(MAX_PHRASE - 1)..=before.len();
         let stems: Vec<&str> = before.iter().map(Word::stem).collect();
-        let completed = starts.map(|start| (start, completions(&stems[start..], last.surface())));
+        let starts = before.len().saturating_sub(MAX_PHRASE - 1)..=before.len();
+        let completed = starts.map(|start| (start, completions(stems.get(start..).unwrap_or(&[]), last.surface())));
         if let Some((start, concepts)) = completed.into_iter().find(|(_, concepts)| !concepts.is_empty()) {
-            for list in &mut alternatives[start..] {
-                list.extend(concepts.iter().copied().map(Alternative::Concept).filter(|one| !list.contains(one)).collect::<Vec<_>>());
+            for concept in concepts {
+                add(start..words.len(), Alternative::Concept(concept));
             }
         }
     }
-    alternatives
+    lists
 }
 
 #[cfg(test)]

@@ -96,8 +96,7 @@ mod tests {
     use uuid::Uuid;
 
     fn hit(number: u128) -> Hit {
-        let relevance =
-            Relevance { matches: Vec::new(), coverage: 1.0, title_share: 1.0, value: 1.0, similarity: 1.0 };
+        let relevance = Relevance { matches: Vec::new(), coverage: 1.0, title_share: 1.0, value: 1.0, similarity: 1.0 };
         let request = FeatureRequestId::new(Uuid::from_u128(number));
         Hit { request, number: i64::try_from(number).unwrap(), votes_count: 0, relevance, is_weak: false, score: 1.0 }
     }
