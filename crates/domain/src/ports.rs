@@ -51,7 +51,7 @@ pub use writes::{
     SettingWrites, SubscriptionWrites, TrackWrites, VoteWrites,
 };
 
-#[cfg(any(test, feature = "mocks"))]
+#[cfg(any(test, feature = "memory-index"))]
 pub mod memory_index;
 #[cfg(any(test, feature = "mocks"))]
 pub mod mocks;
