@@ -629,7 +629,7 @@ fn query_strings_of_64_kilobytes_do_no_harm() {
         for parameter in &parameters {
             let sentence = match *parameter {
                 "email" => "email must be at most 254 characters long".to_owned(),
-                "query" => "query must be at most 1000 characters long".to_owned(),
+                "query" | "title" => format!("{parameter} must be at most 1000 characters long"),
                 parameter => format!("{parameter} must be an integer of at least 1"),
             };
             for sign in ["x", "%20x", "%C3%BC", "%F0%9F%98%80"] {

@@ -415,8 +415,8 @@ fn indexed_request((row_number, request, votes_count, title, tags, description):
     }
 }
 
-/// Converts an expression to the query syntax of the index. Without `prefixes`, a prefix is searched for as a whole
-/// word. Terms cannot be interpreted as syntax ([`Expression`]).
+/// Converts an expression to the query syntax of the index. Without `prefixes`, a prefix beside other alternatives is
+/// left out, and another one is searched for as a whole word. Terms cannot be interpreted as syntax ([`Expression`]).
 fn match_terms(expression: &Expression, fields: Fields, prefixes: bool) -> String {
     let terms = render(expression, prefixes);
     match fields {
@@ -434,7 +434,11 @@ fn render(expression: &Expression, prefixes: bool) -> String {
         Expression::Term(term) => format!("\"{term}\""),
         Expression::Prefix(start) => format!("\"{start}\"{}", if prefixes { "*" } else { "" }),
         Expression::All(parts) => joined(parts, " AND "),
-        Expression::Any(parts) => joined(parts, " OR "),
+        Expression::Any(parts) => {
+            let is_kept = |part: &&Expression| prefixes || !matches!(part, Expression::Prefix(_));
+            let kept: Vec<Expression> = parts.iter().filter(is_kept).cloned().collect();
+            joined(if kept.is_empty() { parts } else { &kept }, " OR ")
+        }
     }
 }
 
@@ -460,7 +464,11 @@ mod tests {
         let expression = expression("moving quokkas");
         assert_eq!(
             match_terms(&expression, Fields::Any, false),
-            r#"(("moving" OR "move" OR "movingquokkas" OR "movingquokka") AND ("quokkas" OR "quokka" OR "movingquokkas" OR "movingquokka"))"#
+            r#"(("move" OR "movingquokka") AND ("quokka" OR "movingquokka"))"#
+        );
+        assert_eq!(
+            match_terms(&expression, Fields::Any, true),
+            r#"(("move" OR "movingquokka") AND ("quokka" OR "quokkas"* OR "movingquokka"))"#
         );
         let one = Expression::Any(vec![Expression::Prefix("quo".to_owned())]);
         assert_eq!(match_terms(&one, Fields::Title, true), r#"title : ("quo"*)"#);

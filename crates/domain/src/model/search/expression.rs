@@ -29,18 +29,19 @@ pub enum Expression {
 }
 
 impl Expression {
-    /// Returns the expression for documents that have all of these words, each as a surface form or a stem.
+    /// Returns the expression for documents that have a word, in any inflection.
+    #[must_use]
+    pub fn stem(word: &Word) -> Self {
+        Self::Term(word.stem().to_owned())
+    }
+
+    /// Returns the expression for documents that have all of these words, in any inflections.
     #[must_use]
     pub fn all_words(words: &[Word]) -> Self {
-        let form = |word: &Word| {
-            let surface = Self::Term(word.surface().to_owned());
-            if word.stem() == word.surface() {
-                surface
-            } else {
-                Self::Any(vec![surface, Self::Term(word.stem().to_owned())])
-            }
-        };
-        Self::All(words.iter().map(form).collect())
+        match words {
+            [word] => Self::stem(word),
+            words => Self::All(words.iter().map(Self::stem).collect()),
+        }
     }
 
     /// Whether a document matches in these fields.
