@@ -461,14 +461,14 @@ mod tests {
 
     #[test]
     fn expressions_are_rendered_in_the_syntax_of_the_index() {
-        let expression = expression("moving quokkas");
+        let expression = expression("ferns quokkas");
         assert_eq!(
             match_terms(&expression, Fields::Any, false),
-            r#"(("move" OR "movingquokka") AND ("quokka" OR "movingquokka"))"#
+            r#"(("fern" OR "fernsquokka") AND ("quokka" OR "fernsquokka"))"#
         );
         assert_eq!(
             match_terms(&expression, Fields::Any, true),
-            r#"(("move" OR "movingquokka") AND ("quokka" OR "quokkas"* OR "movingquokka"))"#
+            r#"(("fern" OR "fernsquokka") AND ("quokka" OR "quokkas"* OR "fernsquokka"))"#
         );
         let one = Expression::Any(vec![Expression::Prefix("quo".to_owned())]);
         assert_eq!(match_terms(&one, Fields::Title, true), r#"title : ("quo"*)"#);
