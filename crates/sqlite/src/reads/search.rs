@@ -461,14 +461,14 @@ mod tests {
 
     #[test]
     fn expressions_are_rendered_in_the_syntax_of_the_index() {
-        let expression = expression("ferns quokkas");
+        let expression = expression("lichens quokkas");
         assert_eq!(
             match_terms(&expression, Fields::Any, false),
-            r#"(("fern" OR "fernsquokka") AND ("quokka" OR "fernsquokka"))"#
+            r#"(("lichen" OR "lichensquokka") AND ("quokka" OR "lichensquokka"))"#
         );
         assert_eq!(
             match_terms(&expression, Fields::Any, true),
-            r#"(("fern" OR "fernsquokka") AND ("quokka" OR "quokkas"* OR "fernsquokka"))"#
+            r#"(("lichen" OR "lichensquokka") AND ("quokka" OR "quokkas"* OR "lichensquokka"))"#
         );
         let one = Expression::Any(vec![Expression::Prefix("quo".to_owned())]);
         assert_eq!(match_terms(&one, Fields::Title, true), r#"title : ("quo"*)"#);
