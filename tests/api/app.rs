@@ -22,7 +22,7 @@ pub const BASE_HOST: &str = "roadmap.example.com";
 const SECRET: &str = "a secret that only tests would ever use";
 
 /// Longest wait for something that should happen at once.
-pub const WAIT_LIMIT: Duration = Duration::from_secs(20);
+pub const WAIT_LIMIT: Duration = Duration::from_secs(60);
 
 /// Running service with the workspace `acme`, an API key for it and its oldest member Olga.
 pub struct App {

@@ -535,7 +535,7 @@ fn urgent_mail_does_not_wait_for_notifications() {
         _ => Reply::Default,
     });
     // Longer than the test's timeout: a mail that waits for a silent server even once is too late.
-    let app = app_with_smtp(&sink, "60s");
+    let app = app_with_smtp(&sink, "600s");
     let request = app.acme.feature_request("Dark mode");
     app.data.add_voters(request["id"].as_str().unwrap(), VOTERS);
     comment(&app.acme, &request, &json!({ "comment": { "content": "Soon" } }));
@@ -715,7 +715,7 @@ fn no_workspace_s_mail_waits_for_that_of_another() {
         _ => Reply::Default,
     });
     // Longer than the test's timeout: a mail that waits for a silent server even once is too late.
-    let mut app = app_with_smtp(&sink, "60s");
+    let mut app = app_with_smtp(&sink, "600s");
     let request = app.acme.feature_request("Dark mode");
     app.data.add_voters(request["id"].as_str().unwrap(), VOTERS);
     comment(&app.acme, &request, &json!({ "comment": { "content": "Soon" } }));

@@ -35,11 +35,9 @@ fn ann() -> Notification {
     to("ann@example.com")
 }
 
-/// A mailer with a timeout of one second, so that tests of silent servers are short.
+/// A mailer with the default timeout, which a busy machine does not reach.
 fn mailer(url: &str) -> SmtpMailer {
-    let mut options = SmtpOptions::parse(url, FROM).unwrap();
-    options.timeout = Duration::from_secs(1);
-    SmtpMailer::new(&options).unwrap()
+    SmtpMailer::new(&SmtpOptions::parse(url, FROM).unwrap()).unwrap()
 }
 
 fn with_login(sink: &Sink, login: &str) -> String {
@@ -187,7 +185,9 @@ async fn a_rejected_recipient_does_not_affect_other_mail() {
 #[tokio::test]
 async fn a_silent_server_times_out() {
     let sink = Sink::start();
-    let mailer = mailer(&sink.url());
+    let mut options = SmtpOptions::parse(&sink.url(), FROM).unwrap();
+    options.timeout = Duration::from_secs(2);
+    let hasty = SmtpMailer::new(&options).unwrap();
     for is_recipient in [true, false] {
         sink.script(move |step| match step {
             Step::To(_) if is_recipient => Reply::Stall(Duration::from_secs(60)),
@@ -195,13 +195,13 @@ async fn a_silent_server_times_out() {
             _ => Reply::Default,
         });
         let begun = Instant::now();
-        let (kind, reason) = kind_and_reason(mailer.send(&ann()).await);
+        let (kind, reason) = kind_and_reason(hasty.send(&ann()).await);
         assert_eq!(kind, "transient", "{reason}");
-        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     }
     // A connection with an unfinished dialog is not reused for the next mail.
     sink.script(|_| Reply::Default);
-    mailer.send(&to("next@example.com")).await.unwrap();
+    hasty.send(&to("next@example.com")).await.unwrap();
     assert!(sink.received().iter().any(|mail| mail.to == ["next@example.com"]));
 }
 
@@ -333,7 +333,7 @@ async fn concurrent_senders_reuse_their_connections() {
     // Fewer than a worker may have, so that the pool is not the bound: a sender never needs a second connection.
     const SENDERS: usize = 8;
     let sink = Sink::start();
-    let mailer = SmtpMailer::new(&SmtpOptions::parse(&sink.url(), FROM).unwrap()).unwrap();
+    let mailer = mailer(&sink.url());
     let senders: Vec<_> = (0..SENDERS)
         .map(|_| {
             let mailer = mailer.clone();
