@@ -210,7 +210,8 @@ fn read<T: for<'a> Deserialize<'a>>(name: &str) -> anyhow::Result<Vec<T>> {
 struct Found {
     /// The ids of the results of each query.
     results: Vec<Vec<String>>,
-    /// The number of similar feature requests of each query for something that is not there, if the service can tell.
+    /// The number of similar feature requests of each query for something that is not there. `None` without
+    /// such an endpoint.
     similar: Vec<Option<usize>>,
 }
 

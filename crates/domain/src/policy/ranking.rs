@@ -194,7 +194,8 @@ pub fn relevance(query: &SearchQuery, masses: &[f64], document: &SearchDocument)
     Some(Relevance { matches, coverage, title_share, value, similarity })
 }
 
-/// Returns how well an entry of a document matches a word of a query, without alternatives of several words.
+/// Returns how well an entry of a document matches a word of a query, without alternatives of several words. Equal
+/// words have equal stems.
 fn entry_quality(word: &QueryWord, entry: Entry<'_>) -> Option<(f64, MatchKind)> {
     let wanted = &word.word;
     let by_alternative = |matches: &dyn Fn(&Alternative) -> Option<MatchKind>| {
@@ -219,16 +220,13 @@ fn entry_quality(word: &QueryWord, entry: Entry<'_>) -> Option<(f64, MatchKind)>
             }
             by_alternative(&|alternative| match alternative {
                 Alternative::Words(kind, words) => match words.as_slice() {
-                    [one] if one.surface() == surface || one.stem() == stem => Some(*kind),
+                    [one] if one.stem() == stem => Some(*kind),
                     _ => None,
                 },
                 Alternative::Concept(_) => None,
             })
         }
-        Entry::Joined { stem, surface } => {
-            let is_wanted = surface == wanted.surface() || stem == wanted.stem();
-            is_wanted.then(|| (MatchKind::Joined.quality(), MatchKind::Joined))
-        }
+        Entry::Joined { stem, .. } => (stem == wanted.stem()).then(|| (MatchKind::Joined.quality(), MatchKind::Joined)),
         Entry::Abbreviation(short) => {
             let is_wanted = short == wanted.surface();
             is_wanted.then(|| (MatchKind::Abbreviation.quality(), MatchKind::Abbreviation))
@@ -248,10 +246,7 @@ fn raise_by_phrases(word: &QueryWord, document: &SearchDocument, best: &mut [Bes
             continue;
         }
         let has = |field: Field, wanted: &Word| {
-            entries(field.of(document)).any(|entry| match entry {
-                Entry::Word { stem, surface } => surface == wanted.surface() || stem == wanted.stem(),
-                _ => false,
-            })
+            entries(field.of(document)).any(|entry| matches!(entry, Entry::Word { stem, .. } if stem == wanted.stem()))
         };
         // The fields are ordered by weight.
         let columns = phrase.iter().map(|wanted| Field::ALL.into_iter().position(|field| has(field, wanted)));

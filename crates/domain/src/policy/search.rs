@@ -143,6 +143,8 @@ struct Run<'a> {
     index: &'a mut dyn SearchIndex,
     query: SearchQuery,
     masses: Vec<f64>,
+    /// The mass that the looked-up words of a result have at least: words that find nothing alone may match, too.
+    min_mass: f64,
     hits: HashMap<i64, Hit>,
     min_similarity: f64,
 }
@@ -176,8 +178,11 @@ impl Search {
             return Ok(Vec::new());
         }
         let terms = find_terms(index, &mut query).await?;
-        let masses = terms.iter().map(|term| term.mass).collect();
-        let mut run = Run { index, query, masses, hits: HashMap::new(), min_similarity };
+        let masses: Vec<f64> = terms.iter().map(|term| term.mass).collect();
+        let others: f64 =
+            query.words().iter().zip(&masses).filter(|(word, _)| !word.finds()).map(|(_, mass)| mass).sum();
+        let min_mass = MIN_COVERAGE * masses.iter().sum::<f64>() - others;
+        let mut run = Run { index, query, masses, min_mass, hits: HashMap::new(), min_similarity };
         run.rank_rare(&terms).await?;
         if run.hits.len() < limit {
             run.rank_common(&terms, limit).await?;
@@ -273,12 +278,9 @@ async fn split(index: &mut dyn SearchIndex, surface: &str) -> Result<Vec<Alterna
 }
 
 impl Run<'_> {
-    /// Whether feature requests with these words may match enough of the query.
+    /// Whether feature requests with words of this mass may match enough of the query.
     fn may_cover(&self, mass: f64) -> bool {
-        // Words that find nothing alone may match, too.
-        let words = self.query.words().iter().zip(&self.masses);
-        let others: f64 = words.filter(|(word, _)| !word.finds()).map(|(_, mass)| mass).sum();
-        mass + others >= MIN_COVERAGE * self.masses.iter().sum::<f64>()
+        mass >= self.min_mass
     }
 
     /// Returns the coverage from which a feature request is a result, and the one up to which it is a weak result. Words

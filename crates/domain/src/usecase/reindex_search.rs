@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::error::RoadmapError;
+use crate::error::{RoadmapError, StoreError};
 use crate::model::id::{FeatureRequestId, WorkspaceId};
 use crate::model::search::SearchDocument;
 use crate::model::search::concepts::INDEX_VERSION;
@@ -34,6 +34,21 @@ impl Operation for IndexFeatureRequests {
     }
 }
 
+/// Returns the number of feature requests of all workspaces that must be indexed again.
+///
+/// # Errors
+/// Errors of the store.
+pub async fn count_outdated(
+    directory: &dyn WorkspaceDirectory,
+    maintenance: &dyn Maintenance,
+) -> Result<u64, StoreError> {
+    let mut count = 0;
+    for workspace in directory.workspaces().await? {
+        count += maintenance.count_outdated_documents(workspace.id, INDEX_VERSION).await?;
+    }
+    Ok(count)
+}
+
 /// Brings search documents up to date.
 ///
 /// It can be stopped at any time and continues where it stopped, because a document has its version.
@@ -56,11 +71,7 @@ impl ReindexSearch {
     /// # Errors
     /// Errors of the store.
     pub async fn count_outdated(&self) -> Result<u64, RoadmapError> {
-        let mut count = 0;
-        for workspace in self.directory.workspaces().await? {
-            count += self.maintenance.count_outdated_documents(workspace.id, INDEX_VERSION).await?;
-        }
-        Ok(count)
+        Ok(count_outdated(&*self.directory, &*self.maintenance).await?)
     }
 
     /// Indexes the outdated feature requests of all workspaces. Awaits `pause` after each batch, which gets the size of

@@ -143,7 +143,8 @@ type CommonTerms = HashMap<String, f64>;
 pub(crate) struct TermStatistics(Mutex<HashMap<Uuid, (Instant, Arc<CommonTerms>)>>);
 
 impl TermStatistics {
-    async fn of(&self, session: &Session, workspace: Uuid) -> Result<Arc<CommonTerms>, StoreError> {
+    /// Returns the common terms of a workspace, which are read again after [`STATISTICS_LIFE`].
+    async fn common_terms(&self, session: &Session, workspace: Uuid) -> Result<Arc<CommonTerms>, StoreError> {
         if let Some((since, terms)) = self.lock().get(&workspace)
             && since.elapsed() < STATISTICS_LIFE
         {
@@ -170,7 +171,7 @@ impl TextSearch for PostgresReader {
     async fn search(&self, workspace: WorkspaceId, search: Search) -> Result<Vec<Hit>, StoreError> {
         let session = Session::autocommit(&self.searches, workspace).await?;
         let workspace = workspace.uuid();
-        let common_terms = self.term_statistics.of(&session, workspace).await?;
+        let common_terms = self.term_statistics.common_terms(&session, workspace).await?;
         search.run(&mut Index { session, workspace, common_terms, requests: None }).await
     }
 

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use roadmap_domain::error::{Budget, StoreError};
-use roadmap_domain::model::search::concepts::INDEX_VERSION;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::policy::storage::StorageLimits;
 use roadmap_domain::ports::{Clock, Maintenance, UsageStore, WorkspaceDirectory};
+use roadmap_domain::usecase::reindex_search;
 use roadmap_postgres::{PostgresStore, RoleProblem, RoleProblems};
 use roadmap_sqlite::SqliteStore;
 
@@ -84,14 +84,7 @@ async fn check_embedded(settings: &Settings, file: &Path) -> Vec<Finding> {
 /// Checks that all feature requests are indexed by this version.
 async fn search_index<S: WorkspaceDirectory + Maintenance>(store: &S) -> Finding {
     const CHECK: &str = "search";
-    let count = async {
-        let mut count = 0;
-        for workspace in store.workspaces().await? {
-            count += store.count_outdated_documents(workspace.id, INDEX_VERSION).await?;
-        }
-        Ok::<u64, StoreError>(count)
-    };
-    match count.await {
+    match reindex_search::count_outdated(store, store).await {
         Ok(0) => Finding::ok(CHECK, "all feature requests are indexed by this version"),
         Ok(count) => Finding::warning(
             CHECK,

@@ -3,7 +3,7 @@
 //! The groups are in `concepts.txt`. A document is indexed with the concepts of its phrases, and a query looks for the
 //! concepts of its own phrases. Therefore synonyms cost a query one term, however many phrases a group has.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -47,18 +47,11 @@ impl Concept {
 }
 
 /// Concepts by the key of a phrase, and by an exact word after `=`.
-static PHRASES: LazyLock<HashMap<String, Concept>> = LazyLock::new(|| parse(TABLE).collect());
-
-/// The same in the order of the keys.
-static SORTED: LazyLock<Vec<(&'static str, Concept)>> = LazyLock::new(|| {
-    let mut phrases: Vec<(&str, Concept)> = PHRASES.iter().map(|(key, concept)| (key.as_str(), *concept)).collect();
-    phrases.sort_unstable_by_key(|(key, _)| *key);
-    phrases
-});
+static PHRASES: LazyLock<BTreeMap<String, Concept>> = LazyLock::new(|| parse(TABLE).collect());
 
 /// Loads the table.
 pub(super) fn load() {
-    LazyLock::force(&SORTED);
+    LazyLock::force(&PHRASES);
 }
 
 /// Returns the keys of all phrases with their concepts.
@@ -116,9 +109,8 @@ pub(super) fn completions(stems: &[&str], incomplete: &str) -> Vec<Concept> {
     if incomplete.len() < MIN_INCOMPLETE && stems.is_empty() {
         return Vec::new();
     }
-    let first = SORTED.partition_point(|(key, _)| *key < start.as_str());
     let mut found: Vec<Concept> = Vec::new();
-    for (_, concept) in SORTED.iter().skip(first).take_while(|(key, _)| key.starts_with(&start)) {
+    for (_, concept) in PHRASES.range(start.clone()..).take_while(|(key, _)| key.starts_with(&start)) {
         if !found.contains(concept) {
             found.push(*concept);
         }
@@ -132,7 +124,6 @@ pub(super) fn completions(stems: &[&str], incomplete: &str) -> Vec<Concept> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
 
     #[test]
     fn no_phrase_is_in_two_groups() {
