@@ -14,6 +14,7 @@ mod pgbench;
 pub(crate) mod service;
 
 use std::iter::repeat_with;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -59,6 +60,9 @@ pub(crate) struct Bench {
     /// Stores to measure
     #[arg(long, value_delimiter = ',', default_values_t = [Kind::Sqlite, Kind::Postgres])]
     store: Vec<Kind>,
+    /// Another build of the service to compare with: the same measurements are made in turns with both
+    #[arg(long)]
+    compare: Option<PathBuf>,
 }
 
 /// A store.
@@ -103,14 +107,17 @@ const UPVOTE: &str = "upvote (new key each)";
 const VOTES: &str = "votes list";
 const TRACKS: &str = "tracks";
 
-const WORKLOADS: [Workload; 8] = [
+const WORKLOADS: [Workload; 11] = [
     Workload { name: UPVOTE, targets: [Some(0.8), Some(1.0)], request: upvote },
     Workload { name: "create", targets: [Some(1.0), None], request: |corpus, random| corpus.create(random.random()) },
     Workload { name: "comment", targets: [Some(1.0), None], request: comment },
     Workload { name: VOTES, targets: [Some(0.4), None], request: votes },
-    Workload { name: "search, two words", targets: [Some(2.0), None], request: search_two },
+    Workload { name: "search, two words", targets: [Some(0.6), Some(0.8)], request: search_two },
+    Workload { name: "search, ten words", targets: [Some(2.0), None], request: search_ten },
     Workload { name: "search, commonest word", targets: [None, None], request: search_common },
     Workload { name: "search, young common word", targets: [None, None], request: search_young },
+    Workload { name: "search, 16 unknown words", targets: [None, None], request: search_unknown },
+    Workload { name: "similar requests", targets: [None, None], request: similar },
     Workload {
         name: TRACKS,
         targets: [Some(0.15), None],
@@ -160,6 +167,18 @@ fn search_two(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, 
     ("GET", format!("/feature_requests?query={one}+{other}"), String::new())
 }
 
+fn search_ten(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+    ("GET", format!("/feature_requests?query={}", corpus.sentence(random).join("+")), String::new())
+}
+
+fn search_unknown(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+    ("GET", format!("/feature_requests?query={}", corpus.misspelt_words(16, random).join("+")), String::new())
+}
+
+fn similar(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+    ("GET", format!("/feature_requests/similar?title={}", corpus.title(random).join("+")), String::new())
+}
+
 fn search_common(corpus: &Corpus, _: &mut SmallRng) -> (&'static str, String, String) {
     ("GET", format!("/feature_requests?query={}", corpus.commonest_word()), String::new())
 }
@@ -177,22 +196,64 @@ impl Bench {
     }
 
     fn measure_store(&self, kind: Kind) -> anyhow::Result<()> {
+        let corpus = Corpus::new(self.requests, self.customers);
+        println!("\n## {kind}\n");
+        let service = self.prepare(kind, &corpus, &root().join("target/release/roadmap"))?;
+        if let Some(binary) = &self.compare {
+            println!("Compared with:\n");
+            let other = self.prepare(kind, &corpus, binary)?;
+            return self.compare_workloads(&corpus, &service, &other);
+        }
+        println!("| request | connections | requests/s | p50 ms | p99 ms | CPU ms/request | target | of pgbench |");
+        println!("|---|---:|---:|---:|---:|---:|---:|---:|");
+        for (workload, connections) in self.workloads() {
+            let at_16 = connections == 16;
+            let target = workload.targets.get(kind as usize).copied().flatten().filter(|_| at_16);
+            let target = target.map_or_else(String::new, |target| target.to_string());
+            let script = pgbench::script(workload.name).filter(|_| at_16 && kind == Kind::Postgres);
+            let measure = || self.measure(&service, &corpus, workload, connections);
+            let (figures, share) = match script {
+                Some(script) => {
+                    let (ratio, (figures, alone)) = self.median(|| {
+                        let figures = measure()?;
+                        let alone = pgbench::run(&service, script, self, connections)?;
+                        Ok((figures.per_second / alone, (figures, alone)))
+                    })?;
+                    (figures, format!("{ratio:.2} of {alone:.0}"))
+                }
+                None => (measure()?, String::new()),
+            };
+            println!(
+                "| {} | {connections} | {:.0} | {:.2} | {:.2} | {} | {target} | {share} |",
+                workload.name,
+                figures.per_second,
+                figures.p50,
+                figures.p99,
+                figures.cpu()
+            );
+        }
+        if SPREAD.name.contains(&self.only) {
+            self.crowd(&service, &corpus)?;
+        }
+        println!("\nmemory after the run: {:.0} MB", service.resident_mb()?);
+        Ok(())
+    }
+
+    /// Starts a service on a new store, and loads the corpus.
+    fn prepare(&self, kind: Kind, corpus: &Corpus, binary: &Path) -> anyhow::Result<Service> {
         let cluster = match kind {
             Kind::Sqlite => None,
             Kind::Postgres => Some(postgres::cluster(Durability::Full)?),
         };
-        let corpus = Corpus::new(self.requests, self.customers);
-        let mut service = Service::new(root().join("target/release/roadmap"), cluster)?;
-
+        let mut service = Service::new(binary.to_owned(), cluster)?;
         service.start(&WITHOUT_LIMITS)?;
         let loading = Instant::now();
-        self.load(&service, &corpus)?;
+        self.load(&service, corpus)?;
         let loaded = loading.elapsed();
 
         // Restart, so that a service with existing data is measured and not the one that has written it.
         service.stop();
         let started = service.start(&WITHOUT_LIMITS)?;
-        println!("\n## {kind}\n");
         println!("start to first response: {:.0} ms", started.as_secs_f64() * 1e3);
         println!("memory idle: {:.0} MB", service.resident_mb()?);
         println!(
@@ -202,40 +263,34 @@ impl Bench {
             loaded.as_secs_f64(),
             service.database_mb()?
         );
-        println!("| request | connections | requests/s | p50 ms | p99 ms | CPU ms/request | target | of pgbench |");
-        println!("|---|---:|---:|---:|---:|---:|---:|---:|");
-        for workload in WORKLOADS.iter().filter(|workload| workload.name.contains(&self.only)) {
-            for connections in &self.connections {
-                let at_16 = *connections == 16;
-                let target = workload.targets.get(kind as usize).copied().flatten().filter(|_| at_16);
-                let target = target.map_or_else(String::new, |target| target.to_string());
-                let script = pgbench::script(workload.name).filter(|_| at_16 && kind == Kind::Postgres);
-                let measure = || self.measure(&service, &corpus, workload, *connections);
-                let (figures, share) = match script {
-                    Some(script) => {
-                        let (ratio, (figures, alone)) = self.median(|| {
-                            let figures = measure()?;
-                            let alone = pgbench::run(&service, script, self, *connections)?;
-                            Ok((figures.per_second / alone, (figures, alone)))
-                        })?;
-                        (figures, format!("{ratio:.2} of {alone:.0}"))
-                    }
-                    None => (measure()?, String::new()),
-                };
-                println!(
-                    "| {} | {connections} | {:.0} | {:.2} | {:.2} | {} | {target} | {share} |",
-                    workload.name,
-                    figures.per_second,
-                    figures.p50,
-                    figures.p99,
-                    figures.cpu()
-                );
-            }
+        Ok(service)
+    }
+
+    /// Returns the chosen workloads with each number of connections.
+    fn workloads(&self) -> impl Iterator<Item = (&'static Workload, usize)> {
+        let chosen = WORKLOADS.iter().filter(|workload| workload.name.contains(&self.only));
+        chosen.flat_map(|workload| self.connections.iter().map(move |connections| (workload, *connections)))
+    }
+
+    /// Measures workloads in turns with two services.
+    fn compare_workloads(&self, corpus: &Corpus, service: &Service, other: &Service) -> anyhow::Result<()> {
+        println!("| request | connections | p99 ms | p99 ms before | CPU ms/request | before | ratio |");
+        println!("|---|---:|---:|---:|---:|---:|---:|");
+        for (workload, connections) in self.workloads() {
+            let (ratio, (figures, before)) = self.median(|| {
+                let before = self.measure(other, corpus, workload, connections)?;
+                let figures = self.measure(service, corpus, workload, connections)?;
+                Ok((figures.total_cpu() / before.total_cpu(), (figures, before)))
+            })?;
+            println!(
+                "| {} | {connections} | {:.2} | {:.2} | {} | {} | {ratio:.2} |",
+                workload.name,
+                figures.p99,
+                before.p99,
+                figures.cpu(),
+                before.cpu()
+            );
         }
-        if SPREAD.name.contains(&self.only) {
-            self.crowd(&service, &corpus)?;
-        }
-        println!("\nmemory after the run: {:.0} MB", service.resident_mb()?);
         Ok(())
     }
 
@@ -333,6 +388,10 @@ struct Figures {
 }
 
 impl Figures {
+    fn total_cpu(&self) -> f64 {
+        self.cpu.iter().sum()
+    }
+
     /// Formats processor time per request, with both parts where there are two.
     fn cpu(&self) -> String {
         match self.cpu {

@@ -52,6 +52,8 @@ pub(crate) fn operations() -> Vec<Operation> {
         Write => v1::setting::replace,
         Read => v1::setting::show,
         Write => v1::setting::update,
+        Read => v1::synonyms::index,
+        Manage => v1::synonyms::replace,
         Write => v1::track_moves::update,
         Read => v1::tracks::index,
         Write => v1::upvotes::create,
@@ -132,9 +134,14 @@ mod tests {
     }
 
     #[test]
-    fn reads_need_the_read_scope_and_all_else_the_write_scope() {
+    fn reads_need_the_read_scope_and_changes_the_write_scope_or_that_to_manage() {
+        const MANAGED: [&str; 1] = ["/api/external/v1/synonyms"];
         for endpoint in operations().into_iter().filter_map(Operation::endpoint) {
-            let scope = if endpoint.method == Method::GET { Scope::Read } else { Scope::Write };
+            let scope = match endpoint.method {
+                Method::GET => Scope::Read,
+                _ if MANAGED.contains(&endpoint.path.as_str()) => Scope::Manage,
+                _ => Scope::Write,
+            };
             assert_eq!(endpoint.access, Access::Key(scope), "{} {}", endpoint.method, endpoint.path);
         }
     }

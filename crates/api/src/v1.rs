@@ -4,6 +4,7 @@ pub(crate) mod changelogs;
 pub(crate) mod comments;
 pub(crate) mod feature_requests;
 pub(crate) mod setting;
+pub(crate) mod synonyms;
 pub(crate) mod track_moves;
 pub(crate) mod tracks;
 pub(crate) mod upvotes;

@@ -251,6 +251,7 @@ impl std::fmt::Display for FieldError {
                 "{field} has too much markup, it must not become more than {growth} times as long when it is cleaned"
             ),
             FieldProblem::ContainsNul => write!(f, "{field} must not contain the NUL character"),
+            FieldProblem::InGroup { number, problem } => write!(f, "group {number} of {field} {problem}"),
             FieldProblem::Malformed { expected } => write!(f, "{field} is not {expected}"),
             FieldProblem::Custom { message } => f.write_str(message),
         }
@@ -281,6 +282,13 @@ pub enum FieldProblem {
     TooMuchMarkup {
         /// The maximum ratio of the sanitized length to the sent length.
         growth: usize,
+    },
+    /// A problem of one group in a list of groups.
+    InGroup {
+        /// The group's position, from 1.
+        number: usize,
+        /// The rest of the sentence: `has a blank phrase`.
+        problem: String,
     },
     /// U+0000, which not every store can hold.
     ContainsNul,

@@ -43,7 +43,7 @@ pub use environment::{
 };
 pub use mail::{MailReader, Mailer, OutboxQueue};
 pub use reads::{Maintenance, RoadmapReader, WorkspaceDirectory};
-pub use search::{IndexedRequest, Posting, Postings, SearchIndex, TextSearch};
+pub use search::{IndexedRequest, Matches, SearchIndex, SynonymSource, TextSearch};
 pub use unit_of_work::{BeginOutcome, EndOutcome, Store, UnitOfWork};
 pub use usage::UsageStore;
 pub use writes::{

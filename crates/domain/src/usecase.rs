@@ -18,6 +18,7 @@ pub mod issue_api_key;
 pub mod move_feature_request;
 pub mod post_comment;
 pub mod reindex_search;
+pub mod replace_synonyms;
 pub mod revoke_api_key;
 pub mod rotate_api_key;
 pub mod unsubscribe;

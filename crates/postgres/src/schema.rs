@@ -18,6 +18,15 @@ diesel::table! {
 }
 
 diesel::table! {
+    synonyms (workspace_id, group_number, position) {
+        workspace_id -> Uuid,
+        group_number -> Integer,
+        position -> Integer,
+        phrase -> Text,
+    }
+}
+
+diesel::table! {
     api_keys (workspace_id, id) {
         workspace_id -> Uuid,
         id -> Uuid,
@@ -26,6 +35,7 @@ diesel::table! {
         last_four -> Text,
         can_read -> Bool,
         can_write -> Bool,
+        can_manage -> Bool,
         created_at -> Timestamptz,
         expires_at -> Nullable<Timestamptz>,
         revoked_at -> Nullable<Timestamptz>,

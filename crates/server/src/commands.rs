@@ -12,6 +12,7 @@ mod openapi;
 mod output;
 mod search;
 mod serve;
+mod synonyms;
 mod track;
 mod worker;
 mod workspace;
@@ -83,6 +84,9 @@ enum ConfiguredCommand {
     /// Explain the results of a search, index feature requests again
     #[command(subcommand)]
     Search(search::SearchCommand),
+    /// List and replace the synonyms that searches of a workspace know
+    #[command(subcommand)]
+    Synonyms(synonyms::SynonymsCommand),
     /// Add and list the lanes of a workspace's public roadmap
     #[command(subcommand)]
     Lane(lane::LaneCommand),
@@ -122,6 +126,7 @@ impl ConfiguredCommand {
             Self::Restore(command) => command.run(settings).await,
             Self::Attachments(command) => command.run(&settings).await,
             Self::Search(command) => command.run(&settings).await,
+            Self::Synonyms(command) => command.run(&settings).await,
             Self::Lane(command) => command.run(&settings).await,
         }
     }

@@ -36,7 +36,8 @@ use roadmap_sqlite::{SqliteOptions, SqliteStore};
 use crate::settings::{Database, Mail, Settings, Storage};
 use crate::shutdown::ShutdownState;
 use crate::system::{
-    CachedDirectory, CachedHealth, InMemoryOperationLocks, JitteredPause, MonotonicIds, SystemClock, SystemStopwatch,
+    CachedDirectory, CachedHealth, CachedSynonyms, InMemoryOperationLocks, JitteredPause, MonotonicIds, SynonymCache,
+    SystemClock, SystemStopwatch,
 };
 
 /// Maximum bytes of request bodies in memory, for all requests of the process together.
@@ -178,9 +179,11 @@ impl Application {
         let bodies = BodyLimits::new(settings.body_timeout, BODY_MEMORY);
         // Half of the threads, so that the other half can still serve requests.
         let markup = MarkupPool::new(tokio::runtime::Handle::current(), workers.div_ceil(2));
+        let synonym_cache = SynonymCache::new();
         let mut surfaces = Vec::new();
         for _ in 0..workers.max(1) {
             let ReadPorts { lists: reader, search, connections } = self.backend.read_ports(connections)?;
+            let synonyms = Arc::new(CachedSynonyms { reader: reader.clone(), cache: synonym_cache.clone() });
             pools.extend(connections);
             let http = web::Data::new(HttpDependencies {
                 health: options.shutdown.wrap_health(health.clone()),
@@ -201,7 +204,7 @@ impl Application {
             let api = web::Data::new(State {
                 http: http.clone(),
                 executor: self.executor.clone(),
-                queries: Queries::new(reader, search, blobs.clone(), self.clock.clone()),
+                queries: Queries::new(reader, search, synonyms, blobs.clone(), self.clock.clone()),
                 upload: upload.clone(),
                 mails_per_day: settings.mail_per_day,
                 markup: markup.clone(),

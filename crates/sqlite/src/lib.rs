@@ -29,6 +29,7 @@ mod writer;
 mod writes;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use diesel::SqliteConnection;
@@ -42,6 +43,7 @@ pub use migrate::{pending_migrations, revert_all, run as migrate};
 use crate::connection::Connector;
 use crate::errors::SqlError;
 use crate::readers::Readers;
+use crate::reads::search::CommonExpressions;
 use crate::writer::Writer;
 
 /// The path of the database file, the number of connections and the time limits.
@@ -79,6 +81,7 @@ pub struct SqliteStore {
     writer: Writer,
     readers: Readers,
     search_time: Duration,
+    common_expressions: Arc<CommonExpressions>,
 }
 
 impl ConnectionPools for SqliteStore {
@@ -98,6 +101,7 @@ impl SqliteStore {
             writer: Writer::open(connector.clone(), options.write_wait)?,
             readers: Readers::open(&connector, options.readers, options.read_wait)?,
             search_time: options.search_time,
+            common_expressions: Arc::default(),
         })
     }
 

@@ -4,4 +4,4 @@ mod directory;
 mod mail;
 mod maintenance;
 mod roadmap;
-mod search;
+pub(crate) mod search;

@@ -20,6 +20,15 @@ table! {
 }
 
 table! {
+    synonyms (workspace_id, group_number, position) {
+        workspace_id -> Binary,
+        group_number -> Integer,
+        position -> Integer,
+        phrase -> Text,
+    }
+}
+
+table! {
     api_keys (workspace_id, id) {
         workspace_id -> Binary,
         id -> Binary,
@@ -28,6 +37,7 @@ table! {
         last_four -> Text,
         can_read -> Bool,
         can_write -> Bool,
+        can_manage -> Bool,
         created_at -> BigInt,
         expires_at -> Nullable<BigInt>,
         revoked_at -> Nullable<BigInt>,

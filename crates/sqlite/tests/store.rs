@@ -10,10 +10,10 @@ use async_trait::async_trait;
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
-use roadmap_domain::error::ErrorChain;
+use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
-use roadmap_domain::model::search::SearchQuery;
-use roadmap_domain::ports::{ConnectionPools, PoolStatus};
+use roadmap_domain::model::search::{SearchQuery, Synonyms};
+use roadmap_domain::ports::{ConnectionPools, PoolStatus, SynonymSource};
 use roadmap_domain::usecase::query::feature_requests::SearchFeatureRequests;
 use roadmap_sqlite::{SqliteOptions, SqliteStore, migrate, pending_migrations, revert_all};
 use roadmap_testkit::harness::{Harness, Probe, Subject, draft};
@@ -173,7 +173,7 @@ async fn a_write_waits_for_another_process_up_to_its_timeout() {
     other.batch_execute("BEGIN IMMEDIATE").unwrap();
     let workspace = WorkspaceId::new(Uuid::from_u128(1));
     let begun = roadmap_domain::ports::Store::begin(&store, workspace, None).await;
-    assert!(matches!(begun, Err(roadmap_domain::StoreError::Unavailable(_))));
+    assert!(matches!(begun, Err(StoreError::Unavailable(_))));
     other.batch_execute("ROLLBACK").unwrap();
     let begun = roadmap_domain::ports::Store::begin(&store, workspace, None).await;
     assert!(matches!(begun, Ok(roadmap_domain::ports::BeginOutcome::Started(_))));
@@ -224,10 +224,20 @@ async fn a_search_that_times_out_is_unavailable_and_lists_still_work() {
     harness.create(workspace, draft("Dark mode", &[], "")).await;
     let query = SearchQuery::parse("query", "dark").unwrap();
     let search = SearchFeatureRequests::new(query, 15);
-    let error = search.run(workspace, &*harness.subject.search).await.unwrap_err();
+    let error = search.run(workspace, &*harness.subject.search, &NoSynonyms).await.unwrap_err();
     assert_eq!(
         ErrorChain::new(&error).to_string(),
         "search_unavailable: Service is temporarily unavailable: the search took longer than 0 ms"
     );
     assert!(!harness.subject.reader.tracks(workspace).await.unwrap().is_empty());
+}
+
+/// No synonyms.
+struct NoSynonyms;
+
+#[async_trait]
+impl SynonymSource for NoSynonyms {
+    async fn synonyms(&self, _: WorkspaceId) -> Result<Arc<Synonyms>, StoreError> {
+        Ok(Arc::default())
+    }
 }

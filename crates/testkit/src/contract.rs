@@ -66,6 +66,7 @@ macro_rules! contract_tests {
                 a_workspace_starts_with_its_lanes_and_tracks,
                 names_are_unique_in_their_scope,
                 settings_are_replaced,
+                synonyms_are_replaced,
                 a_key_is_valid_in_its_own_workspace_only,
                 digests_are_listed_by_workspace,
                 a_key_s_use_is_recorded_once_a_minute,

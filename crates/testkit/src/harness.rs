@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use roadmap_domain::error::RoadmapError;
+use roadmap_domain::error::{RoadmapError, StoreError};
 use roadmap_domain::model::comment::CommentDraft;
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::feature_request::{Description, FeatureRequestRef, FeatureRequestSummary, Tag, Title};
@@ -12,14 +12,14 @@ use roadmap_domain::model::id::{CustomerId, MemberId, TrackId, WorkspaceId};
 use roadmap_domain::model::mail::Unsubscription;
 use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
-use roadmap_domain::model::search::SearchQuery;
+use roadmap_domain::model::search::{SearchQuery, Synonyms};
 use roadmap_domain::model::setting::Setting;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::{VoteCast, VoteDraft};
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::{
-    Clock, IdGenerator, MailReader, Maintenance, OutboxQueue, RoadmapReader, Store, TextSearch, UnitOfWork, UsageStore,
-    WorkspaceDirectory,
+    Clock, IdGenerator, MailReader, Maintenance, OutboxQueue, RoadmapReader, Store, SynonymSource, TextSearch,
+    UnitOfWork, UsageStore, WorkspaceDirectory,
 };
 use roadmap_domain::usecase::cast_vote::CastVote;
 use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
@@ -163,7 +163,8 @@ impl Harness {
     pub async fn search(&self, workspace: WorkspaceId, query: &str) -> Vec<String> {
         let query = SearchQuery::parse("query", query).unwrap();
         let search = SearchFeatureRequests::new(query, 15);
-        let found = search.run(workspace, &*self.subject.search).await.expect("a search");
+        let synonyms = Uncached(&*self.subject.reader);
+        let found = search.run(workspace, &*self.subject.search, &synonyms).await.expect("a search");
         found.into_iter().map(|found| found.summary.title.to_string()).collect()
     }
 
@@ -258,5 +259,15 @@ impl<O: Operation> Operation for Stalling<O> {
         self.0.perform(context, work).await?;
         self.1.notify_one();
         std::future::pending().await
+    }
+}
+
+/// The synonyms of a reader, without a cache.
+struct Uncached<'a>(&'a dyn RoadmapReader);
+
+#[async_trait]
+impl SynonymSource for Uncached<'_> {
+    async fn synonyms(&self, workspace: WorkspaceId) -> Result<Arc<Synonyms>, StoreError> {
+        self.0.synonyms(workspace).await.map(Arc::new)
     }
 }

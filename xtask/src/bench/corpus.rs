@@ -65,6 +65,23 @@ impl Corpus {
         }
     }
 
+    /// The title of a feature request.
+    pub(crate) fn title(&self, random: &mut SmallRng) -> Vec<&str> {
+        self.words_of(random.random_range(0..self.requests)).into_iter().take(TITLE_WORDS).collect()
+    }
+
+    /// Ten words of a feature request, rare and common ones, as in a sentence.
+    pub(crate) fn sentence(&self, random: &mut SmallRng) -> Vec<&str> {
+        self.words_of(random.random_range(0..self.requests)).into_iter().skip(TITLE_WORDS).take(10).collect()
+    }
+
+    /// Different words with a typing error each.
+    pub(crate) fn misspelt_words(&self, count: usize, random: &mut SmallRng) -> Vec<String> {
+        let first = random.random_range(0..VOCABULARY - count);
+        // No generated word has this letter.
+        (first..first + count).map(|index| format!("{}q{}", &self.word(index)[..2], &self.word(index)[2..])).collect()
+    }
+
     /// Most common word, which nearly every feature request has.
     pub(crate) fn commonest_word(&self) -> &str {
         self.word(0)

@@ -8,7 +8,7 @@ use roadmap_domain::model::feature_request::{Description, Tag, Title};
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_domain::model::pagination::PageRequest;
-use roadmap_domain::model::search::SearchQuery;
+use roadmap_domain::model::search::{SearchQuery, Synonyms};
 use roadmap_domain::model::setting::WebsiteUrl;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::usecase::query::feature_requests::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
@@ -120,6 +120,15 @@ pub(crate) fn tags() -> Array {
         .max_items(Some(Tag::MAX_COUNT))
         .description(Some("Searchable words. Duplicates are dropped, regardless of case."))
         .build()
+}
+
+pub(crate) fn synonyms() -> Array {
+    let phrases = ArrayBuilder::new()
+        .items(line_schema(Synonyms::MAX_PHRASE))
+        .min_items(Some(*Synonyms::GROUP_SIZE.start()))
+        .max_items(Some(*Synonyms::GROUP_SIZE.end()))
+        .description(Some("Words and phrases of up to four words each that mean the same. Each is in one group only."));
+    ArrayBuilder::new().items(phrases).max_items(Some(Synonyms::MAX_GROUPS)).build()
 }
 
 pub(crate) fn track_id() -> Object {

@@ -80,28 +80,36 @@ pub struct KeyDigest(pub [u8; 32]);
 pub struct Scopes {
     /// Allows GET requests.
     pub read: bool,
-    /// Allows all other requests.
+    /// Allows requests that change records.
     pub write: bool,
+    /// Allows requests that change how the workspace works for everybody. It does not include `write`.
+    pub manage: bool,
 }
 
 impl Scopes {
-    /// All scopes, which is the default of a key.
-    pub const ALL: Self = Self { read: true, write: true };
+    /// The scopes of a key that is issued without a choice.
+    pub const DEFAULT: Self = Self { read: true, write: true, manage: false };
+    /// All scopes.
+    pub const ALL: Self = Self { read: true, write: true, manage: true };
 
-    /// Parses a list of scope names. An empty list means all scopes.
+    /// Parses a list of scope names. An empty list means [`Self::DEFAULT`].
     ///
     /// # Errors
-    /// A name that is neither `read` nor `write`.
+    /// A name that is not `read`, `write` or `manage`.
     pub fn parse(field: &str, names: &[String]) -> Validated<Self> {
         if names.is_empty() {
-            return Ok(Self::ALL);
+            return Ok(Self::DEFAULT);
         }
-        let mut scopes = Self { read: false, write: false };
+        let mut scopes = Self { read: false, write: false, manage: false };
         for name in names {
             match name.as_str() {
                 "read" => scopes.read = true,
                 "write" => scopes.write = true,
-                _ => return Err(FieldError::new(field, FieldProblem::Malformed { expected: "one of read, write" })),
+                "manage" => scopes.manage = true,
+                _ => {
+                    let expected = "one of read, write, manage";
+                    return Err(FieldError::new(field, FieldProblem::Malformed { expected }));
+                }
             }
         }
         Ok(scopes)
@@ -113,13 +121,14 @@ impl Scopes {
         match scope {
             Scope::Read => self.read,
             Scope::Write => self.write,
+            Scope::Manage => self.manage,
         }
     }
 
     /// Returns the names of the scopes.
     #[must_use]
     pub fn names(self) -> Vec<&'static str> {
-        [(self.read, "read"), (self.write, "write")]
+        [(self.read, "read"), (self.write, "write"), (self.manage, "manage")]
             .into_iter()
             .filter(|(held, _)| *held)
             .map(|(_, name)| name)
@@ -134,6 +143,8 @@ pub enum Scope {
     Read,
     /// Write access.
     Write,
+    /// Access to what concerns the whole workspace.
+    Manage,
 }
 
 /// The stored metadata of an API key.
@@ -285,12 +296,14 @@ mod tests {
         let read = Scopes::parse("scope", &["read".to_owned()]).unwrap();
         assert!(read.allows(Scope::Read) && !read.allows(Scope::Write));
         let write = Scopes::parse("scope", &["write".to_owned()]).unwrap();
-        assert!(!write.allows(Scope::Read) && write.allows(Scope::Write));
-        assert_eq!(Scopes::parse("scope", &[]).unwrap(), Scopes::ALL);
-        assert_eq!(Scopes::ALL.names(), ["read", "write"]);
+        assert!(!write.allows(Scope::Read) && write.allows(Scope::Write) && !write.allows(Scope::Manage));
+        let manage = Scopes::parse("scope", &["manage".to_owned()]).unwrap();
+        assert!(!manage.allows(Scope::Read) && !manage.allows(Scope::Write) && manage.allows(Scope::Manage));
+        assert_eq!(Scopes::parse("scope", &[]).unwrap().names(), ["read", "write"]);
+        assert_eq!(Scopes::ALL.names(), ["read", "write", "manage"]);
         assert_eq!(
             Scopes::parse("scope", &["admin".to_owned()]).unwrap_err().to_string(),
-            "scope is not one of read, write"
+            "scope is not one of read, write, manage"
         );
     }
 }

@@ -6,13 +6,16 @@
 pub mod concepts;
 pub mod document;
 pub mod expression;
+pub(crate) mod filter;
 pub mod noise;
 pub mod query;
+pub mod synonyms;
 pub mod words;
 
 pub use document::SearchDocument;
-pub use expression::{Expression, Fields};
+pub use expression::{Expression, Fields, Matcher};
 pub use query::{Alternative, MatchKind, QueryWord, SearchQuery};
+pub use synonyms::Synonyms;
 pub use words::Word;
 
 /// Loads the tables of words and phrases, which the first search or new feature request would load otherwise.

@@ -10,6 +10,7 @@
 //! divided by the mass of all words. `docs/search.md` has an example.
 
 use crate::model::search::document::{Entry, entries};
+use crate::model::search::filter::TermFilter;
 use crate::model::search::noise::noise_of;
 use crate::model::search::{Alternative, MatchKind, QueryWord, SearchDocument, SearchQuery, Word};
 
@@ -141,21 +142,71 @@ impl Best {
     }
 }
 
-/// Ranks a document. `masses` has the mass of each word of the query. Returns `None` if no word matches.
-#[must_use]
-pub fn relevance(query: &SearchQuery, masses: &[f64], document: &SearchDocument) -> Option<Relevance> {
+/// Ranks documents for a query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranker {
+    query: SearchQuery,
+    masses: Vec<f64>,
+    /// The texts of entries that match a word of the query, except by their beginning.
+    filter: TermFilter,
+}
+
+impl Ranker {
+    /// Creates a ranker. `masses` has the mass of each word of the query.
+    #[must_use]
+    pub fn new(query: SearchQuery, masses: Vec<f64>) -> Self {
+        let texts = query.words().iter().flat_map(|word| {
+            let singles = word.alternatives.iter().filter_map(|alternative| match alternative {
+                Alternative::Words(_, words) => words.first().filter(|_| words.len() == 1),
+                Alternative::Concept(_) => None,
+            });
+            [word.word.stem(), word.word.surface()].into_iter().chain(singles.map(Word::stem))
+        });
+        Self { filter: TermFilter::new(texts), masses, query }
+    }
+
+    /// Returns the query.
+    #[must_use]
+    pub fn query(&self) -> &SearchQuery {
+        &self.query
+    }
+
+    /// Whether an entry may match a word of the query.
+    fn may_match(&self, entry: Entry<'_>) -> bool {
+        match entry {
+            Entry::Word { stem, surface } => {
+                let is_completion = |word: &QueryWord| word.matches_prefix && surface.starts_with(word.word.surface());
+                self.filter.may_contain(stem) || self.query.words().iter().any(is_completion)
+            }
+            Entry::Joined { stem, .. } => self.filter.may_contain(stem),
+            Entry::Abbreviation(short) => self.filter.may_contain(short),
+            Entry::Concept(_) => true,
+        }
+    }
+
+    /// Ranks a document. Returns `None` if no word matches.
+    #[must_use]
+    pub fn relevance(&self, document: &SearchDocument) -> Option<Relevance> {
+        relevance(self, document)
+    }
+}
+
+fn relevance(ranker: &Ranker, document: &SearchDocument) -> Option<Relevance> {
+    let Ranker { query, masses, .. } = ranker;
     let words = query.words();
     let mut best = vec![[Best::NONE; 3]; words.len()];
     let (mut title_words, mut title_matches) = (0.0, 0.0);
     for (field, column) in Field::ALL.into_iter().zip(0..) {
         for entry in entries(field.of(document)) {
             let mut is_matched = false;
-            for (word, best) in words.iter().zip(&mut best) {
-                if let Some((quality, kind)) = entry_quality(word, entry)
-                    && let Some(best) = best.get_mut(column)
-                {
-                    best.raise(quality, kind);
-                    is_matched = true;
+            if ranker.may_match(entry) {
+                for (word, best) in words.iter().zip(&mut best) {
+                    if let Some((quality, kind)) = entry_quality(word, entry)
+                        && let Some(best) = best.get_mut(column)
+                    {
+                        best.raise(quality, kind);
+                        is_matched = true;
+                    }
                 }
             }
             if let (Field::Title, Entry::Word { stem, surface }) = (field, entry)
@@ -265,7 +316,7 @@ mod tests {
     fn rank(query: &str, title: &str, tags: &[&str], description: &str) -> Option<Relevance> {
         let query = SearchQuery::parse("query", query).unwrap();
         let masses: Vec<f64> = query.words().iter().map(|word| word.weight).collect();
-        relevance(&query, &masses, &SearchDocument::new(title, tags.iter().copied(), description))
+        Ranker::new(query, masses).relevance(&SearchDocument::new(title, tags.iter().copied(), description))
     }
 
     fn value(query: &str, title: &str, tags: &[&str], description: &str) -> f64 {
@@ -331,7 +382,8 @@ mod tests {
         let mut query = SearchQuery::parse("query", "zzz").unwrap();
         let words = ["quokka", "fern"].map(Word::new).to_vec();
         query.add_alternatives(0, [Alternative::Words(MatchKind::Synonym, words)]);
-        let rank = |title, description| relevance(&query, &[1.0], &SearchDocument::new(title, [], description));
+        let ranker = Ranker::new(query, vec![1.0]);
+        let rank = |title, description| ranker.relevance(&SearchDocument::new(title, [], description));
         let both = rank("Quokka", "fern").unwrap();
         assert_eq!((both.matches[0].field, both.matches[0].kind), (Field::Description, MatchKind::Synonym));
         assert_eq!(rank("Quokka fern", "").unwrap().matches[0].field, Field::Title);

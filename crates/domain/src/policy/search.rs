@@ -4,8 +4,9 @@
 //!    more is *common*.
 //! 2. Words without matches are corrected, if similar words exist.
 //! 3. The lists are united. If there are more feature requests than can be ranked, those with the best words are
-//!    chosen, and among equals those with the most votes.
-//! 4. If there are too few results, the feature requests with all common words are added, then those with two of them.
+//!    chosen, and among equals those with the most votes. More are ranked if there are common words, too.
+//! 4. If there are too few results, the feature requests with all common words are added, then those with any two of
+//!    the first four.
 //!    Of those, only the most voted and the newest are ranked.
 //! 5. The documents are ranked by [`ranking`](super::ranking). Those that match too small a part of the query are
 //!    left out.
@@ -17,16 +18,15 @@ use std::ops::Range;
 
 use crate::error::StoreError;
 use crate::model::id::FeatureRequestId;
-use crate::model::search::{Alternative, Expression, Fields, MatchKind, QueryWord, SearchDocument, SearchQuery, Word};
-use crate::policy::ranking::{Field, Relevance, WordMatch, inverse_frequency, relevance, votes_factor};
+use crate::model::search::{
+    Alternative, Expression, Fields, MatchKind, QueryWord, SearchDocument, SearchQuery, Synonyms, Word,
+};
+use crate::policy::ranking::{Field, Ranker, Relevance, WordMatch, inverse_frequency, votes_factor};
 use crate::policy::similarity;
-use crate::ports::{IndexedRequest, Posting, Postings, SearchIndex};
+use crate::ports::{IndexedRequest, Matches, SearchIndex};
 
 /// Maximum number of matches that are read for a word. A word with more is common.
-pub const POSTINGS_LIMIT: usize = 256;
-
-/// Maximum number of matches that are read for the combination of rare words with a common one.
-const COMBINED_LIMIT: usize = 1_024;
+pub const MATCHES_LIMIT: usize = 256;
 
 /// Maximum number of feature requests whose votes decide which of them are ranked.
 const VOTES_LIMIT: usize = 512;
@@ -35,19 +35,26 @@ const VOTES_LIMIT: usize = 512;
 /// are ranked for common words. The title matches have the same limit of their own.
 pub const CANDIDATE_LIMIT: usize = 60;
 
+/// Maximum number of documents that are ranked for the rare words if there are common words, too. Only the documents
+/// show which of the common words they have.
+const MIXED_LIMIT: usize = MATCHES_LIMIT;
+
 /// Maximum number of matches of common words that are ordered by votes. Of more matches, the most voted ones are found
 /// by a walk.
 pub const LOOKUP_LIMIT: usize = 1_000;
 
 /// Maximum rows that a walk scans, from the most voted feature request downwards. Also the number of newest feature
 /// requests that are scanned. For independent words a walk needs about `60 * requests / matches` rows.
-pub const MAX_SCANNED_ROWS: usize = 2_000;
+pub const MAX_SCANNED_ROWS: usize = 1_000;
 
 /// Number of rows after which a walk is checked for whether the remaining rows are worth scanning.
-pub const PROBE_ROWS: usize = 400;
+pub const PROBE_ROWS: usize = 200;
 
-/// Maximum number of common words that are combined in pairs.
+/// Maximum number of common words of which a feature request must have two.
 const PAIRED_WORDS: usize = 4;
+
+/// Maximum number of unknown words of a query that are corrected.
+const CORRECTED_WORDS: usize = 4;
 
 /// Number of similar words that are compared with a mistyped one.
 pub const SIMILAR_WORDS: usize = 50;
@@ -103,20 +110,18 @@ pub struct Search {
 #[derive(Debug, Clone, PartialEq)]
 struct Term {
     expression: Expression,
-    postings: Postings,
+    /// All matches, or none if there are too many.
+    matches: Option<Vec<i64>>,
     mass: f64,
 }
 
 impl Term {
     fn is_common(&self) -> bool {
-        self.postings == Postings::TooMany
+        self.matches.is_none()
     }
 
-    fn matches(&self) -> &[Posting] {
-        match &self.postings {
-            Postings::All(all) => all,
-            Postings::TooMany => &[],
-        }
+    fn matches(&self) -> &[i64] {
+        self.matches.as_deref().unwrap_or(&[])
     }
 }
 
@@ -128,9 +133,14 @@ struct Partial {
 }
 
 impl Partial {
-    fn add(&mut self, mass: f64, in_title: bool) {
+    fn add(&mut self, mass: f64) {
         self.mass += mass;
-        self.weighted += mass * if in_title { Field::Title.weight() } else { Field::Description.weight() };
+        self.weighted += mass * Field::Description.weight();
+    }
+
+    /// Counts a word that was added before as one of the title.
+    fn raise(&mut self, mass: f64) {
+        self.weighted += mass * (Field::Title.weight() - Field::Description.weight());
     }
 
     fn value(self) -> f64 {
@@ -141,8 +151,7 @@ impl Partial {
 /// The state of a running search.
 struct Run<'a> {
     index: &'a mut dyn SearchIndex,
-    query: SearchQuery,
-    masses: Vec<f64>,
+    ranker: Ranker,
     /// The mass that the looked-up words of a result have at least: words that find nothing alone may match, too.
     min_mass: f64,
     hits: HashMap<i64, Hit>,
@@ -160,6 +169,13 @@ impl Search {
     #[must_use]
     pub fn query(&self) -> &SearchQuery {
         &self.query
+    }
+
+    /// Searches for the synonyms of the query's words, too.
+    #[must_use]
+    pub fn with_synonyms(mut self, synonyms: &Synonyms) -> Self {
+        synonyms.expand(&mut self.query);
+        self
     }
 
     /// Leaves out results that are less similar to the query than this ([`Relevance::similarity`]).
@@ -182,7 +198,7 @@ impl Search {
         let others: f64 =
             query.words().iter().zip(&masses).filter(|(word, _)| !word.finds()).map(|(_, mass)| mass).sum();
         let min_mass = MIN_COVERAGE * masses.iter().sum::<f64>() - others;
-        let mut run = Run { index, query, masses, min_mass, hits: HashMap::new(), min_similarity };
+        let mut run = Run { index, ranker: Ranker::new(query, masses), min_mass, hits: HashMap::new(), min_similarity };
         run.rank_rare(&terms).await?;
         if run.hits.len() < limit {
             run.rank_common(&terms, limit).await?;
@@ -204,32 +220,36 @@ impl Search {
 async fn find_terms(index: &mut dyn SearchIndex, query: &mut SearchQuery) -> Result<Vec<Term>, StoreError> {
     let finding: Vec<usize> =
         (0..).zip(query.words()).filter(|(_, word)| word.finds()).map(|(number, _)| number).collect();
-    let expressions = expressions(query, &finding);
-    let found = index.postings(&expressions, POSTINGS_LIMIT).await?;
-    let mut postings: HashMap<usize, Postings> = finding.iter().copied().zip(found).collect();
-    let is_unknown = |word: &usize| matches!(postings.get(word), Some(Postings::All(all)) if all.is_empty());
+    let found = index.matches(&lookups(query, &finding), MATCHES_LIMIT).await?;
+    let mut matches: HashMap<usize, Matches> = finding.iter().copied().zip(found).collect();
+    let is_unknown = |word: &usize| matches!(matches.get(word), Some(Matches::All(all)) if all.is_empty());
     let unknown: Vec<usize> = finding.into_iter().filter(is_unknown).collect();
     let corrected = correct(index, query, &unknown).await?;
     if !corrected.is_empty() {
-        let found = index.postings(&self::expressions(query, &corrected), POSTINGS_LIMIT).await?;
-        postings.extend(corrected.into_iter().zip(found));
+        let found = index.matches(&lookups(query, &corrected), MATCHES_LIMIT).await?;
+        matches.extend(corrected.into_iter().zip(found));
     }
     let requests = index.request_count().await?;
     let term = |(number, word): (usize, &QueryWord)| {
-        // Words that find nothing alone are in many feature requests.
-        let postings = postings.remove(&number).unwrap_or(Postings::TooMany);
-        let matches = if let Postings::All(all) = &postings { all.len() } else { POSTINGS_LIMIT };
-        Term { expression: word.expression(), mass: word.weight * inverse_frequency(requests, matches), postings }
+        let (expression, matches) = match matches.remove(&number) {
+            Some(Matches::All(all)) => (word.expression(), Some(all)),
+            Some(Matches::TooManyWithPrefixes) => (word.expression(), None),
+            // A common word is not completed, because its completions are expensive to look up and add little. Words
+            // that find nothing alone are in many feature requests.
+            Some(Matches::TooMany) | None => (word.expression().without_prefixes(), None),
+        };
+        let count = matches.as_ref().map_or(MATCHES_LIMIT, Vec::len);
+        Term { expression, matches, mass: word.weight * inverse_frequency(requests, count) }
     };
     Ok(query.words().iter().enumerate().map(term).collect())
 }
 
-/// Returns the expressions of these words of a query.
-fn expressions(query: &SearchQuery, words: &[usize]) -> Vec<Expression> {
-    words.iter().filter_map(|word| query.words().get(*word)).map(QueryWord::expression).collect()
+/// Returns the look-ups of these words of a query.
+fn lookups(query: &SearchQuery, words: &[usize]) -> Vec<(Expression, Fields)> {
+    words.iter().filter_map(|word| query.words().get(*word)).map(|word| (word.expression(), Fields::Any)).collect()
 }
 
-/// Adds corrections to the unknown words, and splits those without corrections. Returns the words that have any.
+/// Adds corrections to the first unknown words, and splits those without corrections. Returns the words that have any.
 async fn correct(
     index: &mut dyn SearchIndex,
     query: &mut SearchQuery,
@@ -241,6 +261,7 @@ async fn correct(
         .filter(|(_, word)| !word.is_acronym && word.word.surface().len() <= SearchDocument::MAX_VOCABULARY_WORD)
         .map(|(number, word)| (number, word.word.surface().to_owned()))
         .filter(|(_, typed)| similarity::tolerance(typed) > 0)
+        .take(CORRECTED_WORDS)
         .collect();
     if typed.is_empty() {
         return Ok(Vec::new());
@@ -266,13 +287,23 @@ async fn correct(
     Ok(corrected)
 }
 
+/// Returns the expression for documents that match at least two of these.
+fn any_two(expressions: &[Expression]) -> Expression {
+    let pairs = expressions.iter().enumerate().filter_map(|(position, one)| {
+        let others = expressions.get(position + 1..).filter(|others| !others.is_empty())?;
+        Some(Expression::All(vec![one.clone(), Expression::Any(others.to_vec())]))
+    });
+    Expression::Any(pairs.collect())
+}
+
 /// Returns the pairs of words that a word consists of and that some feature request has both of.
 async fn split(index: &mut dyn SearchIndex, surface: &str) -> Result<Vec<Alternative>, StoreError> {
     let pairs: Vec<Vec<Word>> =
         similarity::splits(surface).into_iter().map(|(left, right)| vec![Word::new(left), Word::new(right)]).collect();
-    let expressions: Vec<Expression> = pairs.iter().map(|words| Expression::all_words(words)).collect();
-    let found = index.postings(&expressions, POSTINGS_LIMIT).await?;
-    let matches = pairs.into_iter().zip(found).filter(|(_, postings)| *postings != Postings::All(Vec::new()));
+    let lookups: Vec<(Expression, Fields)> =
+        pairs.iter().map(|words| (Expression::all_words(words), Fields::Any)).collect();
+    let found = index.matches(&lookups, MATCHES_LIMIT).await?;
+    let matches = pairs.into_iter().zip(found).filter(|(_, matches)| *matches != Matches::All(Vec::new()));
     let alternatives = matches.map(|(words, _)| Alternative::Words(MatchKind::Joined, words));
     Ok(alternatives.take(similarity::MAX_CORRECTIONS).collect())
 }
@@ -286,7 +317,7 @@ impl Run<'_> {
     /// Returns the coverage from which a feature request is a result, and the one up to which it is a weak result. Words
     /// that find nothing alone do not count.
     fn min_coverage(&self, relevance: &Relevance) -> Range<f64> {
-        let words = self.query.words();
+        let words = self.ranker.query().words();
         let finds = |found: &&WordMatch| words.get(found.word).is_some_and(QueryWord::finds);
         let matches: Vec<&WordMatch> = relevance.matches.iter().filter(finds).collect();
         match matches.as_slice() {
@@ -299,7 +330,7 @@ impl Run<'_> {
 
     fn rank(&mut self, requests: Vec<IndexedRequest>) {
         for IndexedRequest { id, number, votes_count, document } in requests {
-            let Some(relevance) = relevance(&self.query, &self.masses, &document) else { continue };
+            let Some(relevance) = self.ranker.relevance(&document) else { continue };
             let Range { start, end } = self.min_coverage(&relevance);
             if relevance.coverage >= start && relevance.similarity >= self.min_similarity {
                 let is_weak = relevance.coverage < end;
@@ -311,20 +342,26 @@ impl Run<'_> {
 
     /// Ranks the matches of rare words.
     async fn rank_rare(&mut self, terms: &[Term]) -> Result<(), StoreError> {
-        let finding: Vec<&Term> =
-            terms.iter().zip(self.query.words()).filter(|(_, word)| word.finds()).map(|(term, _)| term).collect();
+        let finding: Vec<&Term> = terms
+            .iter()
+            .zip(self.ranker.query().words())
+            .filter(|(_, word)| word.finds())
+            .map(|(term, _)| term)
+            .collect();
         let mut partials: HashMap<i64, Partial> = HashMap::new();
         for term in &finding {
-            for posting in term.matches() {
-                partials.entry(posting.number).or_default().add(term.mass, posting.in_title);
+            for number in term.matches() {
+                partials.entry(*number).or_default().add(term.mass);
             }
-        }
-        if partials.len() > CANDIDATE_LIMIT {
-            self.add_common(&finding, &mut partials).await?;
         }
         let common: f64 = finding.iter().filter(|term| term.is_common()).map(|term| term.mass).sum();
         partials.retain(|_, partial| self.may_cover(partial.mass + common));
-        let chosen = self.choose(partials).await?;
+        let has_common = finding.iter().any(|term| term.is_common());
+        let limit = if has_common { MIXED_LIMIT } else { CANDIDATE_LIMIT };
+        if partials.len() > limit {
+            self.add_titles(&finding, &mut partials).await?;
+        }
+        let chosen = self.choose(partials, limit).await?;
         if !chosen.is_empty() {
             let documents = self.index.documents(&chosen).await?;
             self.rank(documents);
@@ -332,23 +369,17 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Adds the common words to the matches of rare words.
-    async fn add_common(&mut self, terms: &[&Term], partials: &mut HashMap<i64, Partial>) -> Result<(), StoreError> {
-        let rare: Vec<Expression> =
-            terms.iter().filter(|term| !term.matches().is_empty()).map(|term| term.expression.clone()).collect();
-        let common: Vec<&&Term> = terms.iter().filter(|term| term.is_common()).collect();
-        if common.is_empty() {
-            return Ok(());
-        }
-        let both = |term: &&&Term| Expression::All(vec![Expression::Any(rare.clone()), term.expression.clone()]);
-        let expressions: Vec<Expression> = common.iter().map(both).collect();
-        let found = self.index.postings(&expressions, COMBINED_LIMIT).await?;
-        for (term, postings) in common.into_iter().zip(found) {
-            let Postings::All(all) = postings else { continue };
-            for posting in all {
-                if let Some(partial) = partials.get_mut(&posting.number) {
-                    // The title of the combination has both words.
-                    partial.add(term.mass, posting.in_title);
+    /// Counts the rare words of titles as such.
+    async fn add_titles(&mut self, terms: &[&Term], partials: &mut HashMap<i64, Partial>) -> Result<(), StoreError> {
+        let rare: Vec<&&Term> = terms.iter().filter(|term| !term.matches().is_empty()).collect();
+        let lookups: Vec<(Expression, Fields)> =
+            rare.iter().map(|term| (term.expression.clone(), Fields::Title)).collect();
+        let found = self.index.matches(&lookups, MATCHES_LIMIT).await?;
+        for (term, matches) in rare.into_iter().zip(found) {
+            let Matches::All(all) = matches else { continue };
+            for number in all {
+                if let Some(partial) = partials.get_mut(&number) {
+                    partial.raise(term.mass);
                 }
             }
         }
@@ -356,11 +387,11 @@ impl Run<'_> {
     }
 
     /// Chooses the feature requests that are ranked.
-    async fn choose(&mut self, partials: HashMap<i64, Partial>) -> Result<Vec<i64>, StoreError> {
+    async fn choose(&mut self, partials: HashMap<i64, Partial>, limit: usize) -> Result<Vec<i64>, StoreError> {
         let mut ordered: Vec<(f64, i64)> =
             partials.into_iter().map(|(number, partial)| (partial.value(), number)).collect();
         let order = |one: &(f64, i64), other: &(f64, i64)| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1));
-        if ordered.len() > CANDIDATE_LIMIT {
+        if ordered.len() > limit {
             ordered.sort_by(order);
             ordered.truncate(VOTES_LIMIT);
             let numbers: Vec<i64> = ordered.iter().map(|(_, number)| *number).collect();
@@ -369,42 +400,36 @@ impl Run<'_> {
                 *value *= votes_factor(votes.get(number).copied().unwrap_or(0));
             }
             ordered.sort_by(order);
-            ordered.truncate(CANDIDATE_LIMIT);
+            ordered.truncate(limit);
         }
         Ok(ordered.into_iter().map(|(_, number)| number).collect())
     }
 
-    /// Ranks the matches of all common words, and then of pairs of them.
+    /// Ranks the matches of all common words, also those in the title, and then those of two of them.
     async fn rank_common(&mut self, terms: &[Term], limit: usize) -> Result<(), StoreError> {
-        let words = self.query.words().iter().zip(terms);
+        let words = self.ranker.query().words().iter().zip(terms);
         let common: Vec<&Term> =
             words.filter(|(word, term)| word.finds() && term.is_common()).map(|(_, term)| term).collect();
-        let all: f64 = common.iter().map(|term| term.mass).sum();
-        let expression = |terms: &[&Term]| match terms {
-            [one] => one.expression.clone(),
-            several => Expression::All(several.iter().map(|term| term.expression.clone()).collect()),
+        let mass = |terms: &[&Term]| -> f64 { terms.iter().map(|term| term.mass).sum() };
+        let expressions: Vec<Expression> = common.iter().map(|term| term.expression.clone()).collect();
+        let all = match expressions.as_slice() {
+            [] => return Ok(()),
+            [one] => one.clone(),
+            several => Expression::All(several.to_vec()),
         };
-        if !common.is_empty() && self.may_cover(all) {
-            self.rank_most_wanted(&expression(&common)).await?;
-        }
-        let paired = || common.iter().take(PAIRED_WORDS).enumerate();
-        for (position, one) in paired() {
-            for (_, other) in paired().skip(position + 1) {
-                let is_new = common.len() > 2 && self.hits.len() < limit;
-                if is_new && self.may_cover(one.mass + other.mass) {
-                    self.rank_most_wanted(&expression(&[one, other])).await?;
-                }
+        if self.may_cover(mass(&common)) {
+            let (count, is_exhausted) = self.rank_fields(&all, Fields::Any, false).await?;
+            // With fewer candidates, these are all matches.
+            if count >= CANDIDATE_LIMIT {
+                self.rank_fields(&all, Fields::Title, is_exhausted).await?;
             }
         }
-        Ok(())
-    }
-
-    /// Ranks the most voted and the newest matches, and those with a matching title.
-    async fn rank_most_wanted(&mut self, expression: &Expression) -> Result<(), StoreError> {
-        let (count, is_exhausted) = self.rank_fields(expression, Fields::Any, false).await?;
-        // With fewer candidates, these are all matches.
-        if count >= CANDIDATE_LIMIT {
-            self.rank_fields(expression, Fields::Title, is_exhausted).await?;
+        if let ([one, other, _, ..], Some(paired)) =
+            (common.as_slice(), expressions.get(..PAIRED_WORDS.min(common.len())))
+            && self.hits.len() < limit
+            && self.may_cover(mass(&[one, other]))
+        {
+            self.rank_fields(&any_two(paired), Fields::Any, false).await?;
         }
         Ok(())
     }
@@ -501,6 +526,16 @@ mod tests {
     }
 
     #[test]
+    fn synonyms_are_found_in_place_of_a_word() {
+        let mut index = titles(&["Quokka zoo", "Wombat", "Fern"]);
+        let synonyms = Synonyms::parse(&[vec!["numbat".to_owned(), "quokka zoo".to_owned()]]).unwrap();
+        let query = SearchQuery::parse("query", "numbat").unwrap();
+        let hits = block_on(Search::new(query, 5).with_synonyms(&synonyms).run(&mut index)).unwrap();
+        assert_eq!(hits.iter().map(|hit| hit.number).collect::<Vec<_>>(), [1]);
+        assert_eq!(hits[0].relevance.matches[0].kind, MatchKind::Synonym);
+    }
+
+    #[test]
     fn weak_results_fill_up_to_two() {
         let mut index = titles(&["Quokka one", "Quokka two", "Quokka three", "Wombat fern"]);
         // One word of three matches.
@@ -547,16 +582,38 @@ mod tests {
     }
 
     #[test]
+    fn two_of_the_common_words_are_enough() {
+        let words = ["quokka", "fern", "moss"];
+        // Each has one of the words, and every hundredth has two.
+        let requests = (0..1_200_usize).map(|number| {
+            let other = if number % 100 == 1 { words[(number + 1) % 3] } else { "" };
+            (format!("Request|{} {other}", words[number % 3]), 0)
+        });
+        let mut index = index(requests);
+        let found = numbers(&mut index, "quokka fern moss", 15);
+        assert_eq!(found, (0..12).rev().map(|hundred| hundred * 100 + 2).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_first_unknown_words_are_corrected() {
+        let mut index = titles(&["Quokka wombat numbat burrow meadow"]);
+        let query = SearchQuery::parse("query", "qokka wmbat nmbat brrow medow").unwrap();
+        let hits = block_on(Search::new(query, 5).run(&mut index)).unwrap();
+        let matched: Vec<usize> = hits[0].relevance.matches.iter().map(|found| found.word).collect();
+        assert_eq!(matched, [0, 1, 2, 3]);
+    }
+
+    #[test]
     fn a_walk_ends_with_enough_matches_or_at_its_limit_or_after_a_poor_probe() {
         for (rows, matches, goes_on) in [
             (0, 0, true),
-            (399, 0, true),
-            (400, 2, false),
-            (400, 3, true),
-            (401, 3, true),
+            (199, 0, true),
+            (200, 2, false),
+            (200, 3, true),
+            (201, 2, true),
             (60, 60, false),
-            (1_999, 59, true),
-            (2_000, 59, false),
+            (999, 59, true),
+            (1_000, 59, false),
         ] {
             assert_eq!(should_continue_scan(rows, matches), goes_on, "{rows} {matches}");
         }
@@ -574,9 +631,8 @@ mod tests {
         for query in [words.join(" "), words[..3].join(" "), "quokka".to_owned(), "customer quokka".to_owned()] {
             index.rows_read = 0;
             assert!(!numbers(&mut index, &query, 15).is_empty(), "{query}");
-            // Postings of each word, lookups and walks for all words and pairs of them, in both kinds of fields.
-            let combinations = 1 + PAIRED_WORDS * (PAIRED_WORDS - 1) / 2;
-            let most = 16 * POSTINGS_LIMIT + 2 * combinations * (LOOKUP_LIMIT + MAX_SCANNED_ROWS);
+            // Matches of each word, lookups and walks for all words and two of them, in both kinds of fields.
+            let most = 16 * MATCHES_LIMIT + 2 * 2 * (LOOKUP_LIMIT + MAX_SCANNED_ROWS);
             assert!(index.rows_read <= most, "{query}: {}", index.rows_read);
         }
     }

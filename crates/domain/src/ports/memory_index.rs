@@ -5,23 +5,24 @@ use std::cmp::Reverse;
 use async_trait::async_trait;
 
 use crate::error::StoreError;
-use crate::model::search::{Expression, Fields};
+use crate::model::search::{Expression, Fields, Matcher};
 use crate::policy::search::{CANDIDATE_LIMIT, should_continue_scan};
 use crate::policy::similarity::trigrams;
-use crate::ports::{IndexedRequest, Posting, Postings, SearchIndex};
+use crate::ports::{IndexedRequest, Matches, SearchIndex};
 
 /// An index of feature requests. Counts what is read of it.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryIndex {
     /// The feature requests, in the order of their numbers.
     pub requests: Vec<IndexedRequest>,
-    /// Number of postings and documents that were read.
+    /// Number of matches and documents that were read.
     pub rows_read: usize,
 }
 
 impl MemoryIndex {
-    fn matches(&self, expression: &Expression, fields: Fields) -> Vec<IndexedRequest> {
-        self.requests.iter().filter(|request| expression.matches(&request.document, fields)).cloned().collect()
+    fn find(&self, expression: &Expression, fields: Fields) -> Vec<IndexedRequest> {
+        let matcher = Matcher::new(expression, fields);
+        self.requests.iter().filter(|request| matcher.matches(&request.document)).cloned().collect()
     }
 
     /// Returns the feature requests with the most votes first, and the newest first among equals.
@@ -38,20 +39,17 @@ impl SearchIndex for MemoryIndex {
         Ok(self.requests.len() as u64)
     }
 
-    async fn postings(&mut self, expressions: &[Expression], limit: usize) -> Result<Vec<Postings>, StoreError> {
+    async fn matches(&mut self, lookups: &[(Expression, Fields)], limit: usize) -> Result<Vec<Matches>, StoreError> {
         let mut all = Vec::new();
-        for expression in expressions {
-            let matches = self.matches(expression, Fields::Any);
+        for (expression, fields) in lookups {
+            let matches = self.find(expression, *fields);
             self.rows_read += matches.len().min(limit);
-            let posting = |request: IndexedRequest| Posting {
-                number: request.number,
-                in_title: expression.matches(&request.document, Fields::Title),
-            };
-            let is_short = matches.len() <= limit;
-            all.push(if is_short {
-                Postings::All(matches.into_iter().map(posting).collect())
+            all.push(if matches.len() <= limit {
+                Matches::All(matches.into_iter().map(|request| request.number).collect())
+            } else if self.find(&expression.without_prefixes(), *fields).len() <= limit {
+                Matches::TooManyWithPrefixes
             } else {
-                Postings::TooMany
+                Matches::TooMany
             });
         }
         Ok(all)
@@ -93,7 +91,7 @@ impl SearchIndex for MemoryIndex {
         limit: usize,
         count: usize,
     ) -> Result<Option<Vec<IndexedRequest>>, StoreError> {
-        let mut matches = self.matches(expression, fields);
+        let mut matches = self.find(expression, fields);
         self.rows_read += matches.len().min(limit);
         if matches.len() > limit {
             return Ok(None);
@@ -104,13 +102,14 @@ impl SearchIndex for MemoryIndex {
     }
 
     async fn walk(&mut self, expression: &Expression, fields: Fields) -> Result<Vec<IndexedRequest>, StoreError> {
+        let matcher = Matcher::new(expression, fields);
         let mut matches = Vec::with_capacity(CANDIDATE_LIMIT);
         for (rows, request) in self.by_votes().into_iter().enumerate() {
             if !should_continue_scan(rows, matches.len()) {
                 break;
             }
             self.rows_read += 1;
-            if expression.matches(&request.document, fields) {
+            if matcher.matches(&request.document) {
                 matches.push(request);
             }
         }
@@ -125,7 +124,8 @@ impl SearchIndex for MemoryIndex {
         count: usize,
     ) -> Result<Vec<IndexedRequest>, StoreError> {
         let newest = self.requests.iter().rev().take(rows);
-        let matches = newest.filter(|request| expression.matches(&request.document, fields)).take(count);
+        let matcher = Matcher::new(expression, fields);
+        let matches = newest.filter(|request| matcher.matches(&request.document)).take(count);
         Ok(matches.cloned().collect())
     }
 
@@ -135,7 +135,7 @@ impl SearchIndex for MemoryIndex {
         fields: Fields,
         count: usize,
     ) -> Result<Vec<IndexedRequest>, StoreError> {
-        let mut matches = self.matches(expression, fields);
+        let mut matches = self.find(expression, fields);
         matches.truncate(count);
         Ok(matches)
     }

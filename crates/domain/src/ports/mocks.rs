@@ -25,7 +25,7 @@ use crate::model::message::{
     Audience, Lease, LeasedMessages, MessageId, MessageOutcome, MessageState, NewMessage, Priority,
 };
 use crate::model::operation_key::{OperationKey, SavedResponse};
-use crate::model::search::SearchDocument;
+use crate::model::search::{SearchDocument, Synonyms};
 use crate::model::setting::Setting;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::{Lane, Track};
@@ -42,6 +42,7 @@ use crate::ports::{
 };
 
 pub use crate::ports::reads::MockRoadmapReader;
+pub use crate::ports::search::MockSynonymSource;
 
 mock! {
     /// Double of [`Store`].
@@ -276,6 +277,7 @@ mock! {
     impl SettingWrites for Unit {
         async fn load_setting(&mut self) -> Result<Setting, StoreError>;
         async fn save_setting(&mut self, setting: &Setting) -> Result<(), StoreError>;
+        async fn save_synonyms(&mut self, synonyms: &Synonyms) -> Result<(), StoreError>;
     }
 
     #[async_trait]

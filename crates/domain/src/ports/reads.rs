@@ -11,6 +11,7 @@ use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use crate::model::id::{AttachmentId, FeatureRequestId, WorkspaceId};
 use crate::model::member::Member;
 use crate::model::pagination::{Listing, PageRequest};
+use crate::model::search::Synonyms;
 use crate::model::setting::Setting;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::{Lane, Track};
@@ -23,6 +24,9 @@ use crate::model::workspace::{Subdomain, Workspace};
 pub trait RoadmapReader: Send + Sync {
     /// Returns the settings, or `None` when the workspace does not exist.
     async fn setting(&self, workspace: WorkspaceId) -> Result<Option<Setting>, StoreError>;
+
+    /// Returns the synonyms of the workspace. Empty when it does not exist.
+    async fn synonyms(&self, workspace: WorkspaceId) -> Result<Synonyms, StoreError>;
 
     /// Returns the tracks in the team's order.
     async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError>;

@@ -1,11 +1,13 @@
 //! Full-text search for public feature requests.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::error::StoreError;
 use crate::model::feature_request::{FoundFeatureRequest, Visibility};
 use crate::model::id::{FeatureRequestId, WorkspaceId};
-use crate::model::search::{Expression, Fields, SearchDocument};
+use crate::model::search::{Expression, Fields, SearchDocument, Synonyms};
 use crate::policy::search::{Hit, Search};
 
 /// Runs searches for public feature requests.
@@ -26,6 +28,14 @@ pub trait TextSearch: Send + Sync {
     ) -> Result<Vec<FoundFeatureRequest>, StoreError>;
 }
 
+/// Supplies the synonyms of workspaces to searches.
+#[cfg_attr(any(test, feature = "mocks"), mockall::automock)]
+#[async_trait]
+pub trait SynonymSource: Send + Sync {
+    /// Returns the synonyms of a workspace. They may be up to a second old.
+    async fn synonyms(&self, workspace: WorkspaceId) -> Result<Arc<Synonyms>, StoreError>;
+}
+
 /// An indexed feature request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexedRequest {
@@ -39,21 +49,14 @@ pub struct IndexedRequest {
     pub document: SearchDocument,
 }
 
-/// A match in the index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Posting {
-    /// The tag number of the feature request.
-    pub number: i64,
-    /// Whether the title alone matches, too.
-    pub in_title: bool,
-}
-
 /// The matches of an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Postings {
-    /// All matches, in any order.
-    All(Vec<Posting>),
-    /// More than the limit.
+pub enum Matches {
+    /// The tag numbers of all matches, in any order.
+    All(Vec<i64>),
+    /// More than the limit, but not without prefixes ([`Expression::without_prefixes`]).
+    TooManyWithPrefixes,
+    /// More than the limit, even without prefixes.
     TooMany,
 }
 
@@ -63,11 +66,11 @@ pub trait SearchIndex: Send {
     /// Returns the number of feature requests that the workspace has created.
     async fn request_count(&mut self) -> Result<u64, StoreError>;
 
-    /// Returns the matches of each expression, if there are at most `limit`.
+    /// Returns the matches of each expression in these fields, if there are at most `limit`.
     ///
-    /// Contract: a store may return [`Postings::TooMany`] without counting if statistics show several times more
+    /// Contract: a store may return [`Matches::TooMany`] without counting if statistics show several times more
     /// matches than `limit`.
-    async fn postings(&mut self, expressions: &[Expression], limit: usize) -> Result<Vec<Postings>, StoreError>;
+    async fn matches(&mut self, lookups: &[(Expression, Fields)], limit: usize) -> Result<Vec<Matches>, StoreError>;
 
     /// Returns for each word at most `limit` words of the workspace's public feature requests that share trigrams with
     /// it, the most similar first.
@@ -80,7 +83,7 @@ pub trait SearchIndex: Send {
     async fn documents(&mut self, numbers: &[i64]) -> Result<Vec<IndexedRequest>, StoreError>;
 
     /// Returns the `count` most voted matches, the newest first among equals. Returns `None` if there are more than
-    /// `limit` matches; a store may also return `None` as in [`Self::postings`].
+    /// `limit` matches; a store may also return `None` as in [`Self::matches`].
     async fn most_voted(
         &mut self,
         expression: &Expression,

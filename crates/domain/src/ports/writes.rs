@@ -15,6 +15,7 @@ use crate::model::mail::Unsubscription;
 use crate::model::member::Member;
 use crate::model::message::NewMessage;
 use crate::model::search::SearchDocument;
+use crate::model::search::Synonyms;
 use crate::model::setting::Setting;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::{Lane, Track};
@@ -150,6 +151,9 @@ pub trait SettingWrites {
 
     /// Replaces the settings.
     async fn save_setting(&mut self, setting: &Setting) -> Result<(), StoreError>;
+
+    /// Replaces the synonyms.
+    async fn save_synonyms(&mut self, synonyms: &Synonyms) -> Result<(), StoreError>;
 }
 
 /// Writes of changelogs.

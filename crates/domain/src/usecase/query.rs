@@ -18,7 +18,7 @@ use async_trait::async_trait;
 use crate::error::{Resource, RoadmapError};
 use crate::model::attachment::Attachment;
 use crate::model::id::{AttachmentId, WorkspaceId};
-use crate::ports::{Blobs, Clock, RoadmapReader, TextSearch};
+use crate::ports::{Blobs, Clock, RoadmapReader, SynonymSource, TextSearch};
 
 /// A read query of one workspace.
 #[async_trait]
@@ -35,6 +35,7 @@ pub trait Query: Send + Sync {
 pub struct Queries {
     reader: Arc<dyn RoadmapReader>,
     search: Arc<dyn TextSearch>,
+    synonyms: Arc<dyn SynonymSource>,
     blobs: Arc<dyn Blobs>,
     clock: Arc<dyn Clock>,
 }
@@ -45,10 +46,11 @@ impl Queries {
     pub fn new(
         reader: Arc<dyn RoadmapReader>,
         search: Arc<dyn TextSearch>,
+        synonyms: Arc<dyn SynonymSource>,
         blobs: Arc<dyn Blobs>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { reader, search, blobs, clock }
+        Self { reader, search, synonyms, blobs, clock }
     }
 
     /// Runs a query in `workspace`.
@@ -68,7 +70,7 @@ impl Queries {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::ports::mocks::{MockBlobs, MockRoadmapReader, MockTextSearch};
+    use crate::ports::mocks::{MockBlobs, MockRoadmapReader, MockSynonymSource, MockTextSearch};
     use crate::usecase::fixtures::{FixedClock, workspace};
     use pollster::block_on;
 
@@ -78,8 +80,8 @@ pub(crate) mod tests {
         blobs: MockBlobs,
         query: &Q,
     ) -> Result<Q::Output, RoadmapError> {
-        let (reader, search, blobs) = (Arc::new(reader), Arc::new(MockTextSearch::new()), Arc::new(blobs));
-        let queries = Queries::new(reader, search, blobs, Arc::new(FixedClock));
+        let (search, synonyms) = (Arc::new(MockTextSearch::new()), Arc::new(MockSynonymSource::new()));
+        let queries = Queries::new(Arc::new(reader), search, synonyms, Arc::new(blobs), Arc::new(FixedClock));
         block_on(queries.run(workspace(), query))
     }
 }

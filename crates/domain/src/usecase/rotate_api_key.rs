@@ -66,7 +66,7 @@ mod tests {
             id: ApiKeyId::new(Uuid::from_u128(77)),
             name: name("ci"),
             last_four: "abcd".to_owned(),
-            scopes: Scopes { read: true, write: false },
+            scopes: Scopes { read: true, write: false, manage: true },
             created_at: now().plus(-Duration::days(10)),
             expires_at,
             revoked_at: None,

@@ -14,6 +14,7 @@ use roadmap_domain::model::id::{AttachmentId, ChangelogId, CustomerId, LaneId, M
 use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::member::Member;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
+use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::model::setting::{Setting, WebsiteUrl};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::{Lane, Track};
@@ -25,7 +26,7 @@ use crate::PostgresReader;
 use crate::codec::{TimestampColumn, optional_timestamp};
 use crate::errors::inconsistent;
 use crate::rows::{SummaryColumns, SummaryRow, TrackRow, mapped_tracks};
-use crate::schema::{attachments, lanes, members, settings, tracks};
+use crate::schema::{attachments, lanes, members, settings, synonyms, tracks};
 use crate::statement::statement;
 use crate::writes::id_or_number;
 
@@ -140,6 +141,16 @@ impl RoadmapReader for PostgresReader {
             product_name: Name::from_stored(product_name),
             website_url: WebsiteUrl::from_stored(website_url),
         }))
+    }
+
+    async fn synonyms(&self, workspace: WorkspaceId) -> Result<Synonyms, StoreError> {
+        let session = self.session(workspace).await?;
+        let phrases = synonyms::table
+            .filter(synonyms::workspace_id.eq(workspace.uuid()))
+            .order((synonyms::group_number, synonyms::position))
+            .select((synonyms::group_number, synonyms::phrase));
+        let rows: Vec<(i32, String)> = session.run(phrases.load(&mut session.connection()?)).await?;
+        Ok(Synonyms::from_stored(rows))
     }
 
     async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError> {

@@ -18,7 +18,7 @@ use roadmap_domain::model::search::{Expression, Fields, SearchDocument};
 use roadmap_domain::policy::search::{
     CANDIDATE_LIMIT, Hit, MAX_SCANNED_ROWS, PROBE_ROWS, Search, should_continue_scan,
 };
-use roadmap_domain::ports::{IndexedRequest, Posting, Postings, SearchIndex, TextSearch};
+use roadmap_domain::ports::{IndexedRequest, Matches, SearchIndex, TextSearch};
 use uuid::Uuid;
 
 use crate::PostgresReader;
@@ -52,10 +52,9 @@ const CERTAINLY_MORE: f64 = 4.0;
 statement! {
     /// Selects the matches of each query by its position, or one more than `most`. The first row has position 0 and the
     /// number of feature requests of the workspace.
-    SelectPostings { workspace: Uuid => SqlUuid, queries: Vec<String> => Array<Text>, titles: Vec<String> => Array<Text>, most: i64 => BigInt }
-        -> (Integer, BigInt, Bool),
-    "SELECT query_position, tag_number, in_title
-     FROM search_postings({workspace}, {queries}::tsquery[], {titles}::tsquery[], {most})"
+    SelectMatches { workspace: Uuid => SqlUuid, queries: Vec<String> => Array<Text>, most: i64 => BigInt }
+        -> (Integer, BigInt),
+    "SELECT query_position, tag_number FROM search_matches({workspace}, {queries}::tsquery[], {most})"
 }
 
 statement! {
@@ -227,31 +226,22 @@ impl Index {
         self.expected_matches(expression) > CERTAINLY_MORE * limit
     }
 
-    /// Selects the matches of expressions that are not certainly common.
-    async fn select_postings(
+    /// Selects the matches of queries. Returns `None` for those with more matches than `limit`.
+    async fn select_matches(
         &mut self,
-        expressions: &[&Expression],
+        queries: Vec<String>,
         limit: usize,
-    ) -> Result<Vec<Postings>, StoreError> {
-        let render = |fields| expressions.iter().map(|one| match_terms(self.workspace, one, fields)).collect();
-        let (queries, titles) = (render(Fields::Any), render(Fields::Title));
-        let select = SelectPostings { workspace: self.workspace, queries, titles, most: number(limit) };
-        let rows: Vec<(i32, i64, bool)> = self.session.run(select.load(&mut self.session.connection()?)).await?;
-        let mut postings = vec![Vec::new(); expressions.len()];
-        for (position, number, in_title) in rows {
+    ) -> Result<Vec<Option<Vec<i64>>>, StoreError> {
+        let mut all = vec![Some(Vec::new()); queries.len()];
+        let select = SelectMatches { workspace: self.workspace, queries, most: number(limit) };
+        let rows: Vec<(i32, i64)> = self.session.run(select.load(&mut self.session.connection()?)).await?;
+        for (position, number) in rows {
             match usize::try_from(position).ok().and_then(|position| position.checked_sub(1)) {
                 None => self.requests = Some(number.unsigned_abs()),
-                Some(position) => {
-                    if let Some(list) = postings.get_mut(position) {
-                        list.push(Posting { number, in_title });
-                    }
-                }
+                Some(position) => all.get_mut(position).into_iter().flatten().for_each(|list| list.push(number)),
             }
         }
-        Ok(postings
-            .into_iter()
-            .map(|all| if all.len() > limit { Postings::TooMany } else { Postings::All(all) })
-            .collect())
+        Ok(all.into_iter().map(|list| list.filter(|list| list.len() <= limit)).collect())
     }
 }
 
@@ -259,18 +249,35 @@ impl Index {
 impl SearchIndex for Index {
     async fn request_count(&mut self) -> Result<u64, StoreError> {
         if self.requests.is_none() {
-            self.select_postings(&[], 0).await?;
+            self.select_matches(Vec::new(), 0).await?;
         }
         Ok(self.requests.unwrap_or(0))
     }
 
-    async fn postings(&mut self, expressions: &[Expression], limit: usize) -> Result<Vec<Postings>, StoreError> {
-        let is_common: Vec<bool> = expressions.iter().map(|one| self.is_certainly_common(one, limit)).collect();
-        let counted: Vec<&Expression> =
-            expressions.iter().zip(&is_common).filter(|(_, is_common)| !**is_common).map(|(one, _)| one).collect();
-        let mut counted = self.select_postings(&counted, limit).await?.into_iter();
-        let all = is_common.into_iter().map(|is_common| if is_common { None } else { counted.next() });
-        Ok(all.map(|postings| postings.unwrap_or(Postings::TooMany)).collect())
+    async fn matches(&mut self, lookups: &[(Expression, Fields)], limit: usize) -> Result<Vec<Matches>, StoreError> {
+        let is_common: Vec<bool> = lookups.iter().map(|(one, _)| self.is_certainly_common(one, limit)).collect();
+        let counted = lookups.iter().zip(&is_common).filter(|(_, is_common)| !**is_common).map(|(lookup, _)| lookup);
+        let render = |(one, fields): &(Expression, Fields)| match_terms(self.workspace, one, *fields);
+        // The expressions with prefixes follow without them.
+        let whole = counted.clone().filter(|(one, _)| one.has_prefix());
+        let whole = whole.map(|(one, fields)| match_terms(self.workspace, &one.without_prefixes(), *fields));
+        let queries: Vec<String> = counted.clone().map(render).chain(whole).collect();
+        let count = counted.count();
+        let mut found = self.select_matches(queries, limit).await?;
+        let mut whole = found.split_off(count).into_iter();
+        let mut found = found.into_iter();
+        let matches = lookups.iter().zip(is_common).map(|((one, _), is_common)| {
+            if is_common {
+                return Matches::TooMany;
+            }
+            let without_prefixes = if one.has_prefix() { whole.next().flatten() } else { None };
+            match (found.next().flatten(), without_prefixes) {
+                (Some(all), _) => Matches::All(all),
+                (None, Some(_)) => Matches::TooManyWithPrefixes,
+                (None, None) => Matches::TooMany,
+            }
+        });
+        Ok(matches.collect())
     }
 
     async fn similar_words(&mut self, words: &[&str], limit: usize) -> Result<Vec<Vec<String>>, StoreError> {

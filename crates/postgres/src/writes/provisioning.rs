@@ -102,6 +102,7 @@ impl Provisioning for PostgresUnit {
             api_keys::last_four.eq(key.last_four.as_str()),
             api_keys::can_read.eq(key.scopes.read),
             api_keys::can_write.eq(key.scopes.write),
+            api_keys::can_manage.eq(key.scopes.manage),
             api_keys::created_at.eq(TimestampColumn::from(key.created_at)),
             api_keys::expires_at.eq(key.expires_at.map(TimestampColumn::from)),
             api_keys::revoked_at.eq(key.revoked_at.map(TimestampColumn::from)),

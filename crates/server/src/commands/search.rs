@@ -74,7 +74,9 @@ impl SearchCommand {
                 let workspace = target.find(&application).await?.id;
                 let query = SearchQuery::parse("the query", &query)?;
                 let index = application.text_search(settings)?;
-                let hits = index.search(workspace, Search::new(query.clone(), RESULTS)).await?;
+                let synonyms = application.reader.synonyms(workspace).await?;
+                let search = Search::new(query.clone(), RESULTS).with_synonyms(&synonyms);
+                let hits = index.search(workspace, search).await?;
                 let ids: Vec<FeatureRequestId> = hits.iter().map(|hit| hit.request).collect();
                 let found = index.load_results(workspace, &ids, Visibility::Public).await?;
                 let mut titles: HashMap<FeatureRequestId, String> =

@@ -15,6 +15,7 @@ use roadmap_domain::model::id::{AttachmentId, ChangelogId, CustomerId, LaneId, M
 use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::member::Member;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
+use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::model::setting::{Setting, WebsiteUrl};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::{Lane, Track};
@@ -25,7 +26,9 @@ use crate::SqliteStore;
 use crate::codec::{Id, optional_timestamp, timestamp};
 use crate::errors::inconsistent;
 use crate::rows::{SummaryRow, TrackRow, find_summary, mapped_tracks, placed_requests, summary_columns};
-use crate::schema::{attachments, changelogs, customers, feature_requests, lanes, members, settings, tracks, votes};
+use crate::schema::{
+    attachments, changelogs, customers, feature_requests, lanes, members, settings, synonyms, tracks, votes,
+};
 
 type VoterRow = (Id, Option<String>, String, i64);
 type ChangelogRow = (Id, String, String, Option<i64>, i64, Option<(Id, String)>);
@@ -59,6 +62,21 @@ impl RoadmapReader for SqliteStore {
             product_name: Name::from_stored(product_name),
             website_url: WebsiteUrl::from_stored(website_url),
         }))
+    }
+
+    async fn synonyms(&self, workspace: WorkspaceId) -> Result<Synonyms, StoreError> {
+        let workspace = Id(workspace.uuid());
+        let rows: Vec<(i32, String)> = self
+            .readers
+            .run(move |connection| {
+                Ok(synonyms::table
+                    .filter(synonyms::workspace_id.eq(workspace))
+                    .order((synonyms::group_number, synonyms::position))
+                    .select((synonyms::group_number, synonyms::phrase))
+                    .load(connection)?)
+            })
+            .await?;
+        Ok(Synonyms::from_stored(rows))
     }
 
     async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError> {

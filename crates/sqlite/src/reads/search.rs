@@ -8,7 +8,8 @@
 //! background.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -20,10 +21,10 @@ use futures_util::FutureExt;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest, Visibility};
 use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
-use roadmap_domain::model::search::{Expression, Fields, SearchDocument};
+use roadmap_domain::model::search::{Expression, Fields, Matcher, SearchDocument};
 use roadmap_domain::policy::search::{CANDIDATE_LIMIT, Hit, MAX_SCANNED_ROWS, Search, should_continue_scan};
 use roadmap_domain::policy::similarity::trigrams;
-use roadmap_domain::ports::{IndexedRequest, Posting, Postings, SearchIndex, TextSearch};
+use roadmap_domain::ports::{IndexedRequest, Matches, SearchIndex, TextSearch};
 
 use crate::SqliteStore;
 use crate::codec::Id;
@@ -33,7 +34,14 @@ use crate::schema::{feature_requests, search_documents, search_trigrams, tag_cou
 use crate::statement::statement;
 
 /// Maximum words that are read for a trigram in one statement.
-const WORDS_PER_TRIGRAM: usize = 500;
+const WORDS_PER_TRIGRAM: usize = 250;
+
+/// How long an expression is known as common.
+const COMMON_LIFE: Duration = Duration::from_secs(60);
+
+/// Maximum number of expressions that are known as common, of all workspaces, and maximum length of each in bytes.
+const COMMON_EXPRESSIONS: usize = 20_000;
+const COMMON_LENGTH: usize = 200;
 
 statement! {
     /// Selects matches of the index, the oldest first. The rows of a workspace are one range of row numbers.
@@ -92,15 +100,47 @@ fn deadline_exceeded(limit: Duration) -> StoreError {
     StoreError::Unavailable(DeadlineExceeded(limit).into())
 }
 
+/// The expressions that were common within the last minute, so that their matches are not counted again.
+///
+/// An expression may have fewer matches in the meantime, if feature requests were deleted. It is treated as common
+/// until its time ends, which the contract of [`SearchIndex::matches`] allows.
+#[derive(Debug, Default)]
+pub(crate) struct CommonExpressions(Mutex<HashMap<(i64, String), (Instant, usize)>>);
+
+impl CommonExpressions {
+    /// Whether an expression of the workspace with this first row had more than `limit` matches.
+    fn exceeds(&self, first_row: i64, terms: &str, limit: usize) -> bool {
+        let key = (first_row, terms.to_owned());
+        self.lock().get(&key).is_some_and(|(since, exceeded)| *exceeded >= limit && since.elapsed() < COMMON_LIFE)
+    }
+
+    /// Remembers that an expression has more than `limit` matches.
+    fn insert(&self, first_row: i64, terms: &str, limit: usize) {
+        if terms.len() > COMMON_LENGTH {
+            return;
+        }
+        let mut all = self.lock();
+        if all.len() >= COMMON_EXPRESSIONS {
+            all.clear();
+        }
+        all.insert((first_row, terms.to_owned()), (Instant::now(), limit));
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<(i64, String), (Instant, usize)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 #[async_trait]
 impl TextSearch for SqliteStore {
     async fn search(&self, workspace: WorkspaceId, search: Search) -> Result<Vec<Hit>, StoreError> {
         let workspace = Id(workspace.uuid());
         let limit = self.search_time;
+        let common = self.common_expressions.clone();
         let work = self.readers.run_in_snapshot(move |connection| {
             let deadline = Deadline::new(limit);
             deadline.check()?;
-            let mut index = Index::open(connection, workspace, deadline)?;
+            let mut index = Index::open(connection, workspace, deadline, &common)?;
             // No method of the index waits for anything.
             let hits = search.run(&mut index).now_or_never();
             Ok(hits.unwrap_or_else(|| Err(StoreError::Fatal("a search on SQLite waited".into())))?)
@@ -192,12 +232,18 @@ struct Index<'a> {
     last_row: i64,
     requests: i64,
     deadline: Deadline,
+    common: &'a CommonExpressions,
     /// Number of rows that walks have scanned.
     rows_scanned: usize,
 }
 
 impl<'a> Index<'a> {
-    fn open(connection: &'a mut SqliteConnection, workspace: Id, deadline: Deadline) -> Result<Self, SqlError> {
+    fn open(
+        connection: &'a mut SqliteConnection,
+        workspace: Id,
+        deadline: Deadline,
+        common: &'a CommonExpressions,
+    ) -> Result<Self, SqlError> {
         let number: Option<i64> = workspaces::table
             .filter(workspaces::id.eq(workspace))
             .select(workspaces::number)
@@ -211,7 +257,7 @@ impl<'a> Index<'a> {
         let (number, requests) = (number.unwrap_or(0), requests.unwrap_or(0));
         let first_row = number << u32::BITS;
         let last_row = first_row + i64::from(u32::MAX);
-        Ok(Self { connection, workspace, first_row, last_row, requests, deadline, rows_scanned: 0 })
+        Ok(Self { connection, workspace, first_row, last_row, requests, deadline, common, rows_scanned: 0 })
     }
 
     /// Returns the row numbers of up to `limit` matches, the oldest first.
@@ -222,33 +268,26 @@ impl<'a> Index<'a> {
         Ok(matches.load(self.connection)?)
     }
 
-    /// Returns the row numbers of all matches, or `None` if there are more than `limit`.
-    fn all_matches(
-        &mut self,
-        expression: &Expression,
-        fields: Fields,
-        limit: usize,
-    ) -> Result<Option<Vec<i64>>, SqlError> {
-        let terms = match_terms(expression, fields, true);
-        // Matches of whole words alone show at the least cost whether an expression is common. For a prefix, the index
-        // has to merge the lists of all words with it.
-        let whole_words = match_terms(expression, fields, false);
-        if whole_words != terms && self.matches(whole_words, limit + 1)?.len() > limit {
-            return Ok(None);
+    /// Returns the row numbers of all matches, if there are at most `limit`.
+    ///
+    /// Whole words are looked up first, because they show at the least cost whether an expression is common: for a
+    /// prefix, the index merges the lists of all words with it.
+    fn find_matches(&mut self, expression: &Expression, fields: Fields, limit: usize) -> Result<Matches, SqlError> {
+        let without_prefixes = expression.without_prefixes();
+        let terms = match_terms(&without_prefixes, fields);
+        if self.common.exceeds(self.first_row, &terms, limit) {
+            return Ok(Matches::TooMany);
         }
-        let matches = self.matches(terms, limit + 1)?;
-        Ok((matches.len() <= limit).then_some(matches))
-    }
-
-    fn find_postings(&mut self, expression: &Expression, limit: usize) -> Result<Postings, SqlError> {
-        let Some(all) = self.all_matches(expression, Fields::Any, limit)? else { return Ok(Postings::TooMany) };
-        let in_title: HashSet<i64> = if all.is_empty() {
-            HashSet::new()
-        } else {
-            self.matches(match_terms(expression, Fields::Title, true), limit)?.into_iter().collect()
-        };
-        let posting = |row| Posting { number: row & i64::from(u32::MAX), in_title: in_title.contains(&row) };
-        Ok(Postings::All(all.into_iter().map(posting).collect()))
+        let matches = self.matches(terms.clone(), limit + 1)?;
+        if matches.len() > limit {
+            self.common.insert(self.first_row, &terms, limit);
+            return Ok(Matches::TooMany);
+        }
+        if *expression == without_prefixes {
+            return Ok(Matches::All(matches));
+        }
+        let matches = self.matches(match_terms(expression, fields), limit + 1)?;
+        Ok(if matches.len() > limit { Matches::TooManyWithPrefixes } else { Matches::All(matches) })
     }
 
     fn load_votes(&mut self, rows: &[i64]) -> Result<Vec<(i64, i64)>, SqlError> {
@@ -270,7 +309,7 @@ impl<'a> Index<'a> {
         limit: usize,
         count: usize,
     ) -> Result<Option<Vec<IndexedRequest>>, SqlError> {
-        let Some(matches) = self.all_matches(expression, fields, limit)? else { return Ok(None) };
+        let Matches::All(matches) = self.find_matches(expression, fields, limit)? else { return Ok(None) };
         let mut matches = self.load_votes(&matches)?;
         matches.sort_unstable_by_key(|(row, votes)| Reverse((*votes, *row)));
         matches.truncate(count);
@@ -292,6 +331,7 @@ impl<'a> Index<'a> {
                 search_documents::description,
             ))
             .limit(MAX_SCANNED_ROWS as i64);
+        let matcher = Matcher::new(expression, fields);
         let mut matches = Vec::with_capacity(CANDIDATE_LIMIT);
         let mut rows = walk.load_iter::<DocumentRow, DefaultLoadingMode>(self.connection)?;
         let mut scanned = 0;
@@ -302,7 +342,7 @@ impl<'a> Index<'a> {
             self.rows_scanned += 1;
             self.deadline.check()?;
             let request = indexed_request(row?);
-            if expression.matches(&request.document, fields) {
+            if matcher.matches(&request.document) {
                 matches.push(request);
             }
         }
@@ -324,7 +364,7 @@ impl<'a> Index<'a> {
             .offset(i64::try_from(rows.saturating_sub(1)).unwrap_or(i64::MAX))
             .first(self.connection)
             .optional()?;
-        let (terms, limit) = (match_terms(expression, fields, true), i64::try_from(count).unwrap_or(i64::MAX));
+        let (terms, limit) = (match_terms(expression, fields), i64::try_from(count).unwrap_or(i64::MAX));
         let newest = NewestMatches { terms, first: oldest.unwrap_or(self.first_row), last: self.last_row, limit };
         let newest: Vec<i64> = newest.load(self.connection)?;
         self.load_documents(&newest)
@@ -337,10 +377,14 @@ impl SearchIndex for Index<'_> {
         Ok(self.requests.unsigned_abs())
     }
 
-    async fn postings(&mut self, expressions: &[Expression], limit: usize) -> Result<Vec<Postings>, StoreError> {
-        let mut all = Vec::with_capacity(expressions.len());
-        for expression in expressions {
-            all.push(self.find_postings(expression, limit)?);
+    async fn matches(&mut self, lookups: &[(Expression, Fields)], limit: usize) -> Result<Vec<Matches>, StoreError> {
+        let mut all = Vec::with_capacity(lookups.len());
+        for (expression, fields) in lookups {
+            let mut matches = self.find_matches(expression, *fields, limit)?;
+            if let Matches::All(rows) = &mut matches {
+                rows.iter_mut().for_each(|row| *row &= i64::from(u32::MAX));
+            }
+            all.push(matches);
         }
         Ok(all)
     }
@@ -395,7 +439,7 @@ impl SearchIndex for Index<'_> {
         fields: Fields,
         count: usize,
     ) -> Result<Vec<IndexedRequest>, StoreError> {
-        let oldest = self.matches(match_terms(expression, fields, true), count)?;
+        let oldest = self.matches(match_terms(expression, fields), count)?;
         Ok(self.load_documents(&oldest)?)
     }
 }
@@ -415,30 +459,25 @@ fn indexed_request((row_number, request, votes_count, title, tags, description):
     }
 }
 
-/// Converts an expression to the query syntax of the index. Without `prefixes`, a prefix beside other alternatives is
-/// left out, and another one is searched for as a whole word. Terms cannot be interpreted as syntax ([`Expression`]).
-fn match_terms(expression: &Expression, fields: Fields, prefixes: bool) -> String {
-    let terms = render(expression, prefixes);
+/// Converts an expression to the query syntax of the index. Terms cannot be interpreted as syntax ([`Expression`]).
+fn match_terms(expression: &Expression, fields: Fields) -> String {
+    let terms = render(expression);
     match fields {
         Fields::Any => terms,
         Fields::Title => format!("title : ({terms})"),
     }
 }
 
-fn render(expression: &Expression, prefixes: bool) -> String {
+fn render(expression: &Expression) -> String {
     let joined = |parts: &[Expression], operator: &str| {
-        let parts: Vec<String> = parts.iter().map(|part| render(part, prefixes)).collect();
+        let parts: Vec<String> = parts.iter().map(render).collect();
         if let [one] = parts.as_slice() { one.clone() } else { format!("({})", parts.join(operator)) }
     };
     match expression {
         Expression::Term(term) => format!("\"{term}\""),
-        Expression::Prefix(start) => format!("\"{start}\"{}", if prefixes { "*" } else { "" }),
+        Expression::Prefix(start) => format!("\"{start}\"*"),
         Expression::All(parts) => joined(parts, " AND "),
-        Expression::Any(parts) => {
-            let is_kept = |part: &&Expression| prefixes || !matches!(part, Expression::Prefix(_));
-            let kept: Vec<Expression> = parts.iter().filter(is_kept).cloned().collect();
-            joined(if kept.is_empty() { parts } else { &kept }, " OR ")
-        }
+        Expression::Any(parts) => joined(parts, " OR "),
     }
 }
 
@@ -463,15 +502,15 @@ mod tests {
     fn expressions_are_rendered_in_the_syntax_of_the_index() {
         let expression = expression("lichens quokkas");
         assert_eq!(
-            match_terms(&expression, Fields::Any, false),
+            match_terms(&expression.without_prefixes(), Fields::Any),
             r#"(("lichen" OR "lichensquokka") AND ("quokka" OR "lichensquokka"))"#
         );
         assert_eq!(
-            match_terms(&expression, Fields::Any, true),
+            match_terms(&expression, Fields::Any),
             r#"(("lichen" OR "lichensquokka") AND ("quokka" OR "quokkas"* OR "lichensquokka"))"#
         );
         let one = Expression::Any(vec![Expression::Prefix("quo".to_owned())]);
-        assert_eq!(match_terms(&one, Fields::Title, true), r#"title : ("quo"*)"#);
+        assert_eq!(match_terms(&one, Fields::Title), r#"title : ("quo"*)"#);
     }
 
     #[test]
@@ -490,14 +529,14 @@ mod tests {
              INSERT INTO search_index (rowid, title, tags, description)
                  SELECT row_number, title, tags, description FROM search_documents;";
         connection.batch_execute(rows).unwrap();
-        let mut index = Index::open(&mut connection, Id(Uuid::from_u128(1)), no_deadline()).unwrap();
+        let common = CommonExpressions::default();
+        let mut index = Index::open(&mut connection, Id(Uuid::from_u128(1)), no_deadline(), &common).unwrap();
         let expression = expression("widgets");
         for (limit, expected) in [(2, None), (3, Some(vec![2, 3]))] {
             let found = index.find_most_voted(&expression, Fields::Any, limit, 2).unwrap();
             let numbers = found.map(|found| found.iter().map(|request| request.number).collect::<Vec<_>>());
             assert_eq!(numbers, expected);
-            let is_short =
-                matches!(index.find_postings(&expression, limit).unwrap(), Postings::All(all) if all.len() == 3);
+            let is_short = matches!(index.find_matches(&expression, Fields::Any, limit).unwrap(), Matches::All(all) if all.len() == 3);
             assert_eq!(is_short, expected.is_some());
         }
     }
@@ -507,7 +546,7 @@ mod tests {
     }
 
     /// Inserts `count` feature requests with one vote each and the word `widget`, and as many newer ones without votes
-    /// and with the word `gadget`. The newer ones and one in a hundred of the older ones have the word `gizmo`.
+    /// and with the word `gadget`. The newer ones and one in forty of the older ones have the word `gizmo`.
     fn old_and_new_requests(connection: &mut SqliteConnection, count: usize) {
         let rows = format!(
             "PRAGMA foreign_keys = OFF;
@@ -520,7 +559,7 @@ mod tests {
              INSERT INTO search_documents
                  SELECT row_number, unhex(printf('%032x', 1)), randomblob(16),
                         iif(n <= {count}, ' widget/widget', ' gadget/gadget')
-                        || iif(n > {count} OR n % 100 = 0, ' gizmo/gizmo', ''), '', '', 0 FROM numbers;
+                        || iif(n > {count} OR n % 40 = 0, ' gizmo/gizmo', ''), '', '', 0 FROM numbers;
              INSERT INTO search_index (rowid, title, tags, description)
                  SELECT row_number, title, tags, description FROM search_documents;"
         );
@@ -544,24 +583,49 @@ mod tests {
         let (_folder, options) = database();
         let mut connection = fixtures::connection(&options.path);
         old_and_new_requests(&mut connection, 5_000);
+        let common = CommonExpressions::default();
         let statements = count_statements(&mut connection);
-        // One in a hundred of the older feature requests has the word `gizmo`.
+        // One in forty of the older feature requests has the word `gizmo`.
         for (word, rows, found) in [
             ("widget", CANDIDATE_LIMIT, CANDIDATE_LIMIT),
             ("gadget", PROBE_ROWS, 0),
-            ("gizmo", MAX_SCANNED_ROWS, MAX_SCANNED_ROWS / 100),
+            ("gizmo", MAX_SCANNED_ROWS, MAX_SCANNED_ROWS / 40),
         ] {
-            let mut index = Index::open(&mut connection, Id(Uuid::from_u128(1)), no_deadline()).unwrap();
+            let mut index = Index::open(&mut connection, Id(Uuid::from_u128(1)), no_deadline(), &common).unwrap();
             let matches = index.walk_down(&expression(word), Fields::Any).unwrap();
             assert_eq!((matches.len(), index.rows_scanned), (found, rows), "{word}");
         }
         statements.store(0, Ordering::Relaxed);
         // The newer feature requests have the word, and none of them is among the most voted ones.
         let search = Search::new(SearchQuery::parse("query", "gizmo").unwrap(), 15);
-        let mut index = Index::open(&mut connection, Id(Uuid::from_u128(1)), no_deadline()).unwrap();
+        let mut index = Index::open(&mut connection, Id(Uuid::from_u128(1)), no_deadline(), &common).unwrap();
         let hits = search.run(&mut index).now_or_never().unwrap().unwrap();
         assert_eq!((hits.len(), hits[0].votes_count), (15, 1));
         assert!(statements.load(Ordering::Relaxed) <= 15, "{statements:?}");
+    }
+
+    #[test]
+    fn common_expressions_are_counted_once() {
+        let (_folder, options) = database();
+        let mut connection = fixtures::connection(&options.path);
+        old_and_new_requests(&mut connection, 10);
+        let statements = count_statements(&mut connection);
+        let common = CommonExpressions::default();
+        let mut index = Index::open(&mut connection, Id(Uuid::from_u128(1)), no_deadline(), &common).unwrap();
+        let mut statements_of = |limit, expected| {
+            statements.store(0, Ordering::Relaxed);
+            let found = index.find_matches(&expression("widget"), Fields::Any, limit).unwrap();
+            assert_eq!(found == Matches::TooMany, expected);
+            statements.load(Ordering::Relaxed)
+        };
+        assert_eq!(statements_of(9, true), 1);
+        assert_eq!(statements_of(9, true), 0);
+        assert_eq!(statements_of(5, true), 0);
+        // It is not known whether there are more than 10.
+        assert!(statements_of(10, false) > 0);
+        assert!(!common.exceeds(0, "\"widget\"", 5), "of another workspace");
+        common.insert(0, &"a".repeat(COMMON_LENGTH + 1), 5);
+        assert_eq!(common.lock().len(), 1);
     }
 
     #[test]
@@ -569,8 +633,9 @@ mod tests {
         let (_folder, options) = database();
         let mut connection = fixtures::connection(&options.path);
         old_and_new_requests(&mut connection, 1_100);
+        let common = CommonExpressions::default();
         let (workspace, passed) = (Id(Uuid::from_u128(1)), Deadline::new(Duration::ZERO));
-        let mut index = Index::open(&mut connection, workspace, passed).unwrap();
+        let mut index = Index::open(&mut connection, workspace, passed, &common).unwrap();
         let error = StoreError::from(index.walk_down(&expression("gadget"), Fields::Any).unwrap_err());
         assert_eq!(
             ErrorChain::new(&error).to_string(),

@@ -86,6 +86,7 @@ impl Provisioning for SqliteUnit {
                     api_keys::last_four.eq(key.last_four),
                     api_keys::can_read.eq(key.scopes.read),
                     api_keys::can_write.eq(key.scopes.write),
+                    api_keys::can_manage.eq(key.scopes.manage),
                     api_keys::created_at.eq(key.created_at.millis()),
                     api_keys::expires_at.eq(key.expires_at.map(Timestamp::millis)),
                     api_keys::revoked_at.eq(key.revoked_at.map(Timestamp::millis)),

@@ -1,13 +1,14 @@
-//! Settings.
+//! Settings and synonyms.
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::model::setting::{Setting, WebsiteUrl};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::SettingWrites;
 
-use crate::schema::settings;
+use crate::schema::{settings, synonyms};
 use crate::unit::SqliteUnit;
 
 #[async_trait]
@@ -34,6 +35,27 @@ impl SettingWrites for SqliteUnit {
                     settings::website_url.eq(setting.website_url.as_str()),
                 ))
                 .execute(connection)?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn save_synonyms(&mut self, synonyms: &Synonyms) -> Result<(), StoreError> {
+        let groups = synonyms.groups().to_vec();
+        self.run(move |connection, workspace| {
+            diesel::delete(synonyms::table).filter(synonyms::workspace_id.eq(workspace)).execute(connection)?;
+            for (group_number, group) in (0_i32..).zip(&groups) {
+                for (position, phrase) in (0_i32..).zip(group) {
+                    diesel::insert_into(synonyms::table)
+                        .values((
+                            synonyms::workspace_id.eq(workspace),
+                            synonyms::group_number.eq(group_number),
+                            synonyms::position.eq(position),
+                            synonyms::phrase.eq(phrase),
+                        ))
+                        .execute(connection)?;
+                }
+            }
             Ok(())
         })
         .await

@@ -3,6 +3,7 @@
 use roadmap_domain::model::api_key::{Credential, KeyText, Scopes};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::model::setting::{Setting, SettingChange};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::workspace::Subdomain;
@@ -11,6 +12,7 @@ use roadmap_domain::usecase::add_lane::AddLane;
 use roadmap_domain::usecase::add_member::AddMember;
 use roadmap_domain::usecase::add_track::AddTrack;
 use roadmap_domain::usecase::issue_api_key::IssueApiKey;
+use roadmap_domain::usecase::replace_synonyms::ReplaceSynonyms;
 use roadmap_domain::usecase::revoke_api_key::RevokeApiKey;
 use roadmap_domain::usecase::rotate_api_key::RotateApiKey;
 use roadmap_domain::usecase::update_setting::UpdateSetting;
@@ -31,7 +33,7 @@ fn subdomain(label: &str) -> Subdomain {
 }
 
 async fn issue(harness: &Harness, workspace: WorkspaceId, letter: char, expires_in: Option<Duration>) {
-    let scopes = Scopes { read: true, write: letter == 'w' };
+    let scopes = Scopes { read: true, write: letter == 'w', manage: letter == 'm' };
     let issue = IssueApiKey { key: key(letter), name: name("ci"), scopes, expires_in };
     harness.executor.run_without_key(workspace, &issue).await.expect("a key");
 }
@@ -113,6 +115,39 @@ pub async fn settings_are_replaced(harness: Harness) {
     assert_eq!(setting(unknown).await.unwrap(), None);
 }
 
+/// All groups are replaced, and a search of this workspace alone finds their phrases.
+pub async fn synonyms_are_replaced(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let other = harness.workspace("bolt").await;
+    for workspace in [workspace, other] {
+        harness.request(workspace, "Quokka zoo").await;
+    }
+    let groups = |groups: &[&[&str]]| -> Vec<Vec<String>> {
+        groups.iter().map(|group| group.iter().map(|phrase| (*phrase).to_owned()).collect()).collect()
+    };
+    let unknown = WorkspaceId::new(uuid::Uuid::from_u128(1));
+    assert!(harness.subject.reader.synonyms(unknown).await.unwrap().is_empty());
+    for (replaced, found) in [
+        (groups(&[&["wombat", "numbat"]]), vec![]),
+        (groups(&[&["pen", "pencil"], &["numbat", "zoo of quokkas", "2FA"]]), vec!["Quokka zoo"]),
+        (groups(&[]), vec![]),
+    ] {
+        let replace = ReplaceSynonyms { synonyms: Synonyms::parse(&replaced) };
+        assert_eq!(harness.executor.run_without_key(workspace, &replace).await.unwrap().groups(), replaced);
+        assert_eq!(harness.subject.reader.synonyms(workspace).await.unwrap().groups(), replaced);
+        assert!(harness.subject.reader.synonyms(other).await.unwrap().is_empty());
+        assert_eq!(harness.search(workspace, "numbat").await, found);
+        assert_eq!(harness.search(other, "numbat").await, Vec::<String>::new());
+    }
+    // The largest list is saved whole.
+    let phrase = |number: usize, position: usize| format!("{number}w{position} {}", "x".repeat(40));
+    let group = |number| (0..8).map(|position| phrase(number, position)).collect();
+    let replaced: Vec<Vec<String>> = (0..Synonyms::MAX_GROUPS).map(group).collect();
+    let replace = ReplaceSynonyms { synonyms: Synonyms::parse(&replaced) };
+    harness.executor.run_without_key(workspace, &replace).await.unwrap();
+    assert_eq!(harness.subject.reader.synonyms(workspace).await.unwrap().groups(), replaced);
+}
+
 /// A key is found by its digest in its own workspace only, with all its fields.
 pub async fn a_key_is_valid_in_its_own_workspace_only(harness: Harness) {
     let acme = harness.workspace("acme").await;
@@ -122,7 +157,10 @@ pub async fn a_key_is_valid_in_its_own_workspace_only(harness: Harness) {
     assert_eq!(found.workspace.id, acme);
     assert_eq!(found.workspace.subdomain, subdomain("acme"));
     assert_eq!(found.key.last_four, key('a').last_four());
-    assert_eq!(found.key.scopes, Scopes { read: true, write: false });
+    assert_eq!(found.key.scopes, Scopes { read: true, write: false, manage: false });
+    issue(&harness, acme, 'm', None).await;
+    let manager = credential(&harness, "acme", 'm').await.expect("the key");
+    assert_eq!(manager.key.scopes, Scopes { read: true, write: false, manage: true });
     assert_eq!(found.key.created_at, harness.clock.now());
     assert_eq!(found.key.expires_at, Some(harness.clock.now().plus(Duration::days(90))));
     assert_eq!((found.key.revoked_at, found.key.last_used_at), (None, None));

@@ -27,7 +27,7 @@ pub const CONCEPT_MARK: char = '§';
 /// The version of the index documents: of this table and of the way in which documents are built.
 ///
 /// A change of either needs a higher version. Documents with a lower version are indexed again in the background.
-pub const INDEX_VERSION: i32 = 1;
+pub const INDEX_VERSION: i32 = 2;
 
 /// A concept, by the number of its group in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -75,7 +75,7 @@ fn exact_key(surface: &str) -> String {
 }
 
 /// Returns the key of a phrase: its stems in a row. `log in`, `logging in`, `log-in` and `login` have the same key.
-fn phrase_key(stems: &[&str]) -> String {
+pub(super) fn phrase_key(stems: &[&str]) -> String {
     let mut key = stems.concat();
     // The stem of a joined word may lack an `e` that the stem of its last part has: `timezon`, `time` and `zone`.
     if key.ends_with('e') {
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn a_changed_table_has_a_new_version() {
         // After a change of the table, increment INDEX_VERSION and replace the checksum.
-        assert_eq!((INDEX_VERSION, crc32fast::hash(TABLE.as_bytes())), (1, 3_343_791_859));
+        assert_eq!((INDEX_VERSION, crc32fast::hash(TABLE.as_bytes())), (2, 3_348_653_797));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Boolean expressions over index terms.
 
 use super::document::SearchDocument;
+use super::filter::TermFilter;
 use super::words::Word;
 
 /// The fields in which a term must occur.
@@ -44,38 +45,137 @@ impl Expression {
         }
     }
 
-    /// Whether a document matches in these fields.
+    /// Returns the expression without prefixes that are alternatives to other terms. The other prefixes become terms.
     #[must_use]
-    pub fn matches(&self, document: &SearchDocument, fields: Fields) -> bool {
-        let contains = |term: &str, is_prefix| {
-            let searched: &[&String] = match fields {
-                Fields::Any => &[&document.title, &document.tags, &document.description],
-                Fields::Title => &[&document.title],
-            };
-            searched.iter().any(|field| contains_term(field, term, is_prefix))
-        };
+    pub fn without_prefixes(&self) -> Self {
         match self {
-            Self::Term(term) => contains(term, false),
-            Self::Prefix(start) => contains(start, true),
-            Self::All(parts) => parts.iter().all(|part| part.matches(document, fields)),
-            Self::Any(parts) => parts.iter().any(|part| part.matches(document, fields)),
+            Self::Term(term) | Self::Prefix(term) => Self::Term(term.clone()),
+            Self::All(parts) => Self::All(parts.iter().map(Self::without_prefixes).collect()),
+            Self::Any(parts) => {
+                let kept = parts.iter().filter(|part| !matches!(part, Self::Prefix(_)));
+                let kept: Vec<Self> = kept.map(Self::without_prefixes).collect();
+                if kept.is_empty() {
+                    Self::Any(parts.iter().map(Self::without_prefixes).collect())
+                } else {
+                    Self::Any(kept)
+                }
+            }
+        }
+    }
+
+    /// Whether the expression has a prefix.
+    #[must_use]
+    pub fn has_prefix(&self) -> bool {
+        match self {
+            Self::Term(_) => false,
+            Self::Prefix(_) => true,
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::has_prefix),
+        }
+    }
+
+    /// Calls `leaf` with each term and prefix.
+    fn for_each_leaf<'a>(&'a self, leaf: &mut impl FnMut(&'a Self)) {
+        match self {
+            Self::Term(_) | Self::Prefix(_) => leaf(self),
+            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.for_each_leaf(leaf)),
         }
     }
 }
 
-/// Whether a field of a document contains a term, or one that starts with it.
-fn contains_term(field: &str, term: &str, is_prefix: bool) -> bool {
-    let is_separator = |byte: Option<&u8>| byte.is_none_or(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric());
-    let bytes = field.as_bytes();
-    field.match_indices(term).any(|(start, _)| {
-        let before = start.checked_sub(1).and_then(|before| bytes.get(before));
-        is_separator(before) && (is_prefix || is_separator(bytes.get(start + term.len())))
+/// Finds out which documents match an expression. Reads each document once, however many terms the expression has.
+#[derive(Debug)]
+pub struct Matcher<'a> {
+    expression: &'a Expression,
+    fields: Fields,
+    terms: Vec<&'a str>,
+    prefixes: Vec<&'a str>,
+    filter: TermFilter,
+}
+
+impl<'a> Matcher<'a> {
+    /// Creates a matcher of an expression in these fields.
+    #[must_use]
+    pub fn new(expression: &'a Expression, fields: Fields) -> Self {
+        let (mut terms, mut prefixes) = (Vec::new(), Vec::new());
+        expression.for_each_leaf(&mut |leaf| match leaf {
+            Expression::Term(term) => terms.push(term.as_str()),
+            Expression::Prefix(start) => prefixes.push(start.as_str()),
+            Expression::All(_) | Expression::Any(_) => {}
+        });
+        for leaves in [&mut terms, &mut prefixes] {
+            leaves.sort_unstable();
+            leaves.dedup();
+        }
+        Self { expression, fields, filter: TermFilter::new(terms.iter().copied()), terms, prefixes }
+    }
+
+    /// Whether a document matches.
+    #[must_use]
+    pub fn matches(&self, document: &SearchDocument) -> bool {
+        let searched: &[&String] = match self.fields {
+            Fields::Any => &[&document.title, &document.tags, &document.description],
+            Fields::Title => &[&document.title],
+        };
+        let (mut terms, mut prefixes): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+        for term in searched.iter().flat_map(|field| split_terms(field)) {
+            if self.filter.may_contain(term) && self.terms.binary_search(&term).is_ok() {
+                terms.push(term);
+            }
+            prefixes.extend(self.prefixes.iter().filter(|start| term.starts_with(**start)));
+        }
+        is_match(self.expression, &terms, &prefixes)
+    }
+}
+
+/// Returns the terms of a field, as an index finds them, with empty ones between.
+fn split_terms(field: &str) -> impl Iterator<Item = &str> {
+    let is_separator = |byte: u8| byte.is_ascii() && !byte.is_ascii_alphanumeric();
+    let mut rest = Some(field);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let end = text.bytes().position(is_separator);
+        let (term, behind) = match end {
+            Some(end) => (text.get(..end)?, text.get(end + 1..)),
+            None => (text, None),
+        };
+        rest = behind;
+        Some(term)
     })
+}
+
+/// Whether a document with these terms and prefixes of terms matches an expression.
+fn is_match(expression: &Expression, terms: &[&str], prefixes: &[&str]) -> bool {
+    match expression {
+        Expression::Term(term) => terms.contains(&term.as_str()),
+        Expression::Prefix(start) => prefixes.contains(&start.as_str()),
+        Expression::All(parts) => parts.iter().all(|part| is_match(part, terms, prefixes)),
+        Expression::Any(parts) => parts.iter().any(|part| is_match(part, terms, prefixes)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn prefixes_are_left_out_beside_other_terms() {
+        let prefix = |start: &str| Expression::Prefix(start.to_owned());
+        let any = |parts: &[Expression]| Expression::Any(parts.to_vec());
+        for (expression, without) in [
+            (term("dark"), term("dark")),
+            (prefix("dar"), term("dar")),
+            (any(&[prefix("dar")]), any(&[term("dar")])),
+            (any(&[term("dark"), prefix("dar")]), any(&[term("dark")])),
+            (
+                Expression::All(vec![term("night"), any(&[term("dark"), prefix("dar")])]),
+                Expression::All(vec![term("night"), any(&[term("dark")])]),
+            ),
+        ] {
+            assert_eq!(expression.without_prefixes(), without);
+            assert_eq!(expression.has_prefix(), expression != without);
+            assert!(!without.has_prefix());
+        }
+    }
 
     fn term(term: &str) -> Expression {
         Expression::Term(term.to_owned())
@@ -93,13 +193,15 @@ mod tests {
             (term("darkmodes"), true, true),
             (term("shift"), false, true),
             (Expression::Prefix("mod".to_owned()), true, true),
+            (Expression::All(vec![Expression::Prefix("mod".to_owned()), term("mod")]), false, false),
             (Expression::Prefix("odes".to_owned()), false, false),
             (Expression::Prefix("scre".to_owned()), false, true),
             (Expression::All(vec![term("dark"), term("night")]), false, true),
             (Expression::All(vec![term("dark"), term("day")]), false, false),
             (Expression::Any(vec![term("day"), term("dark")]), true, true),
         ] {
-            let matches = [Fields::Title, Fields::Any].map(|fields| expression.matches(&document, fields));
+            let matches =
+                [Fields::Title, Fields::Any].map(|fields| Matcher::new(&expression, fields).matches(&document));
             assert_eq!(matches, [in_title, anywhere], "{expression:?}");
         }
     }

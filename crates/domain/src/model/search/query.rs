@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::concepts::{Concept, MAX_PHRASE, completions, concepts};
+use super::concepts::{Concept, MAX_PHRASE, completions, concepts, phrase_key};
 use super::document::{INITIALISM, abbreviation_term};
 use super::expression::Expression;
 use super::noise::{Noise, is_function_word, noise};
@@ -13,6 +13,10 @@ use crate::model::text;
 
 /// Weight of a word that any feature request may have.
 const DOMAIN_WEIGHT: f64 = 0.3;
+
+/// Maximum number of words of a text whose initials are looked for. Longer texts are sentences, in which nearly all
+/// initials are those of something else.
+const ABBREVIATED_WORDS: usize = 5;
 
 /// How an alternative of a word is related to the word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,10 +124,23 @@ fn is_abbreviation(surface: &str) -> bool {
     is_numeronym || is_letters && INITIALISM.contains(&surface.len())
 }
 
+/// Neighbouring words of a query that may be a phrase.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Phrase {
+    /// The key of the phrase, which is the same for its inflections and spellings.
+    pub(super) key: String,
+    /// The position of its words in the text, with function words.
+    pub(super) position: Range<usize>,
+    /// The positions of its words in the query.
+    pub(super) words: Vec<usize>,
+}
+
 /// A search query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchQuery {
     words: Vec<QueryWord>,
+    /// Ordered by their beginning, longer ones first.
+    phrases: Vec<Phrase>,
 }
 
 impl SearchQuery {
@@ -131,6 +148,8 @@ impl SearchQuery {
     pub const MAX: usize = 1_000;
     /// Maximum number of words of a query, without function words. Further words are ignored.
     pub const MAX_WORDS: usize = 16;
+    /// Number of words of a text, with function words, in which phrases are looked for.
+    const PHRASED_WORDS: usize = 64;
 
     /// Parses a query. A query without any letter or digit has no words.
     ///
@@ -141,13 +160,28 @@ impl SearchQuery {
     /// Too long, or with a NUL character.
     pub fn parse(field: &str, raw: &str) -> Validated<Self> {
         text::validate_text(field, raw, Self::MAX)?;
-        Ok(Self { words: query_words(&words(raw), &acronyms(raw)) })
+        let text = words(raw);
+        let words = query_words(&text, &acronyms(raw));
+        let phrases = phrases(text.get(..Self::PHRASED_WORDS).unwrap_or(&text), &words);
+        Ok(Self { words, phrases })
     }
 
     /// Returns the words.
     #[must_use]
     pub fn words(&self) -> &[QueryWord] {
         &self.words
+    }
+
+    pub(super) fn phrases(&self) -> &[Phrase] {
+        &self.phrases
+    }
+
+    /// Adds synonyms to a word, up to `limit`.
+    pub(super) fn add_synonyms(&mut self, word: usize, synonyms: &[Alternative], limit: usize) {
+        let Some(word) = self.words.get_mut(word) else { return };
+        let is_synonym = |alternative: &&Alternative| matches!(alternative, Alternative::Words(MatchKind::Synonym, _));
+        let known = word.alternatives.iter().filter(is_synonym).count();
+        word.alternatives.extend(synonyms.iter().take(limit.saturating_sub(known)).cloned());
     }
 
     /// Adds alternatives to a word.
@@ -197,6 +231,26 @@ fn query_words(words: &[Word], acronyms: &HashSet<String>) -> Vec<QueryWord> {
     query
 }
 
+/// Returns the phrases of a text that have a word of its query.
+fn phrases(text: &[Word], query: &[QueryWord]) -> Vec<Phrase> {
+    let position = |word: &Word| query.iter().position(|known| known.word.stem() == word.stem());
+    let positions: Vec<Option<usize>> = text.iter().map(position).collect();
+    let stems: Vec<&str> = text.iter().map(Word::stem).collect();
+    let mut phrases = Vec::new();
+    for start in 0..text.len() {
+        for end in (start + 1..=(start + MAX_PHRASE).min(text.len())).rev() {
+            let (Some(stems), Some(positions)) = (stems.get(start..end), positions.get(start..end)) else { continue };
+            let mut words: Vec<usize> = positions.iter().copied().flatten().collect();
+            words.sort_unstable();
+            words.dedup();
+            if !words.is_empty() {
+                phrases.push(Phrase { key: phrase_key(stems), position: start..end, words });
+            }
+        }
+    }
+    phrases
+}
+
 /// Returns the alternatives of each word that follow from the query itself.
 fn alternatives(words: &[Word], noise_of: &[Option<Noise>]) -> Vec<Vec<Alternative>> {
     let mut lists: Vec<Vec<Alternative>> = vec![Vec::new(); words.len()];
@@ -214,7 +268,7 @@ fn alternatives(words: &[Word], noise_of: &[Option<Noise>]) -> Vec<Vec<Alternati
         }
     }
     let is_function = |noise: Option<&Option<Noise>>| noise == Some(&Some(Noise::Function));
-    for length in INITIALISM {
+    for length in INITIALISM.filter(|_| words.len() <= ABBREVIATED_WORDS) {
         for (position, (run, noise)) in words.windows(length).zip(noise_of.windows(length)).enumerate() {
             let initials: String = run.iter().filter_map(|word| word.surface().chars().next()).collect();
             if !is_function(noise.first()) && !is_function(noise.last()) && !is_function_word(&initials) {
@@ -292,6 +346,9 @@ mod tests {
         assert_eq!(terms(&words[0]), ["redquokka", "rqz"]);
         assert_eq!(terms(&words[1]), ["redquokka", "quokkazone", "rqz"]);
         assert_eq!(terms(&words[2]), ["quokkazone", "rqz"]);
+        // A sentence has no initials.
+        let words = query("red quokka zone with green fern");
+        assert_eq!(terms(&words[0]), ["redquokka"]);
     }
 
     #[test]

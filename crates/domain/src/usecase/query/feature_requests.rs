@@ -8,7 +8,7 @@ use crate::model::id::{FeatureRequestId, WorkspaceId};
 use crate::model::pagination::parse_count;
 use crate::model::search::SearchQuery;
 use crate::policy::search::Search;
-use crate::ports::TextSearch;
+use crate::ports::{SynonymSource, TextSearch};
 use crate::usecase::query::{Queries, Query};
 
 /// Number of items if `per_page` is not given.
@@ -58,19 +58,22 @@ impl SearchFeatureRequests {
         &self,
         workspace: WorkspaceId,
         index: &dyn TextSearch,
+        synonyms: &dyn SynonymSource,
     ) -> Result<Vec<FoundFeatureRequest>, RoadmapError> {
-        self.find(workspace, index).await.map_err(RoadmapError::SearchUnavailable)
+        self.find(workspace, index, synonyms).await.map_err(RoadmapError::SearchUnavailable)
     }
 
     async fn find(
         &self,
         workspace: WorkspaceId,
         index: &dyn TextSearch,
+        synonyms: &dyn SynonymSource,
     ) -> Result<Vec<FoundFeatureRequest>, StoreError> {
         if self.search.query().words().is_empty() {
             return Ok(Vec::new());
         }
-        let hits = index.search(workspace, self.search.clone()).await?;
+        let synonyms = synonyms.synonyms(workspace).await?;
+        let hits = index.search(workspace, self.search.clone().with_synonyms(&synonyms)).await?;
         let best: Vec<FeatureRequestId> = hits.iter().map(|hit| hit.request).collect();
         if best.is_empty() { Ok(Vec::new()) } else { index.load_results(workspace, &best, Visibility::Public).await }
     }
@@ -81,18 +84,20 @@ impl Query for SearchFeatureRequests {
     type Output = Vec<FoundFeatureRequest>;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Vec<FoundFeatureRequest>, RoadmapError> {
-        self.run(workspace, &*ports.search).await
+        self.run(workspace, &*ports.search, &*ports.synonyms).await
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::search::Synonyms;
     use crate::policy::ranking::Relevance;
     use crate::policy::search::Hit;
-    use crate::ports::mocks::MockTextSearch;
+    use crate::ports::mocks::{MockSynonymSource, MockTextSearch};
     use crate::usecase::fixtures::{summary, workspace};
     use pollster::block_on;
+    use std::sync::Arc;
     use uuid::Uuid;
 
     fn hit(number: u128) -> Hit {
@@ -111,9 +116,17 @@ mod tests {
             .collect()
     }
 
+    fn synonyms(groups: &'static [&[&str]]) -> MockSynonymSource {
+        let owned = |group: &&[&str]| group.iter().map(|phrase| (*phrase).to_owned()).collect();
+        let mut source = MockSynonymSource::new();
+        let groups: Vec<Vec<String>> = groups.iter().map(owned).collect();
+        source.expect_synonyms().returning(move |_| Ok(Arc::new(Synonyms::parse(&groups).unwrap())));
+        source
+    }
+
     fn search(port: &MockTextSearch, query: &str) -> Result<Vec<u128>, RoadmapError> {
         let query = SearchQuery::parse("query", query).unwrap();
-        let found = block_on(SearchFeatureRequests::new(query, 8).run(workspace(), port))?;
+        let found = block_on(SearchFeatureRequests::new(query, 8).run(workspace(), port, &synonyms(&[])))?;
         Ok(found.iter().map(|found| found.summary.id.uuid().as_u128()).collect())
     }
 
@@ -142,7 +155,21 @@ mod tests {
         let title = || SearchQuery::parse("title", "Dark mode").unwrap();
         let expected = Search::new(title(), 5).with_min_similarity(0.12);
         port.expect_search().withf(move |_, search| *search == expected).times(1).returning(|_, _| Ok(Vec::new()));
-        assert_eq!(block_on(SearchFeatureRequests::similar(title()).run(workspace(), &port)).unwrap(), []);
+        let search = SearchFeatureRequests::similar(title());
+        assert_eq!(block_on(search.run(workspace(), &port, &synonyms(&[]))).unwrap(), []);
+    }
+
+    #[test]
+    fn synonyms_of_the_workspace_are_searched() {
+        let mut port = MockTextSearch::new();
+        let query = || SearchQuery::parse("query", "numbat").unwrap();
+        let groups: &[&[&str]] = &[&["numbat", "quokka"]];
+        let known = Synonyms::parse(&[vec!["numbat".to_owned(), "quokka".to_owned()]]).unwrap();
+        let expected = Search::new(query(), 8).with_synonyms(&known);
+        assert_ne!(expected, Search::new(query(), 8));
+        port.expect_search().withf(move |_, search| *search == expected).times(1).returning(|_, _| Ok(Vec::new()));
+        let search = SearchFeatureRequests::new(query(), 8);
+        assert_eq!(block_on(search.run(workspace(), &port, &synonyms(groups))).unwrap(), []);
     }
 
     #[test]
@@ -157,5 +184,10 @@ mod tests {
         let mut port = MockTextSearch::new();
         port.expect_search().returning(|_, _| Err(StoreError::Fatal("no such table".into())));
         assert_eq!(search(&port, "dark").unwrap_err().to_string(), "search_unavailable");
+        let mut failing = MockSynonymSource::new();
+        failing.expect_synonyms().returning(|_| Err(StoreError::Fatal("no such table".into())));
+        let query = SearchQuery::parse("query", "dark").unwrap();
+        let outcome = block_on(SearchFeatureRequests::new(query, 8).run(workspace(), &MockTextSearch::new(), &failing));
+        assert_eq!(outcome.unwrap_err().to_string(), "search_unavailable");
     }
 }

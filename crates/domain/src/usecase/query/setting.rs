@@ -1,9 +1,10 @@
-//! The settings of a workspace, contract section 4.2.
+//! The settings of a workspace, contract section 4.2, and its synonyms.
 
 use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError};
 use crate::model::id::WorkspaceId;
+use crate::model::search::Synonyms;
 use crate::model::setting::Setting;
 use crate::usecase::query::{Queries, Query};
 
@@ -17,5 +18,18 @@ impl Query for ShowSetting {
 
     async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Setting, RoadmapError> {
         ports.reader.setting(workspace).await?.ok_or(RoadmapError::NotFound(Resource::Workspace))
+    }
+}
+
+/// Shows the synonyms.
+#[derive(Debug, Clone, Copy)]
+pub struct ListSynonyms;
+
+#[async_trait]
+impl Query for ListSynonyms {
+    type Output = Synonyms;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Synonyms, RoadmapError> {
+        Ok(ports.reader.synonyms(workspace).await?)
     }
 }

@@ -1,0 +1,2 @@
+ALTER TABLE api_keys DROP COLUMN can_manage;
+DROP TABLE synonyms;
