@@ -46,7 +46,8 @@ static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
     let run = |arguments: &[&str]| run(data.path(), arguments, &[]).json();
     run(&["workspace", "create", "acme", "--product-name", "Acme", "--website-url", "https://acme.example"]);
     run(&["member", "add", "--workspace", "acme", "--email", "olga@acme.example", "--name", "Olga"]);
-    let key = run(&["api-key", "create", "--workspace", "acme", "--name", "tests"]);
+    let scopes = ["--scope", "read", "--scope", "write", "--scope", "manage"];
+    let key = run(&[&["api-key", "create", "--workspace", "acme", "--name", "tests"][..], &scopes].concat());
     Template { key: key["key"].as_str().expect("a key").to_owned(), data }
 });
 
@@ -393,6 +394,14 @@ impl Client {
 
     pub fn put_setting(&self, body: &Value) -> Response {
         self.send("PUT", "/api/external/v1/setting", body)
+    }
+
+    pub fn get_synonyms(&self) -> Response {
+        self.get("/api/external/v1/synonyms")
+    }
+
+    pub fn put_synonyms(&self, body: &Value) -> Response {
+        self.send("PUT", "/api/external/v1/synonyms", body)
     }
 
     pub fn get_votes(&self, query: &str) -> Response {

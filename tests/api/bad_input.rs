@@ -15,10 +15,15 @@ const TOO_LARGE: &str = "Request body must not be larger than 1 MB";
 const LARGEST: usize = 1024 * 1024;
 
 /// Every field of every request body: the endpoint's path, the JSON pointer and the required type.
-const FIELDS: [(&str, &str, &str); 37] = [
+const FIELDS: [(&str, &str, &str); 42] = [
     ("/setting", "/setting", "an object"),
     ("/setting", "/setting/product_name", "a string"),
     ("/setting", "/setting/website_url", "a string"),
+    ("/synonyms", "/synonyms", "a list"),
+    ("/synonyms", "/synonyms/0", "a list"),
+    ("/synonyms", "/synonyms/0/0", "a string"),
+    ("/synonyms", "/synonyms/0/1", "a string"),
+    ("/synonyms", "/operation_key", "a string"),
     ("/feature_requests", "/feature_request", "an object"),
     ("/feature_requests", "/feature_request/title", "a string"),
     ("/feature_requests", "/feature_request/description", "a string"),
@@ -92,7 +97,7 @@ impl Write {
 }
 
 /// Starts a service with the feature request 1. Returns it with every write.
-pub fn started() -> (App, [Write; 7]) {
+pub fn started() -> (App, [Write; 8]) {
     let app = App::start();
     app.acme.feature_request("Dark mode");
     let track = app.track("Planned");
@@ -102,6 +107,11 @@ pub fn started() -> (App, [Write; 7]) {
     let writes = [
         Write { method: "PATCH", path: "/setting", body: setting.clone() },
         Write { method: "PUT", path: "/setting", body: setting },
+        Write {
+            method: "PUT",
+            path: "/synonyms",
+            body: json!({ "synonyms": [["2fa", "mfa"]], "operation_key": null }),
+        },
         Write {
             method: "POST",
             path: "/feature_requests",
@@ -432,6 +442,9 @@ fn null_is_the_same_as_an_absent_field() {
                 ("/setting", "/setting/product_name") => Some("Product name can't be blank".to_owned()),
                 ("/setting", "/setting/website_url") => Some("Website URL is invalid".to_owned()),
                 ("/setting", "/setting") => missing("setting"),
+                ("/synonyms", "/synonyms") => missing("synonyms"),
+                (_, "/synonyms/0") => Some("synonyms must be a list".to_owned()),
+                (_, "/synonyms/0/0" | "/synonyms/0/1") => Some("synonyms must be a string".to_owned()),
                 (_, "/feature_request") => missing("feature_request"),
                 (_, "/feature_request/title") => missing("title"),
                 // Null elements of a list are invalid, not missing.
@@ -466,6 +479,7 @@ fn a_nul_character_is_refused_in_every_text() {
                 "website_url" => "Website URL is invalid".to_owned(),
                 "track_id" => "track_id is not a valid UUID".to_owned(),
                 "cover_image_signed_id" => "Cover image is invalid".to_owned(),
+                "synonyms" => "group 1 of synonyms has a phrase with the NUL character".to_owned(),
                 field => format!("{field} must not contain the NUL character"),
             };
             for value in ["\0", "a\0b", "\0https://acme.example", "ann@example.com\0", "https://acme\0.example"] {

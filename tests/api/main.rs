@@ -47,6 +47,7 @@ mod search;
 mod setting;
 mod shutdown;
 mod storage;
+mod synonyms;
 mod traces;
 mod track_moves;
 mod tracks;

@@ -45,7 +45,8 @@ fn workspace(folder: &Path, url: &str, subdomain: &str) -> String {
     let website = "https://acme.example";
     run(&["workspace", "create", subdomain, "--product-name", "Acme", "--website-url", website]);
     run(&["member", "add", "--workspace", subdomain, "--email", "olga@acme.example", "--name", "Olga"]);
-    let key = run(&["api-key", "create", "--workspace", subdomain, "--name", "tests"]);
+    let scopes = ["--scope", "read", "--scope", "write", "--scope", "manage"];
+    let key = run(&[&["api-key", "create", "--workspace", subdomain, "--name", "tests"][..], &scopes].concat());
     key["key"].as_str().expect("a key").to_owned()
 }
 
@@ -486,6 +487,14 @@ fn two_processes_are_one_service() {
     assert!(responses.iter().all(|response| response["feature_request"]["votes_count"] == 2), "{responses:?}");
     assert_eq!(proxied.count("SELECT count(*) FROM customers WHERE email_folded = 'bob@example.com'"), 1);
     assert_eq!(proxied.count("SELECT votes_count FROM vote_tallies WHERE tag_number = 1"), 2);
+    // Synonyms take effect in both.
+    let found = |client: &Client| client.get_feature_requests("query=twice").json()["feature_requests"][0].is_object();
+    assert!(clients.iter().all(|client| !found(client)));
+    let synonyms = json!({ "synonyms": [["twice", "once"]] });
+    assert_eq!(proxied.acme.put_synonyms(&synonyms).status, 200);
+    for client in clients {
+        eventually("the synonym is known", || found(client));
+    }
 }
 
 #[test]

@@ -403,7 +403,7 @@ fn a_broken_index_takes_down_search_alone() {
     let app = App::start();
     create(&app.acme, "Dark mode", &[], "");
     assert_eq!(found(&app.acme, "dark"), ["Dark mode"]);
-    let index = if *ON_POSTGRES { "DROP FUNCTION search_postings" } else { "DROP TABLE search_index" };
+    let index = if *ON_POSTGRES { "DROP FUNCTION search_matches" } else { "DROP TABLE search_index" };
     app.data.execute(index);
     for query in ["query=dark", "query=nothing+of+the+kind"] {
         let response = app.acme.get_feature_requests(query);
