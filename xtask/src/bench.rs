@@ -9,6 +9,7 @@
 //! ratio of both rates shows the overhead of the service.
 
 pub(crate) mod connection;
+mod copies;
 mod corpus;
 mod pgbench;
 pub(crate) mod service;
@@ -39,6 +40,10 @@ pub(crate) struct Bench {
     /// Feature requests to load
     #[arg(long, default_value_t = 10_000)]
     requests: u64,
+    /// Number of times that each feature request is in the database, the first by the API and the others by SQL; for
+    /// searches
+    #[arg(long, default_value_t = 1)]
+    copies: u64,
     /// Customers to vote with
     #[arg(long, default_value_t = 2_000)]
     customers: u64,
@@ -253,12 +258,14 @@ impl Bench {
 
         // Restart, so that a service with existing data is measured and not the one that has written it.
         service.stop();
+        copies::insert(&service, self.requests, self.copies)?;
         let started = service.start(&WITHOUT_LIMITS)?;
         println!("start to first response: {:.0} ms", started.as_secs_f64() * 1e3);
         println!("memory idle: {:.0} MB", service.resident_mb()?);
         println!(
-            "loaded {} requests and {} votes in {:.0} s; database {:.0} MB\n",
+            "loaded {} requests ({} copies each) and {} votes in {:.0} s; database {:.0} MB\n",
             self.requests,
+            self.copies,
             self.votes,
             loaded.as_secs_f64(),
             service.database_mb()?

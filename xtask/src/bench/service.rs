@@ -130,12 +130,17 @@ impl Service {
         Ok(kilobytes / 1024.0)
     }
 
+    /// File of the embedded database.
+    pub(crate) fn database_file(&self) -> PathBuf {
+        self.folder.path().join("roadmap.db")
+    }
+
     /// Size of the database in megabytes.
     pub(crate) fn database_mb(&self) -> anyhow::Result<f64> {
         #[expect(clippy::cast_precision_loss)]
         let bytes = match &self.cluster {
             Some(_) => self.sql("SELECT pg_database_size(current_database())")?.parse()?,
-            None => std::fs::metadata(self.folder.path().join("roadmap.db"))?.len() as f64,
+            None => std::fs::metadata(self.database_file())?.len() as f64,
         };
         Ok(bytes / 1024.0 / 1024.0)
     }

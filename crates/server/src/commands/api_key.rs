@@ -27,7 +27,7 @@ pub(crate) enum ApiKeyCommand {
         /// Name of the key
         #[arg(long)]
         name: String,
-        /// Permissions of the key: read, write, or both (the default)
+        /// Scopes of the key: read, write, manage [default: read,write]
         #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',')]
         scopes: Vec<String>,
         /// Lifetime of the key, for example 90d [default: unlimited]
