@@ -11,7 +11,7 @@ nav h2{font-size:1rem;margin:1rem 0 0;border:0}nav ul{margin:0;padding-left:1.2r
 a{color:#0550ae}h3 a{color:inherit;text-decoration:none}article{margin:2rem 0}\
 table{border-collapse:collapse;width:100%;margin:.8rem 0;font-size:.9rem}caption{text-align:left;font-weight:600}\
 th,td{text-align:left;vertical-align:top;padding:.25rem .5rem;border-bottom:1px solid #eaeef2;overflow-wrap:break-word}\
-code,pre{font-family:ui-monospace,monospace;font-size:.9em}pre{background:#f6f8fa;padding:.8rem;overflow-x:auto}\
+code,pre{font-family:ui-monospace,monospace;font-size:.9em}li code,p code{overflow-wrap:anywhere}pre{background:#f6f8fa;padding:.8rem;overflow-x:auto}\
 .endpoint{font-size:1.05rem}\
 @media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}a{color:#79c0ff}pre{background:#161b22}\
 h2,th,td{border-color:#30363d}}";

@@ -33,18 +33,18 @@ const VOTES_LIMIT: usize = 512;
 
 /// Maximum number of documents that are ranked for the rare words, and number of the most voted or newest matches that
 /// are ranked for common words. The title matches have the same limit of their own.
-pub const CANDIDATE_LIMIT: usize = 60;
+pub const CANDIDATE_LIMIT: usize = 40;
 
 /// Maximum number of documents that are ranked for the rare words if there are common words, too. Only the documents
 /// show which of the common words they have.
-const MIXED_LIMIT: usize = MATCHES_LIMIT;
+const MIXED_LIMIT: usize = 128;
 
 /// Maximum number of matches of common words that are ordered by votes. Of more matches, the most voted ones are found
 /// by a walk.
 pub const LOOKUP_LIMIT: usize = 1_000;
 
 /// Maximum rows that a walk scans, from the most voted feature request downwards. Also the number of newest feature
-/// requests that are scanned. For independent words a walk needs about `60 * requests / matches` rows.
+/// requests that are scanned. For independent words a walk needs about `40 * requests / matches` rows.
 pub const MAX_SCANNED_ROWS: usize = 1_000;
 
 /// Number of rows after which a walk is checked for whether the remaining rows are worth scanning.
@@ -78,7 +78,7 @@ const SPLIT_WORDS: usize = 2;
 /// feature requests contain too few matches.
 #[must_use]
 pub fn should_continue_scan(rows: usize, matches: usize) -> bool {
-    matches < CANDIDATE_LIMIT && rows < MAX_SCANNED_ROWS && (rows != PROBE_ROWS || matches >= 3)
+    matches < CANDIDATE_LIMIT && rows < MAX_SCANNED_ROWS && (rows != PROBE_ROWS || matches >= 2)
 }
 
 /// A result of a search.
@@ -608,12 +608,12 @@ mod tests {
         for (rows, matches, goes_on) in [
             (0, 0, true),
             (199, 0, true),
-            (200, 2, false),
-            (200, 3, true),
+            (200, 1, false),
+            (200, 2, true),
             (201, 2, true),
-            (60, 60, false),
-            (999, 59, true),
-            (1_000, 59, false),
+            (40, 40, false),
+            (999, 39, true),
+            (1_000, 39, false),
         ] {
             assert_eq!(should_continue_scan(rows, matches), goes_on, "{rows} {matches}");
         }

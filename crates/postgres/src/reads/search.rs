@@ -3,7 +3,7 @@
 //! The algorithm of a search is in the domain ([`Search::run`]); what it asks the index for are statements here.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -45,6 +45,11 @@ const STATISTICS_LIFE: Duration = Duration::from_secs(60);
 
 /// Maximum number of workspaces whose common terms are kept.
 const STATISTICS_WORKSPACES: usize = 1_000;
+
+/// Maximum number of queries of a workspace that are remembered as having too many matches, and maximum length of each in
+/// bytes.
+const EXCEEDED_QUERIES: usize = 1_000;
+const EXCEEDED_LENGTH: usize = 500;
 
 /// How many times more matches than the limit the statistics must show, so that matches are not counted.
 const CERTAINLY_MORE: f64 = 4.0;
@@ -134,35 +139,60 @@ statement! {
 /// Feature request, number, votes, tier, and the terms of title, tags and description.
 type DocumentRow = (Uuid, i64, i64, i32, String, String, String);
 
-/// The terms of a workspace that the statistics know as common, with the expected number of documents.
-type CommonTerms = HashMap<String, f64>;
+/// What is known of the terms of a workspace, for a minute.
+#[derive(Debug)]
+struct WorkspaceTerms {
+    since: Instant,
+    /// The terms that the planner's statistics know as common, with the expected number of documents.
+    expected: HashMap<String, f64>,
+    /// The queries that had more matches than this when they were last counted.
+    ///
+    /// They may have fewer in the meantime, if feature requests were deleted. The contract of [`SearchIndex::matches`]
+    /// allows that.
+    exceeded: Mutex<HashMap<String, usize>>,
+}
 
-/// The common terms of workspaces, as of some time in the last minute.
+impl WorkspaceTerms {
+    fn exceeds(&self, query: &str, limit: usize) -> bool {
+        lock(&self.exceeded).get(query).is_some_and(|exceeded| *exceeded >= limit)
+    }
+
+    /// Remembers that a query has more matches than `limit`.
+    fn insert_exceeded(&self, query: &str, limit: usize) {
+        let mut exceeded = lock(&self.exceeded);
+        if exceeded.len() < EXCEEDED_QUERIES && query.len() <= EXCEEDED_LENGTH {
+            exceeded.insert(query.to_owned(), limit);
+        }
+    }
+}
+
+/// What is known of the terms of workspaces, as of some time in the last minute.
 #[derive(Debug, Default)]
-pub(crate) struct TermStatistics(Mutex<HashMap<Uuid, (Instant, Arc<CommonTerms>)>>);
+pub(crate) struct TermStatistics(Mutex<HashMap<Uuid, Arc<WorkspaceTerms>>>);
 
 impl TermStatistics {
-    /// Returns the common terms of a workspace, which are read again after [`STATISTICS_LIFE`].
-    async fn common_terms(&self, session: &Session, workspace: Uuid) -> Result<Arc<CommonTerms>, StoreError> {
-        if let Some((since, terms)) = self.lock().get(&workspace)
-            && since.elapsed() < STATISTICS_LIFE
+    /// Returns what is known of a workspace. The statistics are read again after [`STATISTICS_LIFE`].
+    async fn terms(&self, session: &Session, workspace: Uuid) -> Result<Arc<WorkspaceTerms>, StoreError> {
+        if let Some(terms) = lock(&self.0).get(&workspace)
+            && terms.since.elapsed() < STATISTICS_LIFE
         {
             return Ok(terms.clone());
         }
         let select = SelectCommonTerms { workspace };
         let rows: Vec<(String, f64)> = session.run(select.load(&mut session.connection()?)).await?;
-        let terms: Arc<CommonTerms> = Arc::new(rows.into_iter().collect());
-        let mut all = self.lock();
+        let expected = rows.into_iter().collect();
+        let terms = Arc::new(WorkspaceTerms { since: Instant::now(), expected, exceeded: Mutex::default() });
+        let mut all = lock(&self.0);
         if all.len() >= STATISTICS_WORKSPACES {
             all.clear();
         }
-        all.insert(workspace, (Instant::now(), terms.clone()));
+        all.insert(workspace, terms.clone());
         Ok(terms)
     }
+}
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Uuid, (Instant, Arc<CommonTerms>)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[async_trait]
@@ -170,8 +200,8 @@ impl TextSearch for PostgresReader {
     async fn search(&self, workspace: WorkspaceId, search: Search) -> Result<Vec<Hit>, StoreError> {
         let session = Session::autocommit(&self.searches, workspace).await?;
         let workspace = workspace.uuid();
-        let common_terms = self.term_statistics.common_terms(&session, workspace).await?;
-        search.run(&mut Index { session, workspace, common_terms, requests: None }).await
+        let terms = self.term_statistics.terms(&session, workspace).await?;
+        search.run(&mut Index { session, workspace, terms, requests: None }).await
     }
 
     async fn load_results(
@@ -202,7 +232,7 @@ impl TextSearch for PostgresReader {
 struct Index {
     session: Session,
     workspace: Uuid,
-    common_terms: Arc<CommonTerms>,
+    terms: Arc<WorkspaceTerms>,
     /// The number of feature requests, once it is known.
     requests: Option<u64>,
 }
@@ -213,7 +243,7 @@ impl Index {
         match expression {
             Expression::Term(term) | Expression::Prefix(term) => {
                 let term = format!("{}{term}", any_place(self.workspace));
-                self.common_terms.get(&term).copied().unwrap_or(0.0)
+                self.terms.expected.get(&term).copied().unwrap_or(0.0)
             }
             Expression::Any(parts) => parts.iter().map(|part| self.expected_matches(part)).fold(0.0, f64::max),
             Expression::All(_) => 0.0,
@@ -255,29 +285,47 @@ impl SearchIndex for Index {
     }
 
     async fn matches(&mut self, lookups: &[(Expression, Fields)], limit: usize) -> Result<Vec<Matches>, StoreError> {
-        let is_common: Vec<bool> = lookups.iter().map(|(one, _)| self.is_certainly_common(one, limit)).collect();
-        let counted = lookups.iter().zip(&is_common).filter(|(_, is_common)| !**is_common).map(|(lookup, _)| lookup);
-        let render = |(one, fields): &(Expression, Fields)| match_terms(self.workspace, one, *fields);
-        // The expressions with prefixes follow without them.
-        let whole = counted.clone().filter(|(one, _)| one.has_prefix());
-        let whole = whole.map(|(one, fields)| match_terms(self.workspace, &one.without_prefixes(), *fields));
-        let queries: Vec<String> = counted.clone().map(render).chain(whole).collect();
-        let count = counted.count();
-        let mut found = self.select_matches(queries, limit).await?;
-        let mut whole = found.split_off(count).into_iter();
-        let mut found = found.into_iter();
-        let matches = lookups.iter().zip(is_common).map(|((one, _), is_common)| {
-            if is_common {
-                return Matches::TooMany;
+        let terms = self.terms.clone();
+        let mut all = vec![Matches::TooMany; lookups.len()];
+        // The positions and queries of those that are counted; expressions with prefixes also without them.
+        let (mut counted, mut queries, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+        for (position, (expression, fields)) in lookups.iter().enumerate() {
+            let without_prefixes = match_terms(self.workspace, &expression.without_prefixes(), *fields);
+            if self.is_certainly_common(expression, limit) || terms.exceeds(&without_prefixes, limit) {
+                continue;
             }
-            let without_prefixes = if one.has_prefix() { whole.next().flatten() } else { None };
-            match (found.next().flatten(), without_prefixes) {
+            if expression.has_prefix() {
+                queries.push(match_terms(self.workspace, expression, *fields));
+                whole.push(without_prefixes);
+                counted.push((position, true));
+            } else {
+                queries.push(without_prefixes);
+                counted.push((position, false));
+            }
+        }
+        queries.extend(whole);
+        let mut found = self.select_matches(queries.clone(), limit).await?.into_iter();
+        let expressions: Vec<Option<Vec<i64>>> = found.by_ref().take(counted.len()).collect();
+        let mut whole = found.zip(queries.iter().skip(counted.len()));
+        for (((position, has_prefix), matches), query) in counted.into_iter().zip(expressions).zip(&queries) {
+            let (without_prefixes, query) = if has_prefix {
+                whole.next().map_or((None, query), |(matches, query)| (matches, query))
+            } else {
+                (None, query)
+            };
+            let matches = match (matches, without_prefixes) {
                 (Some(all), _) => Matches::All(all),
                 (None, Some(_)) => Matches::TooManyWithPrefixes,
-                (None, None) => Matches::TooMany,
+                (None, None) => {
+                    terms.insert_exceeded(query, limit);
+                    Matches::TooMany
+                }
+            };
+            if let Some(entry) = all.get_mut(position) {
+                *entry = matches;
             }
-        });
-        Ok(matches.collect())
+        }
+        Ok(all)
     }
 
     async fn similar_words(&mut self, words: &[&str], limit: usize) -> Result<Vec<Vec<String>>, StoreError> {
@@ -308,9 +356,17 @@ impl SearchIndex for Index {
         count: usize,
     ) -> Result<Option<Vec<IndexedRequest>>, StoreError> {
         let query = match_terms(self.workspace, expression, fields);
-        let select = MostVoted { workspace: self.workspace, query, most: number(limit), enough: number(count) };
+        if self.terms.exceeds(&query, limit) {
+            return Ok(None);
+        }
+        let select =
+            MostVoted { workspace: self.workspace, query: query.clone(), most: number(limit), enough: number(count) };
         let rows: Vec<Option<DocumentRow>> = self.session.run(select.load(&mut self.session.connection()?)).await?;
-        Ok(rows.into_iter().collect::<Option<Vec<DocumentRow>>>().map(indexed_requests))
+        let found = rows.into_iter().collect::<Option<Vec<DocumentRow>>>().map(indexed_requests);
+        if found.is_none() {
+            self.terms.insert_exceeded(&query, limit);
+        }
+        Ok(found)
     }
 
     async fn walk(&mut self, expression: &Expression, fields: Fields) -> Result<Vec<IndexedRequest>, StoreError> {

@@ -309,7 +309,7 @@ pub async fn young_common_words_are_found_within_the_budget(harness: Harness) {
     }
     let mut numbers: Vec<i64> = hits(&harness, workspace, "quokka").await.iter().map(|hit| hit.number).collect();
     numbers.sort_unstable();
-    let newest = old + 1_041..=old + 1_100;
+    let newest = old + 1_101 - i64::try_from(CANDIDATE_LIMIT).unwrap()..=old + 1_100;
     assert_eq!(numbers, std::iter::once(old + 7).chain(newest).collect::<Vec<_>>());
     let found = harness.search(workspace, "quokka").await;
     assert_eq!((found.len(), &found[..3]), (15, &["Young 7", "Young 1100", "Young 1099"].map(str::to_owned)[..]));
