@@ -1,7 +1,7 @@
 """Hooks of Schemathesis, which `cargo xtask fuzz-api` runs.
 
-They generate values of the service's custom formats, operation keys that no other operation uses, and
-valid names of form parts.
+They generate values of the service's custom formats, operation keys that no other operation uses, distinct
+synonyms, and valid names of form parts.
 """
 
 import json
@@ -14,6 +14,7 @@ import schemathesis
 from hypothesis import strategies as st
 
 LONGEST_KEY = 255
+LONGEST_PHRASE = 60
 
 
 def upload():
@@ -74,12 +75,31 @@ def map_body(context, body):
     return body
 
 
+def distinct_phrases(groups):
+    """Replaces the valid phrases of synonyms by words that differ from each other. The document cannot say
+    that phrases with the same stems are the same, and which of them have a letter or digit."""
+    if not isinstance(groups, list):
+        return groups
+
+    def distinct(phrase, group, position):
+        text = phrase.strip() if isinstance(phrase, str) else ""
+        is_valid = text and "\0" not in text and len(text) <= LONGEST_PHRASE
+        return f"{group}word{position}" if is_valid else phrase
+
+    return [
+        [distinct(phrase, number, position) for position, phrase in enumerate(group)] if isinstance(group, list) else group
+        for number, group in enumerate(groups)
+    ]
+
+
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Makes operation keys unique to each operation, as the contract requires of clients.
+    """Makes phrases distinct, and operation keys unique to each operation, as the contract requires of clients.
 
     A used key gets the saved response, possibly of another operation, and the body is not validated.
     """
+    if case.operation.label == "PUT /api/external/v1/synonyms" and isinstance(case.body, dict) and "synonyms" in case.body:
+        case.body = {**case.body, "synonyms": distinct_phrases(case.body["synonyms"])}
     body = case.body
     key = body.get("operation_key") if isinstance(body, dict) else None
     if not isinstance(key, str) or not key.strip() or "\0" in key or len(key) > LONGEST_KEY:

@@ -127,7 +127,10 @@ pub(crate) fn synonyms() -> Array {
         .items(line_schema(Synonyms::MAX_PHRASE))
         .min_items(Some(*Synonyms::GROUP_SIZE.start()))
         .max_items(Some(*Synonyms::GROUP_SIZE.end()))
-        .description(Some("Words and phrases of up to four words each that mean the same. Each is in one group only."));
+        .description(Some(
+            "Words and phrases that mean the same, each with a letter or digit, up to four words and no comma. Each is in \
+             one group only; other inflections and spellings are the same phrase.",
+        ));
     ArrayBuilder::new().items(phrases).max_items(Some(Synonyms::MAX_GROUPS)).build()
 }
 
