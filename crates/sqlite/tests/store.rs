@@ -12,9 +12,7 @@ use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
 use roadmap_domain::error::{ErrorChain, StoreError};
 use roadmap_domain::model::id::{MemberId, WorkspaceId};
-use roadmap_domain::model::search::{SearchQuery, Synonyms};
-use roadmap_domain::ports::{ConnectionPools, PoolStatus, SynonymSource};
-use roadmap_domain::usecase::query::feature_requests::SearchFeatureRequests;
+use roadmap_domain::ports::{ConnectionPools, PoolStatus};
 use roadmap_sqlite::{SqliteOptions, SqliteStore, migrate, pending_migrations, revert_all};
 use roadmap_testkit::harness::{Harness, Probe, Subject, draft};
 use uuid::Uuid;
@@ -222,22 +220,10 @@ async fn a_search_that_times_out_is_unavailable_and_lists_still_work() {
     let harness = Harness::new(subject(folder, options));
     let workspace = harness.workspace("acme").await;
     harness.create(workspace, draft("Dark mode", &[], "")).await;
-    let query = SearchQuery::parse("query", "dark").unwrap();
-    let search = SearchFeatureRequests::new(query, 15);
-    let error = search.run(workspace, &*harness.subject.search, &NoSynonyms).await.unwrap_err();
+    let error = harness.try_search(workspace, "dark").await.unwrap_err();
     assert_eq!(
         ErrorChain::new(&error).to_string(),
         "search_unavailable: Service is temporarily unavailable: the search took longer than 0 ms"
     );
     assert!(!harness.subject.reader.tracks(workspace).await.unwrap().is_empty());
-}
-
-/// No synonyms.
-struct NoSynonyms;
-
-#[async_trait]
-impl SynonymSource for NoSynonyms {
-    async fn synonyms(&self, _: WorkspaceId) -> Result<Arc<Synonyms>, StoreError> {
-        Ok(Arc::default())
-    }
 }

@@ -7,7 +7,9 @@ use async_trait::async_trait;
 use roadmap_domain::error::{RoadmapError, StoreError};
 use roadmap_domain::model::comment::CommentDraft;
 use roadmap_domain::model::customer::CustomerDraft;
-use roadmap_domain::model::feature_request::{Description, FeatureRequestRef, FeatureRequestSummary, Tag, Title};
+use roadmap_domain::model::feature_request::{
+    Description, FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest, Tag, Title,
+};
 use roadmap_domain::model::id::{CustomerId, MemberId, TrackId, WorkspaceId};
 use roadmap_domain::model::mail::Unsubscription;
 use roadmap_domain::model::note::NoteDraft;
@@ -159,12 +161,22 @@ impl Harness {
         self.executor.run_without_key(workspace, &Unsubscribe { customer, what }).await
     }
 
+    /// Searches with the workspace's synonyms.
+    ///
+    /// # Errors
+    /// Those of the search.
+    pub async fn try_search(
+        &self,
+        workspace: WorkspaceId,
+        query: &str,
+    ) -> Result<Vec<FoundFeatureRequest>, RoadmapError> {
+        let search = SearchFeatureRequests::new(SearchQuery::parse("query", query).unwrap(), 15);
+        search.run(workspace, &*self.subject.search, &Uncached(&*self.subject.reader)).await
+    }
+
     /// What a search finds: titles, best first.
     pub async fn search(&self, workspace: WorkspaceId, query: &str) -> Vec<String> {
-        let query = SearchQuery::parse("query", query).unwrap();
-        let search = SearchFeatureRequests::new(query, 15);
-        let synonyms = Uncached(&*self.subject.reader);
-        let found = search.run(workspace, &*self.subject.search, &synonyms).await.expect("a search");
+        let found = self.try_search(workspace, query).await.expect("a search");
         found.into_iter().map(|found| found.summary.title.to_string()).collect()
     }
 

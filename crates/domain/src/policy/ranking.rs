@@ -187,62 +187,58 @@ impl Ranker {
     /// Ranks a document. Returns `None` if no word matches.
     #[must_use]
     pub fn relevance(&self, document: &SearchDocument) -> Option<Relevance> {
-        relevance(self, document)
-    }
-}
-
-fn relevance(ranker: &Ranker, document: &SearchDocument) -> Option<Relevance> {
-    let Ranker { query, masses, .. } = ranker;
-    let words = query.words();
-    let mut best = vec![[Best::NONE; 3]; words.len()];
-    let (mut title_words, mut title_matches) = (0.0, 0.0);
-    for (field, column) in Field::ALL.into_iter().zip(0..) {
-        for entry in entries(field.of(document)) {
-            let mut is_matched = false;
-            if ranker.may_match(entry) {
-                for (word, best) in words.iter().zip(&mut best) {
-                    if let Some((quality, kind)) = entry_quality(word, entry)
-                        && let Some(best) = best.get_mut(column)
-                    {
-                        best.raise(quality, kind);
-                        is_matched = true;
+        let (words, masses) = (self.query.words(), &self.masses);
+        let mut best = vec![[Best::NONE; 3]; words.len()];
+        let (mut title_words, mut title_matches) = (0.0, 0.0);
+        for (field, column) in Field::ALL.into_iter().zip(0..) {
+            for entry in entries(field.of(document)) {
+                let mut is_matched = false;
+                if self.may_match(entry) {
+                    for (word, best) in words.iter().zip(&mut best) {
+                        if let Some((quality, kind)) = entry_quality(word, entry)
+                            && let Some(best) = best.get_mut(column)
+                        {
+                            best.raise(quality, kind);
+                            is_matched = true;
+                        }
                     }
                 }
-            }
-            if let (Field::Title, Entry::Word { stem, surface }) = (field, entry)
-                && (is_matched || noise_of(stem, surface).is_none())
-            {
-                title_words += 1.0;
-                title_matches += f64::from(u8::from(is_matched));
+                if let (Field::Title, Entry::Word { stem, surface }) = (field, entry)
+                    && (is_matched || noise_of(stem, surface).is_none())
+                {
+                    title_words += 1.0;
+                    title_matches += f64::from(u8::from(is_matched));
+                }
             }
         }
-    }
-    for (word, best) in words.iter().zip(&mut best) {
-        raise_by_phrases(word, document, best);
-    }
-    let mut matches = Vec::with_capacity(words.len());
-    for (word, (best, mass)) in best.iter().zip(masses).enumerate() {
-        let scored = Field::ALL.into_iter().zip(best).map(|(field, best)| (field.weight() * best.quality, field, best));
-        let Some((score, field, top)) = scored.clone().max_by(|(one, ..), (other, ..)| one.total_cmp(other)) else {
-            continue;
-        };
-        if score > 0.0 {
-            let others: f64 = scored.map(|(score, ..)| score).sum::<f64>() - score;
-            let score = mass * (score + OTHER_FIELDS * others);
-            matches.push(WordMatch { word, field, kind: top.kind, quality: top.quality, score });
+        for (word, best) in words.iter().zip(&mut best) {
+            raise_by_phrases(word, document, best);
         }
+        let mut matches = Vec::with_capacity(words.len());
+        for (word, (best, mass)) in best.iter().zip(masses).enumerate() {
+            let scored =
+                Field::ALL.into_iter().zip(best).map(|(field, best)| (field.weight() * best.quality, field, best));
+            let Some((score, field, top)) = scored.clone().max_by(|(one, ..), (other, ..)| one.total_cmp(other)) else {
+                continue;
+            };
+            if score > 0.0 {
+                let others: f64 = scored.map(|(score, ..)| score).sum::<f64>() - score;
+                let score = mass * (score + OTHER_FIELDS * others);
+                matches.push(WordMatch { word, field, kind: top.kind, quality: top.quality, score });
+            }
+        }
+        if matches.is_empty() {
+            return None;
+        }
+        let all: f64 = masses.iter().sum();
+        let matched = matches.iter().map(|found| masses.get(found.word).copied().unwrap_or(0.0) * found.quality);
+        let coverage = matched.sum::<f64>() / all;
+        let title_share = if title_words > 0.0 { title_matches / title_words } else { 0.0 };
+        let sum: f64 = matches.iter().map(|found| found.score).sum();
+        let value = sum * coverage * coverage * (1.0 + TITLE_SHARE * title_share);
+        let similarity = value / (all * Field::Title.weight() * (1.0 + TITLE_SHARE));
+        Some(Relevance { matches, coverage, title_share, value, similarity })
     }
-    if matches.is_empty() {
-        return None;
-    }
-    let all: f64 = masses.iter().sum();
-    let matched = matches.iter().map(|found| masses.get(found.word).copied().unwrap_or(0.0) * found.quality);
-    let coverage = matched.sum::<f64>() / all;
-    let title_share = if title_words > 0.0 { title_matches / title_words } else { 0.0 };
-    let sum: f64 = matches.iter().map(|found| found.score).sum();
-    let value = sum * coverage * coverage * (1.0 + TITLE_SHARE * title_share);
-    let similarity = value / (all * Field::Title.weight() * (1.0 + TITLE_SHARE));
-    Some(Relevance { matches, coverage, title_share, value, similarity })
 }
 
 /// Returns how well an entry of a document matches a word of a query, without alternatives of several words. Equal

@@ -287,43 +287,31 @@ impl SearchIndex for Index {
     async fn matches(&mut self, lookups: &[(Expression, Fields)], limit: usize) -> Result<Vec<Matches>, StoreError> {
         let terms = self.terms.clone();
         let mut all = vec![Matches::TooMany; lookups.len()];
-        // The positions and queries of those that are counted; expressions with prefixes also without them.
-        let (mut counted, mut queries, mut whole) = (Vec::new(), Vec::new(), Vec::new());
-        for (position, (expression, fields)) in lookups.iter().enumerate() {
+        // Those that are counted, and their queries. An expression with a prefix has another query without it.
+        let (mut counted, mut queries) = (Vec::new(), Vec::new());
+        for (entry, (expression, fields)) in all.iter_mut().zip(lookups) {
             let without_prefixes = match_terms(self.workspace, &expression.without_prefixes(), *fields);
             if self.is_certainly_common(expression, limit) || terms.exceeds(&without_prefixes, limit) {
                 continue;
             }
             if expression.has_prefix() {
                 queries.push(match_terms(self.workspace, expression, *fields));
-                whole.push(without_prefixes);
-                counted.push((position, true));
-            } else {
-                queries.push(without_prefixes);
-                counted.push((position, false));
             }
+            queries.push(without_prefixes.clone());
+            counted.push((entry, expression.has_prefix(), without_prefixes));
         }
-        queries.extend(whole);
-        let mut found = self.select_matches(queries.clone(), limit).await?.into_iter();
-        let expressions: Vec<Option<Vec<i64>>> = found.by_ref().take(counted.len()).collect();
-        let mut whole = found.zip(queries.iter().skip(counted.len()));
-        for (((position, has_prefix), matches), query) in counted.into_iter().zip(expressions).zip(&queries) {
-            let (without_prefixes, query) = if has_prefix {
-                whole.next().map_or((None, query), |(matches, query)| (matches, query))
-            } else {
-                (None, query)
-            };
-            let matches = match (matches, without_prefixes) {
+        let mut found = self.select_matches(queries, limit).await?.into_iter();
+        for (entry, has_prefix, without_prefixes) in counted {
+            let matches = found.next().flatten();
+            let whole = if has_prefix { found.next().flatten() } else { None };
+            *entry = match (matches, whole) {
                 (Some(all), _) => Matches::All(all),
                 (None, Some(_)) => Matches::TooManyWithPrefixes,
                 (None, None) => {
-                    terms.insert_exceeded(query, limit);
+                    terms.insert_exceeded(&without_prefixes, limit);
                     Matches::TooMany
                 }
             };
-            if let Some(entry) = all.get_mut(position) {
-                *entry = matches;
-            }
         }
         Ok(all)
     }

@@ -1,6 +1,6 @@
 //! A filter in front of comparisons of terms.
 
-/// Tells quickly of most terms that they are not in a small set, by their first byte and their length.
+/// Rejects most terms that are not in a small set, by their first byte and their length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TermFilter {
     /// For each first byte, the lengths of the terms in the set as bits. The last bit is for all longer terms.

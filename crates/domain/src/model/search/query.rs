@@ -139,8 +139,8 @@ pub(super) struct Phrase {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchQuery {
     words: Vec<QueryWord>,
-    /// Ordered by their beginning, longer ones first.
-    phrases: Vec<Phrase>,
+    /// The words of the text in which phrases are looked for, with function words.
+    text: Vec<Word>,
 }
 
 impl SearchQuery {
@@ -160,10 +160,10 @@ impl SearchQuery {
     /// Too long, or with a NUL character.
     pub fn parse(field: &str, raw: &str) -> Validated<Self> {
         text::validate_text(field, raw, Self::MAX)?;
-        let text = words(raw);
+        let mut text = words(raw);
         let words = query_words(&text, &acronyms(raw));
-        let phrases = phrases(text.get(..Self::PHRASED_WORDS).unwrap_or(&text), &words);
-        Ok(Self { words, phrases })
+        text.truncate(Self::PHRASED_WORDS);
+        Ok(Self { words, text })
     }
 
     /// Returns the words.
@@ -172,8 +172,9 @@ impl SearchQuery {
         &self.words
     }
 
-    pub(super) fn phrases(&self) -> &[Phrase] {
-        &self.phrases
+    /// Returns the phrases that have a word of the query, ordered by their beginning, longer ones first.
+    pub(super) fn phrases(&self) -> Vec<Phrase> {
+        phrases(&self.text, &self.words)
     }
 
     /// Adds synonyms to a word, up to `limit`.

@@ -142,7 +142,7 @@ impl Synonyms {
                 && phrase.position.end > end
             {
                 end = phrase.position.end;
-                found.push((phrase.clone(), *position));
+                found.push((phrase, *position));
             }
         }
         for (phrase, position) in found {
