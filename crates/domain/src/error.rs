@@ -41,6 +41,9 @@ pub enum RoadmapError {
     /// Another request with the same operation key did not finish before the wait timed out.
     #[error("operation_in_progress")]
     OperationInProgress,
+    /// The state of a record does not allow the change. Nothing was changed.
+    #[error("{}", .0.message())]
+    Conflict(Conflict),
     /// A budget of the workspace is used up. Nothing was changed.
     #[error(transparent)]
     OverBudget(#[from] OverBudget),
@@ -65,6 +68,38 @@ fn outcome_unknown_message(has_key: bool) -> &'static str {
         "The outcome is unknown, send the request again with the same operation_key"
     } else {
         "The outcome is unknown, check whether the change was made before sending the request again"
+    }
+}
+
+/// The state of a record that does not allow a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conflict {
+    /// Other feature requests are merged into the one that is to be deleted.
+    HasMerged,
+    /// The feature request that is to be unmerged is not merged.
+    NotMerged,
+    /// The feature request is merged into another one than the requested target.
+    AlreadyMerged,
+    /// A changelog uses the file.
+    AttachmentInUse,
+    /// The workspace has no other track.
+    LastTrack,
+    /// The workspace has no other admin.
+    LastAdmin,
+}
+
+impl Conflict {
+    /// Returns the message for clients.
+    #[must_use]
+    pub fn message(self) -> &'static str {
+        match self {
+            Self::HasMerged => "FeatureRequest has merged requests.",
+            Self::NotMerged => "FeatureRequest is not merged.",
+            Self::AlreadyMerged => "FeatureRequest is already merged.",
+            Self::AttachmentInUse => "Attachment is in use.",
+            Self::LastTrack => "The last track cannot be deleted.",
+            Self::LastAdmin => "The last admin cannot be removed or demoted. Make another member an admin first.",
+        }
     }
 }
 
@@ -195,6 +230,16 @@ pub enum Resource {
     Customer,
     /// A file, by id.
     File,
+    /// An attachment of the API, by id.
+    Attachment,
+    /// A public comment, by id.
+    Comment,
+    /// A private note, by id.
+    ReferenceNote,
+    /// A changelog, by id.
+    Changelog,
+    /// A team member, by id or address.
+    Member,
 }
 
 impl Resource {
@@ -209,6 +254,11 @@ impl Resource {
             Self::ApiKey => "ApiKey",
             Self::Customer => "Customer",
             Self::File => "File",
+            Self::Attachment => "Attachment",
+            Self::Comment => "Comment",
+            Self::ReferenceNote => "ReferenceNote",
+            Self::Changelog => "Changelog",
+            Self::Member => "Member",
         }
     }
 }

@@ -18,4 +18,4 @@ pub mod policy;
 pub mod ports;
 pub mod usecase;
 
-pub use error::{FieldError, FieldProblem, Resource, RoadmapError, StoreError, Validated};
+pub use error::{Conflict, FieldError, FieldProblem, Resource, RoadmapError, StoreError, Validated};

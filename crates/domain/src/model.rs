@@ -5,11 +5,14 @@
 
 pub mod api_key;
 pub mod attachment;
+pub mod audit;
 pub mod base_url;
+pub mod board;
 pub mod changelog;
 pub mod comment;
 pub mod customer;
 pub mod email_address;
+pub mod event;
 pub mod feature_request;
 pub mod html;
 pub mod id;

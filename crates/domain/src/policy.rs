@@ -3,6 +3,7 @@
 pub mod idempotency;
 pub mod mail_limits;
 pub mod mail_retry;
+pub mod merging;
 pub mod ranking;
 pub mod search;
 pub mod signed_reference;

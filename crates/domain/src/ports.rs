@@ -47,8 +47,8 @@ pub use search::{IndexedRequest, Matches, SearchIndex, SynonymSource, TextSearch
 pub use unit_of_work::{BeginOutcome, EndOutcome, Store, UnitOfWork};
 pub use usage::UsageStore;
 pub use writes::{
-    AttachmentWrites, ChangelogWrites, CommentWrites, FeatureRequestWrites, Insertion, Outbox, Provisioning,
-    SettingWrites, SubscriptionWrites, TrackWrites, VoteWrites,
+    AttachmentDeletion, AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, FeatureRequestWrites, Insertion,
+    MergeWrites, Outbox, Provisioning, SettingWrites, SubscriptionWrites, TrackWrites, VoteWrites,
 };
 
 #[cfg(any(test, feature = "memory-index"))]

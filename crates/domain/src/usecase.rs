@@ -1,4 +1,4 @@
-//! The commands and queries of the service, one file each.
+//! The commands and queries of the service, one file each; closely related commands share one.
 //!
 //! A command is a value that implements [`executor::Operation`]. The [`executor::Executor`] runs it in a unit of work.
 //! A query reads from a reader port and applies the rules. Lists without rules have no file here: the API uses
@@ -7,25 +7,38 @@
 mod batches;
 pub mod executor;
 
-pub mod add_lane;
-pub mod add_member;
-pub mod add_track;
 pub mod cast_vote;
+pub mod change_board;
+pub mod change_changelog;
+pub mod change_members;
 pub mod create_changelog;
 pub mod create_feature_request;
 pub mod create_workspace;
+pub mod delete_feature_request;
+pub mod delete_note;
+pub mod edit_comment;
+pub mod edit_feature_request;
 pub mod issue_api_key;
+pub mod merge_feature_requests;
 pub mod move_feature_request;
 pub mod post_comment;
 pub mod reindex_search;
+pub mod rename_customer;
 pub mod replace_synonyms;
 pub mod revoke_api_key;
 pub mod rotate_api_key;
+pub mod subscribe;
 pub mod unsubscribe;
 pub mod update_setting;
+pub mod withdraw_vote;
+
+mod indexing;
+mod notify;
 
 pub mod authenticate;
+pub mod delete_attachment;
 pub mod deliver_mail;
+pub mod purge_audit_entries;
 pub mod purge_operation_keys;
 pub mod query;
 pub mod queue_test_mail;

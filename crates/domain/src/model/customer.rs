@@ -4,6 +4,7 @@ use crate::error::Validated;
 use crate::model::email_address::EmailAddress;
 use crate::model::id::CustomerId;
 use crate::model::text::{self, Name};
+use crate::model::timestamp::Timestamp;
 
 /// The validated fields of a customer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +33,60 @@ impl CustomerDraft {
     }
 }
 
+/// A customer, as other records name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CustomerName {
+    /// ID.
+    pub id: CustomerId,
+    /// Display name, if known.
+    pub name: Option<Name>,
+    /// E-mail address as first written.
+    pub email: EmailAddress,
+}
+
+/// A customer of the workspace's company.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Customer {
+    /// ID, name and address.
+    pub customer: CustomerName,
+    /// Number of feature requests that the customer voted for. What is merged counts once.
+    pub votes_count: i64,
+    /// Timestamp of the creation.
+    pub created_at: Timestamp,
+}
+
+/// Words to find customers by: a part of the name or of the address, regardless of case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CustomerQuery(String);
+
+impl CustomerQuery {
+    /// Maximum number of characters.
+    pub const MAX: usize = 254;
+
+    /// Validates a query. An absent or blank one finds all customers.
+    ///
+    /// # Errors
+    /// Too long, or with a NUL character.
+    pub fn parse(field: &str, raw: Option<&str>) -> Validated<Option<Self>> {
+        let raw = text::parse_optional_line(field, raw.unwrap_or_default(), Self::MAX)?;
+        Ok(raw.map(|raw| Self(raw.to_lowercase())))
+    }
+
+    /// Returns the pattern for SQL's `LIKE`, with `\` as the escape character.
+    #[must_use]
+    pub fn pattern(&self) -> String {
+        let mut pattern = String::from("%");
+        for character in self.0.chars() {
+            if matches!(character, '%' | '_' | '\\') {
+                pattern.push('\\');
+            }
+            pattern.push(character);
+        }
+        pattern.push('%');
+        pattern
+    }
+}
+
 /// A customer to be found by address or created.
 ///
 /// A stored name is never overwritten. An empty name is set.
@@ -43,4 +98,20 @@ pub struct NewCustomer {
     pub email: EmailAddress,
     /// Display name.
     pub name: Option<Name>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_is_folded_and_matches_literally() {
+        let pattern = |raw| CustomerQuery::parse("query", Some(raw)).unwrap().map(|query| query.pattern());
+        assert_eq!(pattern(" Ann "), Some("%ann%".to_owned()));
+        assert_eq!(pattern("100%_\\"), Some("%100\\%\\_\\\\%".to_owned()));
+        assert_eq!(pattern("  "), None);
+        assert_eq!(CustomerQuery::parse("query", None).unwrap(), None);
+        let error = CustomerQuery::parse("query", Some(&"a".repeat(255))).unwrap_err();
+        assert_eq!(error.to_string(), "query must be at most 254 characters long");
+    }
 }

@@ -1,7 +1,7 @@
 //! Feature requests, contract section 2.2.
 
 use crate::error::{FieldError, FieldProblem, Validated};
-use crate::model::customer::NewCustomer;
+use crate::model::customer::{CustomerName, NewCustomer};
 use crate::model::html::CleanHtml;
 use crate::model::id::{FeatureRequestId, TrackId, parse_hyphenated_uuid};
 use crate::model::search::SearchDocument;
@@ -63,6 +63,12 @@ impl Description {
     pub fn parse(field: &str, raw: &str) -> Validated<Self> {
         let html = CleanHtml::parse_optional(field, raw.trim(), Self::MAX)?;
         Ok(Self { text: html.to_text(), html })
+    }
+
+    /// Wraps a stored description, which is not validated again.
+    #[must_use]
+    pub fn from_stored(html: String, text: String) -> Self {
+        Self { html: CleanHtml::from_stored(html), text }
     }
 
     /// Returns the description as HTML.
@@ -158,6 +164,108 @@ impl FeatureRequestSummary {
     }
 }
 
+/// A feature request with all of its fields.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeatureRequestDetail {
+    /// The fields that all representations share.
+    pub summary: FeatureRequestSummary,
+    /// The sanitized HTML of the description. It may be empty.
+    pub description: CleanHtml,
+    /// Tags in the given order.
+    pub tags: Vec<Tag>,
+    /// Whether it is hidden from search and all public views.
+    pub private: bool,
+    /// Number of entries in its list of comments.
+    pub comments_count: i64,
+    /// The customer who asked for it.
+    pub author: Option<CustomerName>,
+    /// What was merged into it, directly or not, oldest first.
+    pub merged: Vec<RequestLink>,
+    /// Timestamp of the last change of title, description, tags, track, visibility or merges.
+    pub updated_at: Timestamp,
+}
+
+/// A feature request, as other records refer to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestLink {
+    /// ID.
+    pub id: FeatureRequestId,
+    /// Tag number.
+    pub tag_number: i64,
+    /// Title.
+    pub title: Title,
+}
+
+impl RequestLink {
+    /// Returns the slug, which consists of the tag number and the title.
+    #[must_use]
+    pub fn slug(&self) -> String {
+        slug::slug(self.tag_number, &self.title)
+    }
+}
+
+impl From<&FeatureRequestSummary> for RequestLink {
+    fn from(request: &FeatureRequestSummary) -> Self {
+        Self { id: request.id, tag_number: request.tag_number, title: request.title.clone() }
+    }
+}
+
+/// The fields of a feature request that can be edited, as they are stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditableFields {
+    /// ID.
+    pub id: FeatureRequestId,
+    /// Title.
+    pub title: Title,
+    /// Description.
+    pub description: Description,
+    /// Tags in the given order.
+    pub tags: Vec<Tag>,
+    /// Whether it is hidden from search and all public views.
+    pub private: bool,
+}
+
+/// The order of a list of feature requests. Equal ones come newest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sort {
+    /// Most voted first.
+    #[default]
+    Votes,
+    /// Newest first.
+    Newest,
+    /// Last updated first.
+    Updated,
+}
+
+impl Sort {
+    /// All orders.
+    pub const ALL: [Self; 3] = [Self::Votes, Self::Newest, Self::Updated];
+
+    /// Returns the value of the parameter.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Votes => "votes",
+            Self::Newest => "newest",
+            Self::Updated => "updated",
+        }
+    }
+
+    /// Parses the parameter `sort`. Absent or blank means [`Self::Votes`].
+    ///
+    /// # Errors
+    /// Any other value.
+    pub fn parse(raw: Option<&str>) -> Validated<Self> {
+        let raw = raw.unwrap_or_default().trim();
+        if raw.is_empty() {
+            return Ok(Self::default());
+        }
+        let expected = "one of votes, newest, updated";
+        let known = Self::ALL.into_iter().find(|sort| sort.name() == raw);
+        known.ok_or_else(|| FieldError::new("sort", FieldProblem::Malformed { expected }))
+    }
+}
+
 /// A search result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundFeatureRequest {
@@ -185,6 +293,17 @@ pub struct SearchableText {
     pub tags: Vec<String>,
     /// Description as plain text.
     pub description: String,
+    /// Titles and tags of the public feature requests that are merged into it, oldest first.
+    pub merged: Vec<String>,
+}
+
+impl SearchableText {
+    /// Builds the search document. The words of merged feature requests count as tags.
+    #[must_use]
+    pub fn document(&self) -> SearchDocument {
+        let tags = self.tags.iter().chain(&self.merged).map(String::as_str);
+        SearchDocument::new(&self.title, tags, &self.description)
+    }
 }
 
 #[cfg(test)]
@@ -231,6 +350,33 @@ mod tests {
     fn a_description_is_clean_html_and_its_text() {
         let description = Description::parse("description", " <p onclick=x>Dark <b>mode</b></p> ").unwrap();
         assert_eq!((description.html(), description.text()), ("<p>Dark <b>mode</b></p>", "Dark mode"));
+    }
+
+    #[test]
+    fn a_list_is_sorted_by_votes_unless_told_otherwise() {
+        for (raw, sort) in [
+            (None, Sort::Votes),
+            (Some(" "), Sort::Votes),
+            (Some("votes"), Sort::Votes),
+            (Some("newest"), Sort::Newest),
+            (Some("updated"), Sort::Updated),
+        ] {
+            assert_eq!(Sort::parse(raw).unwrap(), sort);
+        }
+        let error = Sort::parse(Some("Votes")).unwrap_err();
+        assert_eq!(error.to_string(), "sort is not one of votes, newest, updated");
+    }
+
+    #[test]
+    fn a_search_document_has_the_words_of_merged_requests_as_tags() {
+        let text = |tags: &[&str], merged: &[&str]| SearchableText {
+            title: "Dark mode".to_owned(),
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            description: "Eyes".to_owned(),
+            merged: merged.iter().map(|text| (*text).to_owned()).collect(),
+        };
+        assert_eq!(text(&["ui"], &["Night theme"]).document(), text(&["ui", "Night theme"], &[]).document());
+        assert_ne!(text(&["ui"], &["Night theme"]).document(), text(&["ui"], &[]).document());
     }
 
     #[test]

@@ -55,6 +55,10 @@ ids! {
     ChangelogId,
     /// ID of an attachment.
     AttachmentId,
+    /// ID of an event in the history of a feature request.
+    EventId,
+    /// ID of an entry of the audit log.
+    AuditEntryId,
 }
 
 /// Parses a hyphenated UUID in upper or lower case.

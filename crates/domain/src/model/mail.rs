@@ -4,31 +4,52 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use crate::model::email_address::EmailAddress;
-use crate::model::feature_request::Title;
+use crate::model::feature_request::{RequestLink, Title};
 use crate::model::html::CleanHtml;
-use crate::model::id::{CommentId, CustomerId, FeatureRequestId, WorkspaceId};
+use crate::model::id::{ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, WorkspaceId};
 use crate::model::message::{Lease, MessageId, Recipient};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::workspace::Subdomain;
 
-/// The identity of a notification. There is at most one for each comment and voter.
+/// What a notification is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Topic {
+    /// A comment.
+    Comment(CommentId),
+    /// A move that changed the public status of a feature request.
+    StatusChange(EventId),
+    /// A changelog.
+    Changelog(ChangelogId),
+}
+
+impl std::fmt::Display for Topic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Comment(comment) => write!(f, "{comment}"),
+            Self::StatusChange(event) => write!(f, "status.{event}"),
+            Self::Changelog(changelog) => write!(f, "changelog.{changelog}"),
+        }
+    }
+}
+
+/// The identity of a notification. There is at most one for each topic and customer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MailId {
-    /// The comment.
-    pub comment: CommentId,
+    /// The topic.
+    pub topic: Topic,
     /// The recipient.
     pub customer: CustomerId,
 }
 
 impl std::fmt::Display for MailId {
-    /// `<comment>.<customer>`: the external id of a mail, the same at every attempt.
+    /// `<topic>.<customer>`: the external id of a mail, the same at every attempt.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}.{}", self.comment, self.customer)
+        write!(f, "{}.{}", self.topic, self.customer)
     }
 }
 
-/// The notification of a comment that one worker has leased, with all of its content.
+/// A notification that one worker has leased, with all of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedMail {
     /// The identity of the mail.
@@ -39,20 +60,47 @@ pub struct LeasedMail {
     pub attempt: NonZeroU32,
     /// The recipient's address.
     pub to: EmailAddress,
-    /// The feature request that the comment is on.
-    pub request: FeatureRequestId,
-    /// The number of the feature request.
-    pub tag_number: i64,
-    /// The title of the feature request.
-    pub title: Title,
-    /// The comment.
-    pub comment: Arc<CleanHtml>,
+    /// The record that it is about.
+    pub about: About,
+    /// The whole comment or changelog. Empty for a change of the status.
+    pub content: Arc<CleanHtml>,
     /// The product's name.
     pub product_name: Name,
     /// The workspace's subdomain.
     pub subdomain: Subdomain,
     /// The number of single mails (not digests) to the recipient since the hour began, including mails of earlier leases.
     pub recent_count: u32,
+}
+
+/// The record that a notification is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    /// A comment on this feature request.
+    Comment(RequestLink),
+    /// The new status of this feature request. Without one, it is not on the roadmap any more.
+    StatusChange(RequestLink, Option<Name>),
+    /// A changelog.
+    Changelog(ChangelogId, Title),
+}
+
+impl About {
+    /// Returns the title of the feature request or changelog.
+    #[must_use]
+    pub fn title(&self) -> &Title {
+        match self {
+            Self::Comment(request) | Self::StatusChange(request, _) => &request.title,
+            Self::Changelog(_, title) => title,
+        }
+    }
+
+    /// Returns the feature request. `None` for a changelog.
+    #[must_use]
+    pub fn request(&self) -> Option<FeatureRequestId> {
+        match self {
+            Self::Comment(request) | Self::StatusChange(request, _) => Some(request.id),
+            Self::Changelog(..) => None,
+        }
+    }
 }
 
 /// A digest that one worker has leased, with all of its content. It replaces the mails to one customer that exceed the
@@ -115,7 +163,7 @@ pub struct MailSender {
     pub subdomain: Subdomain,
 }
 
-/// The recipient of the notification of a comment, with the data that decides whether it is sent.
+/// The recipient of a notification, with the data that decides whether it is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailRecipient {
     /// The notification.
@@ -124,26 +172,23 @@ pub struct MailRecipient {
     pub to: EmailAddress,
     /// Whether all mail to the customer is stopped.
     pub is_stopped: bool,
-    /// Whether the customer's vote is subscribed to the feature request; `None` if the vote has been deleted.
+    /// Whether the customer is subscribed to a feature request of the topic, or to one that is merged with it; `None` if
+    /// the customer has neither a vote nor a subscription any more.
     pub is_subscribed: Option<bool>,
     /// The number of single mails (not digests) to the customer since the hour began, including mails leased now.
     pub recent_count: u32,
 }
 
-/// A comment with its feature request.
+/// The content of a topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommentedRequest {
-    /// The comment.
-    pub comment: CommentId,
-    /// The beginning of its cleaned HTML. It may be cut anywhere, even inside of a tag, unless the whole comment was
-    /// requested.
+pub struct TopicContent {
+    /// The topic.
+    pub topic: Topic,
+    /// The record that it is about. A merged feature request is the one it was merged into.
+    pub about: About,
+    /// The beginning of the cleaned HTML of the comment or changelog. It may be cut anywhere, even inside of a tag,
+    /// unless the whole was requested. Empty for a change of the status.
     pub content: String,
-    /// The feature request.
-    pub request: FeatureRequestId,
-    /// The number of the feature request.
-    pub tag_number: i64,
-    /// The title of the feature request.
-    pub title: Title,
 }
 
 /// A message that is held for a digest.
@@ -159,18 +204,27 @@ pub struct HeldMessage {
     pub recipient: Recipient,
 }
 
-/// A comment in a digest.
+/// A notification in a digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigestEntry {
-    /// The number of the feature request that the comment is on.
-    pub tag_number: i64,
-    /// The title of the feature request.
-    pub title: Title,
-    /// The beginning of the comment's cleaned HTML. It may be cut anywhere, even inside of a tag.
+    /// The record that it is about.
+    pub about: About,
+    /// The beginning of the cleaned HTML of the comment or changelog. It may be cut anywhere, even inside of a tag.
     pub beginning: String,
 }
 
-/// The content of the notification of a comment.
+/// What a notification tells its recipient.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum News {
+    /// There is a comment on a feature request.
+    Comment,
+    /// A feature request has another status. Without one, it is not on the roadmap any more.
+    StatusChange(Option<Name>),
+    /// There is a changelog.
+    Changelog,
+}
+
+/// The content of a notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notification {
     /// The identity of the mail.
@@ -179,12 +233,14 @@ pub struct Notification {
     pub to: EmailAddress,
     /// The product's name.
     pub product_name: Name,
-    /// The title of the feature request.
+    /// The news.
+    pub news: News,
+    /// The title of the feature request or changelog.
     pub title: Title,
-    /// The URL of the feature request.
-    pub request_url: String,
-    /// The cleaned HTML of the comment.
-    pub comment: Arc<CleanHtml>,
+    /// The URL of the feature request or changelog.
+    pub url: String,
+    /// The cleaned HTML of the comment or changelog. Empty for a change of the status.
+    pub content: Arc<CleanHtml>,
     /// The unsubscribe URL, for people (GET) and for mail programs (POST, RFC 8058).
     pub unsubscribe_url: String,
 }
@@ -206,14 +262,16 @@ pub struct DigestNotification {
     pub unsubscribe_url: String,
 }
 
-/// The entry of a digest for one comment.
+/// The entry of a digest for one notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigestNotificationEntry {
-    /// The title of the feature request.
+    /// The news.
+    pub news: News,
+    /// The title of the feature request or changelog.
     pub title: Title,
-    /// The URL of the feature request.
-    pub request_url: String,
-    /// The beginning of the comment's cleaned HTML.
+    /// The URL of the feature request or changelog.
+    pub url: String,
+    /// The beginning of the cleaned HTML of the comment or changelog.
     pub beginning: String,
 }
 
@@ -312,9 +370,15 @@ mod tests {
     use uuid::Uuid;
 
     #[test]
-    fn a_mail_id_consists_of_comment_and_customer() {
-        let (comment, customer) = (Uuid::from_u128(1), Uuid::from_u128(2));
-        let id = MailId { comment: CommentId::new(comment), customer: CustomerId::new(customer) };
-        assert_eq!(id.to_string(), format!("{comment}.{customer}"));
+    fn a_mail_id_consists_of_topic_and_customer() {
+        let (record, customer) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        for (topic, prefix) in [
+            (Topic::Comment(CommentId::new(record)), ""),
+            (Topic::StatusChange(EventId::new(record)), "status."),
+            (Topic::Changelog(ChangelogId::new(record)), "changelog."),
+        ] {
+            let id = MailId { topic, customer: CustomerId::new(customer) };
+            assert_eq!(id.to_string(), format!("{prefix}{record}.{customer}"));
+        }
     }
 }

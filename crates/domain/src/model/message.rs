@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::model::email_address::EmailAddress;
-use crate::model::id::{CommentId, CustomerId, FeatureRequestId};
-use crate::model::mail::{DigestId, MailId};
+use crate::model::id::{ChangelogId, CommentId, CustomerId, EventId};
+use crate::model::mail::{DigestId, MailId, Topic};
 use crate::model::timestamp::Timestamp;
 
 /// The identity of a message, unique in its workspace. It is derived from the subject of the message, so that creating
@@ -24,10 +24,10 @@ impl MessageId {
         Self(id.into())
     }
 
-    /// Returns the identity of the audience of a comment.
+    /// Returns the identity of the audience of a topic.
     #[must_use]
-    pub fn audience(comment: CommentId) -> Self {
-        Self(format!("audience.{comment}"))
+    pub fn audience(topic: Topic) -> Self {
+        Self(format!("audience.{topic}"))
     }
 
     /// Returns the identity of a test mail.
@@ -101,14 +101,12 @@ pub enum Recipient {
     Address(EmailAddress),
 }
 
-/// The voters of a feature request who are to be notified of a comment and have no message yet.
+/// The subscribed customers who are to be notified of a topic and have no message yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Audience {
-    /// The comment.
-    pub comment: CommentId,
-    /// The feature request.
-    pub request: FeatureRequestId,
-    /// The last voter who already has a message.
+    /// The topic. It determines the feature requests.
+    pub topic: Topic,
+    /// The last customer who already has a message.
     pub after: CustomerId,
 }
 
@@ -116,10 +114,10 @@ pub struct Audience {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageContent {
     /// The notifications of an audience that is still to be expanded.
-    CommentAudience(Audience),
-    /// The notification of a voter about a comment.
-    Comment(CommentId),
-    /// A digest of all comments whose notifications are held until the end of an hour.
+    Audience(Audience),
+    /// The notification of a customer about a topic.
+    Notification(Topic),
+    /// A digest of all notifications that notifications are held until the end of an hour.
     CommentDigest {
         /// The end of the hour.
         at: Timestamp,
@@ -144,8 +142,16 @@ impl MessageContent {
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
-            Self::CommentAudience(_) => "comment_audience",
-            Self::Comment(_) => "comment",
+            Self::Audience(Audience { topic, .. }) => match topic {
+                Topic::Comment(_) => "comment_audience",
+                Topic::StatusChange(_) => "status_change_audience",
+                Topic::Changelog(_) => "changelog_audience",
+            },
+            Self::Notification(topic) => match topic {
+                Topic::Comment(_) => "comment",
+                Topic::StatusChange(_) => "status_change",
+                Topic::Changelog(_) => "changelog",
+            },
             Self::CommentDigest { .. } => "comment_digest",
             Self::TestMail => "test_mail",
         }
@@ -155,7 +161,7 @@ impl MessageContent {
     #[must_use]
     pub const fn priority(&self) -> Priority {
         match self {
-            Self::CommentAudience(_) | Self::Comment(_) | Self::CommentDigest { .. } => Priority::Bulk,
+            Self::Audience(_) | Self::Notification(_) | Self::CommentDigest { .. } => Priority::Bulk,
             Self::TestMail => Priority::Urgent,
         }
     }
@@ -164,10 +170,14 @@ impl MessageContent {
     #[must_use]
     pub fn payload(&self) -> String {
         let payload = match self {
-            Self::CommentAudience(Audience { comment, request, after }) => {
-                json!({ "comment": comment.to_string(), "request": request.to_string(), "after": after.to_string() })
+            Self::Audience(Audience { topic, after }) => {
+                let (field, id) = topic_field(*topic);
+                json!({ field: id, "after": after.to_string() })
             }
-            Self::Comment(comment) => json!({ "comment": comment.to_string() }),
+            Self::Notification(topic) => {
+                let (field, id) = topic_field(*topic);
+                json!({ field: id })
+            }
             Self::CommentDigest { at } => json!({ "at": at.millis() }),
             Self::TestMail => json!({}),
         };
@@ -184,20 +194,35 @@ impl MessageContent {
             let text = payload.get(field).and_then(Value::as_str).ok_or(ContentError::Payload)?;
             Uuid::try_parse(text).map_err(|_| ContentError::Payload)
         };
-        match kind {
-            "comment_audience" => Ok(Self::CommentAudience(Audience {
-                comment: CommentId::new(id("comment")?),
-                request: FeatureRequestId::new(id("request")?),
-                after: CustomerId::new(id("after")?),
-            })),
-            "comment" => Ok(Self::Comment(CommentId::new(id("comment")?))),
-            "comment_digest" => {
+        let (topic, is_audience) = match kind.strip_suffix("_audience") {
+            Some(topic) => (topic, true),
+            None => (kind, false),
+        };
+        let topic = match topic {
+            "comment" => Topic::Comment(CommentId::new(id("comment")?)),
+            "status_change" => Topic::StatusChange(EventId::new(id("event")?)),
+            "changelog" => Topic::Changelog(ChangelogId::new(id("changelog")?)),
+            "comment_digest" if !is_audience => {
                 let at = payload.get("at").and_then(Value::as_i64).and_then(Timestamp::from_millis);
-                Ok(Self::CommentDigest { at: at.ok_or(ContentError::Payload)? })
+                return Ok(Self::CommentDigest { at: at.ok_or(ContentError::Payload)? });
             }
-            "test_mail" => Ok(Self::TestMail),
-            unknown => Err(ContentError::UnknownKind(unknown.to_owned())),
-        }
+            "test_mail" if !is_audience => return Ok(Self::TestMail),
+            _ => return Err(ContentError::UnknownKind(kind.to_owned())),
+        };
+        Ok(if is_audience {
+            Self::Audience(Audience { topic, after: CustomerId::new(id("after")?) })
+        } else {
+            Self::Notification(topic)
+        })
+    }
+}
+
+/// Returns the field of a payload that names the topic, and its value.
+fn topic_field(topic: Topic) -> (&'static str, String) {
+    match topic {
+        Topic::Comment(comment) => ("comment", comment.to_string()),
+        Topic::StatusChange(event) => ("event", event.to_string()),
+        Topic::Changelog(changelog) => ("changelog", changelog.to_string()),
     }
 }
 
@@ -326,17 +351,18 @@ mod tests {
     #[test]
     fn contents_are_read_as_they_were_written() {
         let uuid = Uuid::from_u128;
-        let audience = Audience {
-            comment: CommentId::new(uuid(1)),
-            request: FeatureRequestId::new(uuid(2)),
-            after: CustomerId::new(uuid(3)),
-        };
-        for content in [
-            MessageContent::CommentAudience(audience),
-            MessageContent::Comment(CommentId::new(uuid(1))),
+        let topics = [
+            Topic::Comment(CommentId::new(uuid(1))),
+            Topic::StatusChange(EventId::new(uuid(2))),
+            Topic::Changelog(ChangelogId::new(uuid(3))),
+        ];
+        let audience = |topic| MessageContent::Audience(Audience { topic, after: CustomerId::new(uuid(4)) });
+        let others = [
             MessageContent::CommentDigest { at: Timestamp::from_millis(1_770_000_000_000).unwrap() },
             MessageContent::TestMail,
-        ] {
+        ];
+        let about_topics = topics.into_iter().flat_map(|topic| [audience(topic), MessageContent::Notification(topic)]);
+        for content in about_topics.chain(others) {
             assert_eq!(MessageContent::parse(content.kind(), &content.payload()), Ok(content));
         }
     }
@@ -349,10 +375,15 @@ mod tests {
             ("comment", r#"{"comment":"no id"}"#),
             ("comment", r#"{"comment":7}"#),
             ("comment_audience", r#"{"comment":"01890a5d-ac96-774b-bcce-b302099a8057"}"#),
+            ("status_change", r#"{"comment":"01890a5d-ac96-774b-bcce-b302099a8057"}"#),
+            ("changelog_audience", r#"{"changelog":"01890a5d-ac96-774b-bcce-b302099a8057"}"#),
             ("comment_digest", r#"{"at":"now"}"#),
             ("comment_digest", r#"{"at":9223372036854775807}"#),
         ] {
             assert_eq!(MessageContent::parse(kind, payload), Err(ContentError::Payload), "{kind} {payload}");
+        }
+        for kind in ["test_mail_audience", "comment_digest_audience", "_audience", ""] {
+            assert!(matches!(MessageContent::parse(kind, "{}"), Err(ContentError::UnknownKind(_))), "{kind}");
         }
         let unknown = MessageContent::parse("webhook", "{}").unwrap_err();
         assert_eq!(unknown.to_string(), "this version sends no messages of the kind `webhook`");
@@ -369,11 +400,12 @@ mod tests {
     #[test]
     fn message_ids_are_derived_from_their_subject() {
         let (comment, customer) = (CommentId::new(Uuid::from_u128(1)), CustomerId::new(Uuid::from_u128(2)));
-        assert_eq!(MessageId::from(MailId { comment, customer }).to_string(), format!("{comment}.{customer}"));
+        let topic = Topic::Comment(comment);
+        assert_eq!(MessageId::from(MailId { topic, customer }).to_string(), format!("{comment}.{customer}"));
         let at = Timestamp::from_millis(1_770_000_000_000).unwrap();
         let digest = MessageId::from(DigestId { at, customer });
         assert_eq!(digest.as_str(), format!("digest.1770000000000.{customer}"));
-        assert_eq!(MessageId::audience(comment).as_str(), format!("audience.{comment}"));
+        assert_eq!(MessageId::audience(topic).as_str(), format!("audience.{comment}"));
         assert_eq!(MessageId::test_mail(comment.uuid()).as_str(), format!("test.{comment}"));
     }
 }

@@ -1,9 +1,13 @@
 //! Private notes of the team on a feature request, contract section 2.5. Never shown to customers.
 
 use crate::error::Validated;
+use crate::model::customer::CustomerName;
+use crate::model::email_address::EmailAddress;
 use crate::model::html::CleanHtml;
 use crate::model::id::NoteId;
 use crate::model::member::Author;
+use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 
 /// The validated fields of a new note.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,4 +46,19 @@ pub struct NewNote {
     pub body: CleanHtml,
     /// Author.
     pub author: Author,
+}
+
+/// A private note of the team.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// ID.
+    pub id: NoteId,
+    /// The sanitized HTML.
+    pub body: CleanHtml,
+    /// The name and the address of its author. `None` if the workspace had no members.
+    pub author: Option<(Name, EmailAddress)>,
+    /// The customer that it is about.
+    pub customer: Option<CustomerName>,
+    /// Timestamp of the creation.
+    pub created_at: Timestamp,
 }

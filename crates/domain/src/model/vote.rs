@@ -78,6 +78,15 @@ impl VoteCast {
     }
 }
 
+/// The result of withdrawing a vote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VoteWithdrawn {
+    /// The feature request with the updated number of votes.
+    pub request: FeatureRequestSummary,
+    /// Whether there was a vote.
+    pub vote_removed: bool,
+}
+
 /// An entry in the list of voters of a feature request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Voter {

@@ -18,6 +18,12 @@ use crate::model::usage::Usage;
 /// Counted size of a row without its texts: IDs, timestamps and index entries.
 pub const ROW_BYTES: u64 = 200;
 
+/// Counted size of an event in the history of a feature request, whatever its details.
+pub const EVENT_BYTES: u64 = 2 * ROW_BYTES;
+
+/// Counted size of an entry of the audit log, whatever its changes.
+pub const AUDIT_ENTRY_BYTES: u64 = 3 * ROW_BYTES;
+
 /// Factor by which the terms of a search document count: once for its row and twice for the index.
 pub const TERM_COPIES: u64 = 3;
 
@@ -45,11 +51,17 @@ pub fn search_document_bytes(document: &SearchDocument) -> u64 {
     ROW_BYTES + TERM_COPIES.saturating_mul(terms.iter().sum()) + words
 }
 
-/// Returns the counted size of a voter: the customer and the vote.
+/// Returns the counted size of a customer.
+#[must_use]
+pub fn customer_bytes(customer: &CustomerDraft) -> u64 {
+    let name = customer.name.as_ref().map_or("", |name| name.as_str());
+    row_bytes(&[customer.email.as_str(), customer.email.folded().as_str(), name])
+}
+
+/// Returns the counted size of a voter: the customer and the vote. A subscriber counts the same.
 #[must_use]
 pub fn voter_bytes(customer: &CustomerDraft) -> u64 {
-    let name = customer.name.as_ref().map_or("", |name| name.as_str());
-    row_bytes(&[customer.email.as_str(), customer.email.folded().as_str(), name]) + ROW_BYTES
+    customer_bytes(customer) + ROW_BYTES
 }
 
 /// Returns the counted size of a note.

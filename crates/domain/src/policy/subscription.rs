@@ -2,8 +2,8 @@
 
 use crate::model::mail::MailRecipient;
 
-/// Whether the notification of a comment is still wanted: its recipient has not unsubscribed, and the vote still exists
-/// and is subscribed.
+/// Whether a notification is still wanted: its recipient has not stopped all mail, and still has a subscribed vote for a
+/// feature request of the topic or follows one.
 #[must_use]
 pub fn is_wanted(recipient: &MailRecipient) -> bool {
     !recipient.is_stopped && recipient.is_subscribed == Some(true)
@@ -14,11 +14,11 @@ mod tests {
     use super::*;
     use crate::model::email_address::EmailAddress;
     use crate::model::id::{CommentId, CustomerId};
-    use crate::model::mail::MailId;
+    use crate::model::mail::{MailId, Topic};
     use uuid::Uuid;
 
     #[test]
-    fn a_mail_is_wanted_by_subscribed_voters_whose_mail_is_not_stopped() {
+    fn a_mail_is_wanted_by_subscribed_customers_whose_mail_is_not_stopped() {
         for (is_stopped, is_subscribed, expected) in [
             (false, Some(true), true),
             (false, Some(false), false),
@@ -27,7 +27,10 @@ mod tests {
             (true, None, false),
         ] {
             let recipient = MailRecipient {
-                mail: MailId { comment: CommentId::new(Uuid::nil()), customer: CustomerId::new(Uuid::nil()) },
+                mail: MailId {
+                    topic: Topic::Comment(CommentId::new(Uuid::nil())),
+                    customer: CustomerId::new(Uuid::nil()),
+                },
                 to: EmailAddress::parse("email", "ann@example.com").unwrap(),
                 is_stopped,
                 is_subscribed,

@@ -3,10 +3,10 @@
 use async_trait::async_trait;
 
 use crate::error::StoreError;
-use crate::model::id::{CommentId, WorkspaceId};
+use crate::model::id::WorkspaceId;
 use crate::model::mail::{
-    CommentedRequest, DigestNotification, HeldMessage, MailId, MailRecipient, MailSender, MailStatus, Notification,
-    OutboxDepth, SendError, TestMail,
+    DigestNotification, HeldMessage, MailId, MailRecipient, MailSender, MailStatus, Notification, OutboxDepth,
+    SendError, TestMail, Topic, TopicContent,
 };
 use crate::model::message::{Audience, Lease, LeasedMessages, MessageId, MessageOutcome, MessageState, Priority};
 use crate::model::timestamp::Timestamp;
@@ -50,8 +50,8 @@ pub trait OutboxQueue: Send + Sync {
     /// again, or is deleted if these voters were the last. Returns the number of created messages, or `None` if the
     /// lease has expired; then nothing changes.
     ///
-    /// Contract: the audience is the one at `created_at`, without customers who have unsubscribed since. The operation
-    /// is atomic.
+    /// Contract: the audience is the one at `created_at`, without customers who have unsubscribed since. A customer who
+    /// is subscribed to several feature requests of the topic gets one message. The operation is atomic.
     async fn expand(
         &self,
         workspace: WorkspaceId,
@@ -98,7 +98,7 @@ pub trait MailReader: Send + Sync {
     /// Returns the sender of a workspace's mail.
     async fn sender(&self, workspace: WorkspaceId) -> Result<Option<MailSender>, StoreError>;
 
-    /// Returns the recipients of notifications, without those whose comment or customer has been deleted. `hour` is the
+    /// Returns the recipients of notifications, without those whose topic or customer has been deleted. `hour` is the
     /// start of the hour that [`MailRecipient::recent_count`] counts.
     async fn recipients(
         &self,
@@ -108,13 +108,13 @@ pub trait MailReader: Send + Sync {
         now: Timestamp,
     ) -> Result<Vec<MailRecipient>, StoreError>;
 
-    /// Returns the comments, each cut after `characters` characters.
-    async fn comments(
+    /// Returns the content of topics, each cut after `characters` characters. Deleted topics are left out.
+    async fn topics(
         &self,
         workspace: WorkspaceId,
-        comments: &[CommentId],
+        topics: &[Topic],
         characters: u32,
-    ) -> Result<Vec<CommentedRequest>, StoreError>;
+    ) -> Result<Vec<TopicContent>, StoreError>;
 
     /// Returns the messages that are held for these digests.
     async fn held(&self, workspace: WorkspaceId, digests: &[MessageId]) -> Result<Vec<HeldMessage>, StoreError>;

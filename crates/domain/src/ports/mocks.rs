@@ -10,35 +10,48 @@ use uuid::Uuid;
 use crate::error::StoreError;
 use crate::model::api_key::{ApiKey, Credential, KeyDigest};
 use crate::model::attachment::{Attachment, BlobKey, ContentHeaders, UnusedAttachment};
-use crate::model::changelog::{Changelog, CoverImage};
-use crate::model::comment::NewComment;
+use crate::model::audit::{Actor, AuditEntry};
+use crate::model::board::Board;
+use crate::model::changelog::{Changelog, CoverImage, EditableChangelog};
+use crate::model::comment::{ListedComment, NewComment};
+use crate::model::customer::{Customer, NewCustomer};
+use crate::model::email_address::FoldedEmail;
+use crate::model::event::NewEvent;
 use crate::model::feature_request::{
-    FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest, NewFeatureRequest, SearchableText, Visibility,
+    EditableFields, FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest,
+    NewFeatureRequest, SearchableText, Visibility,
 };
-use crate::model::id::{ApiKeyId, AttachmentId, CommentId, CustomerId, FeatureRequestId, TrackId, WorkspaceId};
+use crate::model::html::CleanHtml;
+use crate::model::id::{
+    ApiKeyId, AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, LaneId, MemberId, NoteId, TrackId,
+    WorkspaceId,
+};
 use crate::model::mail::{
-    CommentedRequest, DigestNotification, HeldMessage, MailId, MailRecipient, MailSender, MailStatus, Notification,
-    OutboxDepth, SendError, TestMail, Unsubscription,
+    DigestNotification, HeldMessage, MailId, MailRecipient, MailSender, MailStatus, Notification, OutboxDepth,
+    SendError, TestMail, Topic, TopicContent, Unsubscription,
 };
-use crate::model::member::Member;
+use crate::model::member::{Member, Role};
 use crate::model::message::{
     Audience, Lease, LeasedMessages, MessageId, MessageOutcome, MessageState, NewMessage, Priority,
 };
 use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::search::{SearchDocument, Synonyms};
 use crate::model::setting::Setting;
+use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
-use crate::model::track::{Lane, Track};
+use crate::model::track::Track;
 use crate::model::usage::{StoredUsage, Usage};
-use crate::model::vote::{NewVote, VoteCast};
+use crate::model::vote::{NewVote, VoteCast, VoteWithdrawn};
 use crate::model::workspace::{Subdomain, Workspace};
 use crate::policy::mail_limits::MailBudgetWindow;
+use crate::policy::merging::MergeNode;
 use crate::policy::search::{Hit, Search};
 use crate::ports::{
-    AttachmentWrites, BeginOutcome, BlobListing, BlobUpload, Blobs, ChangelogWrites, Chunks, Clock, CommentWrites,
-    EndOutcome, FeatureRequestWrites, Health, IdGenerator, Insertion, MailReader, Mailer, Maintenance,
-    OperationLockGuard, OperationLocks, Outbox, OutboxQueue, Provisioning, Random, RetryPause, SettingWrites, Store,
-    SubscriptionWrites, TextSearch, TrackWrites, UnitOfWork, UsageStore, VoteWrites, WorkspaceDirectory,
+    AttachmentDeletion, AttachmentWrites, AuditWrites, BeginOutcome, BlobListing, BlobUpload, Blobs, ChangelogWrites,
+    Chunks, Clock, CommentWrites, EndOutcome, FeatureRequestWrites, Health, IdGenerator, Insertion, MailReader, Mailer,
+    Maintenance, MergeWrites, OperationLockGuard, OperationLocks, Outbox, OutboxQueue, Provisioning, Random,
+    RetryPause, SettingWrites, Store, SubscriptionWrites, TextSearch, TrackWrites, UnitOfWork, UsageStore, VoteWrites,
+    WorkspaceDirectory,
 };
 
 pub use crate::ports::reads::MockRoadmapReader;
@@ -145,6 +158,7 @@ mock! {
     impl Maintenance for Maintenance {
         async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
         async fn find_orphaned_blobs(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError>;
+        async fn purge_audit_entries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
         async fn delete_unused_attachments(&self, workspace: WorkspaceId, before: Timestamp, limit: u32) -> Result<Vec<UnusedAttachment>, StoreError>;
         async fn outdated_documents(&self, workspace: WorkspaceId, version: i32, limit: u32) -> Result<Vec<FeatureRequestId>, StoreError>;
         async fn count_outdated_documents(&self, workspace: WorkspaceId, version: i32) -> Result<u64, StoreError>;
@@ -200,7 +214,7 @@ mock! {
     impl MailReader for MailReader {
         async fn sender(&self, workspace: WorkspaceId) -> Result<Option<MailSender>, StoreError>;
         async fn recipients(&self, workspace: WorkspaceId, mails: &[MailId], hour: Timestamp, now: Timestamp) -> Result<Vec<MailRecipient>, StoreError>;
-        async fn comments(&self, workspace: WorkspaceId, comments: &[CommentId], characters: u32) -> Result<Vec<CommentedRequest>, StoreError>;
+        async fn topics(&self, workspace: WorkspaceId, topics: &[Topic], characters: u32) -> Result<Vec<TopicContent>, StoreError>;
         async fn held(&self, workspace: WorkspaceId, digests: &[MessageId]) -> Result<Vec<HeldMessage>, StoreError>;
     }
 }
@@ -237,40 +251,65 @@ mock! {
     impl FeatureRequestWrites for Unit {
         async fn find_feature_request(&mut self, request: &FeatureRequestRef) -> Result<Option<FeatureRequestSummary>, StoreError>;
         async fn insert_feature_request(&mut self, request: &NewFeatureRequest) -> Result<FeatureRequestSummary, StoreError>;
-        async fn set_feature_request_track(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError>;
-        async fn searchable_text(&mut self, request: FeatureRequestId) -> Result<Option<SearchableText>, StoreError>;
+        async fn set_feature_request_track(&mut self, request: FeatureRequestId, track: TrackId, at: Timestamp) -> Result<(), StoreError>;
+        async fn find_editable_fields(&mut self, request: &FeatureRequestRef) -> Result<Option<EditableFields>, StoreError>;
+        async fn save_editable_fields(&mut self, fields: &EditableFields, at: Timestamp) -> Result<(), StoreError>;
+        async fn feature_request_detail(&mut self, request: FeatureRequestId) -> Result<Option<FeatureRequestDetail>, StoreError>;
+        async fn searchable_text(&mut self, request: FeatureRequestId, merged: u32) -> Result<Option<SearchableText>, StoreError>;
         async fn save_search_document(&mut self, request: FeatureRequestId, document: &SearchDocument) -> Result<(), StoreError>;
+        async fn delete_search_document(&mut self, request: FeatureRequestId) -> Result<(), StoreError>;
+        async fn existing_feature_requests(&mut self, requests: &[FeatureRequestId]) -> Result<Vec<FeatureRequestId>, StoreError>;
+        async fn insert_event(&mut self, event: &NewEvent) -> Result<(), StoreError>;
+        async fn delete_feature_request(&mut self, request: FeatureRequestId) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl MergeWrites for Unit {
+        async fn find_merge_node(&mut self, request: &FeatureRequestRef) -> Result<Option<MergeNode>, StoreError>;
+        async fn link_feature_request(&mut self, source: FeatureRequestId, target: FeatureRequestId, at: Timestamp) -> Result<(), StoreError>;
+        async fn unlink_feature_request(&mut self, source: FeatureRequestId, at: Timestamp) -> Result<(), StoreError>;
     }
 
     #[async_trait]
     impl VoteWrites for Unit {
         async fn cast_vote(&mut self, vote: &NewVote) -> Result<Option<VoteCast>, StoreError>;
+        async fn withdraw_vote(&mut self, request: &FeatureRequestRef, customer: &FoldedEmail) -> Result<Option<VoteWithdrawn>, StoreError>;
+        async fn delete_note(&mut self, note: NoteId) -> Result<Option<FeatureRequestId>, StoreError>;
     }
 
     #[async_trait]
     impl CommentWrites for Unit {
         async fn insert_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError>;
+        async fn find_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+        async fn update_comment(&mut self, comment: CommentId, content: &CleanHtml, at: Timestamp) -> Result<Option<ListedComment>, StoreError>;
+        async fn delete_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
     }
 
     #[async_trait]
     impl Outbox for Unit {
-        async fn notify_voters(&mut self, request: FeatureRequestId, comment: CommentId, at: Timestamp, at_once: u32) -> Result<(), StoreError>;
+        async fn notify_subscribers(&mut self, topic: Topic, at: Timestamp, at_once: u32) -> Result<(), StoreError>;
         async fn insert_message(&mut self, message: &NewMessage) -> Result<bool, StoreError>;
-        async fn count_mails(&mut self, request: FeatureRequestId, at: Timestamp, day: MailBudgetWindow, limit: u64) -> Result<u64, StoreError>;
+        async fn count_mails(&mut self, topic: Topic, at: Timestamp, day: MailBudgetWindow, limit: u64) -> Result<u64, StoreError>;
     }
 
     #[async_trait]
     impl SubscriptionWrites for Unit {
         async fn unsubscribe(&mut self, customer: CustomerId, what: Unsubscription, at: Timestamp) -> Result<bool, StoreError>;
+        async fn subscribe(&mut self, request: &FeatureRequestRef, customer: &NewCustomer, at: Timestamp) -> Result<Option<bool>, StoreError>;
+        async fn find_customer(&mut self, address: &FoldedEmail) -> Result<Option<CustomerId>, StoreError>;
+        async fn customer_exists(&mut self, customer: CustomerId) -> Result<bool, StoreError>;
+        async fn rename_customer(&mut self, customer: CustomerId, name: &Name) -> Result<Option<(Customer, Option<Name>)>, StoreError>;
     }
 
     #[async_trait]
     impl TrackWrites for Unit {
         async fn find_track(&mut self, track: TrackId) -> Result<Option<Track>, StoreError>;
         async fn first_track(&mut self) -> Result<Option<Track>, StoreError>;
-        async fn find_lane(&mut self, name: &str) -> Result<Option<Lane>, StoreError>;
-        async fn insert_lane(&mut self, lane: &Lane) -> Result<Insertion, StoreError>;
-        async fn insert_track(&mut self, track: &Track) -> Result<Insertion, StoreError>;
+        async fn load_board(&mut self) -> Result<Board, StoreError>;
+        async fn save_board(&mut self, board: &Board) -> Result<(), StoreError>;
+        async fn has_feature_requests(&mut self, track: TrackId) -> Result<bool, StoreError>;
+        async fn count_lane_requests(&mut self, lane: LaneId) -> Result<i64, StoreError>;
+        async fn move_feature_requests(&mut self, from: TrackId, to: TrackId, actor: &Actor, at: Timestamp) -> Result<(), StoreError>;
     }
 
     #[async_trait]
@@ -282,19 +321,33 @@ mock! {
 
     #[async_trait]
     impl ChangelogWrites for Unit {
-        async fn insert_changelog(&mut self, changelog: &Changelog) -> Result<(), StoreError>;
+        async fn insert_changelog(&mut self, changelog: &Changelog, feature_requests: &[FeatureRequestId]) -> Result<(), StoreError>;
+        async fn find_changelog(&mut self, changelog: ChangelogId) -> Result<Option<EditableChangelog>, StoreError>;
+        async fn save_changelog(&mut self, changelog: &EditableChangelog) -> Result<(), StoreError>;
+        async fn linked_feature_requests(&mut self, changelog: ChangelogId) -> Result<Vec<FeatureRequestSummary>, StoreError>;
+        async fn delete_changelog(&mut self, changelog: ChangelogId) -> Result<bool, StoreError>;
     }
 
     #[async_trait]
     impl AttachmentWrites for Unit {
         async fn insert_attachment(&mut self, attachment: &Attachment) -> Result<(), StoreError>;
         async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<CoverImage>, StoreError>;
+        async fn delete_attachment(&mut self, attachment: AttachmentId) -> Result<AttachmentDeletion, StoreError>;
+    }
+
+    #[async_trait]
+    impl AuditWrites for Unit {
+        async fn insert_audit_entry(&mut self, entry: &AuditEntry) -> Result<(), StoreError>;
     }
 
     #[async_trait]
     impl Provisioning for Unit {
         async fn insert_workspace(&mut self, workspace: &Workspace, setting: &Setting, at: Timestamp) -> Result<Insertion, StoreError>;
-        async fn insert_member(&mut self, member: &Member) -> Result<Insertion, StoreError>;
+        async fn insert_member(&mut self, member: &Member) -> Result<Option<Member>, StoreError>;
+        async fn load_members(&mut self) -> Result<Vec<Member>, StoreError>;
+        async fn find_member(&mut self, address: &FoldedEmail) -> Result<Option<Member>, StoreError>;
+        async fn set_role(&mut self, member: MemberId, role: Role) -> Result<(), StoreError>;
+        async fn remove_member(&mut self, member: MemberId, at: Timestamp) -> Result<(), StoreError>;
         async fn insert_api_key(&mut self, key: &ApiKey, digest: &KeyDigest) -> Result<(), StoreError>;
         async fn find_api_key(&mut self, key: ApiKeyId) -> Result<Option<ApiKey>, StoreError>;
         async fn update_api_key_validity(&mut self, key: ApiKeyId, expires_at: Option<Timestamp>, revoked_at: Option<Timestamp>) -> Result<(), StoreError>;

@@ -5,16 +5,22 @@ use async_trait::async_trait;
 use crate::error::StoreError;
 use crate::model::api_key::{ApiKey, Credential, KeyDigest};
 use crate::model::attachment::{Attachment, BlobKey, UnusedAttachment};
-use crate::model::changelog::Changelog;
+use crate::model::audit::{AuditFilter, AuditListing, AuditPage};
+use crate::model::board::{ListedLane, RoadmapLane};
+use crate::model::changelog::{Changelog, ChangelogDetail};
+use crate::model::comment::ListedComment;
+use crate::model::customer::{Customer, CustomerQuery};
 use crate::model::email_address::EmailAddress;
-use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
-use crate::model::id::{AttachmentId, FeatureRequestId, WorkspaceId};
+use crate::model::event::Event;
+use crate::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, Sort};
+use crate::model::id::{AttachmentId, ChangelogId, CustomerId, FeatureRequestId, TrackId, WorkspaceId};
 use crate::model::member::Member;
+use crate::model::note::Note;
 use crate::model::pagination::{Listing, PageRequest};
 use crate::model::search::Synonyms;
 use crate::model::setting::Setting;
 use crate::model::timestamp::Timestamp;
-use crate::model::track::{Lane, Track};
+use crate::model::track::Track;
 use crate::model::vote::Voter;
 use crate::model::workspace::{Subdomain, Workspace};
 
@@ -32,9 +38,86 @@ pub trait RoadmapReader: Send + Sync {
     async fn tracks(&self, workspace: WorkspaceId) -> Result<Vec<Track>, StoreError>;
 
     /// Returns the lanes in the team's order.
-    async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<Lane>, StoreError>;
+    async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<ListedLane>, StoreError>;
 
-    /// Returns the feature requests that a customer voted for, newest first. Empty for an unknown customer.
+    /// Returns the lanes in the team's order, each with its `per_lane` most voted public feature requests. Merged ones
+    /// are left out.
+    async fn roadmap(&self, workspace: WorkspaceId, per_lane: u32) -> Result<Vec<RoadmapLane>, StoreError>;
+
+    /// Returns the feature requests of a track, private ones included, without merged ones. `None` when the track does
+    /// not exist.
+    async fn track_requests(
+        &self,
+        workspace: WorkspaceId,
+        track: TrackId,
+        sort: Sort,
+        page: PageRequest,
+    ) -> Result<Option<Listing<FeatureRequestSummary>>, StoreError>;
+
+    /// Returns a feature request with all of its fields. A merged one is the one it was merged into.
+    async fn feature_request(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+    ) -> Result<Option<FeatureRequestDetail>, StoreError>;
+
+    /// Returns the comments of a feature request and of everything that is merged into it, oldest first, with the
+    /// descriptions of what is merged into it. Words of private feature requests that are merged into a public one are
+    /// left out, and blank descriptions, too. `None` when it does not exist.
+    async fn comments(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+        page: PageRequest,
+    ) -> Result<Option<Listing<ListedComment>>, StoreError>;
+
+    /// Returns the notes of a feature request and of everything that is merged into it, newest first. `None` when it
+    /// does not exist.
+    async fn notes(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+        page: PageRequest,
+    ) -> Result<Option<Listing<Note>>, StoreError>;
+
+    /// Returns the events of a feature request, newest first, optionally only those of one stored kind. `None` when it
+    /// does not exist.
+    async fn events(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+        kind: Option<&'static str>,
+        page: PageRequest,
+    ) -> Result<Option<Listing<Event>>, StoreError>;
+
+    /// Returns the customers whose name or address contains the query, or all, oldest first.
+    async fn customers<'a, 'b>(
+        &'a self,
+        workspace: WorkspaceId,
+        query: Option<&'b CustomerQuery>,
+        page: PageRequest,
+    ) -> Result<Listing<Customer>, StoreError>;
+
+    /// Returns a customer.
+    async fn customer(&self, workspace: WorkspaceId, customer: CustomerId) -> Result<Option<Customer>, StoreError>;
+
+    /// Returns a changelog with everything that its own page shows.
+    async fn changelog(
+        &self,
+        workspace: WorkspaceId,
+        changelog: ChangelogId,
+    ) -> Result<Option<ChangelogDetail>, StoreError>;
+
+    /// Returns a part of the audit log, newest first.
+    async fn audit_entries(
+        &self,
+        workspace: WorkspaceId,
+        filter: &AuditFilter,
+        page: AuditPage,
+    ) -> Result<AuditListing, StoreError>;
+
+    /// Returns the feature requests that a customer voted for, newest first. A merged one is the one it was merged into,
+    /// listed once. Empty for an unknown customer.
     async fn voted_requests(
         &self,
         workspace: WorkspaceId,
@@ -42,7 +125,8 @@ pub trait RoadmapReader: Send + Sync {
         page: PageRequest,
     ) -> Result<Listing<FeatureRequestSummary>, StoreError>;
 
-    /// Returns the voters of a feature request, latest vote first. `None` when it does not exist.
+    /// Returns the voters of a feature request and of everything that is merged into it, latest vote first. Each is
+    /// listed once, with the first vote. `None` when it does not exist.
     async fn voters(
         &self,
         workspace: WorkspaceId,
@@ -90,6 +174,10 @@ pub trait Maintenance: Send + Sync {
 
     /// Returns those of `keys` that have no attachment row.
     async fn find_orphaned_blobs(&self, keys: &[BlobKey]) -> Result<Vec<BlobKey>, StoreError>;
+
+    /// Deletes up to `limit` entries of the audit log of all workspaces that are older than `before`. Returns their
+    /// number.
+    async fn purge_audit_entries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// Deletes the rows of up to `limit` files of a workspace that were stored before `before` and are no cover of a
     /// changelog. Returns these files.

@@ -7,8 +7,8 @@ use crate::model::id::WorkspaceId;
 use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
 use crate::ports::{
-    AttachmentWrites, ChangelogWrites, CommentWrites, FeatureRequestWrites, Outbox, Provisioning, SettingWrites,
-    SubscriptionWrites, TrackWrites, VoteWrites,
+    AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, FeatureRequestWrites, MergeWrites, Outbox,
+    Provisioning, SettingWrites, SubscriptionWrites, TrackWrites, VoteWrites,
 };
 
 /// The result of beginning a unit of work.
@@ -49,12 +49,14 @@ pub trait Store: Send + Sync {
 #[async_trait]
 pub trait UnitOfWork:
     FeatureRequestWrites
+    + MergeWrites
     + VoteWrites
     + CommentWrites
     + TrackWrites
     + SettingWrites
     + ChangelogWrites
     + AttachmentWrites
+    + AuditWrites
     + Outbox
     + SubscriptionWrites
     + Provisioning

@@ -6,24 +6,38 @@ use async_trait::async_trait;
 
 use crate::error::StoreError;
 use crate::model::api_key::{ApiKey, KeyDigest};
-use crate::model::attachment::Attachment;
-use crate::model::changelog::{Changelog, CoverImage};
-use crate::model::comment::NewComment;
-use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest, SearchableText};
-use crate::model::id::{ApiKeyId, AttachmentId, CommentId, CustomerId, FeatureRequestId, TrackId};
-use crate::model::mail::Unsubscription;
-use crate::model::member::Member;
+use crate::model::attachment::{Attachment, BlobKey};
+use crate::model::audit::{Actor, AuditEntry};
+use crate::model::board::Board;
+use crate::model::changelog::{Changelog, CoverImage, EditableChangelog};
+use crate::model::comment::{ListedComment, NewComment};
+use crate::model::customer::{Customer, NewCustomer};
+use crate::model::email_address::FoldedEmail;
+use crate::model::event::NewEvent;
+use crate::model::feature_request::{
+    EditableFields, FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest, SearchableText,
+};
+use crate::model::html::CleanHtml;
+use crate::model::id::{
+    ApiKeyId, AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, LaneId, MemberId, NoteId, TrackId,
+};
+use crate::model::mail::{Topic, Unsubscription};
+use crate::model::member::{Member, Role};
 use crate::model::message::NewMessage;
 use crate::model::search::SearchDocument;
 use crate::model::search::Synonyms;
 use crate::model::setting::Setting;
+use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
-use crate::model::track::{Lane, Track};
-use crate::model::vote::{NewVote, VoteCast};
+use crate::model::track::Track;
+use crate::model::vote::{NewVote, VoteCast, VoteWithdrawn};
 use crate::model::workspace::Workspace;
 use crate::policy::mail_limits::MailBudgetWindow;
+use crate::policy::merging::MergeNode;
 
 /// Writes of feature requests.
+///
+/// Unless a method says otherwise, a reference to a merged feature request means the one that it was merged into.
 #[async_trait]
 pub trait FeatureRequestWrites {
     /// Returns the feature request, if it exists in this workspace.
@@ -42,68 +56,160 @@ pub trait FeatureRequestWrites {
     ) -> Result<FeatureRequestSummary, StoreError>;
 
     /// Moves a feature request to a track of this workspace.
-    async fn set_feature_request_track(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError>;
+    async fn set_feature_request_track(
+        &mut self,
+        request: FeatureRequestId,
+        track: TrackId,
+        at: Timestamp,
+    ) -> Result<(), StoreError>;
 
-    /// Returns the texts that a feature request is searched by, unless it is private or does not exist.
-    async fn searchable_text(&mut self, request: FeatureRequestId) -> Result<Option<SearchableText>, StoreError>;
+    /// Returns the editable fields, if the feature request exists in this workspace. Other units of work that edit it
+    /// wait for this one.
+    async fn find_editable_fields(&mut self, request: &FeatureRequestRef)
+    -> Result<Option<EditableFields>, StoreError>;
 
-    /// Replaces the search document of a public feature request, which gets the current version.
+    /// Replaces the editable fields of the feature request with this ID.
+    async fn save_editable_fields(&mut self, fields: &EditableFields, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Returns the feature request with all of its fields.
+    async fn feature_request_detail(
+        &mut self,
+        request: FeatureRequestId,
+    ) -> Result<Option<FeatureRequestDetail>, StoreError>;
+
+    /// Returns the texts that a feature request is searched by, unless it is private, merged or does not exist. With
+    /// those of at most `merged` public feature requests that are merged into it.
+    async fn searchable_text(
+        &mut self,
+        request: FeatureRequestId,
+        merged: u32,
+    ) -> Result<Option<SearchableText>, StoreError>;
+
+    /// Inserts or replaces the search document of a feature request, which gets the current version.
     async fn save_search_document(
         &mut self,
         request: FeatureRequestId,
         document: &SearchDocument,
     ) -> Result<(), StoreError>;
+
+    /// Deletes the search document of a feature request, if it has one.
+    async fn delete_search_document(&mut self, request: FeatureRequestId) -> Result<(), StoreError>;
+
+    /// Returns the feature requests of this workspace that have these IDs, merged ones included, in any order.
+    async fn existing_feature_requests(
+        &mut self,
+        requests: &[FeatureRequestId],
+    ) -> Result<Vec<FeatureRequestId>, StoreError>;
+
+    /// Adds an event to the history of a feature request.
+    async fn insert_event(&mut self, event: &NewEvent) -> Result<(), StoreError>;
+
+    /// Deletes the feature request with this reference, even if it is merged: with its votes, comments, notes,
+    /// subscriptions, events, search document, links of changelogs and unsent messages, and with everything that is
+    /// merged into it. What it was merged into is counted again.
+    async fn delete_feature_request(&mut self, request: FeatureRequestId) -> Result<(), StoreError>;
+}
+
+/// Merges of feature requests.
+#[async_trait]
+pub trait MergeWrites {
+    /// Returns the feature request with this reference itself, even if it is merged, with its place in its tree.
+    ///
+    /// Contract: from the first call of this method on, other units of work that merge, unmerge or delete feature
+    /// requests of this workspace wait for this one.
+    async fn find_merge_node(&mut self, request: &FeatureRequestRef) -> Result<Option<MergeNode>, StoreError>;
+
+    /// Links `source`, which is not merged, to `target`, which is not merged either.
+    ///
+    /// Contract: the tally of the target is the number of distinct customers with a vote in the tree. No concurrent
+    /// vote is lost or counted twice.
+    async fn link_feature_request(
+        &mut self,
+        source: FeatureRequestId,
+        target: FeatureRequestId,
+        at: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Removes the link of `source`. Both trees are counted again.
+    async fn unlink_feature_request(&mut self, source: FeatureRequestId, at: Timestamp) -> Result<(), StoreError>;
 }
 
 /// Writes of votes and their notes.
 #[async_trait]
 pub trait VoteWrites {
     /// Stores the note under its [`Author`](crate::model::member::Author), finds or creates the customer, and counts
-    /// the vote unless the customer has voted for this feature request before.
+    /// the vote unless the customer has voted before for this feature request or for one that is merged with it.
     ///
     /// Returns the outcome and the updated feature request, or `None` without any change when the feature request does
-    /// not exist.
+    /// not exist. A vote for a merged feature request is one for what it was merged into.
     ///
     /// Contract: customers are found by folded address. A stored name is kept, an empty one is set. A vote subscribes
     /// the voter.
     async fn cast_vote(&mut self, vote: &NewVote) -> Result<Option<VoteCast>, StoreError>;
+
+    /// Deletes the votes of a customer for a feature request and everything that is merged with it, and with them the
+    /// subscriptions that came with the votes. The customer's waiting messages about these feature requests are deleted
+    /// unless the customer is subscribed without a vote.
+    ///
+    /// Returns whether there was a vote, and the updated feature request; `None` when it does not exist.
+    async fn withdraw_vote(
+        &mut self,
+        request: &FeatureRequestRef,
+        customer: &FoldedEmail,
+    ) -> Result<Option<VoteWithdrawn>, StoreError>;
+
+    /// Deletes a note. Returns its feature request, or `None` when the note does not exist.
+    async fn delete_note(&mut self, note: NoteId) -> Result<Option<FeatureRequestId>, StoreError>;
 }
 
 /// Writes of public comments.
 #[async_trait]
 pub trait CommentWrites {
-    /// Stores a comment under its [`Author`](crate::model::member::Author). Returns the feature request.
+    /// Stores a comment under its author, who is found, or created if it is a new customer. Returns the feature
+    /// request; of a merged one, the one that it was merged into, which gets the comment.
     ///
     /// Returns `None` and changes nothing when the feature request does not exist.
     async fn insert_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError>;
+
+    /// Returns the feature request of a comment, or `None` when the comment does not exist.
+    async fn find_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+
+    /// Replaces the content of a comment. Returns the comment as it is listed, or `None` when it does not exist.
+    async fn update_comment(
+        &mut self,
+        comment: CommentId,
+        content: &CleanHtml,
+        at: Timestamp,
+    ) -> Result<Option<ListedComment>, StoreError>;
+
+    /// Deletes a comment and the unsent messages about it. Returns its feature request, or `None` when the comment does
+    /// not exist.
+    async fn delete_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
 }
 
 /// Messages that are sent after the unit of work has committed.
 #[async_trait]
 pub trait Outbox {
-    /// Adds one mail about the comment to the outbox for every subscribed voter of the feature request. If there are
-    /// more than `at_once`, adds a single entry that a worker expands later.
+    /// Adds one mail about the topic to the outbox for every subscribed customer. If there are more than `at_once`,
+    /// adds a single entry that a worker expands later.
     ///
-    /// Contract: at most one mail per voter and comment, and none to unsubscribed voters.
-    async fn notify_voters(
-        &mut self,
-        request: FeatureRequestId,
-        comment: CommentId,
-        at: Timestamp,
-        at_once: u32,
-    ) -> Result<(), StoreError>;
+    /// The customers are those with a subscribed vote or a subscription without a vote for a feature request of the
+    /// topic, or for one that is merged with it.
+    ///
+    /// Contract: at most one mail per customer and topic, and none to unsubscribed customers.
+    async fn notify_subscribers(&mut self, topic: Topic, at: Timestamp, at_once: u32) -> Result<(), StoreError>;
 
     /// Puts a message in the outbox, unless there is one with the same identity. Returns whether it is new.
     async fn insert_message(&mut self, message: &NewMessage) -> Result<bool, StoreError>;
 
-    /// Adds the mails of a comment, one per subscribed voter, to the workspace's mail count of the current hour.
+    /// Adds the mails of a topic, one per subscribed customer, to the workspace's mail count of the current hour.
     ///
     /// Returns the workspace's mail count of `day`, including these mails. Counting them may stop at `limit` plus one.
     ///
     /// Contract: concurrent units of work of one workspace and hour see each other's counts.
     async fn count_mails(
         &mut self,
-        request: FeatureRequestId,
+        topic: Topic,
         at: Timestamp,
         day: MailBudgetWindow,
         limit: u64,
@@ -113,15 +219,40 @@ pub trait Outbox {
 /// Who gets mail.
 #[async_trait]
 pub trait SubscriptionWrites {
-    /// Stops mail to a voter and deletes the mails that wait to be sent. Returns whether the workspace has this customer.
+    /// Stops mail to a customer and deletes the mails that wait to be sent. Returns whether the workspace has this
+    /// customer. What concerns one feature request concerns everything that is merged with it, too.
     ///
-    /// Contract: of a voter who has unsubscribed from everything before, the first timestamp stays.
+    /// Contract: of a customer who has unsubscribed from everything before, the first timestamp stays.
     async fn unsubscribe(
         &mut self,
         customer: CustomerId,
         what: Unsubscription,
         at: Timestamp,
     ) -> Result<bool, StoreError>;
+
+    /// Subscribes a customer, who is found or created, to a feature request, with or without a vote.
+    ///
+    /// Returns whether the customer is subscribed now: not if all mail to the customer is stopped. Returns `None` and
+    /// changes nothing when the feature request does not exist. A stored name is kept, an empty one is set.
+    async fn subscribe(
+        &mut self,
+        request: &FeatureRequestRef,
+        customer: &NewCustomer,
+        at: Timestamp,
+    ) -> Result<Option<bool>, StoreError>;
+
+    /// Returns the ID of the customer with this address.
+    async fn find_customer(&mut self, address: &FoldedEmail) -> Result<Option<CustomerId>, StoreError>;
+
+    /// Whether the workspace has this customer.
+    async fn customer_exists(&mut self, customer: CustomerId) -> Result<bool, StoreError>;
+
+    /// Replaces the name of a customer. Returns the customer with the name before, or `None` when it does not exist.
+    async fn rename_customer(
+        &mut self,
+        customer: CustomerId,
+        name: &Name,
+    ) -> Result<Option<(Customer, Option<Name>)>, StoreError>;
 }
 
 /// Tracks and lanes.
@@ -133,14 +264,29 @@ pub trait TrackWrites {
     /// Returns the workspace's first track, the default for new feature requests.
     async fn first_track(&mut self) -> Result<Option<Track>, StoreError>;
 
-    /// Returns the lane with this name, if it exists in this workspace.
-    async fn find_lane(&mut self, name: &str) -> Result<Option<Lane>, StoreError>;
+    /// Returns all lanes and tracks. Other units of work of this workspace that load the board wait for this one.
+    async fn load_board(&mut self) -> Result<Board, StoreError>;
 
-    /// Appends a lane.
-    async fn insert_lane(&mut self, lane: &Lane) -> Result<Insertion, StoreError>;
+    /// Replaces all lanes and tracks. Those that are not on the board are deleted.
+    ///
+    /// Contract: a deleted track has no feature requests.
+    async fn save_board(&mut self, board: &Board) -> Result<(), StoreError>;
 
-    /// Appends a track.
-    async fn insert_track(&mut self, track: &Track) -> Result<Insertion, StoreError>;
+    /// Whether a track has feature requests, merged ones included.
+    async fn has_feature_requests(&mut self, track: TrackId) -> Result<bool, StoreError>;
+
+    /// Returns the number of public feature requests that a lane shows.
+    async fn count_lane_requests(&mut self, lane: LaneId) -> Result<i64, StoreError>;
+
+    /// Moves all feature requests of a track, merged ones included, to another one. Each of them gets an event by
+    /// `actor`.
+    async fn move_feature_requests(
+        &mut self,
+        from: TrackId,
+        to: TrackId,
+        actor: &Actor,
+        at: Timestamp,
+    ) -> Result<(), StoreError>;
 }
 
 /// Writes of settings.
@@ -159,8 +305,28 @@ pub trait SettingWrites {
 /// Writes of changelogs.
 #[async_trait]
 pub trait ChangelogWrites {
-    /// Stores a changelog.
-    async fn insert_changelog(&mut self, changelog: &Changelog) -> Result<(), StoreError>;
+    /// Stores a changelog and the existing feature requests that it is about.
+    async fn insert_changelog(
+        &mut self,
+        changelog: &Changelog,
+        feature_requests: &[FeatureRequestId],
+    ) -> Result<(), StoreError>;
+
+    /// Returns a changelog. Other units of work that change it wait for this one.
+    async fn find_changelog(&mut self, changelog: ChangelogId) -> Result<Option<EditableChangelog>, StoreError>;
+
+    /// Replaces a changelog and the existing feature requests that it is about.
+    async fn save_changelog(&mut self, changelog: &EditableChangelog) -> Result<(), StoreError>;
+
+    /// Returns the feature requests that a changelog is about, in the team's order. A merged one is the one it was
+    /// merged into, listed once.
+    async fn linked_feature_requests(
+        &mut self,
+        changelog: ChangelogId,
+    ) -> Result<Vec<FeatureRequestSummary>, StoreError>;
+
+    /// Deletes a changelog and the unsent messages about it. Returns whether there was one.
+    async fn delete_changelog(&mut self, changelog: ChangelogId) -> Result<bool, StoreError>;
 }
 
 /// Writes of attachments.
@@ -171,6 +337,19 @@ pub trait AttachmentWrites {
 
     /// Returns a file for use as a cover, if it exists in this workspace.
     async fn find_cover(&mut self, attachment: AttachmentId) -> Result<Option<CoverImage>, StoreError>;
+
+    /// Deletes the row of a file that nothing uses.
+    ///
+    /// Contract: a concurrent unit of work that looks up a file as a cover either prevents its deletion or does not
+    /// find it.
+    async fn delete_attachment(&mut self, attachment: AttachmentId) -> Result<AttachmentDeletion, StoreError>;
+}
+
+/// The audit log.
+#[async_trait]
+pub trait AuditWrites {
+    /// Adds an entry.
+    async fn insert_audit_entry(&mut self, entry: &AuditEntry) -> Result<(), StoreError>;
 }
 
 /// Writes of operator commands.
@@ -184,8 +363,21 @@ pub trait Provisioning {
         at: Timestamp,
     ) -> Result<Insertion, StoreError>;
 
-    /// Adds a team member.
-    async fn insert_member(&mut self, member: &Member) -> Result<Insertion, StoreError>;
+    /// Adds a team member. A removed member with the same address is restored, under its former ID, with the new name
+    /// and role. Returns the member, or `None` when the address is in use.
+    async fn insert_member(&mut self, member: &Member) -> Result<Option<Member>, StoreError>;
+
+    /// Returns the team members, oldest first. Other units of work of this workspace that load them wait for this one.
+    async fn load_members(&mut self) -> Result<Vec<Member>, StoreError>;
+
+    /// Returns the member with this address.
+    async fn find_member(&mut self, address: &FoldedEmail) -> Result<Option<Member>, StoreError>;
+
+    /// Sets the role of a member.
+    async fn set_role(&mut self, member: MemberId, role: Role) -> Result<(), StoreError>;
+
+    /// Removes a member. Its comments and notes stay, with its name.
+    async fn remove_member(&mut self, member: MemberId, at: Timestamp) -> Result<(), StoreError>;
 
     /// Stores a key with its digest.
     async fn insert_api_key(&mut self, key: &ApiKey, digest: &KeyDigest) -> Result<(), StoreError>;
@@ -200,6 +392,18 @@ pub trait Provisioning {
         expires_at: Option<Timestamp>,
         revoked_at: Option<Timestamp>,
     ) -> Result<(), StoreError>;
+}
+
+/// The result of deleting the row of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum AttachmentDeletion {
+    /// The row was deleted. The blob has this key.
+    Deleted(BlobKey),
+    /// A changelog uses the file.
+    InUse,
+    /// There is no such file.
+    NotFound,
 }
 
 /// The result of inserting a record whose name must be unique.

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError, Validated};
+use crate::model::audit::{Audit, OwnRecord};
 use crate::model::feature_request::FeatureRequestRef;
 use crate::model::id::{CustomerId, NoteId};
 use crate::model::vote::{NewVote, VoteCast, VoteDraft};
@@ -49,6 +50,10 @@ impl Operation for CastVote {
         let Ok(draft) = &self.draft else { return 0 };
         let voter = draft.customer.as_ref().map_or(0, storage::voter_bytes);
         voter + draft.note.as_ref().map_or(0, storage::note_bytes)
+    }
+
+    fn audit(&self, _: &VoteCast) -> Audit {
+        Audit::OwnRecord(OwnRecord::Vote)
     }
 }
 

@@ -2,48 +2,98 @@
 
 use async_trait::async_trait;
 
-use crate::error::{RoadmapError, Validated};
-use crate::model::changelog::{self, Changelog, ChangelogDraft};
-use crate::model::id::ChangelogId;
+use crate::error::{Resource, RoadmapError, Validated};
+use crate::model::audit::{Audit, Change};
+use crate::model::changelog::{self, Changelog, ChangelogDetail, ChangelogDraft, CoverImage, Publication};
+use crate::model::id::{AttachmentId, ChangelogId, FeatureRequestId};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
+use serde_json::Value;
 
-/// Creates a changelog, either as a draft or published.
+/// Creates a changelog: a draft, scheduled or published.
 #[derive(Debug, Clone)]
 pub struct CreateChangelog {
     /// The changelog, or its validation error.
     pub draft: Validated<ChangelogDraft>,
 }
 
+/// Returns the file of a cover, which must exist in the workspace.
+pub(crate) async fn find_cover(
+    work: &mut dyn UnitOfWork,
+    cover: Option<AttachmentId>,
+) -> Result<Option<CoverImage>, RoadmapError> {
+    match cover {
+        Some(attachment) => Ok(Some(work.find_cover(attachment).await?.ok_or_else(changelog::invalid_cover)?)),
+        None => Ok(None),
+    }
+}
+
+/// Checks that all linked feature requests exist in the workspace.
+pub(crate) async fn ensure_linked_exist(
+    work: &mut dyn UnitOfWork,
+    linked: &[FeatureRequestId],
+) -> Result<(), RoadmapError> {
+    if linked.is_empty() {
+        return Ok(());
+    }
+    let existing = work.existing_feature_requests(linked).await?;
+    let all_exist = linked.iter().all(|id| existing.contains(id));
+    if all_exist { Ok(()) } else { Err(RoadmapError::NotFound(Resource::FeatureRequest)) }
+}
+
 #[async_trait]
 impl Operation for CreateChangelog {
-    type Output = Changelog;
+    type Output = ChangelogDetail;
 
     async fn perform(
         &self,
         context: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
-    ) -> Result<Changelog, RoadmapError> {
+    ) -> Result<ChangelogDetail, RoadmapError> {
         let draft = self.draft.as_ref().map_err(Clone::clone)?;
-        let cover = match draft.cover {
-            Some(attachment) => Some(work.find_cover(attachment).await?.ok_or_else(changelog::invalid_cover)?),
-            None => None,
+        let public_from = match draft.publication {
+            Publication::Never => None,
+            Publication::Now => Some(context.now),
+            Publication::At(at) if at > context.now => Some(at),
+            Publication::At(_) => return Err(changelog::publication_in_the_past().into()),
         };
+        let cover = find_cover(work, draft.cover).await?;
+        ensure_linked_exist(work, &draft.feature_requests).await?;
         let changelog = Changelog {
             id: context.new_id(ChangelogId::new),
             title: draft.title.clone(),
             content: draft.content.clone(),
             cover,
-            published_at: draft.publish.then_some(context.now),
+            public_from,
             created_at: context.now,
+            updated_at: context.now,
         };
-        work.insert_changelog(&changelog).await?;
-        Ok(changelog)
+        work.insert_changelog(&changelog, &draft.feature_requests).await?;
+        let feature_requests = match draft.feature_requests.as_slice() {
+            [] => Vec::new(),
+            _ => work.linked_feature_requests(changelog.id).await?,
+        };
+        Ok(ChangelogDetail { changelog, feature_requests })
     }
 
     fn stored_bytes(&self) -> u64 {
-        self.draft.as_ref().map_or(0, |draft| storage::row_bytes(&[draft.title.as_str(), draft.content.as_str()]))
+        let Ok(draft) = &self.draft else { return 0 };
+        let links = storage::ROW_BYTES.saturating_mul(draft.feature_requests.len() as u64);
+        storage::row_bytes(&[draft.title.as_str(), draft.content.as_str()]) + links
+    }
+
+    fn audit(&self, created: &ChangelogDetail) -> Audit {
+        let changelog = &created.changelog;
+        let changes = vec![
+            Change::new("title", Value::Null, changelog.title.as_str()),
+            Change::new(
+                "public_from",
+                Value::Null,
+                changelog.public_from.map_or(Value::Null, |at| at.to_string().into()),
+            ),
+        ];
+        Audit::with_changes("changelog.create", "changelog", Some(changelog.id.uuid()), changes)
     }
 }
 
@@ -51,45 +101,86 @@ impl Operation for CreateChangelog {
 mod tests {
     use super::*;
     use crate::model::attachment::Filename;
-    use crate::model::changelog::CoverImage;
-    use crate::model::id::AttachmentId;
+    use crate::model::changelog::{ChangelogFields, ChangelogState};
+    use crate::model::timestamp::Timestamp;
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, now};
+    use crate::usecase::fixtures::{NumberedIds, context, now, summary};
     use pollster::block_on;
+    use time::Duration;
     use uuid::Uuid;
 
     fn file() -> AttachmentId {
         AttachmentId::new(Uuid::from_u128(0xf11e))
     }
 
-    fn create(cover: Option<&str>, publish: bool, unit: &mut MockUnit) -> Result<Changelog, RoadmapError> {
-        let draft = ChangelogDraft::parse(Some("1.2"), Some("<p>New</p>"), cover, publish, |_| Some(file()));
-        let ids = NumberedIds::default();
-        block_on(CreateChangelog { draft }.perform(&context(&ids), unit))
+    fn fields() -> ChangelogFields {
+        ChangelogFields {
+            title: Some("1.2".to_owned()),
+            content: Some("<p>New</p>".to_owned()),
+            ..ChangelogFields::default()
+        }
+    }
+
+    fn create(fields: &ChangelogFields, publish: bool, unit: &mut MockUnit) -> Result<ChangelogDetail, RoadmapError> {
+        let draft = ChangelogDraft::parse(fields, publish, |_| Some(file()));
+        block_on(CreateChangelog { draft }.perform(&context(&NumberedIds::default()), unit))
+    }
+
+    fn at(time: Timestamp) -> ChangelogFields {
+        ChangelogFields { publish_at: Some(Some(time.to_string())), ..fields() }
     }
 
     #[test]
-    fn a_published_changelog_has_its_time_of_publication() {
-        for (publish, status, published_at) in [(true, "published", Some(now())), (false, "draft", None)] {
+    fn a_changelog_is_published_now_later_or_never() {
+        let later = now().plus(Duration::HOUR);
+        for (fields, publish, state) in [
+            (fields(), true, ChangelogState::Published(now())),
+            (fields(), false, ChangelogState::Draft),
+            (at(later), false, ChangelogState::Scheduled(later)),
+        ] {
             let mut unit = MockUnit::new();
-            unit.expect_insert_changelog().times(1).returning(|_| Ok(()));
-            let changelog = create(None, publish, &mut unit).unwrap();
-            assert_eq!((changelog.status(), changelog.published_at), (status, published_at));
+            unit.expect_insert_changelog().times(1).returning(|_, _| Ok(()));
+            assert_eq!(create(&fields, publish, &mut unit).unwrap().changelog.state(now()), state);
         }
+        let error = create(&at(now()), false, &mut MockUnit::new()).unwrap_err();
+        assert_eq!(error.to_string(), "publish_at is not in the future");
     }
 
     #[test]
     fn a_cover_is_a_file_of_the_workspace() {
+        let with_cover = ChangelogFields { cover_image_signed_id: Some(Some("signed".to_owned())), ..fields() };
         let cover = CoverImage { attachment: file(), filename: Filename::sanitize("cover.png") };
         let mut unit = MockUnit::new();
         let found = cover.clone();
         unit.expect_find_cover().withf(|id| *id == file()).return_once(move |_| Ok(Some(found)));
-        unit.expect_insert_changelog().times(1).returning(|_| Ok(()));
-        assert_eq!(create(Some("signed"), false, &mut unit).unwrap().cover, Some(cover));
+        unit.expect_insert_changelog().times(1).returning(|_, _| Ok(()));
+        assert_eq!(create(&with_cover, false, &mut unit).unwrap().changelog.cover, Some(cover));
 
         let mut unit = MockUnit::new();
         unit.expect_find_cover().return_once(|_| Ok(None));
-        let error = create(Some("signed"), false, &mut unit).unwrap_err();
+        let error = create(&with_cover, false, &mut unit).unwrap_err();
         assert_eq!(error.to_string(), "Cover image is invalid");
+    }
+
+    #[test]
+    fn linked_requests_exist_in_the_workspace() {
+        let linked = summary("", None, 0).id;
+        let with_link = ChangelogFields { feature_request_ids: Some(Some(vec![linked.to_string()])), ..fields() };
+        for exists in [true, false] {
+            let mut unit = MockUnit::new();
+            unit.expect_existing_feature_requests()
+                .returning(move |ids| Ok(if exists { ids.to_vec() } else { Vec::new() }));
+            unit.expect_insert_changelog()
+                .withf(move |_, links| links == [linked])
+                .times(usize::from(exists))
+                .returning(|_, _| Ok(()));
+            unit.expect_linked_feature_requests().returning(|_| Ok(vec![summary("Done", Some("Done"), 1)]));
+            match create(&with_link, false, &mut unit) {
+                Ok(created) => assert_eq!(created.feature_requests, [summary("Done", Some("Done"), 1)]),
+                Err(error) => {
+                    assert_eq!((exists, error.to_string().as_str()), (false, "FeatureRequest does not exist."))
+                }
+            }
+        }
     }
 }

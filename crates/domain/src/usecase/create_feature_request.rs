@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError, StoreError, Validated};
+use crate::model::audit::{Audit, OwnRecord};
 use crate::model::customer::CustomerDraft;
 use crate::model::feature_request::{Description, FeatureRequestRef, NewFeatureRequest, Tag, Title};
 use crate::model::id::{CustomerId, FeatureRequestId, NoteId, TrackId};
@@ -103,6 +104,10 @@ impl Operation for CreateFeatureRequest {
         let author = draft.customer.as_ref().map_or(0, storage::voter_bytes);
         let note = draft.note.as_ref().map_or(0, storage::note_bytes);
         text + vote_tally + tags + search + author + note
+    }
+
+    fn audit(&self, _: &VoteCast) -> Audit {
+        Audit::OwnRecord(OwnRecord::FeatureRequest)
     }
 }
 

@@ -3,6 +3,8 @@
 use async_trait::async_trait;
 
 use crate::error::RoadmapError;
+use crate::model::audit::Audit;
+use crate::model::board::Board;
 use crate::model::id::{LaneId, TrackId};
 use crate::model::setting::Setting;
 use crate::model::text::Name;
@@ -42,21 +44,22 @@ impl Operation for CreateWorkspace {
         ensure_inserted(work.insert_workspace(&workspace, &self.setting, context.now).await?, || {
             format!("subdomain `{}`", self.subdomain)
         })?;
-        let mut lanes = Vec::with_capacity(DEFAULT_LANES.len());
+        let mut board = Board::default();
         for name in DEFAULT_LANES {
             let lane = Lane { id: context.new_id(LaneId::new), name: Name::from_stored(name.to_owned()) };
-            ensure_inserted(work.insert_lane(&lane).await?, || format!("lane `{name}`"))?;
-            lanes.push(lane);
+            board.add_lane(lane, None)?;
         }
-        let mut tracks = Vec::with_capacity(DEFAULT_TRACKS.len());
         for default in DEFAULT_TRACKS {
-            let lane = lanes.iter().find(|lane| Some(lane.name.as_str()) == default.lane).cloned();
+            let lane = board.lanes().iter().find(|lane| Some(lane.name.as_str()) == default.lane).map(|lane| lane.id);
             let name = Name::from_stored(default.track.to_owned());
-            let track = Track { id: context.new_id(TrackId::new), name, lane };
-            ensure_inserted(work.insert_track(&track).await?, || format!("track `{}`", default.track))?;
-            tracks.push(track);
+            board.add_track(context.new_id(TrackId::new), name, lane, None)?;
         }
-        Ok(WorkspaceCreated { workspace, tracks })
+        work.save_board(&board).await?;
+        Ok(WorkspaceCreated { workspace, tracks: board.tracks().to_vec() })
+    }
+
+    fn audit(&self, created: &WorkspaceCreated) -> Audit {
+        Audit::entry("workspace.create", "workspace", Some(created.workspace.id.uuid()))
     }
 }
 
@@ -74,7 +77,6 @@ mod tests {
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{NumberedIds, context, workspace};
     use pollster::block_on;
-    use std::sync::{Arc, Mutex};
 
     fn operation() -> CreateWorkspace {
         CreateWorkspace {
@@ -85,39 +87,31 @@ mod tests {
 
     #[test]
     fn a_new_workspace_has_lanes_and_tracks_in_order() {
-        let seen = Arc::new(Mutex::new(Vec::new()));
         let mut unit = MockUnit::new();
         unit.expect_insert_workspace().times(1).returning(|_, _, _| Ok(Insertion::Inserted));
-        let lanes = Arc::clone(&seen);
-        unit.expect_insert_lane().times(4).returning(move |lane| {
-            lanes.lock().unwrap().push(format!("lane {}", lane.name));
-            Ok(Insertion::Inserted)
-        });
-        let tracks = Arc::clone(&seen);
-        unit.expect_insert_track().times(6).returning(move |track| {
-            let status = track.status().map_or("none", Name::as_str);
-            tracks.lock().unwrap().push(format!("{} -> {status}", track.name));
-            Ok(Insertion::Inserted)
-        });
+        unit.expect_save_board()
+            .withf(|board| {
+                let lanes: Vec<&str> = board.lanes().iter().map(|lane| lane.name.as_str()).collect();
+                let status = |track: &Track| track.status().map_or("none".to_owned(), Name::to_string);
+                let tracks: Vec<String> =
+                    board.tracks().iter().map(|track| format!("{} -> {}", track.name, status(track))).collect();
+                lanes == ["Under consideration", "Planned", "In progress", "Done"]
+                    && tracks
+                        == [
+                            "Inbox -> none",
+                            "Under consideration -> Under consideration",
+                            "Planned -> Planned",
+                            "In progress -> In progress",
+                            "Done -> Done",
+                            "Declined -> none",
+                        ]
+            })
+            .times(1)
+            .returning(|_| Ok(()));
         let ids = NumberedIds::default();
         let created = block_on(operation().perform(&context(&ids), &mut unit)).unwrap();
         assert_eq!(created.workspace.id, workspace());
         assert_eq!(created.tracks.len(), 6);
-        assert_eq!(
-            *seen.lock().unwrap(),
-            [
-                "lane Under consideration",
-                "lane Planned",
-                "lane In progress",
-                "lane Done",
-                "Inbox -> none",
-                "Under consideration -> Under consideration",
-                "Planned -> Planned",
-                "In progress -> In progress",
-                "Done -> Done",
-                "Declined -> none",
-            ]
-        );
     }
 
     #[test]

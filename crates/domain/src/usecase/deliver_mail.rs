@@ -18,11 +18,10 @@ use crate::model::base_url::BaseUrl;
 use crate::model::id::{CustomerId, WorkspaceId};
 use crate::model::links::Links;
 use crate::model::mail::{
-    DigestEntry, DigestId, DigestNotification, DigestNotificationEntry, LeasedDigest, LeasedMail, LeasedTestMail,
-    Notification, SendError, TestMail,
+    About, DigestEntry, DigestId, DigestNotification, DigestNotificationEntry, LeasedDigest, LeasedMail,
+    LeasedTestMail, News, Notification, SendError, TestMail,
 };
 use crate::model::message::{Lease, MessageId, MessageOutcome, Priority, UnreadableMessage};
-use crate::model::slug::slug;
 use crate::model::timestamp::Timestamp;
 use crate::policy::mail_limits::{end_of_hour, start_of_hour};
 use crate::policy::mail_retry;
@@ -331,8 +330,9 @@ impl DeliverMail {
     fn digest(&self, workspace: WorkspaceId, digest: &LeasedDigest) -> DigestNotification {
         let links = Links::new(&self.base_url, &digest.subdomain, workspace, self.references.clone());
         let entry = |entry: &DigestEntry| DigestNotificationEntry {
-            title: entry.title.clone(),
-            request_url: links.request(&slug(entry.tag_number, &entry.title)),
+            news: news(&entry.about),
+            title: entry.about.title().clone(),
+            url: url(&links, &entry.about),
             beginning: entry.beginning.clone(),
         };
         DigestNotification {
@@ -351,10 +351,11 @@ impl DeliverMail {
             id: mail.id,
             to: mail.to.clone(),
             product_name: mail.product_name.clone(),
-            title: mail.title.clone(),
-            request_url: links.request(&slug(mail.tag_number, &mail.title)),
-            comment: mail.comment.clone(),
-            unsubscribe_url: links.unsubscribe(mail.id.customer, Some(mail.request)),
+            news: news(&mail.about),
+            title: mail.about.title().clone(),
+            url: url(&links, &mail.about),
+            content: mail.content.clone(),
+            unsubscribe_url: links.unsubscribe(mail.id.customer, mail.about.request()),
         }
     }
 
@@ -377,14 +378,31 @@ impl DeliverMail {
     }
 }
 
+/// Returns what a notification tells its recipient.
+fn news(about: &About) -> News {
+    match about {
+        About::Comment(_) => News::Comment,
+        About::StatusChange(_, status) => News::StatusChange(status.clone()),
+        About::Changelog(..) => News::Changelog,
+    }
+}
+
+/// Returns the URL of the feature request or changelog.
+fn url(links: &Links, about: &About) -> String {
+    match about {
+        About::Comment(request) | About::StatusChange(request, _) => links.request(&request.slug()),
+        About::Changelog(changelog, _) => links.changelog(&changelog.to_string()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::StoreError;
     use crate::model::email_address::EmailAddress;
-    use crate::model::feature_request::Title;
-    use crate::model::id::{CommentId, FeatureRequestId};
-    use crate::model::mail::{CommentedRequest, HeldMessage, MailId, MailRecipient, MailSender};
+    use crate::model::feature_request::{RequestLink, Title};
+    use crate::model::id::{ChangelogId, CommentId, EventId, FeatureRequestId};
+    use crate::model::mail::{HeldMessage, MailId, MailRecipient, MailSender, Topic, TopicContent};
     use crate::model::message::{Audience, LeasedMessage, LeasedMessages, MessageContent, Recipient};
     use crate::model::workspace::Subdomain;
     use crate::policy::signed_reference::{Purpose, Secret};
@@ -407,13 +425,34 @@ mod tests {
         CustomerId::new(Uuid::from_u128(number))
     }
 
-    fn comment_id(number: u128) -> CommentId {
-        CommentId::new(Uuid::from_u128(number))
+    /// The comment with this number.
+    fn comment(number: u128) -> Topic {
+        Topic::Comment(CommentId::new(Uuid::from_u128(number)))
+    }
+
+    /// The change of the status with this number.
+    fn status_change(number: u128) -> Topic {
+        Topic::StatusChange(EventId::new(Uuid::from_u128(number)))
+    }
+
+    /// The changelog with this number.
+    fn changelog(number: u128) -> Topic {
+        Topic::Changelog(ChangelogId::new(Uuid::from_u128(number)))
+    }
+
+    /// The number of a topic's record.
+    fn record_number(topic: Topic) -> u128 {
+        let uuid = match topic {
+            Topic::Comment(comment) => comment.uuid(),
+            Topic::StatusChange(event) => event.uuid(),
+            Topic::Changelog(changelog) => changelog.uuid(),
+        };
+        uuid.as_u128()
     }
 
     /// The notification of the customer with this number.
     fn mail_id(number: u128) -> MailId {
-        MailId { comment: comment_id(0xc0), customer: customer(number) }
+        MailId { topic: comment(0xc0), customer: customer(number) }
     }
 
     fn message(content: MessageContent, id: impl Into<MessageId>, recipient: Recipient) -> LeasedMessage {
@@ -428,7 +467,7 @@ mod tests {
     }
 
     fn mail(id: MailId) -> LeasedMessage {
-        message(MessageContent::Comment(id.comment), id, Recipient::Customer(id.customer))
+        message(MessageContent::Notification(id.topic), id, Recipient::Customer(id.customer))
     }
 
     /// The leased notifications of the customers with these numbers.
@@ -438,12 +477,12 @@ mod tests {
     }
 
     fn audience() -> Audience {
-        Audience { comment: comment_id(0xc0), request: FeatureRequestId::new(Uuid::from_u128(0x7)), after: customer(0) }
+        Audience { topic: comment(0xc0), after: customer(0) }
     }
 
     fn leased_audience() -> LeasedMessage {
-        let id = MessageId::audience(audience().comment);
-        message(MessageContent::CommentAudience(audience()), id, Recipient::None)
+        let id = MessageId::audience(audience().topic);
+        message(MessageContent::Audience(audience()), id, Recipient::None)
     }
 
     fn test_mail(number: u128) -> LeasedMessage {
@@ -472,14 +511,24 @@ mod tests {
         }
     }
 
-    fn commented(comment: CommentId) -> CommentedRequest {
-        CommentedRequest {
-            comment,
-            content: "<p>Soon</p>".to_owned(),
-            request: FeatureRequestId::new(Uuid::from_u128(0x7)),
-            tag_number: 7,
-            title: Title::from_stored("Dark mode".to_owned()),
-        }
+    fn request() -> RequestLink {
+        let title = Title::from_stored("Dark mode".to_owned());
+        RequestLink { id: FeatureRequestId::new(Uuid::from_u128(0x7)), tag_number: 7, title }
+    }
+
+    /// The content of a topic. The status changes to none if its number is even.
+    fn content(topic: Topic) -> TopicContent {
+        let (about, content) = match topic {
+            Topic::Comment(_) => (About::Comment(request()), "<p>Soon</p>"),
+            Topic::StatusChange(_) => {
+                let status = (record_number(topic) % 2 == 1).then(|| name("Planned"));
+                (About::StatusChange(request(), status), "")
+            }
+            Topic::Changelog(id) => {
+                (About::Changelog(id, Title::from_stored("Dark mode is here".to_owned())), "<p>Done</p>")
+            }
+        };
+        TopicContent { topic, about, content: content.to_owned() }
     }
 
     fn with_sender(reader: &mut MockMailReader) {
@@ -500,7 +549,7 @@ mod tests {
                 .map(|mail| recipient(*mail, recent_count(*mail) + u32::try_from(own(mail)).unwrap()))
                 .collect())
         });
-        reader.expect_comments().returning(|_, comments, _| Ok(comments.iter().map(|id| commented(*id)).collect()));
+        reader.expect_topics().returning(|_, topics, _| Ok(topics.iter().map(|topic| content(*topic)).collect()));
         reader
     }
 
@@ -613,13 +662,64 @@ mod tests {
         run_once(&deliver);
         let notification = seen.lock().unwrap().clone().unwrap();
         let url = &notification.unsubscribe_url;
-        assert_eq!(notification.request_url, "https://acme.roadmap.example.com/feature_requests/7-dark-mode");
-        assert_eq!((notification.to.as_str(), notification.comment.as_str()), ("v1@example.com", "<p>Soon</p>"));
+        assert_eq!(notification.url, "https://acme.roadmap.example.com/feature_requests/7-dark-mode");
+        assert_eq!((notification.to.as_str(), notification.content.as_str()), ("v1@example.com", "<p>Soon</p>"));
         let token = url.strip_prefix("https://acme.roadmap.example.com/unsubscribe/").unwrap();
         let (token, request) = token.split_once("?request=").unwrap();
         assert_eq!(request, Uuid::from_u128(0x7).to_string());
         let customer = deliver.references.verify(Purpose::Unsubscribe, workspace(), token, now());
         assert_eq!(customer, Some(notification.id.customer.uuid()));
+    }
+
+    #[test]
+    fn each_kind_of_news_links_to_its_record() {
+        const BASE: &str = "https://acme.roadmap.example.com";
+        let about_request = |news, content| (news, "Dark mode", "/feature_requests/7-dark-mode".to_owned(), content);
+        for (topic, (expected, title, path, content), names_request) in [
+            (comment(1), about_request(News::Comment, "<p>Soon</p>"), true),
+            (status_change(1), about_request(News::StatusChange(Some(name("Planned"))), ""), true),
+            (status_change(2), about_request(News::StatusChange(None), ""), true),
+            (
+                changelog(1),
+                (News::Changelog, "Dark mode is here", format!("/changelogs/{}", Uuid::from_u128(1)), "<p>Done</p>"),
+                false,
+            ),
+        ] {
+            let id = MailId { topic, customer: customer(1) };
+            let mut queue = queue(LeasedMessages { messages: vec![mail(id)], unreadable: Vec::new() });
+            let settled = settled(&mut queue);
+            let mut mailer = MockMailer::new();
+            mailer
+                .expect_send()
+                .withf(move |notification| {
+                    let Notification { news, url, unsubscribe_url, .. } = notification;
+                    (notification.id, news, url) == (id, &expected, &format!("{BASE}{path}"))
+                        && (notification.title.as_str(), notification.content.as_str()) == (title, content)
+                        && unsubscribe_url.starts_with(&format!("{BASE}/unsubscribe/"))
+                        && unsubscribe_url.contains("?request=") == names_request
+                })
+                .times(1)
+                .returning(|_| ok());
+            run_once(&deliver(queue, reader(), mailer));
+            assert_eq!(*settled.lock().unwrap(), [(1, sent())]);
+        }
+    }
+
+    #[test]
+    fn audiences_of_all_topics_are_expanded() {
+        for topic in [comment(1), status_change(1), changelog(1)] {
+            let audience = Audience { topic, after: customer(3) };
+            let leased = message(MessageContent::Audience(audience), MessageId::audience(topic), Recipient::None);
+            let mut queue = queue(LeasedMessages { messages: vec![leased], unreadable: Vec::new() });
+            queue
+                .expect_expand()
+                .withf(move |_, lease, found, _, _, _| {
+                    (&lease.message, found) == (&MessageId::audience(topic), &audience)
+                })
+                .times(1)
+                .returning(|_, _, _, _, _, _| Ok(None));
+            run_once(&deliver(queue, MockMailReader::new(), MockMailer::new()));
+        }
     }
 
     #[test]
@@ -639,7 +739,7 @@ mod tests {
         });
         // `MockMailer` expects no mail, and `MockOutboxQueue` no expansion.
         run_once(&deliver(queue, reader(), MockMailer::new()));
-        let returned = [mail_id(1).into(), MessageId::audience(comment_id(0xc0))];
+        let returned = [mail_id(1).into(), MessageId::audience(comment(0xc0))];
         assert_eq!(*settled.lock().unwrap(), returned.map(|message| (message, MessageOutcome::Returned)));
     }
 
@@ -678,7 +778,7 @@ mod tests {
         let mut leased = mails([1, 3, 4, 5]);
         // The payload of another kind, and a payload that contradicts the row's identity.
         leased.messages[2].payload = "{}".to_owned();
-        leased.messages[3].payload = MessageContent::Comment(comment_id(0xc1)).payload();
+        leased.messages[3].payload = MessageContent::Notification(comment(0xc1)).payload();
         leased.unreadable.push(unreadable(2));
         let mut queue = queue(leased);
         let settled = settled(&mut queue);
@@ -733,9 +833,9 @@ mod tests {
             recipients[3].is_subscribed = Some(false);
             Ok(recipients)
         });
-        reader.expect_comments().times(1).returning(|_, comments, characters| {
-            assert_eq!((comments, characters), (&[comment_id(0xc0)][..], u32::MAX));
-            Ok(vec![commented(comments[0])])
+        reader.expect_topics().times(1).returning(|_, topics, characters| {
+            assert_eq!((topics, characters), (&[comment(0xc0)][..], u32::MAX));
+            Ok(vec![content(topics[0])])
         });
         let mut mailer = MockMailer::new();
         mailer.expect_send().times(1).returning(|_| ok());
@@ -763,7 +863,7 @@ mod tests {
 
     #[test]
     fn mails_over_the_hourly_limit_are_held_until_the_end_of_the_hour() {
-        let of = |of: u128, about: u128| MailId { comment: comment_id(about), customer: customer(of) };
+        let of = |of: u128, about: u128| MailId { topic: comment(about), customer: customer(of) };
         // The first has two of three mails already, the second none.
         let leased = [of(1, 1), of(2, 1), of(1, 2), of(2, 2), of(1, 3)];
         let recent_count = |mail: MailId| if mail.customer == customer(1) { 2 } else { 0 };
@@ -790,8 +890,8 @@ mod tests {
             let seeing = seen.clone();
             let mut mailer = MockMailer::new();
             mailer.expect_send().returning(move |notification| {
-                let MailId { comment, customer } = notification.id;
-                seeing.lock().unwrap().push((customer.uuid().as_u128(), comment.uuid().as_u128()));
+                let MailId { topic, customer } = notification.id;
+                seeing.lock().unwrap().push((customer.uuid().as_u128(), record_number(topic)));
                 ok()
             });
             run_once(&deliver(queue, reader_with(recent_count), mailer).with_limit(limit));
@@ -802,16 +902,21 @@ mod tests {
         }
     }
 
-    /// A digest for customer 1 with `held` held mails, and a reader of it.
+    /// A digest for customer 1 with `held` held comments, and a reader of it.
     fn digest(held: u128, wanted: fn(u128) -> bool) -> (LeasedMessage, DigestId, MockMailReader) {
+        digest_of((1..=held).rev().map(comment).collect(), wanted)
+    }
+
+    /// A digest for customer 1 with notifications about these topics, and a reader of it.
+    fn digest_of(held: Vec<Topic>, wanted: fn(u128) -> bool) -> (LeasedMessage, DigestId, MockMailReader) {
         let id = DigestId { at: start_of_hour(now()), customer: customer(1) };
-        let content = MessageContent::CommentDigest { at: id.at };
+        let digest = MessageContent::CommentDigest { at: id.at };
         let mut reader = MockMailReader::new();
         with_sender(&mut reader);
         reader.expect_held().times(1).returning(move |_, digests| {
             assert_eq!(digests, [MessageId::from(id)]);
-            let held = (1..=held).rev().map(|number| {
-                let content = MessageContent::Comment(comment_id(number));
+            let held = held.iter().map(|topic| {
+                let content = MessageContent::Notification(*topic);
                 HeldMessage {
                     digest: id.into(),
                     kind: content.kind().to_owned(),
@@ -829,16 +934,16 @@ mod tests {
         });
         reader.expect_recipients().times(1).returning(move |_, mails, _, _| {
             let recipient = |mail: &MailId| MailRecipient {
-                is_subscribed: Some(wanted(mail.comment.uuid().as_u128())),
+                is_subscribed: Some(wanted(record_number(mail.topic))),
                 ..recipient(*mail, 0)
             };
             Ok(mails.iter().map(recipient).collect())
         });
-        reader.expect_comments().returning(|_, comments, characters| {
+        reader.expect_topics().returning(|_, topics, characters| {
             assert_eq!(characters, 20_000);
-            Ok(comments.iter().map(|id| commented(*id)).collect())
+            Ok(topics.iter().map(|topic| content(*topic)).collect())
         });
-        (message(content, id, Recipient::Customer(customer(1))), id, reader)
+        (message(digest, id, Recipient::Customer(customer(1))), id, reader)
     }
 
     #[test]
@@ -866,7 +971,7 @@ mod tests {
                 .withf(move |digest| {
                     let base = "https://acme.roadmap.example.com";
                     let url = format!("{base}/feature_requests/7-dark-mode");
-                    digest.entries.iter().all(|entry| entry.request_url == url && entry.beginning == "<p>Soon</p>")
+                    digest.entries.iter().all(|entry| entry.url == url && entry.beginning == "<p>Soon</p>")
                         && (digest.id, digest.entries.len(), digest.more) == (id, 50, 10)
                         && digest.to.as_str() == "v1@example.com"
                         && digest.unsubscribe_url.starts_with(&format!("{base}/unsubscribe/"))
@@ -876,6 +981,35 @@ mod tests {
                 .return_once(move |_| sends);
             run_once(&deliver(queue, reader, mailer));
         }
+    }
+
+    #[test]
+    fn a_digest_holds_notifications_of_all_kinds() {
+        let held = vec![changelog(1), status_change(2), comment(3), status_change(1)];
+        let (leased, _, reader) = digest_of(held, |_| true);
+        let mut queue = queue(LeasedMessages { messages: vec![leased], unreadable: Vec::new() });
+        settled(&mut queue);
+        let mut mailer = MockMailer::new();
+        mailer
+            .expect_send_digest()
+            .withf(|digest| {
+                let entries = digest.entries.iter();
+                let entries: Vec<(&News, &str, &str)> = entries
+                    .map(|entry| (&entry.news, entry.url.rsplit_once('/').unwrap().1, entry.beginning.as_str()))
+                    .collect();
+                let changelog = Uuid::from_u128(1).to_string();
+                entries
+                    == [
+                        (&News::Comment, "7-dark-mode", "<p>Soon</p>"),
+                        (&News::StatusChange(Some(name("Planned"))), "7-dark-mode", ""),
+                        (&News::StatusChange(None), "7-dark-mode", ""),
+                        (&News::Changelog, &changelog, "<p>Done</p>"),
+                    ]
+                    && digest.more == 0
+            })
+            .times(1)
+            .returning(|_| ok());
+        run_once(&deliver(queue, reader, mailer));
     }
 
     #[test]
@@ -926,7 +1060,7 @@ mod tests {
             queue
                 .expect_expand()
                 .withf(|of, lease, found, at, limit, time| {
-                    let id = MessageId::audience(comment_id(0xc0));
+                    let id = MessageId::audience(comment(0xc0));
                     (*of, &lease.message, lease.until, found) == (workspace(), &id, until(), &audience())
                         && (*at, *limit, *time) == (now(), 500, now())
                 })
@@ -1087,7 +1221,7 @@ mod tests {
         queue.expect_settle().returning(|_, _, _, _| Ok(true));
 
         let end = SECONDS + LONGEST.whole_seconds() * 2;
-        let mailer = PartlySilent::new(&clock, end, |notification| notification.request_url.contains("//w0."));
+        let mailer = PartlySilent::new(&clock, end, |notification| notification.url.contains("//w0."));
         let deliver = with_clock(queue, reader(), mailer.clone(), clock.clone());
         // Each pause is one second, in which all other tasks make progress and new mail arrives.
         let (waiting, everything, time) = (due.clone(), all.clone(), clock.clone());
@@ -1161,8 +1295,7 @@ mod tests {
         });
         queue.expect_settle().returning(|_, _, _, _| Ok(true));
 
-        let is_silent =
-            |notification: &Notification| (0..20).any(|of| notification.request_url.contains(&format!("//w{of}.")));
+        let is_silent = |notification: &Notification| (0..20).any(|of| notification.url.contains(&format!("//w{of}.")));
         let mailer = PartlySilent::new(&clock, SECONDS + 5, is_silent);
         let deliver = with_clock(queue, reader(), mailer.clone(), clock.clone());
         let (waiting, time) = (urgent.clone(), clock.clone());

@@ -9,7 +9,8 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use crate::error::{ErrorChain, OverBudget, RoadmapError, StoreError};
-use crate::model::id::WorkspaceId;
+use crate::model::audit::{Actor, Audit, AuditDraft, AuditEntry, Origin};
+use crate::model::id::{AuditEntryId, WorkspaceId};
 use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
@@ -26,14 +27,16 @@ pub struct OperationContext<'a> {
     pub workspace: WorkspaceId,
     /// Timestamp of the start of the unit of work. All rows that the command stores carry it.
     pub now: Timestamp,
+    /// Who runs the command.
+    pub actor: &'a Actor,
     ids: &'a dyn IdGenerator,
 }
 
 impl<'a> OperationContext<'a> {
-    /// Creates the context of a command in `workspace` at `now`.
+    /// Creates the context of a command that `actor` runs in `workspace` at `now`.
     #[must_use]
-    pub fn new(workspace: WorkspaceId, now: Timestamp, ids: &'a dyn IdGenerator) -> Self {
-        Self { workspace, now, ids }
+    pub fn new(workspace: WorkspaceId, now: Timestamp, actor: &'a Actor, ids: &'a dyn IdGenerator) -> Self {
+        Self { workspace, now, actor, ids }
     }
 
     /// Generates an ID of the type that `wrap` creates.
@@ -63,6 +66,15 @@ pub trait Operation: Send + Sync {
     fn stored_bytes(&self) -> u64 {
         0
     }
+
+    /// Returns the size of what the command has recorded about itself: events of a history. They count towards the
+    /// storage budget, but no command is rejected because of them.
+    fn recorded_bytes(&self, _: &Self::Output) -> u64 {
+        0
+    }
+
+    /// Returns what the audit log records about the command. The entry is part of the unit of work.
+    fn audit(&self, output: &Self::Output) -> Audit;
 }
 
 /// The response of an operation.
@@ -83,6 +95,7 @@ pub struct Executor {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdGenerator>,
     budgets: Option<Arc<StorageBudgets>>,
+    origin: Arc<Origin>,
 }
 
 enum Outcome<T> {
@@ -100,7 +113,13 @@ impl Executor {
         clock: Arc<dyn Clock>,
         ids: Arc<dyn IdGenerator>,
     ) -> Self {
-        Self { store, locks, pause, clock, ids, budgets: None }
+        Self { store, locks, pause, clock, ids, budgets: None, origin: Arc::new(Origin::service()) }
+    }
+
+    /// Returns an executor whose commands have this origin. Without it, they are those of the service itself.
+    #[must_use]
+    pub fn acting_as(&self, origin: Origin) -> Self {
+        Self { origin: Arc::new(origin), ..self.clone() }
     }
 
     /// Enforces storage budgets.
@@ -205,15 +224,15 @@ impl Executor {
             BeginOutcome::Started(work) => work,
             BeginOutcome::Replay(saved) => return Ok(Outcome::Replayed(saved)),
         };
-        let context = OperationContext::new(workspace, self.clock.now(), &*self.ids);
+        let context = OperationContext::new(workspace, self.clock.now(), &self.origin.actor, &*self.ids);
         // A unit of work over the budget is rolled back: the rollback returns the saved response of its key, if any.
         let reservation = self.reserve(workspace, added);
         let performed = match &reservation {
-            Ok(_) => operation.perform(&context, &mut *work).await,
+            Ok(_) => self.perform_and_record(operation, &context, &mut *work).await,
             Err(over) => Err((*over).into()),
         };
         match performed {
-            Ok(output) => {
+            Ok((output, recorded_bytes)) => {
                 let rendered = render(output);
                 let saved = if key.is_some() { save(&rendered) } else { None };
                 match work.commit(saved.as_ref(), context.now).await? {
@@ -221,7 +240,7 @@ impl Executor {
                         if let Ok(Some(reservation)) = reservation {
                             let response =
                                 key.zip(saved.as_ref()).map(|(key, saved)| storage::saved_response_bytes(key, saved));
-                            reservation.commit(Usage::from_records(response.unwrap_or(0)));
+                            reservation.commit(Usage::from_records(response.unwrap_or(0) + recorded_bytes));
                         }
                         Ok(Outcome::Fresh(rendered))
                     }
@@ -242,6 +261,30 @@ impl Executor {
                 }
             },
         }
+    }
+
+    /// Performs the operation and adds its entry to the audit log. Returns the counted size of what was recorded, too.
+    async fn perform_and_record<O: Operation>(
+        &self,
+        operation: &O,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<(O::Output, u64), RoadmapError> {
+        let output = operation.perform(context, work).await?;
+        let recorded = operation.recorded_bytes(&output);
+        let Audit::Entry(AuditDraft { action, subject, changes }) = operation.audit(&output) else {
+            return Ok((output, recorded));
+        };
+        let entry = AuditEntry {
+            id: context.new_id(AuditEntryId::new),
+            at: context.now,
+            origin: (*self.origin).clone(),
+            action: action.to_owned(),
+            subject,
+            changes,
+        };
+        work.insert_audit_entry(&entry).await?;
+        Ok((output, recorded + storage::AUDIT_ENTRY_BYTES))
     }
 
     /// Returns the maximum usage that the operation adds, and loads the workspace's total if it adds any.
@@ -266,6 +309,7 @@ mod tests {
 
     use super::*;
     use crate::error::{Budget, FieldError, Resource};
+    use crate::model::audit::{Change, Channel, OwnRecord, Subject};
     use crate::model::usage::StoredUsage;
     use crate::policy::storage::StorageLimits;
     use crate::ports::mocks::{MockOperationLocks, MockRetryPause, MockStore, MockUnit, MockUsageStore};
@@ -301,6 +345,10 @@ mod tests {
         ) -> Result<&'static str, RoadmapError> {
             self.runs.fetch_add(1, Ordering::SeqCst);
             (self.end)()
+        }
+
+        fn audit(&self, _: &&'static str) -> Audit {
+            Audit::OwnRecord(OwnRecord::Vote)
         }
     }
 
@@ -664,6 +712,10 @@ mod tests {
         fn stored_bytes(&self) -> u64 {
             self.0
         }
+
+        fn audit(&self, output: &&'static str) -> Audit {
+            self.1.audit(output)
+        }
     }
 
     /// Budgets of a workspace that stores 900 of 1,000 bytes.
@@ -673,8 +725,12 @@ mod tests {
     }
 
     fn usage() -> MockUsageStore {
+        usage_of(900)
+    }
+
+    fn usage_of(records: u64) -> MockUsageStore {
         let mut usage = MockUsageStore::new();
-        let stored = StoredUsage { usage: Usage::from_records(900), counted_at: Some(now()) };
+        let stored = StoredUsage { usage: Usage::from_records(records), counted_at: Some(now()) };
         usage.expect_load_usage().times(1).return_once(move |_| Ok(Some(stored)));
         usage
     }
@@ -732,6 +788,86 @@ mod tests {
         let runs = executor(committing(Some(created("done"))), free_locks()).with_budgets(budgets.clone());
         block_on(runs.run(workspace(), Some(&key("k")), &operation, created)).unwrap();
         block_on(budgets.flush()).unwrap();
+    }
+
+    /// A command that records this about itself.
+    struct Audited(Audit);
+
+    #[async_trait]
+    impl Operation for Audited {
+        type Output = &'static str;
+
+        async fn perform(
+            &self,
+            context: &OperationContext<'_>,
+            _: &mut dyn UnitOfWork,
+        ) -> Result<&'static str, RoadmapError> {
+            assert_eq!(context.actor, &operator().actor);
+            Ok("done")
+        }
+
+        fn audit(&self, output: &&'static str) -> Audit {
+            assert_eq!(*output, "done");
+            self.0.clone()
+        }
+    }
+
+    fn operator() -> Origin {
+        Origin { actor: Actor::operator("root"), channel: Channel::Command, request_id: Some("r1".to_owned()) }
+    }
+
+    #[test]
+    fn an_operation_is_recorded_with_its_origin_in_its_unit_of_work() {
+        let changes = vec![Change::new("name", "Old", "New")];
+        let mut sequence = Sequence::new();
+        let mut unit = MockUnit::new();
+        unit.expect_insert_audit_entry()
+            .withf(|entry| {
+                let subject = Subject { kind: "lane".to_owned(), id: Some(Uuid::from_u128(9)) };
+                (&entry.origin, entry.at, entry.action.as_str(), &entry.subject)
+                    == (&operator(), now(), "lane.edit", &subject)
+                    && entry.changes == [Change::new("name", "Old", "New")]
+            })
+            .times(1)
+            .in_sequence(&mut sequence)
+            .returning(|_| Ok(()));
+        unit.expect_commit().times(1).in_sequence(&mut sequence).return_once(|_, _| Ok(EndOutcome::Applied));
+        let mut store = MockStore::new();
+        store.expect_begin().return_once(|_, _| Ok(BeginOutcome::Started(Box::new(unit))));
+        let mut usage = usage_of(0);
+        usage
+            .expect_add_usage()
+            .withf(|_, added| *added == Usage::from_records(storage::AUDIT_ENTRY_BYTES))
+            .times(1)
+            .return_once(|_, _| Ok(StoredUsage::default()));
+        let budgets = nearly_used_up(usage);
+        block_on(budgets.load(workspace())).unwrap();
+        let executor = executor(store, unused_locks()).with_budgets(budgets.clone()).acting_as(operator());
+        let operation = Audited(Audit::with_changes("lane.edit", "lane", Some(Uuid::from_u128(9)), changes));
+        block_on(executor.run_without_key(workspace(), &operation)).unwrap();
+        block_on(budgets.flush()).unwrap();
+    }
+
+    #[test]
+    fn an_operation_without_a_change_or_with_a_record_of_its_own_has_no_entry() {
+        for audit in [Audit::Unchanged, Audit::OwnRecord(OwnRecord::Comment)] {
+            // `MockUnit` expects no entry.
+            let executor = executor(committing(None), unused_locks()).acting_as(operator());
+            block_on(executor.run_without_key(workspace(), &Audited(audit))).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_operation_that_cannot_be_recorded_is_rolled_back() {
+        let mut unit = MockUnit::new();
+        unit.expect_insert_audit_entry().times(1).returning(|_| Err(StoreError::Unavailable("gone".into())));
+        unit.expect_rollback().times(1).return_once(|| Ok(EndOutcome::Applied));
+        let mut store = MockStore::new();
+        store.expect_begin().return_once(|_, _| Ok(BeginOutcome::Started(Box::new(unit))));
+        let executor = executor(store, unused_locks()).acting_as(operator());
+        let operation = Audited(Audit::entry("lane.delete", "lane", None));
+        let outcome = block_on(executor.run_without_key(workspace(), &operation));
+        assert!(matches!(outcome, Err(RoadmapError::Store(StoreError::Unavailable(_)))));
     }
 
     #[test]

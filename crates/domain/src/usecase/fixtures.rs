@@ -1,14 +1,16 @@
 //! Fixtures for the unit tests of the use cases.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use uuid::Uuid;
 
 use crate::model::attachment::{Attachment, BlobKey, Checksum, Filename};
+use crate::model::audit::Actor;
 use crate::model::base_url::BaseUrl;
-use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, Title};
-use crate::model::id::{AttachmentId, FeatureRequestId, WorkspaceId};
+use crate::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, Title};
+use crate::model::html::CleanHtml;
+use crate::model::id::{ApiKeyId, AttachmentId, FeatureRequestId, WorkspaceId};
 use crate::model::links::Links;
 use crate::model::media_type::MediaType;
 use crate::model::text::Name;
@@ -74,7 +76,13 @@ impl IdGenerator for NumberedIds {
 }
 
 pub(crate) fn context(ids: &NumberedIds) -> OperationContext<'_> {
-    OperationContext::new(workspace(), now(), ids)
+    static ACTOR: LazyLock<Actor> = LazyLock::new(actor);
+    OperationContext::new(workspace(), now(), &ACTOR, ids)
+}
+
+/// The actor of [`context`].
+pub(crate) fn actor() -> Actor {
+    Actor::api_key(ApiKeyId::new(Uuid::from_u128(0xac)), &name("support-desk"))
 }
 
 pub(crate) fn request() -> FeatureRequestRef {
@@ -90,5 +98,19 @@ pub(crate) fn summary(track: &str, status: Option<&str>, votes_count: i64) -> Fe
         placement: Placement { track: name(track), status: status.map(name) },
         votes_count,
         created_at: now(),
+    }
+}
+
+/// The feature request that [`request`] references, with all of its fields.
+pub(crate) fn detail() -> FeatureRequestDetail {
+    FeatureRequestDetail {
+        summary: summary("Inbox", None, 3),
+        description: CleanHtml::from_stored("<p>Eyes</p>".to_owned()),
+        tags: Vec::new(),
+        private: false,
+        comments_count: 0,
+        author: None,
+        merged: Vec::new(),
+        updated_at: now(),
     }
 }

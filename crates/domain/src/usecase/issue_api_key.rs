@@ -4,7 +4,10 @@ use async_trait::async_trait;
 use time::Duration;
 
 use crate::error::RoadmapError;
+use serde_json::Value;
+
 use crate::model::api_key::{ApiKey, KeyText, Scopes};
+use crate::model::audit::{Audit, Change};
 use crate::model::id::ApiKeyId;
 use crate::model::text::Name;
 use crate::ports::UnitOfWork;
@@ -40,5 +43,13 @@ impl Operation for IssueApiKey {
         };
         work.insert_api_key(&key, &self.key.digest()).await?;
         Ok(key)
+    }
+
+    fn audit(&self, key: &ApiKey) -> Audit {
+        let changes = vec![
+            Change::new("name", Value::Null, key.name.as_str()),
+            Change::new("scopes", Value::Null, key.scopes.names()),
+        ];
+        Audit::with_changes("api_key.create", "api_key", Some(key.id.uuid()), changes)
     }
 }

@@ -1,78 +1,223 @@
 //! Moves a feature request to any track of the workspace, contract section 4.9.
 
 use async_trait::async_trait;
+use serde_json::Value;
 
 use crate::error::{Resource, RoadmapError, Validated};
+use crate::model::audit::{Actor, Audit, Change};
+use crate::model::event::{Event, EventContent, Move, NewEvent};
 use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
-use crate::model::id::TrackId;
+use crate::model::id::{EventId, TrackId};
+use crate::model::mail::Topic;
+use crate::model::member::Author;
+use crate::model::text::Name;
 use crate::model::track::Placement;
+use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::notify::notify_subscribers;
 
 /// Moves a feature request to a track.
 #[derive(Debug, Clone)]
 pub struct MoveFeatureRequest {
     /// The feature request.
     pub request: FeatureRequestRef,
-    /// The track, or its validation error.
-    pub track: Validated<TrackId>,
+    /// The move, or its validation error.
+    pub draft: Validated<MoveDraft>,
+    /// The workspace's limit of mails per day, if any.
+    pub mails_per_day: Option<u64>,
+}
+
+/// The validated fields of a move.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MoveDraft {
+    /// The new track.
+    pub track: TrackId,
+    /// The member who moves. Otherwise it is the actor of the operation.
+    pub author: Author,
+    /// Whether the subscribed customers are notified of a new public status.
+    pub notify_all_voters: bool,
+}
+
+/// A moved feature request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moved {
+    /// The feature request, on its new track.
+    pub request: FeatureRequestSummary,
+    /// The move. `None` if the feature request was on the track before.
+    pub moved: Option<Move>,
 }
 
 #[async_trait]
 impl Operation for MoveFeatureRequest {
-    type Output = FeatureRequestSummary;
+    type Output = Moved;
 
-    async fn perform(
-        &self,
-        _: &OperationContext<'_>,
-        work: &mut dyn UnitOfWork,
-    ) -> Result<FeatureRequestSummary, RoadmapError> {
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Moved, RoadmapError> {
         let request = work.find_feature_request(&self.request).await?;
         let request = request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
-        let track = self.track.clone()?;
-        let track = work.find_track(track).await?.ok_or(RoadmapError::NotFound(Resource::Track))?;
-        work.set_feature_request_track(request.id, track.id).await?;
+        let draft = self.draft.as_ref().map_err(Clone::clone)?;
+        let track = work.find_track(draft.track).await?.ok_or(RoadmapError::NotFound(Resource::Track))?;
+        // Names of tracks are unique.
+        if request.placement.track == track.name {
+            return Ok(Moved { request, moved: None });
+        }
+        work.set_feature_request_track(request.id, track.id, context.now).await?;
         let placement = Placement { status: track.status().cloned(), track: track.name };
-        Ok(FeatureRequestSummary { placement, ..request })
+        let moved = Move { from: request.placement, to: placement.clone() };
+        let id = context.new_id(EventId::new);
+        let actor = author(work, &draft.author).await?.unwrap_or_else(|| context.actor.clone());
+        let event = Event { id, content: EventContent::Moved(moved.clone()), actor, created_at: context.now };
+        work.insert_event(&NewEvent { request: request.id, event }).await?;
+        if draft.notify_all_voters && moved.changes_status() {
+            notify_subscribers(work, Topic::StatusChange(id), context.now, self.mails_per_day).await?;
+        }
+        Ok(Moved { request: FeatureRequestSummary { placement, ..request }, moved: Some(moved) })
     }
+
+    fn recorded_bytes(&self, output: &Moved) -> u64 {
+        if output.moved.is_some() { storage::EVENT_BYTES } else { 0 }
+    }
+
+    fn audit(&self, output: &Moved) -> Audit {
+        let Some(Move { from, to }) = &output.moved else { return Audit::Unchanged };
+        let status = |name: &Option<Name>| name.as_ref().map_or(Value::Null, |name| name.as_str().into());
+        let changes = [
+            Change::between("track", from.track.as_str(), to.track.as_str()),
+            Change::between("status", status(&from.status), status(&to.status)),
+        ];
+        let changes = changes.into_iter().flatten().collect();
+        Audit::with_changes("feature_request.move", "feature_request", Some(output.request.id.uuid()), changes)
+    }
+}
+
+/// Returns the named member as an actor.
+async fn author(work: &mut dyn UnitOfWork, author: &Author) -> Result<Option<Actor>, RoadmapError> {
+    let Author::Named(address) = author else { return Ok(None) };
+    let member = work.find_member(address).await?;
+    Ok(member.map(|member| Actor::member(member.id, &member.name)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::FieldError;
-    use crate::model::id::LaneId;
+    use crate::model::email_address::EmailAddress;
+    use crate::model::id::{LaneId, MemberId, parse_uuid};
+    use crate::model::member::{Member, Role};
     use crate::model::track::{Lane, Track};
     use crate::ports::mocks::MockUnit;
-    use crate::usecase::fixtures::{NumberedIds, context, name, request, summary};
+    use crate::usecase::fixtures::{NumberedIds, actor, context, name, now, request, summary};
     use pollster::block_on;
     use uuid::Uuid;
 
     fn id() -> TrackId {
-        TrackId::new(Uuid::from_u128(5))
+        TrackId::new(parse_uuid("track_id", "01890a5d-ac96-774b-bcce-b302099a8057").unwrap())
     }
 
     fn track(lane: Option<&str>) -> Track {
-        let lane = lane.map(|lane| Lane { id: LaneId::new(Uuid::from_u128(6)), name: name(lane) });
+        let lane = lane.map(|lane| Lane { id: LaneId::new(Uuid::from_u128(1)), name: name(lane) });
         Track { id: id(), name: name("Next quarter"), lane }
     }
 
-    fn moved(unit: &mut MockUnit, track: Validated<TrackId>) -> Result<FeatureRequestSummary, RoadmapError> {
-        let ids = NumberedIds::default();
-        block_on(MoveFeatureRequest { request: request(), track }.perform(&context(&ids), unit))
+    fn draft(notify_all_voters: bool) -> Validated<MoveDraft> {
+        Ok(MoveDraft { track: id(), author: Author::Oldest, notify_all_voters })
+    }
+
+    fn operation(draft: Validated<MoveDraft>) -> MoveFeatureRequest {
+        MoveFeatureRequest { request: request(), draft, mails_per_day: None }
+    }
+
+    fn moved(unit: &mut MockUnit, draft: Validated<MoveDraft>) -> Result<Moved, RoadmapError> {
+        block_on(operation(draft).perform(&context(&NumberedIds::default()), unit))
+    }
+
+    /// A unit with a feature request on `Inbox` with this status, and the track with this lane.
+    fn unit(status: Option<&'static str>, lane: Option<&'static str>) -> MockUnit {
+        let mut unit = MockUnit::new();
+        unit.expect_find_feature_request().returning(move |_| Ok(Some(summary("Inbox", status, 4))));
+        unit.expect_find_track().returning(move |_| Ok(Some(track(lane))));
+        unit
     }
 
     #[test]
-    fn the_status_follows_the_lane_of_the_new_track() {
+    fn a_request_shows_its_new_track_and_keeps_the_move() {
         for lane in [Some("Planned"), None] {
-            let mut unit = MockUnit::new();
-            unit.expect_find_feature_request().returning(|_| Ok(Some(summary("Inbox", Some("Done"), 4))));
-            unit.expect_find_track().returning(move |_| Ok(Some(track(lane))));
+            let mut unit = unit(Some("Done"), lane);
             unit.expect_set_feature_request_track()
-                .withf(|request, track| *request == summary("", None, 0).id && *track == id())
+                .withf(|request, track, at| *request == summary("", None, 0).id && *track == id() && *at == now())
                 .times(1)
-                .returning(|_, _| Ok(()));
-            assert_eq!(moved(&mut unit, Ok(id())).unwrap(), summary("Next quarter", lane, 4));
+                .returning(|_, _, _| Ok(()));
+            unit.expect_insert_event()
+                .withf(move |new| {
+                    let EventContent::Moved(moved) = &new.event.content else { return false };
+                    new.request == summary("", None, 0).id
+                        && new.event.actor == actor()
+                        && (moved.from.track.as_str(), moved.to.track.as_str()) == ("Inbox", "Next quarter")
+                        && moved.to.status == lane.map(name)
+                })
+                .times(1)
+                .returning(|_| Ok(()));
+            let outcome = moved(&mut unit, draft(false)).unwrap();
+            assert_eq!(outcome.request, summary("Next quarter", lane, 4));
+            let Audit::Entry(entry) = operation(draft(false)).audit(&outcome) else { panic!("an entry") };
+            assert_eq!(
+                entry.changes,
+                [
+                    Change::new("track", "Inbox", "Next quarter"),
+                    Change::new("status", "Done", lane.map_or(Value::Null, Value::from)),
+                ]
+            );
+        }
+    }
+
+    #[test]
+    fn a_move_to_the_same_track_changes_nothing() {
+        let mut unit = MockUnit::new();
+        unit.expect_find_feature_request().returning(|_| Ok(Some(summary("Next quarter", None, 4))));
+        unit.expect_find_track().returning(|_| Ok(Some(track(None))));
+        let outcome = moved(&mut unit, draft(true)).unwrap();
+        assert_eq!(outcome, Moved { request: summary("Next quarter", None, 4), moved: None });
+        assert_eq!(operation(draft(true)).audit(&outcome), Audit::Unchanged);
+    }
+
+    #[test]
+    fn subscribers_are_notified_of_a_new_status_only() {
+        for (status, lane, notify, mails) in [
+            (None, Some("Planned"), true, 1),
+            (Some("Planned"), None, true, 1),
+            (Some("Planned"), Some("Planned"), true, 0),
+            (None, None, true, 0),
+            (None, Some("Planned"), false, 0),
+        ] {
+            let mut unit = unit(status, lane);
+            unit.expect_set_feature_request_track().returning(|_, _, _| Ok(()));
+            unit.expect_insert_event().returning(|_| Ok(()));
+            unit.expect_notify_subscribers()
+                .withf(|topic, _, _| *topic == Topic::StatusChange(EventId::new(Uuid::from_u128(1))))
+                .times(mails)
+                .returning(|_, _, _| Ok(()));
+            moved(&mut unit, draft(notify)).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_named_member_is_the_one_who_moves() {
+        for known in [true, false] {
+            let mut unit = unit(None, None);
+            unit.expect_set_feature_request_track().returning(|_, _, _| Ok(()));
+            unit.expect_find_member().withf(|address| address.as_str() == "olga@acme.example").returning(move |_| {
+                let email = EmailAddress::parse("email", "olga@acme.example").unwrap();
+                let id = MemberId::new(Uuid::from_u128(3));
+                let member = Member { id, email, name: name("Olga"), role: Role::Member, created_at: now() };
+                Ok(known.then_some(member))
+            });
+            let expected = if known { "Olga" } else { "support-desk" };
+            unit.expect_insert_event()
+                .withf(move |new| new.event.actor.name == expected)
+                .times(1)
+                .returning(|_| Ok(()));
+            let author = Author::parse("author_email", Some("Olga@acme.example")).unwrap();
+            moved(&mut unit, Ok(MoveDraft { track: id(), author, notify_all_voters: false })).unwrap();
         }
     }
 
@@ -92,6 +237,6 @@ mod tests {
         let mut unit = MockUnit::new();
         unit.expect_find_feature_request().returning(|_| Ok(Some(summary("Inbox", None, 0))));
         unit.expect_find_track().returning(|_| Ok(None));
-        assert!(matches!(moved(&mut unit, Ok(id())), Err(RoadmapError::NotFound(Resource::Track))));
+        assert!(matches!(moved(&mut unit, draft(false)), Err(RoadmapError::NotFound(Resource::Track))));
     }
 }

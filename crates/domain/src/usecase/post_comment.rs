@@ -3,18 +3,15 @@
 use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError, Validated};
-use crate::model::comment::{Comment, CommentDraft, NewComment};
+use crate::model::audit::{Audit, OwnRecord};
+use crate::model::comment::{Comment, CommentAuthor, CommentDraft, NewComment};
 use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
-use crate::model::id::CommentId;
-use crate::policy::mail_limits::{MailBudgetWindow, check_daily_limit};
+use crate::model::id::{CommentId, CustomerId};
+use crate::model::mail::Topic;
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
-
-/// Maximum number of mails that are added to the outbox together with the comment.
-///
-/// With more voters, a worker adds all mails later, so that a comment takes no longer on a popular feature request.
-const MAX_IMMEDIATE_MAILS: u32 = 20;
+use crate::usecase::notify::notify_subscribers;
 
 /// Posts a comment.
 #[derive(Debug, Clone)]
@@ -57,23 +54,33 @@ impl Operation for PostComment {
             id: context.new_id(CommentId::new),
             request: self.request,
             content: draft.content.clone(),
-            author: draft.author.clone(),
+            author: match &draft.author {
+                CommentAuthor::Member(author) => CommentAuthor::Member(author.clone()),
+                CommentAuthor::Customer(customer) => {
+                    CommentAuthor::Customer(customer.to_new_customer(context.new_id(CustomerId::new)))
+                }
+            },
             created_at: context.now,
         };
         let request = work.insert_comment(&comment).await?.ok_or_else(missing)?;
         if draft.notify_all_voters {
-            if let Some(limit) = self.mails_per_day {
-                let day = MailBudgetWindow::ending_at(context.now);
-                check_daily_limit(work.count_mails(request.id, context.now, day, limit).await?, limit)?;
-            }
-            work.notify_voters(request.id, comment.id, context.now, MAX_IMMEDIATE_MAILS).await?;
+            notify_subscribers(work, Topic::Comment(comment.id), context.now, self.mails_per_day).await?;
         }
         let NewComment { id, content, created_at, .. } = comment;
         Ok(CommentPosted { comment: Comment { id, content, created_at }, request })
     }
 
     fn stored_bytes(&self) -> u64 {
-        self.draft.as_ref().map_or(0, |draft| storage::row_bytes(&[draft.content.as_str()]))
+        let Ok(draft) = &self.draft else { return 0 };
+        let customer = match &draft.author {
+            CommentAuthor::Member(_) => 0,
+            CommentAuthor::Customer(customer) => storage::customer_bytes(customer),
+        };
+        storage::row_bytes(&[draft.content.as_str()]) + customer
+    }
+
+    fn audit(&self, _: &CommentPosted) -> Audit {
+        Audit::OwnRecord(OwnRecord::Comment)
     }
 }
 
@@ -81,6 +88,7 @@ impl Operation for PostComment {
 mod tests {
     use super::*;
     use crate::error::{Budget, FieldError, OverBudget};
+    use crate::model::customer::CustomerDraft;
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{NumberedIds, context, now, request, summary};
     use pollster::block_on;
@@ -93,26 +101,14 @@ mod tests {
 
     #[test]
     fn mails_over_the_daily_limit_are_rejected_as_a_whole() {
-        for (made, fits) in [(100, true), (101, false)] {
-            let mut unit = MockUnit::new();
-            unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
-            unit.expect_count_mails()
-                .withf(|request, at, day, limit| {
-                    (*request, *at, *limit) == (summary("", None, 0).id, now(), 100)
-                        && *day == MailBudgetWindow::ending_at(now())
-                })
-                .times(1)
-                .returning(move |_, _, _, _| Ok(made));
-            unit.expect_notify_voters().times(usize::from(fits)).returning(|_, _, _, _| Ok(()));
-            let draft = CommentDraft::parse(Some("Soon"), None, true);
-            let comment = PostComment { request: request(), draft, mails_per_day: Some(100) };
-            let outcome = block_on(comment.perform(&context(&NumberedIds::default()), &mut unit));
-            let over = OverBudget { budget: Budget::MailsPerDay, limit: 100 };
-            match outcome {
-                Ok(_) => assert!(fits),
-                Err(error) => assert!(!fits && matches!(error, RoadmapError::OverBudget(found) if found == over)),
-            }
-        }
+        let mut unit = MockUnit::new();
+        unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
+        unit.expect_count_mails().withf(|_, _, _, limit| *limit == 100).times(1).returning(|_, _, _, _| Ok(101));
+        let draft = CommentDraft::parse(Some("Soon"), None, true);
+        let comment = PostComment { request: request(), draft, mails_per_day: Some(100) };
+        let outcome = block_on(comment.perform(&context(&NumberedIds::default()), &mut unit));
+        let over = OverBudget { budget: Budget::MailsPerDay, limit: 100 };
+        assert!(matches!(outcome, Err(RoadmapError::OverBudget(found)) if found == over));
         // Without notifications no mails are counted: `MockUnit` does not expect `count_mails`.
         let mut unit = MockUnit::new();
         unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
@@ -122,11 +118,26 @@ mod tests {
     }
 
     #[test]
+    fn a_customer_is_found_or_created_as_the_author() {
+        let mut unit = MockUnit::new();
+        unit.expect_insert_comment()
+            .withf(|new| {
+                matches!(&new.author, CommentAuthor::Customer(customer) if customer.email.as_str() == "ann@example.com")
+            })
+            .times(1)
+            .returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
+        let customer = CustomerDraft::parse(Some("ann@example.com"), Some("Ann")).unwrap();
+        post(&mut unit, CommentDraft::parse_of_customer(Some("Please"), None, customer, false)).unwrap();
+    }
+
+    #[test]
     fn a_comment_is_cleaned_attributed_and_shown() {
         let mut unit = MockUnit::new();
         unit.expect_insert_comment()
             .withf(|new| {
-                new.author.address() == Some("who@example.com") && new.request == request() && new.created_at == now()
+                matches!(&new.author, CommentAuthor::Member(author) if author.address() == Some("who@example.com"))
+                    && new.request == request()
+                    && new.created_at == now()
             })
             .times(1)
             .returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
@@ -140,17 +151,13 @@ mod tests {
 
     #[test]
     fn voters_are_notified_only_when_asked_for() {
-        // `a_comment_is_cleaned_attributed_and_shown` covers the other case: it does not expect `notify_voters`.
+        // `a_comment_is_cleaned_attributed_and_shown` covers the other case: it does not expect `notify_subscribers`.
         let mut unit = MockUnit::new();
         unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
-        unit.expect_notify_voters()
-            .withf(|request, comment, at, at_once| {
-                *request == summary("", None, 0).id
-                    && *comment == CommentId::new(Uuid::from_u128(1))
-                    && (*at, *at_once) == (now(), MAX_IMMEDIATE_MAILS)
-            })
+        unit.expect_notify_subscribers()
+            .withf(|topic, at, _| *topic == Topic::Comment(CommentId::new(Uuid::from_u128(1))) && *at == now())
             .times(1)
-            .returning(|_, _, _, _| Ok(()));
+            .returning(|_, _, _| Ok(()));
         post(&mut unit, CommentDraft::parse(Some("Soon"), None, true)).unwrap();
     }
 

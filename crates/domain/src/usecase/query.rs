@@ -3,9 +3,12 @@
 //! A query is a value that implements [`Query`]; [`Queries`] runs it. As in commands, the existence of a record is
 //! checked before the fields. Therefore a query contains a field that failed validation as an error.
 
+pub mod audit;
 pub mod changelogs;
 pub mod feature_requests;
 pub mod files;
+pub mod people;
+pub mod records;
 pub mod setting;
 pub mod subscriptions;
 pub mod tracks;

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use crate::error::RoadmapError;
+use crate::model::audit::Audit;
 use crate::model::email_address::EmailAddress;
 use crate::model::message::{MessageContent, MessageId, NewMessage, Recipient};
 use crate::ports::UnitOfWork;
@@ -32,6 +33,10 @@ impl Operation for QueueTestMail {
         };
         work.insert_message(&message).await?;
         Ok(message.id)
+    }
+
+    fn audit(&self, _: &MessageId) -> Audit {
+        Audit::entry("mail.test", "mail", None)
     }
 }
 

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::error::{RoadmapError, StoreError};
+use crate::model::audit::{Audit, OwnRecord};
 use crate::model::id::{FeatureRequestId, WorkspaceId};
-use crate::model::search::SearchDocument;
 use crate::model::search::concepts::INDEX_VERSION;
 use crate::ports::{Maintenance, UnitOfWork, WorkspaceDirectory};
 use crate::usecase::executor::{Executor, Operation, OperationContext};
+use crate::usecase::indexing::index;
 
 /// Maximum number of feature requests that are indexed in one unit of work. Bounds how long other writes wait.
 const BATCH: u32 = 10;
 
-/// Replaces the search documents of feature requests. Private and deleted ones are skipped.
+/// Replaces the search documents of feature requests. Private, merged and deleted ones lose theirs.
 #[derive(Debug, Clone)]
 struct IndexFeatureRequests(Vec<FeatureRequestId>);
 
@@ -24,13 +25,13 @@ impl Operation for IndexFeatureRequests {
 
     async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
         for request in &self.0 {
-            if let Some(text) = work.searchable_text(*request).await? {
-                let tags = text.tags.iter().map(String::as_str);
-                let document = SearchDocument::new(&text.title, tags, &text.description);
-                work.save_search_document(*request, &document).await?;
-            }
+            index(work, *request).await?;
         }
         Ok(())
+    }
+
+    fn audit(&self, (): &()) -> Audit {
+        Audit::OwnRecord(OwnRecord::SearchDocument)
     }
 }
 
@@ -119,6 +120,7 @@ impl ReindexSearch {
 mod tests {
     use super::*;
     use crate::model::feature_request::SearchableText;
+    use crate::model::search::SearchDocument;
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{NumberedIds, context};
     use mockall::predicate::eq;
@@ -126,19 +128,21 @@ mod tests {
     use uuid::Uuid;
 
     #[test]
-    fn documents_are_built_from_the_stored_texts_and_private_requests_are_skipped() {
+    fn documents_are_built_from_the_stored_texts_and_those_of_private_requests_are_deleted() {
         let [public, private] = [1, 2].map(|number| FeatureRequestId::new(Uuid::from_u128(number)));
         let mut unit = MockUnit::new();
-        unit.expect_searchable_text().returning(move |request| {
+        unit.expect_searchable_text().returning(move |request, _| {
             let text = || SearchableText {
                 title: "Quokka".to_owned(),
                 tags: vec!["fern".to_owned()],
                 description: "moss".to_owned(),
+                merged: vec!["Numbat".to_owned()],
             };
             Ok((request == public).then(text))
         });
-        let document = SearchDocument::new("Quokka", ["fern"], "moss");
+        let document = SearchDocument::new("Quokka", ["fern", "Numbat"], "moss");
         unit.expect_save_search_document().with(eq(public), eq(document)).times(1).returning(|_, _| Ok(()));
+        unit.expect_delete_search_document().with(eq(private)).times(1).returning(|_| Ok(()));
         let ids = NumberedIds::default();
         block_on(IndexFeatureRequests(vec![private, public]).perform(&context(&ids), &mut unit)).unwrap();
     }

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use crate::error::{RoadmapError, Validated};
+use crate::model::audit::{Audit, Change};
 use crate::model::search::Synonyms;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
@@ -22,6 +23,10 @@ impl Operation for ReplaceSynonyms {
         let synonyms = self.synonyms.as_ref().map_err(Clone::clone)?;
         work.save_synonyms(synonyms).await?;
         Ok(synonyms.clone())
+    }
+
+    fn audit(&self, _: &Synonyms) -> Audit {
+        Audit::with_changes("synonyms.replace", "synonyms", None, vec![Change::without_values("synonyms")])
     }
 }
 

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError};
 use crate::model::api_key::ApiKey;
+use crate::model::audit::Audit;
 use crate::model::id::ApiKeyId;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
@@ -24,5 +25,9 @@ impl Operation for RevokeApiKey {
         let revoked_at = key.revoked_at.or(Some(context.now));
         work.update_api_key_validity(key.id, key.expires_at, revoked_at).await?;
         Ok(ApiKey { revoked_at, ..key })
+    }
+
+    fn audit(&self, key: &ApiKey) -> Audit {
+        Audit::entry("api_key.revoke", "api_key", Some(key.id.uuid()))
     }
 }

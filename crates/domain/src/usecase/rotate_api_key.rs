@@ -4,7 +4,10 @@ use async_trait::async_trait;
 use time::Duration;
 
 use crate::error::{FieldError, FieldProblem, Resource, RoadmapError};
+use serde_json::Value;
+
 use crate::model::api_key::{ApiKey, KeyText};
+use crate::model::audit::{Audit, Change};
 use crate::model::id::ApiKeyId;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
@@ -48,6 +51,14 @@ impl Operation for RotateApiKey {
         let issue =
             IssueApiKey { key: self.replacement.clone(), name: old.name, scopes: old.scopes, expires_in: lifetime };
         issue.perform(context, work).await
+    }
+
+    fn audit(&self, key: &ApiKey) -> Audit {
+        let changes = vec![
+            Change::new("name", Value::Null, key.name.as_str()),
+            Change::new("scopes", Value::Null, key.scopes.names()),
+        ];
+        Audit::with_changes("api_key.rotate", "api_key", Some(key.id.uuid()), changes)
     }
 }
 

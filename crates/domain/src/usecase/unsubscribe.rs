@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use crate::error::{Resource, RoadmapError};
+use crate::model::audit::{Audit, OwnRecord};
 use crate::model::id::CustomerId;
 use crate::model::mail::Unsubscription;
 use crate::ports::UnitOfWork;
@@ -24,6 +25,10 @@ impl Operation for Unsubscribe {
     async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
         let is_known = work.unsubscribe(self.customer, self.what, context.now).await?;
         if is_known { Ok(()) } else { Err(RoadmapError::NotFound(Resource::Customer)) }
+    }
+
+    fn audit(&self, (): &()) -> Audit {
+        Audit::OwnRecord(OwnRecord::Unsubscription)
     }
 }
 

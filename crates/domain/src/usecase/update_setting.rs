@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use crate::error::{RoadmapError, Validated};
+use crate::model::audit::{Audit, Change};
 use crate::model::setting::{Setting, SettingChange};
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
@@ -14,15 +15,40 @@ pub struct UpdateSetting {
     pub change: Validated<SettingChange>,
 }
 
+/// The settings after a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingUpdated {
+    /// The settings.
+    pub setting: Setting,
+    /// The changed fields.
+    pub changes: Vec<Change>,
+}
+
 #[async_trait]
 impl Operation for UpdateSetting {
-    type Output = Setting;
+    type Output = SettingUpdated;
 
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Setting, RoadmapError> {
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<SettingUpdated, RoadmapError> {
         let change = self.change.as_ref().map_err(Clone::clone)?;
-        let setting = work.load_setting().await?.with_change(change);
+        let old = work.load_setting().await?;
+        let setting = old.clone().with_change(change);
         work.save_setting(&setting).await?;
-        Ok(setting)
+        let changes = [
+            Change::between("product_name", old.product_name.as_str(), setting.product_name.as_str()),
+            Change::between("website_url", old.website_url.as_str(), setting.website_url.as_str()),
+        ];
+        Ok(SettingUpdated { setting, changes: changes.into_iter().flatten().collect() })
+    }
+
+    fn audit(&self, updated: &SettingUpdated) -> Audit {
+        if updated.changes.is_empty() {
+            return Audit::Unchanged;
+        }
+        Audit::with_changes("setting.update", "setting", None, updated.changes.clone())
     }
 }
 
@@ -42,7 +68,19 @@ mod tests {
         unit.expect_save_setting().withf(move |setting| *setting == saved).times(1).returning(|_| Ok(()));
         let change = SettingChange::parse(None, Some(Some("https://new.example")));
         let ids = NumberedIds::default();
-        assert_eq!(block_on(UpdateSetting { change }.perform(&context(&ids), &mut unit)).unwrap(), expected);
+        let updated = block_on(UpdateSetting { change }.perform(&context(&ids), &mut unit)).unwrap();
+        let changes = vec![Change::new("website_url", "https://acme.example", "https://new.example")];
+        assert_eq!(updated, SettingUpdated { setting: expected, changes });
+    }
+
+    #[test]
+    fn settings_that_stay_the_same_are_not_audited() {
+        let mut unit = MockUnit::new();
+        unit.expect_load_setting().returning(|| Ok(Setting::parse("Acme", "https://acme.example").unwrap()));
+        unit.expect_save_setting().returning(|_| Ok(()));
+        let operation = UpdateSetting { change: SettingChange::parse(Some(Some("Acme")), None) };
+        let updated = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
+        assert_eq!(operation.audit(&updated), Audit::Unchanged);
     }
 
     #[test]

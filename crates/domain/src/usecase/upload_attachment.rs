@@ -8,6 +8,7 @@ use md5::{Digest, Md5};
 
 use crate::error::{ErrorChain, FieldError, FieldProblem, RoadmapError};
 use crate::model::attachment::{Attachment, BlobKey, Checksum, ContentHeaders, Filename, MAX_BYTES};
+use crate::model::audit::{Audit, OwnRecord};
 use crate::model::id::{AttachmentId, WorkspaceId};
 use crate::model::media_type::{self, MediaType};
 use crate::model::usage::Usage;
@@ -202,6 +203,10 @@ impl Operation for RecordAttachment {
         let attachment = Attachment { created_at: context.now, ..self.stored.clone() };
         work.insert_attachment(&attachment).await?;
         Ok(attachment)
+    }
+
+    fn audit(&self, _: &Attachment) -> Audit {
+        Audit::OwnRecord(OwnRecord::Upload)
     }
 }
 

@@ -9,10 +9,10 @@ use futures_util::future::join_all;
 use crate::error::StoreError;
 use crate::model::email_address::EmailAddress;
 use crate::model::html::CleanHtml;
-use crate::model::id::{CommentId, CustomerId, WorkspaceId};
+use crate::model::id::{CustomerId, WorkspaceId};
 use crate::model::mail::{
-    CommentedRequest, DigestEntry, DigestId, LeasedDigest, LeasedMail, LeasedTestMail, MailId, MailRecipient,
-    MailSender,
+    About, DigestEntry, DigestId, LeasedDigest, LeasedMail, LeasedTestMail, MailId, MailRecipient, MailSender, Topic,
+    TopicContent,
 };
 use crate::model::message::{
     Audience, ContentError, Lease, LeasedMessage, LeasedMessages, MessageContent, MessageId, MessageOutcome, Priority,
@@ -23,7 +23,8 @@ use crate::policy::mail_limits::MAX_DIGEST_ENTRIES;
 use crate::policy::subscription::is_wanted;
 use crate::ports::{MailReader, OutboxQueue};
 
-/// Maximum characters that are read of a comment in a digest. More than the digest shows, because they include markup.
+/// Maximum characters that are read of a comment or changelog in a digest. More than the digest shows, because they
+/// include markup.
 const BEGINNING: u32 = 20_000;
 
 /// A leased message with all data needed to send it.
@@ -31,9 +32,9 @@ const BEGINNING: u32 = 20_000;
 pub enum LoadedMessage {
     /// An audience whose messages are to be created.
     Audience(LeasedAudience),
-    /// The notification of one comment.
+    /// A notification.
     Mail(LeasedMail),
-    /// A digest of several comments.
+    /// A digest of several notifications.
     Digest(LeasedDigest),
     /// A test mail.
     Test(LeasedTestMail),
@@ -46,7 +47,7 @@ pub struct LeasedAudience {
     pub lease: Lease,
     /// The audience.
     pub audience: Audience,
-    /// When its comment was posted.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 
@@ -105,7 +106,7 @@ impl Leases {
         Self { queue, reader, digest_entries: MAX_DIGEST_ENTRIES as usize }
     }
 
-    /// Sets the number of comments that a digest shows.
+    /// Sets the number of notifications that a digest shows.
     #[must_use]
     pub fn with_digest_entries(self, digest_entries: usize) -> Self {
         Self { digest_entries, ..self }
@@ -226,15 +227,15 @@ impl Leases {
         if !digest_ids.is_empty() {
             for message in self.reader.held(workspace, &digest_ids).await? {
                 let content = MessageContent::parse(&message.kind, &message.payload);
-                let (Ok(MessageContent::Comment(comment)), Recipient::Customer(customer)) =
+                let (Ok(MessageContent::Notification(topic)), Recipient::Customer(customer)) =
                     (content, message.recipient)
                 else {
                     tracing::error!(%workspace, digest = %message.digest, "a message that is held for a digest cannot be read");
                     continue;
                 };
                 if let Some(digest) = digests.get(&message.digest) {
-                    held.entry(*digest).or_default().push(MailId { comment, customer });
-                    mails.push(MailId { comment, customer });
+                    held.entry(*digest).or_default().push(MailId { topic, customer });
+                    mails.push(MailId { topic, customer });
                 }
             }
         }
@@ -246,27 +247,27 @@ impl Leases {
         let recipients: HashMap<MailId, MailRecipient> = recipients.collect();
         for mails in held.values_mut() {
             mails.retain(|mail| recipients.contains_key(mail));
-            mails.sort_unstable_by_key(|mail| mail.comment);
+            mails.sort_unstable_by_key(|mail| mail.topic);
         }
-        let wanted = single.iter().filter(|mail| recipients.contains_key(mail)).map(|mail| mail.comment);
-        let whole = self.comments(workspace, wanted, u32::MAX).await?;
+        let wanted = single.iter().filter(|mail| recipients.contains_key(mail)).map(|mail| mail.topic);
+        let whole = self.topics(workspace, wanted, u32::MAX).await?;
         let entries = held.values().flat_map(|mails| mails.iter().take(self.digest_entries));
-        let beginnings = self.comments(workspace, entries.map(|mail| mail.comment), BEGINNING).await?;
-        let whole = whole.into_iter().map(|comment| (comment.comment, Whole::from(comment))).collect();
-        let beginnings = beginnings.into_iter().map(|comment| (comment.comment, comment)).collect();
+        let beginnings = self.topics(workspace, entries.map(|mail| mail.topic), BEGINNING).await?;
+        let whole = whole.into_iter().map(|content| (content.topic, Whole::from(content))).collect();
+        let beginnings = beginnings.into_iter().map(|content| (content.topic, content)).collect();
         Ok(Contents { recipients, whole, beginnings, held })
     }
 
-    async fn comments(
+    async fn topics(
         &self,
         workspace: WorkspaceId,
-        comments: impl Iterator<Item = CommentId>,
+        topics: impl Iterator<Item = Topic>,
         characters: u32,
-    ) -> Result<Vec<CommentedRequest>, StoreError> {
-        let mut comments: Vec<CommentId> = comments.collect();
-        comments.sort_unstable();
-        comments.dedup();
-        if comments.is_empty() { Ok(Vec::new()) } else { self.reader.comments(workspace, &comments, characters).await }
+    ) -> Result<Vec<TopicContent>, StoreError> {
+        let mut topics: Vec<Topic> = topics.collect();
+        topics.sort_unstable();
+        topics.dedup();
+        if topics.is_empty() { Ok(Vec::new()) } else { self.reader.topics(workspace, &topics, characters).await }
     }
 }
 
@@ -300,11 +301,11 @@ impl Batch {
             let content = MessageContent::parse(&message.kind, &message.payload);
             let is = |id: MessageId| id == message.lease.message;
             let found = match (content, &message.recipient) {
-                (Ok(MessageContent::CommentAudience(audience)), Recipient::None) => Found::Audience(audience),
-                (Ok(MessageContent::Comment(comment)), Recipient::Customer(customer))
-                    if is(MailId { comment, customer: *customer }.into()) =>
+                (Ok(MessageContent::Audience(audience)), Recipient::None) => Found::Audience(audience),
+                (Ok(MessageContent::Notification(topic)), Recipient::Customer(customer))
+                    if is(MailId { topic, customer: *customer }.into()) =>
                 {
-                    Found::Mail(MailId { comment, customer: *customer })
+                    Found::Mail(MailId { topic, customer: *customer })
                 }
                 (Ok(MessageContent::CommentDigest { at }), Recipient::Customer(customer))
                     if is(DigestId { at, customer: *customer }.into()) =>
@@ -331,16 +332,15 @@ impl Batch {
     }
 }
 
-/// A whole comment. All its mails share its content.
+/// A whole comment or changelog, or a change of the status. All its mails share its content.
 struct Whole {
-    request: CommentedRequest,
+    about: About,
     content: Arc<CleanHtml>,
 }
 
-impl From<CommentedRequest> for Whole {
-    fn from(mut request: CommentedRequest) -> Self {
-        let content = Arc::new(CleanHtml::from_stored(std::mem::take(&mut request.content)));
-        Self { request, content }
+impl From<TopicContent> for Whole {
+    fn from(TopicContent { about, content, .. }: TopicContent) -> Self {
+        Self { about, content: Arc::new(CleanHtml::from_stored(content)) }
     }
 }
 
@@ -349,26 +349,24 @@ impl From<CommentedRequest> for Whole {
 struct Contents {
     /// The recipients that still want their mail.
     recipients: HashMap<MailId, MailRecipient>,
-    whole: HashMap<CommentId, Whole>,
-    beginnings: HashMap<CommentId, CommentedRequest>,
-    /// The wanted mails of each digest, in the order of their comments.
+    whole: HashMap<Topic, Whole>,
+    beginnings: HashMap<Topic, TopicContent>,
+    /// The wanted mails of each digest, in the order of their topics.
     held: HashMap<DigestId, Vec<MailId>>,
 }
 
 impl Contents {
-    /// Returns the notification of a comment, or `None` if it is no longer wanted.
+    /// Returns a notification, or `None` if it is no longer wanted.
     fn mail(&self, message: &LeasedMessage, mail: MailId, own: u32, sender: &MailSender) -> Option<LeasedMail> {
         let recipient = self.recipients.get(&mail)?;
-        let Whole { request, content } = self.whole.get(&mail.comment)?;
+        let Whole { about, content } = self.whole.get(&mail.topic)?;
         Some(LeasedMail {
             id: mail,
             leased_until: message.lease.until,
             attempt: message.attempt,
             to: recipient.to.clone(),
-            request: request.request,
-            tag_number: request.tag_number,
-            title: request.title.clone(),
-            comment: content.clone(),
+            about: about.clone(),
+            content: content.clone(),
             product_name: sender.product_name.clone(),
             subdomain: sender.subdomain.clone(),
             recent_count: recipient.recent_count.saturating_sub(own),
@@ -385,14 +383,16 @@ impl Contents {
     ) -> Option<LeasedDigest> {
         let mails = self.held.remove(&digest)?;
         let to = self.recipients.get(mails.first()?)?.to.clone();
-        let entries = mails.iter().take(entries).filter_map(|mail| {
-            let comment = self.beginnings.get(&mail.comment)?;
-            Some(DigestEntry {
-                tag_number: comment.tag_number,
-                title: comment.title.clone(),
-                beginning: comment.content.clone(),
-            })
-        });
+        let shown = mails.iter().take(entries);
+        let entries: Vec<DigestEntry> = shown
+            .clone()
+            .filter_map(|mail| self.beginnings.get(&mail.topic))
+            .map(|topic| DigestEntry { about: topic.about.clone(), beginning: topic.content.clone() })
+            .collect();
+        let deleted = shown.len() - entries.len();
+        if deleted == mails.len() {
+            return None;
+        }
         Some(LeasedDigest {
             id: digest,
             leased_until: message.lease.until,
@@ -400,8 +400,195 @@ impl Contents {
             to,
             product_name: sender.product_name.clone(),
             subdomain: sender.subdomain.clone(),
-            entries: entries.collect(),
-            mails: mails.len() as u64,
+            entries,
+            mails: (mails.len() - deleted) as u64,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::feature_request::{RequestLink, Title};
+    use crate::model::id::{ChangelogId, CommentId, EventId, FeatureRequestId};
+    use crate::model::mail::HeldMessage;
+    use crate::model::workspace::Subdomain;
+    use crate::ports::mocks::{MockMailReader, MockOutboxQueue};
+    use crate::usecase::fixtures::{name, now, workspace};
+    use pollster::block_on;
+    use uuid::Uuid;
+
+    fn customer() -> CustomerId {
+        CustomerId::new(Uuid::from_u128(9))
+    }
+
+    fn topics() -> [Topic; 3] {
+        let uuid = Uuid::from_u128;
+        [
+            Topic::Comment(CommentId::new(uuid(3))),
+            Topic::StatusChange(EventId::new(uuid(2))),
+            Topic::Changelog(ChangelogId::new(uuid(1))),
+        ]
+    }
+
+    fn message(content: MessageContent, id: impl Into<MessageId>, recipient: Recipient) -> LeasedMessage {
+        LeasedMessage {
+            lease: Lease { message: id.into(), until: now() },
+            attempt: NonZeroU32::MIN,
+            kind: content.kind().to_owned(),
+            payload: content.payload(),
+            recipient,
+            created_at: now(),
+        }
+    }
+
+    fn notification(topic: Topic) -> LeasedMessage {
+        let id = MailId { topic, customer: customer() };
+        message(MessageContent::Notification(topic), id, Recipient::Customer(customer()))
+    }
+
+    /// A queue with these messages, of which these are expected to be unwanted.
+    fn queue(messages: Vec<LeasedMessage>, unwanted: &[MessageId]) -> MockOutboxQueue {
+        let mut queue = MockOutboxQueue::new();
+        queue.expect_lease().return_once(move |_, _, _, _, _| Ok(LeasedMessages { messages, unreadable: Vec::new() }));
+        let expected = unwanted.to_vec();
+        queue
+            .expect_settle()
+            .withf(move |_, lease, outcome, _| {
+                expected.contains(&lease.message) && *outcome == MessageOutcome::Unwanted
+            })
+            .times(unwanted.len())
+            .returning(|_, _, _, _| Ok(true));
+        queue
+    }
+
+    /// A reader with a sender and wanted mails, in which all topics but `deleted` exist.
+    fn reader(deleted: Option<Topic>) -> MockMailReader {
+        let mut reader = MockMailReader::new();
+        reader.expect_sender().returning(|_| {
+            let subdomain = Subdomain::from_label("acme").unwrap();
+            Ok(Some(MailSender { product_name: name("Acme"), subdomain }))
+        });
+        reader.expect_recipients().returning(|_, mails, _, _| {
+            let recipient = |mail: &MailId| MailRecipient {
+                mail: *mail,
+                to: EmailAddress::parse("email", "ann@example.com").unwrap(),
+                is_stopped: false,
+                is_subscribed: Some(true),
+                recent_count: u32::try_from(mails.len()).unwrap() + 1,
+            };
+            Ok(mails.iter().map(recipient).collect())
+        });
+        reader.expect_topics().times(1).returning(move |_, topics, _| {
+            let topics = topics.iter().filter(|topic| Some(**topic) != deleted);
+            Ok(topics.map(|topic| content(*topic)).collect())
+        });
+        reader
+    }
+
+    fn content(topic: Topic) -> TopicContent {
+        let title = Title::from_stored("Dark mode".to_owned());
+        let id = FeatureRequestId::new(Uuid::from_u128(7));
+        let request = RequestLink { id, tag_number: 7, title: title.clone() };
+        let (about, content) = match topic {
+            Topic::Comment(_) => (About::Comment(request), "<p>Soon</p>"),
+            Topic::StatusChange(_) => (About::StatusChange(request, Some(name("Planned"))), ""),
+            Topic::Changelog(id) => (About::Changelog(id, title), "<p>Done</p>"),
+        };
+        TopicContent { topic, about, content: content.to_owned() }
+    }
+
+    fn lease(queue: MockOutboxQueue, reader: MockMailReader) -> LoadedMessages {
+        let leases = Leases::new(Arc::new(queue), Arc::new(reader));
+        block_on(leases.lease(workspace(), Priority::Bulk, (now(), now()), 40, now())).unwrap()
+    }
+
+    #[test]
+    fn notifications_of_all_kinds_are_loaded_together() {
+        let messages = topics().map(notification).to_vec();
+        let loaded = lease(queue(messages, &[]), reader(None));
+        let mails = loaded.messages.iter().map(|message| match message {
+            LoadedMessage::Mail(mail) => mail,
+            other => panic!("{other:?}"),
+        });
+        for (mail, topic) in mails.zip(topics()) {
+            let expected = content(topic);
+            assert_eq!((mail.id, &mail.about), (MailId { topic, customer: customer() }, &expected.about));
+            assert_eq!((mail.content.as_str(), mail.recent_count), (expected.content.as_str(), 1));
+        }
+        assert_eq!((loaded.messages.len(), loaded.len()), (3, 3));
+    }
+
+    #[test]
+    fn a_notification_of_a_deleted_record_is_unwanted() {
+        for deleted in topics() {
+            let unwanted = MessageId::from(MailId { topic: deleted, customer: customer() });
+            let messages = topics().map(notification).to_vec();
+            let loaded = lease(queue(messages, std::slice::from_ref(&unwanted)), reader(Some(deleted)));
+            assert_eq!((loaded.messages.len(), loaded.unwanted), (2, 1));
+            assert!(loaded.messages.iter().all(|message| message.lease().message != unwanted));
+        }
+    }
+
+    /// A digest, and the reader with the notifications that are held for it, the last topic first.
+    fn digest_of(topics: Vec<Topic>, deleted: Option<Topic>) -> (LeasedMessage, MockMailReader) {
+        let id = DigestId { at: now(), customer: customer() };
+        let mut reader = reader(deleted);
+        reader.expect_held().times(1).returning(move |_, _| {
+            let held = topics.iter().rev().map(|topic| {
+                let content = MessageContent::Notification(*topic);
+                HeldMessage {
+                    digest: id.into(),
+                    kind: content.kind().to_owned(),
+                    payload: content.payload(),
+                    recipient: Recipient::Customer(customer()),
+                }
+            });
+            Ok(held.collect())
+        });
+        let content = MessageContent::CommentDigest { at: id.at };
+        (message(content, id, Recipient::Customer(customer())), reader)
+    }
+
+    fn entry(topic: Topic) -> DigestEntry {
+        let TopicContent { about, content, .. } = content(topic);
+        DigestEntry { about, beginning: content }
+    }
+
+    #[test]
+    fn a_digest_is_in_the_order_of_its_topics() {
+        let (message, reader) = digest_of(topics().to_vec(), None);
+        let loaded = lease(queue(vec![message], &[]), reader);
+        let [LoadedMessage::Digest(digest)] = loaded.messages.as_slice() else { panic!("{loaded:?}") };
+        assert_eq!((digest.entries.as_slice(), digest.mails), (&topics().map(entry)[..], 3));
+    }
+
+    #[test]
+    fn a_digest_leaves_deleted_records_out() {
+        let [comment, status_change, changelog] = topics();
+        let (message, reader) = digest_of(topics().to_vec(), Some(changelog));
+        let loaded = lease(queue(vec![message], &[]), reader);
+        let [LoadedMessage::Digest(digest)] = loaded.messages.as_slice() else { panic!("{loaded:?}") };
+        assert_eq!((digest.entries.as_slice(), digest.mails), (&[comment, status_change].map(entry)[..], 2));
+        let (message, reader) = digest_of(vec![changelog], Some(changelog));
+        let unwanted = [message.lease.message.clone()];
+        let loaded = lease(queue(vec![message], &unwanted), reader);
+        assert_eq!((loaded.messages.len(), loaded.unwanted), (0, 1));
+    }
+
+    #[test]
+    fn a_message_about_another_topic_than_its_identity_is_unreadable() {
+        let [comment, status_change, changelog] = topics();
+        let mut messages = topics().map(notification).to_vec();
+        for (message, other) in messages.iter_mut().zip([changelog, comment, status_change]) {
+            let content = MessageContent::Notification(other);
+            message.kind = content.kind().to_owned();
+            message.payload = content.payload();
+        }
+        let loaded = lease(queue(messages, &[]), MockMailReader::new());
+        assert_eq!((loaded.unreadable.len(), loaded.len()), (3, 3));
+        for unreadable in &loaded.unreadable {
+            assert!(matches!(unreadable.error, StoreError::Inconsistent { table: "outbox", column: "id", .. }));
+        }
     }
 }

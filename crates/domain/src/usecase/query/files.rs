@@ -16,6 +16,24 @@ use crate::usecase::query::{Queries, Query};
 /// How long the returned URL is valid.
 const LIFE: Duration = Duration::from_secs(300);
 
+/// Shows the metadata of a file.
+#[derive(Debug, Clone, Copy)]
+pub struct ShowAttachment {
+    /// The file. `None` for an ID that no file can have.
+    pub attachment: Option<AttachmentId>,
+}
+
+#[async_trait]
+impl Query for ShowAttachment {
+    type Output = Attachment;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Attachment, RoadmapError> {
+        let missing = || RoadmapError::NotFound(Resource::Attachment);
+        let attachment = self.attachment.ok_or_else(missing)?;
+        ports.reader.attachment(workspace, attachment).await?.ok_or_else(missing)
+    }
+}
+
 /// Finds a file.
 #[derive(Debug, Clone, Copy)]
 pub struct FindFile {

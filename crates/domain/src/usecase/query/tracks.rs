@@ -1,9 +1,12 @@
-//! The tracks of a workspace, contract section 4.6.
+//! The tracks, lanes and roadmap of a workspace, contract section 4.6.
 
 use async_trait::async_trait;
 
-use crate::error::RoadmapError;
-use crate::model::id::WorkspaceId;
+use crate::error::{Resource, RoadmapError, Validated};
+use crate::model::board::{ListedLane, RoadmapLane};
+use crate::model::feature_request::{FeatureRequestSummary, Sort};
+use crate::model::id::{TrackId, WorkspaceId};
+use crate::model::pagination::{Listing, PageRequest, parse_count};
 use crate::model::track::Track;
 use crate::usecase::query::{Queries, Query};
 
@@ -17,5 +20,113 @@ impl Query for ListTracks {
 
     async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Vec<Track>, RoadmapError> {
         Ok(ports.reader.tracks(workspace).await?)
+    }
+}
+
+/// Lists the lanes in the team's order.
+#[derive(Debug, Clone, Copy)]
+pub struct ListLanes;
+
+#[async_trait]
+impl Query for ListLanes {
+    type Output = Vec<ListedLane>;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Vec<ListedLane>, RoadmapError> {
+        Ok(ports.reader.lanes(workspace).await?)
+    }
+}
+
+/// Number of feature requests of a lane if `per_lane` is not given.
+pub const DEFAULT_PER_LANE: u64 = 10;
+/// Maximum number of feature requests of a lane.
+pub const MAX_PER_LANE: u64 = 50;
+
+/// Shows the public roadmap.
+#[derive(Debug, Clone, Copy)]
+pub struct ShowRoadmap {
+    per_lane: u32,
+}
+
+impl ShowRoadmap {
+    /// Creates a query of `per_lane` feature requests in each lane. Values above [`MAX_PER_LANE`] are lowered to it.
+    ///
+    /// # Errors
+    /// `per_lane` is not an integer, or is below 1.
+    pub fn parse(per_lane: Option<&str>) -> Validated<Self> {
+        let per_lane = parse_count("per_lane", per_lane, DEFAULT_PER_LANE, MAX_PER_LANE)?;
+        Ok(Self { per_lane: u32::try_from(per_lane).unwrap_or(u32::MAX) })
+    }
+}
+
+#[async_trait]
+impl Query for ShowRoadmap {
+    type Output = Vec<RoadmapLane>;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Vec<RoadmapLane>, RoadmapError> {
+        Ok(ports.reader.roadmap(workspace, self.per_lane).await?)
+    }
+}
+
+/// Lists the feature requests of a track, private ones included. The existence of the track is checked before the
+/// parameters.
+#[derive(Debug, Clone)]
+pub struct ListTrackRequests {
+    /// The track. `None` for an ID that no track can have.
+    pub track: Option<TrackId>,
+    /// The order and the page, or which parameter is invalid.
+    pub parameters: Validated<(Sort, PageRequest)>,
+}
+
+#[async_trait]
+impl Query for ListTrackRequests {
+    type Output = Listing<FeatureRequestSummary>;
+
+    async fn execute(
+        &self,
+        workspace: WorkspaceId,
+        ports: &Queries,
+    ) -> Result<Listing<FeatureRequestSummary>, RoadmapError> {
+        let missing = || RoadmapError::NotFound(Resource::Track);
+        let track = self.track.ok_or_else(missing)?;
+        let (sort, page) = self.parameters.as_ref().copied().unwrap_or_default();
+        let listing = ports.reader.track_requests(workspace, track, sort, page).await?.ok_or_else(missing)?;
+        self.parameters.as_ref().map_err(Clone::clone)?;
+        Ok(listing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::mocks::{MockBlobs, MockRoadmapReader};
+    use crate::usecase::query::tests::run_query;
+    use uuid::Uuid;
+
+    #[test]
+    fn a_lane_shows_ten_requests_unless_told_otherwise() {
+        for (raw, per_lane) in [(None, 10), (Some("1"), 1), (Some("50"), 50), (Some("999"), 50)] {
+            let mut reader = MockRoadmapReader::new();
+            reader.expect_roadmap().withf(move |_, limit| *limit == per_lane).times(1).returning(|_, _| Ok(Vec::new()));
+            run_query(reader, MockBlobs::new(), &ShowRoadmap::parse(raw).unwrap()).unwrap();
+        }
+        assert_eq!(ShowRoadmap::parse(Some("0")).unwrap_err().field, "per_lane");
+    }
+
+    #[test]
+    fn a_missing_track_comes_before_bad_parameters() {
+        let list = |track: Option<u128>, page: &str, exists: bool| {
+            let mut reader = MockRoadmapReader::new();
+            reader.expect_track_requests().returning(move |_, _, _, page| {
+                Ok(exists.then_some(Listing { items: Vec::new(), request: page, total: 0 }))
+            });
+            let parameters = PageRequest::parse(Some(page), None).map(|page| (Sort::Newest, page));
+            let query = ListTrackRequests { track: track.map(|id| TrackId::new(Uuid::from_u128(id))), parameters };
+            run_query(reader, MockBlobs::new(), &query).err().map(|error| error.to_string())
+        };
+        assert_eq!(list(Some(1), "2", true), None);
+        for (track, exists) in [(None, true), (Some(1), false)] {
+            assert_eq!(list(track, "0", exists).unwrap(), "Track does not exist.");
+        }
+        assert_eq!(list(Some(1), "0", true).unwrap(), "page must be an integer of at least 1");
     }
 }

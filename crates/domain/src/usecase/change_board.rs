@@ -1,0 +1,394 @@
+//! Adds, changes and removes lanes and tracks.
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use crate::error::{FieldError, RoadmapError, StoreError, Validated};
+use crate::model::audit::{Audit, Change};
+use crate::model::board::{Board, LaneChange, ListedLane, TrackChange};
+use crate::model::id::{LaneId, TrackId};
+use crate::model::text::Name;
+use crate::model::track::{Lane, Track};
+use crate::ports::UnitOfWork;
+use crate::usecase::executor::{Operation, OperationContext};
+
+/// Adds a lane.
+#[derive(Debug, Clone)]
+pub struct AddLane {
+    /// The lane, or its validation error.
+    pub draft: Validated<LaneDraft>,
+}
+
+/// The validated fields of a new lane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaneDraft {
+    /// The name.
+    pub name: Name,
+    /// The position, from 1. `None` means the last.
+    pub position: Option<u64>,
+}
+
+/// Adds a track.
+#[derive(Debug, Clone)]
+pub struct AddTrack {
+    /// The track, or its validation error.
+    pub draft: Validated<TrackDraft>,
+}
+
+/// The validated fields of a new track.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrackDraft {
+    /// The name.
+    pub name: Name,
+    /// The lane that it maps to.
+    pub lane: Option<LaneRef>,
+    /// The position, from 1. `None` means the last.
+    pub position: Option<u64>,
+}
+
+/// A reference to a lane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LaneRef {
+    /// The ID.
+    Id(LaneId),
+    /// The name, regardless of case.
+    Name(Name),
+}
+
+impl LaneRef {
+    fn resolve(&self, board: &Board) -> Result<LaneId, RoadmapError> {
+        match self {
+            Self::Id(id) => Ok(board.lane(*id)?.0.id),
+            Self::Name(name) => Ok(board.lane_by_name(name)?.id),
+        }
+    }
+}
+
+/// Changes name and position of a lane.
+#[derive(Debug, Clone)]
+pub struct ChangeLane {
+    /// The lane.
+    pub lane: LaneId,
+    /// The change, or its validation error.
+    pub change: Validated<LaneChange>,
+}
+
+/// Changes name, lane and position of a track.
+#[derive(Debug, Clone)]
+pub struct ChangeTrack {
+    /// The track.
+    pub track: TrackId,
+    /// The change, or its validation error.
+    pub change: Validated<TrackChange>,
+}
+
+/// Removes a lane. Its tracks are on the roadmap no more.
+#[derive(Debug, Clone, Copy)]
+pub struct RemoveLane {
+    /// The lane.
+    pub lane: LaneId,
+}
+
+/// Removes a track. Its feature requests are moved to another one.
+#[derive(Debug, Clone)]
+pub struct RemoveTrack {
+    /// The track.
+    pub track: TrackId,
+    /// Where its feature requests go, or the validation error. Not needed if it has none.
+    pub move_to: Validated<Option<TrackId>>,
+}
+
+/// A changed lane or track.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed<T> {
+    /// The record.
+    pub record: T,
+    /// The changed fields.
+    pub changes: Vec<Change>,
+}
+
+impl<T> Changed<T> {
+    fn audit(&self, action: &'static str, kind: &str, id: uuid::Uuid) -> Audit {
+        if self.changes.is_empty() {
+            return Audit::Unchanged;
+        }
+        Audit::with_changes(action, kind, Some(id), self.changes.clone())
+    }
+}
+
+fn added(name: &Name) -> Vec<Change> {
+    vec![Change::new("name", Value::Null, name.as_str())]
+}
+
+fn removed(name: &Name) -> Vec<Change> {
+    vec![Change::new("name", name.as_str(), Value::Null)]
+}
+
+async fn listed(board: &Board, work: &mut dyn UnitOfWork, id: LaneId) -> Result<ListedLane, RoadmapError> {
+    let (lane, position) = board.lane(id)?;
+    Ok(ListedLane { lane: lane.clone(), position, feature_requests_count: work.count_lane_requests(id).await? })
+}
+
+#[async_trait]
+impl Operation for AddLane {
+    type Output = ListedLane;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<ListedLane, RoadmapError> {
+        let LaneDraft { name, position } = self.draft.as_ref().map_err(Clone::clone)?;
+        let mut board = work.load_board().await?;
+        let id = context.new_id(LaneId::new);
+        board.add_lane(Lane { id, name: name.clone() }, *position)?;
+        work.save_board(&board).await?;
+        listed(&board, work, id).await
+    }
+
+    fn audit(&self, lane: &ListedLane) -> Audit {
+        Audit::with_changes("lane.create", "lane", Some(lane.lane.id.uuid()), added(&lane.lane.name))
+    }
+}
+
+#[async_trait]
+impl Operation for AddTrack {
+    type Output = Track;
+
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Track, RoadmapError> {
+        let TrackDraft { name, lane, position } = self.draft.as_ref().map_err(Clone::clone)?;
+        let mut board = work.load_board().await?;
+        let lane = lane.as_ref().map(|lane| lane.resolve(&board)).transpose()?;
+        let id = context.new_id(TrackId::new);
+        board.add_track(id, name.clone(), lane, *position)?;
+        work.save_board(&board).await?;
+        Ok(board.track(id)?.0.clone())
+    }
+
+    fn audit(&self, track: &Track) -> Audit {
+        Audit::with_changes("track.create", "track", Some(track.id.uuid()), added(&track.name))
+    }
+}
+
+#[async_trait]
+impl Operation for ChangeLane {
+    type Output = Changed<ListedLane>;
+
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Changed<ListedLane>, RoadmapError> {
+        let mut board = work.load_board().await?;
+        board.lane(self.lane)?;
+        let changes = board.change_lane(self.lane, self.change.as_ref().map_err(Clone::clone)?)?;
+        if !changes.is_empty() {
+            work.save_board(&board).await?;
+        }
+        Ok(Changed { record: listed(&board, work, self.lane).await?, changes })
+    }
+
+    fn audit(&self, changed: &Changed<ListedLane>) -> Audit {
+        changed.audit("lane.update", "lane", self.lane.uuid())
+    }
+}
+
+#[async_trait]
+impl Operation for ChangeTrack {
+    type Output = Changed<Track>;
+
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<Changed<Track>, RoadmapError> {
+        let mut board = work.load_board().await?;
+        board.track(self.track)?;
+        let changes = board.change_track(self.track, self.change.as_ref().map_err(Clone::clone)?)?;
+        if !changes.is_empty() {
+            work.save_board(&board).await?;
+        }
+        Ok(Changed { record: board.track(self.track)?.0.clone(), changes })
+    }
+
+    fn audit(&self, changed: &Changed<Track>) -> Audit {
+        changed.audit("track.update", "track", self.track.uuid())
+    }
+}
+
+#[async_trait]
+impl Operation for RemoveLane {
+    type Output = Lane;
+
+    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Lane, RoadmapError> {
+        let mut board = work.load_board().await?;
+        let lane = board.remove_lane(self.lane)?;
+        work.save_board(&board).await?;
+        Ok(lane)
+    }
+
+    fn audit(&self, lane: &Lane) -> Audit {
+        Audit::with_changes("lane.delete", "lane", Some(lane.id.uuid()), removed(&lane.name))
+    }
+}
+
+#[async_trait]
+impl Operation for RemoveTrack {
+    type Output = Track;
+
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Track, RoadmapError> {
+        let mut board = work.load_board().await?;
+        let track = board.remove_track(self.track)?;
+        let move_to = self.move_to.clone()?;
+        if let Some(target) = move_to {
+            // The board has the removed track no more, so it cannot be its own target.
+            board.track(target)?;
+        }
+        if work.has_feature_requests(track.id).await? {
+            let target = move_to.ok_or_else(|| FieldError::missing("move_to"))?;
+            work.move_feature_requests(track.id, target, context.actor, context.now).await?;
+        }
+        work.save_board(&board).await?;
+        Ok(track)
+    }
+
+    fn audit(&self, track: &Track) -> Audit {
+        let moved = match &self.move_to {
+            Ok(Some(target)) => Some(Change::new("moved_to", Value::Null, target.to_string())),
+            _ => None,
+        };
+        let changes = removed(&track.name).into_iter().chain(moved).collect();
+        Audit::with_changes("track.delete", "track", Some(track.id.uuid()), changes)
+    }
+}
+
+/// Returns the error of a board that a store cannot keep, because a removed track has feature requests.
+#[must_use]
+pub fn track_in_use() -> StoreError {
+    StoreError::Transient("a track got a feature request while it was removed".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::FieldProblem;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{NumberedIds, actor, context, name, now};
+    use pollster::block_on;
+    use uuid::Uuid;
+
+    fn lane_id(number: u128) -> LaneId {
+        LaneId::new(Uuid::from_u128(number))
+    }
+
+    fn track_id(number: u128) -> TrackId {
+        TrackId::new(Uuid::from_u128(number))
+    }
+
+    /// The lane `Planned` (1); the tracks `Inbox` (1) and `Next` (2, planned).
+    fn board() -> Board {
+        let mut board = Board::default();
+        board.add_lane(Lane { id: lane_id(1), name: name("Planned") }, None).unwrap();
+        board.add_track(track_id(1), name("Inbox"), None, None).unwrap();
+        board.add_track(track_id(2), name("Next"), Some(lane_id(1)), None).unwrap();
+        board
+    }
+
+    /// A unit with the board that expects `saves` saved boards.
+    fn unit(saves: usize) -> MockUnit {
+        let mut unit = MockUnit::new();
+        unit.expect_load_board().returning(|| Ok(board()));
+        unit.expect_save_board().times(saves).returning(|_| Ok(()));
+        unit.expect_count_lane_requests().returning(|_| Ok(7));
+        unit
+    }
+
+    fn run<O: Operation>(operation: &O, unit: &mut MockUnit) -> Result<O::Output, String> {
+        // IDs that the board does not have.
+        let ids = NumberedIds::default();
+        let context = context(&ids);
+        (0..8).for_each(|_| {
+            context.new_id(LaneId::new);
+        });
+        block_on(operation.perform(&context, unit)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_lane_is_added_with_its_position_and_count() {
+        let draft = Ok(LaneDraft { name: name("Done"), position: Some(1) });
+        let lane = run(&AddLane { draft }, &mut unit(1)).unwrap();
+        assert_eq!((lane.lane.name.as_str(), lane.position, lane.feature_requests_count), ("Done", 1, 7));
+        let invalid = AddLane { draft: Err(FieldError::missing("name")) };
+        assert!(run(&invalid, &mut MockUnit::new()).is_err());
+    }
+
+    #[test]
+    fn a_track_is_added_to_a_lane_by_id_or_name() {
+        let add = |lane| AddTrack { draft: Ok(TrackDraft { name: name("Ideas"), lane, position: None }) };
+        for lane in [LaneRef::Id(lane_id(1)), LaneRef::Name(name("planned"))] {
+            let track = run(&add(Some(lane)), &mut unit(1)).unwrap();
+            assert_eq!(track.status(), Some(&name("Planned")));
+        }
+        assert_eq!(run(&add(None), &mut unit(1)).unwrap().status(), None);
+        for lane in [LaneRef::Id(lane_id(2)), LaneRef::Name(name("Someday"))] {
+            assert_eq!(run(&add(Some(lane)), &mut unit(0)).unwrap_err(), "Lane does not exist.");
+        }
+    }
+
+    #[test]
+    fn a_record_is_looked_up_before_its_fields() {
+        let invalid = || FieldError::new("name", FieldProblem::ContainsNul);
+        let lane = |number| ChangeLane { lane: lane_id(number), change: Err(invalid()) };
+        assert_eq!(run(&lane(9), &mut unit(0)).unwrap_err(), "Lane does not exist.");
+        assert_eq!(run(&lane(1), &mut unit(0)).unwrap_err(), "name must not contain the NUL character");
+        let track = |number| ChangeTrack { track: track_id(number), change: Err(invalid()) };
+        assert_eq!(run(&track(9), &mut unit(0)).unwrap_err(), "Track does not exist.");
+        assert_eq!(run(&track(1), &mut unit(0)).unwrap_err(), "name must not contain the NUL character");
+    }
+
+    #[test]
+    fn an_equal_board_is_not_saved_and_not_audited() {
+        let operation = ChangeLane { lane: lane_id(1), change: Ok(LaneChange::default()) };
+        let changed = run(&operation, &mut unit(0)).unwrap();
+        assert_eq!(operation.audit(&changed), Audit::Unchanged);
+        let operation = ChangeTrack { track: track_id(1), change: Ok(TrackChange::default()) };
+        let changed = run(&operation, &mut unit(0)).unwrap();
+        assert_eq!(operation.audit(&changed), Audit::Unchanged);
+        let change = TrackChange { name: Some(name("New")), ..TrackChange::default() };
+        let operation = ChangeTrack { track: track_id(1), change: Ok(change) };
+        let changed = run(&operation, &mut unit(1)).unwrap();
+        assert!(matches!(operation.audit(&changed), Audit::Entry(entry) if entry.action == "track.update"));
+    }
+
+    #[test]
+    fn a_removed_lane_is_saved() {
+        assert_eq!(run(&RemoveLane { lane: lane_id(1) }, &mut unit(1)).unwrap().name, name("Planned"));
+        assert_eq!(run(&RemoveLane { lane: lane_id(2) }, &mut unit(0)).unwrap_err(), "Lane does not exist.");
+    }
+
+    #[test]
+    fn the_feature_requests_of_a_removed_track_go_to_its_target() {
+        let remove =
+            |number, move_to: Option<u128>| RemoveTrack { track: track_id(number), move_to: Ok(move_to.map(track_id)) };
+        let mut used = unit(1);
+        used.expect_has_feature_requests().returning(|_| Ok(true));
+        used.expect_move_feature_requests()
+            .withf(|from, to, by, at| (*from, *to, *at) == (track_id(2), track_id(1), now()) && *by == actor())
+            .times(1)
+            .returning(|_, _, _, _| Ok(()));
+        run(&remove(2, Some(1)), &mut used).unwrap();
+
+        let mut used = unit(0);
+        used.expect_has_feature_requests().returning(|_| Ok(true));
+        let message = "param is missing or the value is empty or invalid: move_to";
+        assert_eq!(run(&remove(2, None), &mut used).unwrap_err(), message);
+        for target in [2, 9] {
+            assert_eq!(run(&remove(2, Some(target)), &mut unit(0)).unwrap_err(), "Track does not exist.");
+        }
+        assert_eq!(run(&remove(9, None), &mut unit(0)).unwrap_err(), "Track does not exist.");
+
+        let mut empty = unit(1);
+        empty.expect_has_feature_requests().returning(|_| Ok(false));
+        run(&remove(2, None), &mut empty).unwrap();
+    }
+}

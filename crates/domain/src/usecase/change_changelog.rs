@@ -1,0 +1,360 @@
+//! Edits, publishes, unpublishes and deletes a changelog.
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use crate::error::{Resource, RoadmapError, Validated};
+use crate::model::audit::{Audit, Change};
+use crate::model::changelog::{self, Changelog, ChangelogChange, ChangelogDetail, ChangelogState, EditableChangelog};
+use crate::model::id::ChangelogId;
+use crate::model::mail::Topic;
+use crate::policy::storage;
+use crate::ports::UnitOfWork;
+use crate::usecase::create_changelog::{ensure_linked_exist, find_cover};
+use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::notify::notify_subscribers;
+
+/// Changes the fields that were sent and keeps the others.
+#[derive(Debug, Clone)]
+pub struct EditChangelog {
+    /// The changelog.
+    pub changelog: ChangelogId,
+    /// The change, or its validation error.
+    pub change: Validated<ChangelogChange>,
+}
+
+/// Publishes a changelog now, whether it is a draft or scheduled. A published one keeps its time.
+#[derive(Debug, Clone)]
+pub struct PublishChangelog {
+    /// The changelog.
+    pub changelog: ChangelogId,
+    /// Whether the voters of its feature requests are notified, or the validation error. They are notified once.
+    pub notify_subscribers: Validated<bool>,
+    /// The workspace's limit of mails per day, if any.
+    pub mails_per_day: Option<u64>,
+}
+
+/// Makes a changelog a draft again.
+#[derive(Debug, Clone, Copy)]
+pub struct UnpublishChangelog {
+    /// The changelog.
+    pub changelog: ChangelogId,
+}
+
+/// Deletes a changelog. Its cover is kept until it is swept.
+#[derive(Debug, Clone, Copy)]
+pub struct DeleteChangelog {
+    /// The changelog.
+    pub changelog: ChangelogId,
+}
+
+/// A changed changelog.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangelogChanged {
+    /// The changelog.
+    pub detail: ChangelogDetail,
+    /// The changed fields.
+    pub changes: Vec<Change>,
+}
+
+fn missing() -> RoadmapError {
+    RoadmapError::NotFound(Resource::Changelog)
+}
+
+fn time(changelog: &Changelog) -> Value {
+    changelog.public_from.map_or(Value::Null, |at| at.to_string().into())
+}
+
+fn changes(old: &EditableChangelog, new: &EditableChangelog) -> Vec<Change> {
+    let changed = |field: &str, is: bool| is.then(|| Change::without_values(field));
+    [
+        Change::between("title", old.changelog.title.as_str(), new.changelog.title.as_str()),
+        changed("content", old.changelog.content != new.changelog.content),
+        changed("cover_image", old.changelog.cover != new.changelog.cover),
+        changed("feature_request_ids", old.feature_requests != new.feature_requests),
+        Change::between("public_from", time(&old.changelog), time(&new.changelog)),
+        Change::between("notified", old.is_notified, new.is_notified),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Saves a changed changelog and returns it with what it is about.
+async fn save(
+    context: &OperationContext<'_>,
+    work: &mut dyn UnitOfWork,
+    old: &EditableChangelog,
+    mut new: EditableChangelog,
+) -> Result<ChangelogChanged, RoadmapError> {
+    let changes = changes(old, &new);
+    if !changes.is_empty() {
+        new.changelog.updated_at = context.now;
+        work.save_changelog(&new).await?;
+    }
+    let feature_requests = work.linked_feature_requests(new.changelog.id).await?;
+    Ok(ChangelogChanged { detail: ChangelogDetail { changelog: new.changelog, feature_requests }, changes })
+}
+
+fn audit(action: &'static str, changed: &ChangelogChanged) -> Audit {
+    if changed.changes.is_empty() {
+        return Audit::Unchanged;
+    }
+    let id = changed.detail.changelog.id.uuid();
+    Audit::with_changes(action, "changelog", Some(id), changed.changes.clone())
+}
+
+#[async_trait]
+impl Operation for EditChangelog {
+    type Output = ChangelogChanged;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<ChangelogChanged, RoadmapError> {
+        let old = work.find_changelog(self.changelog).await?.ok_or_else(missing)?;
+        let change = self.change.as_ref().map_err(Clone::clone)?;
+        let mut new = old.clone();
+        if let Some(title) = &change.title {
+            new.changelog.title = title.clone();
+        }
+        if let Some(content) = &change.content {
+            new.changelog.content = content.clone();
+        }
+        if let Some(cover) = change.cover {
+            new.changelog.cover = find_cover(work, cover).await?;
+        }
+        if let Some(linked) = &change.feature_requests {
+            ensure_linked_exist(work, linked).await?;
+            new.feature_requests.clone_from(linked);
+        }
+        if let Some(publish_at) = change.publish_at {
+            let is_published = matches!(old.changelog.state(context.now), ChangelogState::Published(_));
+            match publish_at {
+                Some(_) if is_published => return Err(changelog::already_published().into()),
+                Some(at) if at <= context.now => return Err(changelog::publication_in_the_past().into()),
+                Some(at) => new.changelog.public_from = Some(at),
+                None if is_published => {}
+                None => new.changelog.public_from = None,
+            }
+        }
+        save(context, work, &old, new).await
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        let Ok(change) = &self.change else { return 0 };
+        let title = change.title.as_ref().map_or("", |title| title.as_str());
+        let content = change.content.as_ref().map_or("", |content| content.as_str());
+        let links = change.feature_requests.as_ref().map_or(0, Vec::len) as u64;
+        storage::row_bytes(&[title, content]) + storage::ROW_BYTES.saturating_mul(links)
+    }
+
+    fn audit(&self, changed: &ChangelogChanged) -> Audit {
+        audit("changelog.update", changed)
+    }
+}
+
+#[async_trait]
+impl Operation for PublishChangelog {
+    type Output = ChangelogChanged;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<ChangelogChanged, RoadmapError> {
+        let old = work.find_changelog(self.changelog).await?.ok_or_else(missing)?;
+        let notify = self.notify_subscribers.clone()?;
+        let mut new = old.clone();
+        if !matches!(old.changelog.state(context.now), ChangelogState::Published(_)) {
+            new.changelog.public_from = Some(context.now);
+        }
+        if notify && !old.is_notified {
+            new.is_notified = true;
+            notify_subscribers(work, Topic::Changelog(self.changelog), context.now, self.mails_per_day).await?;
+        }
+        save(context, work, &old, new).await
+    }
+
+    fn audit(&self, changed: &ChangelogChanged) -> Audit {
+        audit("changelog.publish", changed)
+    }
+}
+
+#[async_trait]
+impl Operation for UnpublishChangelog {
+    type Output = ChangelogChanged;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<ChangelogChanged, RoadmapError> {
+        let old = work.find_changelog(self.changelog).await?.ok_or_else(missing)?;
+        let mut new = old.clone();
+        new.changelog.public_from = None;
+        save(context, work, &old, new).await
+    }
+
+    fn audit(&self, changed: &ChangelogChanged) -> Audit {
+        audit("changelog.unpublish", changed)
+    }
+}
+
+#[async_trait]
+impl Operation for DeleteChangelog {
+    type Output = ();
+
+    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+        if work.delete_changelog(self.changelog).await? { Ok(()) } else { Err(missing()) }
+    }
+
+    fn audit(&self, (): &()) -> Audit {
+        Audit::entry("changelog.delete", "changelog", Some(self.changelog.uuid()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::FieldError;
+    use crate::model::changelog::ChangelogFields;
+    use crate::model::feature_request::Title;
+    use crate::model::html::CleanHtml;
+    use crate::model::timestamp::Timestamp;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{NumberedIds, context, now, summary};
+    use pollster::block_on;
+    use time::Duration;
+    use uuid::Uuid;
+
+    fn id() -> ChangelogId {
+        ChangelogId::new(Uuid::from_u128(0xc))
+    }
+
+    fn stored(public_from: Option<Timestamp>, is_notified: bool) -> EditableChangelog {
+        let created_at = now().plus(-Duration::DAY);
+        let changelog = Changelog {
+            id: id(),
+            title: Title::parse("title", "1.2").unwrap(),
+            content: CleanHtml::parse("content", "New").unwrap(),
+            cover: None,
+            public_from,
+            created_at,
+            updated_at: created_at,
+        };
+        EditableChangelog { changelog, feature_requests: vec![summary("", None, 0).id], is_notified }
+    }
+
+    /// A unit with a changelog that expects `saves` saved changelogs.
+    fn unit(public_from: Option<Timestamp>, is_notified: bool, saves: usize) -> MockUnit {
+        let mut unit = MockUnit::new();
+        unit.expect_find_changelog().returning(move |_| Ok(Some(stored(public_from, is_notified))));
+        unit.expect_save_changelog()
+            .withf(|saved| saved.changelog.updated_at == now())
+            .times(saves)
+            .returning(|_| Ok(()));
+        unit.expect_linked_feature_requests().returning(|_| Ok(vec![summary("Done", Some("Done"), 2)]));
+        unit
+    }
+
+    fn run<O: Operation>(operation: &O, unit: &mut MockUnit) -> Result<O::Output, String> {
+        block_on(operation.perform(&context(&NumberedIds::default()), unit)).map_err(|error| error.to_string())
+    }
+
+    fn edit(fields: &ChangelogFields) -> EditChangelog {
+        EditChangelog { changelog: id(), change: ChangelogChange::parse(fields, |_| None) }
+    }
+
+    fn publish_at(raw: Option<String>) -> EditChangelog {
+        edit(&ChangelogFields { publish_at: Some(raw), ..ChangelogFields::default() })
+    }
+
+    fn publish(notify: bool) -> PublishChangelog {
+        PublishChangelog { changelog: id(), notify_subscribers: Ok(notify), mails_per_day: None }
+    }
+
+    #[test]
+    fn sent_fields_are_changed_and_others_kept() {
+        let fields = ChangelogFields {
+            title: Some("1.3".to_owned()),
+            content: Some("<b>Newer</b>".to_owned()),
+            feature_request_ids: Some(None),
+            ..ChangelogFields::default()
+        };
+        let changed = run(&edit(&fields), &mut unit(None, false, 1)).unwrap();
+        let expected = [
+            Change::new("title", "1.2", "1.3"),
+            Change::without_values("content"),
+            Change::without_values("feature_request_ids"),
+        ];
+        assert_eq!(changed.changes, expected);
+        assert_eq!(changed.detail.changelog.updated_at, now());
+
+        let operation = edit(&ChangelogFields { title: Some("1.2".to_owned()), ..ChangelogFields::default() });
+        let unchanged = run(&operation, &mut unit(None, false, 0)).unwrap();
+        assert_eq!(operation.audit(&unchanged), Audit::Unchanged);
+    }
+
+    #[test]
+    fn only_what_is_not_published_is_scheduled() {
+        let later = now().plus(Duration::HOUR);
+        let schedule = || publish_at(Some(later.to_string()));
+        let changed = run(&schedule(), &mut unit(None, false, 1)).unwrap();
+        assert_eq!(changed.detail.changelog.state(now()), ChangelogState::Scheduled(later));
+        let cancelled = run(&publish_at(None), &mut unit(Some(later), false, 1)).unwrap();
+        assert_eq!(cancelled.detail.changelog.state(now()), ChangelogState::Draft);
+        let kept = run(&publish_at(None), &mut unit(Some(now()), false, 0)).unwrap();
+        assert_eq!(kept.detail.changelog.state(now()), ChangelogState::Published(now()));
+        let error = run(&schedule(), &mut unit(Some(now()), false, 0)).unwrap_err();
+        assert_eq!(error, "publish_at is for changelogs that are not published, unpublish it first");
+        let past = publish_at(Some(now().to_string()));
+        assert_eq!(run(&past, &mut unit(None, false, 0)).unwrap_err(), "publish_at is not in the future");
+    }
+
+    #[test]
+    fn a_changelog_is_published_once_and_keeps_its_time() {
+        let (earlier, later) = (now().plus(-Duration::HOUR), now().plus(Duration::HOUR));
+        for (before, saves, after) in [(None, 1, now()), (Some(later), 1, now()), (Some(earlier), 0, earlier)] {
+            let changed = run(&publish(false), &mut unit(before, false, saves)).unwrap();
+            assert_eq!(changed.detail.changelog.state(now()), ChangelogState::Published(after));
+        }
+    }
+
+    #[test]
+    fn voters_are_notified_once_per_changelog() {
+        for (notify, is_notified, mails) in [(true, false, 1), (true, true, 0), (false, false, 0), (false, true, 0)] {
+            let mut unit = unit(None, is_notified, 1);
+            unit.expect_notify_subscribers()
+                .withf(|topic, _, _| *topic == Topic::Changelog(id()))
+                .times(mails)
+                .returning(|_, _, _| Ok(()));
+            run(&publish(notify), &mut unit).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_unpublished_changelog_is_a_draft() {
+        let operation = UnpublishChangelog { changelog: id() };
+        let changed = run(&operation, &mut unit(Some(now()), true, 1)).unwrap();
+        assert_eq!(changed.detail.changelog.state(now()), ChangelogState::Draft);
+        let unchanged = run(&operation, &mut unit(None, true, 0)).unwrap();
+        assert_eq!(operation.audit(&unchanged), Audit::Unchanged);
+    }
+
+    #[test]
+    fn an_unknown_changelog_is_reported_before_invalid_fields() {
+        let mut unit = MockUnit::new();
+        unit.expect_find_changelog().returning(|_| Ok(None));
+        unit.expect_delete_changelog().returning(|_| Ok(false));
+        let invalid = FieldError::missing("title");
+        let missing = "Changelog does not exist.";
+        let edit = EditChangelog { changelog: id(), change: Err(invalid.clone()) };
+        assert_eq!(run(&edit, &mut unit).unwrap_err(), missing);
+        let publish = PublishChangelog { notify_subscribers: Err(invalid), ..publish(true) };
+        assert_eq!(run(&publish, &mut unit).unwrap_err(), missing);
+        assert_eq!(run(&UnpublishChangelog { changelog: id() }, &mut unit).unwrap_err(), missing);
+        assert_eq!(run(&DeleteChangelog { changelog: id() }, &mut unit).unwrap_err(), missing);
+    }
+}

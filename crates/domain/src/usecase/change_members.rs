@@ -1,0 +1,220 @@
+//! Adds, changes and removes team members.
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use crate::error::{Conflict, Resource, RoadmapError};
+use crate::model::audit::{Audit, Change};
+use crate::model::email_address::EmailAddress;
+use crate::model::id::MemberId;
+use crate::model::member::{Member, MemberRef, Role};
+use crate::model::text::Name;
+use crate::ports::UnitOfWork;
+use crate::usecase::executor::{Operation, OperationContext};
+
+/// Adds a member. A removed one with the same address is restored.
+#[derive(Debug, Clone)]
+pub struct AddMember {
+    /// E-mail address.
+    pub email: EmailAddress,
+    /// Display name.
+    pub name: Name,
+    /// Role. By default the first member of a workspace is an admin, and later ones are members.
+    pub role: Option<Role>,
+}
+
+/// Changes the role of a member.
+#[derive(Debug, Clone)]
+pub struct ChangeRole {
+    /// The member.
+    pub member: MemberRef,
+    /// The new role.
+    pub role: Role,
+}
+
+/// A member whose role was changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoleChanged {
+    /// The member with the new role.
+    pub member: Member,
+    /// The role before.
+    pub old: Role,
+}
+
+/// Removes a member. Its comments and notes stay, with its name.
+#[derive(Debug, Clone)]
+pub struct RemoveMember {
+    /// The member.
+    pub member: MemberRef,
+}
+
+fn find<'a>(members: &'a [Member], wanted: &MemberRef) -> Result<&'a Member, RoadmapError> {
+    let found = members.iter().find(|member| match wanted {
+        MemberRef::Id(id) => member.id == *id,
+        MemberRef::Address(address) => member.email.folded() == address,
+    });
+    found.ok_or(RoadmapError::NotFound(Resource::Member))
+}
+
+/// Checks that an admin is left when this member is none any more.
+fn ensure_other_admin(members: &[Member], leaving: MemberId) -> Result<(), RoadmapError> {
+    let is_admin = |member: &Member| member.role == Role::Admin;
+    let is_leaving_admin = members.iter().any(|member| member.id == leaving && is_admin(member));
+    let has_other = members.iter().any(|member| member.id != leaving && is_admin(member));
+    if is_leaving_admin && !has_other { Err(RoadmapError::Conflict(Conflict::LastAdmin)) } else { Ok(()) }
+}
+
+#[async_trait]
+impl Operation for AddMember {
+    type Output = Member;
+
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Member, RoadmapError> {
+        let is_first = work.load_members().await?.is_empty();
+        let default = if is_first { Role::Admin } else { Role::Member };
+        let member = Member {
+            id: context.new_id(MemberId::new),
+            email: self.email.clone(),
+            name: self.name.clone(),
+            role: self.role.unwrap_or(default),
+            created_at: context.now,
+        };
+        let taken = || RoadmapError::Taken { what: format!("e-mail address `{}`", self.email.as_str()) };
+        work.insert_member(&member).await?.ok_or_else(taken)
+    }
+
+    fn audit(&self, member: &Member) -> Audit {
+        let changes = vec![
+            Change::new("name", Value::Null, member.name.as_str()),
+            Change::new("role", Value::Null, member.role.name()),
+        ];
+        Audit::with_changes("member.add", "member", Some(member.id.uuid()), changes)
+    }
+}
+
+#[async_trait]
+impl Operation for ChangeRole {
+    type Output = RoleChanged;
+
+    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<RoleChanged, RoadmapError> {
+        let members = work.load_members().await?;
+        let member = find(&members, &self.member)?;
+        if self.role != Role::Admin {
+            ensure_other_admin(&members, member.id)?;
+        }
+        work.set_role(member.id, self.role).await?;
+        Ok(RoleChanged { member: Member { role: self.role, ..member.clone() }, old: member.role })
+    }
+
+    fn audit(&self, changed: &RoleChanged) -> Audit {
+        match Change::between("role", changed.old.name(), changed.member.role.name()) {
+            Some(change) => Audit::with_changes("member.role", "member", Some(changed.member.id.uuid()), vec![change]),
+            None => Audit::Unchanged,
+        }
+    }
+}
+
+#[async_trait]
+impl Operation for RemoveMember {
+    type Output = Member;
+
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<Member, RoadmapError> {
+        let members = work.load_members().await?;
+        let member = find(&members, &self.member)?.clone();
+        ensure_other_admin(&members, member.id)?;
+        work.remove_member(member.id, context.now).await?;
+        Ok(member)
+    }
+
+    fn audit(&self, member: &Member) -> Audit {
+        let changes = vec![Change::new("name", member.name.as_str(), Value::Null)];
+        Audit::with_changes("member.remove", "member", Some(member.id.uuid()), changes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{NumberedIds, context, name, now};
+    use pollster::block_on;
+    use uuid::Uuid;
+
+    fn member(number: u128, role: Role) -> Member {
+        let email = EmailAddress::parse("email", &format!("m{number}@acme.example")).unwrap();
+        Member { id: MemberId::new(Uuid::from_u128(number)), email, name: name("Olga"), role, created_at: now() }
+    }
+
+    fn unit(members: &'static [(u128, Role)]) -> MockUnit {
+        let mut unit = MockUnit::new();
+        unit.expect_load_members()
+            .returning(|| Ok(members.iter().map(|(number, role)| member(*number, *role)).collect()));
+        unit
+    }
+
+    fn run<O: Operation>(operation: &O, unit: &mut MockUnit) -> Result<O::Output, String> {
+        block_on(operation.perform(&context(&NumberedIds::default()), unit)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_first_member_is_an_admin_unless_told_otherwise() {
+        const OTHERS: &[(u128, Role)] = &[(1, Role::Admin)];
+        for (others, role, expected) in [
+            (&[][..], None, Role::Admin),
+            (OTHERS, None, Role::Member),
+            (&[], Some(Role::Member), Role::Member),
+            (OTHERS, Some(Role::Admin), Role::Admin),
+        ] {
+            let mut unit = unit(others);
+            unit.expect_insert_member().times(1).returning(|member| Ok(Some(member.clone())));
+            let email = EmailAddress::parse("email", "new@acme.example").unwrap();
+            assert_eq!(run(&AddMember { email, name: name("New"), role }, &mut unit).unwrap().role, expected);
+        }
+    }
+
+    #[test]
+    fn an_address_belongs_to_one_member() {
+        let mut unit = unit(&[]);
+        unit.expect_insert_member().returning(|_| Ok(None));
+        let email = EmailAddress::parse("email", "New@acme.example").unwrap();
+        let error = run(&AddMember { email, name: name("New"), role: None }, &mut unit).unwrap_err();
+        assert_eq!(error, "e-mail address `New@acme.example` is already taken");
+    }
+
+    #[test]
+    fn the_last_admin_stays() {
+        const LAST: &[(u128, Role)] = &[(1, Role::Admin), (2, Role::Member)];
+        const TWO: &[(u128, Role)] = &[(1, Role::Admin), (2, Role::Admin)];
+        let message = "The last admin cannot be removed or demoted. Make another member an admin first.";
+        let admin = || MemberRef::parse("member", "M1@acme.example").unwrap();
+        let remove = RemoveMember { member: admin() };
+        let demote = ChangeRole { member: admin(), role: Role::Member };
+        assert_eq!(run(&remove, &mut unit(LAST)).unwrap_err(), message);
+        assert_eq!(run(&demote, &mut unit(LAST)).unwrap_err(), message);
+        let mut two = unit(TWO);
+        two.expect_remove_member().times(1).returning(|_, _| Ok(()));
+        two.expect_set_role().withf(|_, role| *role == Role::Member).times(1).returning(|_, _| Ok(()));
+        run(&remove, &mut two).unwrap();
+        run(&demote, &mut two).unwrap();
+        let mut last = unit(LAST);
+        last.expect_remove_member().times(1).returning(|_, _| Ok(()));
+        run(&RemoveMember { member: MemberRef::Id(member(2, Role::Member).id) }, &mut last).unwrap();
+    }
+
+    #[test]
+    fn an_unchanged_role_is_not_audited() {
+        let operation =
+            ChangeRole { member: MemberRef::parse("member", "m1@acme.example").unwrap(), role: Role::Admin };
+        let mut unit = unit(&[(1, Role::Admin)]);
+        unit.expect_set_role().returning(|_, _| Ok(()));
+        let changed = run(&operation, &mut unit).unwrap();
+        assert_eq!(operation.audit(&changed), Audit::Unchanged);
+    }
+
+    #[test]
+    fn an_unknown_member_is_not_found() {
+        let unknown = || MemberRef::parse("member", "nobody@acme.example").unwrap();
+        let error = run(&RemoveMember { member: unknown() }, &mut unit(&[])).unwrap_err();
+        assert_eq!(error, "Member does not exist.");
+        assert!(run(&ChangeRole { member: unknown(), role: Role::Admin }, &mut unit(&[])).is_err());
+    }
+}

@@ -1,0 +1,121 @@
+//! Deletes a feature request with everything that belongs to it.
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use crate::error::{Conflict, Resource, RoadmapError};
+use crate::model::audit::{Audit, Change};
+use crate::model::feature_request::{FeatureRequestRef, RequestLink};
+use crate::ports::UnitOfWork;
+use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::indexing::index;
+
+/// Deletes a feature request: itself, also if it is merged into another one.
+#[derive(Debug, Clone, Copy)]
+pub struct DeleteFeatureRequest {
+    /// The feature request.
+    pub request: FeatureRequestRef,
+    /// Whether what is merged into it is deleted, too.
+    pub with_merged: bool,
+}
+
+/// A deleted feature request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeatureRequestDeleted {
+    /// What it was.
+    pub request: RequestLink,
+    /// The number of feature requests that were merged into it and are deleted, too.
+    pub merged: u64,
+}
+
+#[async_trait]
+impl Operation for DeleteFeatureRequest {
+    type Output = FeatureRequestDeleted;
+
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<FeatureRequestDeleted, RoadmapError> {
+        let node = work.find_merge_node(&self.request).await?;
+        let node = node.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
+        if node.descendants > 0 && !self.with_merged {
+            return Err(RoadmapError::Conflict(Conflict::HasMerged));
+        }
+        work.delete_feature_request(node.request.id).await?;
+        // The words of what it was merged into do not include its own any more.
+        if let Some(root) = node.ancestors.last() {
+            index(work, *root).await?;
+        }
+        Ok(FeatureRequestDeleted { request: RequestLink::from(&node.request), merged: node.descendants })
+    }
+
+    fn audit(&self, deleted: &FeatureRequestDeleted) -> Audit {
+        let changes = [
+            Some(Change::new("title", deleted.request.title.as_str(), Value::Null)),
+            Some(Change::new("tag_number", deleted.request.tag_number, Value::Null)),
+            (deleted.merged > 0).then(|| Change::new("merged", deleted.merged, 0)),
+        ];
+        let changes = changes.into_iter().flatten().collect();
+        let id = deleted.request.id.uuid();
+        Audit::with_changes("feature_request.delete", "feature_request", Some(id), changes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::id::FeatureRequestId;
+    use crate::policy::merging::MergeNode;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{NumberedIds, context, request, summary};
+    use pollster::block_on;
+    use uuid::Uuid;
+
+    fn delete(unit: &mut MockUnit, with_merged: bool) -> Result<FeatureRequestDeleted, String> {
+        let operation = DeleteFeatureRequest { request: request(), with_merged };
+        let outcome = block_on(operation.perform(&context(&NumberedIds::default()), unit));
+        outcome.map_err(|error| error.to_string())
+    }
+
+    fn unit(ancestors: &'static [u128], descendants: u64) -> MockUnit {
+        let mut unit = MockUnit::new();
+        unit.expect_find_merge_node().withf(|of| *of == request()).returning(move |_| {
+            let ancestors = ancestors.iter().map(|id| FeatureRequestId::new(Uuid::from_u128(*id))).collect();
+            Ok(Some(MergeNode { request: summary("Inbox", None, 1), private: false, ancestors, descendants }))
+        });
+        unit
+    }
+
+    #[test]
+    fn merged_requests_are_deleted_only_when_asked_for() {
+        assert_eq!(delete(&mut unit(&[], 1), false).unwrap_err(), "FeatureRequest has merged requests.");
+        for (descendants, with_merged) in [(1, true), (0, false), (0, true)] {
+            let mut unit = unit(&[], descendants);
+            unit.expect_delete_feature_request()
+                .withf(|id| *id == summary("", None, 0).id)
+                .times(1)
+                .returning(|_| Ok(()));
+            assert_eq!(delete(&mut unit, with_merged).unwrap().merged, descendants);
+        }
+    }
+
+    #[test]
+    fn the_target_of_a_deleted_request_is_indexed_again() {
+        let mut unit = unit(&[8, 9], 0);
+        unit.expect_delete_feature_request().times(1).returning(|_| Ok(()));
+        unit.expect_searchable_text()
+            .withf(|id, _| *id == FeatureRequestId::new(Uuid::from_u128(9)))
+            .times(1)
+            .returning(|_, _| Ok(None));
+        unit.expect_delete_search_document().times(1).returning(|_| Ok(()));
+        delete(&mut unit, false).unwrap();
+    }
+
+    #[test]
+    fn an_unknown_request_is_not_found() {
+        let mut unit = MockUnit::new();
+        unit.expect_find_merge_node().returning(|_| Ok(None));
+        assert_eq!(delete(&mut unit, true).unwrap_err(), "FeatureRequest does not exist.");
+    }
+}

@@ -1,0 +1,224 @@
+//! Edits title, description, tags and visibility of a feature request.
+
+use async_trait::async_trait;
+
+use crate::error::{Resource, RoadmapError, StoreError, Validated};
+use crate::model::audit::{Audit, Change};
+use crate::model::event::{Event, EventContent, NewEvent};
+use crate::model::feature_request::{Description, EditableFields, FeatureRequestDetail, FeatureRequestRef, Tag, Title};
+use crate::model::id::EventId;
+use crate::model::search::SearchDocument;
+use crate::policy::storage;
+use crate::ports::UnitOfWork;
+use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::indexing::index;
+
+/// Changes the fields that were sent and keeps the others. A merged feature request is edited as what it was merged
+/// into.
+#[derive(Debug, Clone)]
+pub struct EditFeatureRequest {
+    /// The feature request.
+    pub request: FeatureRequestRef,
+    /// The change, or its validation error.
+    pub change: Validated<FeatureRequestChange>,
+}
+
+/// The validated changes of a feature request. `None` leaves a field as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FeatureRequestChange {
+    /// The new title.
+    pub title: Option<Title>,
+    /// The new description, which may be empty.
+    pub description: Option<Description>,
+    /// The new tags.
+    pub tags: Option<Vec<Tag>>,
+    /// Whether it is hidden from search and all public views.
+    pub private: Option<bool>,
+}
+
+impl FeatureRequestChange {
+    fn apply(&self, old: &EditableFields) -> EditableFields {
+        EditableFields {
+            id: old.id,
+            title: self.title.clone().unwrap_or_else(|| old.title.clone()),
+            description: self.description.clone().unwrap_or_else(|| old.description.clone()),
+            tags: self.tags.clone().unwrap_or_else(|| old.tags.clone()),
+            private: self.private.unwrap_or(old.private),
+        }
+    }
+}
+
+/// An edited feature request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeatureRequestEdited {
+    /// The feature request.
+    pub detail: FeatureRequestDetail,
+    /// The changed fields.
+    pub changes: Vec<Change>,
+}
+
+fn changes(old: &EditableFields, new: &EditableFields) -> Vec<Change> {
+    let tags = |fields: &EditableFields| fields.tags.iter().map(Tag::to_string).collect::<Vec<_>>();
+    let description = (old.description != new.description).then(|| Change::without_values("description"));
+    [
+        Change::between("title", old.title.as_str(), new.title.as_str()),
+        description,
+        Change::between("tags", tags(old), tags(new)),
+        Change::between("private", old.private, new.private),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+#[async_trait]
+impl Operation for EditFeatureRequest {
+    type Output = FeatureRequestEdited;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<FeatureRequestEdited, RoadmapError> {
+        let old = work.find_editable_fields(&self.request).await?;
+        let old = old.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))?;
+        let new = self.change.as_ref().map_err(Clone::clone)?.apply(&old);
+        let changes = changes(&old, &new);
+        if !changes.is_empty() {
+            work.save_editable_fields(&new, context.now).await?;
+            index(work, new.id).await?;
+            let fields = changes.iter().map(|change| change.field.clone()).collect();
+            let event = Event {
+                id: context.new_id(EventId::new),
+                content: EventContent::Edited(fields),
+                actor: context.actor.clone(),
+                created_at: context.now,
+            };
+            work.insert_event(&NewEvent { request: new.id, event }).await?;
+        }
+        let detail = work.feature_request_detail(new.id).await?;
+        let missing = || StoreError::Fatal("a feature request was not found in the unit of work that edits it".into());
+        Ok(FeatureRequestEdited { detail: detail.ok_or_else(missing)?, changes })
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        let Ok(change) = &self.change else { return 0 };
+        let title = change.title.as_ref().map_or("", Title::as_str);
+        let (html, text) = change.description.as_ref().map_or(("", ""), |new| (new.html(), new.text()));
+        let tags = change.tags.as_deref().unwrap_or_default();
+        let document = SearchDocument::new(title, tags.iter().map(Tag::as_str), text);
+        let texts = storage::row_bytes(&[title, html, text]);
+        let tags: u64 = tags.iter().map(|tag| storage::row_bytes(&[tag.as_str()])).sum();
+        texts + tags + storage::search_document_bytes(&document) + storage::EVENT_BYTES
+    }
+
+    fn audit(&self, edited: &FeatureRequestEdited) -> Audit {
+        if edited.changes.is_empty() {
+            return Audit::Unchanged;
+        }
+        let id = edited.detail.summary.id.uuid();
+        Audit::with_changes("feature_request.update", "feature_request", Some(id), edited.changes.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::FieldError;
+    use crate::model::feature_request::SearchableText;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{NumberedIds, context, detail, now, request, summary};
+    use pollster::block_on;
+
+    fn fields() -> EditableFields {
+        EditableFields {
+            id: summary("", None, 0).id,
+            title: Title::parse("title", "Dark mode").unwrap(),
+            description: Description::parse("description", "<p>Eyes</p>").unwrap(),
+            tags: Tag::parse_list("tags", &["ui".to_owned()]).unwrap(),
+            private: false,
+        }
+    }
+
+    fn edit(
+        unit: &mut MockUnit,
+        change: Validated<FeatureRequestChange>,
+    ) -> Result<FeatureRequestEdited, RoadmapError> {
+        let operation = EditFeatureRequest { request: request(), change };
+        block_on(operation.perform(&context(&NumberedIds::default()), unit))
+    }
+
+    fn unit() -> MockUnit {
+        let mut unit = MockUnit::new();
+        unit.expect_find_editable_fields().returning(|_| Ok(Some(fields())));
+        unit.expect_feature_request_detail().returning(|_| Ok(Some(detail())));
+        unit
+    }
+
+    #[test]
+    fn sent_fields_are_saved_indexed_and_recorded() {
+        let change = FeatureRequestChange {
+            title: Some(Title::parse("title", "Night mode").unwrap()),
+            description: Some(Description::parse("description", "").unwrap()),
+            ..FeatureRequestChange::default()
+        };
+        let expected = EditableFields {
+            title: Title::parse("title", "Night mode").unwrap(),
+            description: Description::parse("description", "").unwrap(),
+            ..fields()
+        };
+        let mut unit = unit();
+        unit.expect_save_editable_fields()
+            .withf(move |fields, at| *fields == expected && *at == now())
+            .times(1)
+            .returning(|_, _| Ok(()));
+        unit.expect_searchable_text().returning(|_, _| {
+            let text = |text: &str| text.to_owned();
+            Ok(Some(SearchableText { title: text("Night mode"), tags: vec![], description: text(""), merged: vec![] }))
+        });
+        unit.expect_save_search_document()
+            .withf(|_, document| document.title.contains("night"))
+            .times(1)
+            .returning(|_, _| Ok(()));
+        unit.expect_insert_event()
+            .withf(|new| new.event.content == EventContent::Edited(vec!["title".to_owned(), "description".to_owned()]))
+            .times(1)
+            .returning(|_| Ok(()));
+        let edited = edit(&mut unit, Ok(change)).unwrap();
+        let changes = [Change::new("title", "Dark mode", "Night mode"), Change::without_values("description")];
+        assert_eq!(edited.changes, changes);
+    }
+
+    #[test]
+    fn a_request_that_becomes_private_is_removed_from_the_index() {
+        let mut unit = unit();
+        unit.expect_save_editable_fields().withf(|fields, _| fields.private).times(1).returning(|_, _| Ok(()));
+        unit.expect_searchable_text().returning(|_, _| Ok(None));
+        unit.expect_delete_search_document().times(1).returning(|_| Ok(()));
+        unit.expect_insert_event().times(1).returning(|_| Ok(()));
+        let change = FeatureRequestChange { private: Some(true), ..FeatureRequestChange::default() };
+        assert_eq!(edit(&mut unit, Ok(change)).unwrap().changes, [Change::new("private", false, true)]);
+    }
+
+    #[test]
+    fn equal_fields_change_nothing() {
+        let change = FeatureRequestChange {
+            title: Some(fields().title),
+            tags: Some(fields().tags),
+            private: Some(false),
+            description: None,
+        };
+        let edited = edit(&mut unit(), Ok(change.clone())).unwrap();
+        let operation = EditFeatureRequest { request: request(), change: Ok(change) };
+        assert_eq!(operation.audit(&edited), Audit::Unchanged);
+    }
+
+    #[test]
+    fn an_unknown_request_is_reported_before_invalid_fields() {
+        let mut unknown = MockUnit::new();
+        unknown.expect_find_editable_fields().returning(|_| Ok(None));
+        let error = edit(&mut unknown, Err(FieldError::missing("title"))).unwrap_err();
+        assert_eq!(error.to_string(), "FeatureRequest does not exist.");
+        assert!(matches!(edit(&mut unit(), Err(FieldError::missing("title"))), Err(RoadmapError::Invalid(_))));
+    }
+}

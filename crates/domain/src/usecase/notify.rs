@@ -1,0 +1,73 @@
+//! Adds the notifications of a topic to the outbox, within the workspace's budget of mails.
+
+use crate::error::RoadmapError;
+use crate::model::mail::Topic;
+use crate::model::timestamp::Timestamp;
+use crate::policy::mail_limits::{MailBudgetWindow, check_daily_limit};
+use crate::ports::UnitOfWork;
+
+/// Maximum number of mails that are added to the outbox in the unit of work itself.
+///
+/// With more subscribers, a worker adds all mails later, so that an operation takes no longer on a popular feature
+/// request.
+pub(crate) const MAX_IMMEDIATE_MAILS: u32 = 20;
+
+/// Notifies the subscribed customers of a topic.
+///
+/// # Errors
+/// [`RoadmapError::OverBudget`] when the mails exceed `per_day`, or errors of the store.
+pub(crate) async fn notify_subscribers(
+    work: &mut dyn UnitOfWork,
+    topic: Topic,
+    now: Timestamp,
+    per_day: Option<u64>,
+) -> Result<(), RoadmapError> {
+    if let Some(limit) = per_day {
+        let day = MailBudgetWindow::ending_at(now);
+        check_daily_limit(work.count_mails(topic, now, day, limit).await?, limit)?;
+    }
+    work.notify_subscribers(topic, now, MAX_IMMEDIATE_MAILS).await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Budget, OverBudget};
+    use crate::model::id::ChangelogId;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::now;
+    use pollster::block_on;
+    use uuid::Uuid;
+
+    #[test]
+    fn mails_over_the_daily_limit_are_rejected_as_a_whole() {
+        let topic = Topic::Changelog(ChangelogId::new(Uuid::from_u128(1)));
+        for (made, fits) in [(100, true), (101, false)] {
+            let mut unit = MockUnit::new();
+            unit.expect_count_mails()
+                .withf(move |about, at, day, limit| {
+                    (*about, *at, *limit) == (topic, now(), 100) && *day == MailBudgetWindow::ending_at(now())
+                })
+                .times(1)
+                .returning(move |_, _, _, _| Ok(made));
+            unit.expect_notify_subscribers()
+                .withf(move |about, at, at_once| (*about, *at, *at_once) == (topic, now(), MAX_IMMEDIATE_MAILS))
+                .times(usize::from(fits))
+                .returning(|_, _, _| Ok(()));
+            let over = OverBudget { budget: Budget::MailsPerDay, limit: 100 };
+            match block_on(notify_subscribers(&mut unit, topic, now(), Some(100))) {
+                Ok(()) => assert!(fits),
+                Err(error) => assert!(!fits && matches!(error, RoadmapError::OverBudget(found) if found == over)),
+            }
+        }
+    }
+
+    #[test]
+    fn mails_without_a_limit_are_not_counted() {
+        let mut unit = MockUnit::new();
+        unit.expect_notify_subscribers().times(1).returning(|_, _, _| Ok(()));
+        let topic = Topic::Changelog(ChangelogId::new(Uuid::from_u128(1)));
+        block_on(notify_subscribers(&mut unit, topic, now(), None)).unwrap();
+    }
+}
