@@ -7,7 +7,7 @@ use lettre::message::Mailbox;
 use roadmap_domain::model::mail::{DigestNotification, Notification, SendError, TestMail};
 use tokio::sync::Semaphore;
 
-use crate::comment::{CommentCache, CommentParts};
+use crate::content::{ContentCache, ContentParts};
 use crate::message;
 
 /// How many mails are built at the same time. Each one occupies a blocking thread.
@@ -22,23 +22,23 @@ pub(crate) struct Sender {
     pub(crate) service_name: String,
 }
 
-/// Builds mails. Clones share the cache of comments.
+/// Builds mails. Clones share the cache of content.
 #[derive(Clone)]
 pub(crate) struct Composer(Arc<Shared>);
 
 struct Shared {
     sender: Sender,
-    comments: CommentCache,
+    contents: ContentCache,
     writers: Semaphore,
 }
 
 impl Composer {
     pub(crate) fn new(sender: Sender) -> Self {
-        Self::with_cache(sender, CommentCache::new(CommentParts::render))
+        Self::with_cache(sender, ContentCache::new(ContentParts::render))
     }
 
-    pub(crate) fn with_cache(sender: Sender, comments: CommentCache) -> Self {
-        Self(Arc::new(Shared { sender, comments, writers: Semaphore::new(MAX_CONCURRENT_COMPOSITIONS) }))
+    pub(crate) fn with_cache(sender: Sender, contents: ContentCache) -> Self {
+        Self(Arc::new(Shared { sender, contents, writers: Semaphore::new(MAX_CONCURRENT_COMPOSITIONS) }))
     }
 
     /// The sender of all mail.
@@ -46,18 +46,18 @@ impl Composer {
         &self.0.sender
     }
 
-    /// Builds the notification of one comment.
+    /// Builds a notification.
     pub(crate) async fn notification(&self, notification: &Notification) -> Result<Message, SendError> {
         let notification = notification.clone();
         self.compose(move |shared| {
-            shared.comments.with_parts(notification.id.comment, &notification.comment, |parts| {
+            shared.contents.with_parts(notification.id.topic, &notification.content, |parts| {
                 message::notification(&notification, parts, &shared.sender)
             })
         })
         .await
     }
 
-    /// Builds the digest of several comments.
+    /// Builds the digest of several notifications.
     pub(crate) async fn digest(&self, digest: &DigestNotification) -> Result<Message, SendError> {
         let digest = digest.clone();
         self.compose(move |shared| message::digest(&digest, &shared.sender)).await

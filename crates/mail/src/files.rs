@@ -79,12 +79,12 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comment::{CommentCache, CommentParts};
+    use crate::content::{ContentCache, ContentParts};
     use roadmap_domain::model::email_address::EmailAddress;
     use roadmap_domain::model::feature_request::Title;
     use roadmap_domain::model::html::CleanHtml;
     use roadmap_domain::model::id::{CommentId, CustomerId};
-    use roadmap_domain::model::mail::MailId;
+    use roadmap_domain::model::mail::{MailId, News, Topic};
     use roadmap_domain::model::text::Name;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -93,14 +93,15 @@ mod tests {
     fn sample_notification(number: u128) -> Notification {
         Notification {
             id: MailId {
-                comment: CommentId::new(Uuid::from_u128(0xc0)),
+                topic: Topic::Comment(CommentId::new(Uuid::from_u128(0xc0))),
                 customer: CustomerId::new(Uuid::from_u128(number)),
             },
             to: EmailAddress::parse("email", "ann@example.com").unwrap(),
             product_name: Name::from_stored("Acme".to_owned()),
+            news: News::Comment,
             title: Title::from_stored("Dark mode".to_owned()),
-            request_url: String::new(),
-            comment: Arc::new(CleanHtml::from_stored("Soon".to_owned())),
+            url: String::new(),
+            content: Arc::new(CleanHtml::from_stored("Soon".to_owned())),
             unsubscribe_url: "https://acme.example/unsubscribe/token".to_owned(),
         }
     }
@@ -120,18 +121,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let rendered = Arc::new(AtomicUsize::new(0));
         let count = rendered.clone();
-        let comments = CommentCache::new(move |comment| {
+        let contents = ContentCache::new(move |content| {
             count.fetch_add(1, Ordering::SeqCst);
-            CommentParts::render(comment)
+            ContentParts::render(content)
         });
         let sender = Sender { mailbox: sender("hello@acme.example").unwrap(), service_name: "Acme".to_owned() };
-        let mailer = FileMailer { folder: folder.path().to_owned(), composer: Composer::with_cache(sender, comments) };
+        let mailer = FileMailer { folder: folder.path().to_owned(), composer: Composer::with_cache(sender, contents) };
         // At least as deep as a stored comment may be.
-        let comment = Arc::new(CleanHtml::from_stored("<ul><li>".repeat(12_500)));
+        let content = Arc::new(CleanHtml::from_stored("<ul><li>".repeat(12_500)));
         let before = processor_time();
         let mails = (0..VOTERS as u128).map(|number| {
             let (mailer, mail) =
-                (mailer.clone(), Notification { comment: comment.clone(), ..sample_notification(number) });
+                (mailer.clone(), Notification { content: content.clone(), ..sample_notification(number) });
             async move { mailer.composer.notification(&mail).await }
         });
         let mut written = tokio::task::JoinSet::from_iter(mails);
@@ -139,7 +140,7 @@ mod tests {
             mail.unwrap().unwrap();
         }
         let used = processor_time().zip(before).map(|(after, before)| after - before);
-        println!("{VOTERS} mails with {} KB each: {used:?} of processor time", comment.as_str().len() / 1_000);
+        println!("{VOTERS} mails with {} KB each: {used:?} of processor time", content.as_str().len() / 1_000);
         assert_eq!(rendered.load(Ordering::SeqCst), 1);
     }
 

@@ -1,7 +1,7 @@
 //! Outgoing mail: its content, and its delivery to a mail server or a folder.
 //!
-//! - `message.rs`: builds a mail (text and HTML) from a notification with compiled-in templates. `comment.rs` renders a
-//!   comment once for all its mails. `composer.rs` builds the mails outside of the async runtime.
+//! - `message.rs`: builds a mail (text and HTML) from a notification with compiled-in templates. `content.rs` renders a
+//!   comment or changelog once for all its mails. `composer.rs` builds the mails outside of the async runtime.
 //! - [`SmtpMailer`] (`smtp.rs`): sends over a small pool of connections to a mail server. `session.rs` is the SMTP
 //!   dialog, `transcript.rs` records it for an operator.
 //! - [`FileMailer`] (`files.rs`): writes one file per mail, for installations without a mail server.
@@ -10,8 +10,8 @@
 //!
 //! Invariant: a mail has exactly one recipient, and no client text becomes a header or an SMTP command.
 
-mod comment;
 mod composer;
+mod content;
 mod files;
 mod message;
 mod options;

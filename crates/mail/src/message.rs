@@ -7,16 +7,18 @@ use lettre::address::Envelope;
 use lettre::message::header::{From, Header, HeaderName, HeaderValue, Subject};
 use lettre::message::{Mailbox, MessageBuilder, MultiPart, SinglePart};
 use lettre::{Address, Message};
-use roadmap_domain::model::mail::{DigestNotification, DigestNotificationEntry, Notification, SendError, TestMail};
+use roadmap_domain::model::mail::{
+    DigestNotification, DigestNotificationEntry, News, Notification, SendError, TestMail,
+};
 use roadmap_domain::model::text::truncate;
 
-use crate::comment::{CommentParts, extract_text};
 use crate::composer::Sender;
+use crate::content::{ContentParts, extract_text};
 
 /// Maximum characters of client text in a header.
 const MAX_HEADER_LENGTH: usize = 300;
 
-/// Maximum characters of a comment in a digest.
+/// Maximum characters of a comment or changelog in a digest.
 const MAX_EXCERPT_LENGTH: usize = 500;
 
 /// The subject of test mails.
@@ -29,21 +31,27 @@ const MAX_NAME_BYTES: usize = 36;
 #[template(path = "notification.txt")]
 struct Text<'a> {
     notification: &'a Notification,
-    comment: &'a CommentParts,
+    content: &'a ContentParts,
+    introduction: &'a str,
+    record: &'a str,
+    reason: &'a str,
 }
 
 #[derive(Template)]
 #[template(path = "notification.html")]
 struct Html<'a> {
     notification: &'a Notification,
-    comment: &'a CommentParts,
+    content: &'a ContentParts,
+    introduction: &'a str,
+    record: &'a str,
+    reason: &'a str,
 }
 
 #[derive(Template)]
 #[template(path = "digest.txt")]
 struct DigestText<'a> {
     digest: &'a DigestNotification,
-    comments: u64,
+    introduction: &'a str,
     entries: &'a [Entry<'a>],
 }
 
@@ -51,14 +59,16 @@ struct DigestText<'a> {
 #[template(path = "digest.html")]
 struct DigestHtml<'a> {
     digest: &'a DigestNotification,
-    comments: u64,
+    count: &'a str,
+    introduction: &'a str,
     entries: &'a [Entry<'a>],
 }
 
-/// A comment in a digest.
+/// A notification in a digest.
 struct Entry<'a> {
     title: &'a str,
-    request_url: &'a str,
+    url: &'a str,
+    news: String,
     beginning: String,
 }
 
@@ -69,8 +79,45 @@ impl<'a> Entry<'a> {
         if is_cut || beginning.len() < text.len() {
             beginning.push('…');
         }
-        Self { title: entry.title.as_str(), request_url: &entry.request_url, beginning }
+        let news = match &entry.news {
+            News::Comment => "New comment".to_owned(),
+            News::StatusChange(Some(status)) => format!("New status: {status}"),
+            News::StatusChange(None) => "Not on the roadmap any more".to_owned(),
+            News::Changelog => "News".to_owned(),
+        };
+        Self { title: entry.title.as_str(), url: &entry.url, news, beginning }
     }
+}
+
+/// The first sentence of a notification.
+fn introduction(notification: &Notification) -> String {
+    match &notification.news {
+        News::Comment => "There is a new comment on a feature request that you voted for or follow:".to_owned(),
+        News::StatusChange(Some(status)) => {
+            format!("A feature request that you voted for or follow has a new status: {status}")
+        }
+        News::StatusChange(None) => {
+            "A feature request that you voted for or follow is not on the roadmap any more:".to_owned()
+        }
+        News::Changelog => format!("There is news from {}:", notification.product_name),
+    }
+}
+
+/// The record that a notification links to, and what its recipient did to get the notification.
+fn record_and_reason(news: &News) -> (&'static str, &'static str) {
+    match news {
+        News::Comment => ("comment", "voted for the feature request or follow it"),
+        News::StatusChange(_) => ("feature request", "voted for the feature request or follow it"),
+        News::Changelog => ("changelog", "voted for a feature request that it is about, or follow one"),
+    }
+}
+
+/// The number of notifications in a digest, and its first sentence.
+fn count_and_introduction(notifications: u64) -> (String, String) {
+    let (verb, noun) = if notifications == 1 { ("is", "notification") } else { ("are", "notifications") };
+    let count = format!("{notifications} new {noun}");
+    let introduction = format!("There {verb} {count} about feature requests that you voted for or follow:");
+    (count, introduction)
 }
 
 /// Declares a header that lettre has no type for. Its value is ASCII and has no line breaks.
@@ -110,14 +157,17 @@ plain_header! {
     AutoSubmitted, "Auto-Submitted"
 }
 
-/// Builds the notification of one comment.
+/// Builds a notification.
 pub(crate) fn notification(
     notification: &Notification,
-    comment: &CommentParts,
+    content: &ContentParts,
     sender: &Sender,
 ) -> Result<Message, SendError> {
-    let text = Text { notification, comment }.render().map_err(|error| compose_error(&error))?;
-    let html = Html { notification, comment }.render().map_err(|error| compose_error(&error))?;
+    let introduction = &introduction(notification);
+    let (record, reason) = record_and_reason(&notification.news);
+    let text = Text { notification, content, introduction, record, reason }.render();
+    let html = Html { notification, content, introduction, record, reason }.render();
+    let (text, html) = (text.map_err(|error| compose_error(&error))?, html.map_err(|error| compose_error(&error))?);
     let head = HeaderFields {
         id: notification.id.to_string(),
         to: notification.to.as_str(),
@@ -129,21 +179,27 @@ pub(crate) fn notification(
     finish(message.multipart(MultiPart::alternative_plain_html(text, html)), &head, sender)
 }
 
-/// Builds the digest of several comments.
+/// Builds the digest of several notifications.
 pub(crate) fn digest(digest: &DigestNotification, sender: &Sender) -> Result<Message, SendError> {
-    let entries: Vec<Entry<'_>> = digest.entries.iter().map(Entry::new).collect();
-    let comments = digest.more.saturating_add(entries.len() as u64);
-    let text = DigestText { digest, comments, entries: &entries }.render().map_err(|error| compose_error(&error))?;
-    let html = DigestHtml { digest, comments, entries: &entries }.render().map_err(|error| compose_error(&error))?;
+    let (text, html, count) = digest_parts(digest).map_err(|error| compose_error(&error))?;
     let head = HeaderFields {
         id: digest.id.to_string(),
         to: digest.to.as_str(),
         product_name: digest.product_name.as_str(),
-        about: &format!("{comments} new comments"),
+        about: &count,
         url: &digest.unsubscribe_url,
     };
     let message = unsubscribable(start(&head, sender)?, &head).header(auto_submitted());
     finish(message.multipart(MultiPart::alternative_plain_html(text, html)), &head, sender)
+}
+
+/// Renders text and HTML of a digest. Also returns the number of its notifications in words.
+fn digest_parts(digest: &DigestNotification) -> Result<(String, String, String), askama::Error> {
+    let entries: Vec<Entry<'_>> = digest.entries.iter().map(Entry::new).collect();
+    let (count, introduction) = count_and_introduction(digest.more.saturating_add(entries.len() as u64));
+    let text = DigestText { digest, introduction: &introduction, entries: &entries }.render()?;
+    let html = DigestHtml { digest, count: &count, introduction: &introduction, entries: &entries }.render()?;
+    Ok((text, html, count))
 }
 
 /// The test mail that an operator has queued.
@@ -313,25 +369,26 @@ mod tests {
     use roadmap_domain::model::email_address::EmailAddress;
     use roadmap_domain::model::feature_request::Title;
     use roadmap_domain::model::html::CleanHtml;
-    use roadmap_domain::model::id::{CommentId, CustomerId};
-    use roadmap_domain::model::mail::{DigestId, MailId};
+    use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId};
+    use roadmap_domain::model::mail::{DigestId, MailId, Topic};
     use roadmap_domain::model::message::MessageId;
     use roadmap_domain::model::text::Name;
     use roadmap_domain::model::timestamp::Timestamp;
     use std::sync::Arc;
     use uuid::Uuid;
 
-    fn sample_notification(title: &str, comment: &str, to: &str) -> Notification {
+    fn sample_notification(title: &str, content: &str, to: &str) -> Notification {
         Notification {
             id: MailId {
-                comment: CommentId::new(Uuid::from_u128(0xc0)),
+                topic: Topic::Comment(CommentId::new(Uuid::from_u128(0xc0))),
                 customer: CustomerId::new(Uuid::from_u128(0xcc)),
             },
             to: EmailAddress::parse("email", to).unwrap(),
             product_name: Name::from_stored("Acme".to_owned()),
+            news: News::Comment,
             title: Title::from_stored(title.to_owned()),
-            request_url: "https://acme.roadmap.example.com:8443/feature_requests/7-dark-mode".to_owned(),
-            comment: Arc::new(CleanHtml::from_stored(comment.to_owned())),
+            url: "https://acme.roadmap.example.com:8443/feature_requests/7-dark-mode".to_owned(),
+            content: Arc::new(CleanHtml::from_stored(content.to_owned())),
             unsubscribe_url: "https://acme.roadmap.example.com:8443/unsubscribe/token?request=id".to_owned(),
         }
     }
@@ -341,7 +398,7 @@ mod tests {
     }
 
     fn formatted_mail(sample: &Notification, from: &str) -> String {
-        let message = notification(sample, &CommentParts::render(&sample.comment), &sender(from)).unwrap();
+        let message = notification(sample, &ContentParts::render(&sample.content), &sender(from)).unwrap();
         String::from_utf8(message.formatted()).unwrap()
     }
 
@@ -443,22 +500,135 @@ mod tests {
         assert!(name.starts_with("=?utf-8?B?") && address.starts_with("hello@acme.example>\r\n"), "{written}");
     }
 
+    /// The notification with other news. The content of a change of the status is empty.
+    fn sample_of(topic: Topic, news: News) -> Notification {
+        let (title, path, content) = match topic {
+            Topic::Comment(_) => ("Dark mode", "feature_requests/7-dark-mode", "<p>Soon</p>"),
+            Topic::StatusChange(_) => ("Dark mode", "feature_requests/7-dark-mode", ""),
+            Topic::Changelog(_) => ("Dark mode is here", "changelogs/id", "<p>At <b>last</b></p>"),
+        };
+        let sample = sample_notification(title, content, "ann@example.com");
+        let url = format!("https://acme.example/{path}");
+        Notification { id: MailId { topic, ..sample.id }, news, url, ..sample }
+    }
+
+    /// The text and the HTML between `<body>` and `<hr>`.
+    fn bodies(sample: &Notification) -> (String, String) {
+        let content = &ContentParts::render(&sample.content);
+        let introduction = &introduction(sample);
+        let (record, reason) = record_and_reason(&sample.news);
+        let text = Text { notification: sample, content, introduction, record, reason }.render().unwrap();
+        let html = Html { notification: sample, content, introduction, record, reason }.render().unwrap();
+        let (_, body) = html.split_once("<body>\n").unwrap();
+        (text, body.split_once("\n<hr>").unwrap().0.to_owned())
+    }
+
     #[test]
-    fn a_digest_lists_the_beginnings_of_its_comments() {
-        let entry = |number: u32, beginning: &str| DigestNotificationEntry {
+    fn each_kind_of_news_has_its_sentence_its_record_and_its_reason() {
+        let uuid = Uuid::from_u128(0xc0);
+        let status = |name: &str| Some(Name::from_stored(name.to_owned()));
+        let (event, changelog) = (Topic::StatusChange(EventId::new(uuid)), Topic::Changelog(ChangelogId::new(uuid)));
+        for (topic, news, text, html) in [
+            (
+                Topic::Comment(CommentId::new(uuid)),
+                News::Comment,
+                "There is a new comment on a feature request that you voted for or follow:
+
+Dark mode
+https://acme.example/feature_requests/7-dark-mode
+
+Soon
+
+--
+You get this mail from Acme because you voted for the feature request or follow it.",
+                "<p>There is a new comment on a feature request that you voted for or follow:</p>
+<p><a href=\"https://acme.example/feature_requests/7-dark-mode\"><b>Dark mode</b></a></p>
+<div><p>Soon</p></div>",
+            ),
+            (
+                event,
+                News::StatusChange(status("<Planned>")),
+                "A feature request that you voted for or follow has a new status: <Planned>
+
+Dark mode
+https://acme.example/feature_requests/7-dark-mode
+
+--
+You get this mail from Acme because you voted for the feature request or follow it.",
+                "<p>A feature request that you voted for or follow has a new status: &#60;Planned&#62;</p>
+<p><a href=\"https://acme.example/feature_requests/7-dark-mode\"><b>Dark mode</b></a></p>",
+            ),
+            (
+                event,
+                News::StatusChange(None),
+                "A feature request that you voted for or follow is not on the roadmap any more:
+
+Dark mode
+https://acme.example/feature_requests/7-dark-mode
+
+--
+You get this mail from Acme because you voted for the feature request or follow it.",
+                "<p>A feature request that you voted for or follow is not on the roadmap any more:</p>
+<p><a href=\"https://acme.example/feature_requests/7-dark-mode\"><b>Dark mode</b></a></p>",
+            ),
+            (
+                changelog,
+                News::Changelog,
+                "There is news from Acme:
+
+Dark mode is here
+https://acme.example/changelogs/id
+
+At last
+
+--
+You get this mail from Acme because you voted for a feature request that it is about, or follow one.",
+                "<p>There is news from Acme:</p>
+<p><a href=\"https://acme.example/changelogs/id\"><b>Dark mode is here</b></a></p>
+<div><p>At <b>last</b></p></div>",
+            ),
+        ] {
+            let sample = sample_of(topic, news);
+            let (found_text, found_html) = bodies(&sample);
+            assert_eq!(found_text, format!("{text}\nUnsubscribe: {}", sample.unsubscribe_url));
+            assert_eq!(found_html, html);
+            let written = formatted_mail(&sample, "hello@acme.example");
+            assert!(written.contains(&format!("Message-ID: <{topic}.")), "{written}");
+            assert!(written.contains(&format!("Subject: [Acme] {}\r\n", sample.title)), "{written}");
+            assert!(written.contains("List-Unsubscribe: <"), "{written}");
+        }
+    }
+
+    #[test]
+    fn a_long_changelog_is_cut_and_linked() {
+        let sample = sample_of(Topic::Changelog(ChangelogId::new(Uuid::from_u128(0xc0))), News::Changelog);
+        let content = Arc::new(CleanHtml::from_stored("<p>Soon</p>".repeat(5_000)));
+        let (text, html) = bodies(&Notification { content, ..sample });
+        assert!(text.contains(" …\n\nRead the whole changelog: https://acme.example/changelogs/id\n\n--\n"), "{text}");
+        let link = "<a href=\"https://acme.example/changelogs/id\">Read the whole changelog</a>";
+        assert!(html.ends_with(&format!("\n<p>{link}</p>")), "{html}");
+    }
+
+    #[test]
+    fn a_digest_lists_its_notifications_with_their_beginnings() {
+        let entry = |number: u32, news: News, beginning: &str| DigestNotificationEntry {
+            news,
             title: Title::from_stored(format!("<b>Request</b> {number}")),
-            request_url: format!("https://acme.example/feature_requests/{number}"),
+            url: format!("https://acme.example/feature_requests/{number}"),
             beginning: beginning.to_owned(),
         };
+        let status = Name::from_stored("<Planned>".to_owned());
         let sample = sample_notification("", "", "ann@example.com");
         let mail = DigestNotification {
             id: DigestId { at: Timestamp::from_millis(1_770_001_200_000).unwrap(), customer: sample.id.customer },
             to: sample.to,
             product_name: sample.product_name,
             entries: vec![
-                entry(1, "<p>Soon &lt;b&gt;</p>"),
-                entry(2, &"ü".repeat(501)),
-                entry(3, "<p>cut <a href=\"https://"),
+                entry(1, News::Comment, "<p>Soon &lt;b&gt;</p>"),
+                entry(2, News::Comment, &"ü".repeat(501)),
+                entry(3, News::StatusChange(Some(status)), ""),
+                entry(4, News::StatusChange(None), ""),
+                entry(5, News::Changelog, "<p>cut <a href=\"https://"),
             ],
             more: 9,
             unsubscribe_url: "https://acme.roadmap.example.com:8443/unsubscribe/token".to_owned(),
@@ -467,47 +637,65 @@ mod tests {
         let written = String::from_utf8(message.formatted()).unwrap();
         for header in [
             "Message-ID: <digest.1770001200000.00000000-0000-0000-0000-0000000000cc@acme.roadmap.example.com>\r\n",
-            "Subject: [Acme] 12 new comments\r\n",
+            "Subject: [Acme] 14 new notifications\r\n",
             "List-Unsubscribe: <https://acme.roadmap.example.com:8443/unsubscribe/token>\r\n",
             "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n",
             "From: \"Acme via Roadmap\" <hello@acme.example>\r\n",
         ] {
             assert!(written.contains(header), "{header} in {written}");
         }
-        let entries: Vec<Entry<'_>> = mail.entries.iter().map(Entry::new).collect();
-        let text = DigestText { digest: &mail, comments: 12, entries: &entries }.render().unwrap();
-        let html = DigestHtml { digest: &mail, comments: 12, entries: &entries }.render().unwrap();
+        let (text, html, _) = digest_parts(&mail).unwrap();
         let expected = format!(
-            "There were 12 new comments on feature requests that you voted for:
+            "There are 14 new notifications about feature requests that you voted for or follow:
 
 <b>Request</b> 1
 https://acme.example/feature_requests/1
+New comment
 Soon <b>
 
 <b>Request</b> 2
 https://acme.example/feature_requests/2
+New comment
 {}…
 
 <b>Request</b> 3
 https://acme.example/feature_requests/3
+New status: <Planned>
+
+<b>Request</b> 4
+https://acme.example/feature_requests/4
+Not on the roadmap any more
+
+<b>Request</b> 5
+https://acme.example/feature_requests/5
+News
 cut
 
 and 9 more
 
 --
-You get this mail from Acme because you voted for these feature requests.
+You get this mail from Acme because you voted for these feature requests or follow them.
 Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
             "ü".repeat(500)
         );
         assert_eq!(text.trim_end(), expected);
         for part in [
-            "<p><a href=\"https://acme.example/feature_requests/1\"><b>&#60;b&#62;Request&#60;/b&#62; 1</b></a></p>",
+            "<title>14 new notifications</title>",
+            "<a href=\"https://acme.example/feature_requests/1\"><b>&#60;b&#62;Request&#60;/b&#62; 1</b></a><br>\nNew comment</p>",
             "<p>Soon &#60;b&#62;</p>",
+            "<br>\nNew status: &#60;Planned&#62;</p>\n<p><a",
             "<p>and 9 more</p>",
             "<a href=\"https://acme.roadmap.example.com:8443/unsubscribe/token\">Unsubscribe</a>",
         ] {
             assert!(html.contains(part), "{part} in {html}");
         }
+    }
+
+    #[test]
+    fn a_digest_of_one_notification_is_in_the_singular() {
+        let (count, introduction) = count_and_introduction(1);
+        assert_eq!(count, "1 new notification");
+        assert!(introduction.starts_with("There is 1 new notification about "), "{introduction}");
     }
 
     #[test]
@@ -520,7 +708,7 @@ Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
         {
             assert!(written.contains(&part), "{part} in {written}");
         }
-        assert!(written.len() < 3 * crate::comment::MAX_SHOWN_BYTES, "{}", written.len());
+        assert!(written.len() < 3 * crate::content::MAX_SHOWN_BYTES, "{}", written.len());
     }
 
     #[test]
@@ -542,7 +730,7 @@ Unsubscribe: https://acme.roadmap.example.com:8443/unsubscribe/token",
     fn the_envelope_has_the_recipient_unchanged() {
         for to in ["\"a b\"@example.com", "Ann.O'Hara+x@example.com", "jürgen@bücher.example"] {
             let sample = sample_notification("Dark mode", "Soon", to);
-            let parts = CommentParts::render(&sample.comment);
+            let parts = ContentParts::render(&sample.content);
             let message = notification(&sample, &parts, &sender("hello@acme.example")).unwrap();
             let envelope: Vec<&str> = message.envelope().to().iter().map(AsRef::as_ref).collect();
             assert_eq!(envelope, [to]);

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{CommentId, CustomerId};
-use roadmap_domain::model::mail::{MailId, Notification};
+use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId};
+use roadmap_domain::model::mail::{MailId, News, Notification, Topic};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::Mailer;
 use roadmap_mail::FileMailer;
@@ -137,19 +137,24 @@ async fn assert_no_injected_headers(mut dice: Dice) {
     let mailer = FileMailer::new(folder.path(), "hello@acme.example").unwrap();
     let mut written = BTreeMap::new();
     for number in 1..=mails() {
-        let (title, product, comment) = (dice.text(), dice.text(), dice.text());
+        let (title, product, content, status) = (dice.text(), dice.text(), dice.text(), dice.text());
+        let uuid = Uuid::from_u128(number);
+        let (topic, news) = match dice.roll(4) {
+            0 => (Topic::StatusChange(EventId::new(uuid)), News::StatusChange(Some(Name::from_stored(status)))),
+            1 => (Topic::StatusChange(EventId::new(uuid)), News::StatusChange(None)),
+            2 => (Topic::Changelog(ChangelogId::new(uuid)), News::Changelog),
+            _ => (Topic::Comment(CommentId::new(uuid)), News::Comment),
+        };
         let mail = Notification {
-            id: MailId {
-                comment: CommentId::new(Uuid::from_u128(number)),
-                customer: CustomerId::new(Uuid::from_u128(7)),
-            },
+            id: MailId { topic, customer: CustomerId::new(Uuid::from_u128(7)) },
             to: EmailAddress::parse("email", "ann@example.com").unwrap(),
             product_name: Name::from_stored(product.clone()),
+            news,
             title: Title::from_stored(title.clone()),
-            request_url: "https://acme.example/feature_requests/7".to_owned(),
+            url: "https://acme.example/feature_requests/7".to_owned(),
             // Stored HTML has been cleaned, and has no NUL.
-            comment: Arc::new(
-                CleanHtml::parse_optional("content", &comment.replace('\0', ""), CleanHtml::MAX).unwrap(),
+            content: Arc::new(
+                CleanHtml::parse_optional("content", &content.replace('\0', ""), CleanHtml::MAX).unwrap(),
             ),
             unsubscribe_url: format!("https://acme.example/unsubscribe/{}?request=7", "t".repeat(200)),
         };

@@ -10,7 +10,7 @@ use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{CommentId, CustomerId};
-use roadmap_domain::model::mail::{MailId, Notification, SendError};
+use roadmap_domain::model::mail::{MailId, News, Notification, SendError, Topic};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::Mailer;
 use roadmap_mail::{SmtpMailer, SmtpOptions};
@@ -21,12 +21,16 @@ const FROM: &str = "Acme <hello@acme.example>";
 
 fn to(address: &str) -> Notification {
     Notification {
-        id: MailId { comment: CommentId::new(Uuid::from_u128(1)), customer: CustomerId::new(Uuid::from_u128(2)) },
+        id: MailId {
+            topic: Topic::Comment(CommentId::new(Uuid::from_u128(1))),
+            customer: CustomerId::new(Uuid::from_u128(2)),
+        },
         to: EmailAddress::parse("email", address).unwrap(),
         product_name: Name::parse("name", "Acme").unwrap(),
+        news: News::Comment,
         title: Title::parse("title", "Dark mode").unwrap(),
-        request_url: "https://acme.example/feature_requests/7".to_owned(),
-        comment: Arc::new(CleanHtml::parse("content", "<p>Soon</p>").unwrap()),
+        url: "https://acme.example/feature_requests/7".to_owned(),
+        content: Arc::new(CleanHtml::parse("content", "<p>Soon</p>").unwrap()),
         unsubscribe_url: "https://acme.example/unsubscribe/token".to_owned(),
     }
 }

@@ -1,15 +1,15 @@
-//! The part of a comment that its mails show, rendered once for all of them.
+//! The part of a comment or changelog that its mails show, rendered once for all of them.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::CommentId;
+use roadmap_domain::model::mail::Topic;
 
-/// Maximum bytes of a comment in each part of a mail.
+/// Maximum bytes of a comment or changelog in each part of a mail.
 pub(crate) const MAX_SHOWN_BYTES: usize = 20 * 1024;
 
-/// How many rendered comments the cache keeps. The mails of one comment are mostly sent together.
+/// How many topics the cache keeps the rendered content of. The mails about one topic are mostly sent together.
 const CACHE_CAPACITY: usize = 64;
 
 /// Tags after which a line of text ends.
@@ -19,34 +19,34 @@ const LINE_ENDS: [&str; 9] = ["br", "/p", "/li", "/h1", "/h2", "/h3", "/h4", "/b
 const CHARACTER_REFERENCES: [(&str, &str); 5] =
     [("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"), ("&nbsp;", "\u{a0}"), ("&quot;", "\"")];
 
-/// A comment as its mails show it.
+/// A comment or changelog as its mails show it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct CommentParts {
+pub(crate) struct ContentParts {
     /// The text without markup, possibly truncated.
     pub(crate) text: String,
     /// Whether `text` is truncated.
     pub(crate) is_text_cut: bool,
-    /// The HTML; for a comment that is too long, the beginning of its text, escaped.
+    /// The HTML; for content that is too long, the beginning of its text, escaped.
     pub(crate) html: String,
-    /// Whether `html` is not the complete comment with its markup.
+    /// Whether `html` is not the complete content with its markup.
     pub(crate) is_html_cut: bool,
 }
 
-impl CommentParts {
-    /// Renders the parts of a comment in time linear in its length.
-    pub(crate) fn render(comment: &CleanHtml) -> Self {
-        let (text, is_text_cut) = extract_text(comment.as_str(), MAX_SHOWN_BYTES);
-        let is_html_cut = comment.as_str().len() > MAX_SHOWN_BYTES;
-        let html = if is_html_cut { escaped(&text, MAX_SHOWN_BYTES) } else { comment.as_str().to_owned() };
+impl ContentParts {
+    /// Renders the parts of content in time linear in its length.
+    pub(crate) fn render(content: &CleanHtml) -> Self {
+        let (text, is_text_cut) = extract_text(content.as_str(), MAX_SHOWN_BYTES);
+        let is_html_cut = content.as_str().len() > MAX_SHOWN_BYTES;
+        let html = if is_html_cut { escaped(&text, MAX_SHOWN_BYTES) } else { content.as_str().to_owned() };
         Self { text, is_text_cut, html, is_html_cut }
     }
 }
 
 /// Returns the first `limit` bytes of the text of cleaned HTML, and whether there is more. In cleaned HTML every `<` begins
 /// a tag and every `&` a character reference, so that a single scan without a parser is enough.
-pub(crate) fn extract_text(comment: &str, limit: usize) -> (String, bool) {
+pub(crate) fn extract_text(html: &str, limit: usize) -> (String, bool) {
     let mut text = String::new();
-    let mut rest = comment;
+    let mut rest = html;
     while let Some(at) = rest.find(['<', '&']) {
         let (before, behind) = rest.split_at(at);
         text.push_str(before);
@@ -111,37 +111,57 @@ fn escaped(text: &str, limit: usize) -> String {
 }
 
 /// A cache entry, which is filled on first use.
-type Slot = Arc<OnceLock<CommentParts>>;
+type Slot = Arc<OnceLock<ContentParts>>;
 
-/// The function that renders a comment.
-type Render = dyn Fn(&CleanHtml) -> CommentParts + Send + Sync;
+/// The function that renders content.
+type Render = dyn Fn(&CleanHtml) -> ContentParts + Send + Sync;
 
-/// A cache of recently rendered comments, by their ids. Comments never change.
-pub(crate) struct CommentCache {
-    slots: Mutex<VecDeque<(CommentId, Slot)>>,
+/// Cached content, with the HTML that it was rendered from. A comment or changelog may be edited between two mails.
+struct CacheEntry {
+    topic: Topic,
+    html: Arc<CleanHtml>,
+    slot: Slot,
+}
+
+impl CacheEntry {
+    fn is_of(&self, topic: Topic, html: &Arc<CleanHtml>) -> bool {
+        self.topic == topic && (Arc::ptr_eq(&self.html, html) || self.html == *html)
+    }
+}
+
+/// A cache of recently rendered content, by topic.
+pub(crate) struct ContentCache {
+    entries: Mutex<VecDeque<CacheEntry>>,
     render: Box<Render>,
 }
 
-impl CommentCache {
-    pub(crate) fn new(render: impl Fn(&CleanHtml) -> CommentParts + Send + Sync + 'static) -> Self {
-        Self { slots: Mutex::default(), render: Box::new(render) }
+impl ContentCache {
+    pub(crate) fn new(render: impl Fn(&CleanHtml) -> ContentParts + Send + Sync + 'static) -> Self {
+        Self { entries: Mutex::default(), render: Box::new(render) }
     }
 
-    /// Calls `show` with the parts of a comment, rendering them if they are not cached. Blocks while another thread renders
-    /// the same comment.
-    pub(crate) fn with_parts<T>(&self, id: CommentId, comment: &CleanHtml, show: impl FnOnce(&CommentParts) -> T) -> T {
-        show(self.slot(id).get_or_init(|| (self.render)(comment)))
+    /// Calls `show` with the parts of content, rendering them if they are not cached. Blocks while another thread renders
+    /// the same content.
+    pub(crate) fn with_parts<T>(
+        &self,
+        topic: Topic,
+        html: &Arc<CleanHtml>,
+        show: impl FnOnce(&ContentParts) -> T,
+    ) -> T {
+        show(self.slot(topic, html).get_or_init(|| (self.render)(html)))
     }
 
-    fn slot(&self, id: CommentId) -> Slot {
+    fn slot(&self, topic: Topic, html: &Arc<CleanHtml>) -> Slot {
         // No code panics while it holds this lock.
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, slot)) = slots.iter().find(|(kept, _)| *kept == id) {
-            return slot.clone();
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = entries.iter().find(|entry| entry.is_of(topic, html)) {
+            return entry.slot.clone();
         }
-        slots.truncate(CACHE_CAPACITY - 1);
+        // An older version of the content is not needed any more.
+        entries.retain(|entry| entry.topic != topic);
+        entries.truncate(CACHE_CAPACITY - 1);
         let slot = Slot::default();
-        slots.push_front((id, slot.clone()));
+        entries.push_front(CacheEntry { topic, html: html.clone(), slot: slot.clone() });
         slot
     }
 }
@@ -149,6 +169,7 @@ impl CommentCache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use roadmap_domain::model::id::{ChangelogId, CommentId};
     use std::sync::atomic::{AtomicUsize, Ordering};
     use uuid::Uuid;
 
@@ -182,10 +203,10 @@ mod tests {
     #[test]
     fn a_long_comment_is_cut_between_characters() {
         let short = clean(&"ü".repeat(MAX_SHOWN_BYTES / 2));
-        let parts = CommentParts::render(&short);
+        let parts = ContentParts::render(&short);
         assert_eq!((parts.text.len(), parts.is_text_cut, parts.is_html_cut), (MAX_SHOWN_BYTES, false, false));
         let long = clean(&format!("x{}", "ü".repeat(MAX_SHOWN_BYTES / 2)));
-        let parts = CommentParts::render(&long);
+        let parts = ContentParts::render(&long);
         assert_eq!((parts.text.len(), parts.is_text_cut, parts.is_html_cut), (MAX_SHOWN_BYTES - 1, true, true));
         assert!(parts.text.ends_with('ü') && parts.html == parts.text);
     }
@@ -194,12 +215,12 @@ mod tests {
     fn the_html_of_a_long_comment_shows_its_text() {
         // Only the markup exceeds the limit.
         let marked = clean(&"<b>a</b><i>b</i>\n".repeat(2_000));
-        let parts = CommentParts::render(&marked);
+        let parts = ContentParts::render(&marked);
         assert_eq!(parts.text, "ab\n".repeat(2_000).trim_end());
         assert_eq!(parts.html, "ab<br>\n".repeat(2_000).trim_end_matches("<br>\n"));
         assert_eq!((parts.is_text_cut, parts.is_html_cut), (false, true));
         // Escaping lengthens the text. It is cut between escaped characters.
-        let parts = CommentParts::render(&clean(&"<&>\" text ".repeat(10_000)));
+        let parts = ContentParts::render(&clean(&"<&>\" text ".repeat(10_000)));
         assert!(
             parts.html.len() <= MAX_SHOWN_BYTES && parts.html.starts_with("&lt;&amp;&gt;&quot; text"),
             "{}",
@@ -213,14 +234,14 @@ mod tests {
     fn parts_are_rendered_once_and_the_cache_is_bounded() {
         let rendered = Arc::new(AtomicUsize::new(0));
         let counter = rendered.clone();
-        let cache = CommentCache::new(move |comment| {
+        let cache = ContentCache::new(move |content| {
             counter.fetch_add(1, Ordering::SeqCst);
-            CommentParts::render(comment)
+            ContentParts::render(content)
         });
-        let comment = clean("<p>Soon</p>");
+        let content = Arc::new(clean("<p>Soon</p>"));
         let show = |number: usize| {
-            let id = CommentId::new(Uuid::from_u128(number as u128));
-            cache.with_parts(id, &comment, |parts| assert_eq!(parts.text, "Soon"));
+            let topic = Topic::Comment(CommentId::new(Uuid::from_u128(number as u128)));
+            cache.with_parts(topic, &content, |parts| assert_eq!(parts.text, "Soon"));
         };
         std::thread::scope(|scope| {
             for _ in 0..8 {
@@ -231,9 +252,22 @@ mod tests {
         (0..CACHE_CAPACITY).for_each(show);
         assert_eq!(rendered.load(Ordering::SeqCst), CACHE_CAPACITY);
         show(CACHE_CAPACITY);
-        assert_eq!(cache.slots.lock().unwrap().len(), CACHE_CAPACITY);
+        assert_eq!(cache.entries.lock().unwrap().len(), CACHE_CAPACITY);
         // The oldest entry was evicted.
         show(0);
         assert_eq!(rendered.load(Ordering::SeqCst), CACHE_CAPACITY + 2);
+    }
+
+    #[test]
+    fn edited_content_is_rendered_again() {
+        let cache = ContentCache::new(ContentParts::render);
+        let uuid = Uuid::from_u128(1);
+        let topics = [Topic::Comment(CommentId::new(uuid)), Topic::Changelog(ChangelogId::new(uuid))];
+        for text in ["Soon", "Later", "Later", "Soon"] {
+            for (topic, text) in topics.into_iter().zip([text.to_owned(), format!("{text} or never")]) {
+                cache.with_parts(topic, &Arc::new(clean(&text)), |parts| assert_eq!(parts.text, text));
+            }
+        }
+        assert_eq!(cache.entries.lock().unwrap().len(), topics.len());
     }
 }
