@@ -30,6 +30,43 @@ impl ToSql<Binary, Sqlite> for Id {
     }
 }
 
+/// SQL for the text of an ID, as the domain formats it.
+macro_rules! uuid_text {
+    ($column:literal) => {
+        concat!(
+            "lower(substr(hex(",
+            $column,
+            "), 1, 8) || '-' || substr(hex(",
+            $column,
+            "), 9, 4) || '-' ||
+             substr(hex(",
+            $column,
+            "), 13, 4) || '-' || substr(hex(",
+            $column,
+            "), 17, 4) || '-' ||
+             substr(hex(",
+            $column,
+            "), 21))"
+        )
+    };
+}
+pub(crate) use uuid_text;
+
+/// Encodes IDs as a JSON array of strings for `unhex`.
+pub(crate) fn json_ids(ids: &[Id]) -> String {
+    json_array(ids.iter().map(|id| quoted_id(id.0)))
+}
+
+/// Joins JSON values to an array.
+pub(crate) fn json_array(values: impl Iterator<Item = String>) -> String {
+    format!("[{}]", values.collect::<Vec<_>>().join(","))
+}
+
+/// Encodes an ID as a JSON string for `unhex`.
+pub(crate) fn quoted_id(id: Uuid) -> String {
+    format!("\"{}\"", id.simple())
+}
+
 /// Converts a column of milliseconds to a timestamp.
 pub(crate) fn timestamp(
     millis: i64,

@@ -74,6 +74,8 @@ pub fn newest_timestamp(path: &Path) -> Result<Option<Timestamp>, StoreError> {
                       UNION ALL SELECT max(created_at) FROM votes
                       UNION ALL SELECT max(created_at) FROM comments
                       UNION ALL SELECT max(created_at) FROM changelogs
+                      UNION ALL SELECT max(created_at) FROM feature_request_events
+                      UNION ALL SELECT max(created_at) FROM audit_entries
                       UNION ALL SELECT max(created_at) FROM operations
                   )";
     let row: NewestRow = diesel::sql_query(newest).get_result(&mut connection).map_err(SqlError::from)?;

@@ -9,6 +9,7 @@
 //!
 //! Invariant: every statement on the rows of a workspace contains its `workspace_id`.
 
+mod audience;
 mod codec;
 mod connection;
 mod copy;
@@ -20,9 +21,11 @@ mod migrate;
 mod outbox_queue;
 mod readers;
 mod reads;
+mod records;
 mod rows;
 mod schema;
 mod statement;
+mod trees;
 mod unit;
 mod usage;
 mod writer;

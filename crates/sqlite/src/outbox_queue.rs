@@ -19,6 +19,7 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::OutboxQueue;
 
 use crate::SqliteStore;
+use crate::audience::expand_audience;
 use crate::codec::Id;
 use crate::errors::{SqlError, inconsistent};
 use crate::schema::{customers, outbox};
@@ -27,9 +28,9 @@ use crate::statement::statement;
 /// SQL for the number of mails that a row of the outbox represents.
 macro_rules! mails {
     () => {
-        "CASE kind
-             WHEN 'comment_audience' THEN 0
-             WHEN 'comment_digest' THEN (SELECT count(*) FROM outbox held
+        "CASE
+             WHEN kind GLOB '*_audience' THEN 0
+             WHEN kind = 'comment_digest' THEN (SELECT count(*) FROM outbox held
                  WHERE held.workspace_id = outbox.workspace_id AND held.digest_id = outbox.id)
              ELSE 1
          END"
@@ -81,7 +82,7 @@ statement! {
                 coalesce(sum(mails) FILTER (WHERE due_at > ? AND leased_until IS NULL), 0),
                 (SELECT coalesce(sum(", mails!(), "), 0) FROM outbox
                  WHERE sent_at IS NULL AND due_at IS NULL AND digest_id IS NULL),
-                count(*) FILTER (WHERE kind = 'comment_audience'),
+                count(*) FILTER (WHERE kind GLOB '*_audience'),
                 min(due_at) FILTER (WHERE due_at <= ?)
          FROM (SELECT kind, due_at, leased_until, ", mails!(), " AS mails FROM outbox WHERE due_at IS NOT NULL)"
     )
@@ -92,7 +93,7 @@ statement! {
     Status { workspace: Id => Binary } -> (BigInt, BigInt, Nullable<BigInt>, BigInt, BigInt),
     concat!(
         "SELECT coalesce(sum(mails) FILTER (WHERE due_at IS NOT NULL), 0),
-                count(*) FILTER (WHERE kind = 'comment_audience'),
+                count(*) FILTER (WHERE kind GLOB '*_audience'),
                 min(created_at) FILTER (WHERE due_at IS NOT NULL),
                 coalesce(sum(mails) FILTER (WHERE sent_at IS NOT NULL), 0),
                 coalesce(sum(mails) FILTER (WHERE sent_at IS NULL AND due_at IS NULL), 0)
@@ -126,75 +127,6 @@ statement! {
     "UPDATE outbox SET attempts = CASE WHEN due_at IS NULL THEN 0 ELSE attempts END, due_at = ?
      WHERE workspace_id = ? AND failure IS NOT NULL AND leased_until IS NULL AND sent_at IS NULL
        AND (due_at IS NOT NULL OR ?)"
-}
-
-statement! {
-    /// Counts the subscribed voters who voted before a timestamp, up to a limit.
-    CountAudience { workspace: Id => Binary, request: Id => Binary, at: i64 => BigInt, limit: i64 => BigInt } -> BigInt,
-    "SELECT count(*) FROM (
-         SELECT 1 FROM votes
-         JOIN customers ON customers.workspace_id = votes.workspace_id AND customers.id = votes.customer_id
-         WHERE votes.workspace_id = ? AND request_id = ? AND subscribed AND votes.created_at <= ?
-           AND mail_stopped_at IS NULL
-         LIMIT ?
-     )"
-}
-
-statement! {
-    /// Creates the notifications of the next subscribed voters, in the order of their ids. The identity of a message
-    /// consists of the ids of the comment and the customer, as text.
-    ExpandAudience {
-        comment: String => Text, payload: String => Text, created_at: i64 => BigInt, due_at: i64 => BigInt,
-        workspace: Id => Binary, request: Id => Binary, after: Id => Binary, at: i64 => BigInt, limit: i64 => BigInt,
-    } -> Binary,
-    "INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at)
-     SELECT votes.workspace_id,
-            ? || '.' || lower(substr(hex(customer_id), 1, 8) || '-' || substr(hex(customer_id), 9, 4) || '-' ||
-                              substr(hex(customer_id), 13, 4) || '-' || substr(hex(customer_id), 17, 4) || '-' ||
-                              substr(hex(customer_id), 21)),
-            'comment', 1, customer_id, ?, ?, ?
-     FROM votes
-     JOIN customers ON customers.workspace_id = votes.workspace_id AND customers.id = votes.customer_id
-     WHERE votes.workspace_id = ? AND request_id = ? AND customer_id > ? AND subscribed AND votes.created_at <= ?
-       AND mail_stopped_at IS NULL
-     ORDER BY customer_id LIMIT ?
-     RETURNING customer_id"
-}
-
-/// Counts the voters to be notified of a comment, up to a limit.
-pub(crate) fn count_audience(
-    connection: &mut SqliteConnection,
-    workspace: Id,
-    request: Id,
-    at: i64,
-    limit: u32,
-) -> Result<u64, SqlError> {
-    let counted: i64 = CountAudience { workspace, request, at, limit: i64::from(limit) }.get_result(connection)?;
-    Ok(counted.unsigned_abs())
-}
-
-/// Creates the notifications of the next subscribed voters of an audience, who voted before `at`. Returns their number
-/// and the last voter.
-pub(crate) fn expand_audience(
-    connection: &mut SqliteConnection,
-    workspace: Id,
-    audience: &Audience,
-    at: i64,
-    limit: u32,
-) -> Result<(u64, Option<Id>), SqlError> {
-    let expand = ExpandAudience {
-        comment: audience.comment.to_string(),
-        payload: MessageContent::Comment(audience.comment).payload(),
-        created_at: at,
-        due_at: at,
-        workspace,
-        request: Id(audience.request.uuid()),
-        after: Id(audience.after.uuid()),
-        at,
-        limit: i64::from(limit),
-    };
-    let created: Vec<Id> = expand.load(connection)?;
-    Ok((created.len() as u64, created.into_iter().max_by_key(|id| id.0)))
 }
 
 /// Converts a row to a message. The last column is the number of this attempt.
@@ -328,7 +260,7 @@ impl OutboxQueue for SqliteStore {
                     let rest = Audience { after: CustomerId::new(last.0), ..audience };
                     update(row)
                         .set((
-                            outbox::payload.eq(MessageContent::CommentAudience(rest).payload()),
+                            outbox::payload.eq(MessageContent::Audience(rest).payload()),
                             outbox::leased_until.eq(None::<i64>),
                             outbox::due_at.eq(now.millis()),
                             outbox::attempts.eq(0),

@@ -2,17 +2,19 @@
 
 use diesel::dsl::auto_type;
 use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, QueryDsl};
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use diesel::{OptionalExtension, Queryable, RunQueryDsl, SqliteConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::api_key::{ApiKey, Scopes};
+use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, Title};
-use roadmap_domain::model::id::{ApiKeyId, FeatureRequestId, LaneId, TrackId};
-use roadmap_domain::model::member::Author;
+use roadmap_domain::model::id::{ApiKeyId, FeatureRequestId, LaneId, MemberId, TrackId};
+use roadmap_domain::model::member::{Author, Member, Role};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::{Lane, Placement, Track};
 
 use crate::codec::{Id, optional_timestamp, timestamp};
-use crate::errors::SqlError;
+use crate::errors::{SqlError, inconsistent};
 use crate::schema::{api_keys, feature_requests, lanes, members, tracks, vote_tallies};
 
 /// Feature requests with their vote tally, their track and its lane.
@@ -30,6 +32,29 @@ pub(crate) fn placed_requests() -> _ {
         )
 }
 
+/// SQL that joins feature requests with what [`placed_requests()`] joins them.
+macro_rules! placed_joins {
+    () => {
+        "CROSS JOIN vote_tallies ON vote_tallies.row_number = feature_requests.row_number
+         CROSS JOIN tracks ON tracks.workspace_id = feature_requests.workspace_id
+                AND tracks.id = feature_requests.track_id
+         LEFT JOIN lanes ON lanes.workspace_id = tracks.workspace_id AND lanes.id = tracks.lane_id"
+    };
+}
+pub(crate) use placed_joins;
+
+/// SQL for the columns of a feature request's summary.
+macro_rules! summary_sql {
+    () => {
+        "feature_requests.id, feature_requests.tag_number, feature_requests.title, tracks.name, lanes.name,
+         vote_tallies.votes_count, feature_requests.created_at"
+    };
+}
+pub(crate) use summary_sql;
+
+/// The types of the columns of [`summary_sql!`].
+pub(crate) type SummarySql = (Binary, BigInt, Text, Text, Nullable<Text>, BigInt, BigInt);
+
 /// The columns of a feature request's summary.
 #[auto_type]
 pub(crate) fn summary_columns() -> _ {
@@ -44,12 +69,12 @@ pub(crate) fn summary_columns() -> _ {
     )
 }
 
-/// A row of [`summary_columns()`].
+/// A row of [`summary_columns()`] or [`summary_sql!`].
 #[derive(Debug, Queryable)]
 pub(crate) struct SummaryRow {
     pub(crate) id: Id,
-    tag_number: i64,
-    title: String,
+    pub(crate) tag_number: i64,
+    pub(crate) title: String,
     track: String,
     lane: Option<String>,
     pub(crate) votes_count: i64,
@@ -71,13 +96,28 @@ impl TryFrom<SummaryRow> for FeatureRequestSummary {
     }
 }
 
-/// Finds the feature request that a client refers to, if it belongs to the workspace.
+/// Finds the feature request that a client refers to, if it belongs to the workspace. A merged one is the one that it
+/// was merged into.
 pub(crate) fn find_summary(
     connection: &mut SqliteConnection,
     workspace: Id,
     request: &FeatureRequestRef,
 ) -> Result<Option<SummaryRow>, SqlError> {
-    let requests = placed_requests().select(summary_columns()).filter(feature_requests::workspace_id.eq(workspace));
+    let Some((row, root)) = find_row(connection, workspace, request)? else { return Ok(None) };
+    let Some(root) = root else { return Ok(Some(row)) };
+    let root = FeatureRequestRef::Id(FeatureRequestId::new(root.0));
+    Ok(find_row(connection, workspace, &root)?.map(|(row, _)| row))
+}
+
+/// Finds the feature request that a client refers to, even if it is merged, and the root of its tree if it is.
+pub(crate) fn find_row(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    request: &FeatureRequestRef,
+) -> Result<Option<(SummaryRow, Option<Id>)>, SqlError> {
+    let requests = placed_requests()
+        .select((summary_columns(), vote_tallies::root_id))
+        .filter(feature_requests::workspace_id.eq(workspace));
     Ok(match *request {
         FeatureRequestRef::Id(id) => {
             requests.filter(feature_requests::id.eq(Id(id.uuid()))).first(connection).optional()?
@@ -89,13 +129,17 @@ pub(crate) fn find_summary(
     })
 }
 
-/// Finds the author of a note or comment: the member with the address, else the oldest member.
+/// Finds the author of a note or comment: the member with the address, else the oldest member. Removed members are no
+/// authors.
 pub(crate) fn find_author(
     connection: &mut SqliteConnection,
     workspace: Id,
     author: &Author,
 ) -> Result<Option<Id>, SqlError> {
-    let team = members::table.filter(members::workspace_id.eq(workspace)).select(members::id);
+    let team = members::table
+        .filter(members::workspace_id.eq(workspace))
+        .filter(members::removed_at.is_null())
+        .select(members::id);
     let named = match author.address() {
         Some(address) => team.filter(members::email_folded.eq(address)).first(connection).optional()?,
         None => None,
@@ -133,6 +177,46 @@ impl From<TrackRow> for Track {
             name: Name::from_stored(row.name),
             lane: lane.map(|(id, name)| Lane { id: LaneId::new(id.0), name: Name::from_stored(name) }),
         }
+    }
+}
+
+/// The members of a workspace who were not removed, oldest first.
+pub(crate) fn load_members(connection: &mut SqliteConnection, workspace: Id) -> Result<Vec<MemberRow>, SqlError> {
+    Ok(members::table
+        .filter(members::workspace_id.eq(workspace))
+        .filter(members::removed_at.is_null())
+        .order((members::created_at, members::id))
+        .select(member_columns())
+        .load(connection)?)
+}
+
+/// The columns of a member.
+#[auto_type]
+pub(crate) fn member_columns() -> _ {
+    (members::id, members::email, members::name, members::role, members::created_at)
+}
+
+/// A row of [`member_columns()`].
+#[derive(Debug, Queryable)]
+pub(crate) struct MemberRow {
+    id: Id,
+    email: String,
+    name: String,
+    role: String,
+    created_at: i64,
+}
+
+impl TryFrom<MemberRow> for Member {
+    type Error = StoreError;
+
+    fn try_from(row: MemberRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: MemberId::new(row.id.0),
+            email: EmailAddress::from_stored(row.email),
+            name: Name::from_stored(row.name),
+            role: Role::from_name(&row.role).ok_or_else(|| inconsistent("members", "role", row.id.0))?,
+            created_at: timestamp(row.created_at, "members", "created_at", row.id)?,
+        })
     }
 }
 

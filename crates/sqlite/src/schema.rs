@@ -53,6 +53,8 @@ table! {
         email_folded -> Text,
         name -> Text,
         created_at -> BigInt,
+        role -> Text,
+        removed_at -> Nullable<BigInt>,
     }
 }
 
@@ -84,6 +86,8 @@ table! {
         cover_attachment_id -> Nullable<Binary>,
         published_at -> Nullable<BigInt>,
         created_at -> BigInt,
+        updated_at -> BigInt,
+        notified -> Bool,
     }
 }
 
@@ -97,6 +101,7 @@ table! {
         created_at -> BigInt,
         mail_stopped_at -> Nullable<BigInt>,
         mail_stopped_because -> Nullable<Text>,
+        name_folded -> Nullable<Text>,
     }
 }
 
@@ -120,6 +125,9 @@ table! {
         author_id -> Nullable<Binary>,
         private -> Bool,
         created_at -> BigInt,
+        merged_into_id -> Nullable<Binary>,
+        root_id -> Nullable<Binary>,
+        updated_at -> BigInt,
     }
 }
 
@@ -138,6 +146,9 @@ table! {
         workspace_id -> Binary,
         request_id -> Binary,
         votes_count -> BigInt,
+        track_id -> Binary,
+        private -> Bool,
+        root_id -> Nullable<Binary>,
     }
 }
 
@@ -171,6 +182,66 @@ table! {
         author_id -> Nullable<Binary>,
         content -> Text,
         created_at -> BigInt,
+        customer_id -> Nullable<Binary>,
+        updated_at -> BigInt,
+    }
+}
+
+table! {
+    followers (workspace_id, request_id, customer_id) {
+        workspace_id -> Binary,
+        request_id -> Binary,
+        customer_id -> Binary,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    feature_request_events (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        request_id -> Binary,
+        kind -> Text,
+        details -> Text,
+        actor_kind -> Text,
+        actor_id -> Nullable<Binary>,
+        actor_name -> Text,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    audit_entries (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        created_at -> BigInt,
+        actor_kind -> Text,
+        actor_id -> Nullable<Binary>,
+        actor_name -> Text,
+        channel -> Text,
+        request_id -> Nullable<Text>,
+        action -> Text,
+        subject_kind -> Text,
+        subject_id -> Nullable<Binary>,
+        changes -> Text,
+    }
+}
+
+table! {
+    changelog_feature_requests (workspace_id, changelog_id, request_id) {
+        workspace_id -> Binary,
+        changelog_id -> Binary,
+        request_id -> Binary,
+        position -> BigInt,
+    }
+}
+
+table! {
+    track_tallies (workspace_id, track_id) {
+        workspace_id -> Binary,
+        track_id -> Binary,
+        all_count -> BigInt,
+        public_count -> BigInt,
     }
 }
 
@@ -273,4 +344,5 @@ allow_tables_to_appear_in_same_query!(
     mail_hours,
     attachments,
     changelogs,
+    track_tallies,
 );

@@ -7,7 +7,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::usage::{StoredUsage, Usage};
-use roadmap_domain::policy::storage::{ROW_BYTES, TERM_COPIES};
+use roadmap_domain::policy::storage::{AUDIT_ENTRY_BYTES, EVENT_BYTES, ROW_BYTES, TERM_COPIES};
 use roadmap_domain::ports::UsageStore;
 
 use crate::SqliteStore;
@@ -31,8 +31,14 @@ statement! {
 
 statement! {
     /// Counts a workspace's usage from its rows: bytes of records and of files.
-    CountUsage { workspace: Id => Binary, row_bytes: i64 => BigInt, term_copies: i64 => BigInt } -> (BigInt, BigInt),
-    "WITH counted (workspace, row_bytes, term_copies) AS (SELECT ?, ?, ?)
+    CountUsage {
+        workspace: Id => Binary,
+        row_bytes: i64 => BigInt,
+        term_copies: i64 => BigInt,
+        event_bytes: i64 => BigInt,
+        audit_entry_bytes: i64 => BigInt,
+    } -> (BigInt, BigInt),
+    "WITH counted (workspace, row_bytes, term_copies, event_bytes, audit_entry_bytes) AS (SELECT ?, ?, ?, ?, ?)
      SELECT (SELECT count(*) * row_bytes
                   + coalesce(sum(octet_length(title) + octet_length(description) + octet_length(description_text)), 0)
              FROM feature_requests WHERE workspace_id = workspace)
@@ -48,12 +54,16 @@ statement! {
                  octet_length(email) + octet_length(email_folded) + coalesce(octet_length(name), 0)
              ), 0) FROM customers WHERE workspace_id = workspace)
           + (SELECT count(*) * row_bytes FROM votes WHERE workspace_id = workspace)
+          + (SELECT count(*) * row_bytes FROM followers WHERE workspace_id = workspace)
+          + (SELECT count(*) * event_bytes FROM feature_request_events WHERE workspace_id = workspace)
+          + (SELECT count(*) * audit_entry_bytes FROM audit_entries WHERE workspace_id = workspace)
           + (SELECT count(*) * row_bytes + coalesce(sum(octet_length(body)), 0)
              FROM notes WHERE workspace_id = workspace)
           + (SELECT count(*) * row_bytes + coalesce(sum(octet_length(content)), 0)
              FROM comments WHERE workspace_id = workspace)
           + (SELECT count(*) * row_bytes + coalesce(sum(octet_length(title) + octet_length(content)), 0)
              FROM changelogs WHERE workspace_id = workspace)
+          + (SELECT count(*) * row_bytes FROM changelog_feature_requests WHERE workspace_id = workspace)
           + (SELECT count(*) * row_bytes + coalesce(sum(octet_length(filename) + octet_length(content_type)
                   + octet_length(key) + octet_length(service_name)), 0)
              FROM attachments WHERE workspace_id = workspace)
@@ -108,8 +118,13 @@ impl UsageStore for SqliteStore {
     async fn recount_usage(&self, workspace: WorkspaceId, now: Timestamp) -> Result<StoredUsage, StoreError> {
         let before = self.load_usage(workspace).await?.unwrap_or_default();
         let id = Id(workspace.uuid());
-        let count =
-            CountUsage { workspace: id, row_bytes: ROW_BYTES.cast_signed(), term_copies: TERM_COPIES.cast_signed() };
+        let count = CountUsage {
+            workspace: id,
+            row_bytes: ROW_BYTES.cast_signed(),
+            term_copies: TERM_COPIES.cast_signed(),
+            event_bytes: EVENT_BYTES.cast_signed(),
+            audit_entry_bytes: AUDIT_ENTRY_BYTES.cast_signed(),
+        };
         let (records, files): (i64, i64) =
             self.readers.run(move |connection| Ok(count.get_result(connection)?)).await?;
         let replace = ReplaceUsage {

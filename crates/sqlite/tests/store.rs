@@ -177,6 +177,36 @@ async fn a_write_waits_for_another_process_up_to_its_timeout() {
     assert!(matches!(begun, Ok(roadmap_domain::ports::BeginOutcome::Started(_))));
 }
 
+/// Whoever writes to the file with SQL: entries are never changed, and young ones are not deleted.
+#[test]
+fn entries_of_the_audit_log_are_protected_by_the_schema() {
+    const DAY: i64 = 24 * 60 * 60;
+    let folder = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new(folder.path().join("roadmap.db"));
+    migrate(&options).unwrap();
+    let mut connection = SqliteConnection::establish(options.path.to_str().unwrap()).unwrap();
+    let add = |id: &str, age: i64| {
+        format!(
+            "INSERT INTO audit_entries (workspace_id, id, created_at, actor_kind, actor_name, channel, action,
+                                        subject_kind, changes)
+             VALUES (x'01', x'{id}', (unixepoch() - {age}) * 1000, 'operator', 'root', 'command', 'test', 'test', '[]');"
+        )
+    };
+    let entries = add("01", 0) + &add("02", 29 * DAY) + &add("03", 31 * DAY);
+    connection.batch_execute(&format!("PRAGMA foreign_keys = OFF; {entries}")).unwrap();
+    for (statement, message) in [
+        ("UPDATE audit_entries SET action = 'other'", "entries of the audit log are never changed"),
+        ("UPDATE audit_entries SET created_at = 0 WHERE id = x'03'", "entries of the audit log are never changed"),
+        ("DELETE FROM audit_entries", "entries of the audit log are kept for 30 days"),
+        ("DELETE FROM audit_entries WHERE id = x'02'", "entries of the audit log are kept for 30 days"),
+    ] {
+        assert_eq!(connection.batch_execute(statement).unwrap_err().to_string(), message, "{statement}");
+    }
+    connection.batch_execute("DELETE FROM audit_entries WHERE id = x'03'").unwrap();
+    let count = "SELECT count(*) AS count FROM audit_entries WHERE action = 'test'";
+    assert_eq!(diesel::sql_query(count).get_result::<Count>(&mut connection).unwrap().count, 2);
+}
+
 /// Measures what a record that consists of new words adds to the database file, in bytes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_record_of_new_words_adds_little_to_the_index() {

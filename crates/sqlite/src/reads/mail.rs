@@ -7,60 +7,145 @@ use diesel::prelude::{
 use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::Title;
-use roadmap_domain::model::id::{CommentId, CustomerId, FeatureRequestId, WorkspaceId};
-use roadmap_domain::model::mail::{CommentedRequest, HeldMessage, MailId, MailRecipient, MailSender};
+use roadmap_domain::model::event::EventContent;
+use roadmap_domain::model::feature_request::{RequestLink, Title};
+use roadmap_domain::model::id::{ChangelogId, CommentId, EventId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::mail::{About, HeldMessage, MailId, MailRecipient, MailSender, Topic, TopicContent};
 use roadmap_domain::model::message::MessageId;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::ports::MailReader;
-use uuid::Uuid;
 
 use crate::SqliteStore;
-use crate::codec::Id;
+use crate::audience::{json_topic, topic_record, topic_requests};
+use crate::codec::{Id, json_array, json_ids, quoted_id};
+use crate::errors::inconsistent;
 use crate::outbox_queue::recipient;
 use crate::schema::{outbox, settings, workspaces};
 use crate::statement::statement;
 
 statement! {
-    /// Selects the recipients of mails. A mail is a pair of a comment and a customer, in JSON.
-    Recipients { hour: i64 => BigInt, now: i64 => BigInt, mails: String => Text, workspace: Id => Binary }
-        -> (Binary, Binary, Text, Bool, Nullable<Bool>, BigInt),
-    "SELECT comments.id, customers.id, customers.email, customers.mail_stopped_at IS NOT NULL, votes.subscribed,
-            (SELECT count(*) FROM outbox sent WHERE sent.workspace_id = workspaces.id AND sent.customer_id = customers.id
-              AND sent.sent_at >= ? AND sent.kind <> 'comment_digest' AND sent.digest_id IS NULL)
-            + (SELECT count(*) FROM outbox leased WHERE leased.workspace_id = workspaces.id
+    /// Selects the recipients of mails, with the index of each mail. A mail is a triple of the kind and the ID of its
+    /// topic and of the customer, in JSON. Whoever has a subscribed vote or follows is subscribed.
+    Recipients {
+        workspace: Id => Binary, topics: String => Text, hour: i64 => BigInt, now: i64 => BigInt, mails: String => Text,
+    } -> (BigInt, Binary, Text, Bool, Nullable<Bool>, BigInt),
+    concat!(
+        "WITH ", topic_requests!(), "
+         SELECT mails.key, customers.id, customers.email, customers.mail_stopped_at IS NOT NULL,
+            (SELECT max(subscribed) FROM (
+                SELECT votes.subscribed FROM requests CROSS JOIN votes ON votes.workspace_id = customers.workspace_id
+                   AND votes.request_id = requests.request AND votes.customer_id = customers.id
+                WHERE requests.record = unhex(mails.value ->> 1)
+                UNION ALL
+                SELECT 1 FROM requests CROSS JOIN followers ON followers.workspace_id = customers.workspace_id
+                   AND followers.request_id = requests.request AND followers.customer_id = customers.id
+                WHERE requests.record = unhex(mails.value ->> 1)
+            )),
+            (SELECT count(*) FROM outbox sent WHERE sent.workspace_id = customers.workspace_id
+              AND sent.customer_id = customers.id AND sent.sent_at >= ? AND sent.kind <> 'comment_digest'
+              AND sent.digest_id IS NULL)
+            + (SELECT count(*) FROM outbox leased WHERE leased.workspace_id = customers.workspace_id
                 AND leased.customer_id = customers.id AND leased.leased_until > ? AND leased.kind <> 'comment_digest')
-     FROM json_each(?) AS mails
-     CROSS JOIN workspaces
-     CROSS JOIN comments ON comments.workspace_id = workspaces.id AND comments.id = unhex(mails.value ->> 0)
-     CROSS JOIN customers ON customers.workspace_id = workspaces.id AND customers.id = unhex(mails.value ->> 1)
-     LEFT JOIN votes ON votes.workspace_id = workspaces.id AND votes.request_id = comments.request_id
-      AND votes.customer_id = customers.id
-     WHERE workspaces.id = ?"
+         FROM scope CROSS JOIN json_each(?) AS mails
+         CROSS JOIN customers ON customers.workspace_id = scope.workspace AND customers.id = unhex(mails.value ->> 2)
+         WHERE CASE mails.value ->> 0
+             WHEN 'changelog' THEN EXISTS (SELECT 1 FROM changelogs
+                 WHERE changelogs.workspace_id = scope.workspace AND changelogs.id = unhex(mails.value ->> 1))
+             ELSE EXISTS (SELECT 1 FROM requests WHERE requests.record = unhex(mails.value ->> 1))
+         END"
+    )
+}
+
+/// SQL for the feature request that a row of `source` is about, or the one that it was merged into.
+macro_rules! join_root {
+    ($source:literal) => {
+        concat!(
+            "CROSS JOIN vote_tallies ON vote_tallies.workspace_id = ",
+            $source,
+            ".workspace_id
+                    AND vote_tallies.request_id = ",
+            $source,
+            ".request_id
+             CROSS JOIN feature_requests ON feature_requests.workspace_id = ",
+            $source,
+            ".workspace_id
+                    AND feature_requests.id = coalesce(vote_tallies.root_id, ",
+            $source,
+            ".request_id)"
+        )
+    };
 }
 
 statement! {
     /// Selects comments by their ids, in JSON, each cut after a number of characters.
     Comments { characters: i64 => BigInt, comments: String => Text, workspace: Id => Binary }
         -> (Binary, Text, Binary, BigInt, Text),
-    "SELECT comments.id, substr(comments.content, 1, ?), feature_requests.id, feature_requests.tag_number,
-            feature_requests.title
-     FROM json_each(?) AS wanted
-     CROSS JOIN comments ON comments.id = unhex(wanted.value)
-     CROSS JOIN feature_requests ON feature_requests.workspace_id = comments.workspace_id
-            AND feature_requests.id = comments.request_id
-     WHERE comments.workspace_id = ?"
+    concat!(
+        "SELECT comments.id, substr(comments.content, 1, ?), feature_requests.id, feature_requests.tag_number,
+                feature_requests.title
+         FROM json_each(?) AS wanted
+         CROSS JOIN comments ON comments.id = unhex(wanted.value) ", join_root!("comments"),
+        " WHERE comments.workspace_id = ?"
+    )
 }
 
-/// Encodes identities as a JSON array of strings for `unhex`.
-fn json(ids: impl Iterator<Item = String>) -> String {
-    format!("[{}]", ids.collect::<Vec<_>>().join(","))
+statement! {
+    /// Selects events by their ids, in JSON.
+    Events { events: String => Text, workspace: Id => Binary } -> (Binary, Text, Text, Binary, BigInt, Text),
+    concat!(
+        "SELECT event.id, event.kind, event.details, feature_requests.id, feature_requests.tag_number,
+                feature_requests.title
+         FROM json_each(?) AS wanted
+         CROSS JOIN feature_request_events event ON event.id = unhex(wanted.value) ", join_root!("event"),
+        " WHERE event.workspace_id = ?"
+    )
 }
 
-fn quoted(id: Uuid) -> String {
-    format!("\"{}\"", id.simple())
+statement! {
+    /// Selects the public ones of changelogs by their ids, in JSON, each cut after a number of characters. A minute is
+    /// added to the time, in case the clock was set back.
+    Changelogs { characters: i64 => BigInt, changelogs: String => Text, workspace: Id => Binary }
+        -> (Binary, Text, Text),
+    "SELECT changelogs.id, changelogs.title, substr(changelogs.content, 1, ?) FROM json_each(?) AS wanted
+     CROSS JOIN changelogs ON changelogs.id = unhex(wanted.value)
+     WHERE changelogs.workspace_id = ? AND changelogs.published_at <= (unixepoch() + 60) * 1000"
+}
+
+type CommentRow = (Id, String, Id, i64, String);
+type EventRow = (Id, String, String, Id, i64, String);
+type ChangelogRow = (Id, String, String);
+
+/// The rows of the topics of each kind.
+type TopicRows = (Vec<CommentRow>, Vec<EventRow>, Vec<ChangelogRow>);
+
+/// The feature request of a topic.
+fn link(id: Id, tag_number: i64, title: String) -> RequestLink {
+    RequestLink { id: FeatureRequestId::new(id.0), tag_number, title: Title::from_stored(title) }
+}
+
+fn comment_content((comment, content, request, tag_number, title): CommentRow) -> TopicContent {
+    let topic = Topic::Comment(CommentId::new(comment.0));
+    TopicContent { topic, about: About::Comment(link(request, tag_number, title)), content }
+}
+
+/// Returns the content of an event. `None` if it is not a move.
+fn event_content(
+    (event, kind, details, request, tag_number, title): EventRow,
+) -> Result<Option<TopicContent>, StoreError> {
+    let content = EventContent::parse(&kind, &details);
+    let content = content.ok_or_else(|| inconsistent("feature_request_events", "details", event.0))?;
+    let EventContent::Moved(moved) = content else { return Ok(None) };
+    let topic = Topic::StatusChange(EventId::new(event.0));
+    let about = About::StatusChange(link(request, tag_number, title), moved.to.status);
+    Ok(Some(TopicContent { topic, about, content: String::new() }))
+}
+
+fn changelog_content((changelog, title, content): ChangelogRow) -> TopicContent {
+    let changelog = ChangelogId::new(changelog.0);
+    let about = About::Changelog(changelog, Title::from_stored(title));
+    TopicContent { topic: Topic::Changelog(changelog), about, content }
 }
 
 #[async_trait]
@@ -90,46 +175,63 @@ impl MailReader for SqliteStore {
         hour: Timestamp,
         now: Timestamp,
     ) -> Result<Vec<MailRecipient>, StoreError> {
-        type Row = (Id, Id, String, bool, Option<bool>, i64);
-        let pair = |mail: &MailId| format!("[{},{}]", quoted(mail.comment.uuid()), quoted(mail.customer.uuid()));
+        type Row = (i64, Id, String, bool, Option<bool>, i64);
+        let triple = |mail: &MailId| {
+            let (kind, record) = topic_record(mail.topic);
+            format!("[\"{kind}\",{},{}]", quoted_id(record), quoted_id(mail.customer.uuid()))
+        };
         let recipients = Recipients {
+            workspace: Id(workspace.uuid()),
+            topics: json_array(mails.iter().map(|mail| json_topic(mail.topic))),
             hour: hour.millis(),
             now: now.millis(),
-            mails: json(mails.iter().map(pair)),
-            workspace: Id(workspace.uuid()),
+            mails: json_array(mails.iter().map(triple)),
         };
         let rows: Vec<Row> = self.readers.run(move |connection| Ok(recipients.load(connection)?)).await?;
-        let recipient = |(comment, customer, email, is_stopped, is_subscribed, recent): Row| MailRecipient {
-            mail: MailId { comment: CommentId::new(comment.0), customer: CustomerId::new(customer.0) },
-            to: EmailAddress::from_stored(email),
-            is_stopped,
-            is_subscribed,
-            recent_count: u32::try_from(recent).unwrap_or(u32::MAX),
+        let recipient = |(index, _, email, is_stopped, is_subscribed, recent): Row| {
+            let mail = usize::try_from(index).ok().and_then(|index| mails.get(index)).copied()?;
+            Some(MailRecipient {
+                mail,
+                to: EmailAddress::from_stored(email),
+                is_stopped,
+                is_subscribed,
+                recent_count: u32::try_from(recent).unwrap_or(u32::MAX),
+            })
         };
-        Ok(rows.into_iter().map(recipient).collect())
+        Ok(rows.into_iter().filter_map(recipient).collect())
     }
 
-    async fn comments(
+    async fn topics(
         &self,
         workspace: WorkspaceId,
-        comments: &[CommentId],
+        topics: &[Topic],
         characters: u32,
-    ) -> Result<Vec<CommentedRequest>, StoreError> {
-        type Row = (Id, String, Id, i64, String);
-        let comments = Comments {
-            characters: i64::from(characters),
-            comments: json(comments.iter().map(|comment| quoted(comment.uuid()))),
-            workspace: Id(workspace.uuid()),
-        };
-        let rows: Vec<Row> = self.readers.run(move |connection| Ok(comments.load(connection)?)).await?;
-        let commented = |(comment, content, request, tag_number, title): Row| CommentedRequest {
-            comment: CommentId::new(comment.0),
-            content,
-            request: FeatureRequestId::new(request.0),
-            tag_number,
-            title: Title::from_stored(title),
-        };
-        Ok(rows.into_iter().map(commented).collect())
+    ) -> Result<Vec<TopicContent>, StoreError> {
+        let (workspace, characters) = (Id(workspace.uuid()), i64::from(characters));
+        let (mut comments, mut events, mut changelogs) = (Vec::new(), Vec::new(), Vec::new());
+        for topic in topics {
+            match topic {
+                Topic::Comment(comment) => comments.push(Id(comment.uuid())),
+                Topic::StatusChange(event) => events.push(Id(event.uuid())),
+                Topic::Changelog(changelog) => changelogs.push(Id(changelog.uuid())),
+            }
+        }
+        let (comments, events, changelogs): TopicRows = self
+            .readers
+            .run_in_snapshot(move |connection| {
+                let comments = Comments { characters, comments: json_ids(&comments), workspace }.load(connection)?;
+                let events = Events { events: json_ids(&events), workspace }.load(connection)?;
+                let changelogs =
+                    Changelogs { characters, changelogs: json_ids(&changelogs), workspace }.load(connection)?;
+                Ok((comments, events, changelogs))
+            })
+            .await?;
+        let mut contents: Vec<TopicContent> = comments.into_iter().map(comment_content).collect();
+        for event in events {
+            contents.extend(event_content(event)?);
+        }
+        contents.extend(changelogs.into_iter().map(changelog_content));
+        Ok(contents)
     }
 
     async fn held(&self, workspace: WorkspaceId, digests: &[MessageId]) -> Result<Vec<HeldMessage>, StoreError> {

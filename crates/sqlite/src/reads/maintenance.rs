@@ -34,10 +34,25 @@ statement! {
      ) RETURNING id, byte_size"
 }
 
+statement! {
+    /// Deletes the oldest entries of the audit log from before a timestamp, of all workspaces. The database keeps those
+    /// of the last 30 days.
+    PurgeAuditEntries { before: i64 => BigInt, limit: i64 => BigInt }
+    "DELETE FROM audit_entries WHERE rowid IN (
+         SELECT rowid FROM audit_entries
+         WHERE created_at < min(?, (unixepoch() - 30 * 86400) * 1000) ORDER BY created_at LIMIT ?
+     )"
+}
+
 #[async_trait]
 impl Maintenance for SqliteStore {
     async fn purge_operation_keys(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let purge = PurgeOperationKeys { before: before.millis(), limit: i64::from(limit) };
+        self.write(move |connection| Ok(purge.execute(connection)? as u64)).await
+    }
+
+    async fn purge_audit_entries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let purge = PurgeAuditEntries { before: before.millis(), limit: i64::from(limit) };
         self.write(move |connection| Ok(purge.execute(connection)? as u64)).await
     }
 

@@ -1,42 +1,44 @@
-//! Lists and records that the API returns.
+//! Lists and records that the API returns. The files next to this one have the statements of each kind of record.
 
 use async_trait::async_trait;
-use diesel::prelude::{
-    BoolExpressionMethods, ExpressionMethods, JoinOnDsl, NullableExpressionMethods, OptionalExtension, QueryDsl,
-    RunQueryDsl,
-};
+use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename};
-use roadmap_domain::model::changelog::{Changelog, CoverImage};
+use roadmap_domain::model::audit::{AuditFilter, AuditListing, AuditPage};
+use roadmap_domain::model::board::{ListedLane, RoadmapLane};
+use roadmap_domain::model::changelog::{Changelog, ChangelogDetail};
+use roadmap_domain::model::comment::ListedComment;
+use roadmap_domain::model::customer::{Customer, CustomerQuery};
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, Title};
-use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{AttachmentId, ChangelogId, CustomerId, LaneId, MemberId, WorkspaceId};
+use roadmap_domain::model::event::Event;
+use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, Sort};
+use roadmap_domain::model::id::{AttachmentId, ChangelogId, CustomerId, TrackId, WorkspaceId};
 use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::member::Member;
+use roadmap_domain::model::note::Note;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::model::setting::{Setting, WebsiteUrl};
 use roadmap_domain::model::text::Name;
-use roadmap_domain::model::track::{Lane, Track};
+use roadmap_domain::model::track::Track;
 use roadmap_domain::model::vote::Voter;
 use roadmap_domain::ports::RoadmapReader;
 
 use crate::SqliteStore;
-use crate::codec::{Id, optional_timestamp, timestamp};
+use crate::codec::{Id, timestamp};
 use crate::errors::inconsistent;
-use crate::rows::{SummaryRow, TrackRow, find_summary, mapped_tracks, placed_requests, summary_columns};
-use crate::schema::{
-    attachments, changelogs, customers, feature_requests, lanes, members, settings, synonyms, tracks, votes,
-};
+use crate::records::load_detail;
+use crate::rows::{TrackRow, load_members, mapped_tracks};
+use crate::schema::{attachments, settings, synonyms, tracks};
 
-type VoterRow = (Id, Option<String>, String, i64);
-type ChangelogRow = (Id, String, String, Option<i64>, i64, Option<(Id, String)>);
 type AttachmentRow = (String, String, i64, Vec<u8>, String, String, Option<i64>, Option<i64>, i64);
 
+/// The rows of a page, and the total number of rows.
+pub(crate) type Page<R> = (Vec<R>, i64);
+
 /// Converts a page of rows to a page of records.
-fn listing<R, T>(
-    (rows, total): (Vec<R>, i64),
+pub(crate) fn listing<R, T>(
+    (rows, total): Page<R>,
     request: PageRequest,
     record: impl Fn(R) -> Result<T, StoreError>,
 ) -> Result<Listing<T>, StoreError> {
@@ -93,19 +95,89 @@ impl RoadmapReader for SqliteStore {
         Ok(rows.into_iter().map(Track::from).collect())
     }
 
-    async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<Lane>, StoreError> {
-        let workspace = Id(workspace.uuid());
-        let rows: Vec<(Id, String)> = self
-            .readers
-            .run(move |connection| {
-                Ok(lanes::table
-                    .filter(lanes::workspace_id.eq(workspace))
-                    .order(lanes::position)
-                    .select((lanes::id, lanes::name))
-                    .load(connection)?)
-            })
-            .await?;
-        Ok(rows.into_iter().map(|(id, name)| Lane { id: LaneId::new(id.0), name: Name::from_stored(name) }).collect())
+    async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<ListedLane>, StoreError> {
+        self.list_lanes(Id(workspace.uuid())).await
+    }
+
+    async fn roadmap(&self, workspace: WorkspaceId, per_lane: u32) -> Result<Vec<RoadmapLane>, StoreError> {
+        self.list_roadmap(Id(workspace.uuid()), per_lane).await
+    }
+
+    async fn track_requests(
+        &self,
+        workspace: WorkspaceId,
+        track: TrackId,
+        sort: Sort,
+        page: PageRequest,
+    ) -> Result<Option<Listing<FeatureRequestSummary>>, StoreError> {
+        self.list_track_requests(Id(workspace.uuid()), Id(track.uuid()), sort, page).await
+    }
+
+    async fn feature_request(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+    ) -> Result<Option<FeatureRequestDetail>, StoreError> {
+        let (workspace, request) = (Id(workspace.uuid()), *request);
+        self.readers.run_in_snapshot(move |connection| load_detail(connection, workspace, &request)).await
+    }
+
+    async fn comments(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+        page: PageRequest,
+    ) -> Result<Option<Listing<ListedComment>>, StoreError> {
+        self.list_comments(Id(workspace.uuid()), *request, page).await
+    }
+
+    async fn notes(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+        page: PageRequest,
+    ) -> Result<Option<Listing<Note>>, StoreError> {
+        self.list_notes(Id(workspace.uuid()), *request, page).await
+    }
+
+    async fn events(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+        kind: Option<&'static str>,
+        page: PageRequest,
+    ) -> Result<Option<Listing<Event>>, StoreError> {
+        self.list_events(Id(workspace.uuid()), *request, kind, page).await
+    }
+
+    async fn customers(
+        &self,
+        workspace: WorkspaceId,
+        query: Option<&CustomerQuery>,
+        page: PageRequest,
+    ) -> Result<Listing<Customer>, StoreError> {
+        self.list_customers(Id(workspace.uuid()), query, page).await
+    }
+
+    async fn customer(&self, workspace: WorkspaceId, customer: CustomerId) -> Result<Option<Customer>, StoreError> {
+        self.find_customer(Id(workspace.uuid()), Id(customer.uuid())).await
+    }
+
+    async fn changelog(
+        &self,
+        workspace: WorkspaceId,
+        changelog: ChangelogId,
+    ) -> Result<Option<ChangelogDetail>, StoreError> {
+        self.find_changelog(Id(workspace.uuid()), Id(changelog.uuid())).await
+    }
+
+    async fn audit_entries(
+        &self,
+        workspace: WorkspaceId,
+        filter: &AuditFilter,
+        page: AuditPage,
+    ) -> Result<AuditListing, StoreError> {
+        self.list_audit_entries(Id(workspace.uuid()), filter.clone(), page).await
     }
 
     async fn voted_requests(
@@ -114,43 +186,7 @@ impl RoadmapReader for SqliteStore {
         customer: &EmailAddress,
         page: PageRequest,
     ) -> Result<Listing<FeatureRequestSummary>, StoreError> {
-        let workspace = Id(workspace.uuid());
-        let email = customer.folded().clone();
-        let rows = self
-            .readers
-            .run_in_snapshot(move |connection| {
-                let customer: Option<Id> = customers::table
-                    .filter(customers::workspace_id.eq(workspace))
-                    .filter(customers::email_folded.eq(email.as_str()))
-                    .select(customers::id)
-                    .first(connection)
-                    .optional()?;
-                let Some(customer) = customer else { return Ok((Vec::new(), 0)) };
-                let total: i64 = votes::table
-                    .filter(votes::workspace_id.eq(workspace))
-                    .filter(votes::customer_id.eq(customer))
-                    .count()
-                    .get_result(connection)?;
-                let Some(offset) = page.offset() else { return Ok((Vec::new(), total)) };
-                let rows: Vec<SummaryRow> = placed_requests()
-                    .inner_join(
-                        votes::table.on(votes::workspace_id
-                            .eq(feature_requests::workspace_id)
-                            .and(votes::request_id.eq(feature_requests::id))),
-                    )
-                    .filter(votes::workspace_id.eq(workspace))
-                    .filter(votes::customer_id.eq(customer))
-                    // Ids begin with the creation timestamp, and the index of a customer's votes is ordered by id. So
-                    // the page is read from the index without reading the other votes.
-                    .order(votes::request_id.desc())
-                    .select(summary_columns())
-                    .limit(page.limit())
-                    .offset(offset)
-                    .load(connection)?;
-                Ok((rows, total))
-            })
-            .await?;
-        listing(rows, page, FeatureRequestSummary::try_from)
+        self.list_voted_requests(Id(workspace.uuid()), customer, page).await
     }
 
     async fn voters(
@@ -159,80 +195,11 @@ impl RoadmapReader for SqliteStore {
         request: &FeatureRequestRef,
         page: PageRequest,
     ) -> Result<Option<Listing<Voter>>, StoreError> {
-        let workspace = Id(workspace.uuid());
-        let request = *request;
-        let rows: Option<(Vec<VoterRow>, i64)> =
-            self.readers
-                .run_in_snapshot(move |connection| {
-                    let Some(request) = find_summary(connection, workspace, &request)? else { return Ok(None) };
-                    let Some(offset) = page.offset() else { return Ok(Some((Vec::new(), request.votes_count))) };
-                    let rows = votes::table
-                        .inner_join(customers::table.on(
-                            customers::workspace_id.eq(votes::workspace_id).and(customers::id.eq(votes::customer_id)),
-                        ))
-                        .filter(votes::workspace_id.eq(workspace))
-                        .filter(votes::request_id.eq(request.id))
-                        .order((votes::created_at.desc(), votes::customer_id.desc()))
-                        .select((customers::id, customers::name, customers::email, votes::created_at))
-                        .limit(page.limit())
-                        .offset(offset)
-                        .load(connection)?;
-                    Ok(Some((rows, request.votes_count)))
-                })
-                .await?;
-        let voter = |(id, name, email, voted_at): VoterRow| {
-            Ok(Voter {
-                id: CustomerId::new(id.0),
-                name: name.map(Name::from_stored),
-                email: EmailAddress::from_stored(email),
-                voted_at: timestamp(voted_at, "votes", "created_at", id)?,
-            })
-        };
-        rows.map(|rows| listing(rows, page, voter)).transpose()
+        self.list_voters(Id(workspace.uuid()), *request, page).await
     }
 
     async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError> {
-        let workspace = Id(workspace.uuid());
-        let rows: (Vec<ChangelogRow>, i64) = self
-            .readers
-            .run_in_snapshot(move |connection| {
-                let of_workspace = changelogs::table.filter(changelogs::workspace_id.eq(workspace));
-                let total: i64 = of_workspace.count().get_result(connection)?;
-                let Some(offset) = page.offset() else { return Ok((Vec::new(), total)) };
-                let rows = of_workspace
-                    .left_join(
-                        attachments::table.on(attachments::workspace_id
-                            .eq(changelogs::workspace_id)
-                            .and(changelogs::cover_attachment_id.eq(attachments::id.nullable()))),
-                    )
-                    .order((changelogs::created_at.desc(), changelogs::id.desc()))
-                    .select((
-                        changelogs::id,
-                        changelogs::title,
-                        changelogs::content,
-                        changelogs::published_at,
-                        changelogs::created_at,
-                        (attachments::id, attachments::filename).nullable(),
-                    ))
-                    .limit(page.limit())
-                    .offset(offset)
-                    .load(connection)?;
-                Ok((rows, total))
-            })
-            .await?;
-        listing(rows, page, |(id, title, content, published_at, created_at, cover)| {
-            Ok(Changelog {
-                id: ChangelogId::new(id.0),
-                title: Title::from_stored(title),
-                content: CleanHtml::from_stored(content),
-                cover: cover.map(|(attachment, filename)| CoverImage {
-                    attachment: AttachmentId::new(attachment.0),
-                    filename: Filename::from_stored(filename),
-                }),
-                published_at: optional_timestamp(published_at, "changelogs", "published_at", id)?,
-                created_at: timestamp(created_at, "changelogs", "created_at", id)?,
-            })
-        })
+        self.list_changelogs(Id(workspace.uuid()), page).await
     }
 
     async fn attachment(&self, workspace: WorkspaceId, id: AttachmentId) -> Result<Option<Attachment>, StoreError> {
@@ -278,25 +245,7 @@ impl RoadmapReader for SqliteStore {
 
     async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError> {
         let workspace = Id(workspace.uuid());
-        let rows: Vec<(Id, String, String, i64)> = self
-            .readers
-            .run(move |connection| {
-                Ok(members::table
-                    .filter(members::workspace_id.eq(workspace))
-                    .order((members::created_at, members::id))
-                    .select((members::id, members::email, members::name, members::created_at))
-                    .load(connection)?)
-            })
-            .await?;
-        rows.into_iter()
-            .map(|(id, email, name, created_at)| {
-                Ok(Member {
-                    id: MemberId::new(id.0),
-                    email: EmailAddress::from_stored(email),
-                    name: Name::from_stored(name),
-                    created_at: timestamp(created_at, "members", "created_at", id)?,
-                })
-            })
-            .collect()
+        let rows = self.readers.run(move |connection| load_members(connection, workspace)).await?;
+        rows.into_iter().map(Member::try_from).collect()
     }
 }

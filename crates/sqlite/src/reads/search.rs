@@ -165,6 +165,7 @@ impl TextSearch for SqliteStore {
                     let row: Option<(SummaryRow, String)> = placed_requests()
                         .filter(feature_requests::workspace_id.eq(workspace))
                         .filter(feature_requests::id.eq(request))
+                        .filter(vote_tallies::root_id.is_null())
                         .filter(feature_requests::private.eq(false).or(shows_private.into_sql::<Bool>()))
                         .select((summary_columns(), feature_requests::description_text))
                         .first(connection)
@@ -520,7 +521,7 @@ mod tests {
         let rows = "PRAGMA foreign_keys = OFF;
              INSERT INTO workspaces VALUES (1, unhex(printf('%032x', 1)), 'acme', 0), (2, x'02', 'umbrella', 0);
              INSERT INTO tag_counters (workspace_id, last_tag_number) VALUES (unhex(printf('%032x', 1)), 3);
-             INSERT INTO vote_tallies VALUES
+             INSERT INTO vote_tallies (row_number, workspace_id, request_id, votes_count) VALUES
                  (4294967297, x'01', x'01', 5), (4294967298, x'01', x'02', 7), (4294967299, x'01', x'03', 5),
                  (8589934593, x'02', x'01', 9);
              INSERT INTO search_documents
@@ -555,7 +556,8 @@ mod tests {
                  WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2 * {count})
                  SELECT n, (1 << 32) + n AS row_number FROM numbers;
              INSERT INTO tag_counters (workspace_id, last_tag_number) VALUES (unhex(printf('%032x', 1)), 2 * {count});
-             INSERT INTO vote_tallies SELECT row_number, unhex(printf('%032x', 1)), randomblob(16), n <= {count} FROM numbers;
+             INSERT INTO vote_tallies (row_number, workspace_id, request_id, votes_count)
+                 SELECT row_number, unhex(printf('%032x', 1)), randomblob(16), n <= {count} FROM numbers;
              INSERT INTO search_documents
                  SELECT row_number, unhex(printf('%032x', 1)), randomblob(16),
                         iif(n <= {count}, ' widget/widget', ' gadget/gadget')

@@ -1,15 +1,16 @@
 //! Attachments.
 
 use async_trait::async_trait;
+use diesel::dsl::{exists, select};
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::attachment::{Attachment, Filename};
+use roadmap_domain::model::attachment::{Attachment, BlobKey, Filename};
 use roadmap_domain::model::changelog::CoverImage;
-use roadmap_domain::model::id::AttachmentId;
-use roadmap_domain::ports::AttachmentWrites;
+use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
+use roadmap_domain::ports::{AttachmentDeletion, AttachmentWrites};
 
 use crate::codec::Id;
-use crate::schema::attachments;
+use crate::schema::{attachments, changelogs};
 use crate::unit::SqliteUnit;
 
 #[async_trait]
@@ -46,6 +47,26 @@ impl AttachmentWrites for SqliteUnit {
                 .first(connection)
                 .optional()?;
             Ok(filename.map(|filename| CoverImage { attachment, filename: Filename::from_stored(filename) }))
+        })
+        .await
+    }
+
+    async fn delete_attachment(&mut self, attachment: AttachmentId) -> Result<AttachmentDeletion, StoreError> {
+        self.run(move |connection, workspace| {
+            let id = Id(attachment.uuid());
+            let row = attachments::table.find((workspace, id));
+            if !select(exists(row)).get_result::<bool>(connection)? {
+                return Ok(AttachmentDeletion::NotFound);
+            }
+            let uses = changelogs::table
+                .filter(changelogs::workspace_id.eq(workspace))
+                .filter(changelogs::cover_attachment_id.eq(id));
+            if select(exists(uses)).get_result::<bool>(connection)? {
+                return Ok(AttachmentDeletion::InUse);
+            }
+            diesel::delete(row).execute(connection)?;
+            let workspace = WorkspaceId::new(workspace.0);
+            Ok(AttachmentDeletion::Deleted(BlobKey { workspace, attachment }))
         })
         .await
     }

@@ -1,16 +1,23 @@
 //! Public comments.
 
 use async_trait::async_trait;
-use diesel::prelude::{ExpressionMethods, RunQueryDsl};
+use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::comment::NewComment;
+use roadmap_domain::model::comment::{CommentAuthor, ListedComment, NewComment};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::{CommentId, FeatureRequestId};
+use roadmap_domain::model::mail::Topic;
+use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::CommentWrites;
 
 use crate::codec::Id;
+use crate::records::{CommentRow, OneComment};
 use crate::rows::{find_author, find_summary};
 use crate::schema::comments;
 use crate::unit::SqliteUnit;
+use crate::writes::deletions::delete_messages;
+use crate::writes::votes::find_or_insert_customer;
 
 #[async_trait]
 impl CommentWrites for SqliteUnit {
@@ -19,19 +26,72 @@ impl CommentWrites for SqliteUnit {
         let row = self
             .run(move |connection, workspace| {
                 let Some(request) = find_summary(connection, workspace, &comment.request)? else { return Ok(None) };
+                let (author, customer) = match &comment.author {
+                    CommentAuthor::Member(author) => (find_author(connection, workspace, author)?, None),
+                    CommentAuthor::Customer(customer) => {
+                        let at = comment.created_at;
+                        (None, Some(find_or_insert_customer(connection, workspace, customer, at)?))
+                    }
+                };
                 diesel::insert_into(comments::table)
                     .values((
                         comments::workspace_id.eq(workspace),
                         comments::id.eq(Id(comment.id.uuid())),
                         comments::request_id.eq(request.id),
-                        comments::author_id.eq(find_author(connection, workspace, &comment.author)?),
+                        comments::author_id.eq(author),
+                        comments::customer_id.eq(customer),
                         comments::content.eq(comment.content.as_str()),
                         comments::created_at.eq(comment.created_at.millis()),
+                        comments::updated_at.eq(comment.created_at.millis()),
                     ))
                     .execute(connection)?;
                 Ok(Some(request))
             })
             .await?;
         row.map(FeatureRequestSummary::try_from).transpose()
+    }
+
+    async fn find_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError> {
+        let request: Option<Id> = self
+            .run(move |connection, workspace| {
+                Ok(comments::table
+                    .find((workspace, Id(comment.uuid())))
+                    .select(comments::request_id)
+                    .first(connection)
+                    .optional()?)
+            })
+            .await?;
+        Ok(request.map(|request| FeatureRequestId::new(request.0)))
+    }
+
+    async fn update_comment(
+        &mut self,
+        comment: CommentId,
+        content: &CleanHtml,
+        at: Timestamp,
+    ) -> Result<Option<ListedComment>, StoreError> {
+        let (comment, content) = (Id(comment.uuid()), content.clone());
+        let row: Option<CommentRow> = self
+            .run(move |connection, workspace| {
+                diesel::update(comments::table.find((workspace, comment)))
+                    .set((comments::content.eq(content.as_str()), comments::updated_at.eq(at.millis())))
+                    .execute(connection)?;
+                Ok(OneComment { workspace, comment }.get_result(connection).optional()?)
+            })
+            .await?;
+        row.map(ListedComment::try_from).transpose()
+    }
+
+    async fn delete_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError> {
+        let request: Option<Id> = self
+            .run(move |connection, workspace| {
+                delete_messages(connection, workspace, Topic::Comment(comment))?;
+                let row = comments::table
+                    .filter(comments::workspace_id.eq(workspace))
+                    .filter(comments::id.eq(Id(comment.uuid())));
+                Ok(diesel::delete(row).returning(comments::request_id).get_result(connection).optional()?)
+            })
+            .await?;
+        Ok(request.map(|request| FeatureRequestId::new(request.0)))
     }
 }

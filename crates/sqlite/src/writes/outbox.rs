@@ -4,16 +4,17 @@ use async_trait::async_trait;
 use diesel::SqliteConnection;
 use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::id::{CommentId, CustomerId, FeatureRequestId};
+use roadmap_domain::model::id::CustomerId;
+use roadmap_domain::model::mail::Topic;
 use roadmap_domain::model::message::{Audience, MessageContent, MessageId, NewMessage, Recipient};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_limits::MailBudgetWindow;
 use roadmap_domain::ports::Outbox;
 use uuid::Uuid;
 
+use crate::audience::{count_audience, expand_audience};
 use crate::codec::Id;
 use crate::errors::SqlError;
-use crate::outbox_queue::{count_audience, expand_audience};
 use crate::schema::{mail_hours, outbox};
 use crate::unit::SqliteUnit;
 
@@ -21,15 +22,15 @@ use crate::unit::SqliteUnit;
 impl Outbox for SqliteUnit {
     async fn count_mails(
         &mut self,
-        request: FeatureRequestId,
+        topic: Topic,
         at: Timestamp,
         day: MailBudgetWindow,
         limit: u64,
     ) -> Result<u64, StoreError> {
-        let (request, at, hour, since) = (Id(request.uuid()), at.millis(), day.hour.millis(), day.since.millis());
+        let (at, hour, since) = (at.millis(), day.hour.millis(), day.since.millis());
         let most = u32::try_from(limit.saturating_add(1)).unwrap_or(u32::MAX);
         self.run(move |connection, workspace| {
-            let mails = count_audience(connection, workspace, request, at, most)?.cast_signed();
+            let mails = count_audience(connection, workspace, topic, at, most)?.cast_signed();
             let of_workspace = mail_hours::table.filter(mail_hours::workspace_id.eq(workspace));
             diesel::delete(of_workspace.filter(mail_hours::hour.lt(since))).execute(connection)?;
             diesel::insert_into(mail_hours::table)
@@ -48,23 +49,16 @@ impl Outbox for SqliteUnit {
         .await
     }
 
-    async fn notify_voters(
-        &mut self,
-        request: FeatureRequestId,
-        comment: CommentId,
-        at: Timestamp,
-        at_once: u32,
-    ) -> Result<(), StoreError> {
-        let whole = Audience { comment, request, after: CustomerId::new(Uuid::nil()) };
+    async fn notify_subscribers(&mut self, topic: Topic, at: Timestamp, at_once: u32) -> Result<(), StoreError> {
+        let whole = Audience { topic, after: CustomerId::new(Uuid::nil()) };
         self.run(move |connection, workspace| {
-            let voters =
-                count_audience(connection, workspace, Id(request.uuid()), at.millis(), at_once.saturating_add(1))?;
-            if voters <= u64::from(at_once) {
+            let customers = count_audience(connection, workspace, topic, at.millis(), at_once.saturating_add(1))?;
+            if customers <= u64::from(at_once) {
                 expand_audience(connection, workspace, &whole, at.millis(), at_once)?;
             } else {
                 let message = NewMessage {
-                    id: MessageId::audience(comment),
-                    content: MessageContent::CommentAudience(whole),
+                    id: MessageId::audience(topic),
+                    content: MessageContent::Audience(whole),
                     recipient: Recipient::None,
                     created_at: at,
                 };

@@ -1,24 +1,37 @@
 //! Provisioning by operators: workspaces, members and API keys.
 
 use async_trait::async_trait;
+use diesel::SqliteConnection;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::api_key::{ApiKey, KeyDigest};
-use roadmap_domain::model::id::ApiKeyId;
-use roadmap_domain::model::member::Member;
+use roadmap_domain::model::email_address::FoldedEmail;
+use roadmap_domain::model::id::{ApiKeyId, MemberId};
+use roadmap_domain::model::member::{Member, Role};
 use roadmap_domain::model::setting::Setting;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Workspace;
 use roadmap_domain::ports::{Insertion, Provisioning};
 
 use crate::codec::Id;
-use crate::rows::{ApiKeyRow, api_key_columns};
+use crate::errors::SqlError;
+use crate::rows::{ApiKeyRow, MemberRow, api_key_columns, load_members, member_columns};
 use crate::schema::{api_keys, members, settings, workspaces};
 use crate::unit::SqliteUnit;
 
-/// Interprets the number of rows that an insert with "on conflict do nothing" has inserted.
-pub(crate) fn insertion(inserted: usize) -> Insertion {
-    if inserted == 1 { Insertion::Inserted } else { Insertion::NameTaken }
+fn insert_member(connection: &mut SqliteConnection, workspace: Id, member: &Member) -> Result<(), SqlError> {
+    diesel::insert_into(members::table)
+        .values((
+            members::workspace_id.eq(workspace),
+            members::id.eq(Id(member.id.uuid())),
+            members::email.eq(member.email.as_str()),
+            members::email_folded.eq(member.email.folded().as_str()),
+            members::name.eq(member.name.as_str()),
+            members::role.eq(member.role.name()),
+            members::created_at.eq(member.created_at.millis()),
+        ))
+        .execute(connection)?;
+    Ok(())
 }
 
 #[async_trait]
@@ -49,27 +62,80 @@ impl Provisioning for SqliteUnit {
                     ))
                     .execute(connection)?;
             }
-            Ok(insertion(inserted))
+            Ok(if inserted == 1 { Insertion::Inserted } else { Insertion::NameTaken })
         })
         .await
     }
 
-    async fn insert_member(&mut self, member: &Member) -> Result<Insertion, StoreError> {
+    async fn insert_member(&mut self, member: &Member) -> Result<Option<Member>, StoreError> {
         let member = member.clone();
+        let stored: Option<MemberRow> = self
+            .run(move |connection, workspace| {
+                let with_address = members::table
+                    .filter(members::workspace_id.eq(workspace))
+                    .filter(members::email_folded.eq(member.email.folded().as_str()));
+                let known: Option<(Id, Option<i64>)> =
+                    with_address.select((members::id, members::removed_at)).first(connection).optional()?;
+                let id = match known {
+                    Some((_, None)) => return Ok(None),
+                    Some((removed, Some(_))) => {
+                        diesel::update(members::table.find((workspace, removed)))
+                            .set((
+                                members::name.eq(member.name.as_str()),
+                                members::role.eq(member.role.name()),
+                                members::removed_at.eq(None::<i64>),
+                            ))
+                            .execute(connection)?;
+                        removed
+                    }
+                    None => {
+                        insert_member(connection, workspace, &member)?;
+                        Id(member.id.uuid())
+                    }
+                };
+                Ok(Some(members::table.find((workspace, id)).select(member_columns()).first(connection)?))
+            })
+            .await?;
+        stored.map(Member::try_from).transpose()
+    }
+
+    async fn load_members(&mut self) -> Result<Vec<Member>, StoreError> {
+        let rows = self.run(load_members).await?;
+        rows.into_iter().map(Member::try_from).collect()
+    }
+
+    async fn find_member(&mut self, address: &FoldedEmail) -> Result<Option<Member>, StoreError> {
+        let address = address.clone();
+        let row: Option<MemberRow> = self
+            .run(move |connection, workspace| {
+                Ok(members::table
+                    .filter(members::workspace_id.eq(workspace))
+                    .filter(members::email_folded.eq(address.as_str()))
+                    .filter(members::removed_at.is_null())
+                    .select(member_columns())
+                    .first(connection)
+                    .optional()?)
+            })
+            .await?;
+        row.map(Member::try_from).transpose()
+    }
+
+    async fn set_role(&mut self, member: MemberId, role: Role) -> Result<(), StoreError> {
         self.run(move |connection, workspace| {
-            let inserted = diesel::insert_into(members::table)
-                .values((
-                    members::workspace_id.eq(workspace),
-                    members::id.eq(Id(member.id.uuid())),
-                    members::email.eq(member.email.as_str()),
-                    members::email_folded.eq(member.email.folded().as_str()),
-                    members::name.eq(member.name.as_str()),
-                    members::created_at.eq(member.created_at.millis()),
-                ))
-                .on_conflict((members::workspace_id, members::email_folded))
-                .do_nothing()
+            diesel::update(members::table.find((workspace, Id(member.uuid()))))
+                .set(members::role.eq(role.name()))
                 .execute(connection)?;
-            Ok(insertion(inserted))
+            Ok(())
+        })
+        .await
+    }
+
+    async fn remove_member(&mut self, member: MemberId, at: Timestamp) -> Result<(), StoreError> {
+        self.run(move |connection, workspace| {
+            diesel::update(members::table.find((workspace, Id(member.uuid()))))
+                .set(members::removed_at.eq(at.millis()))
+                .execute(connection)?;
+            Ok(())
         })
         .await
     }

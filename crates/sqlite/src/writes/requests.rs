@@ -5,53 +5,49 @@ use diesel::SqliteConnection;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use diesel::sql_types::{BigInt, Binary, Text};
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::event::NewEvent;
 use roadmap_domain::model::feature_request::{
-    FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest, SearchableText,
+    Description, EditableFields, FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest,
+    SearchableText, Tag, Title,
 };
 use roadmap_domain::model::id::{FeatureRequestId, TrackId};
 use roadmap_domain::model::search::SearchDocument;
-use roadmap_domain::model::search::concepts::INDEX_VERSION;
-use roadmap_domain::policy::similarity::trigrams;
+use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::FeatureRequestWrites;
 
-use crate::codec::Id;
+use crate::codec::{Id, json_ids};
 use crate::errors::{SqlError, inconsistent};
+use crate::records::{load_detail, load_tags};
 use crate::rows::find_summary;
-use crate::schema::{feature_request_tags, feature_requests, search_documents, tag_counters, vote_tallies, workspaces};
+use crate::schema::{
+    feature_request_events, feature_request_tags, feature_requests, tag_counters, vote_tallies, workspaces,
+};
 use crate::statement::statement;
 use crate::unit::SqliteUnit;
+use crate::writes::deletions::delete_tree;
+use crate::writes::search_documents::{delete_document, index, save_document};
 use crate::writes::votes::find_or_insert_customer;
 
 statement! {
-    /// Inserts a document's terms into the full-text index.
-    IndexTerms { row_number: i64 => BigInt, title: String => Text, tags: String => Text, description: String => Text }
-    "INSERT INTO search_index (rowid, title, tags, description) VALUES (?, ?, ?, ?)"
+    /// Selects the titles and the tags of the first public feature requests that lead to a root. Each title comes
+    /// before its tags.
+    MergedTexts { workspace: Id => Binary, root: Id => Binary, limit: i64 => BigInt } -> Text,
+    "WITH merged (workspace, id, number, title) AS (
+         SELECT workspace_id, id, row_number, title FROM feature_requests
+         WHERE workspace_id = ? AND root_id = ? AND NOT private ORDER BY row_number LIMIT ?
+     )
+     SELECT text FROM (
+         SELECT number, -1 AS position, title AS text FROM merged
+         UNION ALL
+         SELECT number, position, tag FROM merged CROSS JOIN feature_request_tags
+             ON feature_request_tags.workspace_id = merged.workspace AND feature_request_tags.request_id = merged.id
+     ) ORDER BY number, position"
 }
 
 statement! {
-    /// Removes a document's terms from the full-text index, which needs them for that.
-    RemoveTerms { row_number: i64 => BigInt, title: String => Text, tags: String => Text, description: String => Text }
-    "INSERT INTO search_index (search_index, rowid, title, tags, description) VALUES ('delete', ?, ?, ?, ?)"
-}
-
-statement! {
-    /// Adds the words of a JSON array to the vocabulary and returns the new ones.
-    LearnWords { workspace: Id => Binary, words: String => Text }
-    "INSERT INTO search_words (workspace_id, word) SELECT ?, value FROM json_each(?) WHERE true
-     ON CONFLICT DO NOTHING RETURNING word"
-}
-
-statement! {
-    /// Stores the trigrams of words, from a JSON array of `[trigram, word]` pairs.
-    StoreTrigrams { workspace: Id => Binary, pairs: String => Text }
-    "INSERT INTO search_trigrams (workspace_id, trigram, word)
-     SELECT ?, value ->> 0, value ->> 1 FROM json_each(?)"
-}
-
-#[derive(diesel::QueryableByName)]
-struct NewWord {
-    #[diesel(sql_type = Text)]
-    word: String,
+    /// Selects the feature requests of a JSON array that exist.
+    ExistingRequests { workspace: Id => Binary, requests: String => Text } -> Binary,
+    "SELECT id FROM feature_requests WHERE workspace_id = ? AND id IN (SELECT unhex(value) FROM json_each(?))"
 }
 
 #[async_trait]
@@ -80,35 +76,98 @@ impl FeatureRequestWrites for SqliteUnit {
             .try_into()
     }
 
-    async fn set_feature_request_track(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError> {
+    async fn set_feature_request_track(
+        &mut self,
+        request: FeatureRequestId,
+        track: TrackId,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
         self.run(move |connection, workspace| {
             diesel::update(feature_requests::table)
                 .filter(feature_requests::workspace_id.eq(workspace))
                 .filter(feature_requests::id.eq(Id(request.uuid())))
-                .set(feature_requests::track_id.eq(Id(track.uuid())))
+                .set((feature_requests::track_id.eq(Id(track.uuid())), feature_requests::updated_at.eq(at.millis())))
                 .execute(connection)?;
             Ok(())
         })
         .await
     }
 
-    async fn searchable_text(&mut self, request: FeatureRequestId) -> Result<Option<SearchableText>, StoreError> {
+    async fn find_editable_fields(
+        &mut self,
+        request: &FeatureRequestRef,
+    ) -> Result<Option<EditableFields>, StoreError> {
+        let request = *request;
+        self.run(move |connection, workspace| {
+            let Some(found) = find_summary(connection, workspace, &request)? else { return Ok(None) };
+            let (description, text, private): (String, String, bool) = feature_requests::table
+                .filter(feature_requests::workspace_id.eq(workspace))
+                .filter(feature_requests::id.eq(found.id))
+                .select((feature_requests::description, feature_requests::description_text, feature_requests::private))
+                .first(connection)?;
+            let tags = load_tags(connection, workspace, found.id)?;
+            Ok(Some(EditableFields {
+                id: FeatureRequestId::new(found.id.0),
+                title: Title::from_stored(found.title),
+                description: Description::from_stored(description, text),
+                tags: tags.into_iter().map(Tag::from_stored).collect(),
+                private,
+            }))
+        })
+        .await
+    }
+
+    async fn save_editable_fields(&mut self, fields: &EditableFields, at: Timestamp) -> Result<(), StoreError> {
+        let fields = fields.clone();
+        self.run(move |connection, workspace| {
+            let id = Id(fields.id.uuid());
+            diesel::update(feature_requests::table)
+                .filter(feature_requests::workspace_id.eq(workspace))
+                .filter(feature_requests::id.eq(id))
+                .set((
+                    feature_requests::title.eq(fields.title.as_str()),
+                    feature_requests::description.eq(fields.description.html()),
+                    feature_requests::description_text.eq(fields.description.text()),
+                    feature_requests::private.eq(fields.private),
+                    feature_requests::updated_at.eq(at.millis()),
+                ))
+                .execute(connection)?;
+            diesel::delete(feature_request_tags::table)
+                .filter(feature_request_tags::workspace_id.eq(workspace))
+                .filter(feature_request_tags::request_id.eq(id))
+                .execute(connection)?;
+            insert_tags(connection, workspace, id, &fields.tags)
+        })
+        .await
+    }
+
+    async fn feature_request_detail(
+        &mut self,
+        request: FeatureRequestId,
+    ) -> Result<Option<FeatureRequestDetail>, StoreError> {
+        let request = FeatureRequestRef::Id(request);
+        self.run(move |connection, workspace| load_detail(connection, workspace, &request)).await
+    }
+
+    async fn searchable_text(
+        &mut self,
+        request: FeatureRequestId,
+        merged: u32,
+    ) -> Result<Option<SearchableText>, StoreError> {
+        let request = Id(request.uuid());
         self.run(move |connection, workspace| {
             let texts: Option<(String, String)> = feature_requests::table
                 .filter(feature_requests::workspace_id.eq(workspace))
-                .filter(feature_requests::id.eq(Id(request.uuid())))
+                .filter(feature_requests::id.eq(request))
                 .filter(feature_requests::private.eq(false))
+                .filter(feature_requests::root_id.is_null())
                 .select((feature_requests::title, feature_requests::description_text))
                 .first(connection)
                 .optional()?;
             let Some((title, description)) = texts else { return Ok(None) };
-            let tags = feature_request_tags::table
-                .filter(feature_request_tags::workspace_id.eq(workspace))
-                .filter(feature_request_tags::request_id.eq(Id(request.uuid())))
-                .order(feature_request_tags::position)
-                .select(feature_request_tags::tag)
-                .load(connection)?;
-            Ok(Some(SearchableText { title, tags, description }))
+            let tags = load_tags(connection, workspace, request)?;
+            let merged = MergedTexts { workspace, root: request, limit: i64::from(merged) }.load(connection)?;
+            Ok(Some(SearchableText { title, tags, description, merged }))
         })
         .await
     }
@@ -119,27 +178,49 @@ impl FeatureRequestWrites for SqliteUnit {
         document: &SearchDocument,
     ) -> Result<(), StoreError> {
         let document = document.clone();
+        self.run(move |connection, workspace| save_document(connection, workspace, Id(request.uuid()), &document)).await
+    }
+
+    async fn delete_search_document(&mut self, request: FeatureRequestId) -> Result<(), StoreError> {
+        self.run(move |connection, workspace| delete_document(connection, workspace, Id(request.uuid()))).await
+    }
+
+    async fn existing_feature_requests(
+        &mut self,
+        requests: &[FeatureRequestId],
+    ) -> Result<Vec<FeatureRequestId>, StoreError> {
+        let requests: Vec<Id> = requests.iter().map(|request| Id(request.uuid())).collect();
+        let existing: Vec<Id> = self
+            .run(move |connection, workspace| {
+                Ok(ExistingRequests { workspace, requests: json_ids(&requests) }.load(connection)?)
+            })
+            .await?;
+        Ok(existing.into_iter().map(|id| FeatureRequestId::new(id.0)).collect())
+    }
+
+    async fn insert_event(&mut self, event: &NewEvent) -> Result<(), StoreError> {
+        let NewEvent { request, event } = event.clone();
         self.run(move |connection, workspace| {
-            let request = Id(request.uuid());
-            let old: Option<(i64, String, String, String)> = search_documents::table
-                .filter(search_documents::workspace_id.eq(workspace))
-                .filter(search_documents::request_id.eq(request))
-                .select((
-                    search_documents::row_number,
-                    search_documents::title,
-                    search_documents::tags,
-                    search_documents::description,
+            diesel::insert_into(feature_request_events::table)
+                .values((
+                    feature_request_events::workspace_id.eq(workspace),
+                    feature_request_events::id.eq(Id(event.id.uuid())),
+                    feature_request_events::request_id.eq(Id(request.uuid())),
+                    feature_request_events::kind.eq(event.content.kind()),
+                    feature_request_events::details.eq(event.content.details()),
+                    feature_request_events::actor_kind.eq(event.actor.kind.name()),
+                    feature_request_events::actor_id.eq(event.actor.id.map(Id)),
+                    feature_request_events::actor_name.eq(event.actor.name),
+                    feature_request_events::created_at.eq(event.created_at.millis()),
                 ))
-                .first(connection)
-                .optional()?;
-            let Some((row_number, title, tags, description)) = old else { return Ok(()) };
-            RemoveTerms { row_number, title, tags, description }.execute(connection)?;
-            diesel::delete(search_documents::table)
-                .filter(search_documents::row_number.eq(row_number))
                 .execute(connection)?;
-            index(connection, workspace, row_number, request, &document)
+            Ok(())
         })
         .await
+    }
+
+    async fn delete_feature_request(&mut self, request: FeatureRequestId) -> Result<(), StoreError> {
+        self.run(move |connection, workspace| delete_tree(connection, workspace, Id(request.uuid()))).await
     }
 }
 
@@ -170,6 +251,7 @@ fn insert(connection: &mut SqliteConnection, workspace: Id, request: &NewFeature
             feature_requests::author_id.eq(author),
             feature_requests::private.eq(request.private),
             feature_requests::created_at.eq(request.created_at.millis()),
+            feature_requests::updated_at.eq(request.created_at.millis()),
         ))
         .execute(connection)?;
     diesel::insert_into(vote_tallies::table)
@@ -178,20 +260,27 @@ fn insert(connection: &mut SqliteConnection, workspace: Id, request: &NewFeature
             vote_tallies::workspace_id.eq(workspace),
             vote_tallies::request_id.eq(id),
             vote_tallies::votes_count.eq(0),
+            vote_tallies::track_id.eq(Id(request.track.uuid())),
+            vote_tallies::private.eq(request.private),
         ))
         .execute(connection)?;
-    for (position, tag) in (0i64..).zip(&request.tags) {
+    insert_tags(connection, workspace, id, &request.tags)?;
+    if let Some(document) = &request.search {
+        index(connection, workspace, row_number, id, document)?;
+    }
+    Ok(())
+}
+
+fn insert_tags(connection: &mut SqliteConnection, workspace: Id, request: Id, tags: &[Tag]) -> Result<(), SqlError> {
+    for (position, tag) in (0i64..).zip(tags) {
         diesel::insert_into(feature_request_tags::table)
             .values((
                 feature_request_tags::workspace_id.eq(workspace),
-                feature_request_tags::request_id.eq(id),
+                feature_request_tags::request_id.eq(request),
                 feature_request_tags::position.eq(position),
                 feature_request_tags::tag.eq(tag.as_str()),
             ))
             .execute(connection)?;
-    }
-    if let Some(document) = &request.search {
-        index(connection, workspace, row_number, id, document)?;
     }
     Ok(())
 }
@@ -209,47 +298,6 @@ fn row_number(connection: &mut SqliteConnection, workspace: Id, tag_number: i64)
 fn compose_row_number(upper: i64, lower: i64) -> Option<i64> {
     let (upper, lower) = (i32::try_from(upper).ok()?, u32::try_from(lower).ok()?);
     Some((i64::from(upper) << u32::BITS) + i64::from(lower))
-}
-
-fn index(
-    connection: &mut SqliteConnection,
-    workspace: Id,
-    row_number: i64,
-    request: Id,
-    document: &SearchDocument,
-) -> Result<(), SqlError> {
-    let SearchDocument { title, tags, description } = document.clone();
-    diesel::insert_into(search_documents::table)
-        .values((
-            search_documents::row_number.eq(row_number),
-            search_documents::workspace_id.eq(workspace),
-            search_documents::request_id.eq(request),
-            search_documents::title.eq(&title),
-            search_documents::tags.eq(&tags),
-            search_documents::description.eq(&description),
-            search_documents::version.eq(INDEX_VERSION),
-        ))
-        .execute(connection)?;
-    IndexTerms { row_number, title, tags, description }.execute(connection)?;
-    let vocabulary = document.vocabulary();
-    if vocabulary.is_empty() {
-        return Ok(());
-    }
-    // Words are ASCII letters and digits: nothing in them needs escaping in JSON.
-    let words = format!("[\"{}\"]", vocabulary.join("\",\""));
-    let new_words: Vec<NewWord> = LearnWords { workspace, words }.load(connection)?;
-    let mut pairs: Vec<String> = new_words
-        .iter()
-        .flat_map(|NewWord { word }| {
-            trigrams(word).into_iter().map(move |trigram| format!("[\"{trigram}\",\"{word}\"]"))
-        })
-        .collect();
-    if !pairs.is_empty() {
-        // In the order of the table's key, so that adjacent rows are written to one page.
-        pairs.sort_unstable();
-        StoreTrigrams { workspace, pairs: format!("[{}]", pairs.join(",")) }.execute(connection)?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

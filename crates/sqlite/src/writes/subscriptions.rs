@@ -1,53 +1,134 @@
-//! Writes the mail subscriptions of customers.
+//! Writes the mail subscriptions of customers, and their names.
 
 use async_trait::async_trait;
 use diesel::dsl::{exists, select};
-use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
-use diesel::sql_types::Binary;
-use diesel::{SqliteConnection, delete, update};
+use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{Binary, Bool, Text};
+use diesel::{SqliteConnection, delete, insert_into, update};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::id::CustomerId;
+use roadmap_domain::model::customer::{Customer, NewCustomer};
+use roadmap_domain::model::email_address::FoldedEmail;
+use roadmap_domain::model::feature_request::FeatureRequestRef;
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId};
 use roadmap_domain::model::mail::Unsubscription;
+use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::SubscriptionWrites;
 
-use crate::codec::Id;
+use crate::codec::{Id, json_ids};
 use crate::errors::SqlError;
-use crate::schema::{customers, outbox, votes};
+use crate::records::{CustomerRow, OneCustomer};
+use crate::rows::find_row;
+use crate::schema::{customers, followers, outbox};
 use crate::statement::statement;
+use crate::trees::tree_members;
 use crate::unit::SqliteUnit;
+use crate::writes::votes::{find_customer, find_or_insert_customer};
 
 statement! {
-    /// Deletes a customer's waiting notifications about a feature request, including those held for a digest.
-    DeleteWaitingAbout { workspace: Id => Binary, customer: Id => Binary, request: Id => Binary }
-    "DELETE FROM outbox WHERE workspace_id = ? AND customer_id = ? AND kind = 'comment' AND sent_at IS NULL
-       AND EXISTS (SELECT 1 FROM comments WHERE comments.workspace_id = outbox.workspace_id
-                   AND comments.id = unhex(payload ->> 'comment', '-') AND comments.request_id = ?)
+    /// Deletes a customer's waiting notifications about the feature requests of a JSON array, including those held for
+    /// a digest.
+    DeleteWaitingAbout { requests: String => Text, workspace: Id => Binary, customer: Id => Binary }
+    "WITH requests (id) AS (SELECT unhex(value) FROM json_each(?))
+     DELETE FROM outbox WHERE workspace_id = ? AND customer_id = ? AND sent_at IS NULL
+       AND CASE kind
+           WHEN 'comment' THEN EXISTS (SELECT 1 FROM comments WHERE comments.workspace_id = outbox.workspace_id
+               AND comments.id = unhex(payload ->> 'comment', '-') AND comments.request_id IN (SELECT id FROM requests))
+           WHEN 'status_change' THEN EXISTS (SELECT 1 FROM feature_request_events event
+               WHERE event.workspace_id = outbox.workspace_id AND event.id = unhex(payload ->> 'event', '-')
+                 AND event.request_id IN (SELECT id FROM requests))
+           ELSE 0
+       END
        AND NOT EXISTS (SELECT 1 FROM outbox digest WHERE digest.workspace_id = outbox.workspace_id
                        AND digest.id = outbox.digest_id AND digest.sent_at IS NOT NULL)"
 }
 
-/// Deletes a customer's waiting mails.
-fn delete_waiting_mails(
+statement! {
+    /// Sets whether the votes of a customer for the feature requests of a JSON array are subscribed.
+    SetSubscribed {
+        subscribed: bool => Bool, workspace: Id => Binary, customer: Id => Binary, requests: String => Text,
+    }
+    "UPDATE votes SET subscribed = ? WHERE workspace_id = ? AND customer_id = ?
+       AND request_id IN (SELECT unhex(value) FROM json_each(?))"
+}
+
+statement! {
+    /// Deletes the subscriptions without a vote of a customer to the feature requests of a JSON array.
+    DeleteFollower { workspace: Id => Binary, customer: Id => Binary, requests: String => Text }
+    "DELETE FROM followers WHERE workspace_id = ? AND customer_id = ?
+       AND request_id IN (SELECT unhex(value) FROM json_each(?))"
+}
+
+statement! {
+    /// Whether a customer has a subscription without a vote to a feature request of a JSON array.
+    IsFollower { workspace: Id => Binary, customer: Id => Binary, requests: String => Text } -> Bool,
+    "SELECT EXISTS (SELECT 1 FROM followers WHERE workspace_id = ? AND customer_id = ?
+       AND request_id IN (SELECT unhex(value) FROM json_each(?)))"
+}
+
+/// Whether a customer has a subscription without a vote to a feature request of a JSON array.
+pub(crate) fn is_follower(
     connection: &mut SqliteConnection,
     workspace: Id,
     customer: Id,
-    what: Unsubscription,
+    requests: &str,
+) -> Result<bool, SqlError> {
+    Ok(IsFollower { workspace, customer, requests: requests.to_owned() }.get_result(connection)?)
+}
+
+/// Deletes a customer's waiting notifications about the feature requests of a JSON array.
+pub(crate) fn delete_waiting_about(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    customer: Id,
+    requests: &str,
 ) -> Result<(), SqlError> {
-    match what {
-        Unsubscription::Everything => {
-            // The mails that are held for a digest are deleted together with it.
-            let unsent = outbox::table
-                .filter(outbox::workspace_id.eq(workspace))
-                .filter(outbox::customer_id.eq(customer))
-                .filter(outbox::sent_at.is_null())
-                .filter(outbox::digest_id.is_null());
-            delete(unsent).execute(connection)?;
-        }
-        Unsubscription::Request(request) => {
-            DeleteWaitingAbout { workspace, customer, request: Id(request.uuid()) }.execute(connection)?;
-        }
-    }
+    DeleteWaitingAbout { requests: requests.to_owned(), workspace, customer }.execute(connection)?;
+    Ok(())
+}
+
+/// Returns the root of the tree of a feature request, if it exists.
+fn find_root(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    request: &FeatureRequestRef,
+) -> Result<Option<Id>, SqlError> {
+    let found = find_row(connection, workspace, request)?;
+    Ok(found.map(|(row, root)| root.unwrap_or(row.id)))
+}
+
+/// Stops mail about a feature request and everything that is merged with it.
+fn unsubscribe_from_request(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    customer: Id,
+    request: FeatureRequestId,
+) -> Result<(), SqlError> {
+    let Some(root) = find_root(connection, workspace, &FeatureRequestRef::Id(request))? else { return Ok(()) };
+    let requests = json_ids(&tree_members(connection, workspace, root)?);
+    SetSubscribed { subscribed: false, workspace, customer, requests: requests.clone() }.execute(connection)?;
+    DeleteFollower { workspace, customer, requests: requests.clone() }.execute(connection)?;
+    delete_waiting_about(connection, workspace, customer, &requests)
+}
+
+/// Stops all mail to a customer and deletes the mails that wait to be sent.
+fn unsubscribe_from_everything(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    customer: Id,
+    at: i64,
+) -> Result<(), SqlError> {
+    let stopped = (customers::mail_stopped_at.eq(at), customers::mail_stopped_because.eq("unsubscribed"));
+    update(customers::table.find((workspace, customer)).filter(customers::mail_stopped_at.is_null()))
+        .set(stopped)
+        .execute(connection)?;
+    // The mails that are held for a digest are deleted together with it.
+    let unsent = outbox::table
+        .filter(outbox::workspace_id.eq(workspace))
+        .filter(outbox::customer_id.eq(customer))
+        .filter(outbox::sent_at.is_null())
+        .filter(outbox::digest_id.is_null());
+    delete(unsent).execute(connection)?;
     Ok(())
 }
 
@@ -59,25 +140,85 @@ impl SubscriptionWrites for SqliteUnit {
         what: Unsubscription,
         at: Timestamp,
     ) -> Result<bool, StoreError> {
-        let (customer, at) = (Id(customer.uuid()), at.millis());
+        let customer = Id(customer.uuid());
         self.run(move |connection, workspace| {
             match what {
                 Unsubscription::Everything => {
-                    let stopped =
-                        (customers::mail_stopped_at.eq(at), customers::mail_stopped_because.eq("unsubscribed"));
-                    update(customers::table.find((workspace, customer)).filter(customers::mail_stopped_at.is_null()))
-                        .set(stopped)
-                        .execute(connection)?;
+                    unsubscribe_from_everything(connection, workspace, customer, at.millis())?;
                 }
                 Unsubscription::Request(request) => {
-                    update(votes::table.find((workspace, Id(request.uuid()), customer)))
-                        .set(votes::subscribed.eq(false))
-                        .execute(connection)?;
+                    unsubscribe_from_request(connection, workspace, customer, request)?;
                 }
             }
-            delete_waiting_mails(connection, workspace, customer, what)?;
             Ok(select(exists(customers::table.find((workspace, customer)))).get_result(connection)?)
         })
         .await
+    }
+
+    async fn subscribe(
+        &mut self,
+        request: &FeatureRequestRef,
+        customer: &NewCustomer,
+        at: Timestamp,
+    ) -> Result<Option<bool>, StoreError> {
+        let (request, customer) = (*request, customer.clone());
+        self.run(move |connection, workspace| {
+            let Some(root) = find_root(connection, workspace, &request)? else { return Ok(None) };
+            let customer = find_or_insert_customer(connection, workspace, &customer, at)?;
+            let stopped_at: Option<i64> =
+                customers::table.find((workspace, customer)).select(customers::mail_stopped_at).first(connection)?;
+            if stopped_at.is_some() {
+                return Ok(Some(false));
+            }
+            insert_into(followers::table)
+                .values((
+                    followers::workspace_id.eq(workspace),
+                    followers::request_id.eq(root),
+                    followers::customer_id.eq(customer),
+                    followers::created_at.eq(at.millis()),
+                ))
+                .on_conflict_do_nothing()
+                .execute(connection)?;
+            let requests = json_ids(&tree_members(connection, workspace, root)?);
+            SetSubscribed { subscribed: true, workspace, customer, requests }.execute(connection)?;
+            Ok(Some(true))
+        })
+        .await
+    }
+
+    async fn find_customer(&mut self, address: &FoldedEmail) -> Result<Option<CustomerId>, StoreError> {
+        let address = address.clone();
+        let id = self.run(move |connection, workspace| find_customer(connection, workspace, &address)).await?;
+        Ok(id.map(|id| CustomerId::new(id.0)))
+    }
+
+    async fn customer_exists(&mut self, customer: CustomerId) -> Result<bool, StoreError> {
+        let customer = Id(customer.uuid());
+        self.run(move |connection, workspace| {
+            Ok(select(exists(customers::table.find((workspace, customer)))).get_result(connection)?)
+        })
+        .await
+    }
+
+    async fn rename_customer(
+        &mut self,
+        customer: CustomerId,
+        name: &Name,
+    ) -> Result<Option<(Customer, Option<Name>)>, StoreError> {
+        let (customer, name) = (Id(customer.uuid()), name.clone());
+        let renamed: Option<(CustomerRow, Option<String>)> = self
+            .run(move |connection, workspace| {
+                let row = customers::table.find((workspace, customer));
+                let old: Option<Option<String>> = row.select(customers::name).first(connection).optional()?;
+                let Some(old) = old else { return Ok(None) };
+                let folded = name.as_str().to_lowercase();
+                update(row)
+                    .set((customers::name.eq(name.as_str()), customers::name_folded.eq(folded)))
+                    .execute(connection)?;
+                let renamed = OneCustomer { workspace, customer }.get_result(connection)?;
+                Ok(Some((renamed, old)))
+            })
+            .await?;
+        renamed.map(|(row, old)| Ok((row.try_into()?, old.map(Name::from_stored)))).transpose()
     }
 }

@@ -1,32 +1,110 @@
 //! Tracks and lanes.
 
 use async_trait::async_trait;
-use diesel::dsl::max;
-use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::SqliteConnection;
+use diesel::dsl::{exists, select};
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{BigInt, Binary, Text};
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::audit::Actor;
+use roadmap_domain::model::board::Board;
+use roadmap_domain::model::event::{EventContent, Move};
 use roadmap_domain::model::id::{LaneId, TrackId};
 use roadmap_domain::model::text::Name;
-use roadmap_domain::model::track::{Lane, Track};
-use roadmap_domain::ports::{Insertion, TrackWrites};
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::model::track::{Lane, Placement, Track};
+use roadmap_domain::ports::TrackWrites;
 
 use crate::codec::Id;
+use crate::errors::SqlError;
 use crate::rows::{TrackRow, mapped_tracks};
-use crate::schema::{lanes, tracks};
+use crate::schema::{feature_requests, lanes, track_tallies, tracks};
+use crate::statement::statement;
 use crate::unit::SqliteUnit;
-use crate::writes::provisioning::insertion;
+
+statement! {
+    /// Frees the names and the positions of all lanes. The negative positions mark them as not saved again yet.
+    FreeLanes { workspace: Id => Binary }
+    "UPDATE lanes SET position = -position, name = hex(id) WHERE workspace_id = ?"
+}
+
+statement! {
+    /// Frees the names and the positions of all tracks, as [`FreeLanes`] does.
+    FreeTracks { workspace: Id => Binary }
+    "UPDATE tracks SET position = -position, name = hex(id) WHERE workspace_id = ?"
+}
+
+statement! {
+    /// Deletes the counts of the tracks that were not saved again.
+    DeleteMissingTallies { workspace: Id => Binary }
+    "DELETE FROM track_tallies WHERE (workspace_id, track_id) IN (
+         SELECT workspace_id, id FROM tracks WHERE workspace_id = ? AND position < 0
+     )"
+}
+
+statement! {
+    /// Adds the same event, a move, to the history of all feature requests of a track. The IDs are UUIDs of version 7.
+    InsertMoves {
+        at: i64 => BigInt, kind: String => Text, details: String => Text, actor_kind: String => Text,
+        actor_id: Option<Id> => diesel::sql_types::Nullable<Binary>, actor_name: String => Text,
+        created_at: i64 => BigInt, workspace: Id => Binary, track: Id => Binary,
+    }
+    "INSERT INTO feature_request_events
+         (workspace_id, id, request_id, kind, details, actor_kind, actor_id, actor_name, created_at)
+     SELECT workspace_id, unhex(format('%012x7%03x8%015x', ?, random() & 0xfff, random() & 0xfffffffffffffff)), id,
+            ?, ?, ?, ?, ?, ?
+     FROM feature_requests WHERE workspace_id = ? AND track_id = ?"
+}
+
+/// Replaces the lanes and tracks of a workspace.
+fn save(connection: &mut SqliteConnection, workspace: Id, board: &Board) -> Result<(), SqlError> {
+    FreeLanes { workspace }.execute(connection)?;
+    FreeTracks { workspace }.execute(connection)?;
+    for (position, lane) in (1_i64..).zip(board.lanes()) {
+        let values = (lanes::name.eq(lane.name.as_str()), lanes::position.eq(position));
+        diesel::insert_into(lanes::table)
+            .values((lanes::workspace_id.eq(workspace), lanes::id.eq(Id(lane.id.uuid())), values))
+            .on_conflict((lanes::workspace_id, lanes::id))
+            .do_update()
+            .set(values)
+            .execute(connection)?;
+    }
+    for (position, track) in (1_i64..).zip(board.tracks()) {
+        let lane = track.lane.as_ref().map(|lane| Id(lane.id.uuid()));
+        let values = (tracks::name.eq(track.name.as_str()), tracks::lane_id.eq(lane), tracks::position.eq(position));
+        diesel::insert_into(tracks::table)
+            .values((tracks::workspace_id.eq(workspace), tracks::id.eq(Id(track.id.uuid())), values))
+            .on_conflict((tracks::workspace_id, tracks::id))
+            .do_update()
+            .set(values)
+            .execute(connection)?;
+    }
+    DeleteMissingTallies { workspace }.execute(connection)?;
+    let missing = tracks::table.filter(tracks::workspace_id.eq(workspace)).filter(tracks::position.lt(0));
+    diesel::delete(missing).execute(connection)?;
+    let missing = lanes::table.filter(lanes::workspace_id.eq(workspace)).filter(lanes::position.lt(0));
+    diesel::delete(missing).execute(connection)?;
+    Ok(())
+}
+
+/// Returns a track, if it exists.
+fn find(connection: &mut SqliteConnection, workspace: Id, track: Id) -> Result<Option<TrackRow>, SqlError> {
+    Ok(mapped_tracks()
+        .filter(tracks::workspace_id.eq(workspace))
+        .filter(tracks::id.eq(track))
+        .first(connection)
+        .optional()?)
+}
+
+/// Returns the placement of the feature requests on a track.
+fn placement(track: Track) -> Placement {
+    Placement { status: track.status().cloned(), track: track.name }
+}
 
 #[async_trait]
 impl TrackWrites for SqliteUnit {
     async fn find_track(&mut self, track: TrackId) -> Result<Option<Track>, StoreError> {
-        let row: Option<TrackRow> = self
-            .run(move |connection, workspace| {
-                Ok(mapped_tracks()
-                    .filter(tracks::workspace_id.eq(workspace))
-                    .filter(tracks::id.eq(Id(track.uuid())))
-                    .first(connection)
-                    .optional()?)
-            })
-            .await?;
+        let row = self.run(move |connection, workspace| find(connection, workspace, Id(track.uuid()))).await?;
         Ok(row.map(Track::from))
     }
 
@@ -43,62 +121,86 @@ impl TrackWrites for SqliteUnit {
         Ok(row.map(Track::from))
     }
 
-    async fn find_lane(&mut self, name: &str) -> Result<Option<Lane>, StoreError> {
-        let name = name.to_owned();
-        let row: Option<(Id, String)> = self
-            .run(move |connection, workspace| {
-                Ok(lanes::table
+    async fn load_board(&mut self) -> Result<Board, StoreError> {
+        let (lanes, tracks): (Vec<(Id, String)>, Vec<TrackRow>) = self
+            .run(|connection, workspace| {
+                let lanes = lanes::table
                     .filter(lanes::workspace_id.eq(workspace))
-                    .filter(lanes::name.eq(name))
+                    .order(lanes::position)
                     .select((lanes::id, lanes::name))
-                    .first(connection)
-                    .optional()?)
+                    .load(connection)?;
+                let tracks = mapped_tracks()
+                    .filter(tracks::workspace_id.eq(workspace))
+                    .order(tracks::position)
+                    .load(connection)?;
+                Ok((lanes, tracks))
             })
             .await?;
-        Ok(row.map(|(id, name)| Lane { id: LaneId::new(id.0), name: Name::from_stored(name) }))
+        let lane = |(id, name): (Id, String)| Lane { id: LaneId::new(id.0), name: Name::from_stored(name) };
+        Ok(Board::new(lanes.into_iter().map(lane).collect(), tracks.into_iter().map(Track::from).collect()))
     }
 
-    async fn insert_lane(&mut self, lane: &Lane) -> Result<Insertion, StoreError> {
-        let lane = lane.clone();
+    async fn save_board(&mut self, board: &Board) -> Result<(), StoreError> {
+        let board = board.clone();
+        self.run(move |connection, workspace| save(connection, workspace, &board)).await
+    }
+
+    async fn has_feature_requests(&mut self, track: TrackId) -> Result<bool, StoreError> {
         self.run(move |connection, workspace| {
-            let last: Option<i64> = lanes::table
-                .filter(lanes::workspace_id.eq(workspace))
-                .select(max(lanes::position))
-                .first(connection)?;
-            let inserted = diesel::insert_into(lanes::table)
-                .values((
-                    lanes::workspace_id.eq(workspace),
-                    lanes::id.eq(Id(lane.id.uuid())),
-                    lanes::name.eq(lane.name.as_str()),
-                    lanes::position.eq(last.unwrap_or(0) + 1),
-                ))
-                .on_conflict((lanes::workspace_id, lanes::name))
-                .do_nothing()
-                .execute(connection)?;
-            Ok(insertion(inserted))
+            let on_track = feature_requests::table
+                .filter(feature_requests::workspace_id.eq(workspace))
+                .filter(feature_requests::track_id.eq(Id(track.uuid())));
+            Ok(select(exists(on_track)).get_result(connection)?)
         })
         .await
     }
 
-    async fn insert_track(&mut self, track: &Track) -> Result<Insertion, StoreError> {
-        let track = track.clone();
+    async fn count_lane_requests(&mut self, lane: LaneId) -> Result<i64, StoreError> {
         self.run(move |connection, workspace| {
-            let last: Option<i64> = tracks::table
-                .filter(tracks::workspace_id.eq(workspace))
-                .select(max(tracks::position))
-                .first(connection)?;
-            let inserted = diesel::insert_into(tracks::table)
-                .values((
-                    tracks::workspace_id.eq(workspace),
-                    tracks::id.eq(Id(track.id.uuid())),
-                    tracks::name.eq(track.name.as_str()),
-                    tracks::lane_id.eq(track.lane.map(|lane| Id(lane.id.uuid()))),
-                    tracks::position.eq(last.unwrap_or(0) + 1),
+            let counts: Vec<i64> = tracks::table
+                .inner_join(track_tallies::table.on(
+                    track_tallies::workspace_id.eq(tracks::workspace_id).and(track_tallies::track_id.eq(tracks::id)),
                 ))
-                .on_conflict((tracks::workspace_id, tracks::name))
-                .do_nothing()
+                .filter(tracks::workspace_id.eq(workspace))
+                .filter(tracks::lane_id.eq(Id(lane.uuid())))
+                .select(track_tallies::public_count)
+                .load(connection)?;
+            Ok(counts.into_iter().sum())
+        })
+        .await
+    }
+
+    async fn move_feature_requests(
+        &mut self,
+        from: TrackId,
+        to: TrackId,
+        actor: &Actor,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (from, to, actor, at) = (Id(from.uuid()), Id(to.uuid()), actor.clone(), at.millis());
+        self.run(move |connection, workspace| {
+            let (Some(old), Some(new)) = (find(connection, workspace, from)?, find(connection, workspace, to)?) else {
+                return Ok(());
+            };
+            let moved = EventContent::Moved(Move { from: placement(old.into()), to: placement(new.into()) });
+            let insert = InsertMoves {
+                at,
+                kind: moved.kind().to_owned(),
+                details: moved.details(),
+                actor_kind: actor.kind.name().to_owned(),
+                actor_id: actor.id.map(Id),
+                actor_name: actor.name,
+                created_at: at,
+                workspace,
+                track: from,
+            };
+            insert.execute(connection)?;
+            diesel::update(feature_requests::table)
+                .filter(feature_requests::workspace_id.eq(workspace))
+                .filter(feature_requests::track_id.eq(from))
+                .set((feature_requests::track_id.eq(to), feature_requests::updated_at.eq(at)))
                 .execute(connection)?;
-            Ok(insertion(inserted))
+            Ok(())
         })
         .await
     }

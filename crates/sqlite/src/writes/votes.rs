@@ -3,18 +3,47 @@
 use async_trait::async_trait;
 use diesel::SqliteConnection;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{BigInt, Binary, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::NewCustomer;
+use roadmap_domain::model::email_address::FoldedEmail;
+use roadmap_domain::model::feature_request::FeatureRequestRef;
+use roadmap_domain::model::id::{FeatureRequestId, NoteId};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::model::vote::{NewVote, VoteCast, VoteOutcome};
+use roadmap_domain::model::vote::{NewVote, VoteCast, VoteOutcome, VoteWithdrawn};
 use roadmap_domain::ports::VoteWrites;
 
-use crate::codec::Id;
+use crate::codec::{Id, json_ids};
 use crate::errors::SqlError;
 use crate::rows::{SummaryRow, find_author, find_summary};
-use crate::schema::{customers, notes, vote_tallies, votes};
+use crate::schema::{customers, notes, vote_tallies};
+use crate::statement::statement;
+use crate::trees::tree_members;
 use crate::unit::SqliteUnit;
+use crate::writes::subscriptions::{delete_waiting_about, is_follower};
+
+statement! {
+    /// Inserts a vote, unless the customer has voted for the feature request or for one that is merged into it.
+    InsertVote { workspace: Id => Binary, request: Id => Binary, customer: Id => Binary, at: i64 => BigInt }
+    "WITH vote (workspace, request, customer, at) AS (SELECT ?, ?, ?, ?)
+     INSERT INTO votes (workspace_id, request_id, customer_id, subscribed, created_at)
+     SELECT workspace, request, customer, 1, at FROM vote
+     WHERE NOT EXISTS (
+         SELECT 1 FROM feature_requests merged
+         CROSS JOIN votes ON votes.workspace_id = merged.workspace_id AND votes.request_id = merged.id
+                AND votes.customer_id = vote.customer
+         WHERE merged.workspace_id = vote.workspace AND merged.root_id = vote.request
+     )
+     ON CONFLICT DO NOTHING"
+}
+
+statement! {
+    /// Deletes the votes of a customer for the feature requests of a JSON array.
+    DeleteVotes { workspace: Id => Binary, customer: Id => Binary, requests: String => Text }
+    "DELETE FROM votes WHERE workspace_id = ? AND customer_id = ?
+       AND request_id IN (SELECT unhex(value) FROM json_each(?))"
+}
 
 #[async_trait]
 impl VoteWrites for SqliteUnit {
@@ -22,6 +51,27 @@ impl VoteWrites for SqliteUnit {
         let vote = vote.clone();
         let cast = self.run(move |connection, workspace| cast(connection, workspace, &vote)).await?;
         cast.map(|(outcome, row)| Ok(VoteCast { outcome, request: row.try_into()? })).transpose()
+    }
+
+    async fn withdraw_vote(
+        &mut self,
+        request: &FeatureRequestRef,
+        customer: &FoldedEmail,
+    ) -> Result<Option<VoteWithdrawn>, StoreError> {
+        let (request, customer) = (*request, customer.clone());
+        let withdrawn =
+            self.run(move |connection, workspace| withdraw(connection, workspace, &request, &customer)).await?;
+        withdrawn.map(|(vote_removed, row)| Ok(VoteWithdrawn { request: row.try_into()?, vote_removed })).transpose()
+    }
+
+    async fn delete_note(&mut self, note: NoteId) -> Result<Option<FeatureRequestId>, StoreError> {
+        let request: Option<Id> = self
+            .run(move |connection, workspace| {
+                let note = notes::table.filter(notes::workspace_id.eq(workspace)).filter(notes::id.eq(Id(note.uuid())));
+                Ok(diesel::delete(note).returning(notes::request_id).get_result(connection).optional()?)
+            })
+            .await?;
+        Ok(request.map(|request| FeatureRequestId::new(request.0)))
     }
 }
 
@@ -37,11 +87,15 @@ fn cast(
     };
     let outcome = match customer {
         None => VoteOutcome::NoVoter,
-        Some(customer) if insert_vote(connection, workspace, request.id, customer, vote.at)? => {
-            request.votes_count = count_vote(connection, workspace, request.id)?;
-            VoteOutcome::Registered
+        Some(customer) => {
+            let insert = InsertVote { workspace, request: request.id, customer, at: vote.at.millis() };
+            if insert.execute(connection)? == 1 {
+                request.votes_count = add_votes(connection, workspace, request.id, 1)?;
+                VoteOutcome::Registered
+            } else {
+                VoteOutcome::AlreadyVoted
+            }
         }
-        Some(_) => VoteOutcome::AlreadyVoted,
     };
     if let Some(note) = &vote.note {
         let author = find_author(connection, workspace, &note.author)?;
@@ -60,35 +114,48 @@ fn cast(
     Ok(Some((outcome, request)))
 }
 
-/// Inserts a vote and returns whether it is new. A repeated vote changes nothing.
-fn insert_vote(
+/// Withdraws the votes of a customer for the tree of a feature request. Returns whether there was one.
+fn withdraw(
     connection: &mut SqliteConnection,
     workspace: Id,
-    request: Id,
-    customer: Id,
-    at: Timestamp,
-) -> Result<bool, SqlError> {
-    let inserted = diesel::insert_into(votes::table)
-        .values((
-            votes::workspace_id.eq(workspace),
-            votes::request_id.eq(request),
-            votes::customer_id.eq(customer),
-            votes::subscribed.eq(true),
-            votes::created_at.eq(at.millis()),
-        ))
-        .on_conflict_do_nothing()
-        .execute(connection)?;
-    Ok(inserted == 1)
+    request: &FeatureRequestRef,
+    customer: &FoldedEmail,
+) -> Result<Option<(bool, SummaryRow)>, SqlError> {
+    let Some(mut request) = find_summary(connection, workspace, request)? else { return Ok(None) };
+    let Some(customer) = find_customer(connection, workspace, customer)? else { return Ok(Some((false, request))) };
+    let requests = json_ids(&tree_members(connection, workspace, request.id)?);
+    if (DeleteVotes { workspace, customer, requests: requests.clone() }).execute(connection)? == 0 {
+        return Ok(Some((false, request)));
+    }
+    request.votes_count = add_votes(connection, workspace, request.id, -1)?;
+    if !is_follower(connection, workspace, customer, &requests)? {
+        delete_waiting_about(connection, workspace, customer, &requests)?;
+    }
+    Ok(Some((true, request)))
 }
 
-/// Increments the feature request's tally and returns it.
-fn count_vote(connection: &mut SqliteConnection, workspace: Id, request: Id) -> Result<i64, SqlError> {
+/// Adds to the feature request's tally and returns it.
+fn add_votes(connection: &mut SqliteConnection, workspace: Id, request: Id, votes: i64) -> Result<i64, SqlError> {
     Ok(diesel::update(vote_tallies::table)
         .filter(vote_tallies::workspace_id.eq(workspace))
         .filter(vote_tallies::request_id.eq(request))
-        .set(vote_tallies::votes_count.eq(vote_tallies::votes_count + 1))
+        .set(vote_tallies::votes_count.eq(vote_tallies::votes_count + votes))
         .returning(vote_tallies::votes_count)
         .get_result(connection)?)
+}
+
+/// Returns the id of the customer with this address.
+pub(crate) fn find_customer(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    address: &FoldedEmail,
+) -> Result<Option<Id>, SqlError> {
+    Ok(customers::table
+        .filter(customers::workspace_id.eq(workspace))
+        .filter(customers::email_folded.eq(address.as_str()))
+        .select(customers::id)
+        .first(connection)
+        .optional()?)
 }
 
 /// Returns the id of the customer with this address, and inserts the customer if it is new. A missing name is filled
@@ -115,6 +182,7 @@ pub(crate) fn find_or_insert_customer(
                 customers::email.eq(customer.email.as_str()),
                 customers::email_folded.eq(customer.email.folded().as_str()),
                 customers::name.eq(name),
+                customers::name_folded.eq(name.map(str::to_lowercase)),
                 customers::created_at.eq(at.millis()),
             ))
             .execute(connection)?;
@@ -124,7 +192,7 @@ pub(crate) fn find_or_insert_customer(
         diesel::update(customers::table)
             .filter(customers::workspace_id.eq(workspace))
             .filter(customers::id.eq(id))
-            .set(customers::name.eq(name))
+            .set((customers::name.eq(name), customers::name_folded.eq(name.to_lowercase())))
             .execute(connection)?;
     }
     Ok(id)

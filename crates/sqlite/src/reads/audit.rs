@@ -1,0 +1,117 @@
+//! The audit log.
+
+use diesel::Queryable;
+use diesel::prelude::{ExpressionMethods, QueryDsl, RunQueryDsl};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::audit::{
+    Actor, ActorFilter, ActorKind, AuditEntry, AuditFilter, AuditListing, AuditPage, Channel, Origin, Subject,
+};
+use roadmap_domain::model::id::AuditEntryId;
+use roadmap_domain::model::timestamp::Timestamp;
+
+use crate::SqliteStore;
+use crate::codec::{Id, timestamp};
+use crate::errors::inconsistent;
+use crate::schema::audit_entries;
+
+/// A row of the audit log.
+#[derive(Debug, Queryable)]
+struct EntryRow {
+    id: Id,
+    created_at: i64,
+    actor_kind: String,
+    actor_id: Option<Id>,
+    actor_name: String,
+    channel: String,
+    request_id: Option<String>,
+    action: String,
+    subject_kind: String,
+    subject_id: Option<Id>,
+    changes: String,
+}
+
+impl TryFrom<EntryRow> for AuditEntry {
+    type Error = StoreError;
+
+    fn try_from(row: EntryRow) -> Result<Self, StoreError> {
+        let broken = |column| inconsistent("audit_entries", column, row.id.0);
+        let kind = ActorKind::from_name(&row.actor_kind).ok_or_else(|| broken("actor_kind"))?;
+        let channel = Channel::from_name(&row.channel).ok_or_else(|| broken("channel"))?;
+        Ok(Self {
+            id: AuditEntryId::new(row.id.0),
+            at: timestamp(row.created_at, "audit_entries", "created_at", row.id)?,
+            changes: Self::parse_changes(&row.changes).ok_or_else(|| broken("changes"))?,
+            origin: Origin {
+                actor: Actor { kind, id: row.actor_id.map(|id| id.0), name: row.actor_name },
+                channel,
+                request_id: row.request_id,
+            },
+            action: row.action,
+            subject: Subject { kind: row.subject_kind, id: row.subject_id.map(|id| id.0) },
+        })
+    }
+}
+
+impl SqliteStore {
+    /// Returns a part of the audit log, newest first.
+    pub(crate) async fn list_audit_entries(
+        &self,
+        workspace: Id,
+        filter: AuditFilter,
+        page: AuditPage,
+    ) -> Result<AuditListing, StoreError> {
+        let size = usize::try_from(page.size).unwrap_or(usize::MAX);
+        let rows: Vec<EntryRow> = self
+            .readers
+            .run(move |connection| {
+                let mut entries = audit_entries::table
+                    .filter(audit_entries::workspace_id.eq(workspace))
+                    .order(audit_entries::id.desc())
+                    .select((
+                        audit_entries::id,
+                        audit_entries::created_at,
+                        audit_entries::actor_kind,
+                        audit_entries::actor_id,
+                        audit_entries::actor_name,
+                        audit_entries::channel,
+                        audit_entries::request_id,
+                        audit_entries::action,
+                        audit_entries::subject_kind,
+                        audit_entries::subject_id,
+                        audit_entries::changes,
+                    ))
+                    // One more shows whether there is a next page.
+                    .limit(i64::from(page.size) + 1)
+                    .into_boxed();
+                match filter.actor {
+                    Some(ActorFilter::Id(id)) => entries = entries.filter(audit_entries::actor_id.eq(Id(id))),
+                    Some(ActorFilter::Kind(kind)) => {
+                        entries = entries.filter(audit_entries::actor_kind.eq(kind.name()));
+                    }
+                    None => {}
+                }
+                if let Some(action) = filter.action {
+                    entries = entries.filter(audit_entries::action.eq(action));
+                }
+                if let Some(subject) = filter.subject {
+                    entries = entries.filter(audit_entries::subject_id.eq(Id(subject)));
+                }
+                if let Some(from) = filter.from.map(Timestamp::millis) {
+                    entries = entries.filter(audit_entries::created_at.ge(from));
+                }
+                if let Some(to) = filter.to.map(Timestamp::millis) {
+                    entries = entries.filter(audit_entries::created_at.lt(to));
+                }
+                if let Some(before) = page.before {
+                    entries = entries.filter(audit_entries::id.lt(Id(before.uuid())));
+                }
+                Ok(entries.load(connection)?)
+            })
+            .await?;
+        let has_more = rows.len() > size;
+        let entries = rows.into_iter().take(size).map(AuditEntry::try_from);
+        let entries: Vec<AuditEntry> = entries.collect::<Result<_, StoreError>>()?;
+        let next = entries.last().filter(|_| has_more).map(|entry| entry.id);
+        Ok(AuditListing { entries, next })
+    }
+}

@@ -1,0 +1,184 @@
+//! Lanes, the roadmap, and the feature requests of a track.
+
+use std::collections::HashMap;
+
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{BigInt, Binary, Text};
+use diesel::{NullableExpressionMethods, SqliteConnection};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::board::{ListedLane, RoadmapLane};
+use roadmap_domain::model::feature_request::{FeatureRequestSummary, Sort};
+use roadmap_domain::model::id::LaneId;
+use roadmap_domain::model::pagination::{Listing, PageRequest};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::track::Lane;
+
+use crate::SqliteStore;
+use crate::codec::Id;
+use crate::errors::SqlError;
+use crate::reads::roadmap::{Page, listing};
+use crate::rows::{SummaryRow, SummarySql, placed_joins, summary_sql};
+use crate::schema::{track_tallies, tracks};
+use crate::statement::statement;
+
+statement! {
+    /// Selects the lanes in order, with the numbers of public feature requests that they show.
+    Lanes { workspace: Id => Binary } -> (Binary, Text, BigInt),
+    "SELECT lanes.id, lanes.name, (
+         SELECT coalesce(sum(track_tallies.public_count), 0) FROM tracks
+         CROSS JOIN track_tallies ON track_tallies.workspace_id = tracks.workspace_id
+                AND track_tallies.track_id = tracks.id
+         WHERE tracks.workspace_id = lanes.workspace_id AND tracks.lane_id = lanes.id
+     ) FROM lanes WHERE workspace_id = ? ORDER BY position"
+}
+
+statement! {
+    /// Selects the most voted public feature requests of each lane, most voted first. Of each track, at most as many
+    /// are read as a lane shows.
+    MostVoted { per_track: i64 => BigInt, workspace: Id => Binary, per_lane: i64 => BigInt } -> (Binary, SummarySql),
+    concat!(
+        "WITH candidates (lane, number, votes) AS (
+             SELECT tracks.lane_id, tally.row_number, tally.votes_count FROM tracks
+             CROSS JOIN vote_tallies tally ON tally.row_number IN (
+                 SELECT best.row_number FROM vote_tallies best
+                 WHERE best.workspace_id = tracks.workspace_id AND best.track_id = tracks.id AND best.root_id IS NULL
+                   AND NOT best.private
+                 ORDER BY best.votes_count DESC, best.row_number DESC LIMIT ?
+             )
+             WHERE tracks.workspace_id = ? AND tracks.lane_id IS NOT NULL
+         ),
+         ranked (lane, number, rank) AS MATERIALIZED (
+             SELECT lane, number, row_number() OVER (PARTITION BY lane ORDER BY votes DESC, number DESC) FROM candidates
+         )
+         SELECT ranked.lane, ", summary_sql!(), " FROM ranked
+         CROSS JOIN feature_requests ON feature_requests.row_number = ranked.number ", placed_joins!(), "
+         WHERE ranked.rank <= ? ORDER BY ranked.lane, ranked.rank"
+    )
+}
+
+/// SQL for a page of the feature requests of a track: the table that the page is read from, and the order.
+macro_rules! track_page {
+    ($table:literal, $order:literal, $column:literal) => {
+        concat!(
+            "SELECT ",
+            summary_sql!(),
+            "
+             FROM (SELECT row_number FROM ",
+            $table,
+            "
+                   WHERE workspace_id = ? AND track_id = ? AND root_id IS NULL
+                   ORDER BY ",
+            $order,
+            " LIMIT ? OFFSET ?) AS page
+             CROSS JOIN feature_requests ON feature_requests.row_number = page.row_number ",
+            placed_joins!(),
+            "
+             ORDER BY ",
+            $column,
+            " DESC, feature_requests.row_number DESC"
+        )
+    };
+}
+
+statement! {
+    /// Selects feature requests of a track, most voted first.
+    TrackByVotes { workspace: Id => Binary, track: Id => Binary, limit: i64 => BigInt, offset: i64 => BigInt }
+        -> SummarySql,
+    track_page!("vote_tallies", "votes_count DESC, row_number DESC", "vote_tallies.votes_count")
+}
+
+statement! {
+    /// Selects feature requests of a track, newest first.
+    TrackByAge { workspace: Id => Binary, track: Id => Binary, limit: i64 => BigInt, offset: i64 => BigInt }
+        -> SummarySql,
+    track_page!("feature_requests", "row_number DESC", "feature_requests.row_number")
+}
+
+statement! {
+    /// Selects feature requests of a track, last updated first.
+    TrackByUpdate { workspace: Id => Binary, track: Id => Binary, limit: i64 => BigInt, offset: i64 => BigInt }
+        -> SummarySql,
+    track_page!("feature_requests", "updated_at DESC, row_number DESC", "feature_requests.updated_at")
+}
+
+/// ID, name and count of a lane.
+type LaneRow = (Id, String, i64);
+
+/// Converts rows to lanes. Positions count from 1.
+fn listed_lanes(rows: Vec<LaneRow>) -> impl Iterator<Item = ListedLane> {
+    (1_u64..).zip(rows).map(|(position, (id, name, feature_requests_count))| ListedLane {
+        lane: Lane { id: LaneId::new(id.0), name: Name::from_stored(name) },
+        position,
+        feature_requests_count,
+    })
+}
+
+fn load_track_requests(
+    connection: &mut SqliteConnection,
+    (workspace, track): (Id, Id),
+    sort: Sort,
+    page: PageRequest,
+) -> Result<Option<Page<SummaryRow>>, SqlError> {
+    let total: Option<Option<i64>> = tracks::table
+        .left_join(
+            track_tallies::table
+                .on(track_tallies::workspace_id.eq(tracks::workspace_id).and(track_tallies::track_id.eq(tracks::id))),
+        )
+        .filter(tracks::workspace_id.eq(workspace))
+        .filter(tracks::id.eq(track))
+        .select(track_tallies::all_count.nullable())
+        .first(connection)
+        .optional()?;
+    let Some(total) = total.map(Option::unwrap_or_default) else { return Ok(None) };
+    let Some(offset) = page.offset() else { return Ok(Some((Vec::new(), total))) };
+    let limit = page.limit();
+    let rows = match sort {
+        Sort::Votes => TrackByVotes { workspace, track, limit, offset }.load(connection)?,
+        Sort::Newest => TrackByAge { workspace, track, limit, offset }.load(connection)?,
+        Sort::Updated => TrackByUpdate { workspace, track, limit, offset }.load(connection)?,
+    };
+    Ok(Some((rows, total)))
+}
+
+impl SqliteStore {
+    /// Returns the lanes in order.
+    pub(crate) async fn list_lanes(&self, workspace: Id) -> Result<Vec<ListedLane>, StoreError> {
+        let rows: Vec<LaneRow> = self.readers.run(move |connection| Ok(Lanes { workspace }.load(connection)?)).await?;
+        Ok(listed_lanes(rows).collect())
+    }
+
+    /// Returns the lanes in order, with their most voted public feature requests.
+    pub(crate) async fn list_roadmap(&self, workspace: Id, per_lane: u32) -> Result<Vec<RoadmapLane>, StoreError> {
+        let per_lane = i64::from(per_lane);
+        let (lanes, requests): (Vec<LaneRow>, Vec<(Id, SummaryRow)>) = self
+            .readers
+            .run_in_snapshot(move |connection| {
+                let lanes = Lanes { workspace }.load(connection)?;
+                Ok((lanes, MostVoted { per_track: per_lane, workspace, per_lane }.load(connection)?))
+            })
+            .await?;
+        let mut of_lanes: HashMap<LaneId, Vec<FeatureRequestSummary>> = HashMap::new();
+        for (lane, row) in requests {
+            of_lanes.entry(LaneId::new(lane.0)).or_default().push(row.try_into()?);
+        }
+        let roadmap_lane = |lane: ListedLane| {
+            let feature_requests = of_lanes.remove(&lane.lane.id).unwrap_or_default();
+            RoadmapLane { lane, feature_requests }
+        };
+        Ok(listed_lanes(lanes).map(roadmap_lane).collect())
+    }
+
+    /// Returns the feature requests of a track, without merged ones.
+    pub(crate) async fn list_track_requests(
+        &self,
+        workspace: Id,
+        track: Id,
+        sort: Sort,
+        page: PageRequest,
+    ) -> Result<Option<Listing<FeatureRequestSummary>>, StoreError> {
+        let load =
+            move |connection: &mut SqliteConnection| load_track_requests(connection, (workspace, track), sort, page);
+        let rows = self.readers.run_in_snapshot(load).await?;
+        rows.map(|rows| listing(rows, page, FeatureRequestSummary::try_from)).transpose()
+    }
+}

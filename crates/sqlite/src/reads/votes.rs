@@ -1,0 +1,172 @@
+//! Votes of customers and voters of feature requests.
+
+use diesel::SqliteConnection;
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::email_address::{EmailAddress, FoldedEmail};
+use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
+use roadmap_domain::model::id::CustomerId;
+use roadmap_domain::model::pagination::{Listing, PageRequest};
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::vote::Voter;
+
+use crate::SqliteStore;
+use crate::codec::{Id, json_ids, timestamp};
+use crate::errors::SqlError;
+use crate::reads::roadmap::{Page, listing};
+use crate::rows::{SummaryRow, SummarySql, find_summary, placed_joins, placed_requests, summary_columns, summary_sql};
+use crate::schema::{customers, feature_requests, votes};
+use crate::statement::statement;
+use crate::trees::{HasMerged, tree_members};
+
+/// ID, name and address of the customer, timestamp of the vote.
+type VoterRow = (Id, Option<String>, String, i64);
+
+/// SQL for the distinct roots of the feature requests that a customer voted for.
+macro_rules! voted_roots {
+    () => {
+        "SELECT DISTINCT votes.workspace_id, coalesce(vote_tallies.root_id, votes.request_id) AS root FROM votes
+         CROSS JOIN vote_tallies ON vote_tallies.workspace_id = votes.workspace_id
+                AND vote_tallies.request_id = votes.request_id
+         WHERE votes.workspace_id = ? AND votes.customer_id = ?"
+    };
+}
+
+statement! {
+    /// Counts the distinct roots of the feature requests that a customer voted for.
+    CountVotedRoots { workspace: Id => Binary, customer: Id => Binary } -> BigInt,
+    concat!("SELECT count(*) FROM (", voted_roots!(), ")")
+}
+
+statement! {
+    /// Selects the roots of the feature requests that a customer voted for, newest first.
+    VotedRoots { workspace: Id => Binary, customer: Id => Binary, limit: i64 => BigInt, offset: i64 => BigInt }
+        -> SummarySql,
+    concat!(
+        "SELECT ", summary_sql!(), " FROM (", voted_roots!(), " ORDER BY root DESC LIMIT ? OFFSET ?) AS page
+         CROSS JOIN feature_requests ON feature_requests.workspace_id = page.workspace_id
+                AND feature_requests.id = page.root ", placed_joins!(), "
+         ORDER BY feature_requests.id DESC"
+    )
+}
+
+statement! {
+    /// Selects the voters of the feature requests of a JSON array, each once, by the time of the first vote.
+    VotersOfTree { workspace: Id => Binary, requests: String => Text, limit: i64 => BigInt, offset: i64 => BigInt }
+        -> (Binary, Nullable<Text>, Text, BigInt),
+    "WITH scope (workspace) AS (SELECT ?)
+     SELECT customers.id, customers.name, customers.email, voter.voted_at
+     FROM (SELECT votes.workspace_id, votes.customer_id, min(votes.created_at) AS voted_at
+           FROM scope CROSS JOIN json_each(?) AS request
+           CROSS JOIN votes ON votes.workspace_id = scope.workspace AND votes.request_id = unhex(request.value)
+           GROUP BY votes.customer_id ORDER BY voted_at DESC, votes.customer_id DESC LIMIT ? OFFSET ?) AS voter
+     CROSS JOIN customers ON customers.workspace_id = voter.workspace_id AND customers.id = voter.customer_id
+     ORDER BY voter.voted_at DESC, customers.id DESC"
+}
+
+fn load_voted(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    email: &FoldedEmail,
+    page: PageRequest,
+) -> Result<Page<SummaryRow>, SqlError> {
+    let customer: Option<Id> = customers::table
+        .filter(customers::workspace_id.eq(workspace))
+        .filter(customers::email_folded.eq(email.as_str()))
+        .select(customers::id)
+        .first(connection)
+        .optional()?;
+    let Some(customer) = customer else { return Ok((Vec::new(), 0)) };
+    if (HasMerged { workspace }).get_result::<bool>(connection)? {
+        let total = CountVotedRoots { workspace, customer }.get_result(connection)?;
+        let Some(offset) = page.offset() else { return Ok((Vec::new(), total)) };
+        let rows = VotedRoots { workspace, customer, limit: page.limit(), offset }.load(connection)?;
+        return Ok((rows, total));
+    }
+    let total: i64 = votes::table
+        .filter(votes::workspace_id.eq(workspace))
+        .filter(votes::customer_id.eq(customer))
+        .count()
+        .get_result(connection)?;
+    let Some(offset) = page.offset() else { return Ok((Vec::new(), total)) };
+    let rows: Vec<SummaryRow> =
+        placed_requests()
+            .inner_join(votes::table.on(
+                votes::workspace_id.eq(feature_requests::workspace_id).and(votes::request_id.eq(feature_requests::id)),
+            ))
+            .filter(votes::workspace_id.eq(workspace))
+            .filter(votes::customer_id.eq(customer))
+            // Ids begin with the creation timestamp, and the index of a customer's votes is ordered by id. So
+            // the page is read from the index without reading the other votes.
+            .order(votes::request_id.desc())
+            .select(summary_columns())
+            .limit(page.limit())
+            .offset(offset)
+            .load(connection)?;
+    Ok((rows, total))
+}
+
+fn load_voters(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    request: &FeatureRequestRef,
+    page: PageRequest,
+) -> Result<Option<Page<VoterRow>>, SqlError> {
+    let Some(request) = find_summary(connection, workspace, request)? else { return Ok(None) };
+    let total = request.votes_count;
+    let Some(offset) = page.offset() else { return Ok(Some((Vec::new(), total))) };
+    let members = tree_members(connection, workspace, request.id)?;
+    if members.len() > 1 {
+        let voters = VotersOfTree { workspace, requests: json_ids(&members), limit: page.limit(), offset };
+        return Ok(Some((voters.load(connection)?, total)));
+    }
+    let rows = votes::table
+        .inner_join(
+            customers::table
+                .on(customers::workspace_id.eq(votes::workspace_id).and(customers::id.eq(votes::customer_id))),
+        )
+        .filter(votes::workspace_id.eq(workspace))
+        .filter(votes::request_id.eq(request.id))
+        .order((votes::created_at.desc(), votes::customer_id.desc()))
+        .select((customers::id, customers::name, customers::email, votes::created_at))
+        .limit(page.limit())
+        .offset(offset)
+        .load(connection)?;
+    Ok(Some((rows, total)))
+}
+
+fn voter((id, name, email, voted_at): VoterRow) -> Result<Voter, StoreError> {
+    Ok(Voter {
+        id: CustomerId::new(id.0),
+        name: name.map(Name::from_stored),
+        email: EmailAddress::from_stored(email),
+        voted_at: timestamp(voted_at, "votes", "created_at", id)?,
+    })
+}
+
+impl SqliteStore {
+    /// Returns the feature requests that a customer voted for, newest first.
+    pub(crate) async fn list_voted_requests(
+        &self,
+        workspace: Id,
+        customer: &EmailAddress,
+        page: PageRequest,
+    ) -> Result<Listing<FeatureRequestSummary>, StoreError> {
+        let email = customer.folded().clone();
+        let load = move |connection: &mut SqliteConnection| load_voted(connection, workspace, &email, page);
+        listing(self.readers.run_in_snapshot(load).await?, page, FeatureRequestSummary::try_from)
+    }
+
+    /// Returns the voters of a feature request and of everything that is merged into it, latest vote first.
+    pub(crate) async fn list_voters(
+        &self,
+        workspace: Id,
+        request: FeatureRequestRef,
+        page: PageRequest,
+    ) -> Result<Option<Listing<Voter>>, StoreError> {
+        let load = move |connection: &mut SqliteConnection| load_voters(connection, workspace, &request, page);
+        let rows = self.readers.run_in_snapshot(load).await?;
+        rows.map(|rows| listing(rows, page, voter)).transpose()
+    }
+}

@@ -1,0 +1,161 @@
+//! Merges of feature requests.
+
+use async_trait::async_trait;
+use diesel::ExpressionMethods;
+use diesel::SqliteConnection;
+use diesel::prelude::{OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::feature_request::FeatureRequestRef;
+use roadmap_domain::model::id::FeatureRequestId;
+use roadmap_domain::model::timestamp::Timestamp;
+use roadmap_domain::policy::merging::MergeNode;
+use roadmap_domain::ports::MergeWrites;
+
+use crate::codec::{Id, json_ids};
+use crate::errors::SqlError;
+use crate::rows::{SummaryRow, find_row};
+use crate::schema::{feature_requests, vote_tallies};
+use crate::statement::statement;
+use crate::trees::tree_members;
+use crate::unit::SqliteUnit;
+
+statement! {
+    /// Selects what a feature request is merged into, nearest first.
+    Ancestors { workspace: Id => Binary, request: Id => Binary } -> Binary,
+    "WITH RECURSIVE scope (workspace, request) AS (SELECT ?, ?),
+     ancestors (id, distance) AS (
+         SELECT merged_into_id, 1 FROM scope CROSS JOIN feature_requests
+             ON feature_requests.workspace_id = scope.workspace AND feature_requests.id = scope.request
+         UNION ALL
+         SELECT merged_into_id, distance + 1 FROM ancestors CROSS JOIN scope CROSS JOIN feature_requests
+             ON feature_requests.workspace_id = scope.workspace AND feature_requests.id = ancestors.id
+     )
+     SELECT id FROM ancestors WHERE id IS NOT NULL ORDER BY distance"
+}
+
+statement! {
+    /// Selects what is merged into a feature request, directly or not.
+    Descendants { workspace: Id => Binary, request: Id => Binary } -> Binary,
+    "WITH RECURSIVE scope (workspace, request) AS (SELECT ?, ?),
+     descendants (id) AS (
+         SELECT feature_requests.id FROM scope CROSS JOIN feature_requests
+             ON feature_requests.workspace_id = scope.workspace AND merged_into_id = scope.request
+         UNION ALL
+         SELECT feature_requests.id FROM descendants CROSS JOIN scope CROSS JOIN feature_requests
+             ON feature_requests.workspace_id = scope.workspace AND merged_into_id = descendants.id
+     )
+     SELECT id FROM descendants"
+}
+
+statement! {
+    /// Links a feature request, or removes its link.
+    SetParent { parent: Option<Id> => Nullable<Binary>, workspace: Id => Binary, request: Id => Binary }
+    "UPDATE feature_requests SET merged_into_id = ? WHERE workspace_id = ? AND id = ?"
+}
+
+statement! {
+    /// Sets the root of the feature requests of a JSON array.
+    SetRoot { root: Option<Id> => Nullable<Binary>, workspace: Id => Binary, requests: String => Text }
+    "UPDATE feature_requests SET root_id = ? WHERE workspace_id = ?
+       AND id IN (SELECT unhex(value) FROM json_each(?))"
+}
+
+statement! {
+    /// Sets the time of the last change of the feature requests of a JSON array.
+    SetUpdated { at: i64 => BigInt, workspace: Id => Binary, requests: String => Text }
+    "UPDATE feature_requests SET updated_at = ? WHERE workspace_id = ?
+       AND id IN (SELECT unhex(value) FROM json_each(?))"
+}
+
+statement! {
+    /// Counts the customers with a vote for a feature request of a JSON array.
+    CountVoters { workspace: Id => Binary, requests: String => Text } -> BigInt,
+    "WITH scope (workspace) AS (SELECT ?)
+     SELECT count(DISTINCT votes.customer_id) FROM scope CROSS JOIN json_each(?) AS request
+     CROSS JOIN votes ON votes.workspace_id = scope.workspace AND votes.request_id = unhex(request.value)"
+}
+
+/// Returns what is merged into a feature request, directly or not.
+pub(crate) fn descendants(connection: &mut SqliteConnection, workspace: Id, request: Id) -> Result<Vec<Id>, SqlError> {
+    Ok(Descendants { workspace, request }.load(connection)?)
+}
+
+/// Counts the votes of the tree of a root again.
+pub(crate) fn recount(connection: &mut SqliteConnection, workspace: Id, root: Id) -> Result<(), SqlError> {
+    let requests = json_ids(&tree_members(connection, workspace, root)?);
+    let voters: i64 = CountVoters { workspace, requests }.get_result(connection)?;
+    diesel::update(vote_tallies::table)
+        .filter(vote_tallies::workspace_id.eq(workspace))
+        .filter(vote_tallies::request_id.eq(root))
+        .set(vote_tallies::votes_count.eq(voters))
+        .execute(connection)?;
+    Ok(())
+}
+
+/// Returns the root of the tree of a feature request, if it is merged.
+pub(crate) fn root_of(connection: &mut SqliteConnection, workspace: Id, request: Id) -> Result<Option<Id>, SqlError> {
+    let root: Option<Option<Id>> = vote_tallies::table
+        .filter(vote_tallies::workspace_id.eq(workspace))
+        .filter(vote_tallies::request_id.eq(request))
+        .select(vote_tallies::root_id)
+        .first(connection)
+        .optional()?;
+    Ok(root.flatten())
+}
+
+#[async_trait]
+impl MergeWrites for SqliteUnit {
+    async fn find_merge_node(&mut self, request: &FeatureRequestRef) -> Result<Option<MergeNode>, StoreError> {
+        type Node = (SummaryRow, bool, Vec<Id>, usize);
+        let request = *request;
+        let node: Option<Node> = self
+            .run(move |connection, workspace| {
+                let Some((row, _)) = find_row(connection, workspace, &request)? else { return Ok(None) };
+                let private: bool = feature_requests::table
+                    .filter(feature_requests::workspace_id.eq(workspace))
+                    .filter(feature_requests::id.eq(row.id))
+                    .select(feature_requests::private)
+                    .first(connection)?;
+                let ancestors = Ancestors { workspace, request: row.id }.load(connection)?;
+                let descendants = descendants(connection, workspace, row.id)?.len();
+                Ok(Some((row, private, ancestors, descendants)))
+            })
+            .await?;
+        let Some((row, private, ancestors, descendants)) = node else { return Ok(None) };
+        let ancestors = ancestors.into_iter().map(|id| FeatureRequestId::new(id.0)).collect();
+        Ok(Some(MergeNode { request: row.try_into()?, private, ancestors, descendants: descendants as u64 }))
+    }
+
+    async fn link_feature_request(
+        &mut self,
+        source: FeatureRequestId,
+        target: FeatureRequestId,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (source, target, at) = (Id(source.uuid()), Id(target.uuid()), at.millis());
+        self.run(move |connection, workspace| {
+            let moved = json_ids(&tree_members(connection, workspace, source)?);
+            SetParent { parent: Some(target), workspace, request: source }.execute(connection)?;
+            SetRoot { root: Some(target), workspace, requests: moved }.execute(connection)?;
+            SetUpdated { at, workspace, requests: json_ids(&[source, target]) }.execute(connection)?;
+            recount(connection, workspace, target)
+        })
+        .await
+    }
+
+    async fn unlink_feature_request(&mut self, source: FeatureRequestId, at: Timestamp) -> Result<(), StoreError> {
+        let (source, at) = (Id(source.uuid()), at.millis());
+        self.run(move |connection, workspace| {
+            let Some(root) = root_of(connection, workspace, source)? else { return Ok(()) };
+            let merged = json_ids(&descendants(connection, workspace, source)?);
+            SetParent { parent: None, workspace, request: source }.execute(connection)?;
+            SetRoot { root: None, workspace, requests: json_ids(&[source]) }.execute(connection)?;
+            SetRoot { root: Some(source), workspace, requests: merged }.execute(connection)?;
+            SetUpdated { at, workspace, requests: json_ids(&[source, root]) }.execute(connection)?;
+            recount(connection, workspace, source)?;
+            recount(connection, workspace, root)
+        })
+        .await
+    }
+}

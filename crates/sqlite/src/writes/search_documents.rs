@@ -1,0 +1,124 @@
+//! The search documents of feature requests, and the vocabulary.
+
+use diesel::SqliteConnection;
+use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{BigInt, Binary, Text};
+use roadmap_domain::model::search::SearchDocument;
+use roadmap_domain::model::search::concepts::INDEX_VERSION;
+use roadmap_domain::policy::similarity::trigrams;
+
+use crate::codec::Id;
+use crate::errors::SqlError;
+use crate::schema::{feature_requests, search_documents};
+use crate::statement::statement;
+
+statement! {
+    /// Inserts a document's terms into the full-text index.
+    IndexTerms { row_number: i64 => BigInt, title: String => Text, tags: String => Text, description: String => Text }
+    "INSERT INTO search_index (rowid, title, tags, description) VALUES (?, ?, ?, ?)"
+}
+
+statement! {
+    /// Removes a document's terms from the full-text index, which needs them for that.
+    RemoveTerms { row_number: i64 => BigInt, title: String => Text, tags: String => Text, description: String => Text }
+    "INSERT INTO search_index (search_index, rowid, title, tags, description) VALUES ('delete', ?, ?, ?, ?)"
+}
+
+statement! {
+    /// Adds the words of a JSON array to the vocabulary and returns the new ones.
+    LearnWords { workspace: Id => Binary, words: String => Text }
+    "INSERT INTO search_words (workspace_id, word) SELECT ?, value FROM json_each(?) WHERE true
+     ON CONFLICT DO NOTHING RETURNING word"
+}
+
+statement! {
+    /// Stores the trigrams of words, from a JSON array of `[trigram, word]` pairs.
+    StoreTrigrams { workspace: Id => Binary, pairs: String => Text }
+    "INSERT INTO search_trigrams (workspace_id, trigram, word)
+     SELECT ?, value ->> 0, value ->> 1 FROM json_each(?)"
+}
+
+#[derive(diesel::QueryableByName)]
+struct NewWord {
+    #[diesel(sql_type = Text)]
+    word: String,
+}
+
+/// Inserts or replaces the document of a feature request. Does nothing if there is no such feature request.
+pub(crate) fn save_document(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    request: Id,
+    document: &SearchDocument,
+) -> Result<(), SqlError> {
+    delete_document(connection, workspace, request)?;
+    let row_number: Option<i64> = feature_requests::table
+        .filter(feature_requests::workspace_id.eq(workspace))
+        .filter(feature_requests::id.eq(request))
+        .select(feature_requests::row_number)
+        .first(connection)
+        .optional()?;
+    let Some(row_number) = row_number else { return Ok(()) };
+    index(connection, workspace, row_number, request, document)
+}
+
+/// Deletes the document of a feature request, if it has one.
+pub(crate) fn delete_document(connection: &mut SqliteConnection, workspace: Id, request: Id) -> Result<(), SqlError> {
+    let old: Option<(i64, String, String, String)> = search_documents::table
+        .filter(search_documents::workspace_id.eq(workspace))
+        .filter(search_documents::request_id.eq(request))
+        .select((
+            search_documents::row_number,
+            search_documents::title,
+            search_documents::tags,
+            search_documents::description,
+        ))
+        .first(connection)
+        .optional()?;
+    let Some((row_number, title, tags, description)) = old else { return Ok(()) };
+    RemoveTerms { row_number, title, tags, description }.execute(connection)?;
+    diesel::delete(search_documents::table).filter(search_documents::row_number.eq(row_number)).execute(connection)?;
+    Ok(())
+}
+
+/// Inserts the document of a feature request that has none.
+pub(crate) fn index(
+    connection: &mut SqliteConnection,
+    workspace: Id,
+    row_number: i64,
+    request: Id,
+    document: &SearchDocument,
+) -> Result<(), SqlError> {
+    let SearchDocument { title, tags, description } = document.clone();
+    diesel::insert_into(search_documents::table)
+        .values((
+            search_documents::row_number.eq(row_number),
+            search_documents::workspace_id.eq(workspace),
+            search_documents::request_id.eq(request),
+            search_documents::title.eq(&title),
+            search_documents::tags.eq(&tags),
+            search_documents::description.eq(&description),
+            search_documents::version.eq(INDEX_VERSION),
+        ))
+        .execute(connection)?;
+    IndexTerms { row_number, title, tags, description }.execute(connection)?;
+    let vocabulary = document.vocabulary();
+    if vocabulary.is_empty() {
+        return Ok(());
+    }
+    // Words are ASCII letters and digits: nothing in them needs escaping in JSON.
+    let words = format!("[\"{}\"]", vocabulary.join("\",\""));
+    let new_words: Vec<NewWord> = LearnWords { workspace, words }.load(connection)?;
+    let mut pairs: Vec<String> = new_words
+        .iter()
+        .flat_map(|NewWord { word }| {
+            trigrams(word).into_iter().map(move |trigram| format!("[\"{trigram}\",\"{word}\"]"))
+        })
+        .collect();
+    if !pairs.is_empty() {
+        // In the order of the table's key, so that adjacent rows are written to one page.
+        pairs.sort_unstable();
+        StoreTrigrams { workspace, pairs: format!("[{}]", pairs.join(",")) }.execute(connection)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,3 @@
+DROP TRIGGER audit_entries_are_kept_for_30_days;
+DROP TRIGGER audit_entries_are_never_changed;
+DROP TABLE audit_entries;
