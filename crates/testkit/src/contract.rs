@@ -3,9 +3,16 @@
 //! A bug that is found in one store gets a case here, so that every store is tested for it.
 
 pub mod attachments;
+pub mod audit;
+pub mod board;
+pub mod changelogs;
+pub mod customers;
 pub mod mail;
+pub mod members;
+pub mod merges;
 pub mod operations;
 pub mod provisioning;
+pub mod records;
 pub mod requests;
 pub mod search;
 pub mod subscriptions;
@@ -25,6 +32,34 @@ macro_rules! contract_tests {
                 unused_files_are_deleted_oldest_first,
                 a_file_that_becomes_a_cover_is_kept,
                 a_deleted_file_cannot_become_a_cover,
+                only_unused_files_are_deleted,
+                a_file_is_deleted_or_used,
+            },
+            audit::{
+                an_entry_is_returned_as_it_was_stored,
+                entries_are_filtered_and_paged,
+                operations_leave_entries,
+                young_entries_are_never_purged,
+            },
+            board::{
+                lanes_are_added_renamed_moved_and_removed,
+                tracks_are_added_changed_and_removed,
+                a_removed_track_moves_its_requests,
+                counts_equal_a_recount,
+                requests_of_a_track_are_sorted,
+                concurrent_changes_of_the_board_are_all_kept,
+                no_request_is_lost_with_its_track,
+            },
+            changelogs::{
+                a_changelog_is_scheduled_and_published,
+                sent_fields_of_a_changelog_change,
+                linked_requests_lead_to_their_targets,
+                a_deleted_changelog_leaves_nothing,
+            },
+            customers::{
+                customers_are_listed_with_their_votes,
+                customers_are_found_by_a_part_of_name_or_address,
+                a_customer_gets_another_name,
             },
             mail::{
                 a_mail_is_leased_to_one_worker,
@@ -50,6 +85,34 @@ macro_rules! contract_tests {
                 an_audience_is_expanded_under_its_lease_alone,
                 a_mail_is_not_held_for_a_digest_that_was_leased,
                 unsubscribing_deletes_waiting_digests,
+                a_new_status_is_mailed_to_subscribers,
+                a_changelog_is_mailed_once_to_each_customer,
+                big_audiences_of_trees_have_no_doubles,
+                an_unpublished_changelog_is_not_mailed,
+                deleting_a_record_deletes_its_unsent_mail,
+                waiting_mail_follows_edits,
+                mail_follows_merges,
+                an_ended_subscription_takes_mail_of_all_kinds_back,
+                a_digest_has_entries_of_all_kinds,
+            },
+            members::{
+                members_have_roles,
+                the_last_admin_stays,
+                a_removed_member_leaves_its_name,
+            },
+            merges::{
+                a_merge_is_a_link,
+                voters_of_a_tree_are_listed_once,
+                a_reference_to_the_source_acts_on_the_target,
+                comments_of_a_tree_come_in_order_of_time,
+                private_words_do_not_show,
+                lists_leave_merged_requests_out,
+                any_order_of_undoing_is_exact,
+                rejected_merges_change_nothing,
+                concurrent_merges_make_no_cycle,
+                deleting_a_part_of_a_tree,
+                random_histories_equal_a_model,
+                tallies_are_exact_while_requests_are_merged,
             },
             operations::{
                 one_of_many_concurrent_duplicates_runs,
@@ -71,6 +134,18 @@ macro_rules! contract_tests {
                 digests_are_listed_by_workspace,
                 a_key_s_use_is_recorded_once_a_minute,
                 revoked_and_rotated_keys_get_their_timestamps,
+            },
+            records::{
+                a_request_shows_all_of_its_fields,
+                only_changes_of_the_request_itself_update_it,
+                the_index_follows_an_edit,
+                visibility_decides_what_is_found,
+                concurrent_edits_follow_each_other,
+                comments_name_their_authors,
+                comments_are_edited_and_deleted,
+                notes_name_their_authors_and_customers,
+                events_are_listed_newest_first_and_by_kind,
+                a_deleted_request_takes_everything_with_it,
             },
             requests::{
                 tag_numbers_count_up_without_gaps_or_repeats,
@@ -95,18 +170,26 @@ macro_rules! contract_tests {
                 young_common_words_are_found_within_the_budget,
                 results_equal_those_of_the_index_in_memory,
                 outdated_documents_are_indexed_again,
+                a_target_is_found_by_the_words_of_its_sources,
             },
             subscriptions::{
                 unsubscribing_deletes_waiting_mail,
                 a_rolled_back_unit_unsubscribes_nobody,
                 an_unknown_customer_is_not_unsubscribed,
+                customers_subscribe_without_a_vote,
+                a_withdrawn_vote_ends_its_subscription,
+                stopped_mail_stays_stopped,
+                subscriptions_of_a_tree_belong_together,
             },
             tenancy::{
                 nothing_is_seen_from_another_workspace,
                 nothing_is_changed_from_another_workspace,
+                records_of_another_workspace_are_unknown,
             },
             usage::{
                 a_recount_equals_the_sum_of_the_estimates,
+                deleted_rows_are_not_counted,
+                edits_and_merges_add_no_more_than_estimated,
                 existing_rows_are_not_counted_twice,
                 concurrent_additions_are_summed,
                 a_total_is_never_too_small,
@@ -117,6 +200,8 @@ macro_rules! contract_tests {
                 concurrent_first_votes_make_one_customer,
                 names_are_filled_but_not_overwritten,
                 every_vote_stores_its_note,
+                a_withdrawn_vote_is_not_counted,
+                concurrent_votes_and_withdrawals_alternate,
                 a_vote_for_an_unknown_request_has_no_effect,
                 notes_and_comments_fall_back_to_the_oldest_member,
                 votes_are_listed_newest_request_first,

@@ -18,6 +18,12 @@ pub fn rounds(quick: u64, long: u64) -> u64 {
 pub struct SeededRng(u64);
 
 impl SeededRng {
+    /// Creates a generator with a fixed seed.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     /// Creates a generator with the seed `TEST_SEED`, or with a new seed.
     ///
     /// # Panics

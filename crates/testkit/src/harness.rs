@@ -5,32 +5,50 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roadmap_domain::error::{RoadmapError, StoreError};
-use roadmap_domain::model::comment::CommentDraft;
+use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename};
+use roadmap_domain::model::audit::{Audit, AuditEntry, AuditFilter, AuditPage};
+use roadmap_domain::model::board::ListedLane;
+use roadmap_domain::model::changelog::ChangelogFields;
+use roadmap_domain::model::comment::{CommentDraft, ListedComment};
 use roadmap_domain::model::customer::CustomerDraft;
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::event::Event;
 use roadmap_domain::model::feature_request::{
-    Description, FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest, Tag, Title,
+    Description, FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest, Sort, Tag, Title,
 };
-use roadmap_domain::model::id::{CustomerId, MemberId, TrackId, WorkspaceId};
+use roadmap_domain::model::id::{AttachmentId, CustomerId, FeatureRequestId, MemberId, TrackId, WorkspaceId};
 use roadmap_domain::model::mail::Unsubscription;
-use roadmap_domain::model::note::NoteDraft;
+use roadmap_domain::model::media_type::MediaType;
+use roadmap_domain::model::member::{Author, Member};
+use roadmap_domain::model::note::{Note, NoteDraft};
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
+use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::search::{SearchQuery, Synonyms};
 use roadmap_domain::model::setting::Setting;
+use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
-use roadmap_domain::model::vote::{VoteCast, VoteDraft};
+use roadmap_domain::model::vote::{VoteCast, VoteDraft, VoteWithdrawn, Voter};
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::{
     Clock, IdGenerator, MailReader, Maintenance, OutboxQueue, RoadmapReader, Store, SynonymSource, TextSearch,
     UnitOfWork, UsageStore, WorkspaceDirectory,
 };
 use roadmap_domain::usecase::cast_vote::CastVote;
+use roadmap_domain::usecase::change_members::AddMember;
 use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
 use roadmap_domain::usecase::create_workspace::CreateWorkspace;
+use roadmap_domain::usecase::delete_feature_request::{DeleteFeatureRequest, FeatureRequestDeleted};
+use roadmap_domain::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange, FeatureRequestEdited};
 use roadmap_domain::usecase::executor::{Executor, Operation, OperationContext, OperationResponse};
-use roadmap_domain::usecase::move_feature_request::MoveFeatureRequest;
+use roadmap_domain::usecase::merge_feature_requests::{MergeFeatureRequests, Merged, UnmergeFeatureRequest, Unmerged};
+use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest, Moved};
 use roadmap_domain::usecase::post_comment::PostComment;
 use roadmap_domain::usecase::query::feature_requests::SearchFeatureRequests;
+use roadmap_domain::usecase::subscribe::Subscribe;
 use roadmap_domain::usecase::unsubscribe::Unsubscribe;
+use roadmap_domain::usecase::withdraw_vote::WithdrawVote;
+use time::Duration;
+use uuid::Uuid;
 
 use crate::fakes::{ManualClock, NoOperationLocks, NoPause, SequentialIds};
 
@@ -122,9 +140,40 @@ impl Harness {
         Ok(self.executor.run_without_key(id, &operation).await?.workspace)
     }
 
+    /// Runs an operation without a key.
+    pub async fn perform<O: Operation>(&self, workspace: WorkspaceId, operation: &O) -> O::Output {
+        self.executor.run_without_key(workspace, operation).await.expect("the operation succeeds")
+    }
+
+    /// Runs an operation that fails, and returns the message of its error.
+    pub async fn failure<O: Operation>(&self, workspace: WorkspaceId, operation: &O) -> String {
+        let outcome = self.executor.run_without_key(workspace, operation).await;
+        outcome.map(|_| ()).expect_err("the operation fails").to_string()
+    }
+
+    /// Advances the clock by a second and returns its time.
+    pub fn next_second(&self) -> Timestamp {
+        self.clock.advance(Duration::SECOND);
+        self.now()
+    }
+
     /// Creates a feature request with this title.
     pub async fn request(&self, workspace: WorkspaceId, title: &str) -> FeatureRequestSummary {
         self.create(workspace, draft(title, &[], "")).await
+    }
+
+    /// Creates feature requests with these titles, a second apart.
+    pub async fn requests<const N: usize>(
+        &self,
+        workspace: WorkspaceId,
+        titles: [&str; N],
+    ) -> [FeatureRequestSummary; N] {
+        let mut requests = Vec::new();
+        for title in titles {
+            requests.push(self.request(workspace, title).await);
+            self.next_second();
+        }
+        requests.try_into().expect("as many as titles")
     }
 
     /// Creates a feature request.
@@ -135,17 +184,163 @@ impl Harness {
 
     /// Returns the feature request with this number, by moving it to the track `Inbox`.
     pub async fn find(&self, workspace: WorkspaceId, number: i64) -> FeatureRequestSummary {
-        let operation = MoveFeatureRequest {
-            request: FeatureRequestRef::Number(number),
-            track: Ok(self.track(workspace, "Inbox").await),
-        };
-        self.executor.run_without_key(workspace, &operation).await.expect("the request")
+        let operation = move_to(FeatureRequestRef::Number(number), self.track(workspace, "Inbox").await);
+        self.perform(workspace, &operation).await.request
     }
 
     /// Casts a vote of a customer for a feature request.
     pub async fn vote(&self, workspace: WorkspaceId, request: &FeatureRequestSummary, email: &str) -> VoteCast {
         let operation = vote(FeatureRequestRef::Id(request.id), Some((email, None)), None);
         self.executor.run_without_key(workspace, &operation).await.expect("a vote")
+    }
+
+    /// Withdraws the vote of a customer.
+    pub async fn withdraw(&self, workspace: WorkspaceId, request: FeatureRequestId, email: &str) -> VoteWithdrawn {
+        self.perform(workspace, &withdraw(FeatureRequestRef::Id(request), email)).await
+    }
+
+    /// Subscribes a customer. Returns whether the customer is subscribed now.
+    pub async fn subscribe(&self, workspace: WorkspaceId, request: FeatureRequestId, email: &str) -> bool {
+        let customer = CustomerDraft::parse(Some(email), None);
+        self.perform(workspace, &Subscribe { request: FeatureRequestRef::Id(request), customer }).await.is_subscribed
+    }
+
+    /// Merges a feature request into another one.
+    pub async fn merge(&self, workspace: WorkspaceId, source: FeatureRequestId, target: FeatureRequestId) -> Merged {
+        let merged = self.perform(workspace, &merge(source, target)).await;
+        assert_eq!(self.detail(workspace, merged.target.summary.id).await, merged.target);
+        merged
+    }
+
+    /// Undoes the merge of a feature request.
+    pub async fn unmerge(&self, workspace: WorkspaceId, source: FeatureRequestId) -> Unmerged {
+        let unmerged = self.perform(workspace, &unmerge(source)).await;
+        assert_eq!(self.detail(workspace, source).await, unmerged.source);
+        unmerged
+    }
+
+    /// Deletes a feature request.
+    pub async fn delete(
+        &self,
+        workspace: WorkspaceId,
+        request: FeatureRequestId,
+        with_merged: bool,
+    ) -> FeatureRequestDeleted {
+        let request = FeatureRequestRef::Id(request);
+        self.perform(workspace, &DeleteFeatureRequest { request, with_merged }).await
+    }
+
+    /// Edits a feature request.
+    pub async fn edit(
+        &self,
+        workspace: WorkspaceId,
+        request: FeatureRequestId,
+        change: FeatureRequestChange,
+    ) -> FeatureRequestEdited {
+        let edited = self.perform(workspace, &edit(FeatureRequestRef::Id(request), change)).await;
+        assert_eq!(self.detail(workspace, request).await, edited.detail);
+        edited
+    }
+
+    /// Moves a feature request to the track with this name.
+    pub async fn move_to(&self, workspace: WorkspaceId, request: FeatureRequestId, track: &str) -> Moved {
+        let track = self.track(workspace, track).await;
+        self.perform(workspace, &move_to(FeatureRequestRef::Id(request), track)).await
+    }
+
+    /// Adds a team member.
+    pub async fn member(&self, workspace: WorkspaceId, email: &str, name: &str) -> Member {
+        self.perform(workspace, &add_member(email, name)).await
+    }
+
+    /// Stores the row of an image.
+    pub async fn attachment(&self, workspace: WorkspaceId, number: u128) -> Attachment {
+        let attachment = attachment(workspace, number, self.now());
+        self.perform(workspace, &InsertAttachment(attachment.clone())).await;
+        attachment
+    }
+
+    /// A feature request with all of its fields; of a merged one, what it was merged into.
+    pub async fn detail(&self, workspace: WorkspaceId, request: FeatureRequestId) -> FeatureRequestDetail {
+        let found = self.subject.reader.feature_request(workspace, &FeatureRequestRef::Id(request)).await;
+        found.expect("the reader").expect("the feature request")
+    }
+
+    /// The comments of a feature request.
+    pub async fn comments(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Vec<ListedComment> {
+        let request = FeatureRequestRef::Id(request);
+        let listing = self.subject.reader.comments(workspace, &request, largest_page()).await.expect("the reader");
+        listing.expect("the feature request").items
+    }
+
+    /// The notes of a feature request.
+    pub async fn notes(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Vec<Note> {
+        let request = FeatureRequestRef::Id(request);
+        let listing = self.subject.reader.notes(workspace, &request, largest_page()).await.expect("the reader");
+        listing.expect("the feature request").items
+    }
+
+    /// The events of a feature request, optionally of one kind.
+    pub async fn events(
+        &self,
+        workspace: WorkspaceId,
+        request: FeatureRequestId,
+        kind: Option<&'static str>,
+    ) -> Vec<Event> {
+        let request = FeatureRequestRef::Id(request);
+        let listing = self.subject.reader.events(workspace, &request, kind, largest_page()).await.expect("the reader");
+        listing.expect("the feature request").items
+    }
+
+    /// The voters of a feature request.
+    pub async fn voters(&self, workspace: WorkspaceId, request: FeatureRequestId) -> Vec<Voter> {
+        let request = FeatureRequestRef::Id(request);
+        let listing = self.subject.reader.voters(workspace, &request, largest_page()).await.expect("the reader");
+        listing.expect("the feature request").items
+    }
+
+    /// The numbers of the feature requests that a customer voted for.
+    pub async fn voted(&self, workspace: WorkspaceId, email: &str) -> Vec<i64> {
+        let customer = EmailAddress::parse("email", email).unwrap();
+        let listing = self.subject.reader.voted_requests(workspace, &customer, largest_page()).await;
+        listing.expect("the reader").items.iter().map(|request| request.tag_number).collect()
+    }
+
+    /// The numbers of the feature requests on the track with this name, newest first.
+    pub async fn find_on(&self, workspace: WorkspaceId, track: &str) -> Vec<i64> {
+        let track = self.track(workspace, track).await;
+        let listing = self.subject.reader.track_requests(workspace, track, Sort::Newest, largest_page()).await;
+        let listing = listing.expect("the reader").expect("the track");
+        listing.items.iter().map(|request| request.tag_number).collect()
+    }
+
+    /// The lanes of a workspace.
+    pub async fn lanes(&self, workspace: WorkspaceId) -> Vec<ListedLane> {
+        self.subject.reader.lanes(workspace).await.expect("lanes")
+    }
+
+    /// Everything that clients see of feature requests, without the timestamps of their updates.
+    pub async fn shown(&self, workspace: WorkspaceId, requests: &[FeatureRequestId]) -> Vec<Shown> {
+        let mut shown = Vec::new();
+        for request in requests {
+            let mut detail = self.detail(workspace, *request).await;
+            detail.updated_at = detail.summary.created_at;
+            let found = self.search(workspace, detail.summary.title.as_str()).await;
+            shown.push(Shown {
+                detail,
+                voters: self.voters(workspace, *request).await,
+                comments: self.comments(workspace, *request).await,
+                notes: self.notes(workspace, *request).await,
+                found,
+            });
+        }
+        shown
+    }
+
+    /// The newest entries of the audit log that a filter selects.
+    pub async fn audit_entries(&self, workspace: WorkspaceId, filter: &AuditFilter) -> Vec<AuditEntry> {
+        let page = AuditPage { before: None, size: 100 };
+        self.subject.reader.audit_entries(workspace, filter, page).await.expect("the audit log").entries
     }
 
     /// Unsubscribes a voter.
@@ -204,6 +399,45 @@ impl Harness {
     pub async fn count(&self, table: &str, workspace: WorkspaceId) -> u64 {
         self.subject.probe.count(table, workspace).await
     }
+
+    /// Counts the rows of all tables with what belongs to feature requests.
+    pub async fn count_records(&self, workspace: WorkspaceId) -> Vec<(&'static str, u64)> {
+        let mut counts = Vec::new();
+        for table in RECORD_TABLES {
+            counts.push((table, self.count(table, workspace).await));
+        }
+        counts
+    }
+}
+
+/// The tables with what belongs to feature requests.
+const RECORD_TABLES: [&str; 11] = [
+    "feature_requests",
+    "feature_request_tags",
+    "vote_tallies",
+    "votes",
+    "followers",
+    "comments",
+    "notes",
+    "feature_request_events",
+    "changelog_feature_requests",
+    "search_documents",
+    "outbox",
+];
+
+/// Everything that clients see of a feature request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// Its fields. The timestamp of its update is the one of its creation.
+    pub detail: FeatureRequestDetail,
+    /// Its voters.
+    pub voters: Vec<Voter>,
+    /// Its comments.
+    pub comments: Vec<ListedComment>,
+    /// Its notes.
+    pub notes: Vec<Note>,
+    /// The titles that a search for its title finds.
+    pub found: Vec<String>,
 }
 
 /// Parses an operation key.
@@ -247,6 +481,139 @@ pub fn comment(request: FeatureRequestRef, content: &str, notify_all_voters: boo
     PostComment { request, draft: CommentDraft::parse(Some(content), None, notify_all_voters), mails_per_day: None }
 }
 
+/// A comment of a customer.
+#[must_use]
+pub fn customer_comment(request: FeatureRequestRef, content: &str, email: &str, name: Option<&str>) -> PostComment {
+    let customer = CustomerDraft::parse(Some(email), name).unwrap();
+    let draft = CommentDraft::parse_of_customer(Some(content), None, customer, false);
+    PostComment { request, draft, mails_per_day: None }
+}
+
+/// A move that notifies nobody.
+#[must_use]
+pub fn move_to(request: FeatureRequestRef, track: TrackId) -> MoveFeatureRequest {
+    let draft = MoveDraft { track, author: Author::Oldest, notify_all_voters: false };
+    MoveFeatureRequest { request, draft: Ok(draft), mails_per_day: None }
+}
+
+/// The withdrawal of a vote.
+#[must_use]
+pub fn withdraw(request: FeatureRequestRef, email: &str) -> WithdrawVote {
+    WithdrawVote { request, customer: EmailAddress::parse("email", email) }
+}
+
+/// A merge.
+#[must_use]
+pub fn merge(source: FeatureRequestId, target: FeatureRequestId) -> MergeFeatureRequests {
+    MergeFeatureRequests { source: FeatureRequestRef::Id(source), target: Ok(FeatureRequestRef::Id(target)) }
+}
+
+/// The undoing of a merge.
+#[must_use]
+pub fn unmerge(source: FeatureRequestId) -> UnmergeFeatureRequest {
+    UnmergeFeatureRequest { source: FeatureRequestRef::Id(source) }
+}
+
+/// An edit.
+#[must_use]
+pub fn edit(request: FeatureRequestRef, change: FeatureRequestChange) -> EditFeatureRequest {
+    EditFeatureRequest { request, change: Ok(change) }
+}
+
+/// A change of the title alone.
+#[must_use]
+pub fn new_title(title: &str) -> FeatureRequestChange {
+    FeatureRequestChange { title: Some(Title::parse("title", title).unwrap()), ..FeatureRequestChange::default() }
+}
+
+/// A change of the visibility alone.
+#[must_use]
+pub fn new_visibility(private: bool) -> FeatureRequestChange {
+    FeatureRequestChange { private: Some(private), ..FeatureRequestChange::default() }
+}
+
+/// A new member with the default role.
+#[must_use]
+pub fn add_member(email: &str, name: &str) -> AddMember {
+    AddMember { email: EmailAddress::parse("email", email).unwrap(), name: self::name(name), role: None }
+}
+
+/// Parses a name.
+#[must_use]
+pub fn name(text: &str) -> Name {
+    Name::parse("name", text).unwrap()
+}
+
+/// Title and content of a changelog.
+#[must_use]
+pub fn changelog_fields(title: &str, content: &str) -> ChangelogFields {
+    ChangelogFields { title: Some(title.to_owned()), content: Some(content.to_owned()), ..ChangelogFields::default() }
+}
+
+/// The row of an image. Its dimensions are known if its number is odd.
+#[must_use]
+pub fn attachment(workspace: WorkspaceId, number: u128, created_at: Timestamp) -> Attachment {
+    let id = AttachmentId::new(Uuid::from_u128(number));
+    Attachment {
+        id,
+        filename: Filename::sanitize("Übersicht.png"),
+        media_type: MediaType::from_stored("image/png".to_owned()),
+        byte_size: 52_428_800,
+        checksum: Checksum([7; 16]),
+        key: BlobKey { workspace, attachment: id },
+        service_name: "local".to_owned(),
+        dimensions: (number % 2 == 1).then_some(Dimensions { width: u32::MAX, height: 1 }),
+        created_at,
+    }
+}
+
+/// A page of this size.
+#[must_use]
+pub fn page(number: u64, size: u64) -> PageRequest {
+    PageRequest::parse(Some(&number.to_string()), Some(&size.to_string())).unwrap()
+}
+
+/// The first page of the largest size.
+#[must_use]
+pub fn largest_page() -> PageRequest {
+    page(1, PageRequest::MAX_SIZE)
+}
+
+/// An operation that stores an attachment's row.
+pub struct InsertAttachment(pub Attachment);
+
+#[async_trait]
+impl Operation for InsertAttachment {
+    type Output = ();
+
+    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+        Ok(work.insert_attachment(&self.0).await?)
+    }
+
+    fn audit(&self, (): &()) -> Audit {
+        Audit::Unchanged
+    }
+}
+
+/// Runs many commands in one unit of work, without entries in the audit log.
+pub struct Many<O>(pub Vec<O>);
+
+#[async_trait]
+impl<O: Operation> Operation for Many<O> {
+    type Output = ();
+
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+        for one in &self.0 {
+            one.perform(context, work).await?;
+        }
+        Ok(())
+    }
+
+    fn audit(&self, (): &()) -> Audit {
+        Audit::Unchanged
+    }
+}
+
 /// An operation that performs another one and then fails, so that its unit of work is rolled back.
 pub struct Failing<O>(pub O);
 
@@ -257,6 +624,10 @@ impl<O: Operation> Operation for Failing<O> {
     async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
         self.0.perform(context, work).await?;
         Err(RoadmapError::Taken { what: "this test's patience".to_owned() })
+    }
+
+    fn audit(&self, (): &()) -> Audit {
+        Audit::Unchanged
     }
 }
 
@@ -271,6 +642,10 @@ impl<O: Operation> Operation for Stalling<O> {
         self.0.perform(context, work).await?;
         self.1.notify_one();
         std::future::pending().await
+    }
+
+    fn audit(&self, (): &()) -> Audit {
+        Audit::Unchanged
     }
 }
 

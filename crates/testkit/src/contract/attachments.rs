@@ -4,53 +4,25 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use roadmap_domain::error::RoadmapError;
-use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename, UnusedAttachment};
-use roadmap_domain::model::changelog::{Changelog, ChangelogDraft};
+use roadmap_domain::model::attachment::{BlobKey, UnusedAttachment};
+use roadmap_domain::model::audit::Audit;
+use roadmap_domain::model::changelog::{Changelog, ChangelogDraft, ChangelogFields};
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{AttachmentId, ChangelogId, WorkspaceId};
-use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::pagination::PageRequest;
-use roadmap_domain::ports::UnitOfWork;
+use roadmap_domain::ports::{AttachmentDeletion, UnitOfWork};
+use roadmap_domain::usecase::change_changelog::DeleteChangelog;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use time::Duration;
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use crate::harness::Harness;
-
-/// An operation that stores an attachment's row.
-struct Insert(Attachment);
-
-#[async_trait]
-impl Operation for Insert {
-    type Output = ();
-
-    async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
-        Ok(work.insert_attachment(&self.0).await?)
-    }
-}
+use crate::harness::{Failing, Harness, changelog_fields};
 
 fn key(workspace: WorkspaceId, number: u128) -> BlobKey {
     BlobKey { workspace, attachment: AttachmentId::new(Uuid::from_u128(number)) }
-}
-
-async fn stored(harness: &Harness, workspace: WorkspaceId, number: u128) -> Attachment {
-    let key = key(workspace, number);
-    let attachment = Attachment {
-        id: key.attachment,
-        filename: Filename::sanitize("Übersicht.png"),
-        media_type: MediaType::from_stored("image/png".to_owned()),
-        byte_size: 52_428_800,
-        checksum: Checksum([7; 16]),
-        key,
-        service_name: "local".to_owned(),
-        dimensions: (number % 2 == 1).then_some(Dimensions { width: u32::MAX, height: 1 }),
-        created_at: harness.now(),
-    };
-    harness.executor.run_without_key(workspace, &Insert(attachment.clone())).await.unwrap();
-    attachment
 }
 
 /// All fields are returned, with and without the optional ones, and not to another workspace.
@@ -58,7 +30,7 @@ pub async fn a_file_is_returned_as_it_was_stored(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     let reader = &harness.subject.reader;
     for number in [1, 2] {
-        let attachment = stored(&harness, acme, number).await;
+        let attachment = harness.attachment(acme, number).await;
         assert_eq!(reader.attachment(acme, attachment.id).await.unwrap(), Some(attachment.clone()));
         assert_eq!(reader.attachment(bolt, attachment.id).await.unwrap(), None);
     }
@@ -70,15 +42,16 @@ async fn changelog(
     workspace: WorkspaceId,
     cover: Option<AttachmentId>,
 ) -> Result<Changelog, RoadmapError> {
-    let signed = cover.map(|_| "signed");
-    let draft = ChangelogDraft::parse(Some("1.0"), Some("<p>New</p>"), signed, false, |_| cover);
-    harness.executor.run_without_key(workspace, &CreateChangelog { draft }).await
+    let signed = cover.map(|_| "signed".to_owned());
+    let fields = ChangelogFields { cover_image_signed_id: Some(signed), ..changelog_fields("1.0", "<p>New</p>") };
+    let draft = ChangelogDraft::parse(&fields, false, |_| cover);
+    Ok(harness.executor.run_without_key(workspace, &CreateChangelog { draft }).await?.changelog)
 }
 
 /// A cover must be a file of the same workspace. It is listed with its changelog.
 pub async fn a_cover_belongs_to_its_workspace(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
-    let cover = stored(&harness, acme, 1).await;
+    let cover = harness.attachment(acme, 1).await;
     let with = changelog(&harness, acme, Some(cover.id)).await.unwrap();
     assert_eq!(with.cover.as_ref().map(|cover| cover.filename.as_str()), Some("Übersicht.png"));
     let without = changelog(&harness, acme, None).await.unwrap();
@@ -93,8 +66,8 @@ pub async fn a_cover_belongs_to_its_workspace(harness: Harness) {
 /// A blob is orphaned if its own workspace has no row for it.
 pub async fn blobs_without_rows_are_found(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
-    stored(&harness, acme, 1).await;
-    stored(&harness, bolt, 2).await;
+    harness.attachment(acme, 1).await;
+    harness.attachment(bolt, 2).await;
     let keys = [key(acme, 1), key(acme, 2), key(bolt, 1), key(bolt, 2)];
     let maintenance = &harness.subject.maintenance;
     let mut without = maintenance.find_orphaned_blobs(&keys).await.unwrap();
@@ -114,14 +87,14 @@ async fn delete_unused(harness: &Harness, workspace: WorkspaceId, limit: u32) ->
 pub async fn unused_files_are_deleted_oldest_first(harness: Harness) {
     let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
     for number in [3, 1, 2] {
-        stored(&harness, acme, number).await;
+        harness.attachment(acme, number).await;
         harness.clock.advance(Duration::SECOND);
     }
-    let cover = stored(&harness, acme, 4).await;
+    let cover = harness.attachment(acme, 4).await;
     changelog(&harness, acme, Some(cover.id)).await.unwrap();
-    stored(&harness, bolt, 5).await;
+    harness.attachment(bolt, 5).await;
     harness.clock.advance(Duration::SECOND);
-    stored(&harness, acme, 6).await;
+    harness.attachment(acme, 6).await;
     let unused = |number| UnusedAttachment { key: key(acme, number), byte_size: 52_428_800 };
     let mut first = delete_unused(&harness, acme, 2).await;
     first.sort_by_key(|file| file.key.attachment);
@@ -161,18 +134,23 @@ impl Operation for Paused {
             title: Title::parse("title", "1.0")?,
             content: CleanHtml::parse("content", "<p>New</p>")?,
             cover,
-            published_at: None,
+            public_from: None,
             created_at: context.now,
+            updated_at: context.now,
         };
-        work.insert_changelog(&changelog).await?;
+        work.insert_changelog(&changelog, &[]).await?;
         Ok(changelog)
+    }
+
+    fn audit(&self, _: &Changelog) -> Audit {
+        Audit::Unchanged
     }
 }
 
 /// A cover that an operation has found is not deleted by a concurrent sweep of unused files.
 pub async fn a_file_that_becomes_a_cover_is_kept(harness: Harness) {
     let acme = harness.workspace("acme").await;
-    let cover = stored(&harness, acme, 1).await;
+    let cover = harness.attachment(acme, 1).await;
     harness.clock.advance(Duration::SECOND);
     let (found, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let create = Paused { cover: cover.id, found: found.clone(), go_on: go_on.clone() };
@@ -198,7 +176,7 @@ pub async fn a_file_that_becomes_a_cover_is_kept(harness: Harness) {
 pub async fn a_deleted_file_cannot_become_a_cover(harness: Harness) {
     let acme = harness.workspace("acme").await;
     for number in 1..=20 {
-        let file = stored(&harness, acme, number).await;
+        let file = harness.attachment(acme, number).await;
         harness.clock.advance(Duration::SECOND);
         let (created, deleted) =
             tokio::join!(changelog(&harness, acme, Some(file.id)), delete_unused(&harness, acme, 10));
@@ -213,5 +191,68 @@ pub async fn a_deleted_file_cannot_become_a_cover(harness: Harness) {
         delete_unused(&harness, acme, 10).await;
         let rejected = changelog(&harness, acme, Some(key(acme, 1_000).attachment)).await;
         assert_eq!(rejected.unwrap_err().to_string(), "Cover image is invalid");
+    }
+}
+
+/// Deletes the row of a file.
+struct Delete(AttachmentId);
+
+#[async_trait]
+impl Operation for Delete {
+    type Output = AttachmentDeletion;
+
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<AttachmentDeletion, RoadmapError> {
+        Ok(work.delete_attachment(self.0).await?)
+    }
+
+    fn audit(&self, _: &AttachmentDeletion) -> Audit {
+        Audit::Unchanged
+    }
+}
+
+/// An unused file is deleted, one that a changelog uses is not, and those of other workspaces are not found.
+pub async fn only_unused_files_are_deleted(harness: Harness) {
+    let (acme, bolt) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let [unused, cover] = [harness.attachment(acme, 1).await, harness.attachment(acme, 2).await];
+    let changelog = changelog(&harness, acme, Some(cover.id)).await.unwrap();
+    harness.failure(acme, &Failing(Delete(unused.id))).await;
+    assert_eq!(harness.subject.reader.attachment(acme, unused.id).await.unwrap(), Some(unused.clone()));
+    for (workspace, file, outcome) in [
+        (bolt, unused.id, AttachmentDeletion::NotFound),
+        (bolt, cover.id, AttachmentDeletion::NotFound),
+        (acme, key(acme, 9).attachment, AttachmentDeletion::NotFound),
+        (acme, cover.id, AttachmentDeletion::InUse),
+        (acme, unused.id, AttachmentDeletion::Deleted(unused.key)),
+        (acme, unused.id, AttachmentDeletion::NotFound),
+    ] {
+        assert_eq!(harness.perform(workspace, &Delete(file)).await, outcome);
+    }
+    assert_eq!(harness.subject.reader.attachment(acme, unused.id).await.unwrap(), None);
+    assert_eq!(harness.subject.reader.attachment(acme, cover.id).await.unwrap(), Some(cover.clone()));
+    harness.perform(acme, &DeleteChangelog { changelog: changelog.id }).await;
+    assert_eq!(harness.perform(acme, &Delete(cover.id)).await, AttachmentDeletion::Deleted(cover.key));
+}
+
+/// Of a concurrent deletion and use of a file as a cover, one wins.
+pub async fn a_file_is_deleted_or_used(harness: Harness) {
+    let acme = harness.workspace("acme").await;
+    for number in 1..=20 {
+        let file = harness.attachment(acme, number).await;
+        let delete = Delete(file.id);
+        let (created, deleted) =
+            tokio::join!(changelog(&harness, acme, Some(file.id)), harness.executor.run_without_key(acme, &delete));
+        let is_there = harness.subject.reader.attachment(acme, file.id).await.unwrap().is_some();
+        let expected = match created {
+            Ok(_) => (AttachmentDeletion::InUse, true),
+            Err(error) => {
+                assert_eq!(error.to_string(), "Cover image is invalid");
+                (AttachmentDeletion::Deleted(file.key), false)
+            }
+        };
+        assert_eq!((deleted.unwrap(), is_there), expected, "{number}");
     }
 }

@@ -4,24 +4,34 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use roadmap_domain::error::{Budget, OverBudget, RoadmapError};
+use roadmap_domain::model::audit::Audit;
+use roadmap_domain::model::changelog::{ChangelogChange, ChangelogDraft, ChangelogFields};
 use roadmap_domain::model::comment::CommentDraft;
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
-use roadmap_domain::model::id::WorkspaceId;
-use roadmap_domain::model::mail::{DigestId, LeasedDigest, LeasedMail, OutboxDepth, Unsubscription};
+use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, RequestLink, Title};
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::{ChangelogId, FeatureRequestId, TrackId, WorkspaceId};
+use roadmap_domain::model::mail::{
+    About, DigestEntry, DigestId, LeasedDigest, LeasedMail, MailId, OutboxDepth, Topic, Unsubscription,
+};
+use roadmap_domain::model::member::Author;
 use roadmap_domain::model::message::{
     Audience, Lease, LeasedMessage, MessageContent, MessageId, MessageOutcome, NewMessage, Priority, Recipient,
 };
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_limits::{MailBudgetWindow, end_of_hour, start_of_hour};
 use roadmap_domain::ports::UnitOfWork;
+use roadmap_domain::usecase::change_changelog::{DeleteChangelog, EditChangelog, PublishChangelog, UnpublishChangelog};
+use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use roadmap_domain::usecase::deliver_mail::{Leases, LoadedMessage, LoadedMessages};
+use roadmap_domain::usecase::edit_comment::{DeleteComment, EditComment};
 use roadmap_domain::usecase::executor::{Operation, OperationContext};
+use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest};
 use roadmap_domain::usecase::post_comment::PostComment;
 use roadmap_domain::usecase::queue_test_mail::QueueTestMail;
 use time::Duration;
 
-use crate::harness::{Harness, comment};
+use crate::harness::{Harness, Many, changelog_fields, comment, largest_page, move_to, name, new_title, page, vote};
 
 const MINUTE: Duration = Duration::minutes(1);
 
@@ -36,12 +46,9 @@ async fn announced(harness: &Harness, subdomain: &str, voters: usize) -> (Worksp
     (workspace, request)
 }
 
-async fn announce(harness: &Harness, workspace: WorkspaceId, request: &FeatureRequestSummary) {
-    harness
-        .executor
-        .run_without_key(workspace, &comment(FeatureRequestRef::Id(request.id), "<p>Soon</p>", true))
-        .await
-        .unwrap();
+async fn announce(harness: &Harness, workspace: WorkspaceId, request: &FeatureRequestSummary) -> Topic {
+    let comment = comment(FeatureRequestRef::Id(request.id), "<p>Soon</p>", true);
+    Topic::Comment(harness.perform(workspace, &comment).await.comment.id)
 }
 
 /// Leases messages for a minute, as workers do.
@@ -95,7 +102,7 @@ async fn expand(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Option
     let mut expanded = None;
     for message in queue.lease(workspace, Priority::Bulk, now, now.plus(MINUTE), 1_000).await.unwrap().messages {
         match MessageContent::parse(&message.kind, &message.payload).unwrap() {
-            MessageContent::CommentAudience(audience) if expanded.is_none() => {
+            MessageContent::Audience(audience) if expanded.is_none() => {
                 let LeasedMessage { lease, created_at, .. } = message;
                 expanded = queue.expand(workspace, &lease, &audience, created_at, limit, now).await.unwrap();
             }
@@ -129,8 +136,8 @@ pub async fn a_mail_is_leased_to_one_worker(harness: Harness) {
     let first = lease(&harness, workspace, 2).await;
     let mail = &first[0];
     assert_eq!((mail.attempt.get(), mail.leased_until), (1, harness.now().plus(MINUTE)));
-    assert_eq!((mail.request, mail.tag_number, mail.title.as_str()), (request.id, 1, "Dark mode"));
-    assert_eq!((mail.comment.as_str(), mail.product_name.as_str()), ("<p>Soon</p>", "Acme"));
+    assert_eq!(mail.about, About::Comment(RequestLink::from(&request)));
+    assert_eq!((mail.content.as_str(), mail.product_name.as_str()), ("<p>Soon</p>", "Acme"));
     assert_eq!(mail.subdomain.to_string(), "acme");
     let second = lease(&harness, workspace, 2).await;
     assert_eq!((first.len(), second.len(), lease(&harness, workspace, 2).await.len()), (2, 1, 0));
@@ -438,9 +445,8 @@ pub async fn held_mails_go_out_as_one_digest(harness: Harness) {
     assert_eq!((digest.id, digest.attempt.get(), digest.mails), (expected, 1, 4));
     assert_eq!((digest.product_name.as_str(), digest.subdomain.as_str()), ("Acme", "acme"));
     assert_eq!(digest.entries.len(), 3);
-    for entry in &digest.entries {
-        assert_eq!((entry.tag_number, entry.title.as_str(), entry.beginning.as_str()), (1, "Dark mode", "<p>Soon</p>"));
-    }
+    let about = About::Comment(RequestLink::from(&request));
+    assert_eq!(digest.entries, vec![DigestEntry { about, beginning: "<p>Soon</p>".to_owned() }; 3]);
     assert_eq!(digests().await, []);
 
     // All mails of a digest are returned, retried and sent together. The lease identifies the attempt.
@@ -639,6 +645,10 @@ impl Operation for Enqueue {
     async fn perform(&self, _: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<bool, RoadmapError> {
         Ok(work.insert_message(&self.0).await?)
     }
+
+    fn audit(&self, _: &bool) -> Audit {
+        Audit::Unchanged
+    }
 }
 
 async fn queue_test_mail(harness: &Harness, workspace: WorkspaceId, to: &str) -> MessageId {
@@ -662,7 +672,7 @@ pub async fn messages_of_all_kinds_share_one_queue(harness: Harness) {
     for number in 1..=20 {
         harness.vote(workspace, &request, &format!("v{number}@example.com")).await;
     }
-    announce(&harness, workspace, &request).await;
+    let announced = announce(&harness, workspace, &request).await;
     let test = queue_test_mail(&harness, workspace, "ops@acme.example").await;
     let customer = mail.id.customer;
     let digest = DigestId { at: now, customer };
@@ -691,10 +701,8 @@ pub async fn messages_of_all_kinds_share_one_queue(harness: Harness) {
     assert_eq!((digest.kind.as_str(), &digest.recipient), ("comment_digest", &Recipient::Customer(customer)));
     assert_eq!((audience.kind.as_str(), &audience.recipient), ("comment_audience", &Recipient::None));
     let content = MessageContent::parse(&audience.kind, &audience.payload).unwrap();
-    let MessageContent::CommentAudience(Audience { comment, request: about, .. }) = content else {
-        panic!("{content:?}")
-    };
-    assert_eq!((about, &audience.lease.message), (request.id, &MessageId::audience(comment)));
+    let MessageContent::Audience(Audience { topic, .. }) = content else { panic!("{content:?}") };
+    assert_eq!((topic, &audience.lease.message), (announced, &MessageId::audience(announced)));
 
     // Messages of every kind can be returned, retried, given up and sent, but only under their lease.
     for message in urgent.iter().chain(&bulk) {
@@ -754,7 +762,7 @@ pub async fn an_audience_is_expanded_under_its_lease_alone(harness: Harness) {
     };
     let expand = async |message: &LeasedMessage| {
         let content = MessageContent::parse(&message.kind, &message.payload).unwrap();
-        let MessageContent::CommentAudience(audience) = content else { panic!("{content:?}") };
+        let MessageContent::Audience(audience) = content else { panic!("{content:?}") };
         queue.expand(workspace, &message.lease, &audience, message.created_at, 20, harness.now()).await.unwrap()
     };
     let frozen = leased().await.remove(0);
@@ -822,4 +830,425 @@ pub async fn unsubscribing_deletes_waiting_digests(harness: Harness) {
     assert_eq!(harness.count("outbox", workspace).await, 2);
     let status = queue.status(workspace, 5).await.unwrap();
     assert_eq!((status.waiting, status.sent), (0, 1));
+}
+
+fn move_with_mail(request: FeatureRequestId, track: TrackId, mails_per_day: Option<u64>) -> MoveFeatureRequest {
+    let draft = MoveDraft { track, author: Author::Oldest, notify_all_voters: true };
+    MoveFeatureRequest { request: FeatureRequestRef::Id(request), draft: Ok(draft), mails_per_day }
+}
+
+/// Moves a feature request to a track with another status, with mail. Returns the topic.
+async fn announce_status(harness: &Harness, workspace: WorkspaceId, request: FeatureRequestId, track: &str) -> Topic {
+    let track = harness.track(workspace, track).await;
+    harness.perform(workspace, &move_with_mail(request, track, None)).await;
+    Topic::StatusChange(harness.events(workspace, request, None).await[0].id)
+}
+
+fn publish(changelog: ChangelogId, notify: bool, mails_per_day: Option<u64>) -> PublishChangelog {
+    PublishChangelog { changelog, notify_subscribers: Ok(notify), mails_per_day }
+}
+
+/// Creates a draft that is about these feature requests.
+async fn draft_changelog(harness: &Harness, workspace: WorkspaceId, linked: &[FeatureRequestId]) -> ChangelogId {
+    let ids = linked.iter().map(ToString::to_string).collect();
+    let fields = ChangelogFields { feature_request_ids: Some(Some(ids)), ..changelog_fields("1.0", "<p>New</p>") };
+    let draft = ChangelogDraft::parse(&fields, false, |_| None);
+    harness.perform(workspace, &CreateChangelog { draft }).await.changelog.id
+}
+
+/// Publishes a new changelog with mail. Returns the topic.
+async fn announce_changelog(harness: &Harness, workspace: WorkspaceId, linked: &[FeatureRequestId]) -> Topic {
+    let changelog = draft_changelog(harness, workspace, linked).await;
+    harness.perform(workspace, &publish(changelog, true, None)).await;
+    Topic::Changelog(changelog)
+}
+
+/// Leases all mails and settles them as sent.
+async fn send_all(harness: &Harness, workspace: WorkspaceId) -> Vec<LeasedMail> {
+    let mails = lease(harness, workspace, 1_000).await;
+    for mail in &mails {
+        assert!(settle(harness, workspace, mail, sent()).await);
+    }
+    mails
+}
+
+/// Expands all audiences in batches of this size.
+async fn expand_all(harness: &Harness, workspace: WorkspaceId, batch: u32) {
+    while let Some(created) = expand(harness, workspace, batch).await {
+        assert!(created <= u64::from(batch));
+    }
+}
+
+fn example_addresses(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| format!("{name}@example.com")).collect()
+}
+
+/// A move to another status is mailed to voters and followers with the new status. A move within a status, or to where
+/// the feature request is, is not. The mails count towards the budget of the day.
+pub async fn a_new_status_is_mailed_to_subscribers(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let request = harness.request(workspace, "Dark mode").await;
+    for voter in ["ann@example.com", "bob@example.com", "cyd@example.com"] {
+        harness.vote(workspace, &request, voter).await;
+    }
+    harness.subscribe(workspace, request.id, "fay@example.com").await;
+    let cyd = harness.voters(workspace, request.id).await;
+    let cyd = cyd.iter().find(|voter| voter.email.as_str() == "cyd@example.com").unwrap().id;
+    harness.unsubscribe(workspace, cyd, Unsubscription::Request(request.id)).await.unwrap();
+    for (track, status) in [
+        ("Declined", None),
+        ("Planned", Some(Some("Planned"))),
+        ("Planned", None),
+        ("Done", Some(Some("Done"))),
+        ("Inbox", Some(None)),
+        ("Declined", None),
+    ] {
+        let topic = announce_status(&harness, workspace, request.id, track).await;
+        let mails = send_all(&harness, workspace).await;
+        let Some(status) = status else {
+            assert_eq!(mails, [], "{track}");
+            continue;
+        };
+        assert_eq!(addresses(&mails), example_addresses(&["ann", "bob", "fay"]), "{track}");
+        let about = About::StatusChange(RequestLink::from(&request), status.map(name));
+        for mail in &mails {
+            let id = MailId { topic, customer: mail.id.customer };
+            assert_eq!((mail.id, &mail.about, mail.content.as_str()), (id, &about, ""), "{track}");
+        }
+        harness.clock.advance(MINUTE);
+    }
+    // Three mails more on one day, but not four. Moves without mail fit always.
+    let [planned, done] = [harness.track(workspace, "Planned").await, harness.track(workspace, "Done").await];
+    harness.clock.advance(Duration::DAY * 2);
+    harness.perform(workspace, &move_with_mail(request.id, planned, Some(3))).await;
+    let refused = harness.executor.run_without_key(workspace, &move_with_mail(request.id, done, Some(3))).await;
+    let over = OverBudget { budget: Budget::MailsPerDay, limit: 3 };
+    assert!(matches!(refused, Err(RoadmapError::OverBudget(found)) if found == over), "{refused:?}");
+    assert_eq!(harness.detail(workspace, request.id).await.summary.placement.track, name("Planned"));
+    let quiet = MoveFeatureRequest { mails_per_day: Some(3), ..move_to(FeatureRequestRef::Id(request.id), done) };
+    harness.perform(workspace, &quiet).await;
+    assert_eq!(send_all(&harness, workspace).await.len(), 3);
+}
+
+/// A changelog is mailed once to each customer who is subscribed to any of its feature requests or to what is merged
+/// into them. Publishing it again sends nothing.
+pub async fn a_changelog_is_mailed_once_to_each_customer(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let requests = harness.requests(workspace, ["Quokka", "Fern", "Lichen", "Gecko"]).await;
+    let [one, two, source, unlinked] = &requests;
+    for (voter, voted) in [
+        ("ann", &[one, two, source][..]),
+        ("bob", &[source]),
+        ("dan", &[one]),
+        ("eve", &[one, two]),
+        ("gus", &[one, two]),
+        ("hal", &[unlinked]),
+    ] {
+        for request in voted {
+            harness.vote(workspace, request, &format!("{voter}@example.com")).await;
+        }
+    }
+    harness.subscribe(workspace, two.id, "cyd@example.com").await;
+    harness.subscribe(workspace, one.id, "cyd@example.com").await;
+    let voters = harness.voters(workspace, one.id).await;
+    for (voter, what) in [
+        ("dan@example.com", Unsubscription::Request(one.id)),
+        ("eve@example.com", Unsubscription::Everything),
+        ("gus@example.com", Unsubscription::Request(one.id)),
+    ] {
+        let customer = voters.iter().find(|found| found.email.as_str() == voter).unwrap().id;
+        harness.unsubscribe(workspace, customer, what).await.unwrap();
+    }
+    harness.merge(workspace, source.id, two.id).await;
+    // The source and its target are the same feature request.
+    let changelog = draft_changelog(&harness, workspace, &[one.id, two.id, source.id]).await;
+    assert_eq!(lease(&harness, workspace, 9).await, []);
+    let refused = harness.executor.run_without_key(workspace, &publish(changelog, true, Some(3))).await;
+    assert!(matches!(refused, Err(RoadmapError::OverBudget(_))), "{refused:?}");
+    harness.perform(workspace, &publish(changelog, true, Some(4))).await;
+    let mails = send_all(&harness, workspace).await;
+    assert_eq!((mails.len(), addresses(&mails)), (4, example_addresses(&["ann", "bob", "cyd", "gus"])));
+    for mail in &mails {
+        let id = MailId { topic: Topic::Changelog(changelog), customer: mail.id.customer };
+        let about = About::Changelog(changelog, Title::parse("title", "1.0").unwrap());
+        assert_eq!((mail.id, &mail.about, mail.content.as_str()), (id, &about, "<p>New</p>"));
+    }
+    harness.vote(workspace, one, "ida@example.com").await;
+    for _ in 0..2 {
+        harness.perform(workspace, &publish(changelog, true, Some(4))).await;
+        harness.perform(workspace, &UnpublishChangelog { changelog }).await;
+    }
+    assert_eq!(harness.count("outbox", workspace).await, 4);
+    // One that is published without mail can be announced later.
+    let other = draft_changelog(&harness, workspace, &[unlinked.id]).await;
+    harness.perform(workspace, &publish(other, false, None)).await;
+    assert_eq!(lease(&harness, workspace, 9).await, []);
+    harness.perform(workspace, &publish(other, true, None)).await;
+    assert_eq!(addresses(&send_all(&harness, workspace).await), example_addresses(&["hal"]));
+}
+
+/// The audience of several feature requests with merged ones is expanded in batches of any size, with one message for
+/// each customer, in order of the customers. Later voters and followers do not belong to it.
+pub async fn big_audiences_of_trees_have_no_doubles(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let requests = harness.requests(workspace, ["Quokka", "Fern", "Lichen"]).await;
+    let [one, two, source] = requests.each_ref().map(|request| FeatureRequestRef::Id(request.id));
+    let email = |number: usize| format!("v{number}@example.com");
+    let cast = |request, number: usize| vote(request, Some((&email(number), None)), None);
+    let mut votes = Vec::new();
+    for number in 0..50 {
+        let voted = [(one, number % 2 == 0), (two, number % 3 == 0), (source, number % 5 == 0)];
+        votes.extend(voted.into_iter().filter(|(_, votes)| *votes).map(|(request, _)| cast(request, number)));
+    }
+    harness.perform(workspace, &Many(votes)).await;
+    for number in [1, 2, 7, 60, 61] {
+        for request in [&requests[0], &requests[2]] {
+            harness.subscribe(workspace, request.id, &email(number)).await;
+        }
+    }
+    let customer = |number: usize| {
+        let listing = harness.subject.reader.customers(workspace, None, largest_page());
+        async move { listing.await.unwrap().items.into_iter().find(|one| one.customer.email.as_str() == email(number)) }
+    };
+    // Of the votes for the first one alone, of all votes for a tree, of everything.
+    for (number, what) in [
+        (4, Unsubscription::Request(requests[0].id)),
+        (6, Unsubscription::Request(requests[0].id)),
+        (0, Unsubscription::Everything),
+    ] {
+        let customer = customer(number).await.unwrap().customer.id;
+        harness.unsubscribe(workspace, customer, what).await.unwrap();
+    }
+    harness.merge(workspace, requests[2].id, requests[1].id).await;
+    let is_subscribed = |number: usize| {
+        let is_voter = number < 50 && [2, 3, 5].iter().any(|divisor| number.is_multiple_of(*divisor));
+        (is_voter || [1, 2, 7, 60, 61].contains(&number)) && ![0, 4].contains(&number)
+    };
+    let expected: BTreeSet<String> = (0..62).filter(|number| is_subscribed(*number)).map(email).collect();
+    assert!(expected.len() > 20);
+    for batch in [1, 3, 7, 100] {
+        harness.clock.advance(MINUTE);
+        let linked = [requests[0].id, requests[1].id, requests[2].id];
+        let topic = announce_changelog(&harness, workspace, &linked).await;
+        let status = harness.subject.queue.status(workspace, 1).await.unwrap();
+        assert_eq!((status.waiting, status.audiences), (0, 1));
+        harness.clock.advance(MINUTE);
+        // Too late for this audience.
+        let late = format!("late-{batch}@example.com");
+        harness.vote(workspace, &requests[0], &late).await;
+        harness.subscribe(workspace, requests[2].id, &format!("later-{batch}@example.com")).await;
+        let mut created = Vec::new();
+        while let Some(count) = expand(&harness, workspace, batch).await {
+            created.push(count);
+        }
+        assert_eq!(created.iter().sum::<u64>(), expected.len() as u64, "{batch}: {created:?}");
+        let mails = send_all(&harness, workspace).await;
+        assert!(mails.iter().all(|mail| mail.id.topic == topic));
+        assert_eq!((mails.len(), addresses(&mails)), (expected.len(), expected.clone()), "{batch}");
+        let customers = harness.subject.reader.customers(workspace, None, page(1, 100)).await.unwrap().items;
+        for customer in customers.iter().filter(|customer| customer.customer.email.as_str().starts_with("late")) {
+            let what = Unsubscription::Everything;
+            harness.unsubscribe(workspace, customer.customer.id, what).await.unwrap();
+        }
+    }
+}
+
+/// Mail about a changelog that is unpublished before it is sent is not sent. If it is published again in time, it is.
+pub async fn an_unpublished_changelog_is_not_mailed(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let request = harness.request(workspace, "Dark mode").await;
+    for number in 0..2 {
+        harness.vote(workspace, &request, &format!("v{number}@example.com")).await;
+    }
+    let topic = async || {
+        let Topic::Changelog(changelog) = announce_changelog(&harness, workspace, &[request.id]).await else {
+            panic!("a changelog")
+        };
+        changelog
+    };
+    let changelog = topic().await;
+    harness.perform(workspace, &UnpublishChangelog { changelog }).await;
+    harness.perform(workspace, &publish(changelog, true, None)).await;
+    assert_eq!(send_all(&harness, workspace).await.len(), 2);
+    let changelog = topic().await;
+    harness.perform(workspace, &UnpublishChangelog { changelog }).await;
+    let leased = lease_messages(&harness, workspace, 10).await;
+    assert_eq!((leased.messages, leased.unwanted), (vec![], 2));
+    assert_eq!(harness.count("outbox", workspace).await, 2);
+    // The same for a big audience.
+    for number in 2..30 {
+        harness.vote(workspace, &request, &format!("v{number}@example.com")).await;
+    }
+    let changelog = topic().await;
+    assert_eq!(expand(&harness, workspace, 10).await, Some(10));
+    harness.perform(workspace, &UnpublishChangelog { changelog }).await;
+    expand_all(&harness, workspace, 10).await;
+    assert_eq!(send_all(&harness, workspace).await, []);
+    assert_eq!(harness.count("outbox", workspace).await, 2);
+}
+
+/// Deleting a comment, a changelog or a feature request deletes the messages about it that were not sent, audiences,
+/// too. Others and sent ones stay.
+pub async fn deleting_a_record_deletes_its_unsent_mail(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let [request, other] = harness.requests(workspace, ["Dark mode", "Export"]).await;
+    for number in 0..30 {
+        harness.vote(workspace, &request, &format!("v{number}@example.com")).await;
+    }
+    harness.vote(workspace, &other, "v0@example.com").await;
+    announce(&harness, workspace, &other).await;
+    let Topic::Comment(comment) = announce(&harness, workspace, &request).await else { panic!("a comment") };
+    let Topic::Changelog(changelog) = announce_changelog(&harness, workspace, &[request.id]).await else {
+        panic!("a changelog")
+    };
+    announce_status(&harness, workspace, request.id, "Done").await;
+    announce(&harness, workspace, &request).await;
+    let rows = async || harness.count("outbox", workspace).await;
+    assert_eq!(rows().await, 5);
+    // Ten mails of each audience.
+    let (queue, now) = (&harness.subject.queue, harness.now());
+    for message in queue.lease(workspace, Priority::Bulk, now, now.plus(MINUTE), 100).await.unwrap().messages {
+        match MessageContent::parse(&message.kind, &message.payload).unwrap() {
+            MessageContent::Audience(audience) => {
+                let LeasedMessage { lease, created_at, .. } = message;
+                let created = queue.expand(workspace, &lease, &audience, created_at, 10, now).await.unwrap();
+                assert_eq!(created, Some(10));
+            }
+            _ => assert!(settle_lease(&harness, workspace, &message.lease, MessageOutcome::Returned).await),
+        }
+    }
+    assert_eq!(rows().await, 45);
+    let mails = lease(&harness, workspace, 100).await;
+    let of = |topic| mails.iter().filter(move |mail| mail.id.topic == topic).collect::<Vec<_>>();
+    let (of_comment, of_changelog) = (of(Topic::Comment(comment)), of(Topic::Changelog(changelog)));
+    let rest = mails.len() - of_comment.len() - of_changelog.len();
+    assert!(settle(&harness, workspace, of_comment[0], sent()).await);
+    assert!(settle(&harness, workspace, of_changelog[0], sent()).await);
+    let unsent = |mails: &[&LeasedMail]| mails.len() as u64 - 1;
+    let audiences = harness.subject.queue.status(workspace, 1).await.unwrap().audiences;
+    assert_eq!((audiences, of_comment.len(), of_changelog.len(), rest), (4, 10, 10, 21));
+    harness.perform(workspace, &DeleteComment { comment }).await;
+    assert_eq!(rows().await, 45 - unsent(&of_comment) - 1);
+    harness.perform(workspace, &DeleteChangelog { changelog }).await;
+    assert_eq!(rows().await, 45 - unsent(&of_comment) - unsent(&of_changelog) - 2);
+    harness.delete(workspace, request.id, false).await;
+    // The two sent mails, and the one about the other feature request.
+    assert_eq!(rows().await, 3);
+    let status = harness.subject.queue.status(workspace, 5).await.unwrap();
+    assert_eq!((status.waiting, status.audiences, status.sent, status.dead), (1, 0, 2, 0));
+    // A worker that has leased a mail which was deleted since cannot settle it.
+    assert!(!settle(&harness, workspace, of_comment[1], sent()).await);
+    harness.clock.advance(MINUTE);
+    let left = lease(&harness, workspace, 100).await;
+    assert_eq!(left[0].about, About::Comment(RequestLink::from(&other)));
+}
+
+/// Mail that waits has the text of its record at the time when it is sent.
+pub async fn waiting_mail_follows_edits(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let request = harness.request(workspace, "Dark mode").await;
+    harness.vote(workspace, &request, "ann@example.com").await;
+    let Topic::Comment(comment) = announce(&harness, workspace, &request).await else { panic!("a comment") };
+    let content = CleanHtml::parse("content", "<p>Later</p>");
+    harness.perform(workspace, &EditComment { comment, content }).await;
+    harness.edit(workspace, request.id, new_title("Night mode")).await;
+    let mail = send_all(&harness, workspace).await.remove(0);
+    assert_eq!((mail.content.as_str(), mail.about.title().as_str()), ("<p>Later</p>", "Night mode"));
+    let Topic::Changelog(changelog) = announce_changelog(&harness, workspace, &[request.id]).await else {
+        panic!("a changelog")
+    };
+    let fields = changelog_fields("1.1", "<p>Newer</p>");
+    let change = ChangelogChange::parse(&fields, |_| None);
+    harness.perform(workspace, &EditChangelog { changelog, change }).await;
+    let mail = send_all(&harness, workspace).await.remove(0);
+    assert_eq!((mail.content.as_str(), mail.about.title().as_str()), ("<p>Newer</p>", "1.1"));
+}
+
+/// Mail about a merged feature request names its target. Comments on the target go to the subscribers of the source,
+/// as long as it is merged.
+pub async fn mail_follows_merges(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let [source, target] = harness.requests(workspace, ["Quokka", "Fern"]).await;
+    harness.vote(workspace, &source, "ann@example.com").await;
+    harness.vote(workspace, &target, "bob@example.com").await;
+    let about = |request: &FeatureRequestSummary| About::Comment(RequestLink::from(request));
+    announce(&harness, workspace, &source).await;
+    let status = announce_status(&harness, workspace, source.id, "Done").await;
+    harness.merge(workspace, source.id, target.id).await;
+    let mails = lease(&harness, workspace, 9).await;
+    assert_eq!((mails.len(), addresses(&mails)), (2, example_addresses(&["ann"])));
+    for mail in &mails {
+        let is_status = mail.id.topic == status;
+        let status = About::StatusChange(RequestLink::from(&target), Some(name("Done")));
+        assert_eq!(mail.about, if is_status { status } else { about(&target) });
+        assert!(settle(&harness, workspace, mail, MessageOutcome::Returned).await);
+    }
+    harness.unmerge(workspace, source.id).await;
+    let mails = send_all(&harness, workspace).await;
+    let titles: BTreeSet<&str> = mails.iter().map(|mail| mail.about.title().as_str()).collect();
+    assert_eq!((mails.len(), titles), (2, BTreeSet::from(["Quokka"])));
+
+    harness.merge(workspace, source.id, target.id).await;
+    for request in [&source, &target] {
+        announce(&harness, workspace, request).await;
+        let mails = send_all(&harness, workspace).await;
+        assert_eq!(addresses(&mails), example_addresses(&["ann", "bob"]));
+        assert!(mails.iter().all(|mail| mail.about == about(&target)), "{mails:?}");
+    }
+    announce(&harness, workspace, &target).await;
+    harness.unmerge(workspace, source.id).await;
+    assert_eq!(addresses(&send_all(&harness, workspace).await), example_addresses(&["bob"]));
+}
+
+/// Ending a subscription takes back what waits about the feature request. A changelog is still sent to who is subscribed
+/// to another one of its feature requests.
+pub async fn an_ended_subscription_takes_mail_of_all_kinds_back(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let [request, other] = harness.requests(workspace, ["Quokka", "Fern"]).await;
+    for (voter, voted) in [("ann", &[&request][..]), ("bob", &[&request, &other])] {
+        for request in voted {
+            harness.vote(workspace, request, &format!("{voter}@example.com")).await;
+        }
+    }
+    announce(&harness, workspace, &request).await;
+    announce_status(&harness, workspace, request.id, "Done").await;
+    let changelog = announce_changelog(&harness, workspace, &[request.id, other.id]).await;
+    let comment = announce(&harness, workspace, &other).await;
+    assert_eq!(harness.count("outbox", workspace).await, 7);
+    for voter in harness.voters(workspace, request.id).await {
+        harness.unsubscribe(workspace, voter.id, Unsubscription::Request(request.id)).await.unwrap();
+    }
+    let mails = send_all(&harness, workspace).await;
+    assert_eq!((mails.len(), addresses(&mails)), (2, example_addresses(&["bob"])));
+    assert_eq!(mails.iter().map(|mail| mail.id.topic).collect::<BTreeSet<_>>(), BTreeSet::from([changelog, comment]));
+    assert_eq!(harness.count("outbox", workspace).await, 2);
+}
+
+/// A digest contains comments, changes of the status and changelogs.
+pub async fn a_digest_has_entries_of_all_kinds(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let request = harness.request(workspace, "Dark mode").await;
+    harness.vote(workspace, &request, "ann@example.com").await;
+    announce(&harness, workspace, &request).await;
+    announce_status(&harness, workspace, request.id, "Done").await;
+    let Topic::Changelog(changelog) = announce_changelog(&harness, workspace, &[request.id]).await else {
+        panic!("a changelog")
+    };
+    let Topic::Changelog(unpublished) = announce_changelog(&harness, workspace, &[request.id]).await else {
+        panic!("a changelog")
+    };
+    for mail in lease(&harness, workspace, 9).await {
+        assert!(settle(&harness, workspace, &mail, held(&mail, end_of_hour(harness.now()))).await);
+    }
+    harness.perform(workspace, &UnpublishChangelog { changelog: unpublished }).await;
+    harness.clock.advance(MINUTE * 60);
+    let digest = digests(&harness, workspace).await.remove(0);
+    let link = RequestLink::from(&request);
+    let entry = |about, beginning: &str| DigestEntry { about, beginning: beginning.to_owned() };
+    let expected = [
+        entry(About::Comment(link.clone()), "<p>Soon</p>"),
+        entry(About::StatusChange(link, Some(name("Done"))), ""),
+        entry(About::Changelog(changelog, Title::parse("title", "1.0").unwrap()), "<p>New</p>"),
+    ];
+    assert_eq!(digest.entries, expected);
 }

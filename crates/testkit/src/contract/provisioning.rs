@@ -1,16 +1,13 @@
 //! Records that operators manage: workspaces, members, lanes, tracks, settings and keys.
 
 use roadmap_domain::model::api_key::{Credential, KeyText, Scopes};
-use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::model::setting::{Setting, SettingChange};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::ports::Clock;
-use roadmap_domain::usecase::add_lane::AddLane;
-use roadmap_domain::usecase::add_member::AddMember;
-use roadmap_domain::usecase::add_track::AddTrack;
+use roadmap_domain::usecase::change_board::{AddLane, AddTrack, LaneDraft, LaneRef, TrackDraft};
 use roadmap_domain::usecase::issue_api_key::IssueApiKey;
 use roadmap_domain::usecase::replace_synonyms::ReplaceSynonyms;
 use roadmap_domain::usecase::revoke_api_key::RevokeApiKey;
@@ -18,11 +15,7 @@ use roadmap_domain::usecase::rotate_api_key::RotateApiKey;
 use roadmap_domain::usecase::update_setting::UpdateSetting;
 use time::Duration;
 
-use crate::harness::Harness;
-
-fn name(text: &str) -> Name {
-    Name::parse("name", text).unwrap()
-}
+use crate::harness::{Harness, add_member, name};
 
 fn key(letter: char) -> KeyText {
     KeyText::from_random(&String::from(letter).repeat(43)).unwrap()
@@ -61,8 +54,9 @@ pub async fn a_workspace_starts_with_its_lanes_and_tracks(harness: Harness) {
         ]
     );
     let lanes = harness.subject.reader.lanes(workspace).await.unwrap();
-    let lanes: Vec<&str> = lanes.iter().map(|lane| lane.name.as_str()).collect();
-    assert_eq!(lanes, ["Under consideration", "Planned", "In progress", "Done"]);
+    let lanes: Vec<(&str, u64, i64)> =
+        lanes.iter().map(|lane| (lane.lane.name.as_str(), lane.position, lane.feature_requests_count)).collect();
+    assert_eq!(lanes, [("Under consideration", 1, 0), ("Planned", 2, 0), ("In progress", 3, 0), ("Done", 4, 0)]);
     let setting = harness.subject.reader.setting(workspace).await.unwrap();
     assert_eq!(setting, Some(Setting::parse("Acme", "https://acme.example").unwrap()));
     let known = harness.subject.directory.workspace(&subdomain("acme")).await.unwrap().expect("the workspace");
@@ -77,24 +71,18 @@ pub async fn names_are_unique_in_their_scope(harness: Harness) {
     assert_eq!(taken.to_string(), "subdomain `acme` is already taken");
     let other = harness.workspace("bolt").await;
 
-    let lane = AddLane { name: name("Later") };
-    let track = AddTrack { name: name("Ideas"), lane: Some(name("Later")) };
-    let member = |email: &str| AddMember { email: EmailAddress::parse("email", email).unwrap(), name: name("Ann") };
+    let lane = AddLane { draft: Ok(LaneDraft { name: name("Later"), position: None }) };
+    let in_lane = Some(LaneRef::Name(name("later")));
+    let track = AddTrack { draft: Ok(TrackDraft { name: name("Ideas"), lane: in_lane, position: None }) };
     for workspace in [workspace, other] {
-        harness.executor.run_without_key(workspace, &lane).await.expect("a lane");
-        harness.executor.run_without_key(workspace, &track).await.expect("a track");
-        harness.executor.run_without_key(workspace, &member("ann@example.com")).await.expect("a member");
+        harness.perform(workspace, &lane).await;
+        harness.perform(workspace, &track).await;
+        harness.perform(workspace, &add_member("ann@example.com", "Ann")).await;
     }
-    for (outcome, message) in [
-        (harness.executor.run_without_key(workspace, &lane).await.map(|_| ()), "lane `Later` is already taken"),
-        (harness.executor.run_without_key(workspace, &track).await.map(|_| ()), "track `Ideas` is already taken"),
-        (
-            harness.executor.run_without_key(workspace, &member("ANN@example.com")).await.map(|_| ()),
-            "e-mail address `ANN@example.com` is already taken",
-        ),
-    ] {
-        assert_eq!(outcome.unwrap_err().to_string(), message);
-    }
+    assert_eq!(harness.failure(workspace, &lane).await, "lane `Later` is already taken");
+    assert_eq!(harness.failure(workspace, &track).await, "track `Ideas` is already taken");
+    let taken = harness.failure(workspace, &add_member("ANN@example.com", "Ann")).await;
+    assert_eq!(taken, "e-mail address `ANN@example.com` is already taken");
     let tracks = harness.subject.reader.tracks(workspace).await.unwrap();
     let last = tracks.last().expect("tracks");
     assert_eq!((last.name.as_str(), last.status().map(Name::as_str)), ("Ideas", Some("Later")));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use roadmap_domain::model::changelog::ChangelogDraft;
+use roadmap_domain::model::changelog::{Changelog, ChangelogDraft};
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::FeatureRequestId;
 use roadmap_domain::model::pagination::PageRequest;
@@ -10,10 +10,9 @@ use roadmap_domain::model::text::Name;
 use roadmap_domain::ports::Clock;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use roadmap_domain::usecase::create_feature_request::CreateFeatureRequest;
-use roadmap_domain::usecase::move_feature_request::MoveFeatureRequest;
 use tokio::task::JoinSet;
 
-use crate::harness::{Failing, Harness, comment, draft, vote};
+use crate::harness::{Failing, Harness, changelog_fields, comment, draft, move_to, vote};
 
 /// Numbers count from 1 in each workspace, also with concurrent creation.
 pub async fn tag_numbers_count_up_without_gaps_or_repeats(harness: Harness) {
@@ -63,8 +62,7 @@ pub async fn the_status_follows_the_track(harness: Harness) {
         [("Planned", Some("Planned")), ("Declined", None), ("Declined", None), ("Done", Some("Done"))]
     {
         let target = harness.track(workspace, track).await;
-        let operation = MoveFeatureRequest { request: FeatureRequestRef::Number(1), track: Ok(target) };
-        let moved = harness.executor.run_without_key(workspace, &operation).await.unwrap();
+        let moved = harness.perform(workspace, &move_to(FeatureRequestRef::Number(1), target)).await.request;
         let email = roadmap_domain::model::email_address::EmailAddress::parse("email", voter).unwrap();
         let listed = harness.subject.reader.voted_requests(workspace, &email, PageRequest::default()).await.unwrap();
         for request in [&moved, &listed.items[0]] {
@@ -124,16 +122,17 @@ pub async fn a_rolled_back_comment_sends_nothing(harness: Harness) {
 pub async fn changelogs_come_newest_first(harness: Harness) {
     let workspace = harness.workspace("acme").await;
     for number in 1..=5 {
-        let draft =
-            ChangelogDraft::parse(Some(&format!("1.{number}")), Some("<p>New</p>"), None, number % 2 == 0, |_| None);
-        harness.executor.run_without_key(workspace, &CreateChangelog { draft }).await.unwrap();
+        let fields = changelog_fields(&format!("1.{number}"), "<p>New</p>");
+        let draft = ChangelogDraft::parse(&fields, number % 2 == 0, |_| None);
+        harness.perform(workspace, &CreateChangelog { draft }).await;
     }
     let mut titles = Vec::new();
     for page in ["1", "2", "3"] {
         let page = PageRequest::parse(Some(page), Some("2")).unwrap();
         let listing = harness.subject.reader.changelogs(workspace, page).await.unwrap();
         assert_eq!((listing.total, listing.total_pages()), (5, 3));
-        titles.extend(listing.items.into_iter().map(|changelog| (changelog.title.to_string(), changelog.status())));
+        let state = |changelog: &Changelog| changelog.state(harness.now()).name();
+        titles.extend(listing.items.into_iter().map(|changelog| (changelog.title.to_string(), state(&changelog))));
     }
     let status = |title: &str, status| (title.to_owned(), status);
     assert_eq!(

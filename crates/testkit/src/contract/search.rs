@@ -1,21 +1,18 @@
 //! Contract tests of the search, contract section 4.5 and decision 4.
 
-use async_trait::async_trait;
-use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, Visibility};
 use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
 use roadmap_domain::model::search::{SearchDocument, SearchQuery};
 use roadmap_domain::policy::search::{CANDIDATE_LIMIT, Hit, MAX_SCANNED_ROWS, Search};
+use roadmap_domain::ports::IndexedRequest;
 use roadmap_domain::ports::memory_index::MemoryIndex;
-use roadmap_domain::ports::{IndexedRequest, UnitOfWork};
 use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
-use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use roadmap_domain::usecase::reindex_search::ReindexSearch;
 
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::harness::{Harness, Subject, draft, vote};
+use crate::harness::{Harness, Many, Subject, draft, new_title, vote};
 
 /// Returns all hits of a query.
 async fn hits(harness: &Harness, workspace: WorkspaceId, query: &str) -> Vec<Hit> {
@@ -238,21 +235,6 @@ pub async fn a_record_adds_a_bounded_number_of_words(harness: Harness) {
     assert_eq!(found[0].description, description.trim_end());
 }
 
-/// Runs many commands in one unit of work.
-struct Many<O>(Vec<O>);
-
-#[async_trait]
-impl<O: Operation> Operation for Many<O> {
-    type Output = ();
-
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
-        for one in &self.0 {
-            one.perform(context, work).await?;
-        }
-        Ok(())
-    }
-}
-
 /// For a very common word the candidates are bounded, and include the most voted matches.
 pub async fn common_words_find_the_most_wanted(harness: Harness) {
     let workspace = harness.workspace("acme").await;
@@ -424,4 +406,70 @@ pub async fn outdated_documents_are_indexed_again(harness: Harness) {
     assert_eq!(reindex.run_workspace(acme).await.unwrap(), 25);
     assert_eq!(harness.search(acme, "secret").await, Vec::<String>::new());
     assert_eq!(harness.search(acme, "night mode quokka").await, expected);
+}
+
+/// A target is found by the titles and tags of what is merged into it, also by typing errors and after everything is
+/// indexed again. What is merged is not found itself.
+pub async fn a_target_is_found_by_the_words_of_its_sources(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let quokka = harness.create(workspace, draft("Quokka zoo", &["lichen"], "<p>Burrow</p>")).await;
+    let gecko = harness.create(workspace, draft("Gecko", &["moss", "wall"], "")).await;
+    let target = harness.create(workspace, draft("Fern", &["green"], "<p>Forest</p>")).await;
+    let other = harness.create(workspace, draft("Zebra zoo", &[], "")).await;
+    let Subject { maintenance, directory, .. } = &harness.subject;
+    let reindex = ReindexSearch::new(harness.executor.clone(), maintenance.clone(), directory.clone());
+    let check = async |expected: &[(&str, &[&str])]| {
+        for _ in 0..2 {
+            for (query, found) in expected {
+                assert_eq!(harness.search(workspace, query).await, *found, "{query}");
+            }
+            assert_eq!(reindex.count_outdated().await.unwrap(), 0);
+            reindex.run_workspace(workspace).await.unwrap();
+        }
+    };
+    let alone: [(&str, &[&str]); 9] = [
+        ("quokka", &["Quokka zoo"]),
+        ("lichen", &["Quokka zoo"]),
+        ("burrow", &["Quokka zoo"]),
+        ("gecko", &["Gecko"]),
+        ("moss", &["Gecko"]),
+        ("fern", &["Fern"]),
+        ("green", &["Fern"]),
+        ("forest", &["Fern"]),
+        ("quoka", &["Quokka zoo"]),
+    ];
+    check(&alone).await;
+    // The chain is found by all of its titles and tags, but not by descriptions of what is merged.
+    harness.merge(workspace, gecko.id, quokka.id).await;
+    check(&[("gecko", &["Quokka zoo"]), ("moss", &["Quokka zoo"]), ("burrow", &["Quokka zoo"])]).await;
+    harness.merge(workspace, quokka.id, target.id).await;
+    let merged: [(&str, &[&str]); 9] = [
+        ("quokka", &["Fern"]),
+        ("lichen", &["Fern"]),
+        ("burrow", &[]),
+        ("gecko", &["Fern"]),
+        ("wall", &["Fern"]),
+        ("fern", &["Fern"]),
+        ("green", &["Fern"]),
+        ("forest", &["Fern"]),
+        ("quoka", &["Fern"]),
+    ];
+    check(&merged).await;
+    assert_eq!(harness.search(workspace, "zoo").await, ["Zebra zoo", "Fern"]);
+    assert_eq!(harness.count("search_documents", workspace).await, 2);
+    // Its votes count for the whole tree.
+    harness.vote(workspace, &quokka, "ann@example.com").await;
+    assert_eq!(hits(&harness, workspace, "gecko").await[0].votes_count, 1);
+    let results = harness.subject.search.load_results(workspace, &[target.id], Visibility::Public).await.unwrap();
+    assert_eq!((results[0].summary.votes_count, results[0].description.as_str()), (1, "Forest"));
+    // An edit of the target keeps the words of its sources.
+    harness.edit(workspace, target.id, new_title("Moor")).await;
+    check(&[("quokka", &["Moor"]), ("moor", &["Moor"]), ("fern", &[])]).await;
+    harness.edit(workspace, target.id, new_title("Fern")).await;
+    check(&merged).await;
+    harness.unmerge(workspace, quokka.id).await;
+    harness.unmerge(workspace, gecko.id).await;
+    check(&alone).await;
+    harness.delete(workspace, other.id, false).await;
+    assert_eq!(harness.search(workspace, "zoo").await, ["Quokka zoo"]);
 }

@@ -1,14 +1,20 @@
 //! Contract tests of mail subscriptions.
 
+use roadmap_domain::model::customer::{CustomerDraft, CustomerName};
+use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
-use roadmap_domain::model::id::{CustomerId, WorkspaceId};
-use roadmap_domain::model::mail::Unsubscription;
+use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::mail::{MailId, Topic, Unsubscription};
 use roadmap_domain::model::pagination::PageRequest;
+use roadmap_domain::model::text::Name;
+use roadmap_domain::policy::subscription::is_wanted;
+use roadmap_domain::usecase::edit_comment::DeleteComment;
+use roadmap_domain::usecase::subscribe::{EndSubscription, Subscribe, Subscription};
 use roadmap_domain::usecase::unsubscribe::Unsubscribe;
 use time::Duration;
 use uuid::Uuid;
 
-use crate::harness::{Failing, Harness, comment};
+use crate::harness::{Failing, Harness, comment, largest_page};
 
 /// Comments on a feature request and returns the number of waiting mails.
 async fn announce(harness: &Harness, workspace: WorkspaceId, request: &FeatureRequestSummary) -> u64 {
@@ -83,4 +89,141 @@ pub async fn an_unknown_customer_is_not_unsubscribed(harness: Harness) {
         }
     }
     assert_eq!(announce(&harness, acme, &request).await, 2);
+}
+
+/// The addresses of the customers who would get mail about a new comment.
+async fn subscribers(harness: &Harness, workspace: WorkspaceId, request: FeatureRequestId) -> Vec<String> {
+    let posted = harness.perform(workspace, &comment(FeatureRequestRef::Id(request), "<p>Soon</p>", true)).await;
+    let topic = Topic::Comment(posted.comment.id);
+    let (now, page) = (harness.now(), largest_page());
+    let customers = harness.subject.reader.customers(workspace, None, page).await.unwrap().items;
+    let mut addresses = Vec::new();
+    for CustomerName { id, email, .. } in customers.into_iter().map(|customer| customer.customer) {
+        let mail = MailId { topic, customer: id };
+        let queued = harness.subject.queue.message(workspace, &mail.into()).await.unwrap().is_some();
+        let recipients = harness.subject.mail.recipients(workspace, &[mail], now, now).await.unwrap();
+        let [recipient] = recipients.as_slice() else { panic!("{recipients:?}") };
+        assert_eq!((is_wanted(recipient), &recipient.to), (queued, &email), "{recipient:?}");
+        addresses.extend(queued.then(|| email.as_str().to_owned()));
+    }
+    harness.perform(workspace, &DeleteComment { comment: posted.comment.id }).await;
+    addresses
+}
+
+fn end(request: FeatureRequestId, email: &str) -> EndSubscription {
+    let customer = EmailAddress::parse("email", email);
+    EndSubscription { request: FeatureRequestRef::Id(request), customer }
+}
+
+/// A subscription needs no vote, is not doubled, and ends on request. It is no vote.
+pub async fn customers_subscribe_without_a_vote(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let [request, other] = harness.requests(workspace, ["Dark mode", "Export"]).await;
+    let subscribe = |email: &str, name: Option<&str>| Subscribe {
+        request: FeatureRequestRef::Id(request.id),
+        customer: CustomerDraft::parse(Some(email), name),
+    };
+    for (email, name) in [("Ann@Example.com", None), ("ann@example.com", Some("Ann")), ("ANN@example.com", Some("Eve"))]
+    {
+        let subscribed = harness.perform(workspace, &subscribe(email, name)).await;
+        assert_eq!(subscribed, Subscription { request: request.id, is_subscribed: true });
+        assert_eq!((harness.count("followers", workspace).await, harness.count("customers", workspace).await), (1, 1));
+    }
+    let customers = harness.subject.reader.customers(workspace, None, largest_page()).await.unwrap().items;
+    assert_eq!((customers[0].customer.name.as_ref().map(Name::as_str), customers[0].votes_count), (Some("Ann"), 0));
+    assert_eq!(subscribers(&harness, workspace, request.id).await, ["Ann@Example.com"]);
+    assert_eq!(subscribers(&harness, workspace, other.id).await, Vec::<String>::new());
+    assert_eq!(harness.detail(workspace, request.id).await.summary.votes_count, 0);
+    harness.failure(workspace, &Failing(subscribe("bob@example.com", None))).await;
+    let unknown = Subscribe { request: FeatureRequestRef::Number(9), ..subscribe("bob@example.com", None) };
+    assert_eq!(harness.failure(workspace, &unknown).await, "FeatureRequest does not exist.");
+    assert_eq!(harness.count("customers", workspace).await, 1);
+    harness.failure(workspace, &Failing(end(request.id, "ann@example.com"))).await;
+    assert_eq!(subscribers(&harness, workspace, request.id).await, ["Ann@Example.com"]);
+    for email in ["ann@EXAMPLE.com", "ann@example.com", "nobody@example.com"] {
+        let ended = harness.perform(workspace, &end(request.id, email)).await;
+        assert_eq!(ended, Subscription { request: request.id, is_subscribed: false });
+        assert_eq!(harness.count("followers", workspace).await, 0);
+    }
+    // One may subscribe again, also after a vote, which then is not subscribed twice.
+    harness.vote(workspace, &request, "ann@example.com").await;
+    assert!(harness.subscribe(workspace, request.id, "ann@example.com").await);
+    assert_eq!(subscribers(&harness, workspace, request.id).await, ["Ann@Example.com"]);
+    harness.perform(workspace, &end(request.id, "ann@example.com")).await;
+    assert_eq!(subscribers(&harness, workspace, request.id).await, Vec::<String>::new());
+    assert_eq!(harness.detail(workspace, request.id).await.summary.votes_count, 1);
+    assert!(harness.subscribe(workspace, request.id, "ann@example.com").await);
+    assert_eq!(subscribers(&harness, workspace, request.id).await, ["Ann@Example.com"]);
+}
+
+/// A withdrawn vote takes its subscription and its waiting mail with it, but not a subscription of its own. A new vote
+/// subscribes again.
+pub async fn a_withdrawn_vote_ends_its_subscription(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let [request, other] = harness.requests(workspace, ["Dark mode", "Export"]).await;
+    for voter in ["ann@example.com", "bob@example.com"] {
+        harness.vote(workspace, &request, voter).await;
+        harness.vote(workspace, &other, voter).await;
+    }
+    harness.subscribe(workspace, request.id, "bob@example.com").await;
+    for request in [&request, &other] {
+        announce(&harness, workspace, request).await;
+    }
+    assert_eq!(harness.count("outbox", workspace).await, 4);
+    harness.withdraw(workspace, request.id, "ann@example.com").await;
+    assert_eq!(harness.count("outbox", workspace).await, 3);
+    harness.withdraw(workspace, request.id, "bob@example.com").await;
+    assert_eq!((harness.count("outbox", workspace).await, harness.count("followers", workspace).await), (3, 1));
+    assert_eq!(subscribers(&harness, workspace, request.id).await, ["bob@example.com"]);
+    assert_eq!(subscribers(&harness, workspace, other.id).await, ["ann@example.com", "bob@example.com"]);
+    harness.vote(workspace, &request, "ann@example.com").await;
+    assert_eq!(subscribers(&harness, workspace, request.id).await, ["ann@example.com", "bob@example.com"]);
+}
+
+/// The team cannot undo that a customer stopped all mail.
+pub async fn stopped_mail_stays_stopped(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let request = harness.request(workspace, "Dark mode").await;
+    let ann = voter(&harness, workspace, &request, "ann@example.com").await;
+    harness.unsubscribe(workspace, ann, Unsubscription::Everything).await.unwrap();
+    assert!(!harness.subscribe(workspace, request.id, "ann@example.com").await);
+    assert_eq!(harness.count("followers", workspace).await, 0);
+    assert_eq!(subscribers(&harness, workspace, request.id).await, Vec::<String>::new());
+    // A link in a mail about one feature request can be undone.
+    let bob = voter(&harness, workspace, &request, "bob@example.com").await;
+    harness.unsubscribe(workspace, bob, Unsubscription::Request(request.id)).await.unwrap();
+    assert_eq!(subscribers(&harness, workspace, request.id).await, Vec::<String>::new());
+    assert!(harness.subscribe(workspace, request.id, "bob@example.com").await);
+    assert_eq!(subscribers(&harness, workspace, request.id).await, ["bob@example.com"]);
+}
+
+/// Subscriptions to merged feature requests are subscriptions to their target. Ending one ends all of the tree, and
+/// undoing the merge separates them again.
+pub async fn subscriptions_of_a_tree_belong_together(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let [source, target] = harness.requests(workspace, ["Quokka", "Fern"]).await;
+    harness.vote(workspace, &source, "ann@example.com").await;
+    harness.subscribe(workspace, source.id, "bob@example.com").await;
+    harness.vote(workspace, &target, "cyd@example.com").await;
+    let dan = voter(&harness, workspace, &source, "dan@example.com").await;
+    harness.vote(workspace, &target, "dan@example.com").await;
+    harness.unsubscribe(workspace, dan, Unsubscription::Request(source.id)).await.unwrap();
+    assert_eq!(subscribers(&harness, workspace, source.id).await, ["ann@example.com", "bob@example.com"]);
+    assert_eq!(subscribers(&harness, workspace, target.id).await, ["cyd@example.com", "dan@example.com"]);
+    harness.merge(workspace, source.id, target.id).await;
+    let all = ["ann@example.com", "bob@example.com", "cyd@example.com", "dan@example.com"];
+    for request in [source.id, target.id] {
+        assert_eq!(subscribers(&harness, workspace, request).await, all);
+    }
+    assert_eq!(announce(&harness, workspace, &target).await, 4);
+    harness.perform(workspace, &end(source.id, "bob@example.com")).await;
+    harness.perform(workspace, &end(target.id, "ann@example.com")).await;
+    harness.unsubscribe(workspace, dan, Unsubscription::Request(source.id)).await.unwrap();
+    assert_eq!(harness.count("outbox", workspace).await, 1);
+    assert_eq!(subscribers(&harness, workspace, target.id).await, ["cyd@example.com"]);
+    // Stored on the target.
+    harness.subscribe(workspace, source.id, "eve@example.com").await;
+    harness.unmerge(workspace, source.id).await;
+    assert_eq!(subscribers(&harness, workspace, source.id).await, Vec::<String>::new());
+    assert_eq!(subscribers(&harness, workspace, target.id).await, ["cyd@example.com", "eve@example.com"]);
 }

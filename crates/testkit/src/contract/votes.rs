@@ -4,18 +4,17 @@ use std::sync::Arc;
 
 use roadmap_domain::model::comment::CommentDraft;
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::FeatureRequestRef;
+use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
 use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::text::Name;
-use roadmap_domain::model::vote::{VoteDraft, VoteOutcome};
-use roadmap_domain::usecase::add_member::AddMember;
+use roadmap_domain::model::vote::{VoteDraft, VoteOutcome, VoteWithdrawn};
 use roadmap_domain::usecase::cast_vote::CastVote;
 use roadmap_domain::usecase::post_comment::PostComment;
 use time::Duration;
 use tokio::task::JoinSet;
 
-use crate::harness::{Harness, vote};
+use crate::harness::{Failing, Harness, vote, withdraw};
 
 fn email(raw: &str) -> EmailAddress {
     EmailAddress::parse("email", raw).unwrap()
@@ -89,6 +88,71 @@ pub async fn every_vote_stores_its_note(harness: Harness) {
     assert_eq!(harness.count("notes", workspace).await, 4);
 }
 
+/// A withdrawn vote is not counted, and can be cast again with a new time. Without a vote nothing changes. The address
+/// matches regardless of case, and the notes of the vote stay.
+pub async fn a_withdrawn_vote_is_not_counted(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let [request, other] = harness.requests(workspace, ["Dark mode", "Export"]).await;
+    let reference = FeatureRequestRef::Id(request.id);
+    for (voter, note) in [("Ann@Example.com", Some("note")), ("bob@example.com", None)] {
+        harness.perform(workspace, &vote(reference, Some((voter, None)), note)).await;
+        harness.vote(workspace, &other, voter).await;
+        harness.next_second();
+    }
+    let before = harness.shown(workspace, &[request.id, other.id]).await;
+    let counted = |votes_count| FeatureRequestSummary { votes_count, ..request.clone() };
+    for nobody in ["eve@example.com", "ann@example.co"] {
+        let withdrawn = harness.withdraw(workspace, request.id, nobody).await;
+        assert_eq!(withdrawn, VoteWithdrawn { request: counted(2), vote_removed: false });
+    }
+    harness.failure(workspace, &Failing(withdraw(reference, "ann@example.com"))).await;
+    assert_eq!(harness.shown(workspace, &[request.id, other.id]).await, before);
+    assert_eq!(harness.count("customers", workspace).await, 2);
+    for vote_removed in [true, false] {
+        let withdrawn = harness.withdraw(workspace, request.id, "ANN@example.com").await;
+        assert_eq!(withdrawn, VoteWithdrawn { request: counted(1), vote_removed });
+    }
+    let shown = harness.shown(workspace, &[request.id, other.id]).await;
+    assert_eq!(shown[0].detail.summary, counted(1));
+    assert_eq!(shown[0].voters, before[0].voters[..1]);
+    assert_eq!((&shown[0].notes, &shown[1]), (&before[0].notes, &before[1]));
+    assert_eq!(harness.voted(workspace, "ann@example.com").await, [2]);
+    let again = harness.next_second();
+    let cast = harness.vote(workspace, &request, "ann@example.com").await;
+    assert_eq!((cast.outcome, cast.request), (VoteOutcome::Registered, counted(2)));
+    let voter = harness.voters(workspace, request.id).await.remove(0);
+    assert_eq!((voter.email.as_str(), voter.voted_at), ("Ann@Example.com", again));
+    for unknown in [FeatureRequestRef::Number(3), FeatureRequestRef::Unresolvable] {
+        let message = harness.failure(workspace, &withdraw(unknown, "ann@example.com")).await;
+        assert_eq!(message, "FeatureRequest does not exist.");
+    }
+}
+
+/// Concurrent votes and withdrawals of one customer: each effective one alternates with the other, and the tally is
+/// right.
+pub async fn concurrent_votes_and_withdrawals_alternate(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let request = harness.request(workspace, "Dark mode").await;
+    let harness = Arc::new(harness);
+    let mut tasks = JoinSet::new();
+    for number in 0..24 {
+        let (harness, reference) = (Arc::clone(&harness), FeatureRequestRef::Id(request.id));
+        tasks.spawn(async move {
+            let email = "ann@example.com";
+            if number % 2 == 0 {
+                let cast = harness.perform(workspace, &vote(reference, Some((email, None)), None)).await;
+                i64::from(cast.vote_registered())
+            } else {
+                -i64::from(harness.perform(workspace, &withdraw(reference, email)).await.vote_removed)
+            }
+        });
+    }
+    let tally: i64 = tasks.join_all().await.into_iter().sum();
+    assert_eq!(harness.detail(workspace, request.id).await.summary.votes_count, tally);
+    assert_eq!(harness.voters(workspace, request.id).await.len() as u64, tally.unsigned_abs());
+    assert_eq!((harness.count("votes", workspace).await, tally >= 0), (tally.unsigned_abs(), true));
+}
+
 /// A vote for an unknown feature request stores neither a customer nor a note.
 pub async fn a_vote_for_an_unknown_request_has_no_effect(harness: Harness) {
     let workspace = harness.workspace("acme").await;
@@ -107,8 +171,7 @@ pub async fn notes_and_comments_fall_back_to_the_oldest_member(harness: Harness)
     let note = vote(FeatureRequestRef::Number(1), None, Some("before there was a team"));
     harness.executor.run_without_key(workspace, &note).await.expect("a note without an author");
     for member in ["bob@team.example", "ann@team.example"] {
-        let name = Name::parse("name", "Member").unwrap();
-        harness.executor.run_without_key(workspace, &AddMember { email: email(member), name }).await.unwrap();
+        harness.member(workspace, member, "Member").await;
         harness.clock.advance(Duration::SECOND);
     }
     let members = harness.subject.reader.members(workspace).await.unwrap();
