@@ -2,6 +2,7 @@
 //!
 //! The checks run here in the contract's order, because separate extractors of a handler would run concurrently.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -9,18 +10,20 @@ use actix_web::dev::Payload;
 use actix_web::http::header::{ACCEPT, Accept, CONTENT_ENCODING, CONTENT_TYPE, Header};
 use actix_web::web;
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
-use roadmap_domain::error::{RoadmapError, Validated};
+use roadmap_domain::error::RoadmapError;
 use roadmap_domain::model::api_key::Credential;
+use roadmap_domain::model::audit::{Actor, Channel, Origin};
 use roadmap_domain::model::feature_request::FeatureRequestRef;
-use roadmap_domain::model::id::WorkspaceId;
-use roadmap_domain::model::operation_key::OperationKey;
+use roadmap_domain::model::id::{WorkspaceId, parse_uuid};
 use roadmap_http::body::{JSON_LIMIT, MemoryReservation};
-use roadmap_http::routing::required_scope;
-use serde::de::DeserializeOwned;
+use roadmap_http::request_id::id_of;
+use roadmap_http::routing::accepts_key;
 use serde_json::{Map, Value};
+use uuid::Uuid;
+use uuid::fmt::Hyphenated;
 
 use crate::error::ApiError;
-use crate::fields::{self, Query};
+use crate::fields::Query;
 use crate::state::State;
 use crate::wire::Links;
 
@@ -40,10 +43,28 @@ pub struct WriteRequest {
     pub workspace: WorkspaceId,
     /// Builds the URLs of the workspace.
     pub links: Links,
-    body: Map<String, Value>,
+    /// Who writes.
+    pub origin: Origin,
+    /// The body.
+    pub body: Map<String, Value>,
     /// The body's share of the process's memory.
-    memory: MemoryReservation,
+    pub memory: MemoryReservation,
 }
+
+/// A DELETE request, which has no body.
+pub struct DeleteRequest {
+    /// The workspace of the caller.
+    pub workspace: WorkspaceId,
+    /// Builds the URLs of the workspace.
+    pub links: Links,
+    /// Who deletes.
+    pub origin: Origin,
+    /// The query string.
+    pub query: Query,
+}
+
+/// A write request whose body has optional fields only, so that it can be left out.
+pub struct WriteRequestWithoutFields(pub WriteRequest);
 
 /// An upload request. Its body is processed as a stream.
 pub struct UploadRequest {
@@ -63,25 +84,8 @@ impl UploadRequest {
         let (credential, links) = authenticated_caller(request)?;
         check_accept(request)?;
         check_form_content_type(request)?;
-        require_scope(request, &credential)?;
+        check_scope(request, &credential)?;
         Ok(Self { workspace: credential.workspace.id, links })
-    }
-}
-
-impl WriteRequest {
-    /// Returns the body of an operation without an operation key.
-    ///
-    /// # Errors
-    /// A field of another JSON type.
-    pub fn body<B: DeserializeOwned>(self) -> Validated<B> {
-        fields::body(self.body)
-    }
-
-    /// Returns the caller's workspace, the operation key, the body and the body's share of the process's memory.
-    pub(crate) fn into_parts(
-        self,
-    ) -> (WorkspaceId, Validated<Option<OperationKey>>, Map<String, Value>, MemoryReservation) {
-        (self.workspace, fields::operation_key(&self.body), self.body, self.memory)
     }
 }
 
@@ -95,10 +99,31 @@ impl FromRequest for ReadRequest {
 }
 
 fn read_request(request: &HttpRequest) -> Result<ReadRequest, ApiError> {
+    let (credential, links) = caller_without_body(request)?;
+    Ok(ReadRequest { workspace: credential.workspace.id, links, query: Query::parse(request.query_string()) })
+}
+
+impl FromRequest for DeleteRequest {
+    type Error = ApiError;
+    type Future = std::future::Ready<Result<Self, ApiError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        std::future::ready(delete_request(request))
+    }
+}
+
+fn delete_request(request: &HttpRequest) -> Result<DeleteRequest, ApiError> {
+    let (credential, links) = caller_without_body(request)?;
+    let (workspace, origin) = (credential.workspace.id, origin(request, &credential));
+    Ok(DeleteRequest { workspace, links, origin, query: Query::parse(request.query_string()) })
+}
+
+/// Runs the checks of a request without a body.
+fn caller_without_body(request: &HttpRequest) -> Result<(Credential, Links), ApiError> {
     let (credential, links) = authenticated_caller(request)?;
     check_accept(request)?;
-    require_scope(request, &credential)?;
-    Ok(ReadRequest { workspace: credential.workspace.id, links, query: Query::parse(request.query_string()) })
+    check_scope(request, &credential)?;
+    Ok((credential, links))
 }
 
 impl FromRequest for WriteRequest {
@@ -106,41 +131,84 @@ impl FromRequest for WriteRequest {
     type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let request = request.clone();
-        let mut payload = payload.take();
-        Box::pin(async move {
-            let (credential, links) = authenticated_caller(&request)?;
-            check_accept(&request)?;
-            check_json_content_type(&request)?;
-            let state = request.app_data::<web::Data<State>>().ok_or(RoadmapError::Unauthenticated)?;
-            let (body, memory) = state.http.bodies.read_body(&mut payload, JSON_LIMIT).await?;
-            let body = parse_json_object(&body)?;
-            require_scope(&request, &credential)?;
-            Ok(Self { workspace: credential.workspace.id, links, body, memory })
-        })
+        Box::pin(write_request(request.clone(), payload.take(), parse_json_object))
     }
+}
+
+impl FromRequest for WriteRequestWithoutFields {
+    type Error = ApiError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let write = write_request(request.clone(), payload.take(), parse_optional_json_object);
+        Box::pin(async move { write.await.map(Self) })
+    }
+}
+
+async fn write_request(
+    request: HttpRequest,
+    mut payload: Payload,
+    parse: fn(&[u8]) -> Result<Map<String, Value>, ApiError>,
+) -> Result<WriteRequest, ApiError> {
+    let (credential, links) = authenticated_caller(&request)?;
+    check_accept(&request)?;
+    check_json_content_type(&request)?;
+    let state = request.app_data::<web::Data<State>>().ok_or(RoadmapError::Unauthenticated)?;
+    let (body, memory) = state.http.bodies.read_body(&mut payload, JSON_LIMIT).await?;
+    let body = parse(&body)?;
+    check_scope(&request, &credential)?;
+    let origin = origin(&request, &credential);
+    Ok(WriteRequest { workspace: credential.workspace.id, links, origin, body, memory })
 }
 
 /// Returns the feature request that the path names. Invalid UTF-8 is unresolvable.
 pub fn feature_request_ref(request: &HttpRequest) -> FeatureRequestRef {
+    path_id(request).map_or(FeatureRequestRef::Unresolvable, |segment| FeatureRequestRef::parse(&segment))
+}
+
+/// Returns the ID of the record that the path names. Anything else than a UUID is `None`: no record has such an ID.
+pub fn record_id<T>(request: &HttpRequest, wrap: fn(Uuid) -> T) -> Option<T> {
+    // Rejects surrounding white space, which is allowed in fields only.
+    let segment = path_id(request).filter(|segment| segment.len() == Hyphenated::LENGTH)?;
+    parse_uuid("id", &segment).ok().map(wrap)
+}
+
+/// Returns the ID of the record that a command is about. Instead of anything else than a UUID, it returns the nil UUID,
+/// which no record has, because a saved response takes precedence over a missing record.
+pub fn record_id_or_nil<T>(request: &HttpRequest, wrap: fn(Uuid) -> T) -> T {
+    record_id(request, wrap).unwrap_or_else(|| wrap(Uuid::nil()))
+}
+
+fn path_id(request: &HttpRequest) -> Option<Cow<'_, str>> {
     let segment = request.match_info().get("id").unwrap_or_default();
-    match percent_encoding::percent_decode_str(segment).decode_utf8() {
-        Ok(segment) => FeatureRequestRef::parse(&segment),
-        Err(_) => FeatureRequestRef::Unresolvable,
-    }
+    percent_encoding::percent_decode_str(segment).decode_utf8().ok()
+}
+
+/// Returns the key of the caller and its workspace.
+///
+/// # Errors
+/// 401 outside of [`roadmap_http::authentication`].
+pub fn credential(request: &HttpRequest) -> Result<Credential, ApiError> {
+    Ok(request.extensions().get::<Credential>().cloned().ok_or(RoadmapError::Unauthenticated)?)
 }
 
 fn authenticated_caller(request: &HttpRequest) -> Result<(Credential, Links), ApiError> {
-    let credential = request.extensions().get::<Credential>().cloned().ok_or(RoadmapError::Unauthenticated)?;
+    let credential = credential(request)?;
     let state = request.app_data::<web::Data<State>>().ok_or(RoadmapError::Unauthenticated)?;
     let workspace = &credential.workspace;
     let links = Links::new(&state.http.base_url, &workspace.subdomain, workspace.id, state.http.references.clone());
     Ok((credential, links))
 }
 
-/// Checks that the key has the scope that the endpoint requires. An endpoint without a scope accepts no key.
-fn require_scope(request: &HttpRequest, credential: &Credential) -> Result<(), ApiError> {
-    let is_allowed = required_scope(request).is_some_and(|scope| credential.key.scopes.allows(scope));
+/// Returns the origin of the operations of a request.
+fn origin(request: &HttpRequest, credential: &Credential) -> Origin {
+    let actor = Actor::api_key(credential.key.id, &credential.key.name);
+    Origin { actor, channel: Channel::Api, request_id: id_of(request) }
+}
+
+/// Checks that the endpoint accepts the scopes of the key.
+fn check_scope(request: &HttpRequest, credential: &Credential) -> Result<(), ApiError> {
+    let is_allowed = accepts_key(request, credential.key.scopes);
     if is_allowed { Ok(()) } else { Err(RoadmapError::InsufficientScope.into()) }
 }
 
@@ -193,6 +261,11 @@ fn check_form_content_type(request: &HttpRequest) -> Result<(), ApiError> {
 fn has_content_coding(request: &HttpRequest) -> bool {
     let encoded = request.headers().get(CONTENT_ENCODING);
     encoded.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
+}
+
+/// Parses the body as a JSON object. An empty body counts as an empty object.
+fn parse_optional_json_object(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
+    if body.is_empty() { Ok(Map::new()) } else { parse_json_object(body) }
 }
 
 /// Parses the body as a JSON object. The parser rejects more than 128 levels of nesting.
@@ -256,6 +329,27 @@ mod tests {
     }
 
     #[test]
+    fn the_id_of_a_record_is_a_uuid() {
+        let id = "01890a5d-ac96-774b-bcce-b302099a8057";
+        for (segment, known) in [
+            (id.to_owned(), true),
+            (id.to_uppercase(), true),
+            (id.replace('-', "%2D"), true),
+            (id.replace('-', ""), false),
+            (format!("%20{id}"), false),
+            (format!("%20{}", &id[1..]), false),
+            (format!("{{{id}}}"), false),
+            ("1-dark-mode".to_owned(), false),
+            ("%ff".to_owned(), false),
+            (String::new(), false),
+        ] {
+            let request = TestRequest::get().param("id", segment.clone()).to_http_request();
+            assert_eq!(record_id(&request, |id| id.to_string()), known.then(|| id.to_owned()), "{segment}");
+            assert_eq!(record_id_or_nil(&request, |id| id.is_nil()), !known, "{segment}");
+        }
+    }
+
+    #[test]
     fn a_body_is_one_json_object() {
         for body in ["{}", " { \"a\" : [1] } "] {
             assert!(parse_json_object(body.as_bytes()).is_ok(), "{body}");
@@ -265,5 +359,7 @@ mod tests {
             assert!(parse_json_object(body.as_bytes()).is_err(), "{body:.20}");
         }
         assert!(parse_json_object(b"{\"a\":\"\xff\"}").is_err());
+        assert!(parse_optional_json_object(b"").unwrap().is_empty());
+        assert!(parse_optional_json_object(b" ").is_err());
     }
 }

@@ -5,6 +5,8 @@ use std::marker::PhantomData;
 
 use percent_encoding::percent_decode_str;
 use roadmap_domain::error::{FieldError, FieldProblem, Validated};
+use roadmap_domain::model::email_address::EmailAddress;
+use roadmap_domain::model::id::parse_uuid;
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_domain::model::pagination::PageRequest;
 use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeserializer};
@@ -12,6 +14,7 @@ use serde::de::{self, DeserializeOwned, Deserializer, Expected, IntoDeserializer
 use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
+use uuid::Uuid;
 
 /// A JSON object. A derived struct alone would also accept an array of its fields.
 #[derive(Debug)]
@@ -37,7 +40,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     }
 }
 
-/// Distinguishes a null field from an absent one, for fields where null is an error.
+/// Distinguishes a null field from an absent one, for fields where null is an error or means an empty value.
 ///
 /// # Errors
 /// Those of the field's own type.
@@ -45,6 +48,38 @@ pub fn double_option<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
+}
+
+/// A position in a list, from 1. Any integer of at least 1, also one that is written with a fraction of zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position(pub u64);
+
+impl<'de> Deserialize<'de> for Position {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct IntegerVisitor;
+
+        impl Visitor<'_> for IntegerVisitor {
+            type Value = Position;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an integer of at least 1")
+            }
+
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Position, E> {
+                let is_valid = value >= 1;
+                is_valid.then_some(Position(value)).ok_or_else(|| E::invalid_value(Unexpected::Unsigned(value), &self))
+            }
+
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Position, E> {
+                let is_valid = value >= 1.0 && value.fract() == 0.0;
+                // Positions after the last one are all the same.
+                let position = || Position(format!("{value:.0}").parse().unwrap_or(u64::MAX));
+                is_valid.then(position).ok_or_else(|| E::invalid_value(Unexpected::Float(value), &self))
+            }
+        }
+
+        deserializer.deserialize_any(IntegerVisitor)
+    }
 }
 
 /// Deserializes a body into a struct of optional fields. Unknown fields are ignored.
@@ -148,6 +183,14 @@ impl<'de> IntoDeserializer<'de, TypeMismatch> for JsonInput {
     }
 }
 
+/// Parses an optional UUID. A blank one counts as absent.
+///
+/// # Errors
+/// Any other text.
+pub fn optional_uuid(field: &str, raw: Option<&str>) -> Validated<Option<Uuid>> {
+    raw.filter(|raw| !raw.trim().is_empty()).map(|raw| parse_uuid(field, raw)).transpose()
+}
+
 /// Returns the operation key of a body. An absent, null or blank value means no key.
 ///
 /// # Errors
@@ -188,6 +231,34 @@ impl Query {
             Some((_, Some(value))) => Ok(Some(value)),
             Some((_, None)) => Err(FieldError::new(name, FieldProblem::Malformed { expected: "valid UTF-8" })),
         }
+    }
+
+    /// Returns the address in `email`.
+    ///
+    /// # Errors
+    /// It is missing or invalid.
+    pub fn email(&self) -> Validated<EmailAddress> {
+        EmailAddress::parse("email", self.get("email")?.unwrap_or_default())
+    }
+
+    /// Returns whether a parameter is `true` or `1`. An absent or blank one is false.
+    ///
+    /// # Errors
+    /// Any other value than `true`, `1`, `false` and `0`.
+    pub fn flag(&self, name: &str) -> Validated<bool> {
+        match self.get(name)?.unwrap_or_default().trim() {
+            "true" | "1" => Ok(true),
+            "false" | "0" | "" => Ok(false),
+            _ => Err(FieldError::new(name, FieldProblem::Malformed { expected: "one of true, false, 1, 0" })),
+        }
+    }
+
+    /// Returns the UUID in a parameter. A blank one counts as absent.
+    ///
+    /// # Errors
+    /// Any other text.
+    pub fn uuid(&self, name: &str) -> Validated<Option<Uuid>> {
+        optional_uuid(name, self.get(name)?)
     }
 
     /// Returns the page that `page` and `page_size` request.
@@ -320,6 +391,62 @@ mod tests {
         }
         assert_eq!(query.get("bad").unwrap_err().to_string(), "bad is not valid UTF-8");
         assert_eq!(Query::parse("bad=%ff&bad=1").get("bad").unwrap(), Some("1"));
+    }
+
+    #[test]
+    fn a_position_is_a_positive_integer() {
+        let position = |value: Value| {
+            let Value::Object(sent) = json!({ "position": value }) else { panic!("an object") };
+            body::<Placed>(sent).map(|placed| placed.position)
+        };
+        for (value, expected) in [
+            (json!(null), None),
+            (json!(1), Some(Position(1))),
+            (json!(2.0), Some(Position(2))),
+            (json!(u64::MAX), Some(Position(u64::MAX))),
+            (json!(1e30), Some(Position(u64::MAX))),
+        ] {
+            assert_eq!(position(value.clone()).unwrap(), expected, "{value}");
+        }
+        for value in [json!(0), json!(-1), json!(0.0), json!(1.5), json!("1"), json!(true), json!([1]), json!({})] {
+            let error = position(value.clone()).unwrap_err();
+            assert_eq!(error.to_string(), "position must be an integer of at least 1", "{value}");
+        }
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Placed {
+        position: Option<Position>,
+    }
+
+    #[test]
+    fn flags_and_ids_of_queries_may_be_blank() {
+        let id = "01890a5d-ac96-774b-bcce-b302099a8057";
+        let query = Query::parse(&format!("a=true&b=1&c=false&d=0&e=&f=+&g=yes&h=%ff&i={id}&j=x"));
+        for (name, expected) in [("a", true), ("b", true), ("c", false), ("d", false), ("e", false), ("f", false)] {
+            assert_eq!(query.flag(name).unwrap(), expected, "{name}");
+        }
+        assert!(!query.flag("none").unwrap());
+        assert_eq!(query.flag("g").unwrap_err().to_string(), "g is not one of true, false, 1, 0");
+        assert_eq!(query.flag("h").unwrap_err().to_string(), "h is not valid UTF-8");
+        assert_eq!(query.uuid("i").unwrap().unwrap().to_string(), id);
+        assert_eq!(
+            (query.uuid("e").unwrap(), query.uuid("f").unwrap(), query.uuid("none").unwrap()),
+            (None, None, None)
+        );
+        assert_eq!(query.uuid("j").unwrap_err().to_string(), "j is not a valid UUID");
+    }
+
+    #[test]
+    fn the_address_of_a_query_is_required() {
+        assert_eq!(Query::parse("email=Ann%40example.com").email().unwrap().as_str(), "Ann@example.com");
+        for (raw, message) in [
+            ("", "param is missing or the value is empty or invalid: email"),
+            ("email=+", "param is missing or the value is empty or invalid: email"),
+            ("email=%ff", "email is not valid UTF-8"),
+        ] {
+            assert_eq!(Query::parse(raw).email().unwrap_err().to_string(), message);
+        }
     }
 
     /// Any JSON, up to four levels deep, often with the names of fields.

@@ -33,10 +33,14 @@ use crate::routes;
     tags(
         (name = "Feature requests", description = "Feature requests of customers."),
         (name = "Votes", description = "Votes of customers for feature requests."),
-        (name = "Comments", description = "Public comments of the team on feature requests."),
+        (name = "Subscriptions", description = "Mail to customers about feature requests."),
+        (name = "Comments", description = "Public comments of the team and of customers on feature requests."),
+        (name = "Reference notes", description = "Private notes of the team on feature requests."),
         (name = "Tracks", description = "States of feature requests in the team's workflow."),
+        (name = "Roadmap", description = "The public roadmap and its lanes."),
         (name = "Changelogs", description = "Announcements of the team."),
-        (name = "Settings", description = "Settings of the workspace."),
+        (name = "People", description = "Customers and team members."),
+        (name = "Settings", description = "Settings of the workspace, the key and the audit log."),
         (name = "Files", description = "Uploads of files."),
     ),
 )]
@@ -67,8 +71,14 @@ fn assemble(derived: &Assembled) -> Value {
         complete_operation(operation, &mut schemas);
     }
     forbid_additional_properties("Error", &mut schemas);
-    if let Some(upvote) = schemas.get_mut("CreateUpvote").and_then(Value::as_object_mut) {
-        upvote.insert("anyOf".to_owned(), fields::require_any_of(["customer", "reference_note"]));
+    for (name, alternatives) in [
+        ("CreateUpvote", fields::require_any_of(["customer", "reference_note"])),
+        ("CreateComment", fields::comment_of_member_or_customer()),
+        ("NewChangelog", fields::published_now_or_later()),
+    ] {
+        if let Some(schema) = schemas.get_mut(name).and_then(Value::as_object_mut) {
+            schema.insert("anyOf".to_owned(), alternatives);
+        }
     }
     let used = format!("{document}{}", Value::from(schemas.clone()));
     schemas.retain(|name, _| name == "Error" || used.contains(&format!("\"#/components/schemas/{name}\"")));
@@ -106,7 +116,7 @@ fn assemble(derived: &Assembled) -> Value {
             },
             "RetryAfterIfSafe": {
                 "description": "Seconds after which the request may be retried. Absent if a retry may take effect \
-                    twice.",
+                    twice or fails again.",
                 "schema": { "type": "string", "pattern": "^[0-9]+$" },
             },
         },
@@ -126,14 +136,20 @@ fn assemble(derived: &Assembled) -> Value {
                 "type": "apiKey",
                 "in": "header",
                 "name": "X-Api-Key",
-                "description": "A key of the workspace, `rmk_` and 49 more characters. Its scopes are read, write or \
-                    both.",
+                "description": "A key of the workspace, `rmk_` and 49 more characters. Its scopes are any of read, \
+                    write and manage.",
+            },
+            "Bearer": {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "The same key, sent in `Authorization` instead. If both headers are sent, their keys \
+                    must be equal.",
             },
         },
     });
     if let Some(document) = document.as_object_mut() {
         document.insert("components".to_owned(), components);
-        document.insert("security".to_owned(), json!([{ "ApiKey": [] }]));
+        document.insert("security".to_owned(), json!([{ "ApiKey": [] }, { "Bearer": [] }]));
     }
     document
 }
@@ -152,8 +168,7 @@ fn complete_operation(operation: &mut Map<String, Value>, schemas: &mut Map<Stri
         parameters.push(json!({ "$ref": "#/components/parameters/RequestId" }));
     }
     let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else { return };
-    // A 409 means that the operation takes an operation key.
-    let takes_key = responses.contains_key("409");
+    let takes_key = responses.get("409").is_some_and(failures::is_of_operation_key);
     for (_, response) in responses.iter_mut().filter(|(status, _)| status.starts_with('2')) {
         if let Some(shape) = schema_of(response) {
             forbid_additional_properties(shape, schemas);
@@ -166,10 +181,23 @@ fn complete_operation(operation: &mut Map<String, Value>, schemas: &mut Map<Stri
             response.insert("headers".to_owned(), headers.into());
         }
     }
+    if let Some(body) = operation.get_mut("requestBody") {
+        describe_optional_body(body);
+    }
     let body = operation.get("requestBody").and_then(schema_of).map(str::to_owned);
-    let properties = body.and_then(|name| schemas.get_mut(&name)).and_then(|schema| schema.get_mut("properties"));
-    if let (true, Some(properties)) = (takes_key, properties.and_then(Value::as_object_mut)) {
+    let schema = body.filter(|_| takes_key).and_then(|name| schemas.get_mut(&name)).and_then(Value::as_object_mut);
+    let properties = schema.map(|schema| schema.entry("properties").or_insert_with(|| json!({})));
+    if let Some(properties) = properties.and_then(Value::as_object_mut) {
         properties.insert(OperationKey::FIELD.to_owned(), json!(fields::operation_key()));
+    }
+}
+
+/// Describes a body that can be left out, which utoipa describes as one that can be null.
+fn describe_optional_body(body: &mut Value) {
+    let schema = body.pointer("/content/application~1json/schema/oneOf/0").cloned();
+    if let (Some(schema), Some(described)) = (schema, body.pointer_mut("/content/application~1json/schema")) {
+        *described = schema;
+        body["required"] = false.into();
     }
 }
 

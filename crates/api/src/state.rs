@@ -1,6 +1,7 @@
 //! The dependencies of the handlers.
 
 use actix_web::web;
+use roadmap_domain::usecase::delete_attachment::DeleteAttachment;
 use roadmap_domain::usecase::executor::Executor;
 use roadmap_domain::usecase::query::Queries;
 use roadmap_domain::usecase::upload_attachment::UploadAttachment;
@@ -18,6 +19,8 @@ pub struct State {
     pub queries: Queries,
     /// Stores uploaded files.
     pub upload: UploadAttachment,
+    /// Deletes uploaded files.
+    pub delete_attachment: DeleteAttachment,
     /// Largest number of mails per workspace and day.
     pub mails_per_day: Option<u64>,
     /// Reads bodies with much markup.

@@ -8,6 +8,7 @@ use actix_web::http::header::{CONTENT_SECURITY_POLICY, ContentType, REFERRER_POL
 use actix_web::web;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
+use roadmap_domain::model::audit::{Actor, Channel, Origin};
 use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId, parse_uuid};
 use roadmap_domain::model::links::UNSUBSCRIBE_REQUEST;
 use roadmap_domain::model::mail::Unsubscription;
@@ -15,6 +16,7 @@ use roadmap_domain::policy::signed_reference::Purpose;
 use roadmap_domain::usecase::query::subscriptions::UnsubscribeOptions;
 use roadmap_domain::usecase::unsubscribe::Unsubscribe;
 use roadmap_http::body::FORM_LIMIT;
+use roadmap_http::request_id::id_of;
 use roadmap_http::workspace::resolve_reference;
 
 use crate::error::{ApiError, page_error};
@@ -67,7 +69,8 @@ pub(crate) async fn submit(
     let form = Query::parse(&String::from_utf8_lossy(&body));
     let only_one = form.get(SCOPE_FIELD).is_ok_and(|about| about == Some(REQUEST));
     let what = UnsubscribeOptions { request: feature_request_in_query(&request) }.chosen(only_one);
-    let (executor, operation) = (state.executor.clone(), Unsubscribe { customer, what });
+    let origin = Origin { actor: Actor::customer(customer), channel: Channel::Page, request_id: id_of(&request) };
+    let (executor, operation) = (state.executor.acting_as(origin), Unsubscribe { customer, what });
     let done = state.http.detached.run(async move { executor.run_without_key(workspace, &operation).await }).await?;
     done.map_err(page_error)?;
     Ok(page(&DonePage { title: "Unsubscribed", what }))

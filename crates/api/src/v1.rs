@@ -1,9 +1,18 @@
 //! Version 1 of the external API, one file per resource.
 
+pub(crate) mod api_key;
+pub(crate) mod audit_entries;
 pub(crate) mod changelogs;
 pub(crate) mod comments;
+pub(crate) mod customers;
 pub(crate) mod feature_requests;
+pub(crate) mod lanes;
+pub(crate) mod members;
+pub(crate) mod merges;
+pub(crate) mod reference_notes;
+pub(crate) mod roadmap;
 pub(crate) mod setting;
+pub(crate) mod subscriptions;
 pub(crate) mod synonyms;
 pub(crate) mod track_moves;
 pub(crate) mod tracks;
@@ -12,15 +21,18 @@ pub(crate) mod voters;
 pub(crate) mod votes;
 
 use actix_web::{HttpResponse, web};
+use async_trait::async_trait;
 use roadmap_domain::error::{FieldError, RoadmapError, Validated};
+use roadmap_domain::model::audit::Audit;
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
-use roadmap_domain::usecase::executor::Operation;
+use roadmap_domain::ports::UnitOfWork;
+use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
 
 use crate::error::ApiError;
-use crate::extractors::WriteRequest;
+use crate::extractors::{DeleteRequest, WriteRequest};
 use crate::fields;
 use crate::markup;
 use crate::openapi::fields as described;
@@ -58,9 +70,11 @@ pub(crate) async fn execute_operation<B: DeserializeOwned, T: Send + 'static, O:
     operation: impl Fn(Validated<T>) -> O + Clone + Send + 'static,
     render: impl Fn(O::Output) -> SavedResponse + Clone + Send + Sync + 'static,
 ) -> Result<HttpResponse, ApiError> {
-    let (workspace, key, body, memory) = input.into_parts();
+    let WriteRequest { workspace, origin, body, memory, .. } = input;
+    let key = fields::operation_key(&body);
+    let acting = state.executor.acting_as(origin);
     let run = |key: Option<OperationKey>, operation: O| {
-        let (executor, render) = (state.executor.clone(), render.clone());
+        let (executor, render) = (acting.clone(), render.clone());
         state.http.detached.run(async move { executor.run(workspace, key.as_ref(), &operation, render).await })
     };
     let is_expensive = markup::is_expensive(&body);
@@ -81,6 +95,61 @@ pub(crate) async fn execute_operation<B: DeserializeOwned, T: Send + 'static, O:
         Ok(key) => (key, operation(parse())),
     };
     Ok(wire::response(run(key, operation).await??))
+}
+
+/// Runs a command of a DELETE request to its end, even if the client disconnects.
+pub(crate) async fn execute_deletion<O: Operation + 'static>(
+    state: &web::Data<State>,
+    input: DeleteRequest,
+    operation: O,
+) -> Result<O::Output, ApiError>
+where
+    O::Output: 'static,
+{
+    let DeleteRequest { workspace, origin, .. } = input;
+    let executor = state.executor.acting_as(origin);
+    Ok(state.http.detached.run(async move { executor.run_without_key(workspace, &operation).await }).await??)
+}
+
+/// A body without fields of its own.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct NoFields {}
+
+/// A command without fields. An invalid operation key is reported after a missing record. So the command runs first,
+/// and the unit of work is rolled back.
+pub(crate) struct WithoutFields<O> {
+    operation: O,
+    input: Validated<()>,
+}
+
+impl<O> WithoutFields<O> {
+    /// Adds the result of reading the body to a command.
+    pub(crate) fn new(operation: O, input: Validated<()>) -> Self {
+        Self { operation, input }
+    }
+}
+
+#[async_trait]
+impl<O: Operation> Operation for WithoutFields<O> {
+    type Output = O::Output;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<O::Output, RoadmapError> {
+        let output = self.operation.perform(context, work).await?;
+        self.input.clone()?;
+        Ok(output)
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        self.operation.stored_bytes()
+    }
+
+    fn audit(&self, output: &O::Output) -> Audit {
+        self.operation.audit(output)
+    }
 }
 
 /// The placeholder input of a command that runs only to find its saved response or a missing record.

@@ -1,3 +1,3 @@
-//! Version 2 of the external API: uploads, which version 1 does not have.
+//! Version 2 of the external API: files, which version 1 does not have.
 
 pub(crate) mod attachments;

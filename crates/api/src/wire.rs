@@ -1,11 +1,20 @@
 //! The shapes of responses in the contract, separate from the domain's records.
 
+pub(crate) mod api_key;
 pub(crate) mod attachment;
+pub(crate) mod audit;
 pub(crate) mod changelog;
 pub(crate) mod comment;
+pub(crate) mod customer;
 pub(crate) mod feature_request;
+pub(crate) mod lane;
+pub(crate) mod member;
+pub(crate) mod merge;
+pub(crate) mod moves;
 pub(crate) mod page;
+pub(crate) mod reference_note;
 pub(crate) mod setting;
+pub(crate) mod subscription;
 pub(crate) mod track;
 pub(crate) mod voter;
 
@@ -28,8 +37,23 @@ pub(crate) fn ok<T: Serialize>(body: &T) -> HttpResponse {
     response(OperationResponse { response: saved_response(StatusCode::OK, body), replayed: false })
 }
 
+/// Returns a 204.
+pub(crate) fn no_content() -> HttpResponse {
+    HttpResponse::build(StatusCode::NO_CONTENT).finish()
+}
+
+/// Returns the 200 of an operation.
+pub(crate) fn saved_ok<T: Serialize>(body: &T) -> SavedResponse {
+    saved_response(StatusCode::OK, body)
+}
+
+/// Returns the 201 of an operation that creates a record.
+pub(crate) fn saved_created<T: Serialize>(body: &T) -> SavedResponse {
+    saved_response(StatusCode::CREATED, body)
+}
+
 /// Serializes a response in the form that is saved for operation keys.
-pub(crate) fn saved_response<T: Serialize>(status: StatusCode, body: &T) -> SavedResponse {
+fn saved_response<T: Serialize>(status: StatusCode, body: &T) -> SavedResponse {
     // Serializing plain structs to memory cannot fail. If it ever does, the response is an error instead of a partial
     // body.
     match serde_json::to_vec(body) {

@@ -9,7 +9,7 @@ use actix_web::error::InternalError;
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderValue;
 use actix_web::middleware::Next;
-use actix_web::{Error, HttpResponse, web};
+use actix_web::{Error, HttpMessage, HttpResponse, web};
 use futures_util::FutureExt;
 use tracing::Instrument;
 
@@ -18,7 +18,7 @@ use crate::dependencies::HttpDependencies;
 use crate::error::{self, ExceededBudget, HttpError};
 use crate::headers::{IDEMPOTENT_REPLAYED, set_common_headers};
 use crate::observer::{CompletedRequest, UNKNOWN_ROUTE, method_name};
-use crate::request_id::request_id;
+use crate::request_id::{RequestId, request_id};
 
 /// Target of the tracing span of a request. Its fields have OpenTelemetry's names and differ from those of the span for
 /// the log.
@@ -55,6 +55,7 @@ pub(crate) async fn instrument_request(
         otel.status_code = tracing::field::Empty,
         request_id = id.to_str().unwrap_or_default(),
     );
+    request.extensions_mut().insert(RequestId(id.clone()));
     let in_flight = request.request().conn_data::<RequestTracker>().map(RequestTracker::begin_request);
     let outcome = AssertUnwindSafe(next.call(request)).catch_unwind().instrument(span.clone()).await;
     drop(in_flight);
@@ -108,7 +109,7 @@ pub(crate) mod tests {
     use std::time::Duration;
 
     use actix_web::middleware::from_fn;
-    use actix_web::{App, ResponseError, test};
+    use actix_web::{App, HttpRequest, ResponseError, test};
     use roadmap_domain::model::base_url::BaseUrl;
     use roadmap_domain::model::timestamp::Timestamp;
     use roadmap_domain::policy::signed_reference::{ReferenceSigner, Secret};
@@ -122,7 +123,7 @@ pub(crate) mod tests {
     use crate::detached::DetachedTasks;
     use crate::limits::RateLimits;
     use crate::observer::NoopObserver;
-    use crate::request_id::REQUEST_ID;
+    use crate::request_id::{REQUEST_ID, id_of};
 
     /// Dependencies of mocks, of which only the clock and the ids return values.
     pub(crate) fn dependencies() -> HttpDependencies {
@@ -170,6 +171,28 @@ pub(crate) mod tests {
         assert_eq!(body, "Something went wrong");
         let good = test::call_service(&app, test::TestRequest::get().uri("/good").to_request()).await;
         assert_eq!(good.status(), 200);
+    }
+
+    /// Responds with the id that the request has for its handler.
+    async fn own_id(request: HttpRequest) -> HttpResponse {
+        HttpResponse::Ok().body(id_of(&request).unwrap_or_default())
+    }
+
+    #[actix_web::test]
+    async fn a_handler_knows_the_id_of_its_response() {
+        let routes = web::scope("").wrap(from_fn(instrument_request)).route("/", web::get().to(own_id));
+        let app = test::init_service(App::new().app_data(web::Data::new(dependencies())).service(routes)).await;
+        let new = Uuid::from_u128(7).to_string();
+        for (sent, expected) in [(None, new.as_str()), (Some("my-id"), "my-id"), (Some("not one"), &new)] {
+            let mut request = test::TestRequest::get().uri("/");
+            if let Some(sent) = sent {
+                request = request.insert_header((REQUEST_ID, sent));
+            }
+            let response = test::call_service(&app, request.to_request()).await;
+            assert_eq!(response.headers().get(REQUEST_ID).unwrap(), expected);
+            assert_eq!(test::read_body(response).await, expected);
+        }
+        assert_eq!(id_of(&test::TestRequest::get().to_http_request()), None);
     }
 
     #[actix_web::test]

@@ -96,15 +96,25 @@ pub const INTERNAL_ERROR_MESSAGE: &str = "Something went wrong";
 const UNAVAILABLE_MESSAGE: &str = "Service is temporarily unavailable";
 
 /// `Retry-After` of an exceeded daily budget, in seconds. After an hour, the oldest hour of the day no longer counts.
-const BUDGET_RETRY_AFTER: u32 = 3_600;
-
-/// Whether a response with this status has a `Retry-After` header.
-#[must_use]
-pub fn has_retry_after(status: StatusCode) -> bool {
-    matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::CONFLICT | StatusCode::TOO_MANY_REQUESTS)
-}
+const BUDGET_RETRY_AFTER: u64 = 3_600;
 
 impl HttpError {
+    /// Returns the seconds after which the request may be retried, if a retry can succeed and cannot apply a change
+    /// twice.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<u64> {
+        match self {
+            Self::TooManyRequests(seconds) | Self::TooManyFailures(seconds) => Some(*seconds),
+            Self::Domain(RoadmapError::OverBudget(OverBudget { budget: Budget::MailsPerDay, .. })) => {
+                Some(BUDGET_RETRY_AFTER)
+            }
+            // Without an operation key, a retry may apply the change twice.
+            Self::Domain(RoadmapError::OutcomeUnknown { has_key: false, .. }) => None,
+            Self::Domain(RoadmapError::OperationInProgress) => Some(1),
+            other => (other.status_code() == StatusCode::SERVICE_UNAVAILABLE).then_some(1),
+        }
+    }
+
     /// Returns status and message. The domain's errors have their own messages.
     fn status_and_message(&self) -> (StatusCode, String) {
         let fixed = |status, message: &str| (status, message.to_owned());
@@ -124,7 +134,7 @@ impl HttpError {
                     RoadmapError::OverBudget(OverBudget { budget: Budget::MailsPerDay, .. }) => {
                         StatusCode::TOO_MANY_REQUESTS
                     }
-                    RoadmapError::OperationInProgress => StatusCode::CONFLICT,
+                    RoadmapError::OperationInProgress | RoadmapError::Conflict(_) => StatusCode::CONFLICT,
                     RoadmapError::SearchUnavailable(_) | RoadmapError::OutcomeUnknown { .. } => {
                         StatusCode::SERVICE_UNAVAILABLE
                     }
@@ -212,10 +222,8 @@ impl ResponseError for HttpError {
         if let Self::RangeNotSatisfiable(length) = self {
             response.insert_header((CONTENT_RANGE, format!("bytes */{length}")));
         }
-        // Without an operation key, a retry may apply the change twice.
-        let may_have_been_applied = matches!(self, Self::Domain(RoadmapError::OutcomeUnknown { has_key: false, .. }));
-        if has_retry_after(status) && !may_have_been_applied {
-            response.insert_header((RETRY_AFTER, "1"));
+        if let Some(seconds) = self.retry_after() {
+            response.insert_header((RETRY_AFTER, seconds));
         }
         match self {
             Self::BodyMemoryExhausted => drop(response.extensions_mut().insert(ExceededBudget(BODY_MEMORY))),
@@ -224,12 +232,6 @@ impl ResponseError for HttpError {
         }
         if let Self::Domain(RoadmapError::OverBudget(OverBudget { budget, .. })) = self {
             response.extensions_mut().insert(ExceededBudget(budget.name()));
-            if status == StatusCode::TOO_MANY_REQUESTS {
-                response.insert_header((RETRY_AFTER, BUDGET_RETRY_AFTER));
-            }
-        }
-        if let Self::TooManyRequests(seconds) | Self::TooManyFailures(seconds) = self {
-            response.insert_header((RETRY_AFTER, *seconds));
         }
         response.extensions_mut().insert(ErrorMessage(message));
         response.finish()
@@ -240,7 +242,7 @@ impl ResponseError for HttpError {
 mod tests {
     use super::*;
     use actix_web::body::to_bytes;
-    use roadmap_domain::error::Resource;
+    use roadmap_domain::error::{Conflict, Resource};
 
     fn store(error: StoreError) -> HttpError {
         RoadmapError::Store(error).into()
@@ -277,6 +279,7 @@ mod tests {
                 true,
             ),
             (RoadmapError::OperationInProgress.into(), 409, "operation_in_progress", true),
+            (RoadmapError::Conflict(Conflict::NotMerged).into(), 409, "FeatureRequest is not merged.", false),
             (
                 RoadmapError::SearchUnavailable(StoreError::Fatal("secret".into())).into(),
                 503,

@@ -1,6 +1,7 @@
 //! The id of a request, in its response and in all its log lines.
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+use actix_web::{HttpMessage, HttpRequest};
 
 use crate::dependencies::HttpDependencies;
 
@@ -9,6 +10,17 @@ pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Longest request id that is accepted from a client.
 const MAX_REQUEST_ID_LENGTH: usize = 128;
+
+/// The id of a request, in its extensions.
+pub(crate) struct RequestId(pub(crate) HeaderValue);
+
+/// Returns the id that the response and the log lines of this request have.
+#[must_use]
+pub fn id_of(request: &HttpRequest) -> Option<String> {
+    let extensions = request.extensions();
+    let RequestId(id) = extensions.get()?;
+    id.to_str().ok().map(str::to_owned)
+}
 
 /// Returns the client's id if it has at most 128 visible ASCII characters, otherwise a new one.
 pub(crate) fn request_id(headers: &HeaderMap, dependencies: &HttpDependencies) -> HeaderValue {

@@ -188,7 +188,8 @@ fn field_description(field: &Value) -> &str {
 /// Returns an example request as a shell command.
 fn curl(path: &str, method: &str, parameters: &[&Value], body: Option<(&str, &Value)>) -> String {
     let query = parameters.iter().any(|parameter| text(parameter, "name") == "email");
-    let path = path.replace("{id}", "1-dark-mode") + if query { "?email=ann@example.com" } else { "" };
+    let id = if path.contains("/feature_requests/{id}") { "1-dark-mode" } else { "$ID" };
+    let path = path.replace("{id}", id) + if query { "?email=ann@example.com" } else { "" };
     let method = if method == "get" { String::new() } else { format!(" -X {}", method.to_uppercase()) };
     let body = match body {
         None => String::new(),
@@ -310,8 +311,12 @@ mod tests {
     #[test]
     fn an_example_can_be_pasted_into_a_shell() {
         assert_eq!(
-            curl("/r/{id}", "get", &[&json!({ "name": "email" })], None),
-            "curl -H \"X-Api-Key: $KEY\" \\\n  \"$BASE/r/1-dark-mode?email=ann@example.com\""
+            curl("/feature_requests/{id}", "get", &[&json!({ "name": "email" })], None),
+            "curl -H \"X-Api-Key: $KEY\" \\\n  \"$BASE/feature_requests/1-dark-mode?email=ann@example.com\""
+        );
+        assert_eq!(
+            curl("/tracks/{id}", "delete", &[], None),
+            "curl -X DELETE -H \"X-Api-Key: $KEY\" \\\n  \"$BASE/tracks/$ID\""
         );
         assert_eq!(
             curl("/r", "post", &[], Some(("application/json", &json!({ "example": { "a": "it's" } })))),

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use actix_web::ResponseError;
 use actix_web::http::StatusCode;
-use roadmap_domain::error::{Budget, FieldError, OverBudget, Resource, RoadmapError, StoreError};
+use roadmap_domain::error::{Budget, Conflict, FieldError, OverBudget, Resource, RoadmapError, StoreError};
 use roadmap_domain::usecase::upload_attachment;
 use roadmap_http::body::JSON_LIMIT;
-use roadmap_http::error::has_retry_after;
 use serde_json::{Map, Value, json};
 use utoipa::IntoResponses;
 use utoipa::openapi::{Ref, RefOr, Response};
@@ -17,6 +16,9 @@ use crate::error::ApiError;
 /// The 503 of write requests.
 const WRITE_UNAVAILABLE: &str = "WriteUnavailable";
 
+/// The beginning of the names of the 409s of requests with an operation key.
+const OPERATION_IN_PROGRESS: &str = "OperationInProgress";
+
 /// An error response.
 struct Failure {
     /// Its name in the document.
@@ -25,16 +27,26 @@ struct Failure {
     when: &'static str,
     /// The possible messages of the body.
     messages: Vec<String>,
+    /// The name of the header `Retry-After` in the document, if the response has it.
+    retry_after: Option<&'static str>,
 }
 
 fn failure(name: &'static str, when: &'static str, errors: &[ApiError]) -> Failure {
     let status = errors.first().map_or(StatusCode::INTERNAL_SERVER_ERROR, ResponseError::status_code);
-    Failure { name, status, when, messages: errors.iter().map(ToString::to_string).collect() }
+    let has_retry_after = |error: &ApiError| error.retry_after().is_some();
+    let retry_after = match (errors.iter().any(has_retry_after), errors.iter().all(has_retry_after)) {
+        (true, true) => Some("RetryAfter"),
+        (true, false) => Some("RetryAfterIfSafe"),
+        (false, _) => None,
+    };
+    Failure { name, status, when, messages: errors.iter().map(ToString::to_string).collect(), retry_after }
 }
 
 fn all_failures() -> Vec<Failure> {
     let domain = |error: RoadmapError| -> ApiError { error.into() };
     let missing = |resource| domain(RoadmapError::NotFound(resource));
+    let unknown = |name, when, resource| failure(name, when, &[missing(resource)]);
+    let conflict = |conflict| domain(RoadmapError::Conflict(conflict));
     let over = |budget, limit| domain(OverBudget { budget, limit }.into());
     let store = || StoreError::Unavailable("".into());
     vec![
@@ -55,24 +67,58 @@ fn all_failures() -> Vec<Failure> {
         ),
         failure(
             "Unauthenticated",
-            "The host is unknown, or the key is missing, unknown, revoked, expired or of another workspace.",
+            "The host is unknown, the key is missing, unknown, revoked, expired or of another workspace, or the headers \
+             have two keys.",
             &[domain(RoadmapError::Unauthenticated)],
         ),
         failure("InsufficientScope", "The key lacks the required scope.", &[domain(RoadmapError::InsufficientScope)]),
-        failure("UnknownFeatureRequest", "The feature request does not exist.", &[missing(Resource::FeatureRequest)]),
-        failure("UnknownTrack", "The track does not exist.", &[missing(Resource::Track)]),
+        unknown("UnknownFeatureRequest", "The feature request does not exist.", Resource::FeatureRequest),
+        unknown("UnknownComment", "The comment does not exist.", Resource::Comment),
+        unknown("UnknownReferenceNote", "The private note does not exist.", Resource::ReferenceNote),
+        unknown("UnknownTrack", "The track does not exist.", Resource::Track),
+        unknown("UnknownLane", "The lane does not exist.", Resource::Lane),
+        unknown("UnknownCustomer", "The customer does not exist.", Resource::Customer),
+        unknown("UnknownChangelog", "The changelog does not exist.", Resource::Changelog),
+        unknown("UnknownAttachment", "The file does not exist.", Resource::Attachment),
         failure(
             "UnknownFeatureRequestOrTrack",
             "The feature request or the track does not exist.",
             &[missing(Resource::FeatureRequest), missing(Resource::Track)],
         ),
+        failure(
+            "UnknownTrackOrLane",
+            "The track or the lane does not exist.",
+            &[missing(Resource::Track), missing(Resource::Lane)],
+        ),
+        failure(
+            "UnknownChangelogOrFeatureRequest",
+            "The changelog or a feature request does not exist.",
+            &[missing(Resource::Changelog), missing(Resource::FeatureRequest)],
+        ),
         failure("NotAcceptable", "`Accept` excludes JSON.", &[ApiError::NotAcceptable]),
         failure("BodyTimeout", "The body arrived too slowly.", &[ApiError::BodyTimeout]),
         failure(
-            "OperationInProgress",
+            OPERATION_IN_PROGRESS,
             "A request with the same operation key is still running.",
             &[domain(RoadmapError::OperationInProgress)],
         ),
+        failure(
+            "OperationInProgressOrAlreadyMerged",
+            "A request with the same operation key is still running, or the feature request is merged into another one.",
+            &[domain(RoadmapError::OperationInProgress), conflict(Conflict::AlreadyMerged)],
+        ),
+        failure(
+            "OperationInProgressOrNotMerged",
+            "A request with the same operation key is still running, or the feature request is not merged.",
+            &[domain(RoadmapError::OperationInProgress), conflict(Conflict::NotMerged)],
+        ),
+        failure(
+            "HasMergedRequests",
+            "Others are merged into the feature request, and they are not to be deleted with it.",
+            &[conflict(Conflict::HasMerged)],
+        ),
+        failure("LastTrack", "The workspace has no other track.", &[conflict(Conflict::LastTrack)]),
+        failure("AttachmentInUse", "A changelog has the file.", &[conflict(Conflict::AttachmentInUse)]),
         failure("ContentTooLarge", "The body is too large.", &[ApiError::TooLarge { limit: JSON_LIMIT }]),
         failure(
             "UnsupportedMediaType",
@@ -134,8 +180,7 @@ fn all_failures() -> Vec<Failure> {
 pub(crate) fn responses() -> Map<String, Value> {
     let described = |failure: Failure| {
         let mut headers = super::common_response_headers();
-        if has_retry_after(failure.status) {
-            let name = if failure.name == WRITE_UNAVAILABLE { "RetryAfterIfSafe" } else { "RetryAfter" };
+        if let Some(name) = failure.retry_after {
             headers.insert("Retry-After".to_owned(), super::header(name));
         }
         let examples: Map<String, Value> = failure
@@ -150,6 +195,12 @@ pub(crate) fn responses() -> Map<String, Value> {
         (failure.name.to_owned(), response)
     };
     all_failures().into_iter().map(described).collect()
+}
+
+/// Whether a 409 is one of requests with an operation key.
+pub(crate) fn is_of_operation_key(conflict: &Value) -> bool {
+    let reference = conflict.get("$ref").and_then(Value::as_str).unwrap_or_default();
+    reference.rsplit('/').next().is_some_and(|name| name.starts_with(OPERATION_IN_PROGRESS))
 }
 
 fn responses_named(names: &[&str]) -> BTreeMap<String, RefOr<Response>> {
@@ -192,7 +243,13 @@ failures! {
         WRITE_UNAVAILABLE,
     ];
     /// Errors of requests with an operation key.
-    OperationKeyErrors => ["OperationInProgress"];
+    OperationKeyErrors => [OPERATION_IN_PROGRESS];
+    /// Errors of merging.
+    MergeErrors => ["OperationInProgressOrAlreadyMerged", "UnknownFeatureRequest"];
+    /// Errors of undoing a merge.
+    UnmergeErrors => ["OperationInProgressOrNotMerged", "UnknownFeatureRequest"];
+    /// Errors of DELETE requests.
+    DeleteErrors => [WRITE_UNAVAILABLE];
     /// Errors of requests with query parameters.
     QueryErrors => ["InvalidField"];
     /// Errors of uploads.
@@ -203,8 +260,30 @@ failures! {
     FileBudgetErrors => ["StorageBudgetExceeded"];
     /// Errors of requests that name a feature request.
     FeatureRequestErrors => ["UnknownFeatureRequest"];
+    /// Errors of deleting a feature request.
+    DeleteFeatureRequestErrors => ["UnknownFeatureRequest", "HasMergedRequests"];
+    /// Errors of requests that name a comment.
+    CommentErrors => ["UnknownComment"];
+    /// Errors of requests that name a private note.
+    ReferenceNoteErrors => ["UnknownReferenceNote"];
+    /// Errors of requests that name a customer.
+    CustomerErrors => ["UnknownCustomer"];
     /// Errors of requests that name a track.
     TrackErrors => ["UnknownTrack"];
-    /// Errors of requests that name both.
+    /// Errors of requests that name a lane.
+    LaneErrors => ["UnknownLane"];
+    /// Errors of requests that name a track and a lane.
+    TrackOrLaneErrors => ["UnknownTrackOrLane"];
+    /// Errors of deleting a track.
+    DeleteTrackErrors => ["UnknownTrack", "LastTrack"];
+    /// Errors of requests that name a feature request and a track.
     MoveErrors => ["UnknownFeatureRequestOrTrack"];
+    /// Errors of requests that name a changelog.
+    ChangelogErrors => ["UnknownChangelog"];
+    /// Errors of requests that name a changelog and feature requests.
+    ChangelogOrFeatureRequestErrors => ["UnknownChangelogOrFeatureRequest"];
+    /// Errors of requests that name a file.
+    AttachmentErrors => ["UnknownAttachment"];
+    /// Errors of deleting a file.
+    DeleteAttachmentErrors => ["UnknownAttachment", "AttachmentInUse"];
 }

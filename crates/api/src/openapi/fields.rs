@@ -1,10 +1,14 @@
 //! Schemas of the fields that clients send. The limits are those of the domain's types.
 //!
 //! The patterns match exactly the accepted values, including surrounding white space, so that clients can validate
-//! against the document. Rules that no pattern can express have a custom format: [`HTML`], [`HTTP_URL`], [`SIGNED_ID`].
+//! against the document. Rules that no pattern can express have a custom format: [`HTML`], [`HTTP_URL`], [`SIGNED_ID`],
+//! [`TIMESTAMP`], [`FUTURE_TIMESTAMP`].
 
+use roadmap_domain::model::audit::{ActorKind, AuditPage};
+use roadmap_domain::model::changelog::MAX_LINKED;
+use roadmap_domain::model::customer::CustomerQuery;
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::{Description, Tag, Title};
+use roadmap_domain::model::feature_request::{Description, Sort, Tag, Title};
 use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::operation_key::OperationKey;
 use roadmap_domain::model::pagination::PageRequest;
@@ -12,6 +16,7 @@ use roadmap_domain::model::search::{SearchQuery, Synonyms};
 use roadmap_domain::model::setting::WebsiteUrl;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::usecase::query::feature_requests::{DEFAULT_PER_PAGE, MAX_PER_PAGE};
+use roadmap_domain::usecase::query::tracks::{DEFAULT_PER_LANE, MAX_PER_LANE};
 use serde_json::{Value, json};
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -26,6 +31,10 @@ pub(crate) const HTML: &str = "html";
 pub(crate) const HTTP_URL: &str = "http-url";
 /// The `signed_id` of a file of the workspace; a blank value means none.
 pub(crate) const SIGNED_ID: &str = "signed-id";
+/// A timestamp as in RFC 3339; a blank value means none.
+pub(crate) const TIMESTAMP: &str = "timestamp";
+/// Such a timestamp in the future.
+pub(crate) const FUTURE_TIMESTAMP: &str = "future-timestamp";
 
 /// The white space that is trimmed from a line: Unicode's White_Space.
 const SPACE: &str = r"\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
@@ -62,6 +71,11 @@ fn custom_format(format: &str) -> Option<SchemaFormat> {
     Some(SchemaFormat::Custom(format.to_owned()))
 }
 
+/// Returns the pattern of one of these values or a blank one, with optional white space around it.
+fn optional_value_pattern(values: &str) -> String {
+    format!("^[{SPACE}]*(?:(?:{values})[{SPACE}]*)?$")
+}
+
 fn html(description: &str) -> Object {
     string(NO_NUL, description).min_length(Some(1)).max_length(Some(CleanHtml::MAX)).format(custom_format(HTML)).build()
 }
@@ -90,6 +104,11 @@ pub(crate) fn name() -> Object {
 
 pub(crate) fn author_email() -> Object {
     let what = "The team member who is the author. If unknown, the author is the workspace's oldest member.";
+    optional(string(optional_line_pattern(EmailAddress::MAX), what), Type::String).build()
+}
+
+pub(crate) fn mover_email() -> Object {
+    let what = "The team member who moves. If unknown, the API key does.";
     optional(string(optional_line_pattern(EmailAddress::MAX), what), Type::String).build()
 }
 
@@ -138,9 +157,66 @@ pub(crate) fn track_id() -> Object {
     string(format!("^[{SPACE}]*{UUID}[{SPACE}]*$"), "The id of a track.").build()
 }
 
+fn optional_id(description: &str) -> Object {
+    optional(string(optional_value_pattern(UUID), description), Type::String).build()
+}
+
 pub(crate) fn first_track_id() -> Object {
-    let what = "The id of a track; the workspace's first track if absent or blank.";
-    optional(string(format!("^[{SPACE}]*(?:{UUID}[{SPACE}]*)?$"), what), Type::String).build()
+    optional_id("The id of a track; the workspace's first track if absent or blank.")
+}
+
+pub(crate) fn lane_id() -> Object {
+    optional_id("The id of the lane that the track maps to; if null or blank, the track is not on the roadmap.")
+}
+
+pub(crate) fn target_id() -> Object {
+    let what = "The id or the slug of a feature request. If it is merged, what it was merged into is the target.";
+    string(format!("[^{SPACE}]"), what).build()
+}
+
+/// The name of a record of the workspace.
+pub(crate) fn record_name() -> Object {
+    line_schema(Name::MAX).build()
+}
+
+pub(crate) fn position() -> Object {
+    let what = "The position, from 1; by default the last. The position of another one shifts it.";
+    let integer = ObjectBuilder::new().minimum(Some(1)).description(Some(what));
+    optional(integer, Type::Integer).build()
+}
+
+pub(crate) fn changed_position() -> Object {
+    let what = "The new position, from 1. The position of another one shifts it.";
+    let integer = ObjectBuilder::new().minimum(Some(1)).description(Some(what));
+    optional(integer, Type::Integer).build()
+}
+
+pub(crate) fn changed_private() -> Object {
+    let what = "Whether it is hidden from search and all public pages.";
+    optional(ObjectBuilder::new(), Type::Boolean).description(Some(what)).build()
+}
+
+pub(crate) fn notify_of_status() -> Object {
+    flag("Sends mail about the new public status to every subscribed customer. Nothing is sent if it is the same.")
+}
+
+pub(crate) fn notify_subscribers() -> Object {
+    flag("Sends the changelog as mail to every subscribed customer of its feature requests. It is sent only once.")
+}
+
+pub(crate) fn feature_request_ids() -> Array {
+    ArrayBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::Array, Type::Null]))
+        .items(string(format!("^[{SPACE}]*{UUID}[{SPACE}]*$"), "The id of a feature request."))
+        .max_items(Some(MAX_LINKED))
+        .description(Some("The feature requests that the changelog is about."))
+        .build()
+}
+
+pub(crate) fn publish_at() -> Object {
+    let what = "When the changelog is to be published, as in RFC 3339 and in the future; if null or blank, it is not \
+                scheduled.";
+    optional(ObjectBuilder::new(), Type::String).format(custom_format(FUTURE_TIMESTAMP)).description(Some(what)).build()
 }
 
 pub(crate) fn private() -> Object {
@@ -160,6 +236,17 @@ pub(crate) fn cover_image_signed_id() -> Object {
     optional(ObjectBuilder::new(), Type::String).format(custom_format(SIGNED_ID)).description(Some(what)).build()
 }
 
+pub(crate) fn changed_cover() -> Object {
+    let what = "The `signed_id` of a file of the workspace; null or blank removes the cover.";
+    optional(ObjectBuilder::new(), Type::String).format(custom_format(SIGNED_ID)).description(Some(what)).build()
+}
+
+pub(crate) fn changed_publish_at() -> Object {
+    let what = "When the changelog is to be published, as in RFC 3339 and in the future; null or blank makes a \
+                scheduled one a draft. Not for published ones.";
+    optional(ObjectBuilder::new(), Type::String).format(custom_format(FUTURE_TIMESTAMP)).description(Some(what)).build()
+}
+
 pub(crate) fn product_name() -> Object {
     line_schema(Name::MAX).build()
 }
@@ -177,6 +264,27 @@ pub(crate) fn require_any_of(names: [&str; 2]) -> Value {
     names.map(|name| json!({ "required": [name], "properties": { name: { "type": "object" } } })).to_vec().into()
 }
 
+/// Allows a customer as the author of a comment only without an address of a member and without mail.
+pub(crate) fn comment_of_member_or_customer() -> Value {
+    json!([
+        { "properties": { "customer": { "type": "null" } } },
+        { "properties": { "author_email": blank(), "notify_all_voters": { "enum": [false, null] } } },
+    ])
+}
+
+/// Allows a time of publication only if the changelog is not published at once.
+pub(crate) fn published_now_or_later() -> Value {
+    json!([
+        { "properties": { "publish": { "enum": [false, null] } } },
+        { "properties": { "publish_at": blank() } },
+    ])
+}
+
+/// The schema of a value that counts as absent.
+fn blank() -> Value {
+    json!({ "type": ["string", "null"], "pattern": format!("^[{SPACE}]*$") })
+}
+
 fn parameter(name: &str, place: ParameterIn, schema: impl Into<Schema>, description: &str) -> ParameterBuilder {
     ParameterBuilder::new()
         .name(name)
@@ -190,13 +298,29 @@ fn count(default: u64) -> Object {
     ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).default(Some(default.into())).build()
 }
 
+fn page_size(default: u64, max: u64) -> Parameter {
+    let most = format!("Items per page. Values above {max} are lowered to {max}.");
+    parameter("page_size", ParameterIn::Query, count(default), &most).build()
+}
+
 fn page() -> [Parameter; 2] {
-    let most = format!("Items per page. Values above {0} are lowered to {0}.", PageRequest::MAX_SIZE);
-    [
-        parameter("page", ParameterIn::Query, count(1), "Starts at 1. A page past the end is empty."),
-        parameter("page_size", ParameterIn::Query, count(PageRequest::DEFAULT_SIZE), &most),
-    ]
-    .map(ParameterBuilder::build)
+    let page = parameter("page", ParameterIn::Query, count(1), "Starts at 1. A page past the end is empty.");
+    [page.build(), page_size(PageRequest::DEFAULT_SIZE, PageRequest::MAX_SIZE)]
+}
+
+/// A parameter of the query with a value that matches this pattern.
+fn text_parameter(name: &str, pattern: impl Into<String>, description: &str) -> Parameter {
+    let schema = string(pattern, "").description(None::<String>).build();
+    parameter(name, ParameterIn::Query, schema, description).build()
+}
+
+fn time_parameter(name: &str, description: &str) -> Parameter {
+    let schema = ObjectBuilder::new().schema_type(Type::String).format(custom_format(TIMESTAMP)).build();
+    parameter(name, ParameterIn::Query, schema, description).build()
+}
+
+fn customer_email(description: &str) -> Parameter {
+    parameter("email", ParameterIn::Query, email(), description).required(Required::True).build()
 }
 
 /// Declares types that represent groups of parameters.
@@ -221,13 +345,59 @@ parameters! {
                     used.";
         vec![parameter("id", ParameterIn::Path, any, what).required(Required::True).build()]
     };
+    /// Any other record in the path.
+    RecordIdParameter => {
+        let any = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
+        vec![parameter("id", ParameterIn::Path, any, "The record's `id`.").required(Required::True).build()]
+    };
     /// The page of a list.
     PageParameters => page().into();
     /// The voter and the page of the votes.
     VoterParameters => {
-        let what = "The customer, matched regardless of case. An unknown customer has no votes.";
-        let email = parameter("email", ParameterIn::Query, email(), what).required(Required::True).build();
+        let email = customer_email("The customer, matched regardless of case. An unknown customer has no votes.");
         [&[email][..], &page()].concat()
+    };
+    /// The customer whose vote or subscription ends.
+    CustomerParameters => vec![customer_email("The customer, matched regardless of case.")];
+    /// Whether what is merged into a feature request is deleted with it.
+    WithMergedParameters => {
+        let what = "`true` or `1` deletes what is merged into it, too.";
+        vec![text_parameter("with_merged", optional_value_pattern("true|false|1|0"), what)]
+    };
+    /// The order and the page of the feature requests of a track.
+    TrackRequestsParameters => {
+        let orders = Sort::ALL.map(Sort::name);
+        let what = "`votes` (most voted first, the default), `newest` (newest first) or `updated` (last updated first).";
+        [&[text_parameter("sort", optional_value_pattern(&orders.join("|")), what)][..], &page()].concat()
+    };
+    /// The number of feature requests in each lane.
+    RoadmapParameters => {
+        let what = format!("Feature requests per lane. Values above {MAX_PER_LANE} are lowered to {MAX_PER_LANE}.");
+        vec![parameter("per_lane", ParameterIn::Query, count(DEFAULT_PER_LANE), &what).build()]
+    };
+    /// Where the feature requests of a deleted track go.
+    MoveToParameters => {
+        let what = "The id of the track to which its feature requests go. Required if it has any.";
+        vec![text_parameter("move_to", optional_value_pattern(UUID), what)]
+    };
+    /// The query and the page of the customers.
+    CustomersParameters => {
+        let what = "A part of the name or of the address, regardless of case. A blank query finds all customers.";
+        [&[text_parameter("query", optional_line_pattern(CustomerQuery::MAX), what)][..], &page()].concat()
+    };
+    /// The filters and the part of the audit log.
+    AuditParameters => {
+        let kinds = ActorKind::ALL.map(ActorKind::name);
+        let actor = optional_value_pattern(&format!("{UUID}|{}", kinds.join("|")));
+        vec![
+            text_parameter("actor", actor, &format!("The id of the actor, or its kind: {}.", kinds.join(", "))),
+            text_parameter("action", r"^[^\u0000]{0,100}$", "The action: `feature_request.move`."),
+            text_parameter("subject", optional_value_pattern(UUID), "The id of the changed record."),
+            time_parameter("from", "Only entries from this time on, as in RFC 3339."),
+            time_parameter("to", "Only entries before this time, as in RFC 3339."),
+            text_parameter("cursor", optional_value_pattern(UUID), "The `next_cursor` of the entries before."),
+            page_size(AuditPage::DEFAULT_SIZE, AuditPage::MAX_SIZE),
+        ]
     };
     /// The title of a new feature request.
     SimilarParameters => {

@@ -1,20 +1,32 @@
-//! `GET` and `POST /changelogs`, contract section 4.9.
+//! `GET` and `POST /changelogs` (contract section 4.9), and what is done with a single changelog.
 
-use actix_web::{HttpResponse, web};
+use std::sync::Arc;
+
+use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::{FieldError, Validated};
-use roadmap_domain::model::changelog::ChangelogDraft;
-use roadmap_domain::model::id::AttachmentId;
+use roadmap_domain::model::changelog::{ChangelogChange, ChangelogDetail, ChangelogDraft, ChangelogFields};
+use roadmap_domain::model::id::{AttachmentId, ChangelogId, WorkspaceId};
+use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::policy::signed_reference::Purpose;
+use roadmap_domain::ports::Clock;
+use roadmap_domain::usecase::change_changelog::{
+    ChangelogChanged, DeleteChangelog, EditChangelog, PublishChangelog, UnpublishChangelog,
+};
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
-use roadmap_domain::usecase::query::changelogs::ListChangelogs;
+use roadmap_domain::usecase::query::changelogs::{ListChangelogs, ShowChangelog};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::execute_operation;
+use super::{NoFields, WithoutFields, execute_deletion, execute_operation};
 use crate::error::ApiError;
-use crate::extractors::{ReadRequest, WriteRequest};
-use crate::fields::Object;
-use crate::openapi::failures::{BodyErrors, CommonErrors, OperationKeyErrors, QueryErrors, RecordBudgetErrors};
+use crate::extractors::{
+    DeleteRequest, ReadRequest, WriteRequest, WriteRequestWithoutFields, record_id, record_id_or_nil,
+};
+use crate::fields::{Object, double_option};
+use crate::openapi::failures::{
+    BodyErrors, ChangelogErrors, ChangelogOrFeatureRequestErrors, CommonErrors, DeleteErrors, FeatureRequestErrors,
+    OperationKeyErrors, QueryErrors, RecordBudgetErrors,
+};
 use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
@@ -37,11 +49,49 @@ struct ChangelogBody {
     cover_image_signed_id: Option<String>,
     #[schema(schema_with = described::publish)]
     publish: Option<bool>,
+    #[schema(schema_with = described::feature_request_ids)]
+    feature_request_ids: Option<Vec<String>>,
+    #[schema(schema_with = described::publish_at)]
+    publish_at: Option<String>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = UpdateChangelog)]
+struct ChangeBody {
+    #[schema(required = true, value_type = ChangedFields)]
+    changelog: Option<Object<ChangedFields>>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ChangelogChange)]
+struct ChangedFields {
+    #[serde(default, deserialize_with = "double_option")]
+    #[schema(schema_with = described::title)]
+    title: Option<Option<String>>,
+    #[serde(default, deserialize_with = "double_option")]
+    #[schema(schema_with = described::changelog)]
+    content: Option<Option<String>>,
+    #[serde(default, deserialize_with = "double_option")]
+    #[schema(schema_with = described::changed_cover)]
+    cover_image_signed_id: Option<Option<String>>,
+    #[serde(default, deserialize_with = "double_option")]
+    #[schema(schema_with = described::feature_request_ids)]
+    feature_request_ids: Option<Option<Vec<String>>>,
+    #[serde(default, deserialize_with = "double_option")]
+    #[schema(schema_with = described::changed_publish_at)]
+    publish_at: Option<Option<String>>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = PublishChangelog)]
+struct PublishBody {
+    #[schema(schema_with = described::notify_subscribers)]
+    notify_subscribers: Option<bool>,
 }
 
 /// List changelogs
 ///
-/// Newest first, including drafts.
+/// Newest first, including drafts and scheduled ones.
 #[utoipa::path(
     get,
     path = "/api/external/v1/changelogs",
@@ -53,10 +103,12 @@ struct ChangelogBody {
 pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
     let page = input.query.page()?;
     let changelogs = state.queries.run(input.workspace, &ListChangelogs { page }).await?;
-    Ok(wire::ok(&wire::changelog::listed(&changelogs, &input.links)))
+    Ok(wire::ok(&wire::changelog::listed(&changelogs, &input.links, state.http.clock.now())))
 }
 
 /// Create a changelog
+///
+/// A draft, unless it is published at once or scheduled.
 #[utoipa::path(
     post,
     path = "/api/external/v1/changelogs",
@@ -68,24 +120,223 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
             "changelog": { "title": "Dark mode is here", "content": "<p>Turn it on.</p>", "publish": true }
         })
     ),
-    responses((status = 201, description = "The changelog.", body = wire::changelog::Created), CommonErrors, BodyErrors, OperationKeyErrors, RecordBudgetErrors)
+    responses(
+        (
+            status = 201,
+            description = "The changelog.",
+            body = wire::changelog::Created,
+            links(
+                ("show" = (operation_id = "showChangelog", parameters(("id" = "$response.body#/changelog/id")))),
+                ("update" = (operation_id = "updateChangelog", parameters(("id" = "$response.body#/changelog/id")))),
+                ("publish" = (operation_id = "publishChangelog", parameters(("id" = "$response.body#/changelog/id")))),
+                ("unpublish" = (operation_id = "unpublishChangelog", parameters(("id" = "$response.body#/changelog/id")))),
+                ("delete" = (operation_id = "deleteChangelog", parameters(("id" = "$response.body#/changelog/id"))))
+            )
+        ),
+        CommonErrors, BodyErrors, OperationKeyErrors, RecordBudgetErrors, FeatureRequestErrors
+    )
 )]
 pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Result<HttpResponse, ApiError> {
-    let (workspace, links) = (input.workspace, input.links.clone());
-    let (references, now) = (state.http.references.clone(), state.http.clock.now());
-    let referred =
-        move |reference: &str| references.verify(Purpose::Blob, workspace, reference, now).map(AttachmentId::new);
-    let render = move |changelog| wire::changelog::created(&changelog, &links);
+    let links = input.links.clone();
+    let referred = resolve_file(&state, input.workspace);
+    let render = move |created: ChangelogDetail| wire::changelog::created(&created.changelog, &links);
     execute_operation(&state, input, |body| draft(body, referred), |draft| CreateChangelog { draft }, render).await
+}
+
+/// Show a changelog
+#[utoipa::path(
+    get,
+    path = "/api/external/v1/changelogs/{id}",
+    operation_id = "showChangelog",
+    tag = "Changelogs",
+    params(described::RecordIdParameter),
+    responses(
+        (status = 200, description = "The changelog.", body = wire::changelog::Shown),
+        CommonErrors, ChangelogErrors
+    )
+)]
+pub(crate) async fn show(
+    state: web::Data<State>,
+    request: HttpRequest,
+    input: ReadRequest,
+) -> Result<HttpResponse, ApiError> {
+    let query = ShowChangelog { changelog: record_id(&request, ChangelogId::new) };
+    let detail = state.queries.run(input.workspace, &query).await?;
+    Ok(wire::ok(&wire::changelog::shown(&detail, &input.links, state.http.clock.now())))
+}
+
+/// Update a changelog
+///
+/// Omitted fields are unchanged.
+#[utoipa::path(
+    patch,
+    path = "/api/external/v1/changelogs/{id}",
+    operation_id = "updateChangelog",
+    tag = "Changelogs",
+    params(described::RecordIdParameter),
+    request_body(
+        content = ChangeBody,
+        example = json!({ "changelog": { "title": "Dark mode for everybody", "cover_image_signed_id": null } })
+    ),
+    responses(
+        (status = 200, description = "The changelog.", body = wire::changelog::Shown),
+        CommonErrors, BodyErrors, OperationKeyErrors, RecordBudgetErrors, ChangelogOrFeatureRequestErrors
+    )
+)]
+pub(crate) async fn update(
+    state: web::Data<State>,
+    request: HttpRequest,
+    input: WriteRequest,
+) -> Result<HttpResponse, ApiError> {
+    let changelog = record_id_or_nil(&request, ChangelogId::new);
+    let referred = resolve_file(&state, input.workspace);
+    let render = render_changed(&state, &input);
+    let operation = move |change| EditChangelog { changelog, change };
+    execute_operation(&state, input, |body| change(body, referred), operation, render).await
+}
+
+/// Delete a changelog
+///
+/// Mail about it that was not sent yet is dropped.
+#[utoipa::path(
+    delete,
+    path = "/api/external/v1/changelogs/{id}",
+    operation_id = "deleteChangelog",
+    tag = "Changelogs",
+    params(described::RecordIdParameter),
+    responses((status = 204, description = "The changelog is deleted."), CommonErrors, DeleteErrors, ChangelogErrors)
+)]
+pub(crate) async fn delete(
+    state: web::Data<State>,
+    request: HttpRequest,
+    input: DeleteRequest,
+) -> Result<HttpResponse, ApiError> {
+    let changelog = record_id_or_nil(&request, ChangelogId::new);
+    execute_deletion(&state, input, DeleteChangelog { changelog }).await?;
+    Ok(wire::no_content())
+}
+
+/// Publish a changelog
+///
+/// At once, also if it is scheduled. It can be sent as mail to the subscribed customers of its feature requests, each
+/// of whom gets it once.
+#[utoipa::path(
+    post,
+    path = "/api/external/v1/changelogs/{id}/publish",
+    operation_id = "publishChangelog",
+    tag = "Changelogs",
+    params(described::RecordIdParameter),
+    request_body(content = Option<PublishBody>, example = json!({ "notify_subscribers": false })),
+    responses(
+        (status = 200, description = "The changelog.", body = wire::changelog::Shown),
+        CommonErrors, BodyErrors, OperationKeyErrors, ChangelogErrors
+    )
+)]
+pub(crate) async fn publish(
+    state: web::Data<State>,
+    request: HttpRequest,
+    WriteRequestWithoutFields(input): WriteRequestWithoutFields,
+) -> Result<HttpResponse, ApiError> {
+    let changelog = record_id_or_nil(&request, ChangelogId::new);
+    let render = render_changed(&state, &input);
+    let mails_per_day = state.mails_per_day;
+    let operation = move |notify_subscribers| PublishChangelog { changelog, notify_subscribers, mails_per_day };
+    let notify = |body: PublishBody| Ok(body.notify_subscribers.unwrap_or(false));
+    execute_operation(&state, input, notify, operation, render).await
+}
+
+/// Make a changelog a draft again
+#[utoipa::path(
+    post,
+    path = "/api/external/v1/changelogs/{id}/unpublish",
+    operation_id = "unpublishChangelog",
+    tag = "Changelogs",
+    params(described::RecordIdParameter),
+    request_body(content = Option<NoFields>, example = json!({})),
+    responses(
+        (status = 200, description = "The changelog.", body = wire::changelog::Shown),
+        CommonErrors, BodyErrors, OperationKeyErrors, ChangelogErrors
+    )
+)]
+pub(crate) async fn unpublish(
+    state: web::Data<State>,
+    request: HttpRequest,
+    WriteRequestWithoutFields(input): WriteRequestWithoutFields,
+) -> Result<HttpResponse, ApiError> {
+    let changelog = record_id_or_nil(&request, ChangelogId::new);
+    let render = render_changed(&state, &input);
+    let operation = move |fields| WithoutFields::new(UnpublishChangelog { changelog }, fields);
+    execute_operation(&state, input, |NoFields {}| Ok(()), operation, render).await
+}
+
+/// Returns a function that resolves the signed id of a file of the workspace.
+fn resolve_file(state: &State, workspace: WorkspaceId) -> impl FnOnce(&str) -> Option<AttachmentId> + Send + use<> {
+    let (references, now) = (state.http.references.clone(), state.http.clock.now());
+    move |reference| references.verify(Purpose::Blob, workspace, reference, now).map(AttachmentId::new)
+}
+
+/// Returns a function that renders a changed changelog.
+fn render_changed(
+    state: &State,
+    input: &WriteRequest,
+) -> impl Fn(ChangelogChanged) -> SavedResponse + Clone + Send + Sync + use<> {
+    let (links, clock): (_, Arc<dyn Clock>) = (input.links.clone(), state.http.clock.clone());
+    move |changed| wire::saved_ok(&wire::changelog::shown(&changed.detail, &links, clock.now()))
 }
 
 fn draft(body: Body, referred: impl FnOnce(&str) -> Option<AttachmentId>) -> Validated<ChangelogDraft> {
     let Object(changelog) = body.changelog.ok_or_else(|| FieldError::missing("changelog"))?;
-    ChangelogDraft::parse(
-        changelog.title.as_deref(),
-        changelog.content.as_deref(),
-        changelog.cover_image_signed_id.as_deref(),
-        changelog.publish.unwrap_or(false),
-        referred,
-    )
+    let fields = ChangelogFields {
+        title: changelog.title,
+        content: changelog.content,
+        cover_image_signed_id: Some(changelog.cover_image_signed_id),
+        feature_request_ids: Some(changelog.feature_request_ids),
+        publish_at: Some(changelog.publish_at),
+    };
+    ChangelogDraft::parse(&fields, changelog.publish.unwrap_or(false), referred)
+}
+
+fn change(body: ChangeBody, referred: impl FnOnce(&str) -> Option<AttachmentId>) -> Validated<ChangelogChange> {
+    let Object(changelog) = body.changelog.ok_or_else(|| FieldError::missing("changelog"))?;
+    let fields = ChangelogFields {
+        // Null is rejected like a blank text.
+        title: changelog.title.map(Option::unwrap_or_default),
+        content: changelog.content.map(Option::unwrap_or_default),
+        cover_image_signed_id: changelog.cover_image_signed_id,
+        feature_request_ids: changelog.feature_request_ids,
+        publish_at: changelog.publish_at,
+    };
+    ChangelogChange::parse(&fields, referred)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fields;
+    use serde_json::{Value, json};
+
+    fn changed(sent: Value) -> Validated<ChangelogChange> {
+        let Value::Object(body) = json!({ "changelog": sent }) else { panic!("an object") };
+        fields::body(body).and_then(|body| change(body, |_| None))
+    }
+
+    #[test]
+    fn null_removes_what_a_changelog_can_be_without() {
+        assert_eq!(changed(json!({})).unwrap(), ChangelogChange::default());
+        let removed =
+            changed(json!({ "cover_image_signed_id": null, "feature_request_ids": null, "publish_at": null })).unwrap();
+        assert_eq!(
+            (removed.cover, removed.feature_requests, removed.publish_at),
+            (Some(None), Some(Vec::new()), Some(None))
+        );
+        for (sent, field) in
+            [(json!({ "title": null }), "title"), (json!({ "content": null }), "content"), (json!(null), "changelog")]
+        {
+            assert_eq!(changed(sent).unwrap_err(), FieldError::missing(field));
+        }
+        assert_eq!(
+            changed(json!({ "cover_image_signed_id": "forged" })).unwrap_err().to_string(),
+            "Cover image is invalid"
+        );
+    }
 }

@@ -1,23 +1,28 @@
-//! `GET` and `POST /feature_requests`: search and creation, contract sections 4.5 and 4.9.
+//! `GET` and `POST /feature_requests`: search and creation, contract sections 4.5 and 4.9. `GET`, `PATCH` and `DELETE`
+//! of a single one.
 
-use actix_web::{HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::{FieldError, Validated};
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::feature_request::{Description, Tag, Title};
-use roadmap_domain::model::id::{TrackId, parse_uuid};
+use roadmap_domain::model::id::TrackId;
 use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::search::SearchQuery;
 use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
+use roadmap_domain::usecase::delete_feature_request::DeleteFeatureRequest;
+use roadmap_domain::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange, FeatureRequestEdited};
 use roadmap_domain::usecase::query::feature_requests::SearchFeatureRequests;
+use roadmap_domain::usecase::query::records::ShowFeatureRequest;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{CustomerBody, ReferenceNoteBody, execute_operation};
+use super::{CustomerBody, ReferenceNoteBody, execute_deletion, execute_operation};
 use crate::error::ApiError;
-use crate::extractors::{ReadRequest, WriteRequest};
-use crate::fields::Object;
+use crate::extractors::{DeleteRequest, ReadRequest, WriteRequest, feature_request_ref};
+use crate::fields::{Object, double_option, optional_uuid};
 use crate::openapi::failures::{
-    BodyErrors, CommonErrors, OperationKeyErrors, QueryErrors, RecordBudgetErrors, TrackErrors,
+    BodyErrors, CommonErrors, DeleteErrors, DeleteFeatureRequestErrors, FeatureRequestErrors, OperationKeyErrors,
+    QueryErrors, RecordBudgetErrors, TrackErrors,
 };
 use crate::openapi::fields as described;
 use crate::state::State;
@@ -47,6 +52,29 @@ struct FeatureRequestBody {
     #[schema(schema_with = described::first_track_id)]
     track_id: Option<String>,
     #[schema(schema_with = described::private)]
+    private: Option<bool>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = UpdateFeatureRequest)]
+struct ChangeBody {
+    #[schema(required = true, value_type = ChangedFields)]
+    feature_request: Option<Object<ChangedFields>>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = FeatureRequestChange)]
+struct ChangedFields {
+    #[serde(default, deserialize_with = "double_option")]
+    #[schema(schema_with = described::title)]
+    title: Option<Option<String>>,
+    #[serde(default, deserialize_with = "double_option")]
+    #[schema(schema_with = described::description)]
+    description: Option<Option<String>>,
+    #[serde(default, deserialize_with = "double_option")]
+    #[schema(schema_with = described::tags)]
+    tags: Option<Option<Vec<String>>>,
+    #[schema(schema_with = described::changed_private)]
     private: Option<bool>,
 }
 
@@ -127,6 +155,34 @@ pub(crate) async fn similar(state: web::Data<State>, input: ReadRequest) -> Resu
                 ("voters" = (
                     operation_id = "listVoters",
                     parameters(("id" = "$response.body#/feature_request/id"))
+                )),
+                ("show" = (
+                    operation_id = "showFeatureRequest",
+                    parameters(("id" = "$response.body#/feature_request/id"))
+                )),
+                ("update" = (
+                    operation_id = "updateFeatureRequest",
+                    parameters(("id" = "$response.body#/feature_request/id"))
+                )),
+                ("delete" = (
+                    operation_id = "deleteFeatureRequest",
+                    parameters(("id" = "$response.body#/feature_request/id"))
+                )),
+                ("subscribe" = (
+                    operation_id = "subscribe",
+                    parameters(("id" = "$response.body#/feature_request/id"))
+                )),
+                ("comments" = (
+                    operation_id = "listComments",
+                    parameters(("id" = "$response.body#/feature_request/id"))
+                )),
+                ("reference_notes" = (
+                    operation_id = "listReferenceNotes",
+                    parameters(("id" = "$response.body#/feature_request/id"))
+                )),
+                ("moves" = (
+                    operation_id = "listMoves",
+                    parameters(("id" = "$response.body#/feature_request/id"))
                 ))
             )
         ),
@@ -139,17 +195,116 @@ pub(crate) async fn create(state: web::Data<State>, input: WriteRequest) -> Resu
     execute_operation(&state, input, draft, CreateFeatureRequest::new, render).await
 }
 
+/// Show a feature request
+///
+/// Private ones, too. A merged one is shown as what it was merged into.
+#[utoipa::path(
+    get,
+    path = "/api/external/v1/feature_requests/{id}",
+    operation_id = "showFeatureRequest",
+    tag = "Feature requests",
+    params(described::FeatureRequestIdParameter),
+    responses(
+        (status = 200, description = "The feature request.", body = wire::feature_request::Shown),
+        CommonErrors, FeatureRequestErrors
+    )
+)]
+pub(crate) async fn show(
+    state: web::Data<State>,
+    request: HttpRequest,
+    input: ReadRequest,
+) -> Result<HttpResponse, ApiError> {
+    let query = ShowFeatureRequest { request: feature_request_ref(&request) };
+    let shown = state.queries.run(input.workspace, &query).await?;
+    Ok(wire::ok(&wire::feature_request::shown(&shown, &input.links)))
+}
+
+/// Update a feature request
+///
+/// Omitted fields are unchanged. After a new title, old slugs still work.
+#[utoipa::path(
+    patch,
+    path = "/api/external/v1/feature_requests/{id}",
+    operation_id = "updateFeatureRequest",
+    tag = "Feature requests",
+    params(described::FeatureRequestIdParameter),
+    request_body(
+        content = ChangeBody,
+        example = json!({ "feature_request": { "title": "Dark mode for everything", "tags": ["ui", "design"] } })
+    ),
+    responses(
+        (status = 200, description = "The feature request.", body = wire::feature_request::Shown),
+        CommonErrors, BodyErrors, OperationKeyErrors, RecordBudgetErrors, FeatureRequestErrors
+    )
+)]
+pub(crate) async fn update(
+    state: web::Data<State>,
+    request: HttpRequest,
+    input: WriteRequest,
+) -> Result<HttpResponse, ApiError> {
+    let links = input.links.clone();
+    let request = feature_request_ref(&request);
+    let operation = move |change| EditFeatureRequest { request, change };
+    let render =
+        move |edited: FeatureRequestEdited| wire::saved_ok(&wire::feature_request::shown(&edited.detail, &links));
+    execute_operation(&state, input, change, operation, render).await
+}
+
+/// Delete a feature request
+///
+/// With its votes, comments, notes, moves and unsent mail. A merged one is deleted itself, not what it was merged into.
+#[utoipa::path(
+    delete,
+    path = "/api/external/v1/feature_requests/{id}",
+    operation_id = "deleteFeatureRequest",
+    tag = "Feature requests",
+    params(described::FeatureRequestIdParameter, described::WithMergedParameters),
+    responses(
+        (status = 204, description = "The feature request is deleted."),
+        CommonErrors, QueryErrors, DeleteErrors, DeleteFeatureRequestErrors
+    )
+)]
+pub(crate) async fn delete(
+    state: web::Data<State>,
+    request: HttpRequest,
+    input: DeleteRequest,
+) -> Result<HttpResponse, ApiError> {
+    let request = feature_request_ref(&request);
+    let with_merged = match input.query.flag("with_merged") {
+        Ok(with_merged) => with_merged,
+        Err(invalid) => {
+            // A missing record is reported first.
+            state.queries.run(input.workspace, &ShowFeatureRequest { request }).await?;
+            return Err(invalid.into());
+        }
+    };
+    execute_deletion(&state, input, DeleteFeatureRequest { request, with_merged }).await?;
+    Ok(wire::no_content())
+}
+
 fn draft(body: Body) -> Validated<FeatureRequestDraft> {
     let Object(request) = body.feature_request.ok_or_else(|| FieldError::missing("feature_request"))?;
-    let track = request.track_id.as_deref().filter(|raw| !raw.trim().is_empty());
     Ok(FeatureRequestDraft {
         title: Title::parse("title", request.title.as_deref().unwrap_or_default())?,
         description: Description::parse("description", request.description.as_deref().unwrap_or_default())?,
         tags: Tag::parse_list("tags", &request.tags.unwrap_or_default())?,
-        track: track.map(|raw| parse_uuid("track_id", raw).map(TrackId::new)).transpose()?,
+        track: optional_uuid("track_id", request.track_id.as_deref())?.map(TrackId::new),
         private: request.private.unwrap_or(false),
         customer: customer(body.customer)?,
         note: note(body.reference_note)?,
+    })
+}
+
+fn change(body: ChangeBody) -> Validated<FeatureRequestChange> {
+    let Object(sent) = body.feature_request.ok_or_else(|| FieldError::missing("feature_request"))?;
+    let title = sent.title.map(Option::unwrap_or_default);
+    let description = sent.description.map(Option::unwrap_or_default);
+    let tags = sent.tags.map(Option::unwrap_or_default);
+    Ok(FeatureRequestChange {
+        title: title.map(|title| Title::parse("title", &title)).transpose()?,
+        description: description.map(|html| Description::parse("description", &html)).transpose()?,
+        tags: tags.map(|tags| Tag::parse_list("tags", &tags)).transpose()?,
+        private: sent.private,
     })
 }
 
@@ -164,4 +319,29 @@ pub(crate) fn note(body: Option<Object<ReferenceNoteBody>>) -> Validated<Option<
         NoteDraft::parse(body.as_deref(), author_email.as_deref())
     })
     .transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fields;
+    use serde_json::{Value, json};
+
+    fn changed(sent: Value) -> Validated<FeatureRequestChange> {
+        let Value::Object(body) = json!({ "feature_request": sent }) else { panic!("an object") };
+        fields::body(body).and_then(change)
+    }
+
+    #[test]
+    fn only_sent_fields_change_and_null_empties_them() {
+        assert_eq!(changed(json!({})).unwrap(), FeatureRequestChange::default());
+        let emptied = changed(json!({ "description": null, "tags": null, "private": null })).unwrap();
+        assert_eq!(emptied.description.unwrap().html(), "");
+        assert_eq!((emptied.title, emptied.tags, emptied.private), (None, Some(Vec::new()), None));
+        for title in [json!(null), json!(" ")] {
+            assert_eq!(changed(json!({ "title": title })).unwrap_err(), FieldError::missing("title"));
+        }
+        assert_eq!(changed(json!(null)).unwrap_err(), FieldError::missing("feature_request"));
+        assert_eq!(changed(json!({ "tags": "ui" })).unwrap_err().to_string(), "tags must be a list");
+    }
 }

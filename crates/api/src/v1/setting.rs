@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::error::ApiError;
 use crate::extractors::{ReadRequest, WriteRequest};
-use crate::fields::{Object, double_option};
+use crate::fields::{self, Object, double_option};
 use crate::openapi::failures::{BodyErrors, CommonErrors};
 use crate::openapi::fields as described;
 use crate::state::State;
@@ -59,13 +59,13 @@ pub(crate) async fn show(state: web::Data<State>, input: ReadRequest) -> Result<
     responses((status = 200, description = "The settings.", body = wire::setting::Body), CommonErrors, BodyErrors)
 )]
 pub(crate) async fn update(state: web::Data<State>, input: WriteRequest) -> Result<HttpResponse, ApiError> {
-    let workspace = input.workspace;
+    let WriteRequest { workspace, origin, body, .. } = input;
     // Changes of settings take no operation key (contract section 4.10); the field is ignored.
-    let operation = UpdateSetting { change: input.body().and_then(change) };
-    let executor = state.executor.clone();
-    let setting =
+    let operation = UpdateSetting { change: fields::body(body).and_then(change) };
+    let executor = state.executor.acting_as(origin);
+    let updated =
         state.http.detached.run(async move { executor.run_without_key(workspace, &operation).await }).await??;
-    Ok(wire::ok(&wire::setting::shown(&setting)))
+    Ok(wire::ok(&wire::setting::shown(&updated.setting)))
 }
 
 /// Update the settings, as PATCH does

@@ -1,6 +1,5 @@
 //! `GET` and `PUT /synonyms`.
 
-use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
 use roadmap_domain::error::{FieldError, Validated};
 use roadmap_domain::model::search::Synonyms;
@@ -59,7 +58,7 @@ pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result
     responses((status = 200, description = "All groups.", body = Shown), CommonErrors, BodyErrors, OperationKeyErrors)
 )]
 pub(crate) async fn replace(state: web::Data<State>, input: WriteRequest) -> Result<HttpResponse, ApiError> {
-    let render = |synonyms: Synonyms| wire::saved_response(StatusCode::OK, &Shown { synonyms: synonyms.groups() });
+    let render = |synonyms: Synonyms| wire::saved_ok(&Shown { synonyms: synonyms.groups() });
     execute_operation(&state, input, parse, |synonyms| ReplaceSynonyms { synonyms }, render).await
 }
 

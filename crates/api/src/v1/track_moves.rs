@@ -1,16 +1,21 @@
-//! `PATCH /feature_requests/{id}/track`: moves a feature request to a track, contract section 4.9.
+//! `PATCH /feature_requests/{id}/track`, which moves a feature request to a track (contract section 4.9), and
+//! `GET /feature_requests/{id}/moves`.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::Validated;
 use roadmap_domain::model::id::{TrackId, parse_uuid};
-use roadmap_domain::usecase::move_feature_request::MoveFeatureRequest;
+use roadmap_domain::model::member::Author;
+use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest, Moved};
+use roadmap_domain::usecase::query::records::ListMoves;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::execute_operation;
 use crate::error::ApiError;
-use crate::extractors::{WriteRequest, feature_request_ref};
-use crate::openapi::failures::{BodyErrors, CommonErrors, MoveErrors, OperationKeyErrors};
+use crate::extractors::{ReadRequest, WriteRequest, feature_request_ref};
+use crate::openapi::failures::{
+    BodyErrors, CommonErrors, FeatureRequestErrors, MoveErrors, OperationKeyErrors, QueryErrors,
+};
 use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
@@ -20,11 +25,39 @@ use crate::wire;
 struct Body {
     #[schema(required = true, schema_with = described::track_id)]
     track_id: Option<String>,
+    #[schema(schema_with = described::mover_email)]
+    author_email: Option<String>,
+    #[schema(schema_with = described::notify_of_status)]
+    notify_all_voters: Option<bool>,
+}
+
+/// List the moves of a feature request
+///
+/// Newest first.
+#[utoipa::path(
+    get,
+    path = "/api/external/v1/feature_requests/{id}/moves",
+    operation_id = "listMoves",
+    tag = "Feature requests",
+    params(described::FeatureRequestIdParameter, described::PageParameters),
+    responses(
+        (status = 200, description = "A page of moves.", body = wire::moves::Page),
+        CommonErrors, QueryErrors, FeatureRequestErrors
+    )
+)]
+pub(crate) async fn index(
+    state: web::Data<State>,
+    request: HttpRequest,
+    input: ReadRequest,
+) -> Result<HttpResponse, ApiError> {
+    let query = ListMoves { request: feature_request_ref(&request), page: input.query.page() };
+    let moves = state.queries.run(input.workspace, &query).await?;
+    Ok(wire::ok(&wire::moves::listed(&moves)))
 }
 
 /// Move a feature request to a track
 ///
-/// A feature request can move from any track to any other.
+/// A feature request can move from any track to any other. A new public status can be sent as mail to the voters.
 #[utoipa::path(
     patch,
     path = "/api/external/v1/feature_requests/{id}/track",
@@ -44,11 +77,16 @@ pub(crate) async fn update(
 ) -> Result<HttpResponse, ApiError> {
     let links = input.links.clone();
     let request = feature_request_ref(&request);
-    let operation = move |track| MoveFeatureRequest { request, track };
-    let render = move |moved| wire::feature_request::moved(&moved, &links);
-    execute_operation(&state, input, track, operation, render).await
+    let mails_per_day = state.mails_per_day;
+    let operation = move |draft| MoveFeatureRequest { request, draft, mails_per_day };
+    let render = move |moved: Moved| wire::feature_request::moved(&moved.request, &links);
+    execute_operation(&state, input, draft, operation, render).await
 }
 
-fn track(body: Body) -> Validated<TrackId> {
-    parse_uuid("track_id", body.track_id.as_deref().unwrap_or_default()).map(TrackId::new)
+fn draft(body: Body) -> Validated<MoveDraft> {
+    Ok(MoveDraft {
+        track: parse_uuid("track_id", body.track_id.as_deref().unwrap_or_default()).map(TrackId::new)?,
+        author: Author::parse("author_email", body.author_email.as_deref())?,
+        notify_all_voters: body.notify_all_voters.unwrap_or(false),
+    })
 }

@@ -1,19 +1,21 @@
-//! `POST /feature_requests/{id}/upvotes`: adds a voter and a note, contract section 4.7.
+//! `POST /feature_requests/{id}/upvotes`, which adds a voter and a note (contract section 4.7), and `DELETE`, which
+//! withdraws a vote.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use roadmap_domain::error::Validated;
 use roadmap_domain::model::vote::VoteDraft;
 use roadmap_domain::usecase::cast_vote::CastVote;
+use roadmap_domain::usecase::withdraw_vote::WithdrawVote;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::feature_requests::{customer, note};
-use super::{CustomerBody, ReferenceNoteBody, execute_operation};
+use super::{CustomerBody, ReferenceNoteBody, execute_deletion, execute_operation};
 use crate::error::ApiError;
-use crate::extractors::{WriteRequest, feature_request_ref};
+use crate::extractors::{DeleteRequest, WriteRequest, feature_request_ref};
 use crate::fields::Object;
 use crate::openapi::failures::{
-    BodyErrors, CommonErrors, FeatureRequestErrors, OperationKeyErrors, RecordBudgetErrors,
+    BodyErrors, CommonErrors, DeleteErrors, FeatureRequestErrors, OperationKeyErrors, QueryErrors, RecordBudgetErrors,
 };
 use crate::openapi::fields as described;
 use crate::state::State;
@@ -60,6 +62,31 @@ pub(crate) async fn create(
     let operation = move |draft| CastVote { request, draft };
     let render = move |cast| wire::feature_request::vote_cast(&cast, &links);
     execute_operation(&state, input, draft, operation, render).await
+}
+
+/// Withdraw the vote of a customer
+///
+/// The subscription that came with the vote ends, too. Without a vote, nothing changes.
+#[utoipa::path(
+    delete,
+    path = "/api/external/v1/feature_requests/{id}/upvotes",
+    operation_id = "withdrawUpvote",
+    tag = "Votes",
+    params(described::FeatureRequestIdParameter, described::CustomerParameters),
+    responses(
+        (status = 200, description = "The outcome.", body = wire::feature_request::Withdrawn),
+        CommonErrors, QueryErrors, DeleteErrors, FeatureRequestErrors
+    )
+)]
+pub(crate) async fn delete(
+    state: web::Data<State>,
+    request: HttpRequest,
+    input: DeleteRequest,
+) -> Result<HttpResponse, ApiError> {
+    let links = input.links.clone();
+    let operation = WithdrawVote { request: feature_request_ref(&request), customer: input.query.email() };
+    let withdrawn = execute_deletion(&state, input, operation).await?;
+    Ok(wire::ok(&wire::feature_request::vote_withdrawn(&withdrawn, &links)))
 }
 
 fn draft(body: Body) -> Validated<VoteDraft> {

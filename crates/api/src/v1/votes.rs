@@ -1,7 +1,6 @@
 //! `GET /votes`: the feature requests a customer voted for, contract section 4.4.
 
 use actix_web::{HttpResponse, web};
-use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::usecase::query::votes::ListVotes;
 
 use crate::error::ApiError;
@@ -26,8 +25,8 @@ use crate::wire;
     )
 )]
 pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
-    let customer = EmailAddress::parse("email", input.query.get("email")?.unwrap_or_default())?;
+    let customer = input.query.email()?;
     let page = input.query.page()?;
     let votes = state.queries.run(input.workspace, &ListVotes { customer, page }).await?;
-    Ok(wire::ok(&wire::feature_request::voted(&votes, &input.links)))
+    Ok(wire::ok(&wire::feature_request::listed(&votes, &input.links)))
 }

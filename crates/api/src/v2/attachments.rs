@@ -1,4 +1,4 @@
-//! `POST /attachments`: uploads a file, contract section 4.1.
+//! `POST /attachments`, which uploads a file (contract section 4.1), `GET` and `DELETE /attachments/{id}`.
 
 use actix_multipart::{Field, Multipart, MultipartError};
 use actix_web::http::header::DispositionParam;
@@ -10,14 +10,19 @@ use futures_util::future::join;
 use futures_util::stream::Fuse;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::Filename;
+use roadmap_domain::model::id::AttachmentId;
 use roadmap_domain::ports::Chunks;
+use roadmap_domain::usecase::query::files::ShowAttachment;
 use roadmap_domain::usecase::upload_attachment::{self, FileDescription};
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
 use crate::error::ApiError;
-use crate::extractors::UploadRequest;
-use crate::openapi::failures::{CommonErrors, FileBudgetErrors, UploadErrors};
+use crate::extractors::{DeleteRequest, ReadRequest, UploadRequest, record_id, record_id_or_nil};
+use crate::openapi::failures::{
+    AttachmentErrors, CommonErrors, DeleteAttachmentErrors, DeleteErrors, FileBudgetErrors, UploadErrors,
+};
+use crate::openapi::fields as described;
 use crate::state::State;
 use crate::wire;
 
@@ -45,7 +50,18 @@ struct Upload {
     operation_id = "createAttachment",
     tag = "Files",
     request_body(content = Upload, content_type = "multipart/form-data"),
-    responses((status = 201, description = "The file.", body = wire::attachment::Fields), CommonErrors, UploadErrors, FileBudgetErrors)
+    responses(
+        (
+            status = 201,
+            description = "The file.",
+            body = wire::attachment::Fields,
+            links(
+                ("show" = (operation_id = "showAttachment", parameters(("id" = "$response.body#/id")))),
+                ("delete" = (operation_id = "deleteAttachment", parameters(("id" = "$response.body#/id"))))
+            )
+        ),
+        CommonErrors, UploadErrors, FileBudgetErrors
+    )
 )]
 pub(crate) async fn create(
     state: web::Data<State>,
@@ -84,6 +100,51 @@ pub(crate) async fn create(
         body.drain().await;
     }
     Ok(wire::attachment::created(&uploaded?, &input.links))
+}
+
+/// Show a file
+#[utoipa::path(
+    get,
+    path = "/api/external/v2/attachments/{id}",
+    operation_id = "showAttachment",
+    tag = "Files",
+    params(described::RecordIdParameter),
+    responses(
+        (status = 200, description = "The file.", body = wire::attachment::Fields),
+        CommonErrors, AttachmentErrors
+    )
+)]
+pub(crate) async fn show(
+    state: web::Data<State>,
+    request: HttpRequest,
+    input: ReadRequest,
+) -> Result<HttpResponse, ApiError> {
+    let query = ShowAttachment { attachment: record_id(&request, AttachmentId::new) };
+    let attachment = state.queries.run(input.workspace, &query).await?;
+    Ok(wire::ok(&wire::attachment::fields(&attachment, &input.links)))
+}
+
+/// Delete a file
+///
+/// A file that a changelog has as its cover cannot be deleted.
+#[utoipa::path(
+    delete,
+    path = "/api/external/v2/attachments/{id}",
+    operation_id = "deleteAttachment",
+    tag = "Files",
+    params(described::RecordIdParameter),
+    responses((status = 204, description = "The file is deleted."), CommonErrors, DeleteErrors, DeleteAttachmentErrors)
+)]
+pub(crate) async fn delete(
+    state: web::Data<State>,
+    request: HttpRequest,
+    input: DeleteRequest,
+) -> Result<HttpResponse, ApiError> {
+    let attachment = record_id_or_nil(&request, AttachmentId::new);
+    let (deletion, executor) = (state.delete_attachment.clone(), state.executor.acting_as(input.origin));
+    let workspace = input.workspace;
+    state.http.detached.run(async move { deletion.run(&executor, workspace, attachment).await }).await??;
+    Ok(wire::no_content())
 }
 
 /// A piece of the file, or its end. A channel that closes without an end means a truncated file.

@@ -74,7 +74,11 @@ fn metadata(workspace: WorkspaceId, attachment: &Attachment) -> Metadata {
 }
 
 pub(crate) fn created(attachment: &Attachment, links: &Links) -> HttpResponse {
-    HttpResponse::build(StatusCode::CREATED).json(Fields {
+    HttpResponse::build(StatusCode::CREATED).json(fields(attachment, links))
+}
+
+pub(crate) fn fields<'a>(attachment: &'a Attachment, links: &Links) -> Fields<'a> {
+    Fields {
         id: attachment.id.to_string(),
         filename: attachment.filename.as_str(),
         content_type: attachment.media_type.as_str(),
@@ -87,5 +91,5 @@ pub(crate) fn created(attachment: &Attachment, links: &Links) -> HttpResponse {
         attachable_sgid: links.attachable_id(attachment.id),
         signed_id: links.signed_id(attachment.id),
         blob_url: links.blob(attachment.id, &attachment.filename),
-    })
+    }
 }

@@ -1,14 +1,16 @@
 //! Changelogs, contract section 2.8.
 
-use actix_web::http::StatusCode;
-use roadmap_domain::model::changelog::Changelog;
+use roadmap_domain::model::changelog::{Changelog, ChangelogDetail, ChangelogState};
+use roadmap_domain::model::feature_request::FeatureRequestSummary;
 use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::model::pagination::Listing;
+use roadmap_domain::model::text::Name;
+use roadmap_domain::model::timestamp::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::page::Envelope;
-use super::{Links, saved_response};
+use super::{Links, saved_created};
 
 /// A changelog that was created.
 #[derive(Debug, Serialize, ToSchema)]
@@ -47,41 +49,123 @@ pub(crate) struct Fields<'a> {
     /// The `blob_url` of the cover image.
     #[schema(format = "uri", required = true)]
     cover_image_url: Option<String>,
+    /// Null unless it is published.
     #[schema(format = DateTime, required = true)]
     published_at: Option<String>,
     #[schema(format = DateTime)]
     created_at: String,
 }
 
-/// Whether the changelog is public.
+/// Whether the changelog is public, now or later.
 #[derive(ToSchema)]
 #[schema(as = ChangelogStatus, rename_all = "lowercase")]
-#[expect(dead_code, reason = "the domain says the words, this lists them in the document")]
+#[expect(dead_code, reason = "the domain has the names, this lists them in the document")]
 enum Status {
     Draft,
+    Scheduled,
     Published,
 }
 
-fn fields<'a>(changelog: &'a Changelog, links: &Links) -> Fields<'a> {
+/// A single changelog.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ChangelogShown)]
+pub(crate) struct Shown<'a> {
+    changelog: Detail<'a>,
+}
+
+/// An announcement of the team, and what it is about.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ChangelogDetail)]
+pub(crate) struct Detail<'a> {
+    #[serde(flatten)]
+    changelog: Fields<'a>,
+    /// The feature requests that it is about.
+    feature_requests: Vec<LinkedRequest<'a>>,
+    /// When it will be published; null unless it is scheduled.
+    #[schema(format = DateTime, required = true)]
+    publish_at: Option<String>,
+    #[schema(format = DateTime)]
+    updated_at: String,
+}
+
+/// A feature request that a changelog is about.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ChangelogFeatureRequest)]
+pub(crate) struct LinkedRequest<'a> {
+    #[schema(format = "uuid")]
+    id: String,
+    #[schema(min_length = 1, max_length = 200)]
+    title: &'a str,
+    /// The last part is the slug.
+    #[schema(format = "uri")]
+    url: String,
+    /// The public lane of its track; null if the track has none.
+    #[schema(required = true)]
+    status: Option<&'a str>,
+}
+
+/// Returns the state at `now`. The clock of the process that wrote the changelog may be ahead.
+fn state(changelog: &Changelog, now: Timestamp) -> ChangelogState {
+    changelog.state(now.max(changelog.updated_at))
+}
+
+fn fields<'a>(changelog: &'a Changelog, links: &Links, now: Timestamp) -> Fields<'a> {
     let id = changelog.id.to_string();
+    let state = state(changelog, now);
+    let published_at = match state {
+        ChangelogState::Published(at) => Some(at.to_string()),
+        ChangelogState::Draft | ChangelogState::Scheduled(_) => None,
+    };
     Fields {
         title: changelog.title.as_str(),
         content: changelog.content.as_str(),
-        status: changelog.status(),
+        status: state.name(),
         url: links.changelog(&id),
         admin_url: links.admin_changelog(&id),
         cover_image_url: changelog.cover.as_ref().map(|cover| links.blob(cover.attachment, &cover.filename)),
-        published_at: changelog.published_at.map(|at| at.to_string()),
+        published_at,
         created_at: changelog.created_at.to_string(),
         id,
     }
 }
 
-pub(crate) fn listed<'a>(changelogs: &'a Listing<Changelog>, links: &Links) -> impl Serialize + use<'a> {
-    let items = changelogs.items.iter().map(|changelog| fields(changelog, links)).collect();
+fn linked<'a>(request: &'a FeatureRequestSummary, links: &Links) -> LinkedRequest<'a> {
+    LinkedRequest {
+        id: request.id.to_string(),
+        title: request.title.as_str(),
+        url: links.request(&request.slug()),
+        status: request.placement.status.as_ref().map(Name::as_str),
+    }
+}
+
+/// Renders a page of changelogs with their state at `now`.
+pub(crate) fn listed<'a>(
+    changelogs: &'a Listing<Changelog>,
+    links: &Links,
+    now: Timestamp,
+) -> impl Serialize + use<'a> {
+    let items = changelogs.items.iter().map(|changelog| fields(changelog, links, now)).collect();
     Page { changelogs: items, envelope: changelogs.into() }
 }
 
+/// Renders a new changelog, with its state at its creation.
 pub(crate) fn created(changelog: &Changelog, links: &Links) -> SavedResponse {
-    saved_response(StatusCode::CREATED, &Created { changelog: fields(changelog, links) })
+    saved_created(&Created { changelog: fields(changelog, links, changelog.created_at) })
+}
+
+/// Renders a changelog with its state at `now`.
+pub(crate) fn shown<'a>(detail: &'a ChangelogDetail, links: &Links, now: Timestamp) -> impl Serialize + use<'a> {
+    let ChangelogDetail { changelog, feature_requests } = detail;
+    let publish_at = match state(changelog, now) {
+        ChangelogState::Scheduled(at) => Some(at.to_string()),
+        ChangelogState::Draft | ChangelogState::Published(_) => None,
+    };
+    Shown {
+        changelog: Detail {
+            changelog: fields(changelog, links, now),
+            feature_requests: feature_requests.iter().map(|request| linked(request, links)).collect(),
+            publish_at,
+            updated_at: changelog.updated_at.to_string(),
+        },
+    }
 }

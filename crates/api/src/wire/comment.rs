@@ -1,13 +1,15 @@
-//! Posted comments, contract section 4.8.
+//! Comments, contract sections 2.6 and 4.8.
 
-use actix_web::http::StatusCode;
+use roadmap_domain::model::comment::ListedComment;
 use roadmap_domain::model::operation_key::SavedResponse;
+use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::usecase::post_comment::CommentPosted;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::feature_request::{Summary, summary};
-use super::{Links, saved_response};
+use super::feature_request::{Link, Summary, link, summary};
+use super::page::Envelope;
+use super::{Links, saved_created};
 
 /// A comment that was posted, with its feature request.
 #[derive(Debug, Serialize, ToSchema)]
@@ -17,7 +19,7 @@ pub(crate) struct Posted<'a> {
     feature_request: Summary,
 }
 
-/// A public comment of the team on a feature request.
+/// A public comment on a feature request.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Comment<'a> {
     #[schema(format = "uuid")]
@@ -29,11 +31,90 @@ pub(crate) struct Comment<'a> {
     created_at: String,
 }
 
+/// A page of comments.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CommentsPage)]
+pub(crate) struct Page<'a> {
+    #[schema(max_items = 100)]
+    comments: Vec<Fields<'a>>,
+    #[serde(flatten)]
+    envelope: Envelope,
+}
+
+/// A single comment.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CommentShown)]
+pub(crate) struct Shown<'a> {
+    comment: Fields<'a>,
+}
+
+/// A public comment with its author. The description of a merged feature request is listed as a comment, with the id of
+/// that feature request.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ListedComment)]
+pub(crate) struct Fields<'a> {
+    #[schema(format = "uuid")]
+    id: String,
+    /// Sanitized HTML.
+    #[schema(min_length = 1)]
+    content: &'a str,
+    author: Author<'a>,
+    #[schema(format = DateTime)]
+    created_at: String,
+    /// The time of the last change of the content.
+    #[schema(format = DateTime)]
+    updated_at: String,
+    /// The merged feature request on which it was written. Absent if it was written on this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Link)]
+    from: Option<Link<'a>>,
+}
+
+/// The author of a comment.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CommentAuthor)]
+pub(crate) struct Author<'a> {
+    #[schema(value_type = AuthorKind)]
+    kind: &'static str,
+    /// `Customer` for a customer without a name.
+    #[schema(min_length = 1)]
+    name: &'a str,
+}
+
+/// The kind of the author of a comment.
+#[derive(ToSchema)]
+#[schema(as = CommentAuthorKind, rename_all = "lowercase")]
+#[expect(dead_code, reason = "the domain has the names, this lists them in the document")]
+enum AuthorKind {
+    Member,
+    Customer,
+}
+
 pub(crate) fn posted(posted: &CommentPosted, links: &Links) -> SavedResponse {
     let comment = Comment {
         id: posted.comment.id.to_string(),
         content: posted.comment.content.as_str(),
         created_at: posted.comment.created_at.to_string(),
     };
-    saved_response(StatusCode::CREATED, &Posted { comment, feature_request: summary(&posted.request, links) })
+    saved_created(&Posted { comment, feature_request: summary(&posted.request, links) })
+}
+
+pub(crate) fn listed<'a>(comments: &'a Listing<ListedComment>, links: &Links) -> impl Serialize + use<'a> {
+    let items = comments.items.iter().map(|comment| fields(comment, links)).collect();
+    Page { comments: items, envelope: comments.into() }
+}
+
+pub(crate) fn shown<'a>(comment: &'a ListedComment, links: &Links) -> impl Serialize + use<'a> {
+    Shown { comment: fields(comment, links) }
+}
+
+fn fields<'a>(listed: &'a ListedComment, links: &Links) -> Fields<'a> {
+    Fields {
+        id: listed.comment.id.to_string(),
+        content: listed.comment.content.as_str(),
+        author: Author { kind: listed.author.kind(), name: listed.author.name() },
+        created_at: listed.comment.created_at.to_string(),
+        updated_at: listed.updated_at.to_string(),
+        from: listed.from.as_ref().map(|from| link(from, links)),
+    }
 }

@@ -1,16 +1,18 @@
-//! The three response shapes of a feature request, contract section 2.2.
+//! The response shapes of a feature request: the three of contract section 2.2, and the one with all fields.
 
-use actix_web::http::StatusCode;
-use roadmap_domain::model::feature_request::{FeatureRequestSummary, FoundFeatureRequest, excerpt};
+use roadmap_domain::model::feature_request::{
+    FeatureRequestDetail, FeatureRequestSummary, FoundFeatureRequest, RequestLink, Tag, excerpt,
+};
 use roadmap_domain::model::operation_key::SavedResponse;
 use roadmap_domain::model::pagination::Listing;
 use roadmap_domain::model::text::Name;
-use roadmap_domain::model::vote::VoteCast;
+use roadmap_domain::model::vote::{VoteCast, VoteWithdrawn};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::customer::{self, CustomerReference};
 use super::page::Envelope;
-use super::{Links, saved_response};
+use super::{Links, saved_created, saved_ok};
 
 /// A feature request.
 // Column "Vote/comment response" of the contract.
@@ -38,11 +40,11 @@ pub(crate) struct Summary {
     created_at: String,
 }
 
-/// A feature request that a customer voted for.
+/// A feature request in a list.
 // Column "Votes list" of the contract.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = VotedFeatureRequest)]
-pub(crate) struct Voted {
+#[schema(as = ListedFeatureRequest)]
+pub(crate) struct Listed {
     #[serde(flatten)]
     summary: Summary,
     /// The number at the start of its slug.
@@ -85,12 +87,12 @@ pub(crate) struct Similar<'a> {
     feature_requests: Vec<Found<'a>>,
 }
 
-/// A page of the feature requests that a customer voted for.
+/// A page of feature requests.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = VotesPage)]
+#[schema(as = FeatureRequestsPage)]
 pub(crate) struct Page {
     #[schema(max_items = 100)]
-    feature_requests: Vec<Voted>,
+    feature_requests: Vec<Listed>,
     #[serde(flatten)]
     envelope: Envelope,
 }
@@ -104,6 +106,63 @@ pub(crate) struct Cast {
     vote_registered: bool,
     /// Whether the customer had voted before.
     already_voted: bool,
+}
+
+/// A feature request, and the outcome of withdrawing a vote.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = VoteWithdrawn)]
+pub(crate) struct Withdrawn {
+    feature_request: Summary,
+    /// Whether there was a vote.
+    vote_removed: bool,
+}
+
+/// A feature request with all of its fields.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = FeatureRequestDetail)]
+pub(crate) struct Detail<'a> {
+    #[serde(flatten)]
+    summary: Summary,
+    /// The number at the start of its slug.
+    #[schema(minimum = 1)]
+    tag_number: i64,
+    /// Sanitized HTML; empty if it has no description.
+    description: &'a str,
+    #[schema(max_items = 20)]
+    tags: Vec<&'a str>,
+    /// Whether it is hidden from search and all public pages.
+    private: bool,
+    /// Number of entries in its list of comments.
+    #[schema(minimum = 0)]
+    comments_count: i64,
+    /// The customer who asked for it.
+    #[schema(required = true)]
+    author: Option<CustomerReference<'a>>,
+    /// What was merged into it, oldest first.
+    merged: Vec<Link<'a>>,
+    /// The time of the last change of title, description, tags, track, visibility or merges.
+    #[schema(format = DateTime)]
+    updated_at: String,
+}
+
+/// A reference to a feature request.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = FeatureRequestLink)]
+pub(crate) struct Link<'a> {
+    #[schema(format = "uuid")]
+    id: String,
+    #[schema(min_length = 1, max_length = 200)]
+    title: &'a str,
+    /// The last part is the slug.
+    #[schema(format = "uri")]
+    url: String,
+}
+
+/// A single feature request.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = FeatureRequestShown)]
+pub(crate) struct Shown<'a> {
+    feature_request: Detail<'a>,
 }
 
 pub(crate) fn summary(request: &FeatureRequestSummary, links: &Links) -> Summary {
@@ -120,10 +179,36 @@ pub(crate) fn summary(request: &FeatureRequestSummary, links: &Links) -> Summary
     }
 }
 
-pub(crate) fn voted(votes: &Listing<FeatureRequestSummary>, links: &Links) -> impl Serialize + use<> {
-    let voted =
-        |request: &FeatureRequestSummary| Voted { summary: summary(request, links), tag_number: request.tag_number };
-    Page { feature_requests: votes.items.iter().map(voted).collect(), envelope: votes.into() }
+pub(crate) fn summaries(requests: &[FeatureRequestSummary], links: &Links) -> Vec<Summary> {
+    requests.iter().map(|request| summary(request, links)).collect()
+}
+
+pub(crate) fn listed(requests: &Listing<FeatureRequestSummary>, links: &Links) -> impl Serialize + use<> {
+    let listed =
+        |request: &FeatureRequestSummary| Listed { summary: summary(request, links), tag_number: request.tag_number };
+    Page { feature_requests: requests.items.iter().map(listed).collect(), envelope: requests.into() }
+}
+
+pub(crate) fn link<'a>(request: &'a RequestLink, links: &Links) -> Link<'a> {
+    Link { id: request.id.to_string(), title: request.title.as_str(), url: links.request(&request.slug()) }
+}
+
+pub(crate) fn detail<'a>(request: &'a FeatureRequestDetail, links: &Links) -> Detail<'a> {
+    Detail {
+        summary: summary(&request.summary, links),
+        tag_number: request.summary.tag_number,
+        description: request.description.as_str(),
+        tags: request.tags.iter().map(Tag::as_str).collect(),
+        private: request.private,
+        comments_count: request.comments_count,
+        author: request.author.as_ref().map(customer::reference),
+        merged: request.merged.iter().map(|merged| link(merged, links)).collect(),
+        updated_at: request.updated_at.to_string(),
+    }
+}
+
+pub(crate) fn shown<'a>(request: &'a FeatureRequestDetail, links: &Links) -> impl Serialize + use<'a> {
+    Shown { feature_request: detail(request, links) }
 }
 
 pub(crate) fn found<'a>(found: &'a [FoundFeatureRequest], links: &Links) -> impl Serialize + use<'a> {
@@ -148,9 +233,13 @@ pub(crate) fn vote_cast(cast: &VoteCast, links: &Links) -> SavedResponse {
         vote_registered: cast.vote_registered(),
         already_voted: cast.already_voted(),
     };
-    saved_response(StatusCode::CREATED, &body)
+    saved_created(&body)
 }
 
 pub(crate) fn moved(request: &FeatureRequestSummary, links: &Links) -> SavedResponse {
-    saved_response(StatusCode::OK, &Moved { feature_request: summary(request, links) })
+    saved_ok(&Moved { feature_request: summary(request, links) })
+}
+
+pub(crate) fn vote_withdrawn(withdrawn: &VoteWithdrawn, links: &Links) -> impl Serialize + use<> {
+    Withdrawn { feature_request: summary(&withdrawn.request, links), vote_removed: withdrawn.vote_removed }
 }

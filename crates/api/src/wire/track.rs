@@ -12,6 +12,13 @@ pub(crate) struct Body<'a> {
     tracks: Vec<Fields<'a>>,
 }
 
+/// A single track.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = TrackShown)]
+pub(crate) struct Shown<'a> {
+    track: Fields<'a>,
+}
+
 /// A state in the team's workflow.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Track)]
@@ -31,4 +38,8 @@ fn fields(track: &Track) -> Fields<'_> {
 
 pub(crate) fn listed(tracks: &[Track]) -> impl Serialize {
     Body { tracks: tracks.iter().map(fields).collect() }
+}
+
+pub(crate) fn shown(track: &Track) -> impl Serialize {
+    Shown { track: fields(track) }
 }

@@ -1,0 +1,121 @@
+//! `GET /customers`, `GET` and `PATCH /customers/{id}`.
+
+use actix_web::{HttpRequest, HttpResponse, web};
+use roadmap_domain::error::{FieldError, Validated};
+use roadmap_domain::model::customer::CustomerQuery;
+use roadmap_domain::model::id::CustomerId;
+use roadmap_domain::model::text::Name;
+use roadmap_domain::usecase::query::people::{ListCustomers, ShowCustomer};
+use roadmap_domain::usecase::rename_customer::{CustomerRenamed, RenameCustomer};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::execute_operation;
+use crate::error::ApiError;
+use crate::extractors::{ReadRequest, WriteRequest, record_id, record_id_or_nil};
+use crate::fields::Object;
+use crate::openapi::failures::{
+    BodyErrors, CommonErrors, CustomerErrors, OperationKeyErrors, QueryErrors, RecordBudgetErrors,
+};
+use crate::openapi::fields as described;
+use crate::state::State;
+use crate::wire;
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = UpdateCustomer)]
+struct Body {
+    #[schema(required = true, value_type = CustomerChange)]
+    customer: Option<Object<CustomerChange>>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+struct CustomerChange {
+    #[schema(required = true, schema_with = described::record_name)]
+    name: Option<String>,
+}
+
+/// List customers
+///
+/// Oldest first.
+#[utoipa::path(
+    get,
+    path = "/api/external/v1/customers",
+    operation_id = "listCustomers",
+    tag = "People",
+    params(described::CustomersParameters),
+    responses(
+        (
+            status = 200,
+            description = "A page of customers.",
+            body = wire::customer::Page,
+            links(
+                ("show" = (
+                    operation_id = "showCustomer",
+                    parameters(("id" = "$response.body#/customers/0/id"))
+                )),
+                ("update" = (
+                    operation_id = "updateCustomer",
+                    parameters(("id" = "$response.body#/customers/0/id"))
+                ))
+            )
+        ),
+        CommonErrors, QueryErrors
+    )
+)]
+pub(crate) async fn index(state: web::Data<State>, input: ReadRequest) -> Result<HttpResponse, ApiError> {
+    let query = CustomerQuery::parse("query", input.query.get("query")?)?;
+    let page = input.query.page()?;
+    let customers = state.queries.run(input.workspace, &ListCustomers { query, page }).await?;
+    Ok(wire::ok(&wire::customer::listed(&customers)))
+}
+
+/// Show a customer
+#[utoipa::path(
+    get,
+    path = "/api/external/v1/customers/{id}",
+    operation_id = "showCustomer",
+    tag = "People",
+    params(described::RecordIdParameter),
+    responses(
+        (status = 200, description = "The customer.", body = wire::customer::Shown),
+        CommonErrors, CustomerErrors
+    )
+)]
+pub(crate) async fn show(
+    state: web::Data<State>,
+    request: HttpRequest,
+    input: ReadRequest,
+) -> Result<HttpResponse, ApiError> {
+    let query = ShowCustomer { customer: record_id(&request, CustomerId::new) };
+    let customer = state.queries.run(input.workspace, &query).await?;
+    Ok(wire::ok(&wire::customer::shown(&customer)))
+}
+
+/// Rename a customer
+#[utoipa::path(
+    patch,
+    path = "/api/external/v1/customers/{id}",
+    operation_id = "updateCustomer",
+    tag = "People",
+    params(described::RecordIdParameter),
+    request_body(content = Body, example = json!({ "customer": { "name": "Ann Example" } })),
+    responses(
+        (status = 200, description = "The customer.", body = wire::customer::Shown),
+        CommonErrors, BodyErrors, OperationKeyErrors, RecordBudgetErrors, CustomerErrors
+    )
+)]
+pub(crate) async fn update(
+    state: web::Data<State>,
+    request: HttpRequest,
+    input: WriteRequest,
+) -> Result<HttpResponse, ApiError> {
+    let customer = record_id_or_nil(&request, CustomerId::new);
+    let operation = move |name| RenameCustomer { customer, name };
+    let render = |renamed: CustomerRenamed| wire::saved_ok(&wire::customer::shown(&renamed.customer));
+    execute_operation(&state, input, name, operation, render).await
+}
+
+fn name(body: Body) -> Validated<Name> {
+    let Object(customer) = body.customer.ok_or_else(|| FieldError::missing("customer"))?;
+    Name::parse("name", customer.name.as_deref().unwrap_or_default())
+}

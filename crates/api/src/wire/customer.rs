@@ -1,0 +1,75 @@
+//! Customers, contract section 2.4.
+
+use roadmap_domain::model::customer::{Customer, CustomerName};
+use roadmap_domain::model::pagination::Listing;
+use roadmap_domain::model::text::Name;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::page::Envelope;
+
+/// A customer, as other records name it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CustomerReference<'a> {
+    #[schema(format = "uuid")]
+    id: String,
+    #[schema(required = true)]
+    name: Option<&'a str>,
+    /// The address as it was first sent.
+    #[schema(min_length = 3, max_length = 254)]
+    email: &'a str,
+}
+
+/// A page of customers.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CustomersPage)]
+pub(crate) struct Page<'a> {
+    #[schema(max_items = 100)]
+    customers: Vec<Fields<'a>>,
+    #[serde(flatten)]
+    envelope: Envelope,
+}
+
+/// A single customer.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CustomerShown)]
+pub(crate) struct Shown<'a> {
+    customer: Fields<'a>,
+}
+
+/// A customer.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ListedCustomer)]
+pub(crate) struct Fields<'a> {
+    #[serde(flatten)]
+    customer: CustomerReference<'a>,
+    /// Number of feature requests that the customer voted for. Merged ones count once.
+    #[schema(minimum = 0)]
+    votes_count: i64,
+    #[schema(format = DateTime)]
+    created_at: String,
+}
+
+fn fields(customer: &Customer) -> Fields<'_> {
+    Fields {
+        customer: reference(&customer.customer),
+        votes_count: customer.votes_count,
+        created_at: customer.created_at.to_string(),
+    }
+}
+
+pub(crate) fn reference(customer: &CustomerName) -> CustomerReference<'_> {
+    CustomerReference {
+        id: customer.id.to_string(),
+        name: customer.name.as_ref().map(Name::as_str),
+        email: customer.email.as_str(),
+    }
+}
+
+pub(crate) fn listed(customers: &Listing<Customer>) -> impl Serialize {
+    Page { customers: customers.items.iter().map(fields).collect(), envelope: customers.into() }
+}
+
+pub(crate) fn shown(customer: &Customer) -> impl Serialize {
+    Shown { customer: fields(customer) }
+}

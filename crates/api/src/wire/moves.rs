@@ -1,0 +1,86 @@
+//! Moves of a feature request between tracks.
+
+use roadmap_domain::model::audit::ActorKind;
+use roadmap_domain::model::event::{Event, EventContent, Move};
+use roadmap_domain::model::pagination::Listing;
+use roadmap_domain::model::text::Name;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::page::Envelope;
+
+/// A page of moves.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = MovesPage)]
+pub(crate) struct Page<'a> {
+    #[schema(max_items = 100)]
+    moves: Vec<Fields<'a>>,
+    #[serde(flatten)]
+    envelope: Envelope,
+}
+
+/// A move of a feature request to another track, with the names of that time.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Move)]
+pub(crate) struct Fields<'a> {
+    #[schema(format = "uuid")]
+    id: String,
+    #[schema(min_length = 1)]
+    from_track: &'a str,
+    #[schema(min_length = 1)]
+    to_track: &'a str,
+    /// The public lane before; null if the track had none.
+    #[schema(required = true)]
+    from_status: Option<&'a str>,
+    /// The public lane after; null if the track had none.
+    #[schema(required = true)]
+    to_status: Option<&'a str>,
+    moved_by: Mover<'a>,
+    #[schema(format = DateTime)]
+    created_at: String,
+}
+
+/// Who moved a feature request.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Mover)]
+pub(crate) struct Mover<'a> {
+    #[schema(value_type = MoverKind)]
+    kind: &'static str,
+    /// The name of the member, the key or the operator.
+    name: &'a str,
+}
+
+/// The kind of who moved a feature request.
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+#[expect(dead_code, reason = "the domain has the names, this lists them in the document")]
+enum MoverKind {
+    Member,
+    ApiKey,
+    Operator,
+}
+
+fn fields<'a>(event: &'a Event, Move { from, to }: &'a Move) -> Fields<'a> {
+    let kind = match event.actor.kind {
+        kind @ (ActorKind::Member | ActorKind::ApiKey | ActorKind::Operator) => kind,
+        // Customers do not move feature requests, and the service does so only for its operator.
+        ActorKind::Customer | ActorKind::Service => ActorKind::Operator,
+    };
+    Fields {
+        id: event.id.to_string(),
+        from_track: from.track.as_str(),
+        to_track: to.track.as_str(),
+        from_status: from.status.as_ref().map(Name::as_str),
+        to_status: to.status.as_ref().map(Name::as_str),
+        moved_by: Mover { kind: kind.name(), name: &event.actor.name },
+        created_at: event.created_at.to_string(),
+    }
+}
+
+pub(crate) fn listed<'a>(events: &'a Listing<Event>) -> impl Serialize + use<'a> {
+    let fields = |event: &'a Event| match &event.content {
+        EventContent::Moved(moved) => Some(fields(event, moved)),
+        _ => None,
+    };
+    Page { moves: events.items.iter().filter_map(fields).collect(), envelope: events.into() }
+}
