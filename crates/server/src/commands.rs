@@ -2,7 +2,9 @@
 
 mod api_key;
 mod attachments;
+mod audit;
 mod backup;
+mod changelog;
 mod doctor;
 mod lane;
 mod mail;
@@ -10,6 +12,7 @@ mod member;
 mod migrate;
 mod openapi;
 mod output;
+mod request;
 mod search;
 mod serve;
 mod synonyms;
@@ -17,14 +20,18 @@ mod track;
 mod worker;
 mod workspace;
 
+use std::sync::Arc;
+
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use roadmap_domain::error::{Resource, RoadmapError};
 use roadmap_domain::model::base_url::BaseUrl;
+use roadmap_domain::model::links::Links;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 
 pub(crate) use api_key::generate as generate_api_key;
 
+use crate::secret;
 use crate::settings::{SettingFlags, Settings};
 use crate::telemetry;
 use crate::wiring::Application;
@@ -63,10 +70,10 @@ enum ConfiguredCommand {
     /// Create, list, revoke and rotate the API keys of a workspace
     #[command(subcommand)]
     ApiKey(api_key::ApiKeyCommand),
-    /// Add and list the team members of a workspace
+    /// Add, list and remove the team members of a workspace, and change their roles
     #[command(subcommand)]
     Member(member::MemberCommand),
-    /// Add and list the tracks of a workspace
+    /// Add, list, rename, move and remove the tracks of a workspace
     #[command(subcommand)]
     Track(track::TrackCommand),
     /// Send mail in a separate process (`serve` also sends mail, unless mail_worker is false)
@@ -87,9 +94,18 @@ enum ConfiguredCommand {
     /// List and replace the synonyms that searches of a workspace know
     #[command(subcommand)]
     Synonyms(synonyms::SynonymsCommand),
-    /// Add and list the lanes of a workspace's public roadmap
+    /// Add, list, rename, move and remove the lanes of a workspace's public roadmap
     #[command(subcommand)]
     Lane(lane::LaneCommand),
+    /// Show, merge, unmerge and delete feature requests
+    #[command(subcommand)]
+    Request(request::RequestCommand),
+    /// List and publish the changelogs of a workspace
+    #[command(subcommand)]
+    Changelog(changelog::ChangelogCommand),
+    /// List and export the audit log of a workspace: who changed what, and when
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
 }
 
 impl Arguments {
@@ -128,6 +144,9 @@ impl ConfiguredCommand {
             Self::Search(command) => command.run(&settings).await,
             Self::Synonyms(command) => command.run(&settings).await,
             Self::Lane(command) => command.run(&settings).await,
+            Self::Request(command) => command.run(&settings).await,
+            Self::Changelog(command) => command.run(&settings).await,
+            Self::Audit(command) => command.run(&settings).await,
         }
     }
 }
@@ -153,6 +172,12 @@ async fn find_workspace(application: &Application, raw: &str) -> anyhow::Result<
     found
         .ok_or(RoadmapError::NotFound(Resource::Workspace))
         .with_context(|| format!("there is no workspace `{subdomain}`; `roadmap workspace list` lists all workspaces"))
+}
+
+/// The URLs of a workspace's pages and files.
+fn links(settings: &Settings, workspace: &Workspace) -> anyhow::Result<Links> {
+    let references = Arc::new(secret::references(settings)?);
+    Ok(Links::new(&base_url(settings)?, &workspace.subdomain, workspace.id, references))
 }
 
 /// The base URL of the service for commands that do not serve. Without the setting it is derived from `listen`.

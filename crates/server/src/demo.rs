@@ -1,34 +1,42 @@
 //! The demo: a workspace with realistic content, and example requests.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use anyhow::Context;
 use async_trait::async_trait;
-use roadmap_domain::error::{FieldError, RoadmapError, Validated};
+use roadmap_domain::error::{FieldError, Resource, RoadmapError, Validated};
 use roadmap_domain::model::api_key::Scopes;
+use roadmap_domain::model::audit::{Actor, ActorKind, Audit, AuditDraft, AuditEntry, Channel, Origin};
 use roadmap_domain::model::base_url::BaseUrl;
-use roadmap_domain::model::changelog::ChangelogDraft;
+use roadmap_domain::model::changelog::{ChangelogDraft, ChangelogFields, Publication};
 use roadmap_domain::model::comment::CommentDraft;
 use roadmap_domain::model::customer::CustomerDraft;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::{Description, FeatureRequestRef, Tag, Title};
-use roadmap_domain::model::id::WorkspaceId;
+use roadmap_domain::model::id::{AuditEntryId, FeatureRequestId, TrackId, WorkspaceId};
+use roadmap_domain::model::member::{Author, Role};
 use roadmap_domain::model::note::NoteDraft;
 use roadmap_domain::model::setting::Setting;
 use roadmap_domain::model::text::Name;
+use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::track::Track;
 use roadmap_domain::model::vote::VoteDraft;
 use roadmap_domain::model::workspace::Subdomain;
 use roadmap_domain::ports::{IdGenerator, UnitOfWork};
-use roadmap_domain::usecase::add_member::AddMember;
 use roadmap_domain::usecase::cast_vote::CastVote;
+use roadmap_domain::usecase::change_members::AddMember;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
 use roadmap_domain::usecase::create_workspace::CreateWorkspace;
+use roadmap_domain::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange};
 use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use roadmap_domain::usecase::issue_api_key::IssueApiKey;
+use roadmap_domain::usecase::merge_feature_requests::{MergeFeatureRequests, UnmergeFeatureRequest};
+use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest};
 use roadmap_domain::usecase::post_comment::PostComment;
 use roadmap_domain::usecase::revoke_api_key::RevokeApiKey;
+use roadmap_domain::usecase::subscribe::Subscribe;
 use serde::Deserialize;
 use time::Duration;
 
@@ -42,6 +50,16 @@ const KEY_NAME: &str = "demo";
 
 /// Lifetime of a key.
 const KEY_LIFETIME: Duration = Duration::hours(24);
+
+/// The feature request that the examples vote for, comment on, edit and move.
+const EXAMPLE: i64 = 1;
+
+/// The feature request that the examples merge, and the one that they merge it into.
+const MERGE_SOURCE: i64 = 70;
+const MERGE_TARGET: i64 = 3;
+
+/// The age of the demo's workspace in days.
+const AGE: i64 = 600;
 
 /// The subdomain of the demo's workspace.
 pub(crate) fn subdomain() -> Subdomain {
@@ -87,41 +105,56 @@ async fn refuse_other_workspaces(application: &Application) -> anyhow::Result<()
 }
 
 async fn fill(application: &Application) -> anyhow::Result<WorkspaceId> {
-    let data: Data = serde_json::from_str(DATA).context("the demo's data cannot be read")?;
+    let data = read_data()?;
     let workspace = WorkspaceId::new(application.ids.next(application.clock.now()));
     application.executor.run_without_key(workspace, &FillDemo { data, ids: application.ids.clone() }).await?;
     Ok(workspace)
 }
 
-/// Formats the demo's key and example requests, as commands to paste into a shell.
+fn read_data() -> anyhow::Result<Data> {
+    serde_json::from_str(DATA).context("the demo's data cannot be read")
+}
+
+/// Formats the demo's key and example requests, as commands to paste into a shell, one after another.
 fn usage_text(base_url: &BaseUrl, key: &str, planned: Option<&Track>) -> String {
     let api = format!("{base_url}/api/external/v1");
     let get = |path: &str| format!("curl -s -H 'X-Api-Key: {key}' '{api}{path}'");
+    let delete = |path: &str| format!("curl -s -X DELETE -H 'X-Api-Key: {key}' '{api}{path}'");
     let send = |method: &str, path: &str, body: &str| {
         format!(
             "curl -s -X {method} -H 'X-Api-Key: {key}' -H 'Content-Type: application/json' -d '{body}' '{api}{path}'"
         )
     };
+    let example = |path: &str| format!("/feature_requests/{EXAMPLE}{path}");
+    let source = |path: &str| format!("/feature_requests/{MERGE_SOURCE}{path}");
+    let target = |path: &str| format!("/feature_requests/{MERGE_TARGET}{path}");
     let track = planned.map(|track| track.id.to_string()).unwrap_or_default();
     let requests = [
         ("Search", get("/feature_requests?query=dark%20mode")),
-        ("What a customer voted for", get("/votes?email=demo.customer@example.com")),
+        ("Read a feature request", get(&example(""))),
         (
             "Vote with a private note (a repetition with the same operation_key has no effect)",
             send(
                 "POST",
-                "/feature_requests/1/upvotes",
+                &example("/upvotes"),
                 r#"{"customer":{"email":"demo.customer@example.com","name":"Demo Customer"},"reference_note":{"body":"Asked on the phone"},"operation_key":"demo-vote-1"}"#,
             ),
         ),
+        ("What a customer voted for", get("/votes?email=demo.customer@example.com")),
+        ("Voters of a feature request", get(&example("/voters?page_size=3"))),
         (
-            "Comment",
+            "Comment as the team",
+            send("POST", &example("/comments"), r#"{"comment":{"content":"<p>We are <strong>on it</strong>.</p>"}}"#),
+        ),
+        (
+            "Comment as a customer",
             send(
                 "POST",
-                "/feature_requests/1/comments",
-                r#"{"comment":{"content":"<p>We are <strong>on it</strong>.</p>"}}"#,
+                &example("/comments"),
+                r#"{"comment":{"content":"Thank you!"},"customer":{"email":"demo.customer@example.com"}}"#,
             ),
         ),
+        ("Comments of a feature request", get(&example("/comments?page_size=3"))),
         (
             "Create a feature request",
             send(
@@ -131,12 +164,25 @@ fn usage_text(base_url: &BaseUrl, key: &str, planned: Option<&Track>) -> String 
             ),
         ),
         (
-            "Move a feature request to a track",
-            send("PATCH", "/feature_requests/1/track", &format!(r#"{{"track_id":"{track}"}}"#)),
+            "Edit a feature request (fields that are left out stay)",
+            send("PATCH", &example(""), r#"{"feature_request":{"tags":["reporting","api","spreadsheets"]}}"#),
         ),
-        ("Voters of a feature request", get("/feature_requests/1/voters?page_size=3")),
+        (
+            "Move a feature request to a track",
+            send("PATCH", &example("/track"), &format!(r#"{{"track_id":"{track}"}}"#)),
+        ),
+        ("Its moves so far", get(&example("/moves?page_size=3"))),
+        (
+            "Merge a feature request into another one, which then counts and shows its votes and comments",
+            send("POST", &source("/merge"), &format!(r#"{{"target_id":"{MERGE_TARGET}"}}"#)),
+        ),
+        ("Read what others were merged into (merged lists them)", get(&target(""))),
+        ("Undo the merge (both are exactly as before)", send("POST", &source("/unmerge"), "{}")),
+        ("Withdraw the vote", delete(&example("/upvotes?email=demo.customer@example.com"))),
+        ("The public roadmap", get("/roadmap?per_lane=2")),
         ("Tracks", get("/tracks")),
         ("Changelogs", get("/changelogs?page_size=2")),
+        ("Who changed what", get("/audit_entries?page_size=3")),
         ("Settings", get("/setting")),
     ];
     let mut text = format!("\n\nDemo workspace: {}\nAPI key: {key}\n\nTry:\n", base_url.workspace_url(&subdomain()));
@@ -150,10 +196,17 @@ fn usage_text(base_url: &BaseUrl, key: &str, planned: Option<&Track>) -> String 
 struct Data {
     product_name: String,
     website_url: String,
-    members: Vec<Person>,
+    members: Vec<MemberData>,
     customers: Vec<Person>,
     requests: Vec<Request>,
     changelogs: Vec<ChangelogData>,
+}
+
+#[derive(Debug, Deserialize)]
+struct MemberData {
+    name: String,
+    email: String,
+    role: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -162,23 +215,65 @@ struct Person {
     email: String,
 }
 
+/// A feature request. Members and customers are given by their positions, other feature requests by their titles, and
+/// times in days after the creation.
 #[derive(Debug, Deserialize)]
 struct Request {
     title: String,
     description: String,
     tags: Vec<String>,
+    /// The track that it is on at the end.
     track: String,
     days_ago: i64,
     author: usize,
     votes: usize,
     private: bool,
+    #[serde(default)]
+    edits: Vec<EditData>,
+    #[serde(default)]
+    moves: Vec<MoveData>,
+    merge: Option<MergeData>,
+    #[serde(default)]
+    followers: Vec<FollowerData>,
     comments: Vec<CommentData>,
     notes: Vec<NoteData>,
 }
 
+/// A change of the title.
+#[derive(Debug, Deserialize)]
+struct EditData {
+    title_before: String,
+    by: usize,
+    days_after: i64,
+}
+
+#[derive(Debug, Deserialize)]
+struct MoveData {
+    track: String,
+    by: usize,
+    days_after: i64,
+}
+
+/// A merge, which may have been undone.
+#[derive(Debug, Deserialize)]
+struct MergeData {
+    into: String,
+    by: usize,
+    days_after: i64,
+    undone_after: Option<i64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct FollowerData {
+    customer: usize,
+    days_after: i64,
+}
+
+/// A comment of a member or a customer.
 #[derive(Debug, Deserialize)]
 struct CommentData {
-    author: usize,
+    author: Option<usize>,
+    customer: Option<usize>,
     days_after: i64,
     content: String,
 }
@@ -197,10 +292,14 @@ struct ChangelogData {
     content: String,
     days_ago: i64,
     published: bool,
+    /// The days from now until it is published, if it is scheduled.
+    publish_in_days: Option<i64>,
+    /// Titles of the feature requests that it is about.
+    feature_requests: Vec<String>,
 }
 
 /// Creates the demo's records in one unit of work, so that an interrupted start leaves nothing. Their timestamps are spread
-/// over the last 600 days.
+/// over the last [`AGE`] days.
 struct FillDemo {
     data: Data,
     ids: Arc<dyn IdGenerator>,
@@ -208,75 +307,220 @@ struct FillDemo {
 
 #[async_trait]
 impl Operation for FillDemo {
-    type Output = ();
+    type Output = WorkspaceId;
 
-    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<WorkspaceId, RoadmapError> {
         let data = &self.data;
-        let at =
-            |days: i64| OperationContext::new(context.workspace, context.now.plus(-Duration::days(days)), &*self.ids);
+        let (workspace, now) = (context.workspace, context.now);
+        let mut filling = Filling {
+            data,
+            ids: &*self.ids,
+            workspace,
+            now,
+            founder: context.actor.clone(),
+            members: Vec::new(),
+            tracks: Vec::new(),
+            requests: HashMap::new(),
+        };
         let setting = Setting::parse(&data.product_name, &data.website_url)?;
-        let created = CreateWorkspace { subdomain: subdomain(), setting }.perform(&at(600), work).await?;
+        let create = CreateWorkspace { subdomain: subdomain(), setting };
+        filling.tracks = create.perform(&filling.at(AGE, &filling.founder), work).await?.tracks;
         for member in &data.members {
-            let email = EmailAddress::parse("email", &member.email)?;
-            AddMember { email, name: Name::parse("name", &member.name)? }.perform(&at(599), work).await?;
+            filling.add_member(member, work).await?;
         }
         for request in &data.requests {
-            self.fill_request(request, &created.tracks, &at, work).await?;
+            filling.fill_request(request, work).await?;
         }
+        filling.merge_requests(work).await?;
         for changelog in &data.changelogs {
-            let draft = ChangelogDraft::parse(
-                Some(&changelog.title),
-                Some(&changelog.content),
-                None,
-                changelog.published,
-                |_| None,
-            );
-            CreateChangelog { draft }.perform(&at(changelog.days_ago), work).await?;
+            filling.add_changelog(changelog, work).await?;
         }
-        Ok(())
+        Ok(workspace)
+    }
+
+    fn audit(&self, workspace: &WorkspaceId) -> Audit {
+        Audit::entry("workspace.create", "workspace", Some(workspace.uuid()))
     }
 }
 
-impl FillDemo {
-    async fn fill_request<'a>(
+/// The state of filling the demo's workspace.
+struct Filling<'a> {
+    data: &'a Data,
+    ids: &'a dyn IdGenerator,
+    workspace: WorkspaceId,
+    now: Timestamp,
+    /// Who created the workspace.
+    founder: Actor,
+    members: Vec<Actor>,
+    tracks: Vec<Track>,
+    /// The feature requests by title.
+    requests: HashMap<&'a str, FeatureRequestId>,
+}
+
+impl<'a> Filling<'a> {
+    /// The context of an operation of `actor` some days ago.
+    fn at<'b>(&'b self, days_ago: i64, actor: &'b Actor) -> OperationContext<'b> {
+        OperationContext::new(self.workspace, self.now.plus(-Duration::days(days_ago)), actor, self.ids)
+    }
+
+    /// Performs an operation of `actor` some days ago, with its entry in the audit log.
+    async fn perform<O: Operation>(
         &self,
-        request: &Request,
-        tracks: &[Track],
-        at: &(impl Fn(i64) -> OperationContext<'a> + Sync),
+        operation: &O,
+        days_ago: i64,
+        actor: &Actor,
         work: &mut dyn UnitOfWork,
-    ) -> Result<(), RoadmapError> {
-        let track = tracks.iter().find(|track| track.name.as_str() == request.track);
+    ) -> Result<O::Output, RoadmapError> {
+        let context = self.at(days_ago, actor);
+        let output = operation.perform(&context, work).await?;
+        if let Audit::Entry(AuditDraft { action, subject, changes }) = operation.audit(&output) {
+            let channel = if actor.kind == ActorKind::Member { Channel::Page } else { Channel::Command };
+            let entry = AuditEntry {
+                id: context.new_id(AuditEntryId::new),
+                at: context.now,
+                origin: Origin { actor: actor.clone(), channel, request_id: None },
+                action: action.to_owned(),
+                subject,
+                changes,
+            };
+            work.insert_audit_entry(&entry).await?;
+        }
+        Ok(output)
+    }
+
+    async fn add_member(&mut self, member: &MemberData, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+        let operation = AddMember {
+            email: EmailAddress::parse("email", &member.email)?,
+            name: Name::parse("name", &member.name)?,
+            role: Some(Role::parse("role", &member.role)?),
+        };
+        let added = self.perform(&operation, AGE - 1, &self.founder, work).await?;
+        self.members.push(Actor::member(added.id, &added.name));
+        Ok(())
+    }
+
+    async fn fill_request(&mut self, request: &'a Request, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+        let first_title = request.edits.first().map_or(&request.title, |edit| &edit.title_before);
+        // Without moves, it is where it was created.
+        let track = if request.moves.is_empty() { Some(self.track(&request.track)?) } else { None };
         let draft = FeatureRequestDraft {
-            title: Title::parse("title", &request.title)?,
+            title: Title::parse("title", first_title)?,
             description: Description::parse("description", &request.description)?,
             tags: Tag::parse_list("tags", &request.tags)?,
-            track: Some(track.ok_or_else(|| FieldError::missing("track"))?.id),
+            track,
             private: request.private,
             customer: Some(self.customer(request.author)?),
             note: None,
         };
-        let created = CreateFeatureRequest::new(Ok(draft)).perform(&at(request.days_ago), work).await?;
-        let reference = FeatureRequestRef::Id(created.request.id);
+        let create = CreateFeatureRequest::new(Ok(draft));
+        let id = self.perform(&create, request.days_ago, &self.founder, work).await?.request.id;
+        self.requests.insert(&request.title, id);
+        self.fill_history(request, FeatureRequestRef::Id(id), work).await?;
+        self.fill_feedback(request, FeatureRequestRef::Id(id), work).await
+    }
+
+    /// Edits and moves a feature request.
+    async fn fill_history(
+        &self,
+        request: &Request,
+        reference: FeatureRequestRef,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<(), RoadmapError> {
+        let later = request.edits.iter().skip(1).map(|edit| &edit.title_before).chain([&request.title]);
+        for (edit, title) in request.edits.iter().zip(later) {
+            let change =
+                FeatureRequestChange { title: Some(Title::parse("title", title)?), ..FeatureRequestChange::default() };
+            let operation = EditFeatureRequest { request: reference, change: Ok(change) };
+            self.perform(&operation, request.days_ago - edit.days_after, self.member(edit.by)?, work).await?;
+        }
+        for moved in &request.moves {
+            let track = self.track(&moved.track)?;
+            let draft = MoveDraft { track, author: Author::Oldest, notify_all_voters: false };
+            let operation = MoveFeatureRequest { request: reference, draft: Ok(draft), mails_per_day: None };
+            self.perform(&operation, request.days_ago - moved.days_after, self.member(moved.by)?, work).await?;
+        }
+        Ok(())
+    }
+
+    /// Adds the votes, notes, comments and followers of a feature request.
+    async fn fill_feedback(
+        &self,
+        request: &Request,
+        reference: FeatureRequestRef,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<(), RoadmapError> {
+        // Nobody votes for a feature request that is merged.
+        let is_merged = request.merge.as_ref().filter(|merge| merge.undone_after.is_none());
+        let open_days = is_merged.map_or(request.days_ago, |merge| merge.days_after);
         for voter in 1..request.votes {
             // 7 and the number of customers (90) are coprime, so that no customer votes twice.
             let customer = self.customer((request.author + voter * 7) % self.data.customers.len().max(1))?;
-            let days = request.days_ago - spread(voter, request.votes, request.days_ago);
-            let draft = VoteDraft::new(Some(customer), None);
-            CastVote { request: reference, draft }.perform(&at(days), work).await?;
+            let days = request.days_ago - spread(voter, request.votes, open_days);
+            let operation = CastVote { request: reference, draft: VoteDraft::new(Some(customer), None) };
+            self.perform(&operation, days, &self.founder, work).await?;
         }
         for note in &request.notes {
-            let author = self.member(note.author)?;
-            let draft = VoteDraft::new(
-                Some(self.customer(note.customer)?),
-                Some(NoteDraft::parse(Some(&note.body), Some(author))?),
-            );
-            CastVote { request: reference, draft }.perform(&at(request.days_ago - note.days_after), work).await?;
+            let body = NoteDraft::parse(Some(&note.body), Some(self.address(note.author)?))?;
+            let draft = VoteDraft::new(Some(self.customer(note.customer)?), Some(body));
+            let operation = CastVote { request: reference, draft };
+            self.perform(&operation, request.days_ago - note.days_after, &self.founder, work).await?;
         }
         for comment in &request.comments {
-            let draft = CommentDraft::parse(Some(&comment.content), Some(self.member(comment.author)?), false);
-            let days = request.days_ago - comment.days_after;
-            PostComment { request: reference, draft, mails_per_day: None }.perform(&at(days), work).await?;
+            let content = Some(comment.content.as_str());
+            let draft = match (comment.author, comment.customer) {
+                (Some(member), _) => CommentDraft::parse(content, Some(self.address(member)?), false),
+                (None, Some(customer)) => {
+                    CommentDraft::parse_of_customer(content, None, self.customer(customer)?, false)
+                }
+                (None, None) => Err(FieldError::missing("author")),
+            };
+            let operation = PostComment { request: reference, draft, mails_per_day: None };
+            self.perform(&operation, request.days_ago - comment.days_after, &self.founder, work).await?;
         }
+        for follower in &request.followers {
+            let operation = Subscribe { request: reference, customer: self.customer(follower.customer) };
+            self.perform(&operation, request.days_ago - follower.days_after, &self.founder, work).await?;
+        }
+        Ok(())
+    }
+
+    /// Merges feature requests, the earliest merge first, and undoes some merges.
+    async fn merge_requests(&self, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+        let merges = self.data.requests.iter().filter_map(|request| Some((request, request.merge.as_ref()?)));
+        let mut merges: Vec<_> = merges.collect();
+        merges.sort_by_key(|(request, merge)| merge.days_after - request.days_ago);
+        for (request, merge) in merges {
+            let source = self.request(&request.title)?;
+            let operation = MergeFeatureRequests { source, target: Ok(self.request(&merge.into)?) };
+            let member = self.member(merge.by)?;
+            self.perform(&operation, request.days_ago - merge.days_after, member, work).await?;
+            if let Some(days_after) = merge.undone_after {
+                let operation = UnmergeFeatureRequest { source };
+                self.perform(&operation, request.days_ago - days_after, member, work).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn add_changelog(&self, changelog: &ChangelogData, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+        let fields = ChangelogFields {
+            title: Some(changelog.title.clone()),
+            content: Some(changelog.content.clone()),
+            ..ChangelogFields::default()
+        };
+        let mut draft = ChangelogDraft::parse(&fields, changelog.published, |_| None)?;
+        if let Some(days) = changelog.publish_in_days {
+            draft.publication = Publication::At(self.now.plus(Duration::days(days)));
+        }
+        for title in &changelog.feature_requests {
+            draft.feature_requests.push(self.request_id(title)?);
+        }
+        let operation = CreateChangelog { draft: Ok(draft) };
+        self.perform(&operation, changelog.days_ago, self.member(0)?, work).await?;
         Ok(())
     }
 
@@ -285,14 +529,90 @@ impl FillDemo {
         CustomerDraft::parse(Some(&person.email), Some(&person.name))
     }
 
-    fn member(&self, index: usize) -> Validated<&str> {
-        self.data.members.get(index).map(|member| member.email.as_str()).ok_or_else(|| FieldError::missing("author"))
+    fn address(&self, member: usize) -> Validated<&str> {
+        self.data.members.get(member).map(|member| member.email.as_str()).ok_or_else(|| FieldError::missing("author"))
+    }
+
+    fn member(&self, index: usize) -> Validated<&Actor> {
+        self.members.get(index).ok_or_else(|| FieldError::missing("by"))
+    }
+
+    fn track(&self, name: &str) -> Result<TrackId, RoadmapError> {
+        let track = self.tracks.iter().find(|track| track.name.as_str() == name);
+        track.map(|track| track.id).ok_or(RoadmapError::NotFound(Resource::Track))
+    }
+
+    fn request_id(&self, title: &str) -> Result<FeatureRequestId, RoadmapError> {
+        self.requests.get(title).copied().ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
+    }
+
+    fn request(&self, title: &str) -> Result<FeatureRequestRef, RoadmapError> {
+        self.request_id(title).map(FeatureRequestRef::Id)
     }
 }
 
-/// The number of days after the creation at which a customer votes. Votes are spread evenly over the age of the feature
-/// request, the last one at least a day before now.
+/// The number of days after the creation at which a customer votes. Votes are spread evenly over the given days, the last
+/// one at least a day before their end.
 fn spread(voter: usize, votes: usize, days: i64) -> i64 {
     let share = i64::try_from(voter).unwrap_or(0) * (days - 1) / i64::try_from(votes).unwrap_or(1).max(1);
     share.max(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(data: &Data, number: i64) -> &Request {
+        &data.requests[usize::try_from(number).unwrap() - 1]
+    }
+
+    #[test]
+    fn the_examples_are_about_the_right_feature_requests() {
+        let data = read_data().unwrap();
+        // Tag numbers count the feature requests in the order of the data.
+        assert!(data.requests.iter().rev().is_sorted_by_key(|request| request.days_ago));
+        assert_eq!(request(&data, EXAMPLE).title, "Export filtered conversations to CSV");
+        assert_eq!(request(&data, MERGE_SOURCE).title, "Editor flashes white when opening in dark mode");
+        assert_eq!(request(&data, MERGE_TARGET).title, "Dark mode that follows the system setting");
+        for number in [EXAMPLE, MERGE_SOURCE, MERGE_TARGET] {
+            let request = request(&data, number);
+            assert!(!request.private && request.merge.is_none(), "{}", request.title);
+        }
+    }
+
+    #[test]
+    fn times_follow_each_other_and_end_before_now() {
+        let data = read_data().unwrap();
+        for request in &data.requests {
+            let (title, age) = (&request.title, request.days_ago);
+            let moves: Vec<i64> = request.moves.iter().map(|moved| moved.days_after).collect();
+            let edits: Vec<i64> = request.edits.iter().map(|edit| edit.days_after).collect();
+            let comments: Vec<i64> = request.comments.iter().map(|comment| comment.days_after).collect();
+            for days in [&moves, &edits, &comments] {
+                assert!(days.is_sorted() && days.iter().all(|days| (0..age).contains(days)), "{title}: {days:?}");
+            }
+            assert!(age < AGE && request.followers.iter().all(|follower| follower.days_after < age), "{title}");
+            if let Some(last) = request.moves.last() {
+                assert_eq!(last.track, request.track, "{title}");
+            }
+            if let Some(merge) = &request.merge {
+                let target = data.requests.iter().find(|other| other.title == merge.into).unwrap();
+                assert!(merge.days_after < age.min(merge.undone_after.unwrap_or(age)), "{title}");
+                assert!(target.days_ago > age - merge.days_after && request.private >= target.private, "{title}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_data_uses_everything() {
+        let data = read_data().unwrap();
+        let requests = || data.requests.iter();
+        assert!(requests().any(|request| request.private) && requests().any(|request| !request.followers.is_empty()));
+        assert!(requests().any(|request| request.comments.iter().any(|comment| comment.customer.is_some())));
+        let merges = || requests().filter_map(|request| request.merge.as_ref());
+        assert!(merges().any(|merge| merge.undone_after.is_some()) && merges().count() > 5);
+        let changelogs = || data.changelogs.iter();
+        assert!(changelogs().any(|changelog| changelog.publish_in_days.is_some_and(|days| days > 0)));
+        assert!(changelogs().all(|changelog| !changelog.feature_requests.is_empty()));
+    }
 }

@@ -2,6 +2,7 @@
 //!
 //! - [`settings`]: settings from flags, environment, file and defaults.
 //! - [`wiring`]: connects the domain with its adapters.
+//! - [`operator`]: who runs a command.
 //! - [`system`]: clock, ids, random numbers, operation locks and caches in front of the store.
 //! - [`secret`]: the secret that signs references.
 //! - [`telemetry`]: logging and traces.
@@ -19,6 +20,7 @@ mod commands;
 mod demo;
 mod doctor;
 mod metrics;
+mod operator;
 mod secret;
 mod settings;
 mod shutdown;

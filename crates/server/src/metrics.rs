@@ -209,7 +209,11 @@ fn register_outbox(registry: &mut Registry, depth: &OutboxDepth, now: Timestamp)
     let age = Gauge::<f64, AtomicU64>::default();
     age.set(depth.oldest_due.map_or(0.0, |due| seconds(now.millis() - due.millis()).max(0.0)));
     registry.register("roadmap_outbox_mails", "Mails that are not sent, by state", mails);
-    registry.register("roadmap_outbox_audiences", "Comments whose mails are not expanded completely", audiences);
+    registry.register(
+        "roadmap_outbox_audiences",
+        "Comments, status changes and changelogs whose mails are not expanded completely",
+        audiences,
+    );
     let help = "Time since the oldest mail became due; 0 when none is due";
     registry.register_with_unit("roadmap_outbox_oldest_due_age", help, Unit::Seconds, age);
 }

@@ -19,8 +19,9 @@ use serde::Serialize;
 
 use source::Source;
 use values::{
-    collector, count, header_family, mail_per_address, mail_per_day, mail_timeout, path, proxy_networks, rate,
-    retention, role, secrets, service_name, size, statement_timeout, switch, text, unused_uploads,
+    audit_retention, collector, count, header_family, mail_per_address, mail_per_day, mail_timeout, path,
+    proxy_networks, rate, retention, role, secrets, service_name, size, statement_timeout, switch, text,
+    unused_uploads,
 };
 
 pub(crate) use values::{Database, LogFormat, Mail, Storage, duration};
@@ -132,6 +133,8 @@ pub(crate) struct Settings {
     pub(crate) operation_wait: Duration,
     /// How long responses are saved under their operation keys.
     pub(crate) operation_retention: Duration,
+    /// How long entries of the audit log are kept.
+    pub(crate) audit_retention: Duration,
     /// How long new requests are still accepted after the shutdown signal.
     pub(crate) shutdown_delay: Duration,
     /// How long running requests may take after that.
@@ -202,6 +205,7 @@ impl Settings {
             body_timeout: source.value("body_timeout", "30s", duration)?,
             operation_wait: source.value("operation_wait", "30s", duration)?,
             operation_retention: source.value("operation_retention", "30d", retention)?,
+            audit_retention: source.value("audit_retention", "400d", audit_retention)?,
             shutdown_delay: source.value("shutdown_delay", "0s", duration)?,
             shutdown_wait: source.value("shutdown_wait", "30s", duration)?,
             log: source.value("log", "info", text)?,
@@ -240,6 +244,7 @@ mod tests {
         assert_eq!((settings.secret, settings.previous_secrets), (None, vec![]));
         assert_eq!(settings.operation_wait, Duration::from_secs(30));
         assert_eq!(settings.operation_retention, Duration::from_secs(30 * 24 * 3600));
+        assert_eq!(settings.audit_retention, Duration::from_secs(400 * 24 * 3600));
         assert_eq!((settings.metrics_listen, settings.otlp_endpoint), (None, None));
         assert_eq!((settings.mail_per_day, settings.mail_per_address), (Some(10_000), Some(10)));
         assert_eq!(settings.service_name, "Roadmap");
@@ -339,6 +344,8 @@ mod tests {
             ("ROADMAP_UNUSED_UPLOADS", "never", "unused_uploads is `never`, which is not a number and a unit"),
             ("ROADMAP_WRITE_WAIT", "5", "write_wait is `5`, which is not a number and a unit"),
             ("ROADMAP_OPERATION_RETENTION", "23h", "clients rely on at least 24h"),
+            ("ROADMAP_AUDIT_RETENTION", "29d", "the setting audit_retention is `29d`; it must be at least 30d"),
+            ("ROADMAP_AUDIT_RETENTION", "off", "audit_retention is `off`, which is not a number and a unit"),
             ("ROADMAP_WORKERS", "0", "workers must be at least 1"),
             ("ROADMAP_POOL_SIZE", "many", "the setting pool_size is `many`, which is not a number"),
             ("ROADMAP_MAIL_WORKER", "maybe", "the setting mail_worker is `maybe`, which is neither `true` nor `false`"),

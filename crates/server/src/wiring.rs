@@ -16,8 +16,10 @@ use roadmap_domain::ports::{
     Store, TextSearch, UsageStore, WorkspaceDirectory,
 };
 use roadmap_domain::usecase::authenticate::Authenticate;
+use roadmap_domain::usecase::delete_attachment::DeleteAttachment;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
 use roadmap_domain::usecase::executor::Executor;
+use roadmap_domain::usecase::purge_audit_entries::PurgeAuditEntries;
 use roadmap_domain::usecase::purge_operation_keys::PurgeOperationKeys;
 use roadmap_domain::usecase::query::Queries;
 use roadmap_domain::usecase::reindex_search::ReindexSearch;
@@ -33,6 +35,7 @@ use roadmap_mail::{FileMailer, SmtpMailer, SmtpOptions};
 use roadmap_postgres::{PostgresOptions, PostgresStore, RoleProblem, RoleProblems};
 use roadmap_sqlite::{SqliteOptions, SqliteStore};
 
+use crate::operator;
 use crate::settings::{Database, Mail, Settings, Storage};
 use crate::shutdown::ShutdownState;
 use crate::system::{
@@ -112,8 +115,15 @@ enum Backend {
 }
 
 impl Application {
-    /// Migrates and opens the store.
+    /// Migrates and opens the store for a command. Its operations are those of the operator who runs it.
     pub(crate) async fn open(settings: &Settings) -> anyhow::Result<Self> {
+        let application = Self::open_service(settings).await?;
+        Ok(Self { executor: application.executor.acting_as(operator::origin()), ..application })
+    }
+
+    /// Migrates and opens the store for a server or worker. Its operations are those of the service itself, unless a
+    /// surface runs them on behalf of a client.
+    pub(crate) async fn open_service(settings: &Settings) -> anyhow::Result<Self> {
         migrate(settings).await?;
         match &settings.database {
             Database::File(file) => {
@@ -206,6 +216,7 @@ impl Application {
                 executor: self.executor.clone(),
                 queries: Queries::new(reader, search, synonyms, blobs.clone(), self.clock.clone()),
                 upload: upload.clone(),
+                delete_attachment: DeleteAttachment::new(blobs.clone()),
                 mails_per_day: settings.mail_per_day,
                 markup: markup.clone(),
             });
@@ -277,6 +288,12 @@ impl Application {
     pub(crate) fn purge_operation_keys(&self, settings: &Settings) -> PurgeOperationKeys {
         let retention = time::Duration::try_from(settings.operation_retention).unwrap_or(time::Duration::MAX);
         PurgeOperationKeys::new(self.maintenance.clone(), self.clock.clone(), retention)
+    }
+
+    /// Creates the use case that purges expired entries of the audit log.
+    pub(crate) fn purge_audit_entries(&self, settings: &Settings) -> PurgeAuditEntries {
+        let retention = time::Duration::try_from(settings.audit_retention).unwrap_or(time::Duration::MAX);
+        PurgeAuditEntries::new(self.maintenance.clone(), self.clock.clone(), retention)
     }
 }
 

@@ -1,10 +1,12 @@
 //! `roadmap member`
 
 use clap::Subcommand;
+use roadmap_domain::error::{Resource, RoadmapError};
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::member::Member;
+use roadmap_domain::model::member::{Member, MemberRef, Role};
 use roadmap_domain::model::text::Name;
-use roadmap_domain::usecase::add_member::AddMember;
+use roadmap_domain::model::workspace::Workspace;
+use roadmap_domain::usecase::change_members::{AddMember, ChangeRole, RemoveMember};
 use serde::Serialize;
 
 use super::WorkspaceArgument;
@@ -24,6 +26,9 @@ pub(crate) enum MemberCommand {
         /// Display name
         #[arg(long)]
         name: String,
+        /// Role: admin or member [default: admin for the first member, member for the others]
+        #[arg(long, value_name = "ROLE")]
+        role: Option<String>,
         #[command(flatten)]
         format: OutputFormat,
     },
@@ -34,6 +39,26 @@ pub(crate) enum MemberCommand {
         #[command(flatten)]
         format: OutputFormat,
     },
+    /// Remove a team member. What the member wrote stays, with the member's name
+    Remove {
+        #[command(flatten)]
+        target: WorkspaceArgument,
+        /// E-mail address or id of the member
+        member: String,
+        #[command(flatten)]
+        format: OutputFormat,
+    },
+    /// Change the role of a team member. One admin is always left
+    Role {
+        #[command(flatten)]
+        target: WorkspaceArgument,
+        /// E-mail address or id of the member
+        member: String,
+        /// New role: admin or member
+        role: String,
+        #[command(flatten)]
+        format: OutputFormat,
+    },
 }
 
 #[derive(Serialize)]
@@ -41,11 +66,12 @@ struct OutputRow {
     id: String,
     name: String,
     email: String,
+    role: &'static str,
     created_at: String,
 }
 
 impl Row for OutputRow {
-    const COLUMNS: &[&str] = &["id", "name", "email", "created_at"];
+    const COLUMNS: &[&str] = &["id", "name", "email", "role", "created_at"];
 }
 
 impl From<&Member> for OutputRow {
@@ -54,6 +80,7 @@ impl From<&Member> for OutputRow {
             id: member.id.to_string(),
             name: member.name.to_string(),
             email: member.email.as_str().to_owned(),
+            role: member.role.name(),
             created_at: member.created_at.to_string(),
         }
     }
@@ -63,10 +90,13 @@ impl MemberCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
         let application = Application::open(settings).await?;
         match self {
-            Self::Add { target, email, name, format } => {
+            Self::Add { target, email, name, role, format } => {
                 let workspace = target.find(&application).await?;
-                let operation =
-                    AddMember { email: EmailAddress::parse("--email", &email)?, name: Name::parse("--name", &name)? };
+                let operation = AddMember {
+                    email: EmailAddress::parse("--email", &email)?,
+                    name: Name::parse("--name", &name)?,
+                    role: role.map(|raw| Role::parse("--role", &raw)).transpose()?,
+                };
                 format
                     .print_one(&OutputRow::from(&application.executor.run_without_key(workspace.id, &operation).await?))
             }
@@ -75,6 +105,58 @@ impl MemberCommand {
                 let members = application.reader.members(workspace.id).await?;
                 format.print_many(&members.iter().map(OutputRow::from).collect::<Vec<_>>())
             }
+            Self::Remove { target, member, format } => {
+                let workspace = target.find(&application).await?;
+                let operation = RemoveMember { member: MemberRef::parse("the member", &member)? };
+                let removed = application.executor.run_without_key(workspace.id, &operation).await;
+                format.print_one(&OutputRow::from(&removed.map_err(|error| explain(error, &workspace, &member))?))
+            }
+            Self::Role { target, member, role, format } => {
+                let workspace = target.find(&application).await?;
+                let operation = ChangeRole {
+                    member: MemberRef::parse("the member", &member)?,
+                    role: Role::parse("the role", &role)?,
+                };
+                let changed = application.executor.run_without_key(workspace.id, &operation).await;
+                let changed = changed.map_err(|error| explain(error, &workspace, &member))?;
+                format.print_one(&OutputRow::from(&changed.member))
+            }
         }
+    }
+}
+
+/// Adds to an error what an operator can do about it.
+fn explain(error: RoadmapError, workspace: &Workspace, member: &str) -> anyhow::Error {
+    let is_missing = matches!(error, RoadmapError::NotFound(Resource::Member));
+    let error = anyhow::Error::new(error);
+    if !is_missing {
+        return error;
+    }
+    let subdomain = &workspace.subdomain;
+    error.context(format!(
+        "there is no member `{member}`; `roadmap member list --workspace {subdomain}` lists all members"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadmap_domain::error::Conflict;
+    use roadmap_domain::model::id::WorkspaceId;
+    use roadmap_domain::model::workspace::Subdomain;
+    use uuid::Uuid;
+
+    #[test]
+    fn an_unknown_member_is_explained() {
+        let subdomain = Subdomain::from_label("acme").unwrap();
+        let workspace = Workspace { id: WorkspaceId::new(Uuid::from_u128(1)), subdomain };
+        let message = |error| format!("{:#}", explain(error, &workspace, "eve@acme.example"));
+        assert_eq!(
+            message(RoadmapError::NotFound(Resource::Member)),
+            "there is no member `eve@acme.example`; `roadmap member list --workspace acme` lists all members: Member \
+             does not exist."
+        );
+        let last = RoadmapError::Conflict(Conflict::LastAdmin);
+        assert_eq!(message(last), Conflict::LastAdmin.message());
     }
 }

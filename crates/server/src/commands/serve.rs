@@ -11,6 +11,7 @@ use actix_web::web::ServiceConfig;
 use anyhow::Context;
 use roadmap_domain::error::ErrorChain;
 use roadmap_domain::usecase::deliver_mail::DeliverMail;
+use roadmap_domain::usecase::purge_audit_entries::PurgeAuditEntries;
 use roadmap_domain::usecase::purge_operation_keys::PurgeOperationKeys;
 use roadmap_domain::usecase::reindex_search::ReindexSearch;
 use roadmap_domain::usecase::storage_budgets::StorageBudgets;
@@ -52,7 +53,7 @@ pub(crate) struct Serve {
 impl Serve {
     pub(crate) async fn run(self, mut settings: Settings) -> anyhow::Result<()> {
         secret::refuse_guessable(&settings)?;
-        let application = Application::open(&settings).await?;
+        let application = Application::open_service(&settings).await?;
         let listener =
             TcpListener::bind(&settings.listen).with_context(|| format!("cannot listen on {}", settings.listen))?;
         let address = listener.local_addr()?;
@@ -103,6 +104,7 @@ impl Serve {
         let server = server::serve(listener, surfaces, stop, settings.shutdown_wait)?;
         let maintenance = tokio::spawn(run_maintenance(
             application.purge_operation_keys(&settings),
+            application.purge_audit_entries(&settings),
             application.sweep_attachments(&settings, blobs),
             deliver.clone(),
         ));
@@ -214,15 +216,27 @@ async fn reindex_search(reindex: ReindexSearch, outdated: Arc<AtomicU64>) {
     }
 }
 
-async fn run_maintenance(purge: PurgeOperationKeys, sweep: SweepAttachments, deliver: DeliverMail) {
+async fn run_maintenance(
+    purge_keys: PurgeOperationKeys,
+    purge_audit: PurgeAuditEntries,
+    sweep: SweepAttachments,
+    deliver: DeliverMail,
+) {
     let mut hours = tokio::time::interval(MAINTENANCE_INTERVAL);
     loop {
         hours.tick().await;
-        match purge.run().await {
+        match purge_keys.run().await {
             Ok(0) => {}
             Ok(purged) => tracing::info!(purged, "purged expired operation keys"),
             Err(error) => {
                 tracing::warn!(error = %ErrorChain::new(&error), "failed to purge expired operation keys")
+            }
+        }
+        match purge_audit.run().await {
+            Ok(0) => {}
+            Ok(purged) => tracing::info!(purged, "purged expired entries of the audit log"),
+            Err(error) => {
+                tracing::warn!(error = %ErrorChain::new(&error), "failed to purge expired entries of the audit log")
             }
         }
         match sweep.run().await {

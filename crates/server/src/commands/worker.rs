@@ -15,7 +15,7 @@ pub(crate) struct WorkerCommand {}
 impl WorkerCommand {
     pub(crate) async fn run(self, settings: &Settings) -> anyhow::Result<()> {
         secret::refuse_guessable(settings)?;
-        let application = Application::open(settings).await?;
+        let application = Application::open_service(settings).await?;
         let references = Arc::new(secret::references(settings)?);
         let deliver = application.deliver_mail(settings, &base_url(settings)?, references)?;
         let worker = Worker::start(deliver)?;

@@ -355,3 +355,12 @@ pub(super) fn retention(name: &str, raw: &str) -> anyhow::Result<Duration> {
     }
     Ok(retention)
 }
+
+/// How long entries of the audit log are kept. The database itself keeps younger ones from being deleted.
+pub(super) fn audit_retention(name: &str, raw: &str) -> anyhow::Result<Duration> {
+    let retention = duration(name, raw)?;
+    if retention < roadmap_domain::usecase::purge_audit_entries::MIN_RETENTION {
+        bail!("{name} is `{raw}`; it must be at least 30d");
+    }
+    Ok(retention)
+}
