@@ -33,6 +33,7 @@ use connection::Connection;
 use corpus::Corpus;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
+use serde_json::Value;
 use service::Service;
 
 #[derive(Debug, clap::Args)]
@@ -108,15 +109,38 @@ pub(crate) const WITHOUT_LIMITS: [(&str, &str); 4] = [
 /// Makes every operation key unique.
 static KEYS: AtomicU64 = AtomicU64::new(0);
 
+/// The number of the next loaded vote to withdraw.
+static WITHDRAWN: AtomicU64 = AtomicU64::new(0);
+
 const UPVOTE: &str = "upvote (new key each)";
 const VOTES: &str = "votes list";
 const TRACKS: &str = "tracks";
+const COMMENTS: &str = "comments page";
+const ROADMAP: &str = "roadmap";
+const MERGES: &str = "merges";
 
-const WORKLOADS: [Workload; 11] = [
+/// Number of the first feature requests that have comments, and of the comments of each.
+const COMMENTED: u64 = 100;
+const COMMENTS_EACH: u64 = 30;
+
+/// Votes of each of the two feature requests that are merged. A quarter of the customers voted for both.
+const MERGED_VOTES: u64 = 10_000;
+/// Highest time of a merge, and of any other request meanwhile, in milliseconds.
+const MERGE_TARGET: f64 = 200.0;
+
+const WORKLOADS: [Workload; 15] = [
     Workload { name: UPVOTE, targets: [Some(0.8), Some(1.0)], request: upvote },
     Workload { name: "create", targets: [Some(1.0), None], request: |corpus, random| corpus.create(random.random()) },
     Workload { name: "comment", targets: [Some(1.0), None], request: comment },
     Workload { name: VOTES, targets: [Some(0.4), None], request: votes },
+    Workload { name: "feature request", targets: [Some(0.15), None], request: feature_request },
+    Workload { name: COMMENTS, targets: [Some(0.3), None], request: comments },
+    Workload {
+        name: ROADMAP,
+        targets: [Some(0.5), None],
+        request: |_, _| ("GET", "/roadmap".to_owned(), String::new()),
+    },
+    Workload { name: "withdraw a vote", targets: [Some(0.6), None], request: withdraw },
     Workload { name: "search, two words", targets: [Some(0.6), Some(0.8)], request: search_two },
     Workload { name: "search, ten words", targets: [Some(2.0), None], request: search_ten },
     Workload { name: "search, commonest word", targets: [None, None], request: search_common },
@@ -165,6 +189,26 @@ fn comment(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, Str
 fn votes(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
     let customer = random.random_range(0..corpus.customers);
     ("GET", format!("/votes?email=customer{customer}@example.com"), String::new())
+}
+
+fn feature_request(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+    ("GET", format!("/feature_requests/{}", corpus.any_request(random)), String::new())
+}
+
+fn comments(_: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
+    ("GET", format!("/feature_requests/{}/comments", random.random_range(1..=COMMENTED)), String::new())
+}
+
+/// Withdraws the loaded votes one after the other.
+fn withdraw(corpus: &Corpus, _: &mut SmallRng) -> (&'static str, String, String) {
+    let (customer, request) = loaded_vote(corpus, WITHDRAWN.fetch_add(1, Ordering::Relaxed));
+    ("DELETE", format!("/feature_requests/{request}/upvotes?email=customer{customer}@example.com"), String::new())
+}
+
+/// The customer and the feature request of a loaded vote.
+fn loaded_vote(corpus: &Corpus, number: u64) -> (u64, u64) {
+    let mut random = SmallRng::seed_from_u64(number);
+    (random.random_range(0..corpus.customers), corpus.wanted_request(&mut random))
 }
 
 fn search_two(corpus: &Corpus, random: &mut SmallRng) -> (&'static str, String, String) {
@@ -239,6 +283,9 @@ impl Bench {
         }
         if SPREAD.name.contains(&self.only) {
             self.crowd(&service, &corpus)?;
+        }
+        if MERGES.contains(&self.only) {
+            self.merges(&service, &corpus)?;
         }
         println!("\nmemory after the run: {:.0} MB", service.resident_mb()?);
         Ok(())
@@ -357,16 +404,119 @@ impl Bench {
         block_on(try_join_all((0..LOADERS).map(async |loader| {
             let mut connection = service.connect().await?;
             for number in (loader..self.votes).step_by(LOADERS as usize) {
-                let mut random = SmallRng::seed_from_u64(number);
-                let customer = random.random_range(0..corpus.customers);
+                let (customer, request) = loaded_vote(corpus, number);
                 let body = format!(r#"{{"customer":{{"email":"customer{customer}@example.com"}}}}"#);
-                let path = format!("/feature_requests/{}/upvotes", corpus.wanted_request(&mut random));
+                let path = format!("/feature_requests/{request}/upvotes");
                 expect(&mut connection, "POST", &path, &body, 201).await?;
             }
             anyhow::Ok(())
         })))?;
+        let wants = |name: &str| name.contains(&self.only);
+        if wants(COMMENTS) {
+            block_on(async {
+                let mut connection = service.connect().await?;
+                for number in 0..COMMENTED.min(self.requests) * COMMENTS_EACH {
+                    let path = format!("/feature_requests/{}/comments", number / COMMENTS_EACH + 1);
+                    let body = r#"{"comment":{"content":"<p>We are <strong>on it</strong>, thank you.</p>"}}"#;
+                    expect(&mut connection, "POST", &path, body, 201).await?;
+                }
+                anyhow::Ok(())
+            })?;
+        }
+        if wants(ROADMAP) {
+            // Two of three feature requests are in a lane.
+            let tracks = block_on(async {
+                let mut connection = service.connect().await?;
+                expect(&mut connection, "GET", "/tracks", "", 200).await?;
+                ids(&connection.json()?, "/tracks")
+            })?;
+            block_on(try_join_all((0..LOADERS).map(async |loader| {
+                let mut connection = service.connect().await?;
+                for number in (loader..self.requests).step_by(LOADERS as usize) {
+                    let track = tracks.get(usize::try_from(number)? % tracks.len()).context("there is no track")?;
+                    let path = format!("/feature_requests/{}/track", number + 1);
+                    expect(&mut connection, "PATCH", &path, &format!(r#"{{"track_id":"{track}"}}"#), 200).await?;
+                }
+                anyhow::Ok(())
+            })))?;
+        }
         Ok(())
     }
+
+    /// Merges and unmerges two feature requests with many votes, while another connection votes for others.
+    fn merges(&self, service: &Service, corpus: &Corpus) -> anyhow::Result<()> {
+        const LOADERS: u64 = 16;
+        let (mut merges, mut longest) = (Vec::new(), Duration::ZERO);
+        block_on(async {
+            let mut connection = service.connect().await?;
+            let mut create = async |number: u64| {
+                let (method, path, body) = corpus.create(number);
+                expect(&mut connection, method, &path, &body, 201).await?;
+                let created = connection.json()?;
+                created.pointer("/feature_request/id").and_then(Value::as_str).map(str::to_owned).context("no id")
+            };
+            let (source, target) = (&create(self.requests).await?, &create(self.requests + 1).await?);
+            try_join_all((0..LOADERS).map(async |loader| {
+                let mut connection = service.connect().await?;
+                for number in (loader..2 * MERGED_VOTES).step_by(LOADERS as usize) {
+                    let (request, customer) = match number.checked_sub(MERGED_VOTES) {
+                        None => (source, number),
+                        Some(number) => (target, number + MERGED_VOTES * 3 / 4),
+                    };
+                    let body = format!(r#"{{"customer":{{"email":"merged{customer}@example.com"}}}}"#);
+                    expect(&mut connection, "POST", &format!("/feature_requests/{request}/upvotes"), &body, 201)
+                        .await?;
+                }
+                anyhow::Ok(())
+            }))
+            .await?;
+            let is_done = std::cell::Cell::new(false);
+            let merging = async {
+                let mut connection = service.connect().await?;
+                for _ in 0..20 {
+                    let body = format!(r#"{{"target_id":"{target}"}}"#);
+                    for (path, body) in [("merge", body.as_str()), ("unmerge", "{}")] {
+                        let began = Instant::now();
+                        expect(&mut connection, "POST", &format!("/feature_requests/{source}/{path}"), body, 200)
+                            .await?;
+                        merges.push(began.elapsed());
+                    }
+                }
+                is_done.set(true);
+                anyhow::Ok(())
+            };
+            let others = async {
+                let mut connection = service.connect().await?;
+                let mut random = SmallRng::seed_from_u64(1);
+                while !is_done.get() {
+                    let (method, path, body) = upvote(corpus, &mut random);
+                    let began = Instant::now();
+                    expect(&mut connection, method, &path, &body, 201).await?;
+                    longest = longest.max(began.elapsed());
+                }
+                anyhow::Ok(())
+            };
+            futures_util::future::try_join(merging, others).await?;
+            anyhow::Ok(())
+        })?;
+        merges.sort_unstable();
+        let millis = |time: Duration| time.as_secs_f64() * 1e3;
+        let median = merges.get(merges.len() / 2).copied().map_or(0.0, millis);
+        let slowest = merges.last().copied().map_or(0.0, millis);
+        println!("\n| {MERGES} of two feature requests of {MERGED_VOTES} votes each | ms | target |");
+        println!("|---|---:|---:|");
+        println!("| merge or unmerge, median | {median:.0} | {MERGE_TARGET} |");
+        println!("| merge or unmerge, slowest of {} | {slowest:.0} | {MERGE_TARGET} |", merges.len());
+        println!("| slowest upvote of another feature request meanwhile | {:.0} | {MERGE_TARGET} |", millis(longest));
+        Ok(())
+    }
+}
+
+/// Returns the IDs of a list in a response.
+fn ids(response: &Value, list: &str) -> anyhow::Result<Vec<String>> {
+    let items = response.pointer(list).and_then(Value::as_array).context("no list")?;
+    let id = |item: &Value| item.get("id").and_then(Value::as_str).map(str::to_owned).context("no id");
+    items.iter().map(id).collect()
 }
 
 async fn expect(connection: &mut Connection, method: &str, path: &str, body: &str, status: u16) -> anyhow::Result<()> {

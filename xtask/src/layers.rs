@@ -132,6 +132,7 @@ const ALLOWED_DEPENDENCIES: [(&str, &[&str]); 10] = [
             "tokio",
             "tracing",
             "utoipa",
+            "uuid",
         ],
     ),
     (
