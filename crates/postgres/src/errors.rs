@@ -50,10 +50,13 @@ impl From<ConnectError> for StoreError {
 pub(crate) fn store_error(error: DieselError, took: Duration, lock_timeout: Duration) -> StoreError {
     match &error {
         // Names that clients choose are inserted with "on conflict do nothing". The remaining case is two concurrent
-        // units that took the same number.
-        DieselError::DatabaseError(DatabaseErrorKind::SerializationFailure | DatabaseErrorKind::UniqueViolation, _) => {
-            StoreError::Transient(error.into())
-        }
+        // units that took the same number. A row that is referred to was found before: a concurrent unit has deleted it.
+        DieselError::DatabaseError(
+            DatabaseErrorKind::SerializationFailure
+            | DatabaseErrorKind::UniqueViolation
+            | DatabaseErrorKind::ForeignKeyViolation,
+            _,
+        ) => StoreError::Transient(error.into()),
         DieselError::DatabaseError(
             DatabaseErrorKind::ClosedConnection
             | DatabaseErrorKind::UnableToSendCommand
@@ -170,7 +173,7 @@ mod tests {
             (Unknown, "relation \"votes\" does not exist", 1, "fatal"),
             (Unknown, "permission denied for table votes", 1, "fatal"),
             (UniqueViolation, "duplicate key", 1, "transient"),
-            (ForeignKeyViolation, "violates foreign key", 1, "fatal"),
+            (ForeignKeyViolation, "violates foreign key", 1, "transient"),
         ] {
             assert_eq!(classified(kind, message, took), expected, "{message}");
         }

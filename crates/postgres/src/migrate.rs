@@ -160,9 +160,10 @@ async fn missing_migrations(connection: &mut AsyncPgConnection) -> Result<Vec<St
     Ok(known.filter(|version| !applied.contains(version)).collect())
 }
 
-/// Whether the role has its privileges on every table, and may only read `workspaces`.
+/// Whether the role has its privileges on every table, may only read `workspaces`, and may not change `audit_entries`.
 async fn is_granted(connection: &mut AsyncPgConnection, role: &str) -> Result<bool, StoreError> {
     let granted = "SELECT coalesce((SELECT NOT has_table_privilege(role.oid, 'workspaces', 'INSERT, UPDATE, DELETE')
+                                     AND NOT has_table_privilege(role.oid, 'audit_entries', 'UPDATE, DELETE, TRUNCATE')
                                      AND (SELECT bool_and(has_table_privilege(role.oid, tables.oid, 'INSERT'))
                                           FROM pg_class tables
                                           WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace
@@ -192,7 +193,7 @@ async fn set_row_security(connection: &mut AsyncPgConnection, on: bool) -> Resul
 }
 
 /// Grants the role the privileges that the service needs: to read and change rows. Workspaces are created by the login
-/// itself (ADR 25).
+/// itself (ADR 25). Entries of the audit log are only added.
 async fn grant(connection: &mut AsyncPgConnection, role: &str) -> Result<(), StoreError> {
     let rights = format!(
         "DO $$
@@ -203,6 +204,7 @@ async fn grant(connection: &mut AsyncPgConnection, role: &str) -> Result<(), Sto
              -- An owner that is named as the role by mistake would lose its own rights.
              IF NOT (SELECT pg_has_role('{role}', relowner, 'USAGE') FROM pg_class WHERE oid = 'workspaces'::regclass) THEN
                  REVOKE INSERT, UPDATE, DELETE ON __diesel_schema_migrations, workspaces FROM {role};
+                 REVOKE UPDATE, DELETE, TRUNCATE ON audit_entries FROM {role};
              END IF;
          END $$"
     );

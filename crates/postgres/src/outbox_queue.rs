@@ -1,5 +1,5 @@
 //! The outbox as workers see it. Each method is a statement of its own. Only the expansion of audiences depends on the
-//! kinds of messages.
+//! topics of messages.
 
 use std::num::NonZeroU32;
 
@@ -24,17 +24,27 @@ use crate::codec::TimestampColumn;
 use crate::errors::inconsistent;
 use crate::schema::outbox;
 use crate::session::NO_WORKSPACE;
-use crate::statement::statement;
+use crate::statement::{audience, statement, topic};
+use crate::writes::topic_ids;
+
+/// SQL for whether a row of a table is an audience. Each topic has an audience of its own.
+macro_rules! is_audience {
+    ($table:literal) => {
+        concat!($table, ".kind LIKE '%\\_audience'")
+    };
+}
 
 /// SQL for the number of mails that a row of a table represents, in a statement with the parameter `workspace`.
 macro_rules! mails {
     ($table:literal) => {
         concat!(
-            "CASE ",
+            "CASE
+                 WHEN ",
+            is_audience!($table),
+            " THEN 0
+                 WHEN ",
             $table,
-            ".kind
-                 WHEN 'comment_audience' THEN 0
-                 WHEN 'comment_digest' THEN (SELECT count(*) FROM outbox held
+            ".kind = 'comment_digest' THEN (SELECT count(*) FROM outbox held
                      WHERE held.workspace_id = {workspace} AND held.digest_id = ",
             $table,
             ".id)
@@ -74,32 +84,33 @@ statement! {
 type MessageRow = (String, String, String, Option<Uuid>, Option<String>, TimestampColumn, i32);
 
 statement! {
-    /// Creates the notifications of the next voters of a leased audience and settles the audience. It becomes due
-    /// again, or is deleted if these voters were the last. Returns no row if the lease has expired.
+    /// Creates the notifications of the next customers of a leased audience and settles the audience. It becomes due
+    /// again, or is deleted if these customers were the last. Returns no row if the lease has expired.
     Expand {
         workspace: Uuid => SqlUuid,
         id: String => Text,
         leased_until: TimestampColumn => Timestamptz,
-        comment: String => Text,
+        comment: Option<Uuid> => Nullable<SqlUuid>,
+        event: Option<Uuid> => Nullable<SqlUuid>,
+        changelog: Option<Uuid> => Nullable<SqlUuid>,
+        topic: String => Text,
+        kind: String => Text,
         payload: String => Text,
-        request: Uuid => SqlUuid,
         after: Uuid => SqlUuid,
         at: TimestampColumn => Timestamptz,
         most: i64 => BigInt,
         now: TimestampColumn => Timestamptz,
     } -> BigInt,
-    "WITH message AS MATERIALIZED (
+    concat!("WITH message AS MATERIALIZED (
          SELECT id FROM outbox WHERE workspace_id = {workspace} AND id = {id} AND leased_until = {leased_until} FOR UPDATE
+     ), ", topic!(), ", next AS MATERIALIZED (", audience!(), "
      ), audience AS MATERIALIZED (
-         SELECT customer_id FROM message
-         JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = {request} AND votes.customer_id > {after}
-         JOIN customers ON customers.workspace_id = {workspace} AND customers.id = customer_id
-         WHERE subscribed AND votes.created_at <= {at} AND mail_stopped_at IS NULL
-         ORDER BY customer_id LIMIT {most}
+         SELECT customer_id FROM message CROSS JOIN next
      ), created AS (
          INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at)
-         SELECT {workspace}, {comment} || '.' || customer_id::text, 'comment', 1, customer_id, {payload}::jsonb, {at}, {at}
+         SELECT {workspace}, {topic} || '.' || customer_id::text, {kind}, 1, customer_id, {payload}::jsonb, {at}, {at}
          FROM audience
+         ON CONFLICT (workspace_id, id) DO NOTHING RETURNING id
      ), reached AS MATERIALIZED (
          SELECT customer_id FROM audience ORDER BY customer_id OFFSET {most} - 1
      ), moved AS (
@@ -110,7 +121,7 @@ statement! {
          DELETE FROM outbox
          WHERE workspace_id = {workspace} AND id = (SELECT id FROM message) AND NOT EXISTS (SELECT FROM reached)
      )
-     SELECT (SELECT count(*) FROM audience) FROM message"
+     SELECT (SELECT count(*) FROM created) FROM message")
 }
 
 statement! {
@@ -191,11 +202,12 @@ statement! {
     Status { workspace: Uuid => SqlUuid } -> (BigInt, BigInt, Nullable<Timestamptz>, BigInt, BigInt),
     concat!(
         "SELECT coalesce(sum(mails) FILTER (WHERE due_at IS NOT NULL), 0)::bigint,
-                count(*) FILTER (WHERE kind = 'comment_audience'),
+                count(*) FILTER (WHERE is_audience),
                 min(created_at) FILTER (WHERE due_at IS NOT NULL),
                 coalesce(sum(mails) FILTER (WHERE sent_at IS NOT NULL), 0)::bigint,
                 coalesce(sum(mails) FILTER (WHERE sent_at IS NULL AND due_at IS NULL), 0)::bigint
-         FROM (SELECT kind, created_at, due_at, sent_at, ", mails!("outbox"), " AS mails FROM outbox
+         FROM (SELECT ", is_audience!("outbox"), " AS is_audience, created_at, due_at, sent_at,
+                      ", mails!("outbox"), " AS mails FROM outbox
                WHERE workspace_id = {workspace} AND digest_id IS NULL) AS counted"
     )
 }
@@ -311,13 +323,18 @@ impl OutboxQueue for PostgresStore {
         now: Timestamp,
     ) -> Result<Option<u64>, StoreError> {
         let session = self.mail_session(workspace).await?;
+        let (comment, event, changelog) = topic_ids(audience.topic);
+        let notification = MessageContent::Notification(audience.topic);
         let expand = Expand {
             workspace: workspace.uuid(),
             id: lease.message.to_string(),
             leased_until: lease.until.into(),
-            comment: audience.comment.to_string(),
-            payload: MessageContent::Comment(audience.comment).payload(),
-            request: audience.request.uuid(),
+            comment,
+            event,
+            changelog,
+            topic: audience.topic.to_string(),
+            kind: notification.kind().to_owned(),
+            payload: notification.payload(),
             after: audience.after.uuid(),
             at: created_at.into(),
             most: i64::from(limit),

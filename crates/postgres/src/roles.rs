@@ -205,5 +205,33 @@ impl Power {
 async fn excess(connection: &mut AsyncPgConnection, role: &str) -> Result<Vec<RoleProblem>, StoreError> {
     let powers: Vec<Power> =
         diesel::sql_query(POWERS).bind::<Text, _>(role).load(connection).await.map_err(map_error)?;
-    Ok(powers.iter().filter_map(Power::problem).collect())
+    let audit_log: AuditLogAccess =
+        diesel::sql_query(AUDIT_LOG_ACCESS).bind::<Text, _>(role).get_result(connection).await.map_err(map_error)?;
+    Ok(powers.iter().filter_map(Power::problem).chain(audit_log.problem()).collect())
+}
+
+/// Selects whether the service's role may change or delete entries of the audit log. It may not if there is no such role
+/// or table yet.
+const AUDIT_LOG_ACCESS: &str = "
+    SELECT quote_ident($1) AS role, EXISTS (
+        SELECT FROM pg_roles WHERE rolname = $1
+        AND has_table_privilege(oid, to_regclass('audit_entries'), 'UPDATE, DELETE, TRUNCATE')
+    ) AS can_rewrite";
+
+#[derive(QueryableByName)]
+struct AuditLogAccess {
+    #[diesel(sql_type = Text)]
+    role: String,
+    #[diesel(sql_type = Bool)]
+    can_rewrite: bool,
+}
+
+impl AuditLogAccess {
+    fn problem(&self) -> Option<RoleProblem> {
+        let role = &self.role;
+        self.can_rewrite.then(|| RoleProblem {
+            found: format!("{role} can change or delete entries of the audit log"),
+            fix: format!("REVOKE UPDATE, DELETE, TRUNCATE ON audit_entries FROM {role};"),
+        })
+    }
 }

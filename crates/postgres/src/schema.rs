@@ -50,7 +50,9 @@ diesel::table! {
         email -> Text,
         email_folded -> Text,
         name -> Text,
+        role -> Text,
         created_at -> Timestamptz,
+        removed_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -82,6 +84,17 @@ diesel::table! {
         cover_attachment_id -> Nullable<Uuid>,
         published_at -> Nullable<Timestamptz>,
         created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+        notified -> Bool,
+    }
+}
+
+diesel::table! {
+    changelog_feature_requests (workspace_id, changelog_id, request_id) {
+        workspace_id -> Uuid,
+        changelog_id -> Uuid,
+        request_id -> Uuid,
+        position -> BigInt,
     }
 }
 
@@ -94,7 +107,9 @@ diesel::table! {
         description_text -> Text,
         track_id -> Uuid,
         private -> Bool,
+        root_id -> Nullable<Uuid>,
         created_at -> Timestamptz,
+        updated_at -> Timestamptz,
     }
 }
 
@@ -112,6 +127,68 @@ diesel::table! {
         request_id -> Uuid,
         customer_id -> Uuid,
         subscribed -> Bool,
+    }
+}
+
+diesel::table! {
+    notes (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        request_id -> Uuid,
+    }
+}
+
+diesel::table! {
+    comments (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        request_id -> Uuid,
+    }
+}
+
+diesel::table! {
+    customers (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        email_folded -> Text,
+    }
+}
+
+diesel::table! {
+    search_documents (workspace_id, request_id) {
+        workspace_id -> Uuid,
+        request_id -> Uuid,
+    }
+}
+
+diesel::table! {
+    feature_request_events (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        request_id -> Uuid,
+        kind -> Text,
+        details -> Text,
+        actor_kind -> Text,
+        actor_id -> Nullable<Uuid>,
+        actor_name -> Text,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    audit_entries (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        created_at -> Timestamptz,
+        actor_kind -> Text,
+        actor_id -> Nullable<Uuid>,
+        actor_name -> Text,
+        channel -> Text,
+        request_id -> Nullable<Text>,
+        action -> Text,
+        subject_kind -> Text,
+        subject_id -> Nullable<Uuid>,
+        changes -> Text,
     }
 }
 

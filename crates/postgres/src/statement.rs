@@ -51,16 +51,130 @@ macro_rules! statement {
 pub(crate) use statement;
 
 /// The SQL expression of a note's or comment's author, in a statement with the parameter `workspace`: the member with
-/// the address in the given parameter, else the oldest member.
+/// the address in the given parameter, else the oldest member. Removed members are left out.
 macro_rules! author {
     ($address:literal) => {
         concat!(
             "coalesce(
-                (SELECT id FROM members WHERE workspace_id = {workspace} AND email_folded = ",
+                (SELECT id FROM members WHERE workspace_id = {workspace} AND removed_at IS NULL AND email_folded = ",
             $address,
             "),
-                (SELECT id FROM members WHERE workspace_id = {workspace} ORDER BY created_at, id LIMIT 1))"
+                (SELECT id FROM members WHERE workspace_id = {workspace} AND removed_at IS NULL
+                 ORDER BY created_at, id LIMIT 1))"
         )
     };
 }
 pub(crate) use author;
+
+/// The SQL expression of the feature request that a reference means, in a statement with the parameters `workspace`,
+/// `request` and `number`. A merged feature request is the root of its tree.
+///
+/// It is a query, because row-level security keeps other conditions with `coalesce` from using an index.
+macro_rules! resolved {
+    () => {
+        "(SELECT coalesce(
+             (SELECT coalesce(root_id, id) FROM feature_requests WHERE workspace_id = {workspace} AND id = {request}),
+             (SELECT coalesce(root_id, id) FROM feature_requests
+              WHERE workspace_id = {workspace} AND tag_number = {number})))"
+    };
+}
+pub(crate) use resolved;
+
+/// The SQL of the columns of [`placed`] that are the summary of a feature request.
+macro_rules! summary {
+    () => {
+        "feature_requests.id, feature_requests.tag_number, feature_requests.title, tracks.name AS track,
+         lanes.name AS lane, vote_tallies.votes_count, feature_requests.created_at"
+    };
+}
+pub(crate) use summary;
+
+/// The SQL of feature requests with their vote tally, their track and its lane, after `feature_requests`.
+macro_rules! placed {
+    () => {
+        "JOIN vote_tallies ON vote_tallies.workspace_id = feature_requests.workspace_id
+                          AND vote_tallies.request_id = feature_requests.id
+         JOIN tracks ON tracks.workspace_id = feature_requests.workspace_id AND tracks.id = feature_requests.track_id
+         LEFT JOIN lanes ON lanes.workspace_id = tracks.workspace_id AND lanes.id = tracks.lane_id"
+    };
+}
+pub(crate) use placed;
+
+/// The SQL of the common table expression `members`: all feature requests in the trees of `roots`, another one. Because of
+/// the offset, it looks each of these up, instead of reading all merged feature requests of the workspace.
+macro_rules! members {
+    () => {
+        "members AS MATERIALIZED (
+             SELECT id FROM roots UNION ALL
+             SELECT merged.id FROM roots CROSS JOIN LATERAL (
+                 SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND root_id = roots.id OFFSET 0
+             ) AS merged
+         )"
+    };
+}
+pub(crate) use members;
+
+/// The SQL of the common table expressions `roots` and `members` of the feature request in the parameter `request`.
+macro_rules! tree {
+    () => {
+        concat!(
+            "roots AS MATERIALIZED (
+                 SELECT coalesce(root_id, id) AS id FROM feature_requests
+                 WHERE workspace_id = {workspace} AND id = {request}
+             ), ",
+            crate::statement::members!()
+        )
+    };
+}
+pub(crate) use tree;
+
+/// The SQL of the common table expressions `roots` and `members` of a topic, in a statement with the parameters
+/// `workspace`, `comment`, `event` and `changelog`, of which two are NULL. A deleted topic has none.
+macro_rules! topic {
+    () => {
+        concat!(
+            "roots AS MATERIALIZED (
+                 SELECT DISTINCT coalesce(root_id, feature_requests.id) AS id FROM (
+                     SELECT request_id FROM comments WHERE workspace_id = {workspace} AND id = {comment}
+                     UNION ALL
+                     SELECT request_id FROM feature_request_events WHERE workspace_id = {workspace} AND id = {event}
+                     UNION ALL
+                     SELECT request_id FROM changelog_feature_requests
+                     WHERE workspace_id = {workspace} AND changelog_id = {changelog}
+                 ) AS about
+                 JOIN feature_requests ON feature_requests.workspace_id = {workspace}
+                                      AND feature_requests.id = about.request_id
+             ), ",
+            crate::statement::members!()
+        )
+    };
+}
+pub(crate) use topic;
+
+/// The SQL of the subscribed customers of `members`, in a statement with the parameters `workspace`, `after`, `at` and
+/// `most`: the next ones after a customer, in order. Of each feature request, no more are read than are returned: the
+/// subqueries with an offset are read in the order of the primary key.
+macro_rules! audience {
+    () => {
+        "SELECT DISTINCT customer_id FROM members CROSS JOIN LATERAL (
+             (SELECT customer_id FROM (
+                  SELECT customer_id, subscribed, created_at FROM votes
+                  WHERE workspace_id = {workspace} AND request_id = members.id AND customer_id > {after}
+                  ORDER BY customer_id OFFSET 0
+              ) AS votes
+              JOIN customers ON customers.workspace_id = {workspace} AND customers.id = customer_id
+              WHERE subscribed AND votes.created_at <= {at} AND mail_stopped_at IS NULL
+              ORDER BY customer_id LIMIT {most})
+             UNION ALL
+             (SELECT customer_id FROM (
+                  SELECT customer_id, created_at FROM followers
+                  WHERE workspace_id = {workspace} AND request_id = members.id AND customer_id > {after}
+                  ORDER BY customer_id OFFSET 0
+              ) AS followers
+              JOIN customers ON customers.workspace_id = {workspace} AND customers.id = customer_id
+              WHERE followers.created_at <= {at} AND mail_stopped_at IS NULL
+              ORDER BY customer_id LIMIT {most})
+         ) AS subscribers ORDER BY customer_id LIMIT {most}"
+    };
+}
+pub(crate) use audience;

@@ -57,6 +57,30 @@ pub(crate) struct PostgresUnit {
     pub(crate) workspace: Uuid,
     key: Option<OperationKey>,
     claim: Mutex<KeyClaim>,
+    /// The locks of the workspace that the unit holds.
+    locks: Vec<WorkspaceLock>,
+}
+
+/// A lock of a workspace that one unit of work holds until it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WorkspaceLock {
+    /// The units that merge, unmerge or delete feature requests.
+    Merges,
+    /// The units that change lanes and tracks.
+    Board,
+    /// The units that change team members.
+    Members,
+}
+
+impl WorkspaceLock {
+    /// Returns a name that no operation key has, because it contains the NUL character.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Merges => "\0merges",
+            Self::Board => "\0board",
+            Self::Members => "\0members",
+        }
+    }
 }
 
 /// The state of the claim of the unit's operation key.
@@ -96,6 +120,17 @@ impl PostgresUnit {
         self.run(statement.map(OptionalExtension::optional)).await
     }
 
+    /// Waits for a lock of the workspace and takes it, unless the unit holds it. This is a statement of its own, so that
+    /// the next statements see the changes of the units that it waited for.
+    pub(crate) async fn lock_workspace(&mut self, lock: WorkspaceLock) -> Result<(), StoreError> {
+        if !self.locks.contains(&lock) {
+            let statement = LockKey { number: lock_number(self.workspace, lock.name()) };
+            self.run(statement.execute(&mut self.connection()?)).await?;
+            self.locks.push(lock);
+        }
+        Ok(())
+    }
+
     async fn run_first<T: Send>(
         &self,
         key: &OperationKey,
@@ -104,7 +139,7 @@ impl PostgresUnit {
         let (mut locking, mut looking) = (self.connection()?, self.connection()?);
         // Only the holder of the lock can use the key. The lookup runs after the lock was taken, so that it sees the
         // saved response of a unit that was waited for.
-        let lock = LockKey { number: lock_number(self.workspace, key) };
+        let lock = LockKey { number: lock_number(self.workspace, key.as_str()) };
         let lock = lock.execute(&mut locking);
         let look = self.find_saved_response(key).get_result(&mut looking).map(OptionalExtension::optional);
         let at_once = self.session.key_statements_prepared();
@@ -147,10 +182,10 @@ fn saved_response((status, body): (i32, Vec<u8>), key: &OperationKey) -> Result<
     Ok(SavedResponse { status, body })
 }
 
-/// Returns the number of a key's advisory lock: half of the name-based UUID (RFC 9562 section 5.5) of the key in its
-/// workspace. Two keys with the same number wait for each other needlessly.
-fn lock_number(workspace: Uuid, key: &OperationKey) -> i64 {
-    let (upper, _) = Uuid::new_v5(&workspace, key.as_str().as_bytes()).as_u64_pair();
+/// Returns the number of an advisory lock: half of the name-based UUID (RFC 9562 section 5.5) of its name, such as a key,
+/// in its workspace. Two locks with the same number wait for each other needlessly.
+fn lock_number(workspace: Uuid, name: &str) -> i64 {
+    let (upper, _) = Uuid::new_v5(&workspace, name.as_bytes()).as_u64_pair();
     upper.cast_signed()
 }
 
@@ -160,7 +195,7 @@ impl Store for PostgresStore {
         let workspace = workspace.uuid();
         let session = Session::transaction(&self.units, workspace).await?;
         let claim = Mutex::new(if key.is_some() { KeyClaim::Pending } else { KeyClaim::Held });
-        Ok(BeginOutcome::Started(Box::new(PostgresUnit { session, workspace, key, claim })))
+        Ok(BeginOutcome::Started(Box::new(PostgresUnit { session, workspace, key, claim, locks: Vec::new() })))
     }
 }
 
@@ -221,15 +256,20 @@ impl UnitOfWork for PostgresUnit {
 mod tests {
     use super::*;
 
-    fn key(raw: &str) -> OperationKey {
-        OperationKey::parse(raw).unwrap().unwrap()
+    #[test]
+    fn a_lock_has_a_number_of_its_own_in_each_workspace() {
+        let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        assert_eq!(lock_number(one, "k"), lock_number(one, "k"));
+        assert_ne!(lock_number(one, "k"), lock_number(one, "K"));
+        assert_ne!(lock_number(one, "k"), lock_number(other, "k"));
     }
 
     #[test]
-    fn a_key_has_a_lock_of_its_own_in_each_workspace() {
-        let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
-        assert_eq!(lock_number(one, &key("k")), lock_number(one, &key("k")));
-        assert_ne!(lock_number(one, &key("k")), lock_number(one, &key("K")));
-        assert_ne!(lock_number(one, &key("k")), lock_number(other, &key("k")));
+    fn no_operation_key_is_the_name_of_a_lock() {
+        let locks = [WorkspaceLock::Merges, WorkspaceLock::Board, WorkspaceLock::Members];
+        for lock in locks {
+            assert!(OperationKey::parse(lock.name()).is_err());
+            assert_eq!(locks.iter().filter(|other| other.name() == lock.name()).count(), 1);
+        }
     }
 }

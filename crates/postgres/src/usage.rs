@@ -10,7 +10,7 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::usage::{StoredUsage, Usage};
-use roadmap_domain::policy::storage::{ROW_BYTES, TERM_COPIES};
+use roadmap_domain::policy::storage::{AUDIT_ENTRY_BYTES, EVENT_BYTES, ROW_BYTES, TERM_COPIES};
 use roadmap_domain::ports::UsageStore;
 use tokio::runtime::Handle;
 use uuid::Uuid;
@@ -47,6 +47,8 @@ statement! {
         workspace: Uuid => SqlUuid,
         row_bytes: i64 => BigInt,
         term_copies: i64 => BigInt,
+        event_bytes: i64 => BigInt,
+        entry_bytes: i64 => BigInt,
     } -> (BigInt, BigInt),
     "SELECT (SELECT count(*) * {row_bytes}
                   + coalesce(sum(octet_length(title) + octet_length(description) + octet_length(description_text)), 0)
@@ -63,12 +65,16 @@ statement! {
                  octet_length(email) + octet_length(email_folded) + coalesce(octet_length(name), 0)
              ), 0) FROM customers WHERE workspace_id = {workspace})
           + (SELECT count(*) * {row_bytes} FROM votes WHERE workspace_id = {workspace})
+          + (SELECT count(*) * {row_bytes} FROM followers WHERE workspace_id = {workspace})
+          + (SELECT count(*) * {event_bytes} FROM feature_request_events WHERE workspace_id = {workspace})
+          + (SELECT count(*) * {entry_bytes} FROM audit_entries WHERE workspace_id = {workspace})
           + (SELECT count(*) * {row_bytes} + coalesce(sum(octet_length(body)), 0)
              FROM notes WHERE workspace_id = {workspace})
           + (SELECT count(*) * {row_bytes} + coalesce(sum(octet_length(content)), 0)
              FROM comments WHERE workspace_id = {workspace})
           + (SELECT count(*) * {row_bytes} + coalesce(sum(octet_length(title) + octet_length(content)), 0)
              FROM changelogs WHERE workspace_id = {workspace})
+          + (SELECT count(*) * {row_bytes} FROM changelog_feature_requests WHERE workspace_id = {workspace})
           + (SELECT count(*) * {row_bytes} + coalesce(sum(octet_length(filename) + octet_length(content_type)
                   + octet_length(key) + octet_length(service_name)), 0)
              FROM attachments WHERE workspace_id = {workspace})
@@ -148,6 +154,8 @@ impl PostgresStore {
             workspace: workspace.uuid(),
             row_bytes: ROW_BYTES.cast_signed(),
             term_copies: TERM_COPIES.cast_signed(),
+            event_bytes: EVENT_BYTES.cast_signed(),
+            entry_bytes: AUDIT_ENTRY_BYTES.cast_signed(),
         };
         session.run(count.get_result(&mut session.connection()?)).await
     }

@@ -1,8 +1,10 @@
 //! Operations of commands inside a unit of work, one file per port.
 
 mod attachments;
+mod audit;
 mod changelogs;
 mod comments;
+mod merges;
 mod outbox;
 mod provisioning;
 mod requests;
@@ -11,5 +13,6 @@ mod subscriptions;
 mod tracks;
 mod votes;
 
+pub(crate) use outbox::topic_ids;
 pub(crate) use requests::{any_place, title_place};
 pub(crate) use votes::id_or_number;

@@ -14,7 +14,8 @@ use roadmap_domain::model::setting::Setting;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::{
-    BeginOutcome, ConnectionPools, EndOutcome, Health, Insertion, OutboxQueue, PoolStatus, Store, WorkspaceDirectory,
+    BeginOutcome, ConnectionPools, EndOutcome, Health, Insertion, Maintenance, OutboxQueue, PoolStatus, Store,
+    WorkspaceDirectory,
 };
 use roadmap_postgres::{
     PostgresOptions, PostgresStore, RoleProblem, RoleProblems, migrate, pending_migrations, revert_all, role_problems,
@@ -315,6 +316,60 @@ async fn workspaces_are_created_by_the_login_and_only_read_by_the_role() {
     database.execute(&format!("GRANT INSERT, UPDATE, DELETE ON workspaces TO {}", tenant.role));
     assert_eq!(migrate(&tenant.options).await.unwrap(), Vec::<String>::new());
     assert_eq!(rights(), "SELECT");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_role_reads_and_adds_entries_of_the_audit_log_alone() {
+    let tenant = Tenant::new("audit", "");
+    tenant.make_role();
+    migrate(&tenant.options).await.unwrap();
+    let database = tenant.database.as_ref().unwrap();
+    let workspace = WorkspaceId::new(Uuid::from_u128(1));
+    let add = |number: u128, age: &str| {
+        let id = Uuid::from_u128(number);
+        let values = "'operator', 'root', 'command', 'test', 'test', '[]'";
+        database.execute(&format!(
+            "INSERT INTO audit_entries (workspace_id, id, created_at, actor_kind, actor_name, channel, action,
+                                        subject_kind, changes)
+             VALUES ('{workspace}', '{id}', now() - interval '{age}', {values})"
+        ));
+    };
+    for (number, age) in [(1, "0 days"), (2, "29 days"), (3, "31 days")] {
+        add(number, age);
+    }
+    let rejected = || {
+        for statement in [
+            "UPDATE audit_entries SET action = 'other'",
+            "DELETE FROM audit_entries",
+            "TRUNCATE audit_entries",
+            "DROP TABLE audit_entries",
+            "ALTER TABLE audit_entries DISABLE ROW LEVEL SECURITY",
+        ] {
+            let outcome = postgres::execute(&database.url, &format!("SET ROLE {}; {statement}", tenant.role));
+            let message = outcome.unwrap_err().as_db_error().unwrap().message().to_owned();
+            let expected = ["permission denied for table audit_entries", "must be owner of table audit_entries"];
+            assert!(expected.contains(&message.as_str()), "{statement}: {message}");
+        }
+    };
+    rejected();
+    // Privileges that somebody has granted are revoked by the next migration.
+    database.execute(&format!("GRANT ALL ON audit_entries TO {}", tenant.role));
+    assert_eq!(migrate(&tenant.options).await.unwrap(), Vec::<String>::new());
+    rejected();
+    let count = || database.rows("SELECT count(*) FROM audit_entries")[0][0].clone().unwrap();
+    assert_eq!(count(), "3");
+    // Purging goes through a function that keeps the entries of 30 days.
+    let store = PostgresStore::open(&tenant.options).await.unwrap();
+    let subdomain = Subdomain::parse("subdomain", "acme").unwrap();
+    let BeginOutcome::Started(mut unit) = store.begin(workspace, None).await.unwrap() else { panic!("a unit") };
+    let setting = Setting::parse("Acme", "https://acme.example").unwrap();
+    let now = Timestamp::from_millis(0).unwrap();
+    let inserted = unit.insert_workspace(&Workspace { id: workspace, subdomain }, &setting, now).await.unwrap();
+    assert_eq!(inserted, Insertion::Inserted);
+    unit.commit(None, now).await.unwrap();
+    let far = Timestamp::from_millis(4_000_000_000_000).unwrap();
+    assert_eq!(store.purge_audit_entries(far, 10).await.unwrap(), 1);
+    assert_eq!(count(), "2");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,13 +2,14 @@
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, NullableExpressionMethods, QueryDsl};
-use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, SmallInt, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::Title;
-use roadmap_domain::model::id::{CommentId, CustomerId, FeatureRequestId, WorkspaceId};
-use roadmap_domain::model::mail::{CommentedRequest, HeldMessage, MailId, MailRecipient, MailSender};
+use roadmap_domain::model::event::EventContent;
+use roadmap_domain::model::feature_request::{RequestLink, Title};
+use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::mail::{About, HeldMessage, MailId, MailRecipient, MailSender, Topic, TopicContent};
 use roadmap_domain::model::message::MessageId;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
@@ -29,37 +30,121 @@ statement! {
      WHERE workspace_id = {workspace}"
 }
 
+/// SQL for whether a changelog is public at present: with a minute of tolerance, because the clock of the process that
+/// has published it may be ahead of the server's.
+macro_rules! is_public {
+    () => {
+        "published_at <= now() + interval '1 minute'"
+    };
+}
+
 statement! {
-    /// Selects the recipients of mails. A mail is a pair of a comment and a customer.
+    /// Selects the recipients of mails. A mail consists of the kind of its topic ([`topic_kind`]), the ID of its topic and
+    /// a customer.
     Recipients {
         workspace: Uuid => SqlUuid,
-        comments: Vec<Uuid> => Array<SqlUuid>,
+        kinds: Vec<i16> => Array<SmallInt>,
+        topics: Vec<Uuid> => Array<SqlUuid>,
         customers: Vec<Uuid> => Array<SqlUuid>,
         hour: TimestampColumn => Timestamptz,
         now: TimestampColumn => Timestamptz,
-    } -> (SqlUuid, SqlUuid, Text, Bool, Nullable<Bool>, BigInt),
-    "SELECT mails.comment_id, mails.customer_id, customers.email, mail_stopped_at IS NOT NULL, subscribed,
+    } -> (SmallInt, SqlUuid, SqlUuid, Text, Bool, Nullable<Bool>, BigInt),
+    "WITH mails AS MATERIALIZED (
+         SELECT kind, topic, customer_id FROM unnest({kinds}, {topics}, {customers}) AS mails (kind, topic, customer_id)
+     ), topics AS MATERIALIZED (
+         SELECT DISTINCT kind, topic FROM mails
+     ), about AS MATERIALIZED (
+         SELECT kind, topic, request_id FROM topics
+         JOIN comments ON comments.workspace_id = {workspace} AND comments.id = CASE kind WHEN 0 THEN topic END
+         UNION ALL
+         SELECT topics.kind, topic, request_id FROM topics
+         JOIN feature_request_events AS events
+           ON events.workspace_id = {workspace} AND events.id = CASE topics.kind WHEN 1 THEN topic END
+         UNION ALL
+         SELECT kind, topic, request_id FROM topics
+         JOIN changelogs ON changelogs.workspace_id = {workspace} AND changelogs.id = CASE kind WHEN 2 THEN topic END
+         LEFT JOIN changelog_feature_requests AS links
+                ON links.workspace_id = {workspace} AND links.changelog_id = changelogs.id
+     ), roots AS MATERIALIZED (
+         SELECT DISTINCT kind, topic, coalesce(root_id, feature_requests.id) AS id FROM about
+         LEFT JOIN feature_requests
+                ON feature_requests.workspace_id = {workspace} AND feature_requests.id = about.request_id
+     ), members AS MATERIALIZED (
+         SELECT kind, topic, id FROM roots
+         UNION ALL
+         SELECT kind, topic, merged.id FROM roots CROSS JOIN LATERAL (
+             SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND root_id = roots.id OFFSET 0
+         ) AS merged
+     )
+     SELECT mails.kind, mails.topic, mails.customer_id, customers.email, mail_stopped_at IS NOT NULL,
+            (SELECT bool_or(subscriptions.subscribed) FROM members CROSS JOIN LATERAL (
+                 SELECT subscribed FROM votes
+                 WHERE votes.workspace_id = {workspace} AND votes.request_id = members.id
+                   AND votes.customer_id = mails.customer_id
+                 UNION ALL
+                 SELECT true FROM followers
+                 WHERE followers.workspace_id = {workspace} AND followers.request_id = members.id
+                   AND followers.customer_id = mails.customer_id
+             ) AS subscriptions (subscribed)
+             WHERE members.kind = mails.kind AND members.topic = mails.topic),
             (SELECT count(*) FROM outbox sent WHERE sent.workspace_id = {workspace}
               AND sent.customer_id = mails.customer_id AND sent.sent_at >= {hour} AND sent.kind <> 'comment_digest'
               AND sent.digest_id IS NULL)
             + (SELECT count(*) FROM outbox leased WHERE leased.workspace_id = {workspace}
                 AND leased.customer_id = mails.customer_id AND leased.leased_until > {now}
                 AND leased.kind <> 'comment_digest')
-     FROM unnest({comments}, {customers}) AS mails (comment_id, customer_id)
-     JOIN comments ON comments.workspace_id = {workspace} AND comments.id = mails.comment_id
+     FROM mails
      JOIN customers ON customers.workspace_id = {workspace} AND customers.id = mails.customer_id
-     LEFT JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = comments.request_id
-      AND votes.customer_id = mails.customer_id"
+     WHERE EXISTS (SELECT FROM about WHERE about.kind = mails.kind AND about.topic = mails.topic)"
 }
 
 statement! {
-    /// Selects comments, each cut after a number of characters.
-    Comments { workspace: Uuid => SqlUuid, comments: Vec<Uuid> => Array<SqlUuid>, characters: i32 => Integer }
-        -> (SqlUuid, Text, SqlUuid, BigInt, Text),
-    "SELECT comments.id, substr(content, 1, {characters}), feature_requests.id, tag_number, title FROM comments
-     JOIN feature_requests
-       ON feature_requests.workspace_id = {workspace} AND feature_requests.id = comments.request_id
-     WHERE comments.workspace_id = {workspace} AND comments.id = ANY({comments})"
+    /// Selects the content of topics, each cut after a number of characters: comments, changes of the status, and public
+    /// changelogs. Each with its kind ([`topic_kind`]), its feature request if it is about one, and the details of an
+    /// event.
+    Topics {
+        workspace: Uuid => SqlUuid,
+        comments: Vec<Uuid> => Array<SqlUuid>,
+        events: Vec<Uuid> => Array<SqlUuid>,
+        changelogs: Vec<Uuid> => Array<SqlUuid>,
+        characters: i32 => Integer,
+    } -> (SmallInt, SqlUuid, Text, Nullable<(SqlUuid, BigInt)>, Text, Text, Text),
+    concat!("WITH about AS (
+         SELECT 0::smallint AS kind, id, request_id, substr(content, 1, {characters}) AS content, '' AS event_kind,
+                '' AS details
+         FROM comments WHERE workspace_id = {workspace} AND id = ANY ({comments})
+         UNION ALL
+         SELECT 1::smallint, id, request_id, '', kind, details
+         FROM feature_request_events WHERE workspace_id = {workspace} AND id = ANY ({events})
+     ), rooted AS MATERIALIZED (
+         SELECT about.*, coalesce(root_id, feature_requests.id) AS root_id FROM about
+         JOIN feature_requests
+           ON feature_requests.workspace_id = {workspace} AND feature_requests.id = about.request_id
+     )
+     SELECT kind, rooted.id, content, root.id, root.tag_number, root.title, event_kind, details
+     FROM rooted
+     JOIN feature_requests AS root ON root.workspace_id = {workspace} AND root.id = rooted.root_id
+     UNION ALL
+     SELECT 2::smallint, id, substr(content, 1, {characters}), NULL, NULL, title, '', '' FROM changelogs
+     WHERE workspace_id = {workspace} AND id = ANY ({changelogs}) AND ", is_public!())
+}
+
+/// Returns the number of a topic's kind in the statements of this file, and its ID.
+fn topic_kind(topic: Topic) -> (i16, Uuid) {
+    match topic {
+        Topic::Comment(comment) => (0, comment.uuid()),
+        Topic::StatusChange(event) => (1, event.uuid()),
+        Topic::Changelog(changelog) => (2, changelog.uuid()),
+    }
+}
+
+/// The inverse of [`topic_kind`].
+fn topic(kind: i16, id: Uuid) -> Topic {
+    match kind {
+        0 => Topic::Comment(CommentId::new(id)),
+        1 => Topic::StatusChange(EventId::new(id)),
+        _ => Topic::Changelog(ChangelogId::new(id)),
+    }
 }
 
 #[async_trait]
@@ -82,18 +167,20 @@ impl MailReader for PostgresStore {
         hour: Timestamp,
         now: Timestamp,
     ) -> Result<Vec<MailRecipient>, StoreError> {
-        type Row = (Uuid, Uuid, String, bool, Option<bool>, i64);
+        type Row = (i16, Uuid, Uuid, String, bool, Option<bool>, i64);
         let session = self.mail_session(workspace).await?;
+        let (kinds, topics) = mails.iter().map(|mail| topic_kind(mail.topic)).unzip();
         let recipients = Recipients {
             workspace: workspace.uuid(),
-            comments: mails.iter().map(|mail| mail.comment.uuid()).collect(),
+            kinds,
+            topics,
             customers: mails.iter().map(|mail| mail.customer.uuid()).collect(),
             hour: hour.into(),
             now: now.into(),
         };
         let rows: Vec<Row> = session.run(recipients.load(&mut session.connection()?)).await?;
-        let recipient = |(comment, customer, email, is_stopped, is_subscribed, recent): Row| MailRecipient {
-            mail: MailId { comment: CommentId::new(comment), customer: CustomerId::new(customer) },
+        let recipient = |(kind, id, customer, email, is_stopped, is_subscribed, recent): Row| MailRecipient {
+            mail: MailId { topic: topic(kind, id), customer: CustomerId::new(customer) },
             to: EmailAddress::from_stored(email),
             is_stopped,
             is_subscribed,
@@ -102,28 +189,50 @@ impl MailReader for PostgresStore {
         Ok(rows.into_iter().map(recipient).collect())
     }
 
-    async fn comments(
+    async fn topics(
         &self,
         workspace: WorkspaceId,
-        comments: &[CommentId],
+        topics: &[Topic],
         characters: u32,
-    ) -> Result<Vec<CommentedRequest>, StoreError> {
-        type Row = (Uuid, String, Uuid, i64, String);
+    ) -> Result<Vec<TopicContent>, StoreError> {
+        type Row = (i16, Uuid, String, Option<(Uuid, i64)>, String, String, String);
         let session = self.mail_session(workspace).await?;
-        let comments = Comments {
+        let of_kind = |wanted: i16| {
+            topics
+                .iter()
+                .map(|topic| topic_kind(*topic))
+                .filter(|(kind, _)| *kind == wanted)
+                .map(|(_, id)| id)
+                .collect()
+        };
+        let select = Topics {
             workspace: workspace.uuid(),
-            comments: comments.iter().map(|comment| comment.uuid()).collect(),
+            comments: of_kind(0),
+            events: of_kind(1),
+            changelogs: of_kind(2),
             characters: i32::try_from(characters).unwrap_or(i32::MAX),
         };
-        let rows: Vec<Row> = session.run(comments.load(&mut session.connection()?)).await?;
-        let commented = |(comment, content, request, tag_number, title): Row| CommentedRequest {
-            comment: CommentId::new(comment),
-            content,
-            request: FeatureRequestId::new(request),
-            tag_number,
-            title: Title::from_stored(title),
+        let rows: Vec<Row> = session.run(select.load(&mut session.connection()?)).await?;
+        let content = |(kind, id, content, request, title, event_kind, details): Row| {
+            let (topic, title) = (topic(kind, id), Title::from_stored(title));
+            let about = match (topic, request) {
+                (Topic::Changelog(changelog), _) => About::Changelog(changelog, title),
+                (_, None) => return None,
+                (Topic::Comment(_), Some((request, tag_number))) => {
+                    About::Comment(RequestLink { id: FeatureRequestId::new(request), tag_number, title })
+                }
+                (Topic::StatusChange(_), Some((request, tag_number))) => {
+                    // Only moves change the status.
+                    let Some(EventContent::Moved(moved)) = EventContent::parse(&event_kind, &details) else {
+                        return None;
+                    };
+                    let request = RequestLink { id: FeatureRequestId::new(request), tag_number, title };
+                    About::StatusChange(request, moved.to.status)
+                }
+            };
+            Some(TopicContent { topic, about, content })
         };
-        Ok(rows.into_iter().map(commented).collect())
+        Ok(rows.into_iter().filter_map(content).collect())
     }
 
     async fn held(&self, workspace: WorkspaceId, digests: &[MessageId]) -> Result<Vec<HeldMessage>, StoreError> {

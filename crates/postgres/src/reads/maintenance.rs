@@ -29,6 +29,13 @@ statement! {
 }
 
 statement! {
+    /// Deletes a workspace's oldest entries of the audit log from before a timestamp, except for those of the last 30 days.
+    /// Returns their number.
+    PurgeAuditEntries { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> BigInt,
+    "SELECT purge_audit_entries({workspace}, {before}, {most})"
+}
+
+statement! {
     /// Locks a workspace's oldest attachments from before a timestamp that are not the cover of a changelog.
     LockUnusedAttachments { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> SqlUuid,
     "SELECT id FROM attachments WHERE workspace_id = {workspace} AND created_at < {before} AND NOT EXISTS (
@@ -76,6 +83,22 @@ impl Maintenance for PostgresStore {
             let purge = PurgeOperationKeys { workspace: workspace.id.uuid(), before: before.into(), most };
             let deleted = session.run(purge.execute(&mut session.connection()?)).await?;
             purged = purged.saturating_add(i64::try_from(deleted).unwrap_or(i64::MAX));
+        }
+        Ok(purged.unsigned_abs())
+    }
+
+    /// Purges one workspace at a time, because no session sees the rows of two.
+    async fn purge_audit_entries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let mut purged: i64 = 0;
+        for workspace in self.workspaces().await? {
+            let most = i64::from(limit).saturating_sub(purged);
+            if most == 0 {
+                break;
+            }
+            let session = self.session(workspace.id).await?;
+            let purge = PurgeAuditEntries { workspace: workspace.id.uuid(), before: before.into(), most };
+            let deleted: i64 = session.run(purge.get_result(&mut session.connection()?)).await?;
+            purged = purged.saturating_add(deleted);
         }
         Ok(purged.unsigned_abs())
     }

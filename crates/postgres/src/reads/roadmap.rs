@@ -6,13 +6,23 @@ use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename};
-use roadmap_domain::model::changelog::{Changelog, CoverImage};
+use roadmap_domain::model::audit::{
+    Actor, ActorFilter, ActorKind, AuditEntry, AuditFilter, AuditListing, AuditPage, Channel, Origin, Subject,
+};
+use roadmap_domain::model::board::{ListedLane, RoadmapLane};
+use roadmap_domain::model::changelog::{Changelog, ChangelogDetail};
+use roadmap_domain::model::comment::ListedComment;
+use roadmap_domain::model::customer::{Customer, CustomerQuery};
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, Title};
+use roadmap_domain::model::event::{Event, EventContent};
+use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, Sort};
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{AttachmentId, ChangelogId, CustomerId, LaneId, MemberId, WorkspaceId};
+use roadmap_domain::model::id::{
+    AttachmentId, AuditEntryId, ChangelogId, CustomerId, EventId, LaneId, NoteId, TrackId, WorkspaceId,
+};
 use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::member::Member;
+use roadmap_domain::model::note::Note;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
 use roadmap_domain::model::search::Synonyms;
 use roadmap_domain::model::setting::{Setting, WebsiteUrl};
@@ -23,70 +33,397 @@ use roadmap_domain::ports::RoadmapReader;
 use uuid::Uuid;
 
 use crate::PostgresReader;
-use crate::codec::{TimestampColumn, optional_timestamp};
+use crate::codec::TimestampColumn;
 use crate::errors::inconsistent;
-use crate::rows::{SummaryColumns, SummaryRow, TrackRow, mapped_tracks};
-use crate::schema::{attachments, lanes, members, settings, synonyms, tracks};
-use crate::statement::statement;
+use crate::rows::{
+    ChangelogColumns, ChangelogRow, CommentColumns, CommentRow, CustomerColumns, CustomerNameColumns, CustomerNameRow,
+    CustomerRow, DetailRow, FindDetail, MemberRow, SummaryColumns, SummaryRow, TrackRow, changelog, customer,
+    customer_name, listed_comment, mapped_tracks, member, member_columns, votes_of,
+};
+use crate::schema::{attachments, audit_entries, members, settings, synonyms, tracks};
+use crate::statement::{placed, resolved, statement, summary};
 use crate::writes::id_or_number;
+
+/// The SQL of the common table expression `board`: the lanes with their positions and their numbers of feature requests.
+macro_rules! board {
+    () => {
+        "WITH board AS MATERIALIZED (
+             SELECT lanes.id, lanes.name, row_number() OVER (ORDER BY lanes.position) AS number,
+                    (SELECT coalesce(sum(public_count), 0)::bigint FROM tracks
+                     JOIN track_tallies ON track_tallies.workspace_id = {workspace} AND track_id = tracks.id
+                     WHERE tracks.workspace_id = {workspace} AND lane_id = lanes.id) AS shown
+             FROM lanes WHERE workspace_id = {workspace}
+         )"
+    };
+}
+
+statement! {
+    /// Selects the lanes with their positions and the number of feature requests that each shows.
+    Lanes { workspace: Uuid => SqlUuid } -> LaneColumns,
+    concat!(board!(), " SELECT id, name, number, shown FROM board ORDER BY number")
+}
+
+/// The SQL of the most voted feature requests of a track: each tier of less than 16 votes has a single count, so that it
+/// is read in the order of the index. The larger tiers are sorted.
+macro_rules! most_voted {
+    ($track:literal, $filter:literal, $limit:literal) => {
+        concat!(
+            "(SELECT request_id, votes_count, tag_number FROM vote_tallies
+              WHERE workspace_id = {workspace} AND track_id = ",
+            $track,
+            " AND root_id IS NULL AND tier >= 16",
+            $filter,
+            " ORDER BY tier DESC, votes_count DESC, tag_number DESC LIMIT ",
+            $limit,
+            ") UNION ALL
+             (SELECT request_id, votes_count, tag_number FROM vote_tallies
+              WHERE workspace_id = {workspace} AND track_id = ",
+            $track,
+            " AND root_id IS NULL AND tier < 16",
+            $filter,
+            " ORDER BY tier DESC, tag_number DESC LIMIT ",
+            $limit,
+            ")"
+        )
+    };
+}
+
+statement! {
+    /// Selects the lanes, each with its most voted public feature requests. A lane without one is a single row.
+    Roadmap { workspace: Uuid => SqlUuid, most: i64 => BigInt } -> (LaneColumns, Nullable<SummaryColumns>),
+    concat!(board!(), ", ranked AS (
+         SELECT tracks.lane_id, tracks.name AS track, top.request_id,
+                row_number() OVER (PARTITION BY lane_id ORDER BY votes_count DESC, tag_number DESC) AS rank
+         FROM tracks CROSS JOIN LATERAL (", most_voted!("tracks.id", " AND NOT private", "{most}"), ") AS top
+         WHERE tracks.workspace_id = {workspace} AND lane_id IS NOT NULL
+     ), best AS MATERIALIZED (
+         SELECT lane_id, track, request_id, rank FROM ranked WHERE rank <= {most}
+     )
+     SELECT board.id, board.name, number, shown, feature_requests.id, feature_requests.tag_number, title, track,
+            CASE WHEN best.lane_id IS NOT NULL THEN board.name END, votes_count, created_at
+     FROM board
+     LEFT JOIN best ON best.lane_id = board.id
+     LEFT JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = best.request_id
+     LEFT JOIN vote_tallies ON vote_tallies.workspace_id = {workspace} AND vote_tallies.request_id = best.request_id
+     ORDER BY number, rank")
+}
+
+type LaneColumns = (SqlUuid, Text, BigInt, BigInt);
+type LaneRow = (Uuid, String, i64, i64);
+
+/// The SQL of a page of a track's feature requests, with the total. The parameter is the common table expression `page`,
+/// with the ID and the place of each. Returns no row if the track does not exist.
+macro_rules! track_page {
+    ($page:expr) => {
+        concat!(
+            "WITH track AS MATERIALIZED (
+                 SELECT tracks.name AS track, lanes.name AS lane, coalesce(all_count, 0) AS total FROM tracks
+                 LEFT JOIN lanes ON lanes.workspace_id = {workspace} AND lanes.id = lane_id
+                 LEFT JOIN track_tallies
+                        ON track_tallies.workspace_id = {workspace} AND track_tallies.track_id = tracks.id
+                 WHERE tracks.workspace_id = {workspace} AND tracks.id = {track}
+             ), page AS MATERIALIZED (",
+            $page,
+            "), listed AS (
+                 SELECT place, feature_requests.id, feature_requests.tag_number, title, votes_count, created_at
+                 FROM page
+                 JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = page.id
+                 JOIN vote_tallies ON vote_tallies.workspace_id = {workspace} AND vote_tallies.request_id = page.id
+             )
+             SELECT total, id, tag_number, title, track, lane, votes_count, created_at
+             FROM track LEFT JOIN listed ON true ORDER BY place"
+        )
+    };
+}
+
+statement! {
+    /// Selects a page of a track's feature requests, most voted first.
+    MostVotedPage {
+        workspace: Uuid => SqlUuid,
+        track: Uuid => SqlUuid,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+        end: i64 => BigInt,
+    } -> (BigInt, Nullable<SummaryColumns>),
+    track_page!(concat!(
+        "SELECT request_id AS id, row_number() OVER (ORDER BY votes_count DESC, tag_number DESC) AS place
+         FROM (", most_voted!("{track}", "", "{end}"), ") AS top
+         ORDER BY place LIMIT {limit} OFFSET {offset}"
+    ))
+}
+
+statement! {
+    /// Selects a page of a track's feature requests, newest first.
+    NewestPage {
+        workspace: Uuid => SqlUuid,
+        track: Uuid => SqlUuid,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> (BigInt, Nullable<SummaryColumns>),
+    track_page!(
+        "SELECT id, row_number() OVER (ORDER BY tag_number DESC) AS place FROM (
+             SELECT id, tag_number FROM feature_requests
+             WHERE workspace_id = {workspace} AND track_id = {track} AND root_id IS NULL
+             ORDER BY tag_number DESC LIMIT {limit} OFFSET {offset}
+         ) AS newest"
+    )
+}
+
+statement! {
+    /// Selects a page of a track's feature requests, last updated first.
+    LastUpdatedPage {
+        workspace: Uuid => SqlUuid,
+        track: Uuid => SqlUuid,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> (BigInt, Nullable<SummaryColumns>),
+    track_page!(
+        "SELECT id, row_number() OVER (ORDER BY updated_at DESC, tag_number DESC) AS place FROM (
+             SELECT id, updated_at, tag_number FROM feature_requests
+             WHERE workspace_id = {workspace} AND track_id = {track} AND root_id IS NULL
+             ORDER BY updated_at DESC, tag_number DESC LIMIT {limit} OFFSET {offset}
+         ) AS updated"
+    )
+}
+
+statement! {
+    /// Selects the number of entries in the list of comments of a feature request, with a page of them. The list has the
+    /// comments of everything that is merged into it, and their descriptions. Returns no row if the feature request does
+    /// not exist. Without merges, the page is read from the index.
+    CommentsPage {
+        workspace: Uuid => SqlUuid,
+        request: Option<Uuid> => Nullable<SqlUuid>,
+        number: Option<i64> => Nullable<BigInt>,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> (BigInt, Nullable<CommentColumns>),
+    concat!("WITH request AS MATERIALIZED (
+         SELECT id, private FROM feature_requests WHERE workspace_id = {workspace} AND id = ", resolved!(), "
+     ), merged AS MATERIALIZED (
+         SELECT feature_requests.id, tag_number, title, author_id, created_at,
+                btrim(description_text, E' \\n\\t\\r\\u00a0') <> '' AS is_described
+         FROM request JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND root_id = request.id
+         WHERE request.private OR NOT feature_requests.private
+     ), total AS (
+         SELECT (SELECT count(*) FROM comments
+                 WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request))
+              + (SELECT count(*) FROM merged
+                 JOIN comments ON comments.workspace_id = {workspace} AND comments.request_id = merged.id)
+              + (SELECT count(*) FROM merged WHERE is_described) AS total
+     ), entries AS (
+         SELECT id, created_at, NULL::uuid AS merged_id, false AS is_description FROM comments
+         WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request)
+         UNION ALL
+         SELECT comments.id, comments.created_at, merged.id, false FROM merged
+         JOIN comments ON comments.workspace_id = {workspace} AND comments.request_id = merged.id
+         UNION ALL
+         SELECT id, created_at, id, true FROM merged WHERE is_described
+     ), page AS MATERIALIZED (
+         (SELECT id, created_at, NULL::uuid AS merged_id, false AS is_description FROM comments
+          WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request)
+            AND NOT EXISTS (SELECT FROM merged)
+          ORDER BY created_at, id LIMIT {limit} OFFSET {offset})
+         UNION ALL
+         (SELECT id, created_at, merged_id, is_description FROM entries WHERE EXISTS (SELECT FROM merged)
+          ORDER BY created_at, id LIMIT {limit} OFFSET {offset})
+     ), listed AS (
+         SELECT page.id, CASE WHEN is_description THEN described.description ELSE comments.content END AS content,
+                is_description AND merged.author_id IS NOT NULL OR comments.customer_id IS NOT NULL AS is_customer,
+                coalesce(customers.name, members.name) AS author, page.created_at,
+                coalesce(comments.updated_at, page.created_at) AS updated_at,
+                merged.id AS merged_id, merged.tag_number, merged.title
+         FROM page
+         LEFT JOIN merged ON merged.id = page.merged_id
+         LEFT JOIN comments ON comments.workspace_id = {workspace} AND comments.id = page.id
+         LEFT JOIN feature_requests AS described
+                ON described.workspace_id = {workspace} AND described.id = CASE WHEN is_description THEN page.id END
+         LEFT JOIN members ON members.workspace_id = {workspace} AND members.id = comments.author_id
+         LEFT JOIN customers ON customers.workspace_id = {workspace}
+               AND customers.id = CASE WHEN is_description THEN merged.author_id ELSE comments.customer_id END
+     )
+     SELECT total, listed.* FROM request CROSS JOIN total LEFT JOIN listed ON true
+     ORDER BY listed.created_at, listed.id")
+}
+
+statement! {
+    /// Selects the number of notes of a feature request and of everything that is merged into it, with a page of them.
+    /// Returns no row if the feature request does not exist.
+    NotesPage {
+        workspace: Uuid => SqlUuid,
+        request: Option<Uuid> => Nullable<SqlUuid>,
+        number: Option<i64> => Nullable<BigInt>,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> (BigInt, Nullable<NoteColumns>),
+    concat!("WITH request AS MATERIALIZED (
+         SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND id = ", resolved!(), "
+     ), merged AS MATERIALIZED (
+         SELECT feature_requests.id FROM request
+         JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND root_id = request.id
+     ), total AS (
+         SELECT (SELECT count(*) FROM notes WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request))
+              + (SELECT count(*) FROM merged
+                 JOIN notes ON notes.workspace_id = {workspace} AND notes.request_id = merged.id) AS total
+     ), page AS MATERIALIZED (
+         (SELECT id FROM notes
+          WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request)
+            AND NOT EXISTS (SELECT FROM merged)
+          ORDER BY created_at DESC, id DESC LIMIT {limit} OFFSET {offset})
+         UNION ALL
+         (SELECT notes.id FROM (SELECT id FROM request UNION ALL SELECT id FROM merged) AS members
+          JOIN notes ON notes.workspace_id = {workspace} AND notes.request_id = members.id
+          WHERE EXISTS (SELECT FROM merged)
+          ORDER BY notes.created_at DESC, notes.id DESC LIMIT {limit} OFFSET {offset})
+     ), listed AS (
+         SELECT notes.id, body, members.name AS author, members.email AS author_email, customers.id AS customer_id,
+                customers.name, customers.email, notes.created_at
+         FROM page
+         JOIN notes ON notes.workspace_id = {workspace} AND notes.id = page.id
+         LEFT JOIN members ON members.workspace_id = {workspace} AND members.id = notes.author_id
+         LEFT JOIN customers ON customers.workspace_id = {workspace} AND customers.id = notes.customer_id
+     )
+     SELECT total, listed.* FROM request CROSS JOIN total LEFT JOIN listed ON true
+     ORDER BY listed.created_at DESC, listed.id DESC")
+}
+
+type NoteColumns = (SqlUuid, Text, Nullable<(Text, Text)>, Nullable<CustomerNameColumns>, Timestamptz);
+type NoteRow = (Uuid, String, Option<(String, String)>, Option<CustomerNameRow>, TimestampColumn);
+
+statement! {
+    /// Selects the number of events of a feature request, with a page of them. Returns no row if the feature request does
+    /// not exist.
+    EventsPage {
+        workspace: Uuid => SqlUuid,
+        request: Option<Uuid> => Nullable<SqlUuid>,
+        number: Option<i64> => Nullable<BigInt>,
+        kind: Option<String> => Nullable<Text>,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> (BigInt, Nullable<EventColumns>),
+    concat!("WITH request AS MATERIALIZED (
+         SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND id = ", resolved!(), "
+     ), total AS (
+         SELECT count(*) AS total FROM feature_request_events
+         WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request)
+           AND ({kind} IS NULL OR kind = {kind})
+     ), page AS MATERIALIZED (
+         SELECT id, kind, details, actor_kind, actor_id, actor_name, created_at FROM feature_request_events
+         WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request)
+           AND ({kind} IS NULL OR kind = {kind})
+         ORDER BY created_at DESC, id DESC LIMIT {limit} OFFSET {offset}
+     )
+     SELECT total, page.* FROM request CROSS JOIN total LEFT JOIN page ON true
+     ORDER BY page.created_at DESC, page.id DESC")
+}
+
+type EventColumns = (SqlUuid, Text, Text, Text, Nullable<SqlUuid>, Text, Timestamptz);
+type EventRow = (Uuid, String, String, String, Option<Uuid>, String, TimestampColumn);
+
+statement! {
+    /// Selects the number of customers that match a pattern, with a page of them. Ids begin with the creation timestamp.
+    /// So the page is read in the order of the primary key.
+    CustomersPage {
+        workspace: Uuid => SqlUuid,
+        pattern: Option<String> => Nullable<Text>,
+        limit: i64 => BigInt,
+        offset: i64 => BigInt,
+    } -> (BigInt, Nullable<CustomerColumns>),
+    concat!("WITH total AS (
+         SELECT count(*) AS total FROM customers
+         WHERE workspace_id = {workspace}
+           AND ({pattern} IS NULL OR name_folded LIKE {pattern} OR email_folded LIKE {pattern})
+     ), page AS MATERIALIZED (
+         SELECT id, name, email, created_at FROM customers
+         WHERE workspace_id = {workspace}
+           AND ({pattern} IS NULL OR name_folded LIKE {pattern} OR email_folded LIKE {pattern})
+         ORDER BY id LIMIT {limit} OFFSET {offset}
+     ), listed AS (
+         SELECT id, name, email, ", votes_of!("page.id"), " AS votes_count, created_at FROM page
+     )
+     SELECT total, listed.* FROM total LEFT JOIN listed ON true ORDER BY listed.id")
+}
+
+statement! {
+    /// Selects a customer.
+    SelectCustomer { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid } -> CustomerColumns,
+    concat!("SELECT id, name, email, ", votes_of!("customers.id"), ", created_at FROM customers
+     WHERE workspace_id = {workspace} AND id = {customer}")
+}
 
 statement! {
     /// Selects the number of feature requests that a customer has voted for, with a page of them. Ids begin with the
     /// creation timestamp, and the index of a customer's votes is ordered by id. So the page is read from the index
-    /// without reading the other votes.
+    /// without reading the other votes, unless the workspace has merged feature requests.
     VotedRequestsPage {
         workspace: Uuid => SqlUuid,
         email_folded: String => Text,
         limit: i64 => BigInt,
         offset: i64 => BigInt,
     } -> (BigInt, Nullable<SummaryColumns>),
-    "WITH customer AS MATERIALIZED (
+    concat!("WITH customer AS MATERIALIZED (
          SELECT id FROM customers WHERE workspace_id = {workspace} AND email_folded = {email_folded}
+     ), merges AS MATERIALIZED (
+         SELECT EXISTS (SELECT FROM feature_requests WHERE workspace_id = {workspace} AND root_id IS NOT NULL) AS exist
+     ), voted AS MATERIALIZED (
+         SELECT DISTINCT coalesce(vote_tallies.root_id, votes.request_id) AS request_id FROM votes
+         JOIN vote_tallies ON vote_tallies.workspace_id = {workspace} AND vote_tallies.request_id = votes.request_id
+         WHERE votes.workspace_id = {workspace} AND votes.customer_id = (SELECT id FROM customer)
+           AND (SELECT exist FROM merges)
      ), total AS (
-         SELECT count(*) AS total FROM votes
-         WHERE workspace_id = {workspace} AND customer_id = (SELECT id FROM customer)
-     ), page AS (
-         SELECT request_id FROM votes
-         WHERE workspace_id = {workspace} AND customer_id = (SELECT id FROM customer)
-         ORDER BY request_id DESC LIMIT {limit} OFFSET {offset}
+         SELECT CASE WHEN (SELECT exist FROM merges) THEN (SELECT count(*) FROM voted)
+                ELSE (SELECT count(*) FROM votes
+                      WHERE workspace_id = {workspace} AND customer_id = (SELECT id FROM customer)) END AS total
+     ), page AS MATERIALIZED (
+         (SELECT request_id FROM votes
+          WHERE workspace_id = {workspace} AND customer_id = (SELECT id FROM customer)
+            AND NOT (SELECT exist FROM merges)
+          ORDER BY request_id DESC LIMIT {limit} OFFSET {offset})
+         UNION ALL
+         (SELECT request_id FROM voted ORDER BY request_id DESC LIMIT {limit} OFFSET {offset})
      ), listed AS (
-         SELECT feature_requests.id, feature_requests.tag_number, title, tracks.name AS track, lanes.name AS lane,
-                votes_count, created_at
-         FROM page
+         SELECT ", summary!(), " FROM page
          JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = page.request_id
-         JOIN vote_tallies ON vote_tallies.workspace_id = {workspace} AND vote_tallies.request_id = page.request_id
-         JOIN tracks ON tracks.workspace_id = {workspace} AND tracks.id = track_id
-         LEFT JOIN lanes ON lanes.workspace_id = {workspace} AND lanes.id = lane_id
+         ", placed!(), "
      )
-     SELECT total, listed.* FROM total LEFT JOIN listed ON true ORDER BY listed.id DESC"
+     SELECT total, listed.* FROM total LEFT JOIN listed ON true ORDER BY listed.id DESC")
 }
 
 statement! {
     /// Selects the number of voters of a feature request, with a page of them. Returns no row if the feature request
-    /// does not exist.
+    /// does not exist. A voter of several merged feature requests is listed once. Without merges, the page is read from
+    /// the index.
     VotersPage {
         workspace: Uuid => SqlUuid,
         request: Option<Uuid> => Nullable<SqlUuid>,
         number: Option<i64> => Nullable<BigInt>,
         limit: i64 => BigInt,
         offset: i64 => BigInt,
-    } -> (BigInt, Nullable<(SqlUuid, Nullable<Text>, Text, Timestamptz)>),
-    "WITH request AS MATERIALIZED (
+    } -> (BigInt, Nullable<(CustomerNameColumns, Timestamptz)>),
+    concat!("WITH request AS MATERIALIZED (
          SELECT feature_requests.id, votes_count FROM feature_requests
          JOIN vote_tallies ON vote_tallies.workspace_id = feature_requests.workspace_id
                           AND vote_tallies.request_id = feature_requests.id
-         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = (SELECT coalesce({request},
-             (SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND tag_number = {number})))
-     ), page AS (
-         SELECT customer_id, created_at FROM votes
-         WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request)
-         ORDER BY created_at DESC, customer_id DESC LIMIT {limit} OFFSET {offset}
+         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = ", resolved!(), "
+     ), merged AS MATERIALIZED (
+         SELECT feature_requests.id FROM request
+         JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND root_id = request.id
+     ), page AS MATERIALIZED (
+         (SELECT customer_id, created_at FROM votes
+          WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request)
+            AND NOT EXISTS (SELECT FROM merged)
+          ORDER BY created_at DESC, customer_id DESC LIMIT {limit} OFFSET {offset})
+         UNION ALL
+         (SELECT customer_id, min(created_at) AS created_at
+          FROM (SELECT id FROM request UNION ALL SELECT id FROM merged) AS members
+          JOIN votes ON votes.workspace_id = {workspace} AND votes.request_id = members.id
+          WHERE EXISTS (SELECT FROM merged)
+          GROUP BY customer_id ORDER BY 2 DESC, customer_id DESC LIMIT {limit} OFFSET {offset})
      ), listed AS (
          SELECT customers.id, name, email, page.created_at
          FROM page JOIN customers ON customers.workspace_id = {workspace} AND customers.id = page.customer_id
      )
      SELECT votes_count, listed.* FROM request LEFT JOIN listed ON true
-     ORDER BY listed.created_at DESC, listed.id DESC"
+     ORDER BY listed.created_at DESC, listed.id DESC")
 }
 
 statement! {
@@ -96,18 +433,44 @@ statement! {
     "WITH total AS (
          SELECT count(*) AS total FROM changelogs WHERE workspace_id = {workspace}
      ), page AS (
-         SELECT id, title, content, published_at, created_at, cover_attachment_id
+         SELECT id, title, content, published_at, created_at, updated_at, cover_attachment_id
          FROM changelogs WHERE workspace_id = {workspace}
          ORDER BY created_at DESC, id DESC LIMIT {limit} OFFSET {offset}
      )
-     SELECT total, page.id, title, content, published_at, page.created_at, attachments.id, filename
+     SELECT total, page.id, title, content, published_at, page.created_at, updated_at, attachments.id, filename
      FROM total LEFT JOIN page ON true
      LEFT JOIN attachments ON attachments.workspace_id = {workspace} AND attachments.id = cover_attachment_id
      ORDER BY page.created_at DESC, page.id DESC"
 }
 
-type ChangelogColumns = (SqlUuid, Text, Text, Nullable<Timestamptz>, Timestamptz, Nullable<SqlUuid>, Nullable<Text>);
-type ChangelogRow = (Uuid, String, String, Option<TimestampColumn>, TimestampColumn, Option<Uuid>, Option<String>);
+statement! {
+    /// Selects a changelog with the feature requests that it is about, in order. A merged one is the root of its tree,
+    /// which is listed once. A changelog without any is a single row.
+    SelectChangelog { workspace: Uuid => SqlUuid, changelog: Uuid => SqlUuid }
+        -> (ChangelogColumns, Nullable<SummaryColumns>),
+    concat!("WITH linked AS MATERIALIZED (
+         SELECT coalesce(root_id, id) AS request_id, min(position) AS position
+         FROM changelog_feature_requests AS links
+         JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND feature_requests.id = links.request_id
+         WHERE links.workspace_id = {workspace} AND links.changelog_id = {changelog}
+         GROUP BY coalesce(root_id, id)
+     ), listed AS (
+         SELECT ", summary!(), ", linked.position FROM linked
+         JOIN feature_requests
+           ON feature_requests.workspace_id = {workspace} AND feature_requests.id = linked.request_id
+         ", placed!(), "
+     )
+     SELECT changelogs.id, changelogs.title, content, published_at, changelogs.created_at, updated_at, attachments.id,
+            filename, listed.id, tag_number, listed.title, track, lane, votes_count, listed.created_at
+     FROM changelogs
+     LEFT JOIN attachments ON attachments.workspace_id = {workspace} AND attachments.id = cover_attachment_id
+     LEFT JOIN listed ON true
+     WHERE changelogs.workspace_id = {workspace} AND changelogs.id = {changelog}
+     ORDER BY listed.position")
+}
+
+type AuditRow =
+    (Uuid, TimestampColumn, String, Option<Uuid>, String, String, Option<String>, String, String, Option<Uuid>, String);
 type AttachmentRow = (String, String, i64, Vec<u8>, String, String, Option<i64>, Option<i64>, TimestampColumn);
 
 /// The offset of a page whose own offset is out of range. Such a page is empty, and so is the page at this offset.
@@ -127,6 +490,55 @@ fn listing<R, T>(
         items.extend(row.map(&record).transpose()?);
     }
     Ok(Listing { items, request, total })
+}
+
+/// As [`listing`], for a list that does not exist if there are no rows.
+fn existing_listing<R, T>(
+    rows: Vec<(i64, Option<R>)>,
+    request: PageRequest,
+    record: impl Fn(R) -> Result<T, StoreError>,
+) -> Result<Option<Listing<T>>, StoreError> {
+    if rows.is_empty() { Ok(None) } else { listing(rows, request, record).map(Some) }
+}
+
+/// Returns a kind of actor as it is stored.
+fn actor_kind(kind: &str, table: &'static str, row: Uuid) -> Result<ActorKind, StoreError> {
+    ActorKind::from_name(kind).ok_or_else(|| inconsistent(table, "actor_kind", row))
+}
+
+fn event((id, kind, details, actor, actor_id, name, created_at): EventRow) -> Result<Event, StoreError> {
+    let table = "feature_request_events";
+    Ok(Event {
+        id: EventId::new(id),
+        content: EventContent::parse(&kind, &details).ok_or_else(|| inconsistent(table, "details", id))?,
+        actor: Actor { kind: actor_kind(&actor, table, id)?, id: actor_id, name },
+        created_at: created_at.into_timestamp(table, "created_at", id)?,
+    })
+}
+
+fn audit_entry(row: AuditRow) -> Result<AuditEntry, StoreError> {
+    let (id, at, actor, actor_id, name, channel, request_id, action, subject_kind, subject_id, changes) = row;
+    let broken = |column| inconsistent("audit_entries", column, id);
+    Ok(AuditEntry {
+        id: AuditEntryId::new(id),
+        at: at.into_timestamp("audit_entries", "created_at", id)?,
+        origin: Origin {
+            actor: Actor { kind: actor_kind(&actor, "audit_entries", id)?, id: actor_id, name },
+            channel: Channel::from_name(&channel).ok_or_else(|| broken("channel"))?,
+            request_id,
+        },
+        action,
+        subject: Subject { kind: subject_kind, id: subject_id },
+        changes: AuditEntry::parse_changes(&changes).ok_or_else(|| broken("changes"))?,
+    })
+}
+
+fn listed_lane((id, name, position, shown): LaneRow) -> ListedLane {
+    ListedLane {
+        lane: Lane { id: LaneId::new(id), name: Name::from_stored(name) },
+        position: position.unsigned_abs(),
+        feature_requests_count: shown,
+    }
 }
 
 #[async_trait]
@@ -163,14 +575,232 @@ impl RoadmapReader for PostgresReader {
         self.tracks.get(workspace.uuid(), query).await
     }
 
-    async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<Lane>, StoreError> {
+    async fn lanes(&self, workspace: WorkspaceId) -> Result<Vec<ListedLane>, StoreError> {
         let session = self.session(workspace).await?;
-        let lanes = lanes::table
-            .filter(lanes::workspace_id.eq(workspace.uuid()))
-            .order(lanes::position)
-            .select((lanes::id, lanes::name));
-        let rows: Vec<(Uuid, String)> = session.run(lanes.load(&mut session.connection()?)).await?;
-        Ok(rows.into_iter().map(|(id, name)| Lane { id: LaneId::new(id), name: Name::from_stored(name) }).collect())
+        let lanes = Lanes { workspace: workspace.uuid() };
+        let rows: Vec<LaneRow> = session.run(lanes.load(&mut session.connection()?)).await?;
+        Ok(rows.into_iter().map(listed_lane).collect())
+    }
+
+    async fn roadmap(&self, workspace: WorkspaceId, per_lane: u32) -> Result<Vec<RoadmapLane>, StoreError> {
+        let session = self.session(workspace).await?;
+        let roadmap = Roadmap { workspace: workspace.uuid(), most: i64::from(per_lane) };
+        let rows: Vec<(LaneRow, Option<SummaryRow>)> = session.run(roadmap.load(&mut session.connection()?)).await?;
+        let mut lanes: Vec<RoadmapLane> = Vec::new();
+        for (lane, request) in rows {
+            let lane = listed_lane(lane);
+            let request = request.map(FeatureRequestSummary::try_from).transpose()?;
+            match lanes.last_mut() {
+                Some(last) if last.lane.lane.id == lane.lane.id => last.feature_requests.extend(request),
+                _ => lanes.push(RoadmapLane { lane, feature_requests: request.into_iter().collect() }),
+            }
+        }
+        Ok(lanes)
+    }
+
+    async fn track_requests(
+        &self,
+        workspace: WorkspaceId,
+        track: TrackId,
+        sort: Sort,
+        page: PageRequest,
+    ) -> Result<Option<Listing<FeatureRequestSummary>>, StoreError> {
+        let session = self.session(workspace).await?;
+        let (workspace, track) = (workspace.uuid(), track.uuid());
+        let (limit, offset) = (page.limit(), page.offset().unwrap_or(BEYOND));
+        let rows: Vec<(i64, Option<SummaryRow>)> = match sort {
+            Sort::Votes => {
+                let end = offset.saturating_add(limit);
+                let page = MostVotedPage { workspace, track, limit, offset, end };
+                session.run(page.load(&mut session.connection()?)).await?
+            }
+            Sort::Newest => {
+                let page = NewestPage { workspace, track, limit, offset };
+                session.run(page.load(&mut session.connection()?)).await?
+            }
+            Sort::Updated => {
+                let page = LastUpdatedPage { workspace, track, limit, offset };
+                session.run(page.load(&mut session.connection()?)).await?
+            }
+        };
+        existing_listing(rows, page, FeatureRequestSummary::try_from)
+    }
+
+    async fn feature_request(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+    ) -> Result<Option<FeatureRequestDetail>, StoreError> {
+        let Some((request, number)) = id_or_number(request) else { return Ok(None) };
+        let session = self.session(workspace).await?;
+        let find = FindDetail { workspace: workspace.uuid(), request, number };
+        let row: Option<DetailRow> = session.run_optional(find.get_result(&mut session.connection()?)).await?;
+        row.map(FeatureRequestDetail::try_from).transpose()
+    }
+
+    async fn comments(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+        page: PageRequest,
+    ) -> Result<Option<Listing<ListedComment>>, StoreError> {
+        let Some((request, number)) = id_or_number(request) else { return Ok(None) };
+        let session = self.session(workspace).await?;
+        let comments = CommentsPage {
+            workspace: workspace.uuid(),
+            request,
+            number,
+            limit: page.limit(),
+            offset: page.offset().unwrap_or(BEYOND),
+        };
+        let rows: Vec<(i64, Option<CommentRow>)> = session.run(comments.load(&mut session.connection()?)).await?;
+        existing_listing(rows, page, listed_comment)
+    }
+
+    async fn notes(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+        page: PageRequest,
+    ) -> Result<Option<Listing<Note>>, StoreError> {
+        let Some((request, number)) = id_or_number(request) else { return Ok(None) };
+        let session = self.session(workspace).await?;
+        let notes = NotesPage {
+            workspace: workspace.uuid(),
+            request,
+            number,
+            limit: page.limit(),
+            offset: page.offset().unwrap_or(BEYOND),
+        };
+        let rows: Vec<(i64, Option<NoteRow>)> = session.run(notes.load(&mut session.connection()?)).await?;
+        existing_listing(rows, page, |(id, body, author, customer, created_at): NoteRow| {
+            Ok(Note {
+                id: NoteId::new(id),
+                body: CleanHtml::from_stored(body),
+                author: author.map(|(name, email)| (Name::from_stored(name), EmailAddress::from_stored(email))),
+                customer: customer.map(customer_name),
+                created_at: created_at.into_timestamp("notes", "created_at", id)?,
+            })
+        })
+    }
+
+    async fn events(
+        &self,
+        workspace: WorkspaceId,
+        request: &FeatureRequestRef,
+        kind: Option<&'static str>,
+        page: PageRequest,
+    ) -> Result<Option<Listing<Event>>, StoreError> {
+        let Some((request, number)) = id_or_number(request) else { return Ok(None) };
+        let session = self.session(workspace).await?;
+        let events = EventsPage {
+            workspace: workspace.uuid(),
+            request,
+            number,
+            kind: kind.map(ToOwned::to_owned),
+            limit: page.limit(),
+            offset: page.offset().unwrap_or(BEYOND),
+        };
+        let rows: Vec<(i64, Option<EventRow>)> = session.run(events.load(&mut session.connection()?)).await?;
+        existing_listing(rows, page, event)
+    }
+
+    async fn customers(
+        &self,
+        workspace: WorkspaceId,
+        query: Option<&CustomerQuery>,
+        page: PageRequest,
+    ) -> Result<Listing<Customer>, StoreError> {
+        let session = self.session(workspace).await?;
+        let customers = CustomersPage {
+            workspace: workspace.uuid(),
+            pattern: query.map(CustomerQuery::pattern),
+            limit: page.limit(),
+            offset: page.offset().unwrap_or(BEYOND),
+        };
+        let rows: Vec<(i64, Option<CustomerRow>)> = session.run(customers.load(&mut session.connection()?)).await?;
+        listing(rows, page, customer)
+    }
+
+    async fn customer(&self, workspace: WorkspaceId, id: CustomerId) -> Result<Option<Customer>, StoreError> {
+        let session = self.session(workspace).await?;
+        let select = SelectCustomer { workspace: workspace.uuid(), customer: id.uuid() };
+        let row: Option<CustomerRow> = session.run_optional(select.get_result(&mut session.connection()?)).await?;
+        row.map(customer).transpose()
+    }
+
+    async fn changelog(&self, workspace: WorkspaceId, id: ChangelogId) -> Result<Option<ChangelogDetail>, StoreError> {
+        let session = self.session(workspace).await?;
+        let select = SelectChangelog { workspace: workspace.uuid(), changelog: id.uuid() };
+        let rows: Vec<(ChangelogRow, Option<SummaryRow>)> =
+            session.run(select.load(&mut session.connection()?)).await?;
+        let mut detail: Option<ChangelogDetail> = None;
+        for (row, request) in rows {
+            let request = request.map(FeatureRequestSummary::try_from).transpose()?;
+            match &mut detail {
+                Some(detail) => detail.feature_requests.extend(request),
+                None => {
+                    let feature_requests = request.into_iter().collect();
+                    detail = Some(ChangelogDetail { changelog: changelog(row)?, feature_requests });
+                }
+            }
+        }
+        Ok(detail)
+    }
+
+    /// The statement has only the conditions of the filter, so that the planner picks the index of one of them.
+    async fn audit_entries(
+        &self,
+        workspace: WorkspaceId,
+        filter: &AuditFilter,
+        page: AuditPage,
+    ) -> Result<AuditListing, StoreError> {
+        let mut entries = audit_entries::table
+            .filter(audit_entries::workspace_id.eq(workspace.uuid()))
+            .order(audit_entries::id.desc())
+            .limit(i64::from(page.size) + 1)
+            .select((
+                audit_entries::id,
+                audit_entries::created_at,
+                audit_entries::actor_kind,
+                audit_entries::actor_id,
+                audit_entries::actor_name,
+                audit_entries::channel,
+                audit_entries::request_id,
+                audit_entries::action,
+                audit_entries::subject_kind,
+                audit_entries::subject_id,
+                audit_entries::changes,
+            ))
+            .into_boxed();
+        if let Some(before) = page.before {
+            entries = entries.filter(audit_entries::id.lt(before.uuid()));
+        }
+        match filter.actor {
+            Some(ActorFilter::Id(id)) => entries = entries.filter(audit_entries::actor_id.eq(id)),
+            Some(ActorFilter::Kind(kind)) => entries = entries.filter(audit_entries::actor_kind.eq(kind.name())),
+            None => {}
+        }
+        if let Some(action) = &filter.action {
+            entries = entries.filter(audit_entries::action.eq(action));
+        }
+        if let Some(subject) = filter.subject {
+            entries = entries.filter(audit_entries::subject_id.eq(subject));
+        }
+        if let Some(from) = filter.from {
+            entries = entries.filter(audit_entries::created_at.ge(TimestampColumn::from(from)));
+        }
+        if let Some(to) = filter.to {
+            entries = entries.filter(audit_entries::created_at.lt(TimestampColumn::from(to)));
+        }
+        let session = self.session(workspace).await?;
+        let rows: Vec<AuditRow> = session.run(entries.load(&mut session.connection()?)).await?;
+        let mut entries = rows.into_iter().map(audit_entry).collect::<Result<Vec<_>, StoreError>>()?;
+        let size = usize::try_from(page.size).unwrap_or(usize::MAX);
+        let has_more = entries.len() > size;
+        entries.truncate(size);
+        let next = entries.last().filter(|_| has_more).map(|entry| entry.id);
+        Ok(AuditListing { entries, next })
     }
 
     async fn voted_requests(
@@ -205,20 +835,16 @@ impl RoadmapReader for PostgresReader {
             limit: page.limit(),
             offset: page.offset().unwrap_or(BEYOND),
         };
-        type Row = (Uuid, Option<String>, String, TimestampColumn);
+        type Row = (CustomerNameRow, TimestampColumn);
         let rows: Vec<(i64, Option<Row>)> = session.run(voters.load(&mut session.connection()?)).await?;
-        if rows.is_empty() {
-            return Ok(None);
-        }
-        let voter = |(id, name, email, voted_at): Row| {
+        existing_listing(rows, page, |(customer, voted_at): Row| {
             Ok(Voter {
-                id: CustomerId::new(id),
-                name: name.map(Name::from_stored),
-                email: EmailAddress::from_stored(email),
-                voted_at: voted_at.into_timestamp("votes", "created_at", id)?,
+                id: CustomerId::new(customer.0),
+                voted_at: voted_at.into_timestamp("votes", "created_at", customer.0)?,
+                name: customer.1.map(Name::from_stored),
+                email: EmailAddress::from_stored(customer.2),
             })
-        };
-        listing(rows, page, voter).map(Some)
+        })
     }
 
     async fn changelogs(&self, workspace: WorkspaceId, page: PageRequest) -> Result<Listing<Changelog>, StoreError> {
@@ -229,19 +855,7 @@ impl RoadmapReader for PostgresReader {
             offset: page.offset().unwrap_or(BEYOND),
         };
         let rows: Vec<(i64, Option<ChangelogRow>)> = session.run(changelogs.load(&mut session.connection()?)).await?;
-        listing(rows, page, |(id, title, content, published_at, created_at, cover, filename): ChangelogRow| {
-            Ok(Changelog {
-                id: ChangelogId::new(id),
-                title: Title::from_stored(title),
-                content: CleanHtml::from_stored(content),
-                cover: cover.zip(filename).map(|(attachment, filename)| CoverImage {
-                    attachment: AttachmentId::new(attachment),
-                    filename: Filename::from_stored(filename),
-                }),
-                published_at: optional_timestamp(published_at, "changelogs", "published_at", id)?,
-                created_at: created_at.into_timestamp("changelogs", "created_at", id)?,
-            })
-        })
+        listing(rows, page, changelog)
     }
 
     async fn attachment(&self, workspace: WorkspaceId, id: AttachmentId) -> Result<Option<Attachment>, StoreError> {
@@ -283,19 +897,10 @@ impl RoadmapReader for PostgresReader {
         let session = self.session(workspace).await?;
         let members = members::table
             .filter(members::workspace_id.eq(workspace.uuid()))
+            .filter(members::removed_at.is_null())
             .order((members::created_at, members::id))
-            .select((members::id, members::email, members::name, members::created_at));
-        let rows: Vec<(Uuid, String, String, TimestampColumn)> =
-            session.run(members.load(&mut session.connection()?)).await?;
-        rows.into_iter()
-            .map(|(id, email, name, created_at)| {
-                Ok(Member {
-                    id: MemberId::new(id),
-                    email: EmailAddress::from_stored(email),
-                    name: Name::from_stored(name),
-                    created_at: created_at.into_timestamp("members", "created_at", id)?,
-                })
-            })
-            .collect()
+            .select(member_columns());
+        let rows: Vec<MemberRow> = session.run(members.load(&mut session.connection()?)).await?;
+        rows.into_iter().map(member).collect()
     }
 }

@@ -216,6 +216,7 @@ impl TextSearch for PostgresReader {
         let found = placed_requests()
             .filter(feature_requests::workspace_id.eq(workspace.uuid()))
             .filter(feature_requests::id.eq_any(&ids))
+            .filter(feature_requests::root_id.is_null())
             .filter(feature_requests::private.eq(false).or(shows_private.into_sql::<Bool>()))
             .select((summary_columns(), feature_requests::description_text));
         let mut rows: Vec<(SummaryRow, String)> = session.run(found.load(&mut session.connection()?)).await?;

@@ -1,16 +1,18 @@
 //! Attachments.
 
 use async_trait::async_trait;
+use diesel::dsl::exists;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::attachment::{Attachment, Filename};
+use roadmap_domain::model::attachment::{Attachment, BlobKey, Filename};
 use roadmap_domain::model::changelog::CoverImage;
 use roadmap_domain::model::id::AttachmentId;
-use roadmap_domain::ports::AttachmentWrites;
+use roadmap_domain::ports::{AttachmentDeletion, AttachmentWrites};
 
 use crate::codec::TimestampColumn;
-use crate::schema::attachments;
+use crate::errors::inconsistent;
+use crate::schema::{attachments, changelogs};
 use crate::unit::PostgresUnit;
 
 #[async_trait]
@@ -42,5 +44,28 @@ impl AttachmentWrites for PostgresUnit {
             .for_key_share();
         let filename: Option<String> = self.run_optional(filename.first(&mut self.connection()?)).await?;
         Ok(filename.map(|filename| CoverImage { attachment, filename: Filename::from_stored(filename) }))
+    }
+    /// Locks the row with one statement and looks for covers with the next. A changelog that took the file as its cover in
+    /// between has committed by then, and is seen.
+    async fn delete_attachment(&mut self, attachment: AttachmentId) -> Result<AttachmentDeletion, StoreError> {
+        let lock = attachments::table
+            .filter(attachments::workspace_id.eq(self.workspace))
+            .filter(attachments::id.eq(attachment.uuid()))
+            .select(attachments::key)
+            .for_update();
+        let key: Option<String> = self.run_optional(lock.first(&mut self.connection()?)).await?;
+        let Some(key) = key else { return Ok(AttachmentDeletion::NotFound) };
+        let covers = changelogs::table
+            .filter(changelogs::workspace_id.eq(self.workspace))
+            .filter(changelogs::cover_attachment_id.eq(attachment.uuid()));
+        if self.run(diesel::select(exists(covers)).get_result(&mut self.connection()?)).await? {
+            return Ok(AttachmentDeletion::InUse);
+        }
+        let key = BlobKey::parse(&key).ok_or_else(|| inconsistent("attachments", "key", attachment))?;
+        let delete = diesel::delete(attachments::table)
+            .filter(attachments::workspace_id.eq(self.workspace))
+            .filter(attachments::id.eq(attachment.uuid()));
+        self.run(delete.execute(&mut self.connection()?)).await?;
+        Ok(AttachmentDeletion::Deleted(key))
     }
 }

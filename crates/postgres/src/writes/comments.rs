@@ -1,23 +1,31 @@
 //! Public comments.
 
 use async_trait::async_trait;
+use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::comment::NewComment;
+use roadmap_domain::model::comment::{CommentAuthor, ListedComment, NewComment};
 use roadmap_domain::model::feature_request::FeatureRequestSummary;
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::{CommentId, FeatureRequestId};
+use roadmap_domain::model::mail::Topic;
+use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::CommentWrites;
 use uuid::Uuid;
 
 use crate::codec::TimestampColumn;
-use crate::rows::{SummaryColumns, SummaryRow};
-use crate::statement::{author, statement};
+use crate::rows::{CommentColumns, CommentRow, SummaryColumns, SummaryRow, listed_comment};
+use crate::schema::comments;
+use crate::statement::{author, placed, resolved, statement, summary};
 use crate::unit::PostgresUnit;
 use crate::writes::id_or_number;
+use crate::writes::outbox::delete_messages;
+use crate::writes::requests::{folded_name_of, name_of};
 
 statement! {
-    /// Inserts a comment and returns its feature request. If the feature request does not exist, changes nothing and
-    /// returns no row.
+    /// Inserts a member's comment and returns its feature request. If the feature request does not exist, changes nothing
+    /// and returns no row.
     InsertComment {
         workspace: Uuid => SqlUuid,
         id: Uuid => SqlUuid,
@@ -28,36 +36,135 @@ statement! {
         at: TimestampColumn => Timestamptz,
     } -> SummaryColumns,
     concat!("WITH request AS MATERIALIZED (
-         SELECT feature_requests.id, feature_requests.tag_number, title, tracks.name AS track, lanes.name AS lane,
-                votes_count, created_at
-         FROM feature_requests
-         JOIN vote_tallies ON vote_tallies.workspace_id = feature_requests.workspace_id
-                          AND vote_tallies.request_id = feature_requests.id
-         JOIN tracks ON tracks.workspace_id = feature_requests.workspace_id AND tracks.id = track_id
-         LEFT JOIN lanes ON lanes.workspace_id = tracks.workspace_id AND lanes.id = lane_id
-         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = (SELECT coalesce({request},
-             (SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND tag_number = {number})))
+         SELECT ", summary!(), " FROM feature_requests ", placed!(), "
+         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = ", resolved!(), "
      ), comment AS (
-         INSERT INTO comments (workspace_id, id, request_id, author_id, content, created_at)
-         SELECT {workspace}, {id}, request.id, ", author!("{author}"), ", {content}, {at} FROM request
+         INSERT INTO comments (workspace_id, id, request_id, author_id, content, created_at, updated_at)
+         SELECT {workspace}, {id}, request.id, ", author!("{author}"), ", {content}, {at}, {at} FROM request
      )
      SELECT * FROM request")
+}
+
+statement! {
+    /// Finds or inserts a customer and inserts the customer's comment. Returns its feature request. If the feature request
+    /// does not exist, changes nothing and returns no row.
+    InsertCustomerComment {
+        workspace: Uuid => SqlUuid,
+        id: Uuid => SqlUuid,
+        request: Option<Uuid> => Nullable<SqlUuid>,
+        number: Option<i64> => Nullable<BigInt>,
+        customer: Uuid => SqlUuid,
+        email: String => Text,
+        email_folded: String => Text,
+        name: Option<String> => Nullable<Text>,
+        name_folded: Option<String> => Nullable<Text>,
+        content: String => Text,
+        at: TimestampColumn => Timestamptz,
+    } -> SummaryColumns,
+    concat!("WITH request AS MATERIALIZED (
+         SELECT ", summary!(), " FROM feature_requests ", placed!(), "
+         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = ", resolved!(), "
+     ), customer AS (
+         INSERT INTO customers (workspace_id, id, email, email_folded, name, name_folded, created_at)
+         SELECT {workspace}, {customer}, {email}, {email_folded}, {name}, {name_folded}, {at} FROM request
+         ON CONFLICT (workspace_id, email_folded) DO UPDATE
+         SET name = coalesce(customers.name, excluded.name),
+             name_folded = coalesce(customers.name_folded, excluded.name_folded)
+         RETURNING id
+     ), comment AS (
+         INSERT INTO comments (workspace_id, id, request_id, customer_id, content, created_at, updated_at)
+         SELECT {workspace}, {id}, request.id, customer.id, {content}, {at}, {at} FROM request, customer
+     )
+     SELECT * FROM request")
+}
+
+statement! {
+    /// Replaces the content of a comment and returns the comment as it is listed.
+    UpdateComment {
+        workspace: Uuid => SqlUuid,
+        id: Uuid => SqlUuid,
+        content: String => Text,
+        at: TimestampColumn => Timestamptz,
+    } -> CommentColumns,
+    "WITH comment AS (
+         UPDATE comments SET content = {content}, updated_at = {at} WHERE workspace_id = {workspace} AND id = {id}
+         RETURNING id, request_id, author_id, customer_id, content, created_at, updated_at
+     )
+     SELECT comment.id, comment.content, comment.customer_id IS NOT NULL, coalesce(customers.name, members.name),
+            comment.created_at, comment.updated_at, merged.id, merged.tag_number, merged.title
+     FROM comment
+     LEFT JOIN customers ON customers.workspace_id = {workspace} AND customers.id = comment.customer_id
+     LEFT JOIN members ON members.workspace_id = {workspace} AND members.id = comment.author_id
+     LEFT JOIN feature_requests AS merged
+            ON merged.workspace_id = {workspace} AND merged.id = comment.request_id AND merged.root_id IS NOT NULL"
 }
 
 #[async_trait]
 impl CommentWrites for PostgresUnit {
     async fn insert_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError> {
         let Some((request, number)) = id_or_number(&comment.request) else { return Ok(None) };
-        let insert = InsertComment {
-            workspace: self.workspace,
-            id: comment.id.uuid(),
-            request,
-            number,
-            author: comment.author.address().map(ToOwned::to_owned),
-            content: comment.content.as_str().to_owned(),
-            at: comment.created_at.into(),
+        let (workspace, id, at) = (self.workspace, comment.id.uuid(), comment.created_at.into());
+        let content = comment.content.as_str().to_owned();
+        let row: Option<SummaryRow> = match &comment.author {
+            CommentAuthor::Member(author) => {
+                let author = author.address().map(ToOwned::to_owned);
+                let insert = InsertComment { workspace, id, request, number, author, content, at };
+                self.run_optional(insert.get_result(&mut self.connection()?)).await?
+            }
+            CommentAuthor::Customer(customer) => {
+                let insert = InsertCustomerComment {
+                    workspace,
+                    id,
+                    request,
+                    number,
+                    customer: customer.id.uuid(),
+                    email: customer.email.as_str().to_owned(),
+                    email_folded: customer.email.folded().as_str().to_owned(),
+                    name: name_of(customer),
+                    name_folded: folded_name_of(customer),
+                    content,
+                    at,
+                };
+                self.run_optional(insert.get_result(&mut self.connection()?)).await?
+            }
         };
-        let row: Option<SummaryRow> = self.run_optional(insert.get_result(&mut self.connection()?)).await?;
         row.map(FeatureRequestSummary::try_from).transpose()
+    }
+
+    async fn find_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError> {
+        let request = comments::table
+            .filter(comments::workspace_id.eq(self.workspace))
+            .filter(comments::id.eq(comment.uuid()))
+            .select(comments::request_id);
+        let request: Option<Uuid> = self.run_optional(request.first(&mut self.connection()?)).await?;
+        Ok(request.map(FeatureRequestId::new))
+    }
+
+    async fn update_comment(
+        &mut self,
+        comment: CommentId,
+        content: &CleanHtml,
+        at: Timestamp,
+    ) -> Result<Option<ListedComment>, StoreError> {
+        let update = UpdateComment {
+            workspace: self.workspace,
+            id: comment.uuid(),
+            content: content.as_str().to_owned(),
+            at: at.into(),
+        };
+        let row: Option<CommentRow> = self.run_optional(update.get_result(&mut self.connection()?)).await?;
+        row.map(listed_comment).transpose()
+    }
+
+    async fn delete_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError> {
+        let delete = diesel::delete(comments::table)
+            .filter(comments::workspace_id.eq(self.workspace))
+            .filter(comments::id.eq(comment.uuid()))
+            .returning(comments::request_id);
+        let request: Option<Uuid> = self.run_optional(delete.get_result(&mut self.connection()?)).await?;
+        if request.is_some() {
+            delete_messages(self, Topic::Comment(comment)).await?;
+        }
+        Ok(request.map(FeatureRequestId::new))
     }
 }

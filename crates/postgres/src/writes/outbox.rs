@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use diesel::sql_types::{BigInt, Nullable, SmallInt, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::id::{CommentId, CustomerId, FeatureRequestId};
+use roadmap_domain::model::id::CustomerId;
+use roadmap_domain::model::mail::Topic;
 use roadmap_domain::model::message::{Audience, MessageContent, MessageId, NewMessage, Recipient};
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::policy::mail_limits::MailBudgetWindow;
@@ -12,35 +13,37 @@ use roadmap_domain::ports::Outbox;
 use uuid::Uuid;
 
 use crate::codec::TimestampColumn;
-use crate::statement::statement;
+use crate::statement::{audience, statement, topic};
 use crate::unit::PostgresUnit;
 
 statement! {
-    /// Creates the notifications of all voters, or one audience message if there are too many.
-    NotifyVoters {
+    /// Creates the notifications of all subscribed customers, or one audience message if there are `most` or more.
+    NotifySubscribers {
         workspace: Uuid => SqlUuid,
-        request: Uuid => SqlUuid,
-        comment: String => Text,
+        comment: Option<Uuid> => Nullable<SqlUuid>,
+        event: Option<Uuid> => Nullable<SqlUuid>,
+        changelog: Option<Uuid> => Nullable<SqlUuid>,
+        after: Uuid => SqlUuid,
+        topic: String => Text,
+        kind: String => Text,
         payload: String => Text,
         audience: String => Text,
+        audience_kind: String => Text,
         audience_payload: String => Text,
         at: TimestampColumn => Timestamptz,
-        at_once: i64 => BigInt,
+        most: i64 => BigInt,
     } -> Untyped,
-    "WITH audience AS MATERIALIZED (
-         SELECT customer_id FROM votes
-         JOIN customers ON customers.workspace_id = votes.workspace_id AND customers.id = customer_id
-         WHERE votes.workspace_id = {workspace} AND request_id = {request} AND subscribed AND votes.created_at <= {at}
-           AND mail_stopped_at IS NULL
-         LIMIT {at_once} + 1
+    concat!("WITH ", topic!(), ", audience AS MATERIALIZED (", audience!(), "
      ), created AS (
          INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at)
-         SELECT {workspace}, {comment} || '.' || customer_id::text, 'comment', 1, customer_id, {payload}::jsonb, {at}, {at}
-         FROM audience WHERE (SELECT count(*) FROM audience) <= {at_once}
+         SELECT {workspace}, {topic} || '.' || customer_id::text, {kind}, 1, customer_id, {payload}::jsonb, {at}, {at}
+         FROM audience WHERE (SELECT count(*) FROM audience) < {most}
+         ON CONFLICT (workspace_id, id) DO NOTHING
      )
      INSERT INTO outbox (workspace_id, id, kind, priority, payload, created_at, due_at)
-     SELECT {workspace}, {audience}, 'comment_audience', 1, {audience_payload}::jsonb, {at}, {at}
-     WHERE (SELECT count(*) FROM audience) > {at_once}"
+     SELECT {workspace}, {audience}, {audience_kind}, 1, {audience_payload}::jsonb, {at}, {at}
+     WHERE (SELECT count(*) FROM audience) >= {most}
+     ON CONFLICT (workspace_id, id) DO NOTHING")
 }
 
 statement! {
@@ -61,22 +64,20 @@ statement! {
 }
 
 statement! {
-    /// Adds the mails of a comment to the counter of its hour, and returns the sum of the day. Concurrent statements
-    /// for the same hour wait for each other.
+    /// Adds the mails of a topic to the counter of its hour, and returns the sum of the day. Concurrent statements for
+    /// the same hour wait for each other.
     CountMails {
         workspace: Uuid => SqlUuid,
-        request: Uuid => SqlUuid,
+        comment: Option<Uuid> => Nullable<SqlUuid>,
+        event: Option<Uuid> => Nullable<SqlUuid>,
+        changelog: Option<Uuid> => Nullable<SqlUuid>,
+        after: Uuid => SqlUuid,
         at: TimestampColumn => Timestamptz,
         hour: TimestampColumn => Timestamptz,
         since: TimestampColumn => Timestamptz,
         most: i64 => BigInt,
     } -> BigInt,
-    "WITH audience AS MATERIALIZED (
-         SELECT customer_id FROM votes
-         JOIN customers ON customers.workspace_id = votes.workspace_id AND customers.id = customer_id
-         WHERE votes.workspace_id = {workspace} AND request_id = {request} AND subscribed AND votes.created_at <= {at}
-           AND mail_stopped_at IS NULL
-         LIMIT {most}
+    concat!("WITH ", topic!(), ", audience AS MATERIALIZED (", audience!(), "
      ), old AS (
          DELETE FROM mail_hours WHERE workspace_id = {workspace} AND hour < {since}
      ), counted AS (
@@ -87,21 +88,52 @@ statement! {
      SELECT mails + coalesce(
          (SELECT sum(mails)::bigint FROM mail_hours
           WHERE workspace_id = {workspace} AND hour >= {since} AND hour <> {hour}), 0)
-     FROM counted"
+     FROM counted")
+}
+
+statement! {
+    /// Deletes the unsent messages about a topic, also its audience. Those held for a digest that was sent were sent with
+    /// it.
+    DeleteMessages { workspace: Uuid => SqlUuid, topic: String => Text } -> Untyped,
+    "DELETE FROM outbox USING (VALUES ({topic}), ('audience.' || {topic})) AS message (prefix)
+     WHERE outbox.workspace_id = {workspace} AND sent_at IS NULL
+       AND outbox.id COLLATE \"C\" >= prefix AND outbox.id COLLATE \"C\" < prefix || '/'
+       AND NOT EXISTS (SELECT FROM outbox digest WHERE digest.workspace_id = {workspace}
+                       AND digest.id = outbox.digest_id AND digest.sent_at IS NOT NULL)"
+}
+
+/// Deletes the unsent messages about a topic.
+pub(crate) async fn delete_messages(unit: &PostgresUnit, topic: Topic) -> Result<(), StoreError> {
+    let delete = DeleteMessages { workspace: unit.workspace, topic: topic.to_string() };
+    unit.run(delete.execute(&mut unit.connection()?)).await?;
+    Ok(())
+}
+
+/// Returns the parameters `comment`, `event` and `changelog` of a topic. Two of them are NULL.
+pub(crate) fn topic_ids(topic: Topic) -> (Option<Uuid>, Option<Uuid>, Option<Uuid>) {
+    match topic {
+        Topic::Comment(comment) => (Some(comment.uuid()), None, None),
+        Topic::StatusChange(event) => (None, Some(event.uuid()), None),
+        Topic::Changelog(changelog) => (None, None, Some(changelog.uuid())),
+    }
 }
 
 #[async_trait]
 impl Outbox for PostgresUnit {
     async fn count_mails(
         &mut self,
-        request: FeatureRequestId,
+        topic: Topic,
         at: Timestamp,
         day: MailBudgetWindow,
         limit: u64,
     ) -> Result<u64, StoreError> {
+        let (comment, event, changelog) = topic_ids(topic);
         let count = CountMails {
             workspace: self.workspace,
-            request: request.uuid(),
+            comment,
+            event,
+            changelog,
+            after: Uuid::nil(),
             at: at.into(),
             hour: day.hour.into(),
             since: day.since.into(),
@@ -111,23 +143,24 @@ impl Outbox for PostgresUnit {
         Ok(mails.unsigned_abs())
     }
 
-    async fn notify_voters(
-        &mut self,
-        request: FeatureRequestId,
-        comment: CommentId,
-        at: Timestamp,
-        at_once: u32,
-    ) -> Result<(), StoreError> {
-        let whole = Audience { comment, request, after: CustomerId::new(Uuid::nil()) };
-        let notify = NotifyVoters {
+    async fn notify_subscribers(&mut self, topic: Topic, at: Timestamp, at_once: u32) -> Result<(), StoreError> {
+        let (comment, event, changelog) = topic_ids(topic);
+        let notification = MessageContent::Notification(topic);
+        let audience = MessageContent::Audience(Audience { topic, after: CustomerId::new(Uuid::nil()) });
+        let notify = NotifySubscribers {
             workspace: self.workspace,
-            request: request.uuid(),
-            comment: comment.to_string(),
-            payload: MessageContent::Comment(comment).payload(),
-            audience: MessageId::audience(comment).to_string(),
-            audience_payload: MessageContent::CommentAudience(whole).payload(),
+            comment,
+            event,
+            changelog,
+            after: Uuid::nil(),
+            topic: topic.to_string(),
+            kind: notification.kind().to_owned(),
+            payload: notification.payload(),
+            audience: MessageId::audience(topic).to_string(),
+            audience_kind: audience.kind().to_owned(),
+            audience_payload: audience.payload(),
             at: at.into(),
-            at_once: i64::from(at_once),
+            most: i64::from(at_once) + 1,
         };
         self.run(notify.execute(&mut self.connection()?)).await?;
         Ok(())

@@ -2,22 +2,44 @@
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{Bool, Text};
+use diesel::sql_types::{Bool, Text, Timestamptz, Uuid as SqlUuid};
 use diesel::{QueryResult, QueryableByName};
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::api_key::{ApiKey, KeyDigest};
-use roadmap_domain::model::id::ApiKeyId;
-use roadmap_domain::model::member::Member;
+use roadmap_domain::model::email_address::FoldedEmail;
+use roadmap_domain::model::id::{ApiKeyId, MemberId};
+use roadmap_domain::model::member::{Member, Role};
 use roadmap_domain::model::setting::Setting;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Workspace;
 use roadmap_domain::ports::{Insertion, Provisioning};
+use uuid::Uuid;
 
 use crate::codec::TimestampColumn;
-use crate::rows::{ApiKeyRow, api_key_columns};
+use crate::rows::{self, ApiKeyRow, MemberRow, api_key_columns, member_columns};
 use crate::schema::{api_keys, members, settings, workspaces};
-use crate::unit::PostgresUnit;
+use crate::statement::statement;
+use crate::unit::{PostgresUnit, WorkspaceLock};
+
+statement! {
+    /// Inserts a member, or restores a removed one with the same address. Returns no row if the address is in use.
+    InsertMember {
+        workspace: Uuid => SqlUuid,
+        id: Uuid => SqlUuid,
+        email: String => Text,
+        email_folded: String => Text,
+        name: String => Text,
+        role: String => Text,
+        at: TimestampColumn => Timestamptz,
+    } -> (SqlUuid, Text, Text, Text, Timestamptz),
+    "INSERT INTO members (workspace_id, id, email, email_folded, name, role, created_at)
+     VALUES ({workspace}, {id}, {email}, {email_folded}, {name}, {role}, {at})
+     ON CONFLICT (workspace_id, email_folded) DO UPDATE
+     SET name = excluded.name, role = excluded.role, removed_at = NULL
+     WHERE members.removed_at IS NOT NULL
+     RETURNING id, email, name, role, created_at"
+}
 
 /// The login, and whether it may create workspaces.
 #[derive(QueryableByName)]
@@ -33,7 +55,7 @@ async fn batch(mut connection: &AsyncPgConnection, statement: &str) -> QueryResu
 }
 
 /// Interprets the number of rows that an insert with "on conflict do nothing" has inserted.
-pub(crate) fn insertion(inserted: usize) -> Insertion {
+fn insertion(inserted: usize) -> Insertion {
     if inserted == 1 { Insertion::Inserted } else { Insertion::NameTaken }
 }
 
@@ -78,19 +100,57 @@ impl Provisioning for PostgresUnit {
         Ok(insertion(inserted))
     }
 
-    async fn insert_member(&mut self, member: &Member) -> Result<Insertion, StoreError> {
-        let insert = diesel::insert_into(members::table)
-            .values((
-                members::workspace_id.eq(self.workspace),
-                members::id.eq(member.id.uuid()),
-                members::email.eq(member.email.as_str()),
-                members::email_folded.eq(member.email.folded().as_str()),
-                members::name.eq(member.name.as_str()),
-                members::created_at.eq(TimestampColumn::from(member.created_at)),
-            ))
-            .on_conflict((members::workspace_id, members::email_folded))
-            .do_nothing();
-        Ok(insertion(self.run(insert.execute(&mut self.connection()?)).await?))
+    async fn insert_member(&mut self, member: &Member) -> Result<Option<Member>, StoreError> {
+        let insert = InsertMember {
+            workspace: self.workspace,
+            id: member.id.uuid(),
+            email: member.email.as_str().to_owned(),
+            email_folded: member.email.folded().as_str().to_owned(),
+            name: member.name.to_string(),
+            role: member.role.name().to_owned(),
+            at: member.created_at.into(),
+        };
+        let row: Option<MemberRow> = self.run_optional(insert.get_result(&mut self.connection()?)).await?;
+        row.map(rows::member).transpose()
+    }
+
+    async fn load_members(&mut self) -> Result<Vec<Member>, StoreError> {
+        self.lock_workspace(WorkspaceLock::Members).await?;
+        let all = members::table
+            .filter(members::workspace_id.eq(self.workspace))
+            .filter(members::removed_at.is_null())
+            .order((members::created_at, members::id))
+            .select(member_columns());
+        let rows: Vec<MemberRow> = self.run(all.load(&mut self.connection()?)).await?;
+        rows.into_iter().map(rows::member).collect()
+    }
+
+    async fn find_member(&mut self, address: &FoldedEmail) -> Result<Option<Member>, StoreError> {
+        let found = members::table
+            .filter(members::workspace_id.eq(self.workspace))
+            .filter(members::email_folded.eq(address.as_str()))
+            .filter(members::removed_at.is_null())
+            .select(member_columns());
+        let row: Option<MemberRow> = self.run_optional(found.first(&mut self.connection()?)).await?;
+        row.map(rows::member).transpose()
+    }
+
+    async fn set_role(&mut self, member: MemberId, role: Role) -> Result<(), StoreError> {
+        let change = diesel::update(members::table)
+            .filter(members::workspace_id.eq(self.workspace))
+            .filter(members::id.eq(member.uuid()))
+            .set(members::role.eq(role.name()));
+        self.run(change.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
+    async fn remove_member(&mut self, member: MemberId, at: Timestamp) -> Result<(), StoreError> {
+        let remove = diesel::update(members::table)
+            .filter(members::workspace_id.eq(self.workspace))
+            .filter(members::id.eq(member.uuid()))
+            .set(members::removed_at.eq(TimestampColumn::from(at)));
+        self.run(remove.execute(&mut self.connection()?)).await?;
+        Ok(())
     }
 
     async fn insert_api_key(&mut self, key: &ApiKey, digest: &KeyDigest) -> Result<(), StoreError> {

@@ -2,25 +2,29 @@
 
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, QueryDsl};
-use diesel::sql_types::{Array, Bool, Integer, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
+use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::customer::NewCustomer;
+use roadmap_domain::model::event::NewEvent;
 use roadmap_domain::model::feature_request::{
-    FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest, SearchableText, Tag,
+    Description, EditableFields, FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, NewFeatureRequest,
+    SearchableText, Tag, Title,
 };
 use roadmap_domain::model::id::{FeatureRequestId, TrackId};
 use roadmap_domain::model::search::concepts::INDEX_VERSION;
 use roadmap_domain::model::search::{Fields, SearchDocument};
 use roadmap_domain::model::text::Name;
+use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::FeatureRequestWrites;
 use uuid::Uuid;
 
 use crate::codec::TimestampColumn;
-use crate::rows::{SummaryColumns, SummaryRow, placed_requests, summary_columns};
-use crate::schema::feature_requests;
-use crate::statement::statement;
+use crate::rows::{DetailRow, FindDetail, FindRequest, SummaryColumns, SummaryRow};
+use crate::schema::{feature_request_events, feature_requests, search_documents};
+use crate::statement::{resolved, statement};
 use crate::unit::PostgresUnit;
+use crate::writes::id_or_number;
 
 statement! {
     /// Inserts a feature request under the next tag number, with its author, its tags and its search document, and
@@ -39,6 +43,7 @@ statement! {
         email: Option<String> => Nullable<Text>,
         email_folded: Option<String> => Nullable<Text>,
         name: Option<String> => Nullable<Text>,
+        name_folded: Option<String> => Nullable<Text>,
         search_title: Option<String> => Nullable<Text>,
         search_tags: Option<String> => Nullable<Text>,
         search_description: Option<String> => Nullable<Text>,
@@ -49,13 +54,15 @@ statement! {
     "WITH known AS (
          SELECT id FROM customers WHERE workspace_id = {workspace} AND email_folded = {email_folded}
      ), added AS (
-         INSERT INTO customers (workspace_id, id, email, email_folded, name, created_at)
-         SELECT {workspace}, {customer}, {email}, {email_folded}, {name}, {at}
+         INSERT INTO customers (workspace_id, id, email, email_folded, name, name_folded, created_at)
+         SELECT {workspace}, {customer}, {email}, {email_folded}, {name}, {name_folded}, {at}
          WHERE {customer} IS NOT NULL AND NOT EXISTS (SELECT FROM known)
-         ON CONFLICT (workspace_id, email_folded) DO UPDATE SET name = coalesce(customers.name, excluded.name)
+         ON CONFLICT (workspace_id, email_folded) DO UPDATE
+         SET name = coalesce(customers.name, excluded.name),
+             name_folded = coalesce(customers.name_folded, excluded.name_folded)
          RETURNING id
      ), named AS (
-         UPDATE customers SET name = {name}
+         UPDATE customers SET name = {name}, name_folded = {name_folded}
          WHERE workspace_id = {workspace} AND id = (SELECT id FROM known) AND name IS NULL AND {name} IS NOT NULL
      ), author AS (
          SELECT id FROM known UNION ALL SELECT id FROM added
@@ -65,12 +72,13 @@ statement! {
          RETURNING last_tag_number AS tag_number
      ), request AS (
          INSERT INTO feature_requests
-             (workspace_id, id, tag_number, title, description, description_text, track_id, author_id, private, created_at)
+             (workspace_id, id, tag_number, title, description, description_text, track_id, author_id, private, created_at,
+              updated_at)
          SELECT {workspace}, {id}, tag_number, {title}, {description}, {description_text}, {track},
-                (SELECT id FROM author), {private}, {at} FROM number
+                (SELECT id FROM author), {private}, {at}, {at} FROM number
      ), tally AS (
-         INSERT INTO vote_tallies (workspace_id, request_id, tag_number, votes_count)
-         SELECT {workspace}, {id}, tag_number, 0 FROM number
+         INSERT INTO vote_tallies (workspace_id, request_id, tag_number, votes_count, track_id, private)
+         SELECT {workspace}, {id}, tag_number, 0, {track}, {private} FROM number
      ), tagged AS (
          INSERT INTO feature_request_tags (workspace_id, request_id, position, tag)
          SELECT {workspace}, {id}, position - 1, tag FROM unnest({tags}) WITH ORDINALITY AS tags (tag, position)
@@ -91,18 +99,33 @@ statement! {
 }
 
 statement! {
-    /// Selects the texts that a public feature request is searched by.
-    SelectSearchableText { workspace: Uuid => SqlUuid, request: Uuid => SqlUuid } -> (Text, Array<Text>, Text),
+    /// Selects the texts that a public feature request is searched by, with the titles and tags of the first public ones
+    /// that are merged into it.
+    SelectSearchableText { workspace: Uuid => SqlUuid, request: Uuid => SqlUuid, merged: i64 => BigInt }
+        -> (Text, Array<Text>, Text, Array<Text>),
     "SELECT title, ARRAY(
          SELECT tag FROM feature_request_tags
          WHERE workspace_id = {workspace} AND request_id = {request} ORDER BY position
-     ), description_text
-     FROM feature_requests WHERE workspace_id = {workspace} AND id = {request} AND NOT private"
+     ), description_text, ARRAY(
+         SELECT texts.content FROM (
+             SELECT id, tag_number, title FROM feature_requests
+             WHERE workspace_id = {workspace} AND root_id = {request} AND NOT private
+             ORDER BY tag_number LIMIT {merged}
+         ) AS merged
+         CROSS JOIN LATERAL (
+             SELECT -1 AS position, merged.title AS content
+             UNION ALL
+             SELECT position, tag FROM feature_request_tags
+             WHERE workspace_id = {workspace} AND request_id = merged.id
+         ) AS texts
+         ORDER BY merged.tag_number, texts.position
+     )
+     FROM feature_requests WHERE workspace_id = {workspace} AND id = {request} AND NOT private AND root_id IS NULL"
 }
 
 statement! {
-    /// Replaces a search document, and adds its words to the vocabulary.
-    UpdateSearchDocument {
+    /// Inserts or replaces a search document, and adds its words to the vocabulary.
+    SaveSearchDocument {
         workspace: Uuid => SqlUuid,
         request: Uuid => SqlUuid,
         title: String => Text,
@@ -117,10 +140,60 @@ statement! {
          SELECT {workspace}, word FROM unnest({words}) AS words (word)
          ON CONFLICT (workspace_id, word) DO NOTHING
      )
-     UPDATE search_documents
-     SET title = {title}, tags = {tags}, description = {description}, terms = array_to_tsvector({terms}),
-         version = {version}
-     WHERE workspace_id = {workspace} AND request_id = {request}"
+     INSERT INTO search_documents (workspace_id, request_id, tag_number, title, tags, description, terms, version)
+     SELECT {workspace}, {request}, tag_number, {title}, {tags}, {description}, array_to_tsvector({terms}), {version}
+     FROM feature_requests WHERE workspace_id = {workspace} AND id = {request}
+     ON CONFLICT (workspace_id, request_id) DO UPDATE
+     SET title = excluded.title, tags = excluded.tags, description = excluded.description, terms = excluded.terms,
+         version = excluded.version"
+}
+
+statement! {
+    /// Locks the feature request that a reference means against other changes. Returns its ID, and its root if it was
+    /// merged during the wait.
+    LockRequest {
+        workspace: Uuid => SqlUuid,
+        request: Option<Uuid> => Nullable<SqlUuid>,
+        number: Option<i64> => Nullable<BigInt>,
+    } -> (SqlUuid, Nullable<SqlUuid>),
+    concat!("SELECT id, root_id FROM feature_requests WHERE workspace_id = {workspace} AND id = ", resolved!(), "
+     FOR NO KEY UPDATE")
+}
+
+statement! {
+    /// Selects the editable fields of a feature request.
+    SelectEditableFields { workspace: Uuid => SqlUuid, request: Uuid => SqlUuid } -> (Text, Text, Text, Array<Text>, Bool),
+    "SELECT title, description, description_text, ARRAY(
+         SELECT tag FROM feature_request_tags
+         WHERE workspace_id = {workspace} AND request_id = {request} ORDER BY position
+     ), private
+     FROM feature_requests WHERE workspace_id = {workspace} AND id = {request}"
+}
+
+statement! {
+    /// Replaces the editable fields of a feature request.
+    SaveEditableFields {
+        workspace: Uuid => SqlUuid,
+        request: Uuid => SqlUuid,
+        title: String => Text,
+        description: String => Text,
+        description_text: String => Text,
+        private: bool => Bool,
+        tags: Vec<String> => Array<Text>,
+        at: TimestampColumn => Timestamptz,
+    } -> Untyped,
+    "WITH untagged AS (
+         DELETE FROM feature_request_tags
+         WHERE workspace_id = {workspace} AND request_id = {request} AND position >= cardinality({tags})
+     ), tagged AS (
+         INSERT INTO feature_request_tags (workspace_id, request_id, position, tag)
+         SELECT {workspace}, {request}, position - 1, tag FROM unnest({tags}) WITH ORDINALITY AS tags (tag, position)
+         ON CONFLICT (workspace_id, request_id, position) DO UPDATE SET tag = excluded.tag
+     )
+     UPDATE feature_requests
+     SET title = {title}, description = {description}, description_text = {description_text}, private = {private},
+         updated_at = {at}
+     WHERE workspace_id = {workspace} AND id = {request}"
 }
 
 #[async_trait]
@@ -129,19 +202,9 @@ impl FeatureRequestWrites for PostgresUnit {
         &mut self,
         request: &FeatureRequestRef,
     ) -> Result<Option<FeatureRequestSummary>, StoreError> {
-        let requests = placed_requests().filter(feature_requests::workspace_id.eq(self.workspace));
-        let requests = requests.select(summary_columns());
-        let row: Option<SummaryRow> = match *request {
-            FeatureRequestRef::Id(id) => {
-                let request = requests.filter(feature_requests::id.eq(id.uuid()));
-                self.run_optional(request.first(&mut self.connection()?)).await?
-            }
-            FeatureRequestRef::Number(number) => {
-                let request = requests.filter(feature_requests::tag_number.eq(number));
-                self.run_optional(request.first(&mut self.connection()?)).await?
-            }
-            FeatureRequestRef::Unresolvable => None,
-        };
+        let Some((request, number)) = id_or_number(request) else { return Ok(None) };
+        let find = FindRequest { workspace: self.workspace, request, number };
+        let row: Option<SummaryRow> = self.run_optional(find.get_result(&mut self.connection()?)).await?;
         row.map(FeatureRequestSummary::try_from).transpose()
     }
 
@@ -154,20 +217,92 @@ impl FeatureRequestWrites for PostgresUnit {
         row.try_into()
     }
 
-    async fn set_feature_request_track(&mut self, request: FeatureRequestId, track: TrackId) -> Result<(), StoreError> {
+    async fn set_feature_request_track(
+        &mut self,
+        request: FeatureRequestId,
+        track: TrackId,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
         let place = diesel::update(feature_requests::table)
             .filter(feature_requests::workspace_id.eq(self.workspace))
             .filter(feature_requests::id.eq(request.uuid()))
-            .set(feature_requests::track_id.eq(track.uuid()));
+            .set((
+                feature_requests::track_id.eq(track.uuid()),
+                feature_requests::updated_at.eq(TimestampColumn::from(at)),
+            ));
         self.run(place.execute(&mut self.connection()?)).await?;
         Ok(())
     }
 
-    async fn searchable_text(&mut self, request: FeatureRequestId) -> Result<Option<SearchableText>, StoreError> {
-        let select = SelectSearchableText { workspace: self.workspace, request: request.uuid() };
-        let row: Option<(String, Vec<String>, String)> =
+    /// Locks the row with one statement and reads the fields with the next, which sees the changes that the lock waited
+    /// for.
+    async fn find_editable_fields(
+        &mut self,
+        request: &FeatureRequestRef,
+    ) -> Result<Option<EditableFields>, StoreError> {
+        let Some((mut request, mut number)) = id_or_number(request) else { return Ok(None) };
+        let id = loop {
+            let lock = LockRequest { workspace: self.workspace, request, number };
+            let row: Option<(Uuid, Option<Uuid>)> = self.run_optional(lock.get_result(&mut self.connection()?)).await?;
+            match row {
+                None => return Ok(None),
+                Some((id, None)) => break id,
+                Some((id, Some(_))) => (request, number) = (Some(id), None),
+            }
+        };
+        let select = SelectEditableFields { workspace: self.workspace, request: id };
+        let row: Option<(String, String, String, Vec<String>, bool)> =
             self.run_optional(select.get_result(&mut self.connection()?)).await?;
-        Ok(row.map(|(title, tags, description)| SearchableText { title, tags, description }))
+        Ok(row.map(|(title, description, text, tags, private)| EditableFields {
+            id: FeatureRequestId::new(id),
+            title: Title::from_stored(title),
+            description: Description::from_stored(description, text),
+            tags: tags.into_iter().map(Tag::from_stored).collect(),
+            private,
+        }))
+    }
+
+    async fn save_editable_fields(&mut self, fields: &EditableFields, at: Timestamp) -> Result<(), StoreError> {
+        let save = SaveEditableFields {
+            workspace: self.workspace,
+            request: fields.id.uuid(),
+            title: fields.title.to_string(),
+            description: fields.description.html().to_owned(),
+            description_text: fields.description.text().to_owned(),
+            private: fields.private,
+            tags: fields.tags.iter().map(Tag::to_string).collect(),
+            at: at.into(),
+        };
+        self.run(save.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
+    async fn feature_request_detail(
+        &mut self,
+        request: FeatureRequestId,
+    ) -> Result<Option<FeatureRequestDetail>, StoreError> {
+        let find = FindDetail { workspace: self.workspace, request: Some(request.uuid()), number: None };
+        let row: Option<DetailRow> = self.run_optional(find.get_result(&mut self.connection()?)).await?;
+        row.map(FeatureRequestDetail::try_from).transpose()
+    }
+
+    /// Locks the feature request first, so that its document is not replaced by one of its earlier texts.
+    async fn searchable_text(
+        &mut self,
+        request: FeatureRequestId,
+        merged: u32,
+    ) -> Result<Option<SearchableText>, StoreError> {
+        let lock = feature_requests::table
+            .filter(feature_requests::workspace_id.eq(self.workspace))
+            .filter(feature_requests::id.eq(request.uuid()))
+            .select(feature_requests::id)
+            .for_share();
+        let _: Vec<Uuid> = self.run(lock.load(&mut self.connection()?)).await?;
+        let select =
+            SelectSearchableText { workspace: self.workspace, request: request.uuid(), merged: i64::from(merged) };
+        let row: Option<(String, Vec<String>, String, Vec<String>)> =
+            self.run_optional(select.get_result(&mut self.connection()?)).await?;
+        Ok(row.map(|(title, tags, description, merged)| SearchableText { title, tags, description, merged }))
     }
 
     async fn save_search_document(
@@ -175,7 +310,7 @@ impl FeatureRequestWrites for PostgresUnit {
         request: FeatureRequestId,
         document: &SearchDocument,
     ) -> Result<(), StoreError> {
-        let update = UpdateSearchDocument {
+        let save = SaveSearchDocument {
             workspace: self.workspace,
             request: request.uuid(),
             title: document.title.clone(),
@@ -185,8 +320,50 @@ impl FeatureRequestWrites for PostgresUnit {
             words: document.vocabulary().into_iter().map(ToOwned::to_owned).collect(),
             version: INDEX_VERSION,
         };
-        self.run(update.execute(&mut self.connection()?)).await?;
+        self.run(save.execute(&mut self.connection()?)).await?;
         Ok(())
+    }
+
+    async fn delete_search_document(&mut self, request: FeatureRequestId) -> Result<(), StoreError> {
+        let delete = diesel::delete(search_documents::table)
+            .filter(search_documents::workspace_id.eq(self.workspace))
+            .filter(search_documents::request_id.eq(request.uuid()));
+        self.run(delete.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
+    async fn existing_feature_requests(
+        &mut self,
+        requests: &[FeatureRequestId],
+    ) -> Result<Vec<FeatureRequestId>, StoreError> {
+        let ids: Vec<Uuid> = requests.iter().map(|request| request.uuid()).collect();
+        let existing = feature_requests::table
+            .filter(feature_requests::workspace_id.eq(self.workspace))
+            .filter(feature_requests::id.eq_any(ids))
+            .select(feature_requests::id);
+        let existing: Vec<Uuid> = self.run(existing.load(&mut self.connection()?)).await?;
+        Ok(existing.into_iter().map(FeatureRequestId::new).collect())
+    }
+
+    async fn insert_event(&mut self, event: &NewEvent) -> Result<(), StoreError> {
+        let NewEvent { request, event } = event;
+        let insert = diesel::insert_into(feature_request_events::table).values((
+            feature_request_events::workspace_id.eq(self.workspace),
+            feature_request_events::id.eq(event.id.uuid()),
+            feature_request_events::request_id.eq(request.uuid()),
+            feature_request_events::kind.eq(event.content.kind()),
+            feature_request_events::details.eq(event.content.details()),
+            feature_request_events::actor_kind.eq(event.actor.kind.name()),
+            feature_request_events::actor_id.eq(event.actor.id),
+            feature_request_events::actor_name.eq(event.actor.name.as_str()),
+            feature_request_events::created_at.eq(TimestampColumn::from(event.created_at)),
+        ));
+        self.run(insert.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
+    async fn delete_feature_request(&mut self, request: FeatureRequestId) -> Result<(), StoreError> {
+        self.delete_tree(request.uuid()).await
     }
 }
 
@@ -209,6 +386,7 @@ impl InsertRequest {
             email: author.map(|author| author.email.as_str().to_owned()),
             email_folded: author.map(|author| author.email.folded().as_str().to_owned()),
             name: author.and_then(name_of),
+            name_folded: author.and_then(folded_name_of),
             search_title: search.map(|document| document.title.clone()),
             search_tags: search.map(|document| document.tags.clone()),
             search_description: search.map(|document| document.description.clone()),
@@ -222,6 +400,11 @@ impl InsertRequest {
 /// Returns the customer's display name, if one was given.
 pub(crate) fn name_of(customer: &NewCustomer) -> Option<String> {
     customer.name.as_ref().map(Name::to_string)
+}
+
+/// Returns the customer's display name in lower case, if one was given.
+pub(crate) fn folded_name_of(customer: &NewCustomer) -> Option<String> {
+    customer.name.as_ref().map(|name| name.as_str().to_lowercase())
 }
 
 /// Returns the index terms of a document, and those of the title a second time.

@@ -1,18 +1,28 @@
-//! Writes the mail subscriptions of customers.
+//! Writes customers and their mail subscriptions.
 
 use async_trait::async_trait;
-use diesel::sql_types::{Bool, Nullable, Timestamptz, Untyped, Uuid as SqlUuid};
+use diesel::dsl::exists;
+use diesel::prelude::{ExpressionMethods, QueryDsl};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
+use roadmap_domain::model::customer::{Customer, NewCustomer};
+use roadmap_domain::model::email_address::FoldedEmail;
+use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::CustomerId;
 use roadmap_domain::model::mail::Unsubscription;
+use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::SubscriptionWrites;
 use uuid::Uuid;
 
 use crate::codec::TimestampColumn;
-use crate::statement::statement;
+use crate::rows::{CustomerColumns, CustomerRow, customer, votes_of};
+use crate::schema::customers;
+use crate::statement::{members, resolved, statement, tree};
 use crate::unit::PostgresUnit;
+use crate::writes::id_or_number;
+use crate::writes::requests::{folded_name_of, name_of};
 
 statement! {
     /// Stops all mail to a customer, unless it is already stopped. Returns whether the customer exists.
@@ -25,41 +35,119 @@ statement! {
 }
 
 statement! {
-    /// Stops the mail to a customer about one feature request. Returns whether the customer exists.
+    /// Stops the mail to a customer about the tree of a feature request. Returns whether the customer exists.
     UnsubscribeFromOne { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, request: Uuid => SqlUuid } -> Bool,
-    "WITH stopped AS (
+    concat!("WITH ", tree!(), ", stopped AS (
          UPDATE votes SET subscribed = false
-         WHERE workspace_id = {workspace} AND customer_id = {customer} AND request_id = {request}
+         WHERE workspace_id = {workspace} AND customer_id = {customer} AND request_id IN (SELECT id FROM members)
+     ), unfollowed AS (
+         DELETE FROM followers
+         WHERE workspace_id = {workspace} AND customer_id = {customer} AND request_id IN (SELECT id FROM members)
      )
-     SELECT EXISTS (SELECT FROM customers WHERE workspace_id = {workspace} AND id = {customer})"
+     SELECT EXISTS (SELECT FROM customers WHERE workspace_id = {workspace} AND id = {customer})")
 }
 
 statement! {
-    /// Deletes a customer's waiting mails. With a feature request, only those about it are deleted, including those
-    /// held for a digest. The mails that are held for a digest are deleted together with it.
-    DeleteWaiting { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, request: Option<Uuid> => Nullable<SqlUuid> }
-        -> Untyped,
-    "DELETE FROM outbox WHERE workspace_id = {workspace} AND customer_id = {customer} AND sent_at IS NULL
-       AND CASE WHEN {request}::uuid IS NULL THEN digest_id IS NULL ELSE
-           kind = 'comment'
-           AND payload ->> 'comment' IN (
-               SELECT id::text FROM comments WHERE workspace_id = {workspace} AND request_id = {request})
-           AND NOT EXISTS (SELECT FROM outbox digest WHERE digest.workspace_id = {workspace}
-                           AND digest.id = outbox.digest_id AND digest.sent_at IS NOT NULL)
-       END"
+    /// Deletes a customer's waiting mails. The mails that are held for a digest are deleted together with it.
+    DeleteWaiting { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid } -> Untyped,
+    "DELETE FROM outbox
+     WHERE workspace_id = {workspace} AND customer_id = {customer} AND sent_at IS NULL AND digest_id IS NULL"
 }
 
-/// Deletes a customer's waiting mails.
-async fn delete_waiting_mails(
+statement! {
+    /// Deletes a customer's waiting mails about the tree of a feature request, including those held for a digest. Keeps
+    /// them, on request, if the customer is subscribed without a vote.
+    DeleteWaitingAbout {
+        workspace: Uuid => SqlUuid,
+        customer: Uuid => SqlUuid,
+        request: Uuid => SqlUuid,
+        unless_following: bool => Bool,
+    } -> Untyped,
+    concat!("WITH ", tree!(), "
+     DELETE FROM outbox WHERE workspace_id = {workspace} AND customer_id = {customer} AND sent_at IS NULL
+       AND CASE kind
+           WHEN 'comment' THEN payload ->> 'comment' IN (
+               SELECT comments.id::text FROM members
+               JOIN comments ON comments.workspace_id = {workspace} AND comments.request_id = members.id)
+           WHEN 'status_change' THEN payload ->> 'event' IN (
+               SELECT events.id::text FROM members
+               JOIN feature_request_events AS events
+                 ON events.workspace_id = {workspace} AND events.request_id = members.id)
+           ELSE false
+       END
+       AND NOT EXISTS (SELECT FROM outbox digest WHERE digest.workspace_id = {workspace}
+                       AND digest.id = outbox.digest_id AND digest.sent_at IS NOT NULL)
+       AND NOT ({unless_following} AND EXISTS (
+           SELECT FROM members
+           JOIN followers ON followers.workspace_id = {workspace} AND followers.request_id = members.id
+                         AND followers.customer_id = {customer}))")
+}
+
+statement! {
+    /// Finds or inserts the customer, and subscribes the customer unless all mail is stopped. Returns whether the customer
+    /// is subscribed. If the feature request does not exist, changes nothing and returns no row.
+    Subscribe {
+        workspace: Uuid => SqlUuid,
+        request: Option<Uuid> => Nullable<SqlUuid>,
+        number: Option<i64> => Nullable<BigInt>,
+        customer: Uuid => SqlUuid,
+        email: String => Text,
+        email_folded: String => Text,
+        name: Option<String> => Nullable<Text>,
+        name_folded: Option<String> => Nullable<Text>,
+        at: TimestampColumn => Timestamptz,
+    } -> Bool,
+    concat!("WITH roots AS MATERIALIZED (
+         SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND id = ", resolved!(), "
+     ), ", members!(), ", customer AS (
+         INSERT INTO customers (workspace_id, id, email, email_folded, name, name_folded, created_at)
+         SELECT {workspace}, {customer}, {email}, {email_folded}, {name}, {name_folded}, {at} FROM roots
+         ON CONFLICT (workspace_id, email_folded) DO UPDATE
+         SET name = coalesce(customers.name, excluded.name),
+             name_folded = coalesce(customers.name_folded, excluded.name_folded)
+         RETURNING id, mail_stopped_at IS NULL AS wants_mail
+     ), following AS (
+         INSERT INTO followers (workspace_id, request_id, customer_id, created_at)
+         SELECT {workspace}, roots.id, customer.id, {at} FROM roots, customer WHERE wants_mail
+         ON CONFLICT (workspace_id, request_id, customer_id) DO NOTHING
+     ), subscribed AS (
+         UPDATE votes SET subscribed = true FROM customer
+         WHERE votes.workspace_id = {workspace} AND votes.customer_id = customer.id AND wants_mail
+           AND NOT votes.subscribed AND votes.request_id IN (SELECT id FROM members)
+     )
+     SELECT wants_mail FROM customer")
+}
+
+statement! {
+    /// Replaces the name of a customer. Returns the customer and the name before.
+    RenameCustomer { workspace: Uuid => SqlUuid, customer: Uuid => SqlUuid, name: String => Text, name_folded: String => Text }
+        -> (CustomerColumns, Nullable<Text>),
+    concat!("UPDATE customers SET name = {name}, name_folded = {name_folded}
+     FROM (SELECT name FROM customers WHERE workspace_id = {workspace} AND id = {customer} FOR NO KEY UPDATE) AS old
+     WHERE workspace_id = {workspace} AND id = {customer}
+     RETURNING customers.id, customers.name, customers.email, ", votes_of!("customers.id"), ", customers.created_at,
+               old.name")
+}
+
+/// Deletes the waiting mails to a customer about the tree of a feature request, unless the customer is subscribed without
+/// a vote.
+pub(crate) async fn delete_messages_of_voter(
+    unit: &mut PostgresUnit,
+    voter: &FoldedEmail,
+    request: Uuid,
+) -> Result<(), StoreError> {
+    let Some(customer) = unit.find_customer(voter).await? else { return Ok(()) };
+    delete_waiting_about(unit, customer, request, true).await
+}
+
+async fn delete_waiting_about(
     unit: &PostgresUnit,
     customer: CustomerId,
-    what: Unsubscription,
+    request: Uuid,
+    unless_following: bool,
 ) -> Result<(), StoreError> {
-    let request = match what {
-        Unsubscription::Everything => None,
-        Unsubscription::Request(request) => Some(request.uuid()),
-    };
-    let delete = DeleteWaiting { workspace: unit.workspace, customer: customer.uuid(), request };
+    let customer = customer.uuid();
+    let delete = DeleteWaitingAbout { workspace: unit.workspace, customer, request, unless_following };
     unit.run(delete.execute(&mut unit.connection()?)).await?;
     Ok(())
 }
@@ -73,17 +161,73 @@ impl SubscriptionWrites for PostgresUnit {
         at: Timestamp,
     ) -> Result<bool, StoreError> {
         let (workspace, id) = (self.workspace, customer.uuid());
-        let is_known: bool = match what {
+        match what {
             Unsubscription::Everything => {
                 let all = UnsubscribeFromAll { workspace, customer: id, at: at.into() };
-                self.run(all.get_result(&mut self.connection()?)).await?
+                let is_known = self.run(all.get_result(&mut self.connection()?)).await?;
+                let delete = DeleteWaiting { workspace, customer: id };
+                self.run(delete.execute(&mut self.connection()?)).await?;
+                Ok(is_known)
             }
             Unsubscription::Request(request) => {
                 let one = UnsubscribeFromOne { workspace, customer: id, request: request.uuid() };
-                self.run(one.get_result(&mut self.connection()?)).await?
+                let is_known = self.run(one.get_result(&mut self.connection()?)).await?;
+                delete_waiting_about(self, customer, request.uuid(), false).await?;
+                Ok(is_known)
             }
+        }
+    }
+
+    async fn subscribe(
+        &mut self,
+        request: &FeatureRequestRef,
+        customer: &NewCustomer,
+        at: Timestamp,
+    ) -> Result<Option<bool>, StoreError> {
+        let Some((request, number)) = id_or_number(request) else { return Ok(None) };
+        let subscribe = Subscribe {
+            workspace: self.workspace,
+            request,
+            number,
+            customer: customer.id.uuid(),
+            email: customer.email.as_str().to_owned(),
+            email_folded: customer.email.folded().as_str().to_owned(),
+            name: name_of(customer),
+            name_folded: folded_name_of(customer),
+            at: at.into(),
         };
-        delete_waiting_mails(self, customer, what).await?;
-        Ok(is_known)
+        self.run_optional(subscribe.get_result(&mut self.connection()?)).await
+    }
+
+    async fn find_customer(&mut self, address: &FoldedEmail) -> Result<Option<CustomerId>, StoreError> {
+        let customer = customers::table
+            .filter(customers::workspace_id.eq(self.workspace))
+            .filter(customers::email_folded.eq(address.as_str()))
+            .select(customers::id);
+        let customer: Option<Uuid> = self.run_optional(customer.first(&mut self.connection()?)).await?;
+        Ok(customer.map(CustomerId::new))
+    }
+
+    async fn customer_exists(&mut self, customer: CustomerId) -> Result<bool, StoreError> {
+        let found = customers::table
+            .filter(customers::workspace_id.eq(self.workspace))
+            .filter(customers::id.eq(customer.uuid()));
+        self.run(diesel::select(exists(found)).get_result(&mut self.connection()?)).await
+    }
+
+    async fn rename_customer(
+        &mut self,
+        customer_id: CustomerId,
+        name: &Name,
+    ) -> Result<Option<(Customer, Option<Name>)>, StoreError> {
+        let rename = RenameCustomer {
+            workspace: self.workspace,
+            customer: customer_id.uuid(),
+            name: name.to_string(),
+            name_folded: name.as_str().to_lowercase(),
+        };
+        let row: Option<(CustomerRow, Option<String>)> =
+            self.run_optional(rename.get_result(&mut self.connection()?)).await?;
+        row.map(|(row, old)| Ok((customer(row)?, old.map(Name::from_stored)))).transpose()
     }
 }

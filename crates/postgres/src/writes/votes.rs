@@ -1,24 +1,32 @@
 //! Votes, their voters and their notes.
 
 use async_trait::async_trait;
+use diesel::prelude::ExpressionMethods;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::feature_request::FeatureRequestRef;
-use roadmap_domain::model::vote::{NewVote, VoteCast, VoteOutcome};
-use roadmap_domain::ports::VoteWrites;
+use roadmap_domain::model::email_address::FoldedEmail;
+use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
+use roadmap_domain::model::id::{FeatureRequestId, NoteId};
+use roadmap_domain::model::vote::{NewVote, VoteCast, VoteOutcome, VoteWithdrawn};
+use roadmap_domain::ports::{FeatureRequestWrites, VoteWrites};
 use uuid::Uuid;
 
 use crate::codec::TimestampColumn;
 use crate::rows::{SummaryColumns, SummaryRow};
-use crate::statement::{author, statement};
+use crate::schema::notes;
+use crate::statement::{author, resolved, statement};
 use crate::unit::PostgresUnit;
-use crate::writes::requests::name_of;
+use crate::writes::requests::{folded_name_of, name_of};
+use crate::writes::subscriptions::delete_messages_of_voter;
 
 statement! {
     /// Finds or inserts the customer, inserts and counts the vote unless it exists, and inserts the note. Returns the
-    /// feature request, and whether the vote is new if there is a voter. If the feature request does not exist, changes
-    /// nothing and returns no row. Absent parts are NULL.
+    /// feature request, and whether the vote is new and where it was counted, if there is a voter. If the feature request
+    /// does not exist, changes nothing and returns no row. Absent parts are NULL.
+    ///
+    /// The version of a tree is read only if there was a merge. The tally of a popular feature request has many versions
+    /// of its row.
     Cast {
         workspace: Uuid => SqlUuid,
         request: Option<Uuid> => Nullable<SqlUuid>,
@@ -28,33 +36,40 @@ statement! {
         email: Option<String> => Nullable<Text>,
         email_folded: Option<String> => Nullable<Text>,
         name: Option<String> => Nullable<Text>,
+        name_folded: Option<String> => Nullable<Text>,
         note: Option<Uuid> => Nullable<SqlUuid>,
         note_author: Option<String> => Nullable<Text>,
         note_body: Option<String> => Nullable<Text>,
-    } -> (SummaryColumns, Nullable<Bool>),
+    } -> (SummaryColumns, Nullable<Bool>, Nullable<SqlUuid>),
     concat!("WITH request AS MATERIALIZED (
-         SELECT feature_requests.id, tag_number, title, tracks.name AS track, lanes.name AS lane, created_at
+         SELECT feature_requests.id, tag_number, title, tracks.name AS track, lanes.name AS lane, created_at, was_merged
          FROM feature_requests
          JOIN tracks ON tracks.workspace_id = feature_requests.workspace_id AND tracks.id = track_id
          LEFT JOIN lanes ON lanes.workspace_id = tracks.workspace_id AND lanes.id = lane_id
-         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = (SELECT coalesce({request},
-             (SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND tag_number = {number})))
+         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = ", resolved!(), "
      ), known AS MATERIALIZED (
          SELECT id, name FROM customers WHERE workspace_id = {workspace} AND email_folded = {email_folded}
      ), added AS (
-         INSERT INTO customers (workspace_id, id, email, email_folded, name, created_at)
-         SELECT {workspace}, {customer}, {email}, {email_folded}, {name}, {at} FROM request
+         INSERT INTO customers (workspace_id, id, email, email_folded, name, name_folded, created_at)
+         SELECT {workspace}, {customer}, {email}, {email_folded}, {name}, {name_folded}, {at} FROM request
          WHERE {customer} IS NOT NULL AND NOT EXISTS (SELECT FROM known)
-         ON CONFLICT (workspace_id, email_folded) DO UPDATE SET name = coalesce(customers.name, excluded.name)
+         ON CONFLICT (workspace_id, email_folded) DO UPDATE
+         SET name = coalesce(customers.name, excluded.name),
+             name_folded = coalesce(customers.name_folded, excluded.name_folded)
          RETURNING id
      ), named AS (
-         UPDATE customers SET name = {name}
+         UPDATE customers SET name = {name}, name_folded = {name_folded}
          WHERE workspace_id = {workspace} AND id = (SELECT id FROM known WHERE name IS NULL)
            AND name IS NULL AND {name} IS NOT NULL AND EXISTS (SELECT FROM request)
      ), voter AS MATERIALIZED (
          SELECT id FROM known UNION ALL SELECT id FROM added
      ), vote AS MATERIALIZED (
-         SELECT vote.* FROM request, voter, add_vote({workspace}, request.id, voter.id, {at}) AS vote
+         SELECT vote.* FROM request, voter, add_vote(
+             {workspace}, {request}, {number}, voter.id, {at}, request.id,
+             CASE WHEN was_merged
+                  THEN (SELECT tree_version FROM vote_tallies WHERE workspace_id = {workspace} AND request_id = request.id)
+                  ELSE 0 END
+         ) AS vote
      ), noted AS (
          INSERT INTO notes (workspace_id, id, request_id, customer_id, author_id, body, created_at)
          SELECT {workspace}, {note}, request.id, (SELECT id FROM voter),
@@ -67,8 +82,20 @@ statement! {
                 (SELECT counted FROM vote),
                 (SELECT votes_count FROM vote_tallies WHERE workspace_id = {workspace} AND request_id = request.id)
             ),
-            created_at, (SELECT is_new FROM vote)
+            created_at, (SELECT is_new FROM vote), (SELECT root FROM vote)
      FROM request")
+}
+
+statement! {
+    /// Deletes the votes of a customer for a feature request and everything in its tree. Returns the root of the tree, if
+    /// there is one, and whether there was a vote.
+    Withdraw {
+        workspace: Uuid => SqlUuid,
+        request: Option<Uuid> => Nullable<SqlUuid>,
+        number: Option<i64> => Nullable<BigInt>,
+        email_folded: String => Text,
+    } -> (Nullable<SqlUuid>, Bool),
+    "SELECT root, removed FROM withdraw_vote({workspace}, {request}, {number}, {email_folded})"
 }
 
 #[async_trait]
@@ -85,19 +112,58 @@ impl VoteWrites for PostgresUnit {
             email: customer.map(|customer| customer.email.as_str().to_owned()),
             email_folded: customer.map(|customer| customer.email.folded().as_str().to_owned()),
             name: customer.and_then(name_of),
+            name_folded: customer.and_then(folded_name_of),
             note: note.map(|note| note.id.uuid()),
             note_author: note.and_then(|note| note.author.address()).map(ToOwned::to_owned),
             note_body: note.map(|note| note.body.as_str().to_owned()),
         };
-        let row: Option<(SummaryRow, Option<bool>)> =
+        let row: Option<(SummaryRow, Option<bool>, Option<Uuid>)> =
             self.run_optional(cast.get_result(&mut self.connection()?)).await?;
-        let Some((request, is_new)) = row else { return Ok(None) };
+        let Some((request, is_new, root)) = row else { return Ok(None) };
         let outcome = match is_new {
             None => VoteOutcome::NoVoter,
             Some(true) => VoteOutcome::Registered,
             Some(false) => VoteOutcome::AlreadyVoted,
         };
-        Ok(Some(VoteCast { outcome, request: request.try_into()? }))
+        let request = match root {
+            // A merge that the statement did not see has moved the vote.
+            Some(root) if root != request.id => self.summary_of(root).await?,
+            _ => request.try_into()?,
+        };
+        Ok(Some(VoteCast { outcome, request }))
+    }
+
+    async fn withdraw_vote(
+        &mut self,
+        request: &FeatureRequestRef,
+        customer: &FoldedEmail,
+    ) -> Result<Option<VoteWithdrawn>, StoreError> {
+        let Some((request, number)) = id_or_number(request) else { return Ok(None) };
+        let email_folded = customer.as_str().to_owned();
+        let withdraw = Withdraw { workspace: self.workspace, request, number, email_folded };
+        let (root, vote_removed): (Option<Uuid>, bool) = self.run(withdraw.get_result(&mut self.connection()?)).await?;
+        let Some(root) = root else { return Ok(None) };
+        if vote_removed {
+            delete_messages_of_voter(self, customer, root).await?;
+        }
+        Ok(Some(VoteWithdrawn { request: self.summary_of(root).await?, vote_removed }))
+    }
+
+    async fn delete_note(&mut self, note: NoteId) -> Result<Option<FeatureRequestId>, StoreError> {
+        let delete = diesel::delete(notes::table)
+            .filter(notes::workspace_id.eq(self.workspace))
+            .filter(notes::id.eq(note.uuid()))
+            .returning(notes::request_id);
+        let request: Option<Uuid> = self.run_optional(delete.get_result(&mut self.connection()?)).await?;
+        Ok(request.map(FeatureRequestId::new))
+    }
+}
+
+impl PostgresUnit {
+    /// Returns a feature request that an earlier statement of the unit has found.
+    async fn summary_of(&mut self, request: Uuid) -> Result<FeatureRequestSummary, StoreError> {
+        let found = self.find_feature_request(&FeatureRequestRef::Id(FeatureRequestId::new(request))).await?;
+        found.ok_or_else(|| StoreError::Transient("the feature request of a vote was deleted".into()))
     }
 }
 

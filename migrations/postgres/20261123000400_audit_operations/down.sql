@@ -1,0 +1,2 @@
+DROP FUNCTION purge_audit_entries(uuid, timestamptz, bigint);
+DROP TABLE audit_entries;
