@@ -436,6 +436,151 @@ impl Client {
         self.get("/api/external/v1/tracks")
     }
 
+    pub fn get_feature_request(&self, id: &str) -> Response {
+        self.get(&format!("/api/external/v1/feature_requests/{id}"))
+    }
+
+    pub fn patch_feature_request(&self, id: &str, body: &Value) -> Response {
+        self.send("PATCH", &format!("/api/external/v1/feature_requests/{id}"), body)
+    }
+
+    pub fn delete_feature_request(&self, id: &str, query: &str) -> Response {
+        self.delete(&format!("/api/external/v1/feature_requests/{id}?{query}"))
+    }
+
+    pub fn post_merge(&self, id: &str, body: &Value) -> Response {
+        self.send("POST", &format!("/api/external/v1/feature_requests/{id}/merge"), body)
+    }
+
+    pub fn post_unmerge(&self, id: &str, body: &Value) -> Response {
+        self.send("POST", &format!("/api/external/v1/feature_requests/{id}/unmerge"), body)
+    }
+
+    pub fn delete_upvote(&self, id: &str, query: &str) -> Response {
+        self.delete(&format!("/api/external/v1/feature_requests/{id}/upvotes?{query}"))
+    }
+
+    pub fn get_comments(&self, id: &str, query: &str) -> Response {
+        self.get(&format!("/api/external/v1/feature_requests/{id}/comments?{query}"))
+    }
+
+    pub fn patch_comment(&self, id: &str, body: &Value) -> Response {
+        self.send("PATCH", &format!("/api/external/v1/comments/{id}"), body)
+    }
+
+    pub fn delete_comment(&self, id: &str) -> Response {
+        self.delete(&format!("/api/external/v1/comments/{id}"))
+    }
+
+    pub fn get_reference_notes(&self, id: &str, query: &str) -> Response {
+        self.get(&format!("/api/external/v1/feature_requests/{id}/reference_notes?{query}"))
+    }
+
+    pub fn delete_reference_note(&self, id: &str) -> Response {
+        self.delete(&format!("/api/external/v1/reference_notes/{id}"))
+    }
+
+    pub fn get_moves(&self, id: &str, query: &str) -> Response {
+        self.get(&format!("/api/external/v1/feature_requests/{id}/moves?{query}"))
+    }
+
+    pub fn put_subscription(&self, id: &str, body: &Value) -> Response {
+        self.send("PUT", &format!("/api/external/v1/feature_requests/{id}/subscription"), body)
+    }
+
+    pub fn delete_subscription(&self, id: &str, query: &str) -> Response {
+        self.delete(&format!("/api/external/v1/feature_requests/{id}/subscription?{query}"))
+    }
+
+    pub fn get_track_requests(&self, track: &str, query: &str) -> Response {
+        self.get(&format!("/api/external/v1/tracks/{track}/feature_requests?{query}"))
+    }
+
+    pub fn get_roadmap(&self, query: &str) -> Response {
+        self.get(&format!("/api/external/v1/roadmap?{query}"))
+    }
+
+    pub fn get_lanes(&self) -> Response {
+        self.get("/api/external/v1/lanes")
+    }
+
+    pub fn post_lane(&self, body: &Value) -> Response {
+        self.send("POST", "/api/external/v1/lanes", body)
+    }
+
+    pub fn patch_lane(&self, id: &str, body: &Value) -> Response {
+        self.send("PATCH", &format!("/api/external/v1/lanes/{id}"), body)
+    }
+
+    pub fn delete_lane(&self, id: &str) -> Response {
+        self.delete(&format!("/api/external/v1/lanes/{id}"))
+    }
+
+    pub fn post_track(&self, body: &Value) -> Response {
+        self.send("POST", "/api/external/v1/tracks", body)
+    }
+
+    /// Changes a track itself. [`Self::patch_track`] moves a feature request.
+    pub fn patch_track_itself(&self, id: &str, body: &Value) -> Response {
+        self.send("PATCH", &format!("/api/external/v1/tracks/{id}"), body)
+    }
+
+    pub fn delete_track(&self, id: &str, query: &str) -> Response {
+        self.delete(&format!("/api/external/v1/tracks/{id}?{query}"))
+    }
+
+    pub fn get_changelog(&self, id: &str) -> Response {
+        self.get(&format!("/api/external/v1/changelogs/{id}"))
+    }
+
+    pub fn patch_changelog(&self, id: &str, body: &Value) -> Response {
+        self.send("PATCH", &format!("/api/external/v1/changelogs/{id}"), body)
+    }
+
+    pub fn delete_changelog(&self, id: &str) -> Response {
+        self.delete(&format!("/api/external/v1/changelogs/{id}"))
+    }
+
+    pub fn post_publish(&self, id: &str, body: &Value) -> Response {
+        self.send("POST", &format!("/api/external/v1/changelogs/{id}/publish"), body)
+    }
+
+    pub fn post_unpublish(&self, id: &str, body: &Value) -> Response {
+        self.send("POST", &format!("/api/external/v1/changelogs/{id}/unpublish"), body)
+    }
+
+    pub fn get_customers(&self, query: &str) -> Response {
+        self.get(&format!("/api/external/v1/customers?{query}"))
+    }
+
+    pub fn get_customer(&self, id: &str) -> Response {
+        self.get(&format!("/api/external/v1/customers/{id}"))
+    }
+
+    pub fn patch_customer(&self, id: &str, body: &Value) -> Response {
+        self.send("PATCH", &format!("/api/external/v1/customers/{id}"), body)
+    }
+
+    pub fn get_members(&self) -> Response {
+        self.get("/api/external/v1/members")
+    }
+
+    pub fn get_api_key(&self) -> Response {
+        self.get("/api/external/v1/api_key")
+    }
+
+    pub fn get_audit_entries(&self, query: &str) -> Response {
+        self.get(&format!("/api/external/v1/audit_entries?{query}"))
+    }
+
+    pub fn get_attachment(&self, id: &str) -> Response {
+        self.get(&format!("/api/external/v2/attachments/{id}"))
+    }
+
+    pub fn delete_attachment(&self, id: &str) -> Response {
+        self.delete(&format!("/api/external/v2/attachments/{id}"))
+    }
+
     pub fn get_changelogs(&self, query: &str) -> Response {
         self.get(&format!("/api/external/v1/changelogs?{query}"))
     }
@@ -462,8 +607,51 @@ impl Client {
         response.json()["feature_request"].clone()
     }
 
+    /// Creates a feature request with these fields and returns its id.
+    pub fn feature_request_with(&self, fields: &Value) -> String {
+        let response = self.post_feature_request(&serde_json::json!({ "feature_request": fields }));
+        assert_eq!(response.status, 201, "{}", response.text());
+        response.json()["feature_request"]["id"].as_str().expect("an id").to_owned()
+    }
+
+    /// Returns the whole record of a feature request.
+    pub fn detail(&self, id: &str) -> Value {
+        let response = self.get_feature_request(id);
+        assert_eq!(response.status, 200, "{}", response.text());
+        response.json()["feature_request"].clone()
+    }
+
+    /// Votes for a feature request.
+    pub fn vote(&self, id: &str, email: &str) {
+        let response = self.post_upvote(id, &serde_json::json!({ "customer": { "email": email } }));
+        assert_eq!(response.status, 201, "{}", response.text());
+    }
+
+    /// Posts a comment of the team and returns its id.
+    pub fn comment(&self, id: &str, content: &str) -> String {
+        let response = self.post_comment(id, &serde_json::json!({ "comment": { "content": content } }));
+        assert_eq!(response.status, 201, "{}", response.text());
+        response.json()["comment"]["id"].as_str().expect("an id").to_owned()
+    }
+
+    /// Merges a feature request into another one.
+    pub fn merge(&self, id: &str, target: &str) {
+        let response = self.post_merge(id, &serde_json::json!({ "target_id": target }));
+        assert_eq!(response.status, 200, "{}", response.text());
+    }
+
+    /// Undoes a merge.
+    pub fn unmerge(&self, id: &str) {
+        let response = self.post_unmerge(id, &serde_json::json!({}));
+        assert_eq!(response.status, 200, "{}", response.text());
+    }
+
     pub fn get(&self, path: &str) -> Response {
         self.request("GET", path, &[], None).expect("a response")
+    }
+
+    pub fn delete(&self, path: &str) -> Response {
+        self.request("DELETE", path, &[], None).expect("a response")
     }
 
     pub fn send(&self, method: &str, path: &str, body: &Value) -> Response {
@@ -577,6 +765,21 @@ impl Response {
 
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().expect("text"))
+    }
+
+    /// Asserts a successful response and returns its body.
+    #[track_caller]
+    pub fn is_ok(&self) -> Value {
+        assert!(matches!(self.status, 200 | 201), "{} {}", self.status, self.text());
+        assert_eq!(self.header("content-type"), Some("application/json"));
+        self.json()
+    }
+
+    /// Asserts a successful response without a body.
+    #[track_caller]
+    pub fn is_empty(&self) {
+        assert_eq!((self.status, self.text()), (204, String::new()));
+        assert!(self.header("x-request-id").is_some_and(|id| !id.is_empty()));
     }
 
     /// Asserts the status and the whole body of an error.

@@ -1,4 +1,5 @@
-//! `POST /attachments` of version 2 (contract sections 2.7 and 4.1), and the path from `blob_url` to the bytes.
+//! `POST /attachments` of version 2 (contract sections 2.7 and 4.1), `GET` and `DELETE /attachments/{id}`, and the path
+//! from `blob_url` to the bytes.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 use crate::app::{
     App, Client, FORM_TYPE, Response, eventually, files_below, form_with, has_keys, in_parallel, is_id, is_timestamp,
 };
+use crate::shared::is_unknown;
 
 const LIMIT: usize = 52_428_800;
 const TOO_LARGE: &str = "File is required and must not be larger than 50 MB";
@@ -309,7 +311,7 @@ fn uploads_are_only_in_version_2_and_need_the_write_scope() {
     let form = form(&[part("file", "a.txt", b"x")]);
     let send = |client: &Client, method, path: &str| client.request(method, path, &[FORM], Some(&form)).unwrap();
     send(&app.acme, "POST", "/api/external/v1/attachments").is_error(404, "Not found");
-    for path in ["tracks", "setting", "feature_requests", "changelogs", "attachments/1"] {
+    for path in ["tracks", "setting", "feature_requests", "changelogs", "attachments/1/2"] {
         app.acme.get(&format!("/api/external/v2/{path}")).is_error(404, "Not found");
     }
     let response = app.acme.get("/api/external/v2/attachments");
@@ -650,4 +652,82 @@ fn a_bucket_serves_its_files_by_presigned_urls() {
     let response = post(&app.acme, &[part("file", "a.txt", b"text")]);
     response.is_error(503, "Service is temporarily unavailable");
     assert_eq!((app.acme.get_tracks().status, rows(&app)), (200, 3));
+}
+
+#[test]
+fn an_uploaded_file_is_shown_like_at_its_upload() {
+    let app = App::start();
+    let uploaded = upload(&app.acme, "\u{dc}bersicht 1.png", PNG);
+    let id = uploaded["id"].as_str().unwrap();
+    for reference in [id, &id.to_uppercase()] {
+        let response = app.acme.get_attachment(reference);
+        assert_eq!((response.status, response.json()), (200, uploaded.clone()), "{reference}");
+    }
+}
+
+#[test]
+fn a_deleted_file_is_gone_with_its_content() {
+    let app = App::start();
+    let (deleted, kept) = (upload(&app.acme, "a.txt", b"deleted"), upload(&app.acme, "b.txt", b"kept"));
+    let id = deleted["id"].as_str().unwrap();
+    app.acme.delete_attachment(id).is_empty();
+    assert_eq!((rows(&app), blobs(&app).len()), (1, 1));
+    app.acme.get_attachment(id).is_error(404, "Attachment does not exist.");
+    app.acme.delete_attachment(id).is_error(404, "Attachment does not exist.");
+    let visitor = Client { key: None, ..app.acme.clone() };
+    visitor.request("GET", &path_of(&deleted["blob_url"]), &[], None).unwrap().is_error(404, "Not found");
+    let changelog = json!({ "title": "1.0", "content": "New", "cover_image_signed_id": deleted["signed_id"] });
+    app.acme.post_changelog(&json!({ "changelog": changelog })).is_error(422, "Cover image is invalid");
+    assert_eq!(open(&app, &kept["blob_url"], &[]).bytes, b"kept");
+}
+
+#[test]
+fn a_file_that_a_changelog_uses_is_not_deleted() {
+    let app = App::start();
+    let file = upload(&app.acme, "cover.png", PNG);
+    let id = file["id"].as_str().unwrap();
+    let fields = json!({ "title": "1.0", "content": "New", "cover_image_signed_id": file["signed_id"] });
+    let changelog = app.acme.post_changelog(&json!({ "changelog": fields })).is_ok();
+    let changelog = changelog["changelog"]["id"].as_str().unwrap().to_owned();
+    let refused = app.acme.delete_attachment(id);
+    refused.is_error(409, "Attachment is in use.");
+    assert_eq!(refused.header("retry-after"), None);
+    assert_eq!(open(&app, &file["blob_url"], &[]).bytes, PNG);
+    let without = json!({ "changelog": { "cover_image_signed_id": null } });
+    app.acme.patch_changelog(&changelog, &without).is_ok();
+    app.acme.delete_attachment(id).is_empty();
+    assert_eq!((rows(&app), blobs(&app).len()), (0, 0));
+}
+
+#[test]
+fn unknown_and_foreign_files_do_not_exist() {
+    let app = App::start();
+    let bolt = app.workspace("bolt");
+    let foreign = upload(&bolt, "a.txt", b"bolt's");
+    let id = foreign["id"].as_str().unwrap();
+    is_unknown(id, "Attachment", |id| app.acme.get_attachment(id));
+    is_unknown(id, "Attachment", |id| app.acme.delete_attachment(id));
+    // A reference is no id.
+    let reference = foreign["signed_id"].as_str().unwrap();
+    bolt.get_attachment(reference).is_error(404, "Attachment does not exist.");
+    assert_eq!(bolt.get_attachment(id).json(), foreign);
+}
+
+#[test]
+fn a_cover_and_a_deletion_of_one_file_do_not_both_succeed() {
+    let app = App::start();
+    for round in 0..10 {
+        let file = upload(&app.acme, "cover.png", PNG);
+        let statuses = in_parallel(2, |number| {
+            if number == 0 {
+                app.acme.delete_attachment(file["id"].as_str().unwrap()).status
+            } else {
+                let fields = json!({ "title": "1.0", "content": "New", "cover_image_signed_id": file["signed_id"] });
+                app.acme.post_changelog(&json!({ "changelog": fields })).status
+            }
+        });
+        assert!(matches!(statuses[..], [204, 422] | [409, 201]), "round {round}: {statuses:?}");
+    }
+    assert_eq!(app.acme.get_tracks().status, 200);
+    app.has_logged_no_failure();
 }

@@ -1,10 +1,10 @@
-//! `GET` and `POST /changelogs`, contract section 4.9.
+//! `GET` and `POST /changelogs`, contract section 4.9; the life of a single changelog.
 
 use serde_json::{Value, json};
 
-use crate::app::{App, Client, Response, is_id, is_timestamp};
+use crate::app::{App, Client, Response, eventually, form_with, in_parallel, is_id, is_timestamp};
 use crate::database::{random_id, sql_timestamp};
-use crate::shared::comes_in_pages;
+use crate::shared::{column, comes_in_pages, is_unknown};
 
 fn create(client: &Client, changelog: &Value) -> Response {
     client.post_changelog(&json!({ "changelog": changelog }))
@@ -128,10 +128,10 @@ fn the_list_comes_in_pages() {
     let app = App::start();
     app.data.execute(&format!(
         "WITH RECURSIVE numbers(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 101)
-         INSERT INTO changelogs (workspace_id, id, title, content, published_at, created_at)
-         SELECT (SELECT id FROM workspaces), {}, 'Release ' || number, 'New', NULL, {} FROM numbers",
+         INSERT INTO changelogs (workspace_id, id, title, content, published_at, created_at, updated_at)
+         SELECT (SELECT id FROM workspaces), {}, 'Release ' || number, 'New', NULL, {at}, {at} FROM numbers",
         random_id(),
-        sql_timestamp("1767225600000 + number"),
+        at = sql_timestamp("1767225600000 + number"),
     ));
     let newest: Vec<Value> = (1..=101).rev().map(|number| json!(format!("Release {number}"))).collect();
     comes_in_pages("changelogs", "title", &newest, |query| app.acme.get_changelogs(query));
@@ -322,4 +322,316 @@ fn another_workspace_s_changelogs_are_not_listed() {
     let id = listed["changelogs"][0]["id"].as_str().unwrap();
     let url = format!("https://bolt.roadmap.example.com/changelogs/{id}");
     assert_eq!(listed["changelogs"][0]["url"], url.as_str());
+}
+
+/// A timestamp that no test reaches.
+const FUTURE: &str = "2999-12-31T23:59:59.000Z";
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a string").to_owned()
+}
+
+/// Creates a changelog with these fields and returns its id.
+fn created(client: &Client, fields: &Value) -> String {
+    let mut changelog = json!({ "title": "Release 1.2", "content": "New" });
+    for (name, value) in fields.as_object().unwrap() {
+        changelog[name] = value.clone();
+    }
+    text(&create(client, &changelog).is_ok()["changelog"]["id"])
+}
+
+fn shown(client: &Client, id: &str) -> Value {
+    client.get_changelog(id).is_ok()["changelog"].clone()
+}
+
+fn edit(fields: &Value) -> Value {
+    json!({ "changelog": fields })
+}
+
+/// Status, time of publication and planned time of a changelog.
+fn state(changelog: &Value) -> (String, Value, Value) {
+    (text(&changelog["status"]), changelog["published_at"].clone(), changelog["publish_at"].clone())
+}
+
+fn is_draft(changelog: &Value) -> bool {
+    state(changelog) == ("draft".to_owned(), json!(null), json!(null))
+}
+
+#[test]
+fn a_changelog_is_shown_with_what_it_is_about() {
+    let app = App::start();
+    let ids = ["Dark mode", "Façade mode", "Merged"].map(|title| text(&app.acme.feature_request(title)["id"]));
+    app.acme.patch_track("2", &json!({ "track_id": app.track("Done") })).is_ok();
+    app.acme.merge("3", "1");
+    let linked = [&ids[1], &ids[2], &ids[0], &ids[1]];
+    let id = created(&app.acme, &json!({ "content": "<p>New</p>", "feature_request_ids": linked }));
+    let body = app.acme.get_changelog(&id.to_uppercase()).is_ok();
+    let changelog = &body["changelog"];
+    let request = |id: &str, title: &str, slug: &str, status: Value| {
+        let url = format!("https://acme.roadmap.example.com/feature_requests/{slug}");
+        json!({ "id": id, "title": title, "url": url, "status": status })
+    };
+    assert_eq!(
+        body,
+        json!({
+            "changelog": {
+                "id": id,
+                "title": "Release 1.2",
+                "content": "<p>New</p>",
+                "status": "draft",
+                "url": format!("https://acme.roadmap.example.com/changelogs/{id}"),
+                "admin_url": format!("https://acme.roadmap.example.com/admin/changelogs/{id}"),
+                "cover_image_url": null,
+                "published_at": null,
+                "created_at": changelog["created_at"],
+                // In the team's order. A merged one is the one that it was merged into, listed once.
+                "feature_requests": [
+                    request(&ids[1], "Façade mode", "2-facade-mode", json!("Done")),
+                    request(&ids[0], "Dark mode", "1-dark-mode", json!(null)),
+                ],
+                "publish_at": null,
+                "updated_at": changelog["created_at"],
+            },
+        })
+    );
+    is_timestamp(&changelog["updated_at"]);
+    // The list has its former keys.
+    let listed = app.acme.get_changelogs("").is_ok();
+    crate::app::has_keys(
+        &listed["changelogs"][0],
+        &["id", "title", "content", "status", "url", "admin_url", "cover_image_url", "published_at", "created_at"],
+    );
+}
+
+#[test]
+fn a_scheduled_changelog_becomes_public_by_itself() {
+    let app = App::start();
+    for (sent, at) in [
+        (FUTURE, FUTURE),
+        ("2998-06-01T14:00:00.5+02:00", "2998-06-01T12:00:00.500Z"),
+        (" 2998-06-01T12:00:00Z ", "2998-06-01T12:00:00.000Z"),
+    ] {
+        let id = created(&app.acme, &json!({ "publish_at": sent }));
+        assert_eq!(state(&shown(&app.acme, &id)), ("scheduled".to_owned(), json!(null), json!(at)), "{sent}");
+    }
+    let listed = app.acme.get_changelogs("").is_ok();
+    assert_eq!(column(&listed, "changelogs", "status"), ["scheduled"; 3]);
+    assert_eq!(column(&listed, "changelogs", "published_at"), [json!(null), json!(null), json!(null)]);
+    let soon = app.sql(&format!(
+        "SELECT {}",
+        if *crate::database::ON_POSTGRES {
+            "to_char(now() AT TIME ZONE 'UTC' + interval '2 seconds', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
+        } else {
+            "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+2 seconds')"
+        }
+    ));
+    let id = created(&app.acme, &json!({ "publish_at": soon[0] }));
+    assert_eq!(state(&shown(&app.acme, &id)).0, "scheduled");
+    eventually("it is published", || shown(&app.acme, &id)["status"] == "published");
+    let published = shown(&app.acme, &id);
+    assert_eq!(state(&published), ("published".to_owned(), json!(soon[0]), json!(null)));
+}
+
+#[test]
+fn an_edit_changes_the_sent_fields_only() {
+    let app = App::start();
+    let request = text(&app.acme.feature_request("Dark mode")["id"]);
+    let file = app.acme.post_attachment(&form_with("a.png", b"\x89PNG\r\n\x1a\n")).is_ok();
+    let id = created(&app.acme, &json!({}));
+    app.data.execute(&format!("UPDATE changelogs SET updated_at = {}", sql_timestamp("0")));
+    let mut expected = shown(&app.acme, &id);
+    for unchanged in [json!({}), json!({ "title": "Release 1.2" }), json!({ "publish": true, "status": "published" })] {
+        assert_eq!(app.acme.patch_changelog(&id, &edit(&unchanged)).is_ok()["changelog"], expected, "{unchanged}");
+    }
+    assert_eq!(expected["updated_at"], "1970-01-01T00:00:00.000Z");
+    let about = json!([{
+        "id": request,
+        "title": "Dark mode",
+        "url": "https://acme.roadmap.example.com/feature_requests/1-dark-mode",
+        "status": null,
+    }]);
+    for (change, field, value) in [
+        (json!({ "title": " Release 1.3 " }), "title", json!("Release 1.3")),
+        (json!({ "content": "<p onclick=x>Newer</p>" }), "content", json!("<p>Newer</p>")),
+        (json!({ "cover_image_signed_id": file["signed_id"] }), "cover_image_url", file["blob_url"].clone()),
+        (json!({ "feature_request_ids": [request] }), "feature_requests", about.clone()),
+        (json!({ "publish_at": FUTURE }), "publish_at", json!(FUTURE)),
+        (json!({ "cover_image_signed_id": null }), "cover_image_url", json!(null)),
+        (json!({ "feature_request_ids": [] }), "feature_requests", json!([])),
+        (json!({ "publish_at": null }), "publish_at", json!(null)),
+        (json!({ "feature_request_ids": [request] }), "feature_requests", about.clone()),
+        (json!({ "feature_request_ids": null }), "feature_requests", json!([])),
+    ] {
+        app.data.execute(&format!("UPDATE changelogs SET updated_at = {}", sql_timestamp("0")));
+        let response = app.acme.patch_changelog(&id, &edit(&change));
+        assert_eq!(response.status, 200, "{change}");
+        let edited = response.is_ok();
+        expected[field] = value;
+        expected["status"] = if expected["publish_at"].is_null() { json!("draft") } else { json!("scheduled") };
+        expected["updated_at"] = edited["changelog"]["updated_at"].clone();
+        assert_ne!(expected["updated_at"], "1970-01-01T00:00:00.000Z", "{change}");
+        assert_eq!(edited, edit(&expected), "{change}");
+        assert_eq!(shown(&app.acme, &id), expected, "{change}");
+    }
+    // An empty text removes the cover, too.
+    app.acme.patch_changelog(&id, &edit(&json!({ "cover_image_signed_id": file["signed_id"] }))).is_ok();
+    let edited = app.acme.patch_changelog(&id, &edit(&json!({ "cover_image_signed_id": " " }))).is_ok();
+    assert_eq!(edited["changelog"]["cover_image_url"], json!(null));
+}
+
+#[test]
+fn a_changelog_is_published_and_unpublished() {
+    let app = App::start();
+    let id = created(&app.acme, &json!({ "publish_at": FUTURE }));
+    let published = app.acme.post_publish(&id, &json!({}));
+    assert_eq!(published.status, 200);
+    let published = published.is_ok()["changelog"].clone();
+    assert_eq!((text(&published["status"]), &published["publish_at"]), ("published".to_owned(), &json!(null)));
+    is_timestamp(&published["published_at"]);
+    assert_ne!(published["published_at"], FUTURE);
+    assert_eq!(shown(&app.acme, &id), published);
+    // A published one keeps its time.
+    assert_eq!(app.acme.post_publish(&id, &json!({ "notify_subscribers": false })).is_ok()["changelog"], published);
+    let refused = app.acme.patch_changelog(&id, &edit(&json!({ "publish_at": FUTURE })));
+    refused.is_error(422, "publish_at is for changelogs that are not published, unpublish it first");
+    let unchanged = app.acme.patch_changelog(&id, &edit(&json!({ "publish_at": null }))).is_ok();
+    assert_eq!(unchanged["changelog"], published);
+    for _ in 0..2 {
+        let unpublished = app.acme.post_unpublish(&id, &json!({}));
+        assert_eq!(unpublished.status, 200);
+        assert!(is_draft(&unpublished.is_ok()["changelog"]));
+        assert!(is_draft(&shown(&app.acme, &id)));
+    }
+    // Unpublishing a scheduled one makes it a draft.
+    app.acme.patch_changelog(&id, &edit(&json!({ "publish_at": FUTURE }))).is_ok();
+    assert!(is_draft(&app.acme.post_unpublish(&id, &json!({})).is_ok()["changelog"]));
+}
+
+#[test]
+fn publishing_and_unpublishing_need_no_body() {
+    let app = App::start();
+    let id = created(&app.acme, &json!({}));
+    for (action, status) in [("publish", "published"), ("unpublish", "draft")] {
+        let path = format!("/api/external/v1/changelogs/{id}/{action}");
+        let response = app.acme.request("POST", &path, &[], None).unwrap();
+        assert_eq!(response.is_ok()["changelog"]["status"], status);
+    }
+}
+
+#[test]
+fn a_deleted_changelog_is_gone_and_its_cover_is_free() {
+    let app = App::start();
+    let file = app.acme.post_attachment(&form_with("a.png", b"\x89PNG\r\n\x1a\n")).is_ok();
+    let attachment = text(&file["id"]);
+    let request = text(&app.acme.feature_request("Dark mode")["id"]);
+    let fields =
+        json!({ "cover_image_signed_id": file["signed_id"], "feature_request_ids": [request], "publish": true });
+    let id = created(&app.acme, &fields);
+    let refused = app.acme.delete_attachment(&attachment);
+    refused.is_error(409, "Attachment is in use.");
+    assert_eq!(refused.header("retry-after"), None);
+    app.acme.delete_changelog(&id).is_empty();
+    app.acme.delete_changelog(&id).is_error(404, "Changelog does not exist.");
+    app.acme.get_changelog(&id).is_error(404, "Changelog does not exist.");
+    assert_eq!(app.acme.get_changelogs("").json(), nothing());
+    assert_eq!(app.count("SELECT count(*) FROM changelog_feature_requests"), 0);
+    app.acme.delete_attachment(&attachment).is_empty();
+    assert_eq!(app.acme.detail("1")["title"], "Dark mode");
+}
+
+#[test]
+fn new_fields_of_a_changelog_are_rejected_by_name() {
+    let app = App::start();
+    let bolt = app.workspace("bolt");
+    let foreign_request = text(&bolt.feature_request("Bolt's")["id"]);
+    let foreign_file = bolt.post_attachment(&form_with("a.png", b"x")).is_ok()["signed_id"].clone();
+    let request = text(&app.acme.feature_request("Dark mode")["id"]);
+    let id = created(&app.acme, &json!({}));
+    let before = shown(&app.acme, &id);
+    let many: Vec<String> = (0..51).map(|_| request.clone()).collect();
+    let unknown = "01890a5d-ac96-774b-bcce-b302099a8057";
+    let no_time = "publish_at is not a timestamp as in RFC 3339, for example 2026-03-01T09:30:00Z";
+    let missing = "FeatureRequest does not exist.";
+    for (field, value, status, message) in [
+        ("feature_request_ids", json!("x"), 422, "feature_request_ids must be a list"),
+        ("feature_request_ids", json!({}), 422, "feature_request_ids must be a list"),
+        ("feature_request_ids", json!([5]), 422, "feature_request_ids must be a string"),
+        ("feature_request_ids", json!([null]), 422, "feature_request_ids must be a string"),
+        ("feature_request_ids", json!(["1-dark-mode"]), 422, "feature_request_ids is not a valid UUID"),
+        (
+            "feature_request_ids",
+            json!([""]),
+            422,
+            "param is missing or the value is empty or invalid: feature_request_ids",
+        ),
+        ("feature_request_ids", json!(many), 422, "feature_request_ids must have at most 50 items"),
+        ("feature_request_ids", json!([request, unknown]), 404, missing),
+        ("feature_request_ids", json!([foreign_request]), 404, missing),
+        ("publish_at", json!(5), 422, "publish_at must be a string"),
+        ("publish_at", json!("tomorrow"), 422, no_time),
+        ("publish_at", json!("2998-06-01"), 422, no_time),
+        ("publish_at", json!("2998-06-01T12:00:00"), 422, no_time),
+        ("publish_at", json!("2001-01-01T00:00:00Z"), 422, "publish_at is not in the future"),
+        ("cover_image_signed_id", foreign_file, 422, "Cover image is invalid"),
+        ("cover_image_signed_id", json!("forged"), 422, "Cover image is invalid"),
+    ] {
+        let mut changelog = json!({ "title": "Release", "content": "New" });
+        changelog[field] = value.clone();
+        app.acme.post_changelog(&edit(&changelog)).is_error(status, message);
+        app.acme.patch_changelog(&id, &edit(&json!({ field: value }))).is_error(status, message);
+    }
+    let both = json!({ "title": "Release", "content": "New", "publish": true, "publish_at": FUTURE });
+    app.acme.post_changelog(&edit(&both)).is_error(422, "publish_at and publish cannot both be given");
+    for (body, message) in [
+        (json!({}), "param is missing or the value is empty or invalid: changelog"),
+        (json!({ "changelog": null }), "param is missing or the value is empty or invalid: changelog"),
+        (edit(&json!("x")), "changelog must be an object"),
+        (edit(&json!({ "title": null })), "param is missing or the value is empty or invalid: title"),
+        (edit(&json!({ "content": null })), "param is missing or the value is empty or invalid: content"),
+        (edit(&json!({ "title": " " })), "param is missing or the value is empty or invalid: title"),
+        (edit(&json!({ "content": "<p> </p>" })), "param is missing or the value is empty or invalid: content"),
+        (edit(&json!({ "title": "New title", "content": 5 })), "content must be a string"),
+    ] {
+        app.acme.patch_changelog(&id, &body).is_error(422, message);
+    }
+    for value in [json!("true"), json!(1), json!([])] {
+        let response = app.acme.post_publish(&id, &json!({ "notify_subscribers": value }));
+        response.is_error(422, "notify_subscribers must be a boolean");
+    }
+    assert_eq!(shown(&app.acme, &id), before);
+    assert_eq!(app.acme.get_changelogs("").is_ok()["total_count"], 1);
+}
+
+#[test]
+fn unknown_and_foreign_changelogs_do_not_exist() {
+    let app = App::start();
+    let bolt = app.workspace("bolt");
+    let foreign = created(&bolt, &json!({}));
+    is_unknown(&foreign, "Changelog", |id| app.acme.get_changelog(id));
+    is_unknown(&foreign, "Changelog", |id| app.acme.delete_changelog(id));
+    for body in [edit(&json!({ "title": "Taken over" })), edit(&json!({ "title": "" })), json!({})] {
+        is_unknown(&foreign, "Changelog", |id| app.acme.patch_changelog(id, &body));
+    }
+    for body in [json!({}), json!({ "notify_subscribers": true }), json!({ "notify_subscribers": 5 })] {
+        is_unknown(&foreign, "Changelog", |id| app.acme.post_publish(id, &body));
+        is_unknown(&foreign, "Changelog", |id| app.acme.post_unpublish(id, &body));
+    }
+    assert!(is_draft(&shown(&bolt, &foreign)));
+}
+
+#[test]
+fn concurrent_edits_of_a_changelog_are_all_kept() {
+    let app = App::start();
+    let id = created(&app.acme, &json!({}));
+    let responses = in_parallel(4, |number| match number {
+        0 => app.acme.patch_changelog(&id, &edit(&json!({ "title": "New title" }))).status,
+        1 => app.acme.patch_changelog(&id, &edit(&json!({ "content": "New content" }))).status,
+        _ => app.acme.post_publish(&id, &json!({})).status,
+    });
+    assert_eq!(responses, [200; 4]);
+    let changelog = shown(&app.acme, &id);
+    assert_eq!(
+        (&changelog["title"], &changelog["content"], &changelog["status"]),
+        (&json!("New title"), &json!("New content"), &json!("published"))
+    );
 }

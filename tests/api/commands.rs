@@ -145,7 +145,7 @@ fn members_are_added_and_listed_oldest_first() {
     let folder = Folder::with_acme();
     let pia =
         folder.json(&["member", "add", "--workspace", "acme", "--email", " Pia@acme.example ", "--name", " Pia "]);
-    has_keys(&pia, &["id", "name", "email", "created_at"]);
+    has_keys(&pia, &["id", "name", "email", "role", "created_at"]);
     is_id(&pia["id"]);
     is_timestamp(&pia["created_at"]);
     assert_eq!((&pia["name"], &pia["email"]), (&json!("Pia"), &json!("Pia@acme.example")));
@@ -165,7 +165,7 @@ fn members_are_added_and_listed_oldest_first() {
 fn lanes_and_tracks_are_added_behind_the_others() {
     let folder = Folder::with_acme();
     let lane = folder.json(&["lane", "add", "--workspace", "acme", "Some day"]);
-    has_keys(&lane, &["id", "name"]);
+    has_keys(&lane, &["id", "name", "position", "feature_requests_count"]);
     is_id(&lane["id"]);
     let lanes = folder.json(&["lane", "list", "--workspace", "acme"]);
     assert_eq!(column(&lanes, "name").last().map(String::as_str), Some("Some day"));
@@ -180,10 +180,12 @@ fn lanes_and_tracks_are_added_behind_the_others() {
     let tracks = tracks.as_array().unwrap();
     assert_eq!(tracks[tracks.len() - 2..], [mapped, hidden]);
 
+    const NO_LANE: &str =
+        "there is no lane `Never`; `roadmap lane list --workspace acme` lists all lanes: Lane does not exist.";
     for (arguments, message) in [
         (&["lane", "add", "--workspace", "acme", "Some day"][..], "lane `Some day` is already taken"),
         (&["track", "add", "--workspace", "acme", "Inbox"], "track `Inbox` is already taken"),
-        (&["track", "add", "--workspace", "acme", "More", "--lane", "Never"], "Lane does not exist."),
+        (&["track", "add", "--workspace", "acme", "More", "--lane", "Never"], NO_LANE),
     ] {
         assert_eq!(folder.failure(arguments), format!("error: {message}\n"), "{arguments:?}");
     }
@@ -326,10 +328,14 @@ fn without_json_a_record_is_a_table_of_its_fields() {
         ),
         (
             &["member", "add", "--workspace", "acme", "--email", "pia@acme.example", "--name", "Pia Pan"],
-            &["id", "name", "email", "created_at"],
+            &["id", "name", "email", "role", "created_at"],
             &["name Pia Pan", "email pia@acme.example"],
         ),
-        (&["lane", "add", "--workspace", "acme", "Some day"], &["id", "name"], &["name Some day"]),
+        (
+            &["lane", "add", "--workspace", "acme", "Some day"],
+            &["id", "name", "position", "feature_requests_count"],
+            &["name Some day", "position 5"],
+        ),
         (&["track", "add", "--workspace", "acme", "Spam"], &["id", "name", "status"], &["name Spam", "status -"]),
         (
             &["api-key", "create", "--workspace", "acme", "--name", "ci"],
@@ -362,11 +368,16 @@ fn without_json_a_list_is_a_table_with_a_row_for_each() {
         ),
         (
             &["member", "list", "--workspace", "acme"],
-            &["id", "name", "email", "created_at"],
+            &["id", "name", "email", "role", "created_at"],
             1,
-            "Olga olga@acme.example",
+            "Olga olga@acme.example admin",
         ),
-        (&["lane", "list", "--workspace", "acme"], &["id", "name"], 4, "In progress"),
+        (
+            &["lane", "list", "--workspace", "acme"],
+            &["id", "name", "position", "feature_requests_count"],
+            4,
+            "In progress 3 0",
+        ),
         (&["track", "list", "--workspace", "acme"], &["id", "name", "status"], 6, "Inbox -"),
         (
             &["api-key", "list", "--workspace", "acme"],
@@ -397,6 +408,22 @@ fn an_unknown_workspace_is_reported_with_the_command_to_list_them() {
         &["api-key", "create", "--name", "ci"],
         &["api-key", "revoke", UNKNOWN_ID],
         &["api-key", "rotate", UNKNOWN_ID],
+        &["member", "remove", UNKNOWN_ID],
+        &["member", "role", UNKNOWN_ID, "admin"],
+        &["lane", "rename", "Planned", "Next"],
+        &["lane", "move", "Planned", "--position", "1"],
+        &["lane", "remove", "Planned"],
+        &["track", "rename", "Planned", "Next"],
+        &["track", "move", "Planned", "--no-lane"],
+        &["track", "remove", "Planned"],
+        &["request", "show", "1"],
+        &["request", "merge", "1", "--into", "2"],
+        &["request", "unmerge", "1"],
+        &["request", "delete", "1", "--yes"],
+        &["changelog", "list"],
+        &["changelog", "publish", UNKNOWN_ID],
+        &["audit", "list"],
+        &["audit", "export"],
     ] {
         let failure = folder.failure(&[arguments, &["--workspace", "nobody"]].concat());
         for part in ["no workspace `nobody`", "`roadmap workspace list`"] {
@@ -509,15 +536,34 @@ fn every_command_documents_its_purpose() {
         (&["api-key", "list"], "List the keys of a workspace"),
         (&["api-key", "revoke"], "Revoke a key"),
         (&["api-key", "rotate"], "Replace a key by a new one"),
-        (&["member"], "Add and list the team members"),
+        (&["member"], "Add, list and remove the team members"),
         (&["member", "add"], "Add a team member"),
         (&["member", "list"], "List the team members"),
-        (&["track"], "Add and list the tracks"),
+        (&["member", "remove"], "Remove a team member"),
+        (&["member", "role"], "Change the role of a team member"),
+        (&["track"], "Add, list, rename, move and remove the tracks"),
         (&["track", "add"], "Add a track"),
         (&["track", "list"], "List the tracks"),
-        (&["lane"], "Add and list the lanes"),
+        (&["track", "rename"], "Rename a track"),
+        (&["track", "move"], "Move a track to another position or lane"),
+        (&["track", "remove"], "Remove a track"),
+        (&["lane"], "Add, list, rename, move and remove the lanes"),
         (&["lane", "add"], "Add a lane"),
         (&["lane", "list"], "List the lanes"),
+        (&["lane", "rename"], "Rename a lane"),
+        (&["lane", "move"], "Move a lane to another position"),
+        (&["lane", "remove"], "Remove a lane"),
+        (&["request"], "Show, merge, unmerge and delete feature requests"),
+        (&["request", "show"], "Show a feature request"),
+        (&["request", "merge"], "Merge a feature request into another one"),
+        (&["request", "unmerge"], "Undo the merge of a feature request"),
+        (&["request", "delete"], "Delete a feature request"),
+        (&["changelog"], "List and publish the changelogs"),
+        (&["changelog", "list"], "List the changelogs"),
+        (&["changelog", "publish"], "Publish a changelog now"),
+        (&["audit"], "List and export the audit log"),
+        (&["audit", "list"], "List the newest entries of the audit log"),
+        (&["audit", "export"], "Print all entries of the audit log"),
         (&["attachments"], "Manage uploaded files"),
         (&["attachments", "sweep"], "Remove unused files"),
         (&["worker"], "Send mail in a separate process"),

@@ -1,10 +1,10 @@
-//! `POST /feature_requests/{id}/comments`, contract section 4.8.
+//! `GET` and `POST /feature_requests/{id}/comments`, contract section 4.8; `PATCH` and `DELETE /comments/{id}`.
 
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, is_id, is_timestamp};
-use crate::database::hex;
-use crate::shared::unknown_requests;
+use crate::database::{hex, sql_timestamp};
+use crate::shared::{column, comes_in_pages, is_unknown, rejects_bad_pages, unknown_requests};
 
 /// Recipients of all unsent mail.
 const AUDIENCE: &str = "SELECT email FROM outbox JOIN customers ON customers.id = customer_id ORDER BY email";
@@ -351,4 +351,289 @@ fn concurrent_long_markup_with_one_key_is_one_comment() {
         assert_eq!((response.status, &response.bytes), (201, &responses[0].bytes), "{}", response.text());
     }
     assert_eq!(app.count("SELECT count(*) FROM comments"), 1);
+}
+
+/// Comment of a customer.
+fn of_customer(content: &str, customer: &Value) -> Value {
+    json!({ "comment": { "content": content }, "customer": customer })
+}
+
+#[test]
+fn comments_are_listed_oldest_first() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    app.acme.feature_request("Another");
+    app.acme.comment("2", "Of the other one");
+    let ids = [
+        comment("<p>We are <b>on it</b><script>x</script></p>"),
+        of_customer("Please", &json!({ "email": "ann@example.com", "name": "Ann" })),
+        of_customer("Me too", &json!({ "email": "bo@example.com" })),
+    ]
+    .map(|body| {
+        let body = app.acme.post_comment("1", &body).is_ok();
+        (body["comment"]["id"].clone(), body["comment"]["created_at"].clone())
+    });
+    let shown = |index: usize, content: &str, kind: &str, name: &str| {
+        json!({
+            "id": ids[index].0,
+            "content": content,
+            "author": { "kind": kind, "name": name },
+            "created_at": ids[index].1,
+            "updated_at": ids[index].1,
+        })
+    };
+    let listed = app.acme.get_comments("1-dark-mode", "").is_ok();
+    assert_eq!(
+        listed,
+        json!({
+            "comments": [
+                shown(0, "<p>We are <b>on it</b></p>", "member", "Olga"),
+                shown(1, "Please", "customer", "Ann"),
+                shown(2, "Me too", "customer", "Customer"),
+            ],
+            "page": 1,
+            "page_size": 25,
+            "total_count": 3,
+            "total_pages": 1,
+        })
+    );
+    assert!(!listed.to_string().contains("example.com"), "{listed}");
+    assert_eq!(app.acme.detail("1")["comments_count"], 3);
+}
+
+#[test]
+fn a_workspace_without_members_shows_the_team_as_author() {
+    let app = App::start();
+    let bolt = app.workspace("bolt");
+    bolt.feature_request("Dark mode");
+    bolt.comment("1", "Soon");
+    let author = bolt.get_comments("1", "").is_ok()["comments"][0]["author"].clone();
+    assert_eq!(author, json!({ "kind": "member", "name": "Team" }));
+}
+
+#[test]
+fn the_list_comes_in_pages_and_is_stable_under_equal_timestamps() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    for number in 0..101 {
+        app.acme.comment("1", &format!("comment {number}"));
+    }
+    app.data.execute(&format!("UPDATE comments SET created_at = {}", sql_timestamp("1767225600000")));
+    let listed: Vec<Value> = (1..=101)
+        .flat_map(|page| {
+            column(&app.acme.get_comments("1", &format!("page_size=1&page={page}")).is_ok(), "comments", "content")
+        })
+        .collect();
+    let distinct: std::collections::BTreeSet<String> = listed.iter().map(ToString::to_string).collect();
+    assert_eq!(distinct.len(), 101);
+    comes_in_pages("comments", "content", &listed, |query| app.acme.get_comments("1", query));
+    rejects_bad_pages(|query| app.acme.get_comments("1", query));
+    let (_, unknown) = unknown_requests(&app);
+    for unknown in &unknown {
+        for query in ["", "page=2", "page=0", "page_size=x"] {
+            app.acme.get_comments(unknown, query).is_error(404, "FeatureRequest does not exist.");
+        }
+    }
+}
+
+#[test]
+fn a_comment_of_a_customer_is_the_customer_s_and_mails_nobody() {
+    let app = App::start();
+    let request = app.acme.feature_request("Dark mode");
+    vote(&app.acme, "1", "ann@example.com");
+    let customer = json!({ "email": "ANN@example.com", "name": "Ann" });
+    let body = app.acme.post_comment("1", &of_customer("<p>Please<script>x</script></p>", &customer)).is_ok();
+    let mut expected = request;
+    expected["votes_count"] = json!(1);
+    assert_eq!(
+        body,
+        json!({
+            "comment": {
+                "id": body["comment"]["id"],
+                "content": "<p>Please</p>",
+                "created_at": body["comment"]["created_at"],
+            },
+            "feature_request": expected,
+        })
+    );
+    // The customer was found, its empty name was filled, and it is no voter by its comment.
+    let ann = &app.acme.get_customers("").is_ok()["customers"];
+    assert_eq!(
+        (&ann[0]["email"], &ann[0]["name"], ann.as_array().unwrap().len()),
+        (&json!("ann@example.com"), &json!("Ann"), 1)
+    );
+    let dan = json!({ "email": "dan@example.com", "name": null });
+    app.acme.post_comment("1", &of_customer("Me too", &dan)).is_ok();
+    assert_eq!(app.acme.get_customers("").is_ok()["total_count"], 2);
+    assert_eq!(app.acme.get_voters("1", "").is_ok()["total_count"], 1);
+    assert_eq!(app.count("SELECT count(*) FROM outbox"), 0);
+    // A name that is learned later is shown on earlier comments.
+    app.acme.post_comment("1", &of_customer("Again", &json!({ "email": "dan@example.com", "name": "Dan" }))).is_ok();
+    let names: Vec<Value> = app.acme.get_comments("1", "").is_ok()["comments"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|comment| comment["author"]["name"].clone())
+        .collect();
+    assert_eq!(names, ["Ann", "Dan", "Dan"]);
+}
+
+#[test]
+fn invalid_fields_of_a_customer_s_comment_are_rejected_by_name() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    let customer = json!({ "email": "ann@example.com" });
+    let with = |field: &str, value: Value| {
+        let mut body = of_customer("Please", &customer);
+        body[field] = value;
+        body
+    };
+    let missing = "param is missing or the value is empty or invalid: email";
+    for (body, message) in [
+        (with("author_email", json!("olga@acme.example")), "customer and author_email cannot both be given"),
+        (
+            with("notify_all_voters", json!(true)),
+            "notify_all_voters is for comments of the team, not for those of a customer",
+        ),
+        (with("customer", json!("ann@example.com")), "customer must be an object"),
+        (with("customer", json!([])), "customer must be an object"),
+        (with("customer", json!({})), missing),
+        (with("customer", json!({ "email": " " })), missing),
+        (with("customer", json!({ "name": "Ann" })), missing),
+        (with("customer", json!({ "email": "ann" })), "email is not a valid e-mail address"),
+        (with("customer", json!({ "email": 5 })), "email must be a string"),
+        (with("customer", json!({ "email": "ann@example.com", "name": [] })), "name must be a string"),
+        (
+            with("customer", json!({ "email": "ann@example.com", "name": "n".repeat(201) })),
+            "name must be at most 200 characters long",
+        ),
+        (of_customer(" ", &customer), "param is missing or the value is empty or invalid: content"),
+    ] {
+        app.acme.post_comment("1", &body).is_error(422, message);
+    }
+    assert_eq!(app.count("SELECT count(*) FROM comments") + app.count("SELECT count(*) FROM customers"), 0);
+    // What is blank or false is not given.
+    for body in [
+        with("author_email", json!("")),
+        with("author_email", json!(null)),
+        with("notify_all_voters", json!(false)),
+        with("customer", json!(null)),
+    ] {
+        app.acme.post_comment("1", &body).is_ok();
+    }
+}
+
+#[test]
+fn an_edited_comment_has_its_new_content_and_time() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    let team = app.acme.comment("1", "Soon");
+    let body = of_customer("Please", &json!({ "email": "ann@example.com", "name": "Ann" }));
+    let customer = app.acme.post_comment("1", &body).is_ok()["comment"]["id"].as_str().unwrap().to_owned();
+    let at = sql_timestamp("1767225600000");
+    app.data.execute(&format!("UPDATE comments SET created_at = {at}, updated_at = {at}"));
+    for (id, kind, name) in [(&team, "member", "Olga"), (&customer, "customer", "Ann")] {
+        let response = app.acme.patch_comment(id, &comment("<p>La<b>ter</b><script>x</script></p>"));
+        assert_eq!(response.status, 200);
+        let edited = response.is_ok();
+        assert_eq!(
+            edited,
+            json!({
+                "comment": {
+                    "id": id,
+                    "content": "<p>La<b>ter</b></p>",
+                    "author": { "kind": kind, "name": name },
+                    "created_at": "2026-01-01T00:00:00.000Z",
+                    "updated_at": edited["comment"]["updated_at"],
+                },
+            })
+        );
+        is_timestamp(&edited["comment"]["updated_at"]);
+        assert_ne!(edited["comment"]["updated_at"], "2026-01-01T00:00:00.000Z");
+        let listed = app.acme.get_comments("1", "").is_ok();
+        assert!(listed["comments"].as_array().unwrap().contains(&edited["comment"]), "{listed}");
+    }
+    assert_eq!(app.acme.get_comments("1", "").is_ok()["total_count"], 2);
+}
+
+#[test]
+fn the_comment_is_checked_before_its_content() {
+    let app = App::start();
+    let bolt = app.workspace("bolt");
+    bolt.feature_request("Dark mode");
+    let foreign = bolt.comment("1", "Bolt's");
+    let request = app.acme.feature_request("Dark mode")["id"].as_str().unwrap().to_owned();
+    let id = app.acme.comment("1", "Soon");
+    for body in [comment("Taken over"), comment(""), json!({}), json!({ "comment": 5 })] {
+        is_unknown(&foreign, "Comment", |id| app.acme.patch_comment(id, &body));
+        app.acme.patch_comment(&request, &body).is_error(404, "Comment does not exist.");
+    }
+    is_unknown(&foreign, "Comment", |id| app.acme.delete_comment(id));
+    let missing = "param is missing or the value is empty or invalid: content";
+    let no_comment = "param is missing or the value is empty or invalid: comment";
+    for (body, message) in [
+        (json!({}), no_comment),
+        (json!({ "content": "Outside" }), no_comment),
+        (json!({ "comment": null }), no_comment),
+        (json!({ "comment": {} }), missing),
+        (comment(" "), missing),
+        (comment("<p> </p><script>x</script>"), missing),
+        (json!({ "comment": { "content": 5 } }), "content must be a string"),
+        (json!({ "comment": "Soon" }), "comment must be an object"),
+        (comment("a\u{0}"), "content must not contain the NUL character"),
+        (comment(&"x".repeat(100_001)), "content must be at most 100000 characters long"),
+        (json!({ "comment": { "content": "x" }, "operation_key": 5 }), "operation_key must be a string"),
+    ] {
+        app.acme.patch_comment(&id, &body).is_error(422, message);
+    }
+    assert_eq!(app.sql("SELECT content FROM comments ORDER BY content"), ["Bolt's", "Soon"]);
+}
+
+#[test]
+fn a_deleted_comment_is_gone() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    let ids = ["first", "second"].map(|content| app.acme.comment("1", content));
+    app.acme.delete_comment(&ids[0].to_uppercase()).is_empty();
+    app.acme.delete_comment(&ids[0]).is_error(404, "Comment does not exist.");
+    app.acme.patch_comment(&ids[0], &comment("Back")).is_error(404, "Comment does not exist.");
+    let listed = app.acme.get_comments("1", "").is_ok();
+    assert_eq!((column(&listed, "comments", "content"), &listed["total_count"]), (vec![json!("second")], &json!(1)));
+    assert_eq!(app.acme.detail("1")["comments_count"], 1);
+}
+
+#[test]
+fn unsent_mail_about_an_edited_comment_has_the_new_text_and_of_a_deleted_one_is_dropped() {
+    let app = App::with(&[], &[("ROADMAP_MAIL_WORKER", "false")]);
+    app.acme.feature_request("Dark mode");
+    vote(&app.acme, "1", "ann@example.com");
+    let ids = ["the first text", "the second text"].map(|content| {
+        let mut body = comment(content);
+        body["notify_all_voters"] = json!(true);
+        app.acme.post_comment("1", &body).is_ok()["comment"]["id"].as_str().unwrap().to_owned()
+    });
+    app.acme.patch_comment(&ids[0], &comment("<p>the <b>corrected</b> text</p>")).is_ok();
+    app.acme.delete_comment(&ids[1]).is_empty();
+    assert_eq!(app.sql(AUDIENCE), ["ann@example.com"]);
+    let worker = app.worker(&[]);
+    let mails = crate::mail::wait_for_mail_files(&app, 1);
+    crate::app::eventually("all is settled", || crate::mail::all_settled(&app));
+    let (text, html) = crate::mail::parts(&mails["ann@example.com"]);
+    assert!(text.contains("the corrected text") && html.contains("the <b>corrected</b> text"), "{text}{html}");
+    assert!(!text.contains("first") && !text.contains("second"), "{text}");
+    assert_eq!(crate::mail::wait_for_mail_files(&app, 1).len(), 1);
+    assert!(worker.stop().success());
+}
+
+#[test]
+fn an_audience_of_a_deleted_comment_is_dropped() {
+    let app = App::with(&[], &[("ROADMAP_MAIL_WORKER", "false")]);
+    let request = app.acme.feature_request("Dark mode");
+    app.data.add_voters(request["id"].as_str().unwrap(), 50);
+    let mut body = comment("Soon");
+    body["notify_all_voters"] = json!(true);
+    let id = app.acme.post_comment("1", &body).is_ok()["comment"]["id"].as_str().unwrap().to_owned();
+    assert_eq!(app.sql("SELECT kind FROM outbox"), ["comment_audience"]);
+    app.acme.delete_comment(&id).is_empty();
+    assert_eq!(app.count("SELECT count(*) FROM outbox"), 0);
 }

@@ -150,9 +150,34 @@ impl Data {
             assert_eq!(self.rows("SELECT integrity_check FROM pragma_integrity_check"), ["ok"]);
             assert_eq!(self.rows("SELECT count(*) FROM pragma_foreign_key_check"), ["0"]);
         }
-        let wrong = "SELECT count(*) FROM vote_tallies t WHERE votes_count <>
-                     (SELECT count(*) FROM votes v WHERE v.request_id = t.request_id)";
-        assert_eq!(self.rows(wrong), ["0"], "tallies that are not the votes");
+        for (what, wrong) in [
+            (
+                "tallies that are not the distinct voters of a tree",
+                "SELECT count(*) FROM vote_tallies t
+                 JOIN feature_requests r ON r.workspace_id = t.workspace_id AND r.id = t.request_id
+                 WHERE r.root_id IS NULL AND t.votes_count <>
+                     (SELECT count(DISTINCT v.customer_id) FROM votes v
+                      JOIN feature_requests m ON m.workspace_id = v.workspace_id AND m.id = v.request_id
+                      WHERE m.workspace_id = r.workspace_id AND (m.id = r.id OR m.root_id = r.id))",
+            ),
+            (
+                "roots that the links do not lead to",
+                "SELECT count(*) FROM feature_requests r
+                 LEFT JOIN feature_requests p ON p.workspace_id = r.workspace_id AND p.id = r.merged_into_id
+                 WHERE coalesce(r.root_id, r.id) <> coalesce(p.root_id, p.id, r.id)",
+            ),
+            (
+                "track tallies that are not the feature requests of the track",
+                "SELECT count(*) FROM track_tallies t WHERE
+                     all_count <> (SELECT count(*) FROM feature_requests r WHERE r.workspace_id = t.workspace_id
+                                   AND r.track_id = t.track_id AND r.root_id IS NULL)
+                     OR public_count <> (SELECT count(*) FROM feature_requests r
+                                         WHERE r.workspace_id = t.workspace_id AND r.track_id = t.track_id
+                                         AND r.root_id IS NULL AND NOT r.private)",
+            ),
+        ] {
+            assert_eq!(self.rows(wrong), ["0"], "{what}");
+        }
     }
 
     /// Opens a connection that waits for the server's writes.
@@ -194,6 +219,15 @@ pub fn uuid_text(id: &str) -> String {
 pub fn json_object(name: &str, value: &str) -> String {
     let function = if *ON_POSTGRES { "jsonb_build_object" } else { "json_object" };
     format!("{function}('{name}', {value})")
+}
+
+/// SQL for a JSON object with one more field.
+pub fn json_with(object: &str, name: &str, value: &str) -> String {
+    if *ON_POSTGRES {
+        format!("{object} || {}", json_object(name, value))
+    } else {
+        format!("json_set({object}, '$.{name}', {value})")
+    }
 }
 
 /// SQL that reverts a migration of the store under test and removes its record.

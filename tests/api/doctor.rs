@@ -788,4 +788,12 @@ fn a_login_with_no_privileges_is_enough_and_one_with_more_is_reported() {
     }
     tenant.execute(&fix);
     assert_eq!(finding_of("privileges", &run_doctor(data.path(), &environment))["result"], "ok");
+
+    tenant.execute(&format!("GRANT DELETE ON audit_entries TO {role}"));
+    let found = format!("{role} can change or delete entries of the audit log");
+    let fix = format!("REVOKE UPDATE, DELETE, TRUNCATE ON audit_entries FROM {role};");
+    let privileges = warning("privileges", &found, &administrator(&fix));
+    assert_eq!(finding_of("privileges", &run_doctor(data.path(), &environment)), privileges);
+    tenant.execute(&fix);
+    assert_eq!(finding_of("privileges", &run_doctor(data.path(), &environment))["result"], "ok");
 }

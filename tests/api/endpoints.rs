@@ -1,6 +1,6 @@
 //! Endpoints of the external API, from `docs/openapi.json`, for tests that iterate over all of them.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::app::{Client, FORM_TYPE, Response, form_with};
 use crate::document::DOCUMENT;
@@ -13,6 +13,118 @@ pub struct Endpoint {
     /// Path template of the document.
     pub path: &'static str,
     operation: &'static Value,
+}
+
+/// What only keys with the scope `manage` may do.
+pub const MANAGED: [(&str, &str); 11] = [
+    ("PUT", "/api/external/v1/synonyms"),
+    ("GET", "/api/external/v1/audit_entries"),
+    ("DELETE", "/api/external/v1/feature_requests/{id}"),
+    ("DELETE", "/api/external/v1/changelogs/{id}"),
+    ("DELETE", "/api/external/v2/attachments/{id}"),
+    ("POST", "/api/external/v1/lanes"),
+    ("PATCH", "/api/external/v1/lanes/{id}"),
+    ("DELETE", "/api/external/v1/lanes/{id}"),
+    ("POST", "/api/external/v1/tracks"),
+    ("PATCH", "/api/external/v1/tracks/{id}"),
+    ("DELETE", "/api/external/v1/tracks/{id}"),
+];
+
+/// One record of each kind, for requests that name records. Every record can be changed and deleted.
+#[derive(Debug, Clone)]
+pub struct Records {
+    /// A feature request into which nothing is merged, with the customer's vote.
+    pub request: String,
+    /// A feature request that is merged into `target`.
+    pub merged: String,
+    /// The feature request that `merged` is merged into.
+    pub target: String,
+    /// A comment on `request`.
+    pub comment: String,
+    /// A note on `request`.
+    pub note: String,
+    /// A track without feature requests.
+    pub track: String,
+    /// A lane.
+    pub lane: String,
+    /// A draft.
+    pub changelog: String,
+    /// A published changelog.
+    pub published: String,
+    /// A customer.
+    pub customer: String,
+    /// A file that nothing uses.
+    pub attachment: String,
+    /// A signed reference to that file.
+    pub signed_id: String,
+    /// A name that no record has.
+    pub free_name: String,
+    /// Address of the customer.
+    pub email: String,
+}
+
+impl Records {
+    /// Creates the records. `name` distinguishes them from other records.
+    pub fn create(client: &Client, name: &str) -> Self {
+        let email = format!("customer-{name}@example.com");
+        let id = |body: &Value, record: &str| body[record]["id"].as_str().expect("an id").to_owned();
+        let request =
+            |title: &str| client.feature_request(&format!("{title} {name}"))["id"].as_str().expect("an id").to_owned();
+        let [request, merged, target] = ["Request", "Merged", "Target"].map(request);
+        let vote = json!({
+            "customer": { "email": email },
+            "reference_note": { "body": "Asked for it" },
+        });
+        client.post_upvote(&request, &vote).is_ok();
+        client.merge(&merged, &target);
+        let lane = client.post_lane(&json!({ "lane": { "name": format!("Lane {name}") } })).is_ok();
+        let track = client.post_track(&json!({ "track": { "name": format!("Track {name}") } })).is_ok();
+        let changelog = |publish: bool| {
+            let fields = json!({ "title": "1.0", "content": "New", "publish": publish });
+            id(&client.post_changelog(&json!({ "changelog": fields })).is_ok(), "changelog")
+        };
+        let note = client.get_reference_notes(&request, "").is_ok();
+        let customers = client.get_customers(&format!("query={email}")).is_ok();
+        let attachment = client.post_attachment(&form_with("a.png", b"\x89PNG\r\n\x1a\n")).is_ok();
+        let text = |value: &Value| value.as_str().expect("a string").to_owned();
+        Self {
+            comment: client.comment(&request, "Soon"),
+            note: text(&note["reference_notes"][0]["id"]),
+            track: id(&track, "track"),
+            lane: id(&lane, "lane"),
+            changelog: changelog(false),
+            published: changelog(true),
+            customer: text(&customers["customers"][0]["id"]),
+            attachment: text(&attachment["id"]),
+            signed_id: text(&attachment["signed_id"]),
+            free_name: format!("Free {name}"),
+            email,
+            request,
+            merged,
+            target,
+        }
+    }
+
+    /// Ids that belong to no record.
+    pub fn unknown() -> Self {
+        let id = || "01890a5d-ac96-774b-bcce-b302099a8057".to_owned();
+        Self {
+            request: id(),
+            merged: id(),
+            target: id(),
+            comment: id(),
+            note: id(),
+            track: id(),
+            lane: id(),
+            changelog: id(),
+            published: id(),
+            customer: id(),
+            attachment: id(),
+            signed_id: "forged".to_owned(),
+            free_name: "Free".to_owned(),
+            email: "nobody@example.com".to_owned(),
+        }
+    }
 }
 
 /// Returns all endpoints, grouped by path.
@@ -46,6 +158,45 @@ fn upper(method: &str) -> &'static str {
 }
 
 impl Endpoint {
+    /// Method and path, for assertion messages and tables.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    /// Scope that a key must have. `None` means that every key is allowed.
+    pub fn scope(&self) -> Option<&'static str> {
+        if self.path == "/api/external/v1/api_key" {
+            return None;
+        }
+        let is_managed = MANAGED.contains(&(self.method, self.path));
+        Some(if is_managed {
+            "manage"
+        } else if self.method == "GET" {
+            "read"
+        } else {
+            "write"
+        })
+    }
+
+    /// Status of a successful response.
+    pub fn success(&self) -> u16 {
+        let statuses = self.operation["responses"].as_object().expect("responses").keys();
+        let mut successes = statuses.filter(|status| status.starts_with('2'));
+        successes.next().and_then(|status| status.parse().ok()).expect("a successful response")
+    }
+
+    /// Whether it takes an operation key.
+    pub fn takes_key(&self) -> bool {
+        DOCUMENT.takes_key(self.operation)
+    }
+
+    /// Names of the fields of a JSON body. `None` without a JSON body.
+    pub fn fields(&self) -> Option<Vec<&'static str>> {
+        let schema = self.operation["requestBody"]["content"].get("application/json")?.get("schema")?;
+        let properties = DOCUMENT.resolved(schema)["properties"].as_object();
+        Some(properties.into_iter().flat_map(|properties| properties.keys()).map(String::as_str).collect())
+    }
+
     /// Names of the query parameters.
     pub fn parameters(&self) -> Vec<&'static str> {
         self.query().filter_map(|parameter| parameter["name"].as_str()).collect()
@@ -62,38 +213,88 @@ impl Endpoint {
         parameters.iter().filter(|parameter| parameter["in"] == "query")
     }
 
-    /// Path for the feature request 1, without a query.
-    pub fn target(&self) -> String {
-        self.path.replace("{id}", "1")
+    /// Path for one of these records, without a query.
+    pub fn target(&self, records: &Records) -> String {
+        let Some((before, after)) = self.path.split_once("{id}") else { return self.path.to_owned() };
+        let kind = before.trim_end_matches('/').rsplit('/').next().expect("a kind of records");
+        let id = match (kind, after) {
+            ("feature_requests", "/unmerge") => &records.merged,
+            ("feature_requests", _) => &records.request,
+            ("comments", _) => &records.comment,
+            ("reference_notes", _) => &records.note,
+            ("tracks", _) => &records.track,
+            ("lanes", _) => &records.lane,
+            ("changelogs", "/unpublish") => &records.published,
+            ("changelogs", _) => &records.changelog,
+            ("customers", _) => &records.customer,
+            ("attachments", _) => &records.attachment,
+            _ => panic!("no record for {}", self.path),
+        };
+        format!("{before}{id}{after}")
     }
 
-    /// Path for the feature request 1, with the required query parameters.
-    pub fn target_with_query(&self) -> String {
+    /// Path for one of these records, with the required query parameters.
+    pub fn target_with_query(&self, records: &Records) -> String {
         let value = |name: &str| match name {
-            "email" => "ann@example.com",
-            unknown => panic!("no value for the parameter {unknown} of {} {}", self.method, self.path),
+            "email" => records.email.as_str(),
+            unknown => panic!("no value for the parameter {unknown} of {}", self.name()),
         };
         let query: Vec<String> = self.required().iter().map(|name| format!("{name}={}", value(name))).collect();
         let mark = if query.is_empty() { "" } else { "?" };
-        format!("{}{mark}{}", self.target(), query.join("&"))
+        format!("{}{mark}{}", self.target(records), query.join("&"))
     }
 
-    /// Sends a valid request: the document's example body, with this track where the body has one.
-    pub fn send(&self, client: &Client, track: &str, headers: &[(&str, &str)]) -> Response {
-        let content = &self.operation["requestBody"]["content"];
-        let (content_type, body) = if content["multipart/form-data"].is_object() {
-            (FORM_TYPE, Some(form_with("a.txt", b"a")))
-        } else {
-            let example = content["application/json"].get("example");
-            let body = example.map(|example| {
-                let mut body = example.clone();
-                body.get_mut("track_id").into_iter().for_each(|id| *id = track.into());
-                body.to_string().into_bytes()
-            });
-            ("application/json", body)
-        };
-        assert_eq!(body.is_none(), self.method == "GET", "{} {} has no example", self.method, self.path);
-        let headers = [&[("Content-Type", content_type)][..], headers].concat();
-        client.request(self.method, &self.target_with_query(), &headers, body.as_deref()).expect("a response")
+    /// The document's example of a JSON body, with these records. `None` without a JSON body.
+    pub fn example(&self, records: &Records) -> Option<Value> {
+        let content = self.operation["requestBody"]["content"].get("application/json")?;
+        let example = content.get("example").unwrap_or_else(|| panic!("{} has no example", self.name()));
+        let mut body = example.clone();
+        let board = ["/lanes", "/tracks"].iter().any(|part| self.path.contains(&format!("v1{part}")));
+        fill(&mut body, records, board);
+        Some(body)
+    }
+
+    /// Sends a valid request for these records: the document's example body, with their ids.
+    pub fn send(&self, client: &Client, records: &Records, headers: &[(&str, &str)]) -> Response {
+        if self.operation["requestBody"]["content"]["multipart/form-data"].is_object() {
+            let headers = [&[("Content-Type", FORM_TYPE)][..], headers].concat();
+            let form = form_with("a.txt", b"a");
+            return client.request(self.method, self.path, &headers, Some(&form)).expect("a response");
+        }
+        let body = self.example(records);
+        assert_eq!(body.is_none(), matches!(self.method, "GET" | "DELETE"), "the body of {}", self.name());
+        self.send_body(client, records, headers, body.as_ref())
+    }
+
+    /// Sends a request for these records with another body.
+    pub fn send_body(
+        &self,
+        client: &Client,
+        records: &Records,
+        headers: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Response {
+        let json = [("Content-Type", "application/json")];
+        let headers = if body.is_some() { [&json[..], headers].concat() } else { headers.to_vec() };
+        let body = body.map(|body| body.to_string().into_bytes());
+        let target = self.target_with_query(records);
+        client.request(self.method, &target, &headers, body.as_deref()).expect("a response")
+    }
+}
+
+/// Replaces the references in a body, and the names of lanes and tracks, which must be unique.
+fn fill(body: &mut Value, records: &Records, board: bool) {
+    let Value::Object(fields) = body else { return };
+    for (name, value) in fields.iter_mut() {
+        match name.as_str() {
+            "track_id" => *value = records.track.clone().into(),
+            "target_id" => *value = records.target.clone().into(),
+            "lane_id" if !value.is_null() => *value = records.lane.clone().into(),
+            "feature_request_ids" => *value = json!([records.request]),
+            "cover_image_signed_id" if !value.is_null() => *value = records.signed_id.clone().into(),
+            "publish_at" if !value.is_null() => *value = "2999-01-01T00:00:00.000Z".into(),
+            "name" if board => *value = records.free_name.clone().into(),
+            _ => fill(value, records, board),
+        }
     }
 }

@@ -9,11 +9,11 @@ use roadmap_testkit::smtp::{Received, Reply, Setup, Sink, Step};
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, Finished, eventually, has_keys};
-use crate::database::{ON_POSTGRES, json_object, migration_undone, random_id, sql_timestamp, uuid_text};
+use crate::database::{ON_POSTGRES, json_object, json_with, migration_undone, random_id, sql_timestamp, uuid_text};
 use crate::effort::rounds;
 
 /// Path and query of a URL of the service.
-fn path_of(url: &str) -> String {
+pub(crate) fn path_of(url: &str) -> String {
     url.strip_prefix("https://acme.roadmap.example.com").expect("a URL of the workspace").to_owned()
 }
 
@@ -33,7 +33,7 @@ fn announce(client: &Client, request: &Value, content: &str) {
     comment(client, request, &json!({ "comment": { "content": content }, "notify_all_voters": true }));
 }
 
-fn files(app: &App) -> Vec<PathBuf> {
+pub(crate) fn files(app: &App) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(app.data_dir().join("mail")).expect("the folder for mail");
     let paths = entries.map(|entry| entry.expect("an entry").path());
     paths.filter(|path| path.extension().is_some_and(|extension| extension == "eml")).collect()
@@ -47,12 +47,12 @@ pub(crate) fn wait_for_mail_files(app: &App, expected: usize) -> BTreeMap<String
     mails.into_iter().map(|mail| (header(&mail, "To"), mail)).collect()
 }
 
-fn header(mail: &[u8], name: &str) -> String {
+pub(crate) fn header(mail: &[u8], name: &str) -> String {
     parse_mail(mail).expect("a mail").headers.get_first_value(name).unwrap_or_default()
 }
 
 /// Path of a mail's `List-Unsubscribe` URL.
-fn unsubscribe_link(mail: &[u8]) -> String {
+pub(crate) fn unsubscribe_link(mail: &[u8]) -> String {
     path_of(header(mail, "List-Unsubscribe").trim_matches(['<', '>']))
 }
 
@@ -60,6 +60,11 @@ fn bodies(mail: &ParsedMail<'_>) -> (String, String) {
     let [text, html] = mail.subparts.as_slice() else { panic!("two parts") };
     assert_eq!((text.ctype.mimetype.as_str(), html.ctype.mimetype.as_str()), ("text/plain", "text/html"));
     (text.get_body().expect("text"), html.get_body().expect("text"))
+}
+
+/// Text and HTML of a mail.
+pub(crate) fn parts(mail: &[u8]) -> (String, String) {
+    bodies(&parse_mail(mail).expect("a mail"))
 }
 
 /// All links in a mail.
@@ -71,7 +76,7 @@ pub(crate) fn links(mail: &[u8]) -> Vec<String> {
 }
 
 /// Whether no mail is waiting in the workspace.
-fn all_settled(app: &App) -> bool {
+pub(crate) fn all_settled(app: &App) -> bool {
     let status = app.roadmap(&["mail", "status"]).json();
     status[0]["waiting"] == 0 && status[0]["audiences"] == 0
 }
@@ -233,7 +238,7 @@ fn an_invalid_unsubscribe_link_is_not_found() {
     wait_for_mail_files(&app, 1 + 1);
 }
 
-fn app_with_smtp(sink: &Sink, timeout: &str) -> App {
+pub(crate) fn app_with_smtp(sink: &Sink, timeout: &str) -> App {
     let url = sink.url();
     let environment = [
         ("ROADMAP_SMTP_URL", url.as_str()),
@@ -602,6 +607,16 @@ fn waiting_mail_survives_the_migration_to_messages() {
     app.terminate();
     app.wait_for_exit();
 
+    // Audiences named their feature request then.
+    let request = format!(
+        "(SELECT {} FROM comments WHERE {} = payload ->> 'comment')",
+        uuid_text("comments.request_id"),
+        uuid_text("comments.id")
+    );
+    app.data.execute(&format!(
+        "UPDATE outbox SET payload = {} WHERE kind = 'comment_audience'",
+        json_with("payload", "request", &request)
+    ));
     app.data.execute(&migration_undone("20261122000500_queue_messages"));
     let count = |rows: &str| app.count(&format!("SELECT count(*) FROM {rows}"));
     assert_eq!(
@@ -636,7 +651,7 @@ fn waiting_mail_survives_the_migration_to_messages() {
     let digest = std::fs::read(digest.expect("the digest")).unwrap();
     assert_eq!(
         (header(&digest, "To"), header(&digest, "Subject")),
-        ("ann@example.com".to_owned(), "[Acme] 2 new comments".to_owned())
+        ("ann@example.com".to_owned(), "[Acme] 2 new notifications".to_owned())
     );
     let attempts =
         "SELECT DISTINCT attempts FROM outbox JOIN customers ON customers.id = customer_id WHERE email LIKE 'few%'";
@@ -692,10 +707,10 @@ fn copy_into_workspaces(app: &App) {
 
 /// Queues a notification of every comment for every voter in these workspaces.
 fn notify_all_voters(app: &App, workspaces: &str) {
-    let (comment, customer) = (uuid_text("comments.id"), uuid_text("customer_id"));
+    let (comment, customer) = (uuid_text("comments.id"), uuid_text("votes.customer_id"));
     app.data.execute(&format!(
         "INSERT INTO outbox (workspace_id, id, kind, priority, customer_id, payload, created_at, due_at)
-         SELECT votes.workspace_id, {comment} || '.' || {customer}, 'comment', 1, customer_id, {payload},
+         SELECT votes.workspace_id, {comment} || '.' || {customer}, 'comment', 1, votes.customer_id, {payload},
                 comments.created_at, comments.created_at FROM votes
          JOIN comments ON comments.workspace_id = votes.workspace_id AND comments.request_id = votes.request_id
          JOIN workspaces ON workspaces.id = votes.workspace_id AND {workspaces}",
@@ -824,7 +839,7 @@ fn mails_over_the_hourly_limit_are_sent_as_one_digest() {
     let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
     let digest = files(&app).into_iter().find(|path| name(path).starts_with("digest.")).expect("a digest");
     let mail = std::fs::read(&digest).unwrap();
-    assert_eq!(header(&mail, "Subject"), "[Acme] 5 new comments");
+    assert_eq!(header(&mail, "Subject"), "[Acme] 5 new notifications");
     assert_eq!(header(&mail, "To"), "ann@example.com");
     assert_eq!(header(&mail, "List-Unsubscribe-Post"), "List-Unsubscribe=One-Click");
     assert_eq!(

@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, Response, WAIT_LIMIT, eventually, in_parallel};
+use crate::endpoints::{Endpoint, Records, endpoints};
 
 const JSON: [(&str, &str); 1] = [("Content-Type", "application/json")];
 const MISSING_NOTE: &str = "param is missing or the value is empty or invalid: reference_note";
@@ -365,7 +366,7 @@ fn a_failed_request_does_not_use_up_its_key() {
         ("an unknown workspace", &elsewhere, known, &JSON, &good, 401),
         ("a key that may not write", &reader, known, &JSON, &good, 403),
         ("an unknown path", &app.acme, "/feature_requests/1/upvote", &JSON, &good, 404),
-        ("a path without this method", &app.acme, "/tracks", &JSON, &good, 405),
+        ("a path without this method", &app.acme, "/setting", &JSON, &good, 405),
         ("an unsupported response type", &app.acme, known, &html, &good, 406),
         ("a body of another type", &app.acme, known, &plain, &good, 415),
         ("a body that is cut", &app.acme, known, &JSON, &good[..good.len() - 1], 400),
@@ -675,4 +676,175 @@ fn while_another_process_writes_reads_succeed_and_writes_get_503() {
         assert_ran(&endpoint.send(&app.acme, &json!(endpoint.name)), endpoint.status, endpoint.name);
     }
     assert_eq!(saved(&app), 5);
+}
+
+/// All endpoints that take an operation key, in the order of the document.
+const TAKING_KEYS: [&str; 19] = [
+    "POST /changelogs",
+    "PATCH /changelogs/{id}",
+    "POST /changelogs/{id}/publish",
+    "POST /changelogs/{id}/unpublish",
+    "PATCH /comments/{id}",
+    "PATCH /customers/{id}",
+    "POST /feature_requests",
+    "PATCH /feature_requests/{id}",
+    "POST /feature_requests/{id}/comments",
+    "POST /feature_requests/{id}/merge",
+    "PUT /feature_requests/{id}/subscription",
+    "PATCH /feature_requests/{id}/track",
+    "POST /feature_requests/{id}/unmerge",
+    "POST /feature_requests/{id}/upvotes",
+    "POST /lanes",
+    "PATCH /lanes/{id}",
+    "PUT /synonyms",
+    "POST /tracks",
+    "PATCH /tracks/{id}",
+];
+
+/// Endpoints that take an operation key.
+fn taking_keys() -> impl Iterator<Item = Endpoint> {
+    endpoints().into_iter().filter(Endpoint::takes_key)
+}
+
+/// Row counts of all tables that writes change.
+fn all_counts(app: &App) -> Vec<(&'static str, i64)> {
+    [
+        "feature_requests",
+        "feature_request_events",
+        "feature_request_tags",
+        "votes",
+        "notes",
+        "comments",
+        "customers",
+        "followers",
+        "lanes",
+        "tracks",
+        "changelogs",
+        "changelog_feature_requests",
+        "outbox",
+        "audit_entries",
+        "operations",
+    ]
+    .map(|table| (table, app.count(&format!("SELECT count(*) FROM {table}"))))
+    .to_vec()
+}
+
+/// Sends the example of an endpoint with an operation key.
+fn send_example(endpoint: &Endpoint, client: &Client, records: &Records, key: &Value) -> Response {
+    let body = with_key(&endpoint.example(records).expect("a body"), key);
+    endpoint.send_body(client, records, &[], Some(&body))
+}
+
+#[test]
+fn the_endpoints_with_keys_are_those_of_the_contract() {
+    let found: BTreeSet<String> =
+        taking_keys().map(|endpoint| endpoint.name().replace("/api/external/v1", "")).collect();
+    assert_eq!(found, TAKING_KEYS.map(str::to_owned).into());
+}
+
+#[test]
+fn every_endpoint_with_a_key_runs_once_and_replays_whatever_else_is_sent() {
+    let app = App::start();
+    let unknown = Records::unknown();
+    for (number, endpoint) in taking_keys().enumerate() {
+        let records = Records::create(&app.acme, &number.to_string());
+        let (name, key) = (endpoint.name(), json!(format!("key {number}")));
+        // A request that fails saves nothing.
+        let failed = endpoint.send_body(&app.acme, &unknown, &[], Some(&json!({ "operation_key": key })));
+        assert!(matches!(failed.status, 404 | 422), "{name}: {}", failed.text());
+        let first = send_example(&endpoint, &app.acme, &records, &key);
+        assert_ran(&first, endpoint.success(), &name);
+        let after = all_counts(&app);
+        for (records, body) in [
+            (&records, endpoint.example(&records).expect("a body")),
+            (&records, json!({})),
+            (&unknown, json!({ "feature_request": 5, "comment": "x", "changelog": true, "lane": [], "target_id": {} })),
+        ] {
+            let again = endpoint.send_body(&app.acme, records, &[], Some(&with_key(&body, &key)));
+            assert_eq!(visible_parts(&again), replay_of(&first), "{name}: {body}");
+        }
+        assert_eq!(all_counts(&app), after, "{name}");
+    }
+    // Each key replays its response at every other endpoint, too.
+    for endpoint in taking_keys() {
+        for number in 0..TAKING_KEYS.len() {
+            let body = json!({ "operation_key": format!("key {number}") });
+            let replayed = endpoint.send_body(&app.acme, &unknown, &[], Some(&body));
+            let case = format!("{} with key {number}: {}", endpoint.name(), replayed.text());
+            assert_eq!(replayed.header("idempotent-replayed"), Some("true"), "{case}");
+        }
+    }
+}
+
+#[test]
+fn every_endpoint_with_a_key_rejects_invalid_ones_after_a_missing_record() {
+    let app = App::start();
+    let records = Records::create(&app.acme, "some");
+    let before = all_counts(&app);
+    let unknown = Records::unknown();
+    for endpoint in taking_keys() {
+        for (key, message) in [
+            (json!("k".repeat(256)), "operation_key must be at most 255 characters long"),
+            (json!("a\u{0}b"), "operation_key must not contain the NUL character"),
+            (json!(5), "operation_key must be a string"),
+            (json!(["k"]), "operation_key must be a string"),
+            (json!({}), "operation_key must be a string"),
+        ] {
+            let case = format!("{}: {}", endpoint.name(), short(&key));
+            assert_rejects(&send_example(&endpoint, &app.acme, &records, &key), 422, message, &case);
+            if endpoint.path.contains("{id}") {
+                let response = send_example(&endpoint, &app.acme, &unknown, &key);
+                assert_eq!(response.status, 404, "{case}: {}", response.text());
+            }
+        }
+    }
+    assert_eq!(all_counts(&app), before);
+}
+
+#[test]
+fn without_a_key_no_endpoint_saves_its_response() {
+    let app = App::start();
+    for (number, endpoint) in taking_keys().enumerate() {
+        for (blank, key) in [json!(null), json!(""), json!(" \t")].iter().enumerate() {
+            let records = Records::create(&app.acme, &format!("{number}x{blank}"));
+            assert_ran(&send_example(&endpoint, &app.acme, &records, key), endpoint.success(), &endpoint.name());
+        }
+    }
+    assert_eq!(saved(&app), 0);
+}
+
+#[test]
+fn concurrent_requests_to_every_endpoint_with_one_key_run_once() {
+    let app = App::start();
+    for (number, endpoint) in taking_keys().enumerate() {
+        let records = Records::create(&app.acme, &number.to_string());
+        let (name, key) = (endpoint.name(), json!(format!("key {number}")));
+        let responses = in_parallel(8, |_| send_example(&endpoint, &app.acme, &records, &key));
+        let ran = responses.iter().filter(|response| response.header("idempotent-replayed").is_none());
+        assert_eq!(ran.count(), 1, "{name}: {responses:?}");
+        for response in &responses {
+            assert_eq!((response.status, &response.bytes), (endpoint.success(), &responses[0].bytes), "{name}");
+        }
+        let entries = format!("SELECT count(*) FROM audit_entries WHERE request_id = '{}'", {
+            let first = responses.iter().find(|response| response.header("idempotent-replayed").is_none());
+            first.and_then(|response| response.header("x-request-id")).expect("an id").to_owned()
+        });
+        assert!(app.count(&entries) <= 1, "{name}");
+    }
+    assert_eq!(saved(&app), TAKING_KEYS.len() as i64);
+}
+
+#[test]
+fn deletions_have_no_operation_keys() {
+    let app = App::start();
+    for (number, endpoint) in endpoints().into_iter().filter(|endpoint| endpoint.method == "DELETE").enumerate() {
+        let records = Records::create(&app.acme, &number.to_string());
+        assert!(!endpoint.takes_key(), "{}", endpoint.name());
+        let first = endpoint.send(&app.acme, &records, &[]);
+        assert_eq!(first.status, endpoint.success(), "{}: {}", endpoint.name(), first.text());
+        let again = endpoint.send(&app.acme, &records, &[]);
+        // A repeated deletion of a record finds none. One of a vote or a subscription changes nothing.
+        let expected = if endpoint.success() == 204 { 404 } else { 200 };
+        assert_eq!(again.status, expected, "{}: {}", endpoint.name(), again.text());
+    }
 }

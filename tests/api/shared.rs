@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, Response};
+use crate::database::sql_timestamp;
 
 /// Number of items that a list must have for [`comes_in_pages`].
 pub const LISTED: usize = 101;
@@ -67,4 +68,42 @@ pub fn unknown_requests(app: &App) -> (Client, Vec<String>) {
         "%ff",
     ];
     (bolt, unknown.map(str::to_owned).to_vec())
+}
+
+/// Makes all feature requests look as if they were changed last at [`outdated`].
+pub fn age_feature_requests(app: &App) {
+    app.data.execute(&format!("UPDATE feature_requests SET updated_at = {}", sql_timestamp("0")));
+}
+
+/// Timestamp that [`age_feature_requests`] sets.
+pub fn outdated() -> Value {
+    json!("1970-01-01T00:00:00.000Z")
+}
+
+/// Returns one field of every item of a list.
+pub fn column(body: &Value, list: &str, field: &str) -> Vec<Value> {
+    body[list].as_array().expect("a list").iter().map(|item| item[field].clone()).collect()
+}
+
+/// Returns the error of a list, page or record, for each of the pages that are no positive integers.
+#[track_caller]
+pub fn rejects_bad_pages(get: impl Fn(&str) -> Response) {
+    for parameter in ["page", "page_size"] {
+        for value in ["0", "-1", "1.5", "", "one", "%201", "null"] {
+            get(&format!("{parameter}={value}"))
+                .is_error(422, &format!("{parameter} must be an integer of at least 1"));
+        }
+    }
+}
+
+/// Ids with which no record can be found in `acme`, in addition to the id of a foreign record.
+pub const UNKNOWN_IDS: [&str; 6] =
+    ["01890a5d-ac96-774b-bcce-b302099a8057", "00000000-0000-0000-0000-000000000000", "1", "x", "%00", "%ff"];
+
+/// Asserts that a record is not found by an unknown, malformed or foreign id.
+#[track_caller]
+pub fn is_unknown(foreign: &str, record: &str, send: impl Fn(&str) -> Response) {
+    for id in UNKNOWN_IDS.into_iter().chain([foreign]) {
+        send(id).is_error(404, &format!("{record} does not exist."));
+    }
 }

@@ -1,9 +1,10 @@
-//! `GET /tracks`, contract section 4.6.
+//! `GET /tracks`, contract section 4.6; `POST /tracks`, `PATCH` and `DELETE /tracks/{id}`.
 
 use serde_json::{Value, json};
 
 use crate::app::{App, has_keys, is_id};
 use crate::database::random_id;
+use crate::shared::is_unknown;
 
 /// Names and statuses, in order.
 fn placed(body: &Value) -> Vec<(&str, Option<&str>)> {
@@ -104,4 +105,197 @@ fn workspaces_have_tracks_of_their_own() {
     for (one, other) in acme["tracks"].as_array().unwrap().iter().zip(bolt["tracks"].as_array().unwrap()) {
         assert_ne!(one["id"], other["id"], "{}", one["name"]);
     }
+}
+
+fn track(fields: &Value) -> Value {
+    json!({ "track": fields })
+}
+
+fn lane(app: &App, index: usize) -> Value {
+    app.acme.get_lanes().is_ok()["lanes"][index]["id"].clone()
+}
+
+#[test]
+fn a_track_is_added_last_or_at_a_position() {
+    let app = App::start();
+    let planned = lane(&app, 1);
+    let response = app.acme.post_track(&track(&json!({ "name": " Beta ", "lane_id": planned })));
+    assert_eq!(response.status, 201);
+    let body = response.is_ok();
+    is_id(&body["track"]["id"]);
+    assert_eq!(body, json!({ "track": { "id": body["track"]["id"], "name": "Beta", "status": "Planned" } }));
+    for fields in [
+        json!({ "name": "Second", "position": 2 }),
+        json!({ "name": "No lane", "lane_id": null, "position": null }),
+        json!({ "name": "First", "lane_id": "", "position": 1 }),
+        json!({ "name": "Far", "position": 1_000 }),
+    ] {
+        let body = app.acme.post_track(&track(&fields)).is_ok();
+        assert_eq!((&body["track"]["name"], &body["track"]["status"]), (&fields["name"], &json!(null)));
+    }
+    let listed = app.acme.get_tracks().is_ok();
+    let names: Vec<&str> = placed(&listed).into_iter().map(|(name, _)| name).collect();
+    let expected = [
+        "First",
+        "Inbox",
+        "Second",
+        "Under consideration",
+        "Planned",
+        "In progress",
+        "Done",
+        "Declined",
+        "Beta",
+        "No lane",
+        "Far",
+    ];
+    assert_eq!(names, expected);
+    // The first track is the default of new feature requests.
+    assert_eq!(app.acme.feature_request("Dark mode")["track"], "First");
+}
+
+#[test]
+fn a_track_is_changed() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    let inbox = app.track("Inbox");
+    let (considered, planned) = (lane(&app, 0), lane(&app, 1));
+    for (change, name, status) in [
+        (json!({ "name": "Incoming" }), "Incoming", json!(null)),
+        (json!({ "lane_id": planned }), "Incoming", json!("Planned")),
+        (json!({ "lane_id": considered, "position": 3 }), "Incoming", json!("Under consideration")),
+        (json!({}), "Incoming", json!("Under consideration")),
+        (json!({ "position": null }), "Incoming", json!("Under consideration")),
+        (json!({ "lane_id": null, "name": "INBOX" }), "INBOX", json!(null)),
+    ] {
+        let response = app.acme.patch_track_itself(&inbox, &track(&change));
+        assert_eq!(response.status, 200, "{change}");
+        assert_eq!(response.is_ok(), track(&json!({ "id": inbox, "name": name, "status": status })), "{change}");
+        let shown = app.acme.detail("1");
+        assert_eq!((&shown["track"], &shown["status"]), (&json!(name), &status), "{change}");
+    }
+    let listed = app.acme.get_tracks().is_ok();
+    assert_eq!(
+        placed(&listed)[..3],
+        [("Under consideration", Some("Under consideration")), ("Planned", Some("Planned")), ("INBOX", None)]
+    );
+    // A renamed track is no move.
+    assert_eq!(app.acme.get_moves("1", "").is_ok()["total_count"], 0);
+}
+
+#[test]
+fn names_of_tracks_that_differ_only_in_case_are_the_same() {
+    let app = App::start();
+    let done = app.track("Done");
+    for name in ["Inbox", "INBOX", " inbox "] {
+        let message = format!("track `{}` is already taken", name.trim());
+        app.acme.post_track(&track(&json!({ "name": name }))).is_error(422, &message);
+        app.acme.patch_track_itself(&done, &track(&json!({ "name": name }))).is_error(422, &message);
+    }
+    let refused = app.roadmap(&["track", "add", "--workspace", "acme", "inbox"]);
+    assert!(!refused.success && refused.stderr.contains("track `inbox` is already taken"), "{}", refused.stderr);
+    assert_eq!(placed(&app.acme.get_tracks().is_ok()), STARTING);
+}
+
+#[test]
+fn the_feature_requests_of_a_deleted_track_go_to_another_one() {
+    let app = App::start();
+    let (planned, done) = (app.track("Planned"), app.track("Done"));
+    for (title, private) in [("Dark mode", false), ("Hidden", true), ("Merged", false), ("Target", false)] {
+        app.acme.feature_request_with(&json!({ "title": title, "track_id": planned, "private": private }));
+    }
+    app.acme.patch_track("4", &json!({ "track_id": done })).is_ok();
+    app.acme.merge("3", "4");
+    let missing = "param is missing or the value is empty or invalid: move_to";
+    for (query, status, message) in [
+        ("", 422, missing),
+        ("move_to=", 422, missing),
+        ("move_to=Done", 422, "move_to is not a valid UUID"),
+        ("move_to=%ff", 422, "move_to is not valid UTF-8"),
+        ("move_to=01890a5d-ac96-774b-bcce-b302099a8057", 404, "Track does not exist."),
+    ] {
+        app.acme.delete_track(&planned, query).is_error(status, message);
+    }
+    app.acme.delete_track(&planned, &format!("move_to={planned}")).is_error(404, "Track does not exist.");
+    assert_eq!(app.acme.detail("1")["track"], "Planned");
+    app.acme.delete_track(&planned, &format!("move_to={done}")).is_empty();
+    app.acme.delete_track(&planned, "").is_error(404, "Track does not exist.");
+    app.acme.unmerge("3");
+    for id in ["1", "2", "3", "4"] {
+        let shown = app.acme.detail(id);
+        assert_eq!((&shown["track"], &shown["status"]), (&json!("Done"), &json!("Done")), "{id}");
+    }
+    assert!(placed(&app.acme.get_tracks().is_ok()).iter().all(|(name, _)| *name != "Planned"));
+    assert_eq!(app.acme.get_track_requests(&done, "").is_ok()["total_count"], 4);
+    app.data.is_sound();
+}
+
+#[test]
+fn an_empty_track_is_deleted_without_another_one_and_the_last_one_stays() {
+    let app = App::start();
+    let names = STARTING.map(|(name, _)| name);
+    for name in &names[..5] {
+        app.acme.delete_track(&app.track(name), "").is_empty();
+    }
+    let last = app.track("Declined");
+    for query in ["".to_owned(), format!("move_to={last}")] {
+        let refused = app.acme.delete_track(&last, &query);
+        refused.is_error(409, "The last track cannot be deleted.");
+        assert_eq!(refused.header("retry-after"), None);
+    }
+    assert_eq!(app.acme.feature_request("Dark mode")["track"], "Declined");
+}
+
+#[test]
+fn invalid_fields_of_a_track_are_rejected_by_name() {
+    let app = App::start();
+    let id = app.track("Planned");
+    let missing = |field: &str| format!("param is missing or the value is empty or invalid: {field}");
+    let with = |field: &str, value: Value| {
+        let mut fields = json!({ "name": "New" });
+        fields[field] = value;
+        track(&fields)
+    };
+    for (body, message) in [
+        (json!({}), missing("track")),
+        (json!({ "name": "Outside" }), missing("track")),
+        (json!({ "track": null }), missing("track")),
+        (json!({ "track": "New" }), "track must be an object".to_owned()),
+        (with("name", json!(" ")), missing("name")),
+        (with("name", json!(null)), missing("name")),
+        (with("name", json!(5)), "name must be a string".to_owned()),
+        (with("name", json!("n".repeat(201))), "name must be at most 200 characters long".to_owned()),
+        (with("name", json!("a\u{0}")), "name must not contain the NUL character".to_owned()),
+        (with("lane_id", json!(5)), "lane_id must be a string".to_owned()),
+        (with("lane_id", json!("Planned")), "lane_id is not a valid UUID".to_owned()),
+        (with("position", json!(0)), "position must be an integer of at least 1".to_owned()),
+        (with("position", json!("1")), "position must be an integer of at least 1".to_owned()),
+    ] {
+        app.acme.post_track(&body).is_error(422, &message);
+        app.acme.patch_track_itself(&id, &body).is_error(422, &message);
+    }
+    app.acme.post_track(&track(&json!({ "position": 1 }))).is_error(422, &missing("name"));
+    let unknown = with("lane_id", json!("01890a5d-ac96-774b-bcce-b302099a8057"));
+    app.acme.post_track(&unknown).is_error(404, "Lane does not exist.");
+    app.acme.patch_track_itself(&id, &unknown).is_error(404, "Lane does not exist.");
+    let bolt = app.workspace("bolt");
+    let foreign = with("lane_id", bolt.get_lanes().is_ok()["lanes"][0]["id"].clone());
+    app.acme.post_track(&foreign).is_error(404, "Lane does not exist.");
+    assert_eq!(placed(&app.acme.get_tracks().is_ok()), STARTING);
+}
+
+#[test]
+fn unknown_and_foreign_tracks_do_not_exist() {
+    let app = App::start();
+    let bolt = app.workspace("bolt");
+    let foreign = bolt.get_tracks().json()["tracks"][0]["id"].as_str().unwrap().to_owned();
+    for body in [track(&json!({ "name": "Taken over" })), track(&json!({ "name": "" })), json!({})] {
+        is_unknown(&foreign, "Track", |id| app.acme.patch_track_itself(id, &body));
+    }
+    for query in ["", "move_to=x"] {
+        is_unknown(&foreign, "Track", |id| app.acme.delete_track(id, query));
+    }
+    app.acme.feature_request("Dark mode");
+    let inbox = app.track("Inbox");
+    app.acme.delete_track(&inbox, &format!("move_to={foreign}")).is_error(404, "Track does not exist.");
+    assert_eq!(placed(&bolt.get_tracks().is_ok()), STARTING);
 }

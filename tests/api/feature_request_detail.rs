@@ -1,0 +1,430 @@
+//! `GET`, `PATCH` and `DELETE /feature_requests/{id}`.
+
+use serde_json::{Value, json};
+
+use crate::app::{App, Client, in_parallel, is_timestamp};
+use crate::shared::{age_feature_requests, outdated, unknown_requests};
+
+const UNKNOWN: &str = "FeatureRequest does not exist.";
+
+fn edit(fields: &Value) -> Value {
+    json!({ "feature_request": fields })
+}
+
+/// Titles that a search finds.
+fn found(client: &Client, query: &str) -> Vec<Value> {
+    let body = client.get_feature_requests(&format!("query={query}")).is_ok();
+    body["feature_requests"].as_array().unwrap().iter().map(|request| request["title"].clone()).collect()
+}
+
+#[test]
+fn a_feature_request_is_shown_with_all_of_its_fields() {
+    let app = App::start();
+    let created = app.acme.post_feature_request(&json!({
+        "feature_request": {
+            "title": "Façade mode",
+            "description": "<p>Paint <b>all</b> of it<script>x</script></p>",
+            "tags": ["Paint", "ui"],
+            "track_id": app.track("Planned"),
+        },
+        "customer": { "email": "Ann@example.com", "name": "Ann" },
+    }));
+    let created = created.is_ok()["feature_request"].clone();
+    app.acme.comment("1", "Soon");
+    let shown = app.acme.get_feature_request(created["id"].as_str().unwrap()).is_ok();
+    let ann = app.acme.get_voters("1", "").json()["voters"][0]["id"].clone();
+    assert_eq!(
+        shown,
+        json!({
+            "feature_request": {
+                "id": created["id"],
+                "title": "Façade mode",
+                "url": "https://acme.roadmap.example.com/feature_requests/1-facade-mode",
+                "admin_url": "https://acme.roadmap.example.com/admin/feature_requests/1-facade-mode",
+                "status": "Planned",
+                "track": "Planned",
+                "votes_count": 1,
+                "created_at": created["created_at"],
+                "tag_number": 1,
+                "description": "<p>Paint <b>all</b> of it</p>",
+                "tags": ["Paint", "ui"],
+                "private": false,
+                "comments_count": 1,
+                "author": { "id": ann, "name": "Ann", "email": "Ann@example.com" },
+                "merged": [],
+                "updated_at": created["created_at"],
+            },
+        })
+    );
+    let id = created["id"].as_str().unwrap();
+    for reference in [&id.to_uppercase(), "1-facade-mode", "1-an-older-title", "1", "001"] {
+        assert_eq!(app.acme.get_feature_request(reference).is_ok(), shown, "{reference}");
+    }
+}
+
+#[test]
+fn a_feature_request_can_be_without_description_tags_and_author() {
+    let app = App::start();
+    let id = app.acme.feature_request_with(&json!({ "title": "Quokka", "private": true }));
+    app.acme.post_upvote(&id, &json!({ "customer": { "email": "ann@example.com" } })).is_ok();
+    let shown = app.acme.detail("1-quokka");
+    assert_eq!((&shown["description"], &shown["tags"], &shown["author"]), (&json!(""), &json!([]), &json!(null)));
+    assert_eq!(
+        (&shown["private"], &shown["comments_count"], &shown["votes_count"]),
+        (&json!(true), &json!(0), &json!(1))
+    );
+}
+
+#[test]
+fn an_author_can_be_without_a_name() {
+    let app = App::start();
+    let body = json!({ "feature_request": { "title": "Dark mode" }, "customer": { "email": "ann@example.com" } });
+    app.acme.post_feature_request(&body).is_ok();
+    assert_eq!(app.acme.detail("1")["author"]["name"], json!(null));
+}
+
+#[test]
+fn a_whole_description_is_shown() {
+    let app = App::start();
+    let longest = "ü".repeat(20_000);
+    let id = app.acme.feature_request_with(&json!({ "title": "Dark mode", "description": longest }));
+    assert_eq!(app.acme.detail(&id)["description"], json!(longest));
+}
+
+#[test]
+fn unknown_and_foreign_feature_requests_do_not_exist() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    let (bolt, unknown) = unknown_requests(&app);
+    for id in &unknown {
+        app.acme.get_feature_request(id).is_error(404, UNKNOWN);
+        for body in [edit(&json!({ "title": "Taken over" })), edit(&json!({ "title": "" })), json!({})] {
+            app.acme.patch_feature_request(id, &body).is_error(404, UNKNOWN);
+        }
+        for query in ["", "with_merged=true"] {
+            app.acme.delete_feature_request(id, query).is_error(404, UNKNOWN);
+        }
+    }
+    assert_eq!(bolt.detail("2")["title"], "Bolt's second");
+    assert_eq!(app.count("SELECT count(*) FROM feature_requests"), 3);
+}
+
+#[test]
+fn sent_fields_are_changed_and_others_stay() {
+    let app = App::start();
+    let fields = json!({ "title": "Dark mode", "description": "<p>Eyes</p>", "tags": ["ui"] });
+    let id = app.acme.feature_request_with(&fields);
+    app.acme.vote(&id, "ann@example.com");
+    let mut expected = app.acme.detail(&id);
+    for (change, shown) in [
+        (json!({ "title": " Night mode " }), json!({ "title": "Night mode" })),
+        (json!({ "description": "<p onclick=x>Dark</p>" }), json!({ "description": "<p>Dark</p>" })),
+        (json!({ "tags": ["Night", "night", "ui"] }), json!({ "tags": ["Night", "ui"] })),
+        (json!({ "private": true }), json!({ "private": true })),
+        (json!({ "private": false, "tags": [] }), json!({ "private": false, "tags": [] })),
+        (json!({ "description": "" }), json!({ "description": "" })),
+        (json!({ "description": "again", "tags": ["again"] }), json!({ "description": "again", "tags": ["again"] })),
+        // Null empties what can be empty.
+        (json!({ "description": null, "tags": null }), json!({ "description": "", "tags": [] })),
+        (json!({ "title": "Dusk" }), json!({ "title": "Dusk" })),
+    ] {
+        age_feature_requests(&app);
+        let edited = app.acme.patch_feature_request(&id, &edit(&change)).is_ok();
+        for (field, value) in shown.as_object().unwrap() {
+            expected[field] = value.clone();
+        }
+        for (field, page) in [("url", "feature_requests"), ("admin_url", "admin/feature_requests")] {
+            let slug = expected["title"].as_str().unwrap().to_lowercase().replace(' ', "-");
+            expected[field] = json!(format!("https://acme.roadmap.example.com/{page}/1-{slug}"));
+        }
+        expected["updated_at"] = edited["feature_request"]["updated_at"].clone();
+        is_timestamp(&expected["updated_at"]);
+        assert_ne!(expected["updated_at"], outdated(), "{change}");
+        assert_eq!(edited, edit(&expected), "{change}");
+        assert_eq!(app.acme.detail(&id), expected, "{change}");
+    }
+}
+
+#[test]
+fn an_edit_without_a_change_changes_nothing() {
+    let app = App::start();
+    let fields = json!({ "title": "Dark mode", "description": "<p>Eyes</p>", "tags": ["ui"], "private": false });
+    let id = app.acme.feature_request_with(&fields);
+    age_feature_requests(&app);
+    let before = app.acme.detail(&id);
+    for change in [
+        json!({}),
+        fields.clone(),
+        json!({ "private": null }),
+        json!({ "id": "01890a5d-ac96-774b-bcce-b302099a8057", "track": "Done", "votes_count": 7, "more": [1] }),
+    ] {
+        assert_eq!(app.acme.patch_feature_request(&id, &edit(&change)).is_ok()["feature_request"], before, "{change}");
+    }
+    assert_eq!(before["updated_at"], outdated());
+    assert_eq!(app.count("SELECT count(*) FROM feature_request_events"), 0);
+    assert_eq!(app.count("SELECT count(*) FROM audit_entries WHERE action = 'feature_request.update'"), 0);
+}
+
+#[test]
+fn search_slug_and_urls_follow_an_edit_and_old_slugs_go_on_working() {
+    let app = App::start();
+    let fields = json!({ "title": "Dark mode", "description": "for eyes", "tags": ["ui"] });
+    let id = app.acme.feature_request_with(&fields);
+    let change = json!({ "title": "Quokka view", "description": "for marsupials", "tags": ["zoology"] });
+    app.acme.patch_feature_request("1-dark-mode", &edit(&change)).is_ok();
+    for query in ["quokka", "marsupials", "zoology"] {
+        assert_eq!(found(&app.acme, query), ["Quokka view"], "{query}");
+    }
+    for query in ["dark", "eyes", "ui"] {
+        assert_eq!(found(&app.acme, query), [] as [&str; 0], "{query}");
+    }
+    for reference in ["1-dark-mode", "1-quokka-view"] {
+        assert_eq!(app.acme.detail(reference)["id"], json!(id), "{reference}");
+    }
+    let edited = edit(&json!({ "private": true }));
+    app.acme.patch_feature_request(&id, &edited).is_ok();
+    assert_eq!(found(&app.acme, "quokka"), [] as [&str; 0]);
+    app.acme.patch_feature_request(&id, &edit(&json!({ "private": false }))).is_ok();
+    assert_eq!(found(&app.acme, "quokka"), ["Quokka view"]);
+}
+
+#[test]
+fn updated_at_changes_with_the_record_and_not_with_votes_and_comments() {
+    let app = App::start();
+    let id = app.acme.feature_request_with(&json!({ "title": "Dark mode" }));
+    app.acme.feature_request("Light mode");
+    age_feature_requests(&app);
+    app.acme.vote(&id, "ann@example.com");
+    let comment = app.acme.comment(&id, "Soon");
+    app.acme.patch_comment(&comment, &json!({ "comment": { "content": "Later" } })).is_ok();
+    app.acme.post_upvote(&id, &json!({ "reference_note": { "body": "Heard" } })).is_ok();
+    app.acme.delete_upvote(&id, "email=ann@example.com").is_ok();
+    app.acme.put_subscription(&id, &json!({ "email": "ann@example.com" })).is_ok();
+    app.acme.patch_track(&id, &json!({ "track_id": app.track("Inbox") })).is_ok();
+    assert_eq!(app.acme.detail(&id)["updated_at"], outdated());
+    app.acme.patch_track(&id, &json!({ "track_id": app.track("Done") })).is_ok();
+    assert_ne!(app.acme.detail(&id)["updated_at"], outdated());
+    age_feature_requests(&app);
+    app.acme.merge("2", &id);
+    assert_ne!(app.acme.detail(&id)["updated_at"], outdated());
+    age_feature_requests(&app);
+    app.acme.unmerge("2");
+    assert_ne!(app.acme.detail("2")["updated_at"], outdated());
+}
+
+#[test]
+fn invalid_edits_are_rejected_by_name() {
+    let app = App::start();
+    let id = app.acme.feature_request_with(&json!({ "title": "Dark mode", "tags": ["ui"] }));
+    let before = app.acme.detail(&id);
+    let missing = |field: &str| format!("param is missing or the value is empty or invalid: {field}");
+    let tags: Vec<String> = (0..21).map(|number| format!("tag {number}")).collect();
+    for (body, message) in [
+        (json!({}), missing("feature_request")),
+        (json!({ "title": "Outside" }), missing("feature_request")),
+        (edit(&json!(null)), missing("feature_request")),
+        (edit(&json!("x")), "feature_request must be an object".to_owned()),
+        (edit(&json!({ "title": "" })), missing("title")),
+        (edit(&json!({ "title": null })), missing("title")),
+        (edit(&json!({ "title": " \t" })), missing("title")),
+        (edit(&json!({ "title": 5 })), "title must be a string".to_owned()),
+        (edit(&json!({ "title": "t".repeat(201) })), "title must be at most 200 characters long".to_owned()),
+        (edit(&json!({ "title": "a\u{0}" })), "title must not contain the NUL character".to_owned()),
+        (edit(&json!({ "description": [] })), "description must be a string".to_owned()),
+        (
+            edit(&json!({ "description": "x".repeat(20_001) })),
+            "description must be at most 20000 characters long".to_owned(),
+        ),
+        (edit(&json!({ "tags": "ui" })), "tags must be a list".to_owned()),
+        (edit(&json!({ "tags": [1] })), "tags must be a string".to_owned()),
+        (edit(&json!({ "tags": [" "] })), missing("tags")),
+        (edit(&json!({ "tags": ["t".repeat(51)] })), "tags must be at most 50 characters long".to_owned()),
+        (edit(&json!({ "tags": tags })), "tags must have at most 20 items".to_owned()),
+        (edit(&json!({ "private": "true" })), "private must be a boolean".to_owned()),
+        // One invalid field, and nothing is changed.
+        (edit(&json!({ "title": "Night mode", "private": 1 })), "private must be a boolean".to_owned()),
+    ] {
+        app.acme.patch_feature_request(&id, &body).is_error(422, &message);
+    }
+    assert_eq!(app.acme.detail(&id), before);
+}
+
+#[test]
+fn of_concurrent_edits_the_last_one_wins_and_the_audit_shows_all() {
+    const EDITS: usize = 16;
+    let app = App::start();
+    let id = app.acme.feature_request_with(&json!({ "title": "Start" }));
+    let responses = in_parallel(EDITS, |number| {
+        app.acme.patch_feature_request(&id, &edit(&json!({ "title": format!("Title {number}") })))
+    });
+    for (number, response) in responses.iter().enumerate() {
+        assert_eq!(response.is_ok()["feature_request"]["title"], format!("Title {number}"));
+    }
+    // The entries are a chain: each edit replaced what the one before had written.
+    let entries = app.acme.get_audit_entries(&format!("subject={id}&action=feature_request.update&page_size=100"));
+    let entries = entries.is_ok()["audit_entries"].as_array().unwrap().clone();
+    assert_eq!(entries.len(), EDITS);
+    let mut links: Vec<(String, String)> = entries
+        .iter()
+        .map(|entry| {
+            let change = &entry["changes"][0];
+            assert_eq!(change["field"], "title");
+            (change["old"].as_str().unwrap().to_owned(), change["new"].as_str().unwrap().to_owned())
+        })
+        .collect();
+    let mut current = "Start".to_owned();
+    while let Some(next) = links.iter().position(|(old, _)| *old == current) {
+        current = links.swap_remove(next).1;
+    }
+    assert_eq!(links, [] as [(String, String); 0]);
+    let last = app.acme.detail(&id)["title"].clone();
+    assert_eq!(last, json!(current));
+    assert_eq!(found(&app.acme, &current.replace(' ', "%20")), [last]);
+}
+
+#[test]
+fn concurrent_edits_of_different_fields_are_both_kept() {
+    let app = App::start();
+    for round in 0..10 {
+        let id = app.acme.feature_request_with(&json!({ "title": "Start", "tags": ["start"] }));
+        in_parallel(2, |number| {
+            let change =
+                if number == 0 { json!({ "title": format!("Round {round}") }) } else { json!({ "tags": ["end"] }) };
+            app.acme.patch_feature_request(&id, &edit(&change)).is_ok()
+        });
+        let shown = app.acme.detail(&id);
+        assert_eq!((&shown["title"], &shown["tags"]), (&json!(format!("Round {round}")), &json!(["end"])));
+    }
+}
+
+/// Row counts of all tables that have something of a feature request.
+fn rows(app: &App) -> Vec<(&'static str, i64)> {
+    [
+        "feature_requests",
+        "feature_request_tags",
+        "vote_tallies",
+        "votes",
+        "comments",
+        "notes",
+        "feature_request_events",
+        "followers",
+        "changelog_feature_requests",
+        "outbox",
+    ]
+    .map(|table| (table, app.count(&format!("SELECT count(*) FROM {table}"))))
+    .to_vec()
+}
+
+/// Fills a feature request with everything that it can have.
+fn fill(app: &App, id: &str) {
+    app.acme.vote(id, "ann@example.com");
+    app.acme.post_upvote(id, &json!({ "reference_note": { "body": "Heard" } })).is_ok();
+    app.acme.put_subscription(id, &json!({ "email": "bob@example.com" })).is_ok();
+    app.acme.patch_track(id, &json!({ "track_id": app.track("Done") })).is_ok();
+    let comment = json!({ "comment": { "content": "Soon" }, "notify_all_voters": true });
+    app.acme.post_comment(id, &comment).is_ok();
+    let customer = json!({ "comment": { "content": "Please" }, "customer": { "email": "cid@example.com" } });
+    app.acme.post_comment(id, &customer).is_ok();
+    let id = app.acme.detail(id)["id"].clone();
+    let changelog = json!({ "changelog": { "title": "1.0", "content": "New", "feature_request_ids": [id] } });
+    app.acme.post_changelog(&changelog).is_ok();
+}
+
+#[test]
+fn a_deleted_feature_request_is_gone_with_everything() {
+    let app = App::with(&[], &[("ROADMAP_MAIL_WORKER", "false")]);
+    app.acme.feature_request("Other");
+    fill(&app, "1");
+    let before = rows(&app);
+    let id = app.acme.feature_request_with(&json!({ "title": "Quokka", "tags": ["zoo"], "description": "x" }));
+    fill(&app, &id);
+    let customers = app.count("SELECT count(*) FROM customers");
+    app.acme.delete_feature_request(&id, "").is_empty();
+    assert_eq!(rows(&app), before);
+    assert_eq!(app.count("SELECT count(*) FROM customers"), customers);
+    for reference in [id.as_str(), "2", "2-quokka"] {
+        app.acme.get_feature_request(reference).is_error(404, UNKNOWN);
+        app.acme.delete_feature_request(reference, "").is_error(404, UNKNOWN);
+    }
+    assert_eq!(found(&app.acme, "quokka"), [] as [&str; 0]);
+    assert_eq!(app.acme.get_votes("email=ann@example.com").is_ok()["total_count"], 1);
+    let done = app.acme.get_track_requests(&app.track("Done"), "").is_ok();
+    assert_eq!(done["total_count"], 1);
+    let changelog = app.acme.get_changelogs("").is_ok()["changelogs"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(app.acme.get_changelog(&changelog).is_ok()["changelog"]["feature_requests"], json!([]));
+    // Its number is not used again.
+    assert_eq!(app.acme.detail(&app.acme.feature_request_with(&json!({ "title": "Next" })))["tag_number"], 3);
+    app.has_logged_no_failure();
+}
+
+#[test]
+fn one_with_merged_feature_requests_is_deleted_only_with_them() {
+    let app = App::with(&[], &[("ROADMAP_MAIL_WORKER", "false")]);
+    app.acme.feature_request("Other");
+    let before = rows(&app);
+    for title in ["Target", "Source", "Source of the source"] {
+        app.acme.feature_request(title);
+    }
+    for id in ["2", "3", "4"] {
+        fill(&app, id);
+    }
+    app.acme.merge("4", "3");
+    app.acme.merge("3", "2");
+    for query in ["", "with_merged=false", "with_merged=0", "with_merged="] {
+        let refused = app.acme.delete_feature_request("2", query);
+        refused.is_error(409, "FeatureRequest has merged requests.");
+        assert_eq!(refused.header("retry-after"), None);
+    }
+    for value in ["yes", "2", "TRUE"] {
+        let response = app.acme.delete_feature_request("2", &format!("with_merged={value}"));
+        response.is_error(422, "with_merged is not one of true, false, 1, 0");
+    }
+    assert_eq!(app.acme.detail("2")["votes_count"], 1);
+    app.acme.delete_feature_request("2", "with_merged=true").is_empty();
+    assert_eq!(rows(&app), before);
+    for id in ["2", "3", "4"] {
+        app.acme.get_feature_request(id).is_error(404, UNKNOWN);
+    }
+    app.has_logged_no_failure();
+}
+
+#[test]
+fn a_merged_feature_request_is_deleted_alone() {
+    let app = App::start();
+    for title in ["Target", "Quokka"] {
+        app.acme.feature_request(title);
+    }
+    app.acme.vote("1", "ann@example.com");
+    app.acme.vote("2", "bob@example.com");
+    app.acme.comment("2", "Soon");
+    app.acme.merge("2", "1");
+    assert_eq!(found(&app.acme, "quokka"), ["Target"]);
+    assert_eq!(app.acme.detail("1")["votes_count"], 2);
+    app.acme.delete_feature_request("2", "").is_empty();
+    let target = app.acme.detail("1");
+    assert_eq!(
+        (&target["votes_count"], &target["comments_count"], &target["merged"]),
+        (&json!(1), &json!(0), &json!([]))
+    );
+    app.acme.get_feature_request("2").is_error(404, UNKNOWN);
+    assert_eq!(found(&app.acme, "quokka"), [] as [&str; 0]);
+}
+
+#[test]
+fn a_deleted_feature_request_frees_storage() {
+    let app = App::with(&[], &[("ROADMAP_MAIL_WORKER", "false")]);
+    app.acme.feature_request("Other");
+    fill(&app, "1");
+    let usage = || {
+        let usage = app.roadmap(&["workspace", "usage", "--workspace", "acme", "--recount"]).json();
+        usage[0]["record_bytes"].as_i64().unwrap()
+    };
+    let before = usage();
+    app.acme.feature_request("Quokka");
+    fill(&app, "2");
+    let with_it = usage();
+    app.acme.delete_feature_request("2", "").is_empty();
+    let after = usage();
+    // The entries of the audit log and the changelog remain.
+    assert!(after > before && after < with_it, "{before} {with_it} {after}");
+}

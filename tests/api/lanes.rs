@@ -1,0 +1,193 @@
+//! `GET` and `POST /lanes`, `PATCH` and `DELETE /lanes/{id}`.
+
+use serde_json::{Value, json};
+
+use crate::app::{App, in_parallel, is_id};
+use crate::shared::{column, is_unknown};
+
+const STARTING: [&str; 4] = ["Under consideration", "Planned", "In progress", "Done"];
+
+fn lane(fields: &Value) -> Value {
+    json!({ "lane": fields })
+}
+
+/// Names of the lanes in order, after a check of their positions.
+#[track_caller]
+fn names(app: &App) -> Vec<String> {
+    let listed = app.acme.get_lanes().is_ok();
+    let positions = column(&listed, "lanes", "position");
+    assert_eq!(positions, (1..=positions.len()).map(|position| json!(position)).collect::<Vec<_>>());
+    column(&listed, "lanes", "name").iter().map(|name| name.as_str().unwrap().to_owned()).collect()
+}
+
+fn id_of(app: &App, name: &str) -> String {
+    let listed = app.acme.get_lanes().is_ok();
+    let lanes = listed["lanes"].as_array().unwrap();
+    lanes.iter().find(|lane| lane["name"] == name).expect("the lane")["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_new_workspace_has_four_lanes_in_their_order() {
+    let app = App::start();
+    for (title, private) in [("One", false), ("Two", false), ("Three", true)] {
+        let fields = json!({ "title": title, "track_id": app.track("Planned"), "private": private });
+        app.acme.feature_request_with(&fields);
+    }
+    let body = app.acme.get_lanes().is_ok();
+    let shown = |index: usize, count: i64| {
+        let id = &body["lanes"][index]["id"];
+        is_id(id);
+        json!({ "id": id, "name": STARTING[index], "position": index + 1, "feature_requests_count": count })
+    };
+    assert_eq!(body, json!({ "lanes": [shown(0, 0), shown(1, 2), shown(2, 0), shown(3, 0)] }));
+}
+
+#[test]
+fn a_lane_is_added_last_or_at_a_position() {
+    let app = App::start();
+    let response = app.acme.post_lane(&lane(&json!({ "name": " Beta & <more> " })));
+    assert_eq!(response.status, 201);
+    let body = response.is_ok();
+    let id = body["lane"]["id"].clone();
+    is_id(&id);
+    assert_eq!(
+        body,
+        json!({ "lane": { "id": id, "name": "Beta & <more>", "position": 5, "feature_requests_count": 0 } })
+    );
+    for (name, position, shown) in
+        [("First", json!(1), 1), ("Third", json!(3), 3), ("Far", json!(99), 8), ("Null", json!(null), 9)]
+    {
+        let body = app.acme.post_lane(&lane(&json!({ "name": name, "position": position }))).is_ok();
+        assert_eq!((&body["lane"]["name"], &body["lane"]["position"]), (&json!(name), &json!(shown)), "{name}");
+    }
+    let expected =
+        ["First", "Under consideration", "Third", "Planned", "In progress", "Done", "Beta & <more>", "Far", "Null"];
+    assert_eq!(names(&app), expected);
+}
+
+#[test]
+fn a_changed_lane_is_the_status_of_its_tracks() {
+    let app = App::start();
+    app.acme.feature_request_with(&json!({ "title": "One", "track_id": app.track("Planned") }));
+    let id = id_of(&app, "Planned");
+    for (change, name, position) in [
+        (json!({ "name": "Soon" }), "Soon", 2),
+        (json!({ "position": 4 }), "Soon", 4),
+        (json!({ "position": 1, "name": "Next" }), "Next", 1),
+        (json!({ "name": "NEXT" }), "NEXT", 1),
+        (json!({}), "NEXT", 1),
+        (json!({ "position": null }), "NEXT", 1),
+        (json!({ "position": 77 }), "NEXT", 4),
+    ] {
+        let body = app.acme.patch_lane(&id, &lane(&change));
+        assert_eq!(body.status, 200, "{change}");
+        let expected = json!({ "id": id, "name": name, "position": position, "feature_requests_count": 1 });
+        assert_eq!(body.is_ok(), lane(&expected), "{change}");
+        assert_eq!(app.acme.detail("1")["status"], name, "{change}");
+    }
+    assert_eq!(names(&app), ["Under consideration", "In progress", "Done", "NEXT"]);
+    let tracks = app.acme.get_tracks().is_ok();
+    assert_eq!(tracks["tracks"][2]["status"], "NEXT");
+}
+
+#[test]
+fn the_tracks_of_a_deleted_lane_show_nowhere() {
+    let app = App::start();
+    let planned = app.track("Planned");
+    app.acme.feature_request_with(&json!({ "title": "One", "track_id": planned }));
+    let id = id_of(&app, "Planned");
+    app.acme.delete_lane(&id).is_empty();
+    app.acme.delete_lane(&id).is_error(404, "Lane does not exist.");
+    assert_eq!(names(&app), ["Under consideration", "In progress", "Done"]);
+    let shown = app.acme.detail("1");
+    assert_eq!((&shown["track"], &shown["status"]), (&json!("Planned"), &json!(null)));
+    let roadmap = app.acme.get_roadmap("").is_ok();
+    assert!(column(&roadmap, "lanes", "feature_requests_count").iter().all(|count| *count == 0), "{roadmap}");
+    // The last lane may be deleted, too.
+    for name in ["Under consideration", "In progress", "Done"] {
+        app.acme.delete_lane(&id_of(&app, name)).is_empty();
+    }
+    assert_eq!(app.acme.get_lanes().is_ok(), json!({ "lanes": [] }));
+    assert_eq!(app.acme.get_roadmap("").is_ok(), json!({ "lanes": [] }));
+}
+
+#[test]
+fn names_that_differ_only_in_case_are_the_same() {
+    let app = App::start();
+    for name in ["Planned", "PLANNED", " planned "] {
+        let message = format!("lane `{}` is already taken", name.trim());
+        app.acme.post_lane(&lane(&json!({ "name": name }))).is_error(422, &message);
+        app.acme.patch_lane(&id_of(&app, "Done"), &lane(&json!({ "name": name }))).is_error(422, &message);
+    }
+    app.acme.post_lane(&lane(&json!({ "name": "ÜBER" }))).is_ok();
+    app.acme.post_lane(&lane(&json!({ "name": "über" }))).is_error(422, "lane `über` is already taken");
+    assert_eq!(names(&app)[..4], STARTING);
+    // A track may have the name of a lane.
+    app.acme.post_track(&json!({ "track": { "name": "ÜBER" } })).is_ok();
+}
+
+#[test]
+fn invalid_fields_are_rejected_by_name() {
+    let app = App::start();
+    let id = id_of(&app, "Planned");
+    let missing = |field: &str| format!("param is missing or the value is empty or invalid: {field}");
+    let position = "position must be an integer of at least 1".to_owned();
+    for (body, message) in [
+        (json!({}), missing("lane")),
+        (json!({ "name": "Outside" }), missing("lane")),
+        (json!({ "lane": null }), missing("lane")),
+        (json!({ "lane": "Soon" }), "lane must be an object".to_owned()),
+        (json!({ "lane": ["Soon"] }), "lane must be an object".to_owned()),
+        (lane(&json!({ "name": " " })), missing("name")),
+        (lane(&json!({ "name": null })), missing("name")),
+        (lane(&json!({ "name": 5 })), "name must be a string".to_owned()),
+        (lane(&json!({ "name": "n".repeat(201) })), "name must be at most 200 characters long".to_owned()),
+        (lane(&json!({ "name": "a\u{0}" })), "name must not contain the NUL character".to_owned()),
+        (lane(&json!({ "name": "New", "position": 0 })), position.clone()),
+        (lane(&json!({ "name": "New", "position": -1 })), position.clone()),
+        (lane(&json!({ "name": "New", "position": 1.5 })), position.clone()),
+        (lane(&json!({ "name": "New", "position": "1" })), position.clone()),
+        (lane(&json!({ "name": "New", "position": [1] })), position),
+    ] {
+        app.acme.post_lane(&body).is_error(422, &message);
+        app.acme.patch_lane(&id, &body).is_error(422, &message);
+    }
+    for body in [lane(&json!({})), lane(&json!({ "position": 1 }))] {
+        app.acme.post_lane(&body).is_error(422, &missing("name"));
+    }
+    assert_eq!(names(&app), STARTING);
+}
+
+#[test]
+fn unknown_and_foreign_lanes_do_not_exist() {
+    let app = App::start();
+    let bolt = app.workspace("bolt");
+    let foreign = bolt.get_lanes().is_ok()["lanes"][1]["id"].as_str().unwrap().to_owned();
+    for body in [lane(&json!({ "name": "Taken over" })), lane(&json!({ "name": "" })), json!({})] {
+        is_unknown(&foreign, "Lane", |id| app.acme.patch_lane(id, &body));
+    }
+    is_unknown(&foreign, "Lane", |id| app.acme.delete_lane(id));
+    assert_eq!(column(&bolt.get_lanes().is_ok(), "lanes", "name"), STARTING);
+}
+
+#[test]
+fn concurrent_changes_of_the_board_are_all_kept() {
+    let app = App::start();
+    in_parallel(8, |number| {
+        let name = format!("Lane {number}");
+        let body = lane(&json!({ "name": name, "position": number % 3 + 1 }));
+        assert_eq!(app.acme.post_lane(&body).status, 201);
+        let track = json!({ "track": { "name": format!("Track {number}"), "position": 1 } });
+        assert_eq!(app.acme.post_track(&track).status, 201);
+    });
+    let found = names(&app);
+    assert_eq!(found.len(), 12, "{found:?}");
+    assert_eq!(app.acme.get_tracks().is_ok()["tracks"].as_array().map(Vec::len), Some(14));
+    // Of one name, one is added.
+    let statuses = in_parallel(8, |number| {
+        let name = if number % 2 == 0 { "Same" } else { "SAME" };
+        app.acme.post_lane(&lane(&json!({ "name": name }))).status
+    });
+    assert_eq!(statuses.iter().filter(|status| **status == 201).count(), 1, "{statuses:?}");
+    app.has_logged_no_failure();
+}

@@ -1,0 +1,93 @@
+//! `GET /members` and `GET /api_key`.
+
+use serde_json::json;
+
+use crate::app::{App, is_id, is_timestamp};
+use crate::shared::column;
+
+#[test]
+fn members_are_listed_oldest_first() {
+    let app = App::start();
+    let add = |email: &str, name: &str, flags: &[&str]| {
+        let arguments = ["member", "add", "--workspace", "acme", "--email", email, "--name", name];
+        app.roadmap(&[&arguments[..], flags].concat()).json()
+    };
+    add("Pia@acme.example", "Pia", &[]);
+    add("zed@acme.example", "Zed", &["--role", "admin"]);
+    let body = app.acme.get_members().is_ok();
+    let member = |index: usize, email: &str, name: &str, role: &str| {
+        let shown = &body["members"][index];
+        is_id(&shown["id"]);
+        is_timestamp(&shown["created_at"]);
+        json!({ "id": shown["id"], "email": email, "name": name, "role": role, "created_at": shown["created_at"] })
+    };
+    assert_eq!(
+        body,
+        json!({
+            "members": [
+                // The first member of a workspace is an admin.
+                member(0, "olga@acme.example", "Olga", "admin"),
+                member(1, "Pia@acme.example", "Pia", "member"),
+                member(2, "zed@acme.example", "Zed", "admin"),
+            ],
+        })
+    );
+    app.roadmap(&["member", "remove", "--workspace", "acme", "pia@acme.example"]).json();
+    assert_eq!(column(&app.acme.get_members().is_ok(), "members", "name"), ["Olga", "Zed"]);
+    // One who is added again is the same member.
+    add("pia@acme.example", "Pia Pine", &[]);
+    let again = app.acme.get_members().is_ok();
+    assert_eq!(column(&again, "members", "name"), ["Olga", "Pia Pine", "Zed"]);
+    assert_eq!(again["members"][1]["id"], body["members"][1]["id"]);
+    let bolt = app.workspace("bolt");
+    assert_eq!(bolt.get_members().is_ok(), json!({ "members": [] }));
+}
+
+#[test]
+fn the_key_in_use_is_shown_to_every_scope() {
+    let app = App::start();
+    let workspace = app.roadmap(&["workspace", "list"]).json()[0]["id"].clone();
+    for (flags, scopes) in [
+        (&[][..], &["read", "write"][..]),
+        (&["--scope", "read"], &["read"]),
+        (&["--scope", "write"], &["write"]),
+        (&["--scope", "manage"], &["manage"]),
+        (&["--scope", "read,write,manage"], &["read", "write", "manage"]),
+    ] {
+        let arguments = ["api-key", "create", "--workspace", "acme", "--name", "ci & more"];
+        let issued = app.roadmap(&[&arguments[..], flags].concat()).json();
+        let key = issued["key"].as_str().unwrap();
+        let response = app.client("acme", key).get_api_key();
+        assert_eq!(response.status, 200);
+        assert_eq!(
+            response.is_ok(),
+            json!({
+                "api_key": {
+                    "id": issued["id"],
+                    "name": "ci & more",
+                    "last_four": key[key.len() - 4..],
+                    "scopes": scopes,
+                    "expires_at": null,
+                    "workspace": {
+                        "id": workspace,
+                        "subdomain": "acme",
+                        "base_url": "https://acme.roadmap.example.com",
+                    },
+                },
+            }),
+            "{flags:?}"
+        );
+    }
+}
+
+#[test]
+fn the_expiry_of_the_key_in_use_is_shown() {
+    let app = App::start();
+    let client = app.client("acme", &app.key("acme", &["--expires-in", "90d"]));
+    let shown = client.get_api_key().is_ok();
+    is_timestamp(&shown["api_key"]["expires_at"]);
+    let listed = app.roadmap(&["api-key", "list", "--workspace", "acme"]).json();
+    let keys = listed.as_array().unwrap();
+    let key = keys.iter().find(|key| key["id"] == shown["api_key"]["id"]).expect("the key");
+    assert_eq!(shown["api_key"]["expires_at"], key["expires_at"]);
+}

@@ -1,0 +1,371 @@
+//! Mail about changes of the status and about changelogs, from the request to the mailbox.
+
+use std::collections::BTreeMap;
+
+use mailparse::parse_mail;
+use serde_json::{Value, json};
+
+use crate::app::{App, Client, eventually};
+use crate::mail::{all_settled, files, header, parts, unsubscribe_link, wait_for_mail_files};
+
+const NO_WORKER: (&str, &str) = ("ROADMAP_MAIL_WORKER", "false");
+
+/// Recipients of all unsent mail, with the kind of each.
+fn outbox(app: &App) -> Vec<String> {
+    app.sql(
+        "SELECT kind || ' ' || email FROM outbox JOIN customers ON customers.id = customer_id
+         WHERE sent_at IS NULL ORDER BY kind, email",
+    )
+}
+
+fn moved(app: &App, id: &str, track: &str, notify: bool) {
+    let body = json!({ "track_id": app.track(track), "notify_all_voters": notify });
+    app.acme.patch_track(id, &body).is_ok();
+}
+
+fn id_of(client: &Client, number: &str) -> Value {
+    client.detail(number)["id"].clone()
+}
+
+fn changelog(client: &Client, fields: &Value) -> String {
+    let body = client.post_changelog(&json!({ "changelog": fields })).is_ok();
+    body["changelog"]["id"].as_str().expect("an id").to_owned()
+}
+
+fn publish(client: &Client, id: &str) {
+    client.post_publish(id, &json!({ "notify_subscribers": true })).is_ok();
+}
+
+/// Waits until nothing is left to send, and returns the mails by recipient and the number of them.
+fn sent(app: &App, expected: usize) -> BTreeMap<String, Vec<Vec<u8>>> {
+    eventually("all is settled", || files(app).len() >= expected && all_settled(app));
+    let mut mails: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
+    for path in files(app) {
+        let mail = std::fs::read(path).expect("a mail");
+        mails.entry(header(&mail, "To")).or_default().push(mail);
+    }
+    assert_eq!(mails.values().map(Vec::len).sum::<usize>(), expected, "{:?}", mails.keys());
+    mails
+}
+
+/// Asserts the headers and parts that all notifications have, and that nobody else is named.
+#[track_caller]
+fn is_notification(mail: &[u8], to: &str, hidden: &[&str]) -> (String, String) {
+    let names: Vec<String> = parse_mail(mail).expect("a mail").headers.iter().map(|header| header.get_key()).collect();
+    let expected = [
+        "Message-ID",
+        "Date",
+        "From",
+        "To",
+        "Subject",
+        "List-Unsubscribe",
+        "List-Unsubscribe-Post",
+        "Auto-Submitted",
+        "MIME-Version",
+        "Content-Type",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(header(mail, "To"), to);
+    assert_eq!(header(mail, "List-Unsubscribe-Post"), "List-Unsubscribe=One-Click");
+    let (text, html) = parts(mail);
+    let unsubscribe = format!("https://acme.roadmap.example.com{}", unsubscribe_link(mail));
+    assert!(text.contains(&unsubscribe), "{text}");
+    for hidden in hidden {
+        assert!(!text.contains(hidden) && !html.contains(hidden), "{hidden} in {text}{html}");
+    }
+    (text, html)
+}
+
+#[test]
+fn voters_are_told_the_new_status() {
+    let app = App::start();
+    let request = app.acme.feature_request("Dark <mode> & more");
+    for email in ["ann@example.com", "ANN@example.com", "bo@example.com"] {
+        app.acme.vote("1", email);
+    }
+    app.acme.put_subscription("1", &json!({ "email": "cem@example.com" })).is_ok();
+    app.acme.put_subscription("1", &json!({ "email": "bo@example.com" })).is_ok();
+    let lane = app.acme.get_lanes().is_ok()["lanes"][2]["id"].as_str().unwrap().to_owned();
+    app.acme.patch_lane(&lane, &json!({ "lane": { "name": "Being <built>" } })).is_ok();
+    moved(&app, "1", "In progress", true);
+    let mails = sent(&app, 3);
+    assert_eq!(mails.keys().collect::<Vec<_>>(), ["ann@example.com", "bo@example.com", "cem@example.com"]);
+    for (to, mails) in &mails {
+        let others: Vec<&str> =
+            ["ann@", "bo@", "cem@", "rmk_", "Inbox"].into_iter().filter(|other| !to.starts_with(other)).collect();
+        let (text, html) = is_notification(&mails[0], to, &others);
+        assert_eq!(header(&mails[0], "Subject"), "[Acme] Dark <mode> & more");
+        for part in ["Dark <mode> & more", "Being <built>", request["url"].as_str().unwrap(), "Acme"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        let url = format!("href=\"{}\"", request["url"].as_str().unwrap());
+        for part in ["Being &lt;built&gt;", "Dark &lt;mode&gt; &amp; more", &url] {
+            assert!(
+                html.replace("&#60;", "&lt;").replace("&#62;", "&gt;").replace("&#38;", "&amp;").contains(part),
+                "{part} in {html}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_move_within_a_lane_mails_nobody() {
+    let app = App::with(&[], &[NO_WORKER]);
+    app.acme.feature_request("Dark mode");
+    app.acme.vote("1", "ann@example.com");
+    app.acme.put_subscription("1", &json!({ "email": "bo@example.com" })).is_ok();
+    app.roadmap(&["track", "add", "--workspace", "acme", "Next quarter", "--lane", "Planned"]).json();
+    for (track, notify, mails) in [
+        // Without a lane before and after.
+        ("Declined", true, 0),
+        ("Planned", false, 0),
+        ("Planned", true, 0),
+        ("Next quarter", true, 0),
+        ("Done", true, 2),
+        ("Inbox", true, 4),
+    ] {
+        moved(&app, "1", track, notify);
+        assert_eq!(outbox(&app).len(), mails, "{track}");
+    }
+    assert!(outbox(&app).iter().all(|mail| mail.starts_with("status_change ")), "{:?}", outbox(&app));
+}
+
+#[test]
+fn a_request_that_left_the_roadmap_is_told_so_too() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    app.acme.vote("1", "ann@example.com");
+    moved(&app, "1", "Planned", false);
+    moved(&app, "1", "Declined", true);
+    let mails = sent(&app, 1);
+    let (text, _) = is_notification(&mails["ann@example.com"][0], "ann@example.com", &["Declined", "null"]);
+    assert!(text.contains("Dark mode"), "{text}");
+}
+
+#[test]
+fn a_replayed_or_repeated_move_mails_once() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    app.acme.vote("1", "ann@example.com");
+    let body = json!({ "track_id": app.track("Planned"), "notify_all_voters": true, "operation_key": "one" });
+    for _ in 0..3 {
+        app.acme.patch_track("1", &body).is_ok();
+    }
+    moved(&app, "1", "Planned", true);
+    sent(&app, 1);
+}
+
+#[test]
+fn a_status_change_and_a_comment_are_two_mails() {
+    let app = App::start();
+    app.acme.feature_request("Dark mode");
+    app.acme.vote("1", "ann@example.com");
+    moved(&app, "1", "Planned", true);
+    let comment = json!({ "comment": { "content": "Soon" }, "notify_all_voters": true });
+    app.acme.post_comment("1", &comment).is_ok();
+    assert_eq!(sent(&app, 2)["ann@example.com"].len(), 2);
+}
+
+#[test]
+fn voters_of_merged_feature_requests_are_told_once() {
+    let app = App::start();
+    for title in ["Target", "Source"] {
+        app.acme.feature_request(title);
+    }
+    app.acme.vote("1", "ann@example.com");
+    for email in ["ann@example.com", "bo@example.com"] {
+        app.acme.vote("2", email);
+    }
+    app.acme.merge("2", "1");
+    moved(&app, "2", "Planned", true);
+    let mails = sent(&app, 2);
+    for (to, mails) in &mails {
+        assert_eq!(mails.len(), 1);
+        let (text, _) = is_notification(&mails[0], to, &["Source"]);
+        assert!(text.contains("Target") && text.contains("Planned"), "{text}");
+    }
+}
+
+#[test]
+fn many_voters_are_told_once_each() {
+    let app = App::start();
+    let request = app.acme.feature_request("Dark mode");
+    app.acme.feature_request("Source");
+    app.data.add_voters(request["id"].as_str().unwrap(), 120);
+    for email in ["v0@example.com", "v119@example.com", "other@example.com"] {
+        app.acme.put_subscription("2", &json!({ "email": email })).is_ok();
+    }
+    app.acme.merge("2", "1");
+    moved(&app, "1", "Planned", true);
+    let mails = sent(&app, 121);
+    assert_eq!((mails.len(), mails.values().all(|mails| mails.len() == 1)), (121, true));
+}
+
+#[test]
+fn a_changelog_is_mailed_once_to_every_subscriber_of_its_feature_requests() {
+    let app = App::start();
+    for title in ["Dark mode", "Light mode", "Other"] {
+        app.acme.feature_request(title);
+    }
+    for (id, email) in
+        [("1", "ann@example.com"), ("2", "ann@example.com"), ("2", "bo@example.com"), ("3", "dan@example.com")]
+    {
+        app.acme.vote(id, email);
+    }
+    app.acme.put_subscription("1", &json!({ "email": "cem@example.com" })).is_ok();
+    let linked = json!([id_of(&app.acme, "1"), id_of(&app.acme, "2")]);
+    let fields = json!({
+        "title": "Dark mode is <here>",
+        "content": "<p>It is <b>done</b><script>x</script></p>",
+        "feature_request_ids": linked,
+    });
+    let id = changelog(&app.acme, &fields);
+    app.acme.post_publish(&id, &json!({})).is_ok();
+    app.acme.post_publish(&id, &json!({ "notify_subscribers": false })).is_ok();
+    assert_eq!(app.count("SELECT count(*) FROM outbox"), 0);
+    publish(&app.acme, &id);
+    let mails = sent(&app, 3);
+    assert_eq!(mails.keys().collect::<Vec<_>>(), ["ann@example.com", "bo@example.com", "cem@example.com"]);
+    for (to, mails) in &mails {
+        let others: Vec<&str> =
+            ["ann@", "bo@", "cem@", "rmk_", "script"].into_iter().filter(|other| !to.starts_with(other)).collect();
+        let (text, html) = is_notification(&mails[0], to, &others);
+        assert_eq!(header(&mails[0], "Subject"), "[Acme] Dark mode is <here>");
+        let url = format!("https://acme.roadmap.example.com/changelogs/{id}");
+        for part in ["Dark mode is <here>", "It is done", &url, "Acme"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        assert!(html.contains("<p>It is <b>done</b></p>") && html.contains(&format!("href=\"{url}\"")), "{html}");
+    }
+    // Publishing again sends nothing, also after it was a draft or has other feature requests.
+    publish(&app.acme, &id);
+    app.acme.post_unpublish(&id, &json!({})).is_ok();
+    app.acme.patch_changelog(&id, &json!({ "changelog": { "feature_request_ids": [id_of(&app.acme, "3")] } })).is_ok();
+    publish(&app.acme, &id);
+    app.acme.post_publish(&id, &json!({ "notify_subscribers": true, "operation_key": "again" })).is_ok();
+    sent(&app, 3);
+    // Another changelog is mailed.
+    let fields = json!({ "title": "More", "content": "New", "feature_request_ids": [id_of(&app.acme, "3")] });
+    publish(&app.acme, &changelog(&app.acme, &fields));
+    assert_eq!(sent(&app, 4)["dan@example.com"].len(), 1);
+}
+
+#[test]
+fn a_changelog_without_feature_requests_or_subscribers_mails_nobody() {
+    let app = App::with(&[], &[NO_WORKER]);
+    app.acme.feature_request("Dark mode");
+    let linked = json!({ "title": "1.0", "content": "New", "feature_request_ids": [id_of(&app.acme, "1")] });
+    publish(&app.acme, &changelog(&app.acme, &linked));
+    app.acme.vote("1", "ann@example.com");
+    let alone = json!({ "title": "1.1", "content": "New" });
+    publish(&app.acme, &changelog(&app.acme, &alone));
+    let created =
+        json!({ "title": "1.2", "content": "New", "feature_request_ids": [id_of(&app.acme, "1")], "publish": true });
+    changelog(&app.acme, &created);
+    assert_eq!(app.count("SELECT count(*) FROM outbox"), 0);
+}
+
+#[test]
+fn voters_of_what_is_merged_into_a_linked_feature_request_are_mailed() {
+    let app = App::with(&[], &[NO_WORKER]);
+    for title in ["Target", "Source"] {
+        app.acme.feature_request(title);
+    }
+    let source = id_of(&app.acme, "2");
+    app.acme.vote("1", "ann@example.com");
+    app.acme.vote("2", "bo@example.com");
+    app.acme.merge("2", "1");
+    // The link is to the source, and leads to the target.
+    let fields = json!({ "title": "1.0", "content": "New", "feature_request_ids": [source] });
+    publish(&app.acme, &changelog(&app.acme, &fields));
+    assert_eq!(outbox(&app), ["changelog ann@example.com", "changelog bo@example.com"]);
+}
+
+#[test]
+fn unsent_mail_about_a_changelog_that_is_not_public_any_more_is_dropped() {
+    let app = App::with(&[], &[NO_WORKER]);
+    let request = app.acme.feature_request("Dark mode");
+    app.acme.vote("1", "ann@example.com");
+    let fields = json!({ "title": "1.0", "content": "New", "feature_request_ids": [request["id"]] });
+    let [deleted, unpublished, edited] = [(); 3].map(|()| changelog(&app.acme, &fields));
+    for id in [&deleted, &unpublished, &edited] {
+        publish(&app.acme, id);
+    }
+    assert_eq!(outbox(&app).len(), 3);
+    app.acme.delete_changelog(&deleted).is_empty();
+    app.acme.post_unpublish(&unpublished, &json!({})).is_ok();
+    app.acme.patch_changelog(&edited, &json!({ "changelog": { "title": "2.0", "content": "Newer" } })).is_ok();
+    let worker = app.worker(&[]);
+    let mails = sent(&app, 1);
+    let (text, _) = is_notification(&mails["ann@example.com"][0], "ann@example.com", &["1.0"]);
+    assert!(text.contains("2.0") && text.contains("Newer"), "{text}");
+    assert!(worker.stop().success());
+    assert_eq!(app.count("SELECT count(*) FROM outbox WHERE sent_at IS NULL"), 0);
+}
+
+#[test]
+fn unsent_mail_about_a_deleted_feature_request_is_dropped() {
+    let app = App::with(&[], &[NO_WORKER]);
+    for title in ["One", "Two"] {
+        app.acme.feature_request(title);
+        app.acme.vote(if title == "One" { "1" } else { "2" }, "ann@example.com");
+    }
+    for id in ["1", "2"] {
+        moved(&app, id, "Planned", true);
+        let comment = json!({ "comment": { "content": "Soon" }, "notify_all_voters": true });
+        app.acme.post_comment(id, &comment).is_ok();
+    }
+    assert_eq!(outbox(&app).len(), 4);
+    app.acme.delete_feature_request("2", "").is_empty();
+    assert_eq!(outbox(&app), ["comment ann@example.com", "status_change ann@example.com"]);
+}
+
+#[test]
+fn all_mail_can_be_unsubscribed_by_any_of_its_kinds() {
+    for kind in ["status", "changelog"] {
+        let app = App::start();
+        let request = app.acme.feature_request("Dark mode");
+        app.acme.vote("1", "ann@example.com");
+        let announce = |title: &str| {
+            if kind == "status" {
+                moved(&app, "1", title, true);
+            } else {
+                let fields = json!({ "title": title, "content": "New", "feature_request_ids": [request["id"]] });
+                publish(&app.acme, &changelog(&app.acme, &fields));
+            }
+        };
+        announce("Planned");
+        let mails = wait_for_mail_files(&app, 1);
+        let reader = Client { key: None, ..app.acme.clone() };
+        let form = [("Content-Type", "application/x-www-form-urlencoded")];
+        let link = unsubscribe_link(&mails["ann@example.com"]);
+        assert_eq!(reader.get(&link).status, 200, "{kind}");
+        let done = reader.request("POST", &link, &form, Some(b"List-Unsubscribe=One-Click")).unwrap();
+        assert_eq!(done.status, 200, "{kind}");
+        announce("Done");
+        let comment = json!({ "comment": { "content": "Soon" }, "notify_all_voters": true });
+        app.acme.post_comment("1", &comment).is_ok();
+        sent(&app, 1);
+        assert_eq!(app.acme.put_subscription("1", &json!({ "email": "ann@example.com" })).is_ok()["subscribed"], false);
+    }
+}
+
+#[test]
+fn the_daily_budget_counts_all_kinds() {
+    let app = App::with(&[], &[NO_WORKER, ("ROADMAP_MAIL_PER_DAY", "3")]);
+    let request = app.acme.feature_request("Dark mode");
+    for email in ["ann@example.com", "bo@example.com"] {
+        app.acme.vote("1", email);
+    }
+    moved(&app, "1", "Planned", true);
+    let over = "Mails of the day are used up, the workspace has 3";
+    let body = json!({ "track_id": app.track("Done"), "notify_all_voters": true });
+    app.acme.patch_track("1", &body).is_error(429, over);
+    assert_eq!(app.acme.detail("1")["track"], "Planned");
+    let fields = json!({ "title": "1.0", "content": "New", "feature_request_ids": [request["id"]] });
+    let id = changelog(&app.acme, &fields);
+    app.acme.post_publish(&id, &json!({ "notify_subscribers": true })).is_error(429, over);
+    assert_eq!(app.acme.get_changelog(&id).is_ok()["changelog"]["status"], "draft");
+    assert_eq!(outbox(&app).len(), 2);
+    app.acme.post_publish(&id, &json!({})).is_ok();
+}

@@ -1,0 +1,218 @@
+//! Commands that do what the API does: feature requests, lanes, tracks, members, changelogs and the audit log.
+
+use serde_json::{Value, json};
+
+use crate::app::{App, has_keys, is_id, is_timestamp};
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a string")
+}
+
+/// Runs a command in `acme` and returns its output.
+#[track_caller]
+fn json(app: &App, arguments: &[&str]) -> Value {
+    app.roadmap(&[arguments, &["--workspace", "acme"]].concat()).json()
+}
+
+/// Runs a command in `acme` that must fail, and returns its standard error.
+#[track_caller]
+fn failure(app: &App, arguments: &[&str]) -> String {
+    let finished = app.roadmap(&[arguments, &["--workspace", "acme"]].concat());
+    assert!(!finished.success, "{arguments:?}: {}", finished.stdout);
+    assert_eq!(finished.stdout, "", "{arguments:?}");
+    finished.stderr
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    list.as_array().expect("a list").iter().map(|row| text(&row["name"])).collect()
+}
+
+#[test]
+fn requests_are_shown_merged_unmerged_and_deleted() {
+    let app = App::start();
+    let target = app.acme.feature_request("Dark mode");
+    let source = app.acme.feature_request("Night theme");
+    let ann = json!({ "customer": { "email": "ann@example.com" } });
+    app.acme.post_upvote("1", &ann);
+    app.acme.post_upvote("2", &json!({ "customer": { "email": "bo@example.com" } }));
+
+    let mut shown = json(&app, &["request", "show", "2"]);
+    assert_eq!(shown["history"], json!([]));
+    shown.as_object_mut().unwrap().remove("history");
+    assert_eq!(shown, app.acme.get_feature_request("2").json()["feature_request"]);
+
+    let merged = json(&app, &["request", "merge", "2-night-theme", "--into", text(&target["id"])]);
+    assert_eq!(merged["feature_request"], app.acme.get_feature_request("1").json()["feature_request"]);
+    assert_eq!(merged["feature_request"]["votes_count"], 2);
+    assert_eq!(merged["merged"]["id"], source["id"]);
+    assert_eq!(json(&app, &["request", "merge", "2", "--into", "1"])["merged"], merged["merged"]);
+
+    let shown = json(&app, &["request", "show", "2"]);
+    assert_eq!(shown["id"], target["id"]);
+    let event = &shown["history"][0];
+    has_keys(event, &["id", "kind", "feature_request", "by", "created_at"]);
+    assert_eq!((&event["kind"], &event["feature_request"]), (&json!("merged"), &source["id"]));
+    assert_eq!(event["by"]["kind"], "operator");
+    let table = app.roadmap_as_text(&["request", "show", "--workspace", "acme", "2"]);
+    for part in ["is merged into the following one", "Dark mode", "Merged into it:", "`Night theme` (2) was merged"] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+
+    let refused = failure(&app, &["request", "delete", "1"]);
+    assert!(refused.contains("cannot be undone; repeat the command with --yes"), "{refused}");
+    let refused = failure(&app, &["request", "delete", "1", "--yes"]);
+    assert!(refused.contains("add --with-merged") && refused.contains("has merged requests"), "{refused}");
+
+    let unmerged = json(&app, &["request", "unmerge", "2"]);
+    assert_eq!(unmerged["feature_request"], app.acme.get_feature_request("2").json()["feature_request"]);
+    assert_eq!(unmerged["unmerged_from"]["id"], target["id"]);
+    let refused = failure(&app, &["request", "unmerge", "2"]);
+    assert!(refused.contains("nothing to undo: FeatureRequest is not merged."), "{refused}");
+    let refused = failure(&app, &["request", "merge", "1", "--into", "1"]);
+    assert!(refused.contains("target_id is the feature request itself"), "{refused}");
+
+    let deleted = json(&app, &["request", "delete", "2", "--yes"]);
+    assert_eq!(deleted, json!({ "id": source["id"], "tag_number": 2, "title": "Night theme", "merged_deleted": 0 }));
+    for arguments in [
+        &["request", "show", "2"][..],
+        &["request", "delete", "2", "--yes"],
+        &["request", "merge", "1", "--into", "2"],
+        &["request", "unmerge", "2"],
+    ] {
+        let refused = failure(&app, arguments);
+        assert!(refused.contains("there is no feature request `2` in the workspace"), "{refused}");
+    }
+}
+
+#[test]
+fn lanes_are_renamed_moved_and_removed() {
+    let app = App::start();
+    let lanes = || json(&app, &["lane", "list"]);
+    assert_eq!(json!({ "lanes": lanes() }), app.acme.get_lanes().json());
+    let renamed = json(&app, &["lane", "rename", "planned", "Next"]);
+    assert_eq!((&renamed["name"], &renamed["position"]), (&json!("Next"), &json!(2)));
+    let moved = json(&app, &["lane", "move", text(&renamed["id"]), "--position", "1"]);
+    assert_eq!(moved["position"], 1);
+    assert_eq!(names(&lanes()), ["Next", "Under consideration", "In progress", "Done"]);
+    let removed = json(&app, &["lane", "remove", "Next"]);
+    assert_eq!(removed, json!({ "id": renamed["id"], "name": "Next" }));
+    assert_eq!(names(&lanes()), ["Under consideration", "In progress", "Done"]);
+    let tracks = json(&app, &["track", "list"]);
+    assert_eq!((&tracks[2]["name"], &tracks[2]["status"]), (&json!("Planned"), &json!(null)));
+    assert!(failure(&app, &["lane", "remove", "Next"]).contains("there is no lane `Next`; `roadmap lane list"));
+    assert!(failure(&app, &["lane", "rename", "Done", "IN PROGRESS"]).contains("lane `IN PROGRESS` is already taken"));
+}
+
+#[test]
+fn tracks_are_renamed_moved_and_removed() {
+    let app = App::start();
+    let renamed = json(&app, &["track", "rename", "Inbox", "New"]);
+    assert_eq!(renamed["name"], "New");
+    let moved = json(&app, &["track", "move", "new", "--position", "2", "--lane", "Planned"]);
+    assert_eq!(moved, json!({ "id": renamed["id"], "name": "New", "status": "Planned" }));
+    let tracks = json(&app, &["track", "list"]);
+    assert_eq!(names(&tracks)[..2], ["Under consideration", "New"]);
+    assert_eq!(json(&app, &["track", "move", "New", "--no-lane"])["status"], json!(null));
+    app.acme.feature_request("Dark mode");
+    let first = text(&tracks[0]["id"]);
+    let refused = failure(&app, &["track", "remove", first]);
+    assert!(refused.contains("has feature requests; name the track that gets them with --move-to"), "{refused}");
+    let refused = failure(&app, &["track", "remove", first, "--move-to", "Under consideration"]);
+    assert!(refused.contains("--move-to is the track that is to be removed"), "{refused}");
+    let removed = json(&app, &["track", "remove", first, "--move-to", "New"]);
+    assert_eq!(removed["name"], "Under consideration");
+    assert_eq!(app.acme.get_feature_request("1").json()["feature_request"]["track"], "New");
+    assert_eq!(json(&app, &["track", "remove", "Declined"])["name"], "Declined");
+    assert_eq!(json!({ "tracks": json(&app, &["track", "list"]) }), app.acme.get_tracks().json());
+    assert!(failure(&app, &["track", "remove", "Spam"]).contains("there is no track `Spam`; `roadmap track list"));
+}
+
+#[test]
+fn members_get_roles_and_are_removed() {
+    let app = App::start();
+    let add = |name: &str, flags: &[&str]| {
+        let email = format!("{name}@acme.example");
+        json(&app, &[&["member", "add", "--name", name, "--email", &email], flags].concat())
+    };
+    let (pia, quinn) = (add("pia", &[]), add("quinn", &["--role", "admin"]));
+    assert_eq!((&pia["role"], &quinn["role"]), (&json!("member"), &json!("admin")));
+    let promoted = json(&app, &["member", "role", "PIA@acme.example", "admin"]);
+    assert_eq!((&promoted["id"], &promoted["role"]), (&pia["id"], &json!("admin")));
+    let removed = json(&app, &["member", "remove", text(&pia["id"])]);
+    assert_eq!(removed["name"], "pia");
+    assert_eq!(json!({ "members": json(&app, &["member", "list"]) }), app.acme.get_members().json());
+    let refused = failure(&app, &["member", "remove", "pia@acme.example"]);
+    assert!(refused.contains("there is no member `pia@acme.example`; `roadmap member list"), "{refused}");
+    assert!(failure(&app, &["member", "role", "quinn@acme.example", "owner"]).contains("the role is not one of"));
+    // One admin is left.
+    let admins = json(&app, &["member", "list"]);
+    let admins = admins.as_array().unwrap().iter().filter(|member| member["role"] == "admin");
+    let admins: Vec<&str> = admins.map(|member| text(&member["id"])).collect();
+    for admin in &admins[1..] {
+        json(&app, &["member", "role", admin, "member"]);
+    }
+    for arguments in [&["member", "remove", admins[0]][..], &["member", "role", admins[0], "member"]] {
+        assert!(failure(&app, arguments).contains("The last admin cannot be removed or demoted."), "{arguments:?}");
+    }
+}
+
+#[test]
+fn changelogs_are_listed_and_published() {
+    let app = App::start();
+    let target = app.acme.feature_request("Dark mode");
+    let body = json!({ "changelog": { "title": "Dark", "content": "<p>Done</p>", "feature_request_ids": [target["id"]],
+                                      "publish_at": "9000-01-01T00:00:00Z" } });
+    let created = app.acme.post_changelog(&body).json()["changelog"].clone();
+    let listed = json(&app, &["changelog", "list"]);
+    assert_eq!((&listed[0]["id"], &listed[0]["status"]), (&created["id"], &json!("scheduled")));
+    assert_eq!(listed[0]["publish_at"], "9000-01-01T00:00:00.000Z");
+    let published = json(&app, &["changelog", "publish", text(&created["id"]), "--notify-voters"]);
+    assert_eq!(published, app.acme.get_changelog(text(&created["id"])).json()["changelog"]);
+    assert_eq!((&published["status"], &published["publish_at"]), (&json!("published"), &json!(null)));
+    is_timestamp(&published["published_at"]);
+    // Publishing again changes nothing.
+    assert_eq!(json(&app, &["changelog", "publish", text(&created["id"]), "--notify-voters"]), published);
+    let unknown = "01890a5d-ac96-774b-bcce-b302099a8057";
+    assert!(failure(&app, &["changelog", "publish", unknown]).contains("`roadmap changelog list --workspace acme`"));
+}
+
+#[test]
+fn the_audit_log_is_listed_and_exported() {
+    let app = App::start();
+    let workspace = ["--workspace", "acme"];
+    let rename = ["lane", "rename", "--workspace", "acme", "Planned", "Next, \"soon\"", "--json"];
+    let finished = app.roadmap_with_environment(&rename, &[("LOGNAME", "=olga")]);
+    assert!(finished.success, "{}", finished.stderr);
+    app.acme.patch_setting(&json!({ "setting": { "product_name": "Acme 2" } }));
+
+    let listed = json(&app, &["audit", "list"]);
+    assert_eq!(listed, app.acme.get_audit_entries("").json()["audit_entries"]);
+    let [setting, lane] = [&listed[0], &listed[1]];
+    assert_eq!((&setting["action"], &setting["actor"]["kind"]), (&json!("setting.update"), &json!("api_key")));
+    is_id(&lane["id"]);
+    assert_eq!((&lane["action"], &lane["channel"]), (&json!("lane.update"), &json!("command")));
+    assert_eq!(lane["actor"], json!({ "kind": "operator", "id": null, "name": "=olga" }));
+    assert_eq!(lane["changes"], json!([{ "field": "name", "old": "Planned", "new": "Next, \"soon\"" }]));
+
+    for (flags, expected) in [
+        (&["--limit", "1"][..], vec![setting]),
+        (&["--action", "lane.update"], vec![lane]),
+        (&["--actor", "operator", "--limit", "1"], vec![lane]),
+        (&["--subject", text(&lane["subject"]["id"])], vec![lane]),
+        (&["--to", "2000-01-01T00:00:00Z"], vec![]),
+        (&["--from", "9000-01-01T00:00:00Z"], vec![]),
+    ] {
+        let found = json(&app, &[&["audit", "list"], flags].concat());
+        assert_eq!(found.as_array().unwrap().iter().collect::<Vec<_>>(), expected, "{flags:?}");
+    }
+    assert!(failure(&app, &["audit", "list", "--actor", "olga"]).contains("--actor is not a valid UUID or one of"));
+
+    let lines = app.roadmap_as_text(&[&["audit", "export"], &workspace[..]].concat());
+    let exported: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(&Value::from(exported), &listed);
+    let csv = app.roadmap_as_text(&[&["audit", "export", "--csv", "--action", "lane.update"], &workspace[..]].concat());
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines.len(), 2, "{csv}");
+    assert!(lines[0].starts_with("id,created_at,actor_kind,actor_id,actor_name,channel,request_id,action,"), "{csv}");
+    assert!(lines[1].contains(",operator,,'=olga,command,,lane.update,lane,"), "{csv}");
+}
