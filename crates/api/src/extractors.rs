@@ -145,10 +145,13 @@ impl FromRequest for WriteRequestWithoutFields {
     }
 }
 
+/// Parses the bytes of a body.
+type BodyParser = fn(&[u8]) -> Result<Map<String, Value>, ApiError>;
+
 async fn write_request(
     request: HttpRequest,
     mut payload: Payload,
-    parse: fn(&[u8]) -> Result<Map<String, Value>, ApiError>,
+    parse: BodyParser,
 ) -> Result<WriteRequest, ApiError> {
     let (credential, links) = authenticated_caller(&request)?;
     check_accept(&request)?;
