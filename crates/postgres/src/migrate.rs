@@ -88,7 +88,7 @@ pub(crate) async fn inspect<T>(
     query: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     let connector = Connector::for_inspection(options)?;
-    // At most two statements. The server cancels them earlier, unless it does not respond.
+    // At most three statements. The server cancels them earlier, unless it does not respond.
     let limit = options.connection_wait + options.response_timeout() * 2;
     let queried = async { query(&mut connector.connect().await?).await };
     tokio::time::timeout(limit, queried).await.unwrap_or_else(|_| {

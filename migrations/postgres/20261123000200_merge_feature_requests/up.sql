@@ -109,23 +109,34 @@ DROP FUNCTION add_vote(uuid, uuid, uuid, timestamptz);
 -- evaluates one small statement again. And a vote that was waited for is counted, although the calling statement does
 -- not see it.
 --
--- The caller passes the root and the version of the tree that it has seen, so that a vote reads no tally but the one
--- that it changes. Whoever merges or unmerges locks all tallies of both trees, counts the votes again and increments the
--- versions. So the vote counts only if the tally has the same version as before; otherwise it is taken back and begins
--- anew. A tally that it has waited for stays locked until the transaction ends, also if it had another version then.
+-- Whoever merges or unmerges locks all tallies of both trees, counts the votes again and increments their versions. So
+-- the vote counts only if the tally has the same version as before; otherwise it is taken back and begins anew. A tally
+-- that it has waited for stays locked until the transaction ends, also if it had another version then. The version of a
+-- feature request that was never part of a merge is 0, so that a vote for it reads no tally but the one that it changes.
 CREATE FUNCTION add_vote(
     of_workspace uuid, of_request uuid, of_number bigint, of_customer uuid, at timestamptz,
-    seen_root uuid, seen_version bigint, OUT is_new boolean, OUT counted bigint, OUT root uuid
+    seen_root uuid, was_merged boolean, OUT is_new boolean, OUT counted bigint, OUT root uuid
 )
 LANGUAGE plpgsql VOLATILE
 AS $$
 DECLARE
-    version bigint := seen_version;
+    version bigint := 0;
 BEGIN
     root := seen_root;
     LOOP
         is_new := true;
-        IF version > 0 THEN
+        IF was_merged THEN
+            SELECT tallies.request_id, tallies.tree_version FROM vote_tallies AS tallies
+            WHERE tallies.workspace_id = of_workspace AND tallies.request_id = (SELECT coalesce(
+                (SELECT coalesce(root_id, id) FROM feature_requests
+                 WHERE workspace_id = of_workspace AND id = of_request),
+                (SELECT coalesce(root_id, id) FROM feature_requests
+                 WHERE workspace_id = of_workspace AND tag_number = of_number)
+            ))
+            INTO root, version;
+            IF NOT FOUND THEN
+                RAISE foreign_key_violation USING MESSAGE = 'the feature request of the vote was deleted';
+            END IF;
             is_new := NOT EXISTS (
                 SELECT FROM feature_requests AS member
                 JOIN votes ON votes.workspace_id = of_workspace AND votes.request_id = member.id
@@ -155,16 +166,7 @@ BEGIN
                 RETURN;
             END IF;
         END IF;
-        SELECT tallies.request_id, tallies.tree_version FROM vote_tallies AS tallies
-        WHERE tallies.workspace_id = of_workspace AND tallies.request_id = (SELECT coalesce(
-            (SELECT coalesce(root_id, id) FROM feature_requests WHERE workspace_id = of_workspace AND id = of_request),
-            (SELECT coalesce(root_id, id) FROM feature_requests
-             WHERE workspace_id = of_workspace AND tag_number = of_number)
-        ))
-        INTO root, version;
-        IF NOT FOUND THEN
-            RAISE foreign_key_violation USING MESSAGE = 'the feature request of the vote was deleted';
-        END IF;
+        was_merged := true;
     END LOOP;
 END
 $$;

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::codec::TimestampColumn;
 use crate::rows::{SummaryColumns, SummaryRow};
 use crate::schema::notes;
-use crate::statement::{author, resolved, statement};
+use crate::statement::{author, statement};
 use crate::unit::PostgresUnit;
 use crate::writes::requests::{folded_name_of, name_of};
 use crate::writes::subscriptions::delete_messages_of_voter;
@@ -25,12 +25,13 @@ statement! {
     /// feature request, and whether the vote is new and where it was counted, if there is a voter. If the feature request
     /// does not exist, changes nothing and returns no row. Absent parts are NULL.
     ///
-    /// The version of a tree is read only if there was a merge. The tally of a popular feature request has many versions
-    /// of its row.
+    /// A merged feature request counts as missing, because looking up its root here would slow down all other votes. The
+    /// caller looks it up and passes it beside the reference.
     Cast {
         workspace: Uuid => SqlUuid,
         request: Option<Uuid> => Nullable<SqlUuid>,
         number: Option<i64> => Nullable<BigInt>,
+        root: Option<Uuid> => Nullable<SqlUuid>,
         at: TimestampColumn => Timestamptz,
         customer: Option<Uuid> => Nullable<SqlUuid>,
         email: Option<String> => Nullable<Text>,
@@ -46,7 +47,9 @@ statement! {
          FROM feature_requests
          JOIN tracks ON tracks.workspace_id = feature_requests.workspace_id AND tracks.id = track_id
          LEFT JOIN lanes ON lanes.workspace_id = tracks.workspace_id AND lanes.id = lane_id
-         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = ", resolved!(), "
+         WHERE feature_requests.workspace_id = {workspace} AND root_id IS NULL
+           AND feature_requests.id = (SELECT coalesce({root}, {request},
+               (SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND tag_number = {number})))
      ), known AS MATERIALIZED (
          SELECT id, name FROM customers WHERE workspace_id = {workspace} AND email_folded = {email_folded}
      ), added AS (
@@ -64,12 +67,8 @@ statement! {
      ), voter AS MATERIALIZED (
          SELECT id FROM known UNION ALL SELECT id FROM added
      ), vote AS MATERIALIZED (
-         SELECT vote.* FROM request, voter, add_vote(
-             {workspace}, {request}, {number}, voter.id, {at}, request.id,
-             CASE WHEN was_merged
-                  THEN (SELECT tree_version FROM vote_tallies WHERE workspace_id = {workspace} AND request_id = request.id)
-                  ELSE 0 END
-         ) AS vote
+         SELECT vote.* FROM request, voter,
+                add_vote({workspace}, {request}, {number}, voter.id, {at}, request.id, was_merged) AS vote
      ), noted AS (
          INSERT INTO notes (workspace_id, id, request_id, customer_id, author_id, body, created_at)
          SELECT {workspace}, {note}, request.id, (SELECT id FROM voter),
@@ -103,10 +102,11 @@ impl VoteWrites for PostgresUnit {
     async fn cast_vote(&mut self, vote: &NewVote) -> Result<Option<VoteCast>, StoreError> {
         let Some((request, number)) = id_or_number(&vote.request) else { return Ok(None) };
         let (customer, note) = (vote.customer.as_ref(), vote.note.as_ref());
-        let cast = Cast {
+        let mut cast = Cast {
             workspace: self.workspace,
             request,
             number,
+            root: None,
             at: vote.at.into(),
             customer: customer.map(|customer| customer.id.uuid()),
             email: customer.map(|customer| customer.email.as_str().to_owned()),
@@ -117,9 +117,16 @@ impl VoteWrites for PostgresUnit {
             note_author: note.and_then(|note| note.author.address()).map(ToOwned::to_owned),
             note_body: note.map(|note| note.body.as_str().to_owned()),
         };
-        let row: Option<(SummaryRow, Option<bool>, Option<Uuid>)> =
-            self.run_optional(cast.get_result(&mut self.connection()?)).await?;
-        let Some((request, is_new, root)) = row else { return Ok(None) };
+        let (request, is_new, root) = loop {
+            let row: Option<(SummaryRow, Option<bool>, Option<Uuid>)> =
+                self.run_optional(cast.clone().get_result(&mut self.connection()?)).await?;
+            if let Some(row) = row {
+                break row;
+            }
+            // Merged, or merged again since the root was found, or unknown.
+            let Some(root) = self.find_feature_request(&vote.request).await? else { return Ok(None) };
+            cast.root = Some(root.id.uuid());
+        };
         let outcome = match is_new {
             None => VoteOutcome::NoVoter,
             Some(true) => VoteOutcome::Registered,
