@@ -1,12 +1,16 @@
 """Hooks of Schemathesis, which `cargo xtask fuzz-api` runs.
 
 They generate values of the service's custom formats, operation keys that no other operation uses, distinct
-synonyms, and valid names of form parts.
+synonyms, free names of lanes and tracks, and valid names of form parts. They also establish the conditions of
+operations that the document cannot state: a feature request to merge into, a track to move to, and a changelog
+that can be scheduled.
 """
 
 import json
 import os
 import re
+import urllib.error
+import urllib.parse
 import urllib.request
 import uuid
 
@@ -14,22 +18,46 @@ import schemathesis
 from hypothesis import strategies as st
 
 LONGEST_KEY = 255
+LONGEST_NAME = 200
 LONGEST_PHRASE = 60
+V1 = "/api/external/v1"
+
+
+def send(method, path, data=None, content_type="application/json"):
+    """Sends a request to the service. Returns the JSON of its response."""
+    headers = {"X-Api-Key": os.environ["FUZZ_KEY"], "Content-Type": content_type}
+    request = urllib.request.Request(os.environ["FUZZ_URL"] + path, data=data, headers=headers, method=method)
+    with urllib.request.urlopen(request) as response:
+        return json.load(response)
+
+
+def send_json(method, path, body):
+    """Sends a JSON body. Returns the JSON of the response."""
+    return send(method, path, json.dumps(body).encode())
 
 
 def upload():
-    """Uploads a file. Returns its `signed_id`."""
+    """Uploads a file that stays, because a changelog uses it. Returns its `signed_id`."""
     boundary = "fuzz"
     form = (
         f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\na\r\n--{boundary}--\r\n'
     )
-    request = urllib.request.Request(
-        os.environ["FUZZ_URL"] + "/api/external/v2/attachments",
-        data=form.encode(),
-        headers={"X-Api-Key": os.environ["FUZZ_KEY"], "Content-Type": f"multipart/form-data; boundary={boundary}"},
-    )
-    with urllib.request.urlopen(request) as response:
-        return json.load(response)["signed_id"]
+    content_type = f"multipart/form-data; boundary={boundary}"
+    signed_id = send("POST", "/api/external/v2/attachments", form.encode(), content_type)["signed_id"]
+    changelog = {"title": "Cover", "content": "It stays", "cover_image_signed_id": signed_id}
+    send_json("POST", f"{V1}/changelogs", {"changelog": changelog})
+    return signed_id
+
+
+def merge_target():
+    """Creates a public feature request into which anything can be merged. Returns its id."""
+    created = send_json("POST", f"{V1}/feature_requests", {"feature_request": {"title": "Target"}})
+    return created["feature_request"]["id"]
+
+
+def lasting_track():
+    """Creates a track that nothing deletes, because nothing refers to it. Returns its id."""
+    return send_json("POST", f"{V1}/tracks", {"track": {"name": f"Lasting {uuid.uuid4()}"}})["track"]["id"]
 
 
 TEXT = st.text(st.characters(exclude_characters="\0", codec="utf-8"))
@@ -50,8 +78,29 @@ schemathesis.openapi.format(
 schemathesis.openapi.format("signed-id", st.sampled_from([upload(), "", " "]))
 
 
-# Fields with these formats.
-OWN_FORMATS = {"body", "content", "cover_image_signed_id", "website_url"}
+def timestamps(least, most):
+    """Generates timestamps of RFC 3339 between these years, in any zone, and blank ones."""
+    return st.one_of(
+        st.sampled_from(["", " "]),
+        st.builds(
+            lambda year, month, day, hour, rest, zone: f"{year:04}-{month:02}-{day:02}T{hour:02}:{rest}{zone}",
+            st.integers(least, most),
+            st.integers(1, 12),
+            st.integers(1, 28),
+            st.integers(0, 23),
+            st.sampled_from(["00:00", "59:59", "30:15.5", "07:08.123456"]),
+            st.sampled_from(["Z", "+00:00", "-11:30", "+14:00"]),
+        ),
+    )
+
+
+schemathesis.openapi.format("timestamp", timestamps(1, 9998))
+schemathesis.openapi.format("future-timestamp", timestamps(2200, 9998))
+
+TRACK = lasting_track()
+
+# Fields and parameters with these formats.
+OWN_FORMATS = {"body", "content", "cover_image_signed_id", "website_url", "publish_at", "from", "to"}
 
 
 @schemathesis.hook
@@ -92,19 +141,52 @@ def distinct_phrases(groups):
     ]
 
 
+def establish_conditions(label, case):
+    """Makes a valid request one that the service can fulfil."""
+    body = case.body if isinstance(case.body, dict) else {}
+    for record in ("lane", "track"):
+        fields = body.get(record)
+        is_of_record = label.split(" ")[1].startswith(f"{V1}/{record}s")
+        if is_of_record and isinstance(fields, dict) and isinstance(fields.get("name"), str):
+            # Names must be free, regardless of case.
+            name = f"{fields['name'].strip()[:LONGEST_NAME // 2]} {uuid.uuid4()}"
+            case.body = {**body, record: {**fields, "name": name}}
+    if label == f"POST {V1}/feature_requests/{{id}}/merge" and "target_id" in body:
+        case.body = {**body, "target_id": merge_target()}
+    if label == f"DELETE {V1}/tracks/{{id}}":
+        # Its feature requests must have a track to go to.
+        case.query = {**(case.query or {}), "move_to": TRACK}
+    changelog = body.get("changelog")
+    if label == f"PATCH {V1}/changelogs/{{id}}" and isinstance(changelog, dict) and changelog.get("publish_at"):
+        # Only a changelog that is not published can be scheduled.
+        unpublish(case.path_parameters.get("id"))
+
+
+def unpublish(changelog):
+    """Makes a changelog a draft, if it exists."""
+    try:
+        send_json("POST", f"{V1}/changelogs/{urllib.parse.quote(str(changelog), safe='')}/unpublish", {})
+    except urllib.error.HTTPError:
+        pass
+
+
 @schemathesis.hook
 def before_call(context, case, kwargs):
     """Makes phrases distinct, and operation keys unique to each operation, as the contract requires of clients.
 
     A used key gets the saved response, possibly of another operation, and the body is not validated.
     """
-    if case.operation.label == "PUT /api/external/v1/synonyms" and isinstance(case.body, dict) and "synonyms" in case.body:
+    label, meta = case.operation.label, case.meta
+    is_negative = meta is None or meta.generation.mode.is_negative
+    if label == f"PUT {V1}/synonyms" and isinstance(case.body, dict) and "synonyms" in case.body:
         case.body = {**case.body, "synonyms": distinct_phrases(case.body["synonyms"])}
+    if not is_negative:
+        establish_conditions(label, case)
     body = case.body
     key = body.get("operation_key") if isinstance(body, dict) else None
     if not isinstance(key, str) or not key.strip() or "\0" in key or len(key) > LONGEST_KEY:
         return
-    meta = case.meta
-    alone = meta is None or meta.generation.mode.is_negative
-    scope = str(uuid.uuid4()) if alone else case.operation.label
+    # In a sequence of requests, a saved response could be one of a record that was deleted meanwhile.
+    alone = is_negative or meta.phase.name == "stateful"
+    scope = str(uuid.uuid4()) if alone else label
     case.body = {**body, "operation_key": str(uuid.uuid5(uuid.NAMESPACE_URL, scope + key))}

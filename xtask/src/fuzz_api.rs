@@ -145,7 +145,8 @@ impl Service {
         let mut command = Command::new(binary);
         command.current_dir(folder.path()).args(["--data-dir", ".", "serve", "--demo", "--listen", "127.0.0.1:0"]);
         // Rate limits would block the fuzzer, and the mail is not read.
-        command.envs([("ROADMAP_RATE_LIMIT", "off"), ("ROADMAP_MAIL_WORKER", "false"), ("ROADMAP_LOG", "warn")]);
+        command.envs([("ROADMAP_RATE_LIMIT", "off"), ("ROADMAP_RATE_LIMIT_FAILURES", "off")]);
+        command.envs([("ROADMAP_MAIL_WORKER", "false"), ("ROADMAP_LOG", "warn")]);
         command.env("ROADMAP_SECRET", "a secret that only tests would ever use");
         if let Some(url) = database {
             command.env("ROADMAP_DATABASE_URL", url);
