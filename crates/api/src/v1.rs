@@ -147,6 +147,10 @@ impl<O: Operation> Operation for WithoutFields<O> {
         self.operation.stored_bytes()
     }
 
+    fn recorded_bytes(&self, output: &O::Output) -> u64 {
+        self.operation.recorded_bytes(output)
+    }
+
     fn audit(&self, output: &O::Output) -> Audit {
         self.operation.audit(output)
     }
@@ -155,4 +159,40 @@ impl<O: Operation> Operation for WithoutFields<O> {
 /// The placeholder input of a command that runs only to find its saved response or a missing record.
 fn unread_body() -> FieldError {
     FieldError::missing("body")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A command that stores 3 bytes and records 5.
+    struct Weighed;
+
+    #[async_trait]
+    impl Operation for Weighed {
+        type Output = ();
+
+        async fn perform(&self, _: &OperationContext<'_>, _: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+            Ok(())
+        }
+
+        fn stored_bytes(&self) -> u64 {
+            3
+        }
+
+        fn recorded_bytes(&self, (): &()) -> u64 {
+            5
+        }
+
+        fn audit(&self, (): &()) -> Audit {
+            Audit::entry("test.run", "test", None)
+        }
+    }
+
+    #[test]
+    fn a_command_without_fields_counts_and_records_what_the_command_does() {
+        let wrapped = WithoutFields::new(Weighed, Ok(()));
+        assert_eq!((wrapped.stored_bytes(), wrapped.recorded_bytes(&())), (3, 5));
+        assert_eq!(wrapped.audit(&()), Weighed.audit(&()));
+    }
 }
