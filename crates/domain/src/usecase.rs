@@ -34,6 +34,7 @@ pub mod withdraw_vote;
 
 mod indexing;
 mod notify;
+mod records;
 
 pub mod authenticate;
 pub mod delete_attachment;

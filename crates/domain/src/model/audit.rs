@@ -6,7 +6,7 @@ use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
 
 use crate::error::{FieldError, FieldProblem, Validated};
-use crate::model::id::{ApiKeyId, AuditEntryId, CustomerId, MemberId, parse_hyphenated_uuid};
+use crate::model::id::{ApiKeyId, AuditEntryId, CustomerId, MemberId, parse_hyphenated_uuid, parse_uuid};
 use crate::model::pagination::parse_count;
 use crate::model::text::{Name, truncate};
 use crate::model::timestamp::Timestamp;
@@ -233,6 +233,15 @@ impl Audit {
     pub fn with_changes(action: &'static str, kind: &str, id: Option<Uuid>, changes: Vec<Change>) -> Self {
         Self::Entry(AuditDraft { action, subject: Subject { kind: kind.to_owned(), id }, changes })
     }
+
+    /// Returns an entry of an update with its changed fields, or [`Self::Unchanged`] without any.
+    #[must_use]
+    pub fn of_changes(action: &'static str, kind: &str, id: Option<Uuid>, changes: &[Change]) -> Self {
+        match changes {
+            [] => Self::Unchanged,
+            changes => Self::with_changes(action, kind, id, changes.to_vec()),
+        }
+    }
 }
 
 /// An entry of the audit log.
@@ -316,7 +325,7 @@ impl AuditFilter {
     ) -> Validated<Self> {
         let sent = |raw: Option<&str>| raw.map(str::trim).filter(|raw| !raw.is_empty()).map(str::to_owned);
         let actor = sent(actor).map(|raw| parse_actor(&raw)).transpose()?;
-        let subject = sent(subject).map(|raw| parse_id("subject", &raw)).transpose()?;
+        let subject = sent(subject).map(|raw| parse_uuid("subject", &raw)).transpose()?;
         if action.is_some_and(|action| action.contains('\0')) {
             return Err(FieldError::new("action", FieldProblem::ContainsNul));
         }
@@ -335,11 +344,6 @@ fn parse_actor(raw: &str) -> Validated<ActorFilter> {
         let expected = "a valid UUID or one of api_key, member, customer, operator, service";
         FieldError::new("actor", FieldProblem::Malformed { expected })
     })
-}
-
-fn parse_id(field: &str, raw: &str) -> Validated<Uuid> {
-    parse_hyphenated_uuid(raw)
-        .ok_or_else(|| FieldError::new(field, FieldProblem::Malformed { expected: "a valid UUID" }))
 }
 
 /// Parses a timestamp in the format of RFC 3339.

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::error::{FieldError, RoadmapError, StoreError, Validated};
+use crate::error::{FieldError, RoadmapError, Validated};
 use crate::model::audit::{Audit, Change};
 use crate::model::board::{Board, LaneChange, ListedLane, TrackChange};
 use crate::model::id::{LaneId, TrackId};
@@ -109,10 +109,7 @@ pub struct Changed<T> {
 
 impl<T> Changed<T> {
     fn audit(&self, action: &'static str, kind: &str, id: uuid::Uuid) -> Audit {
-        if self.changes.is_empty() {
-            return Audit::Unchanged;
-        }
-        Audit::with_changes(action, kind, Some(id), self.changes.clone())
+        Audit::of_changes(action, kind, Some(id), &self.changes)
     }
 }
 
@@ -260,12 +257,6 @@ impl Operation for RemoveTrack {
         let changes = removed(&track.name).into_iter().chain(moved).collect();
         Audit::with_changes("track.delete", "track", Some(track.id.uuid()), changes)
     }
-}
-
-/// Returns the error of a board that a store cannot keep, because a removed track has feature requests.
-#[must_use]
-pub fn track_in_use() -> StoreError {
-    StoreError::Transient("a track got a feature request while it was removed".into())
 }
 
 #[cfg(test)]

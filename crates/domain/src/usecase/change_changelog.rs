@@ -97,11 +97,7 @@ async fn save(
 }
 
 fn audit(action: &'static str, changed: &ChangelogChanged) -> Audit {
-    if changed.changes.is_empty() {
-        return Audit::Unchanged;
-    }
-    let id = changed.detail.changelog.id.uuid();
-    Audit::with_changes(action, "changelog", Some(id), changed.changes.clone())
+    Audit::of_changes(action, "changelog", Some(changed.detail.changelog.id.uuid()), &changed.changes)
 }
 
 #[async_trait]

@@ -2,16 +2,16 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Resource, RoadmapError, StoreError, Validated};
+use crate::error::{Resource, RoadmapError, Validated};
 use crate::model::audit::{Audit, Change};
-use crate::model::event::{Event, EventContent, NewEvent};
+use crate::model::event::EventContent;
 use crate::model::feature_request::{Description, EditableFields, FeatureRequestDetail, FeatureRequestRef, Tag, Title};
-use crate::model::id::EventId;
 use crate::model::search::SearchDocument;
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
 use crate::usecase::indexing::index;
+use crate::usecase::records::{load_detail, record_event};
 
 /// Changes the fields that were sent and keeps the others. A merged feature request is edited as what it was merged
 /// into.
@@ -88,17 +88,9 @@ impl Operation for EditFeatureRequest {
             work.save_editable_fields(&new, context.now).await?;
             index(work, new.id).await?;
             let fields = changes.iter().map(|change| change.field.clone()).collect();
-            let event = Event {
-                id: context.new_id(EventId::new),
-                content: EventContent::Edited(fields),
-                actor: context.actor.clone(),
-                created_at: context.now,
-            };
-            work.insert_event(&NewEvent { request: new.id, event }).await?;
+            record_event(context, work, new.id, context.actor.clone(), EventContent::Edited(fields)).await?;
         }
-        let detail = work.feature_request_detail(new.id).await?;
-        let missing = || StoreError::Fatal("a feature request was not found in the unit of work that edits it".into());
-        Ok(FeatureRequestEdited { detail: detail.ok_or_else(missing)?, changes })
+        Ok(FeatureRequestEdited { detail: load_detail(work, new.id).await?, changes })
     }
 
     fn stored_bytes(&self) -> u64 {
@@ -113,11 +105,8 @@ impl Operation for EditFeatureRequest {
     }
 
     fn audit(&self, edited: &FeatureRequestEdited) -> Audit {
-        if edited.changes.is_empty() {
-            return Audit::Unchanged;
-        }
         let id = edited.detail.summary.id.uuid();
-        Audit::with_changes("feature_request.update", "feature_request", Some(id), edited.changes.clone())
+        Audit::of_changes("feature_request.update", "feature_request", Some(id), &edited.changes)
     }
 }
 

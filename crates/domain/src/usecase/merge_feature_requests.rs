@@ -2,16 +2,16 @@
 
 use async_trait::async_trait;
 
-use crate::error::{Conflict, Resource, RoadmapError, StoreError, Validated};
+use crate::error::{Conflict, Resource, RoadmapError, Validated};
 use crate::model::audit::{Audit, Change};
-use crate::model::event::{Event, EventContent, NewEvent};
+use crate::model::event::EventContent;
 use crate::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, RequestLink};
-use crate::model::id::{EventId, FeatureRequestId};
 use crate::policy::merging::{MergeDecision, decide};
 use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
 use crate::usecase::indexing::index;
+use crate::usecase::records::{load_detail, record_event};
 use serde_json::Value;
 
 /// Merges a feature request into another one.
@@ -54,22 +54,6 @@ fn missing() -> RoadmapError {
     RoadmapError::NotFound(Resource::FeatureRequest)
 }
 
-async fn detail(work: &mut dyn UnitOfWork, id: FeatureRequestId) -> Result<FeatureRequestDetail, RoadmapError> {
-    let lost = || StoreError::Fatal("a feature request was not found in the unit of work that merges it".into());
-    Ok(work.feature_request_detail(id).await?.ok_or_else(lost)?)
-}
-
-async fn record(
-    context: &OperationContext<'_>,
-    work: &mut dyn UnitOfWork,
-    request: FeatureRequestId,
-    content: EventContent,
-) -> Result<(), StoreError> {
-    let (actor, created_at) = (context.actor.clone(), context.now);
-    let event = Event { id: context.new_id(EventId::new), content, actor, created_at };
-    work.insert_event(&NewEvent { request, event }).await
-}
-
 #[async_trait]
 impl Operation for MergeFeatureRequests {
     type Output = Merged;
@@ -89,12 +73,12 @@ impl Operation for MergeFeatureRequests {
                 work.link_feature_request(source_id, into, context.now).await?;
                 index(work, source_id).await?;
                 index(work, into).await?;
-                record(context, work, source_id, EventContent::MergedInto(into)).await?;
-                record(context, work, into, EventContent::Merged(source_id)).await?;
+                record_event(context, work, source_id, context.actor.clone(), EventContent::MergedInto(into)).await?;
+                record_event(context, work, into, context.actor.clone(), EventContent::Merged(source_id)).await?;
                 (into, false)
             }
         };
-        Ok(Merged { target: detail(work, into).await?, source: link, was_there })
+        Ok(Merged { target: load_detail(work, into).await?, source: link, was_there })
     }
 
     fn recorded_bytes(&self, merged: &Merged) -> u64 {
@@ -128,9 +112,9 @@ impl Operation for UnmergeFeatureRequest {
         work.unlink_feature_request(source_id, context.now).await?;
         index(work, source_id).await?;
         index(work, root).await?;
-        record(context, work, source_id, EventContent::UnmergedFrom(parent)).await?;
-        record(context, work, parent, EventContent::Unmerged(source_id)).await?;
-        Ok(Unmerged { source: detail(work, source_id).await?, target: RequestLink::from(&target.request) })
+        record_event(context, work, source_id, context.actor.clone(), EventContent::UnmergedFrom(parent)).await?;
+        record_event(context, work, parent, context.actor.clone(), EventContent::Unmerged(source_id)).await?;
+        Ok(Unmerged { source: load_detail(work, source_id).await?, target: RequestLink::from(&target.request) })
     }
 
     fn recorded_bytes(&self, _: &Unmerged) -> u64 {
@@ -149,6 +133,7 @@ mod tests {
     use super::*;
     use crate::error::FieldError;
     use crate::model::feature_request::FeatureRequestSummary;
+    use crate::model::id::FeatureRequestId;
     use crate::policy::merging::MergeNode;
     use crate::ports::mocks::MockUnit;
     use crate::usecase::fixtures::{self, NumberedIds, context, now, summary};

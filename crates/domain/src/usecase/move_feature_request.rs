@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use crate::error::{Resource, RoadmapError, Validated};
 use crate::model::audit::{Actor, Audit, Change};
-use crate::model::event::{Event, EventContent, Move, NewEvent};
+use crate::model::event::{EventContent, Move};
 use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
-use crate::model::id::{EventId, TrackId};
+use crate::model::id::TrackId;
 use crate::model::mail::Topic;
 use crate::model::member::Author;
 use crate::model::text::Name;
@@ -16,6 +16,7 @@ use crate::policy::storage;
 use crate::ports::UnitOfWork;
 use crate::usecase::executor::{Operation, OperationContext};
 use crate::usecase::notify::notify_subscribers;
+use crate::usecase::records::record_event;
 
 /// Moves a feature request to a track.
 #[derive(Debug, Clone)]
@@ -64,10 +65,8 @@ impl Operation for MoveFeatureRequest {
         work.set_feature_request_track(request.id, track.id, context.now).await?;
         let placement = Placement { status: track.status().cloned(), track: track.name };
         let moved = Move { from: request.placement, to: placement.clone() };
-        let id = context.new_id(EventId::new);
         let actor = author(work, &draft.author).await?.unwrap_or_else(|| context.actor.clone());
-        let event = Event { id, content: EventContent::Moved(moved.clone()), actor, created_at: context.now };
-        work.insert_event(&NewEvent { request: request.id, event }).await?;
+        let id = record_event(context, work, request.id, actor, EventContent::Moved(moved.clone())).await?;
         if draft.notify_all_voters && moved.changes_status() {
             notify_subscribers(work, Topic::StatusChange(id), context.now, self.mails_per_day).await?;
         }
@@ -102,7 +101,7 @@ mod tests {
     use super::*;
     use crate::error::FieldError;
     use crate::model::email_address::EmailAddress;
-    use crate::model::id::{LaneId, MemberId, parse_uuid};
+    use crate::model::id::{EventId, LaneId, MemberId, parse_uuid};
     use crate::model::member::{Member, Role};
     use crate::model::track::{Lane, Track};
     use crate::ports::mocks::MockUnit;

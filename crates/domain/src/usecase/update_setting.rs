@@ -45,10 +45,7 @@ impl Operation for UpdateSetting {
     }
 
     fn audit(&self, updated: &SettingUpdated) -> Audit {
-        if updated.changes.is_empty() {
-            return Audit::Unchanged;
-        }
-        Audit::with_changes("setting.update", "setting", None, updated.changes.clone())
+        Audit::of_changes("setting.update", "setting", None, &updated.changes)
     }
 }
 
