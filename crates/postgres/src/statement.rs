@@ -66,6 +66,23 @@ macro_rules! author {
 }
 pub(crate) use author;
 
+/// The SQL that inserts a customer or fills an empty name of the one with the same address, in a statement with the
+/// parameters of a customer and `at`. The given part is the `FROM` and `WHERE` of the inserted row.
+macro_rules! upserted_customer {
+    ($source:literal) => {
+        concat!(
+            "INSERT INTO customers (workspace_id, id, email, email_folded, name, name_folded, created_at)
+         SELECT {workspace}, {customer}, {email}, {email_folded}, {name}, {name_folded}, {at} ",
+            $source,
+            "
+         ON CONFLICT (workspace_id, email_folded) DO UPDATE
+         SET name = coalesce(customers.name, excluded.name),
+             name_folded = coalesce(customers.name_folded, excluded.name_folded)"
+        )
+    };
+}
+pub(crate) use upserted_customer;
+
 /// The SQL expression of the feature request that a reference means, in a statement with the parameters `workspace`,
 /// `request` and `number`. A merged feature request is the root of its tree.
 ///

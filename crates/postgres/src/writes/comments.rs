@@ -17,7 +17,7 @@ use uuid::Uuid;
 use crate::codec::TimestampColumn;
 use crate::rows::{CommentColumns, CommentRow, SummaryColumns, SummaryRow, listed_comment};
 use crate::schema::comments;
-use crate::statement::{author, placed, resolved, statement, summary};
+use crate::statement::{author, placed, resolved, statement, summary, upserted_customer};
 use crate::unit::PostgresUnit;
 use crate::writes::id_or_number;
 use crate::writes::outbox::delete_messages;
@@ -65,11 +65,7 @@ statement! {
          SELECT ", summary!(), " FROM feature_requests ", placed!(), "
          WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = ", resolved!(), "
      ), customer AS (
-         INSERT INTO customers (workspace_id, id, email, email_folded, name, name_folded, created_at)
-         SELECT {workspace}, {customer}, {email}, {email_folded}, {name}, {name_folded}, {at} FROM request
-         ON CONFLICT (workspace_id, email_folded) DO UPDATE
-         SET name = coalesce(customers.name, excluded.name),
-             name_folded = coalesce(customers.name_folded, excluded.name_folded)
+         ", upserted_customer!("FROM request"), "
          RETURNING id
      ), comment AS (
          INSERT INTO comments (workspace_id, id, request_id, customer_id, content, created_at, updated_at)

@@ -22,7 +22,7 @@ use uuid::Uuid;
 use crate::codec::TimestampColumn;
 use crate::rows::{DetailRow, FindDetail, FindRequest, SummaryColumns, SummaryRow};
 use crate::schema::{feature_request_events, feature_requests, search_documents};
-use crate::statement::{resolved, statement};
+use crate::statement::{resolved, statement, upserted_customer};
 use crate::unit::PostgresUnit;
 use crate::writes::id_or_number;
 
@@ -51,15 +51,10 @@ statement! {
         search_words: Vec<String> => Array<Text>,
         search_version: i32 => Integer,
     } -> SummaryColumns,
-    "WITH known AS (
+    concat!("WITH known AS (
          SELECT id FROM customers WHERE workspace_id = {workspace} AND email_folded = {email_folded}
      ), added AS (
-         INSERT INTO customers (workspace_id, id, email, email_folded, name, name_folded, created_at)
-         SELECT {workspace}, {customer}, {email}, {email_folded}, {name}, {name_folded}, {at}
-         WHERE {customer} IS NOT NULL AND NOT EXISTS (SELECT FROM known)
-         ON CONFLICT (workspace_id, email_folded) DO UPDATE
-         SET name = coalesce(customers.name, excluded.name),
-             name_folded = coalesce(customers.name_folded, excluded.name_folded)
+         ", upserted_customer!("WHERE {customer} IS NOT NULL AND NOT EXISTS (SELECT FROM known)"), "
          RETURNING id
      ), named AS (
          UPDATE customers SET name = {name}, name_folded = {name_folded}
@@ -95,7 +90,7 @@ statement! {
      SELECT {id}, tag_number, {title}, tracks.name, lanes.name, 0::bigint, {at}
      FROM number
      JOIN tracks ON tracks.workspace_id = {workspace} AND tracks.id = {track}
-     LEFT JOIN lanes ON lanes.workspace_id = tracks.workspace_id AND lanes.id = tracks.lane_id"
+     LEFT JOIN lanes ON lanes.workspace_id = tracks.workspace_id AND lanes.id = tracks.lane_id")
 }
 
 statement! {

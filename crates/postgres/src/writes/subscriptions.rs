@@ -19,7 +19,7 @@ use uuid::Uuid;
 use crate::codec::TimestampColumn;
 use crate::rows::{CustomerColumns, CustomerRow, customer, votes_of};
 use crate::schema::customers;
-use crate::statement::{members, resolved, statement, tree};
+use crate::statement::{members, resolved, statement, tree, upserted_customer};
 use crate::unit::PostgresUnit;
 use crate::writes::id_or_number;
 use crate::writes::requests::{folded_name_of, name_of};
@@ -100,11 +100,7 @@ statement! {
     concat!("WITH roots AS MATERIALIZED (
          SELECT id FROM feature_requests WHERE workspace_id = {workspace} AND id = ", resolved!(), "
      ), ", members!(), ", customer AS (
-         INSERT INTO customers (workspace_id, id, email, email_folded, name, name_folded, created_at)
-         SELECT {workspace}, {customer}, {email}, {email_folded}, {name}, {name_folded}, {at} FROM roots
-         ON CONFLICT (workspace_id, email_folded) DO UPDATE
-         SET name = coalesce(customers.name, excluded.name),
-             name_folded = coalesce(customers.name_folded, excluded.name_folded)
+         ", upserted_customer!("FROM roots"), "
          RETURNING id, mail_stopped_at IS NULL AS wants_mail
      ), following AS (
          INSERT INTO followers (workspace_id, request_id, customer_id, created_at)

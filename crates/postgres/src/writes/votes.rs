@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::codec::TimestampColumn;
 use crate::rows::{SummaryColumns, SummaryRow};
 use crate::schema::notes;
-use crate::statement::{author, statement};
+use crate::statement::{author, statement, upserted_customer};
 use crate::unit::PostgresUnit;
 use crate::writes::requests::{folded_name_of, name_of};
 use crate::writes::subscriptions::delete_messages_of_voter;
@@ -53,12 +53,7 @@ statement! {
      ), known AS MATERIALIZED (
          SELECT id, name FROM customers WHERE workspace_id = {workspace} AND email_folded = {email_folded}
      ), added AS (
-         INSERT INTO customers (workspace_id, id, email, email_folded, name, name_folded, created_at)
-         SELECT {workspace}, {customer}, {email}, {email_folded}, {name}, {name_folded}, {at} FROM request
-         WHERE {customer} IS NOT NULL AND NOT EXISTS (SELECT FROM known)
-         ON CONFLICT (workspace_id, email_folded) DO UPDATE
-         SET name = coalesce(customers.name, excluded.name),
-             name_folded = coalesce(customers.name_folded, excluded.name_folded)
+         ", upserted_customer!("FROM request WHERE {customer} IS NOT NULL AND NOT EXISTS (SELECT FROM known)"), "
          RETURNING id
      ), named AS (
          UPDATE customers SET name = {name}, name_folded = {name_folded}
