@@ -12,6 +12,20 @@ use crate::app::{App, Client, Finished, eventually, has_keys};
 use crate::database::{ON_POSTGRES, json_object, json_with, migration_undone, random_id, sql_timestamp, uuid_text};
 use crate::effort::rounds;
 
+/// The headers of a notification, in order.
+pub(crate) const NOTIFICATION_HEADERS: [&str; 10] = [
+    "Message-ID",
+    "Date",
+    "From",
+    "To",
+    "Subject",
+    "List-Unsubscribe",
+    "List-Unsubscribe-Post",
+    "Auto-Submitted",
+    "MIME-Version",
+    "Content-Type",
+];
+
 /// Path and query of a URL of the service.
 pub(crate) fn path_of(url: &str) -> String {
     url.strip_prefix("https://acme.roadmap.example.com").expect("a URL of the workspace").to_owned()
@@ -101,19 +115,7 @@ fn every_subscribed_voter_gets_one_mail_about_the_comment() {
     for (to, mail) in &mails {
         let parsed = parse_mail(mail).unwrap();
         let names: Vec<String> = parsed.headers.iter().map(|header| header.get_key()).collect();
-        let expected = [
-            "Message-ID",
-            "Date",
-            "From",
-            "To",
-            "Subject",
-            "List-Unsubscribe",
-            "List-Unsubscribe-Post",
-            "Auto-Submitted",
-            "MIME-Version",
-            "Content-Type",
-        ];
-        assert_eq!(names, expected);
+        assert_eq!(names, NOTIFICATION_HEADERS);
         assert_eq!(header(mail, "Subject"), "[Acme] Dark <mode> & more");
         assert_eq!(header(mail, "From"), "\"Acme via Roadmap\" <noreply@roadmap.example.com>");
         assert_eq!(header(mail, "List-Unsubscribe-Post"), "List-Unsubscribe=One-Click");

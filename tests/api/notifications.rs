@@ -6,7 +6,7 @@ use mailparse::parse_mail;
 use serde_json::{Value, json};
 
 use crate::app::{App, Client, eventually};
-use crate::mail::{all_settled, files, header, parts, unsubscribe_link, wait_for_mail_files};
+use crate::mail::{NOTIFICATION_HEADERS, all_settled, files, header, parts, unsubscribe_link, wait_for_mail_files};
 
 const NO_WORKER: (&str, &str) = ("ROADMAP_MAIL_WORKER", "false");
 
@@ -52,19 +52,7 @@ fn sent(app: &App, expected: usize) -> BTreeMap<String, Vec<Vec<u8>>> {
 #[track_caller]
 fn is_notification(mail: &[u8], to: &str, hidden: &[&str]) -> (String, String) {
     let names: Vec<String> = parse_mail(mail).expect("a mail").headers.iter().map(|header| header.get_key()).collect();
-    let expected = [
-        "Message-ID",
-        "Date",
-        "From",
-        "To",
-        "Subject",
-        "List-Unsubscribe",
-        "List-Unsubscribe-Post",
-        "Auto-Submitted",
-        "MIME-Version",
-        "Content-Type",
-    ];
-    assert_eq!(names, expected);
+    assert_eq!(names, NOTIFICATION_HEADERS);
     assert_eq!(header(mail, "To"), to);
     assert_eq!(header(mail, "List-Unsubscribe-Post"), "List-Unsubscribe=One-Click");
     let (text, html) = parts(mail);
