@@ -139,11 +139,13 @@ pub enum Budget {
     StoredFiles,
     /// Mails that the workspace sends per day.
     MailsPerDay,
+    /// Sign-in mails to one address, or of one workspace.
+    SignIns,
 }
 
 impl Budget {
     /// All budgets.
-    pub const ALL: [Self; 3] = [Self::StoredRecords, Self::StoredFiles, Self::MailsPerDay];
+    pub const ALL: [Self; 4] = [Self::StoredRecords, Self::StoredFiles, Self::MailsPerDay, Self::SignIns];
 
     /// Returns the name that metrics use.
     #[must_use]
@@ -152,6 +154,7 @@ impl Budget {
             Self::StoredRecords => "stored_records",
             Self::StoredFiles => "stored_files",
             Self::MailsPerDay => "mails_per_day",
+            Self::SignIns => "sign_ins",
         }
     }
 }
@@ -172,6 +175,7 @@ impl Budget {
             Self::StoredRecords => format!("Storage for records is used up, the workspace has {}", format_bytes(limit)),
             Self::StoredFiles => format!("Storage for files is used up, the workspace has {}", format_bytes(limit)),
             Self::MailsPerDay => format!("Mails of the day are used up, the workspace has {limit}"),
+            Self::SignIns => format!("More than {limit} sign-in mails were asked for, try again later"),
         }
     }
 }
@@ -240,6 +244,10 @@ pub enum Resource {
     Changelog,
     /// A team member, by id or address.
     Member,
+    /// A sign-in that can be used, by its link or code.
+    SignIn,
+    /// A session, by id.
+    Session,
 }
 
 impl Resource {
@@ -259,6 +267,8 @@ impl Resource {
             Self::ReferenceNote => "ReferenceNote",
             Self::Changelog => "Changelog",
             Self::Member => "Member",
+            Self::SignIn => "SignIn",
+            Self::Session => "Session",
         }
     }
 }

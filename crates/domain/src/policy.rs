@@ -1,5 +1,6 @@
 //! Pure functions that implement the rules of the service.
 
+pub mod contrast;
 pub mod idempotency;
 pub mod mail_limits;
 pub mod mail_retry;
@@ -10,3 +11,4 @@ pub mod signed_reference;
 pub mod similarity;
 pub mod storage;
 pub mod subscription;
+pub mod trending;

@@ -6,6 +6,8 @@
 //! |---|---|---|
 //! | [`Store`], [`UnitOfWork`] and the write traits it bundles | the executor, commands | store |
 //! | [`RoadmapReader`] | queries of the API | store |
+//! | [`PortalReader`] | queries of the pages | store |
+//! | [`PortalSource`] | queries of the pages | store, with a cache in the server |
 //! | [`TextSearch`] | `SearchFeatureRequests` | store |
 //! | [`SearchIndex`] | the algorithm of searches (`policy::search`) | store |
 //! | [`WorkspaceDirectory`] | `Authenticate`, operator commands | store, with a cache in the server |
@@ -31,6 +33,7 @@
 mod blobs;
 mod environment;
 mod mail;
+mod portal;
 mod reads;
 mod search;
 mod unit_of_work;
@@ -42,6 +45,7 @@ pub use environment::{
     Clock, ConnectionPools, Health, IdGenerator, OperationLockGuard, OperationLocks, PoolStatus, Random, RetryPause,
 };
 pub use mail::{MailReader, Mailer, OutboxQueue};
+pub use portal::{PortalReader, PortalSource, PortalWrites};
 pub use reads::{Maintenance, RoadmapReader, WorkspaceDirectory};
 pub use search::{IndexedRequest, Matches, SearchIndex, SynonymSource, TextSearch};
 pub use unit_of_work::{BeginOutcome, EndOutcome, Store, UnitOfWork};

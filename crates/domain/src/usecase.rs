@@ -7,6 +7,8 @@
 mod batches;
 pub mod executor;
 
+pub mod act_on_page;
+pub mod approve_feature_request;
 pub mod cast_vote;
 pub mod change_board;
 pub mod change_changelog;
@@ -18,6 +20,7 @@ pub mod delete_feature_request;
 pub mod delete_note;
 pub mod edit_comment;
 pub mod edit_feature_request;
+pub mod hold_comment;
 pub mod issue_api_key;
 pub mod merge_feature_requests;
 pub mod move_feature_request;
@@ -27,8 +30,11 @@ pub mod rename_customer;
 pub mod replace_synonyms;
 pub mod revoke_api_key;
 pub mod rotate_api_key;
+pub mod save_account;
+pub mod sign_in;
 pub mod subscribe;
 pub mod unsubscribe;
+pub mod update_portal;
 pub mod update_setting;
 pub mod withdraw_vote;
 

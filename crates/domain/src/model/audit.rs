@@ -208,6 +208,10 @@ pub enum OwnRecord {
     Unsubscription,
     /// A search document that is derived from a feature request again.
     SearchDocument,
+    /// A sign-in or a session, which its owner sees and ends.
+    Session,
+    /// The own settings of a customer: name and language.
+    OwnAccount,
 }
 
 /// The entry of an operation, before it has an ID and an origin.

@@ -14,6 +14,7 @@ pub struct BaseUrl {
     scheme: String,
     host: String,
     port: Option<u16>,
+    default_workspace: Option<Subdomain>,
 }
 
 impl BaseUrl {
@@ -36,15 +37,26 @@ impl BaseUrl {
                 scheme: url.scheme().to_owned(),
                 host: host.trim_end_matches('.').to_owned(),
                 port: url.port(),
+                default_workspace: None,
             }),
             _ => Err(malformed()),
         }
     }
 
-    /// Returns the URL of a workspace, without a trailing slash.
+    /// Returns the base URL of a service whose bare base host is the address of a workspace.
+    #[must_use]
+    pub fn with_default_workspace(self, default_workspace: Option<Subdomain>) -> Self {
+        Self { default_workspace, ..self }
+    }
+
+    /// Returns the URL of a workspace, without a trailing slash. It is also the origin of its pages (RFC 6454). That of
+    /// the default workspace is the base URL itself.
     #[must_use]
     pub fn workspace_url(&self, subdomain: &Subdomain) -> String {
-        let Self { scheme, host, port } = self;
+        let Self { scheme, host, port, default_workspace } = self;
+        if default_workspace.as_ref() == Some(subdomain) {
+            return self.to_string();
+        }
         match port {
             Some(port) => format!("{scheme}://{subdomain}.{host}:{port}"),
             None => format!("{scheme}://{subdomain}.{host}"),
@@ -83,7 +95,7 @@ impl BaseUrl {
 
 impl std::fmt::Display for BaseUrl {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { scheme, host, port } = self;
+        let Self { scheme, host, port, default_workspace: _ } = self;
         match port {
             Some(port) => write!(f, "{scheme}://{host}:{port}"),
             None => write!(f, "{scheme}://{host}"),
@@ -126,6 +138,15 @@ mod tests {
         assert_eq!(base("http://LOCALHOST:8080").workspace_url(&acme()), "http://acme.localhost:8080");
         assert_eq!(base("http://localhost:80").to_string(), "http://localhost");
         assert_eq!(base("https://Roadmap.Example.com:8443").host(), "roadmap.example.com");
+    }
+
+    #[test]
+    fn the_default_workspace_has_the_base_url_itself() {
+        let base = base("https://roadmap.example.com:8443").with_default_workspace(Some(acme()));
+        assert_eq!(base.workspace_url(&acme()), "https://roadmap.example.com:8443");
+        let other = Subdomain::from_label("beta").unwrap();
+        assert_eq!(base.workspace_url(&other), "https://beta.roadmap.example.com:8443");
+        assert_eq!(base.to_string(), "https://roadmap.example.com:8443");
     }
 
     #[test]

@@ -65,6 +65,15 @@ impl Description {
         Ok(Self { text: html.to_text(), html })
     }
 
+    /// Sanitizes a description that was converted from Markdown, whose length was checked as it was typed.
+    ///
+    /// # Errors
+    /// With a NUL character, or with too much markup.
+    pub fn from_html(field: &str, html: &str) -> Validated<Self> {
+        let html = CleanHtml::parse_optional(field, html.trim(), CleanHtml::MAX)?;
+        Ok(Self { text: html.to_text(), html })
+    }
+
     /// Wraps a stored description, which is not validated again.
     #[must_use]
     pub fn from_stored(html: String, text: String) -> Self {
@@ -131,6 +140,8 @@ pub struct NewFeatureRequest {
     pub track: TrackId,
     /// Whether the feature request is hidden from search and all public views.
     pub private: bool,
+    /// Whether it is private only until it is approved.
+    pub awaiting_approval: bool,
     /// The requesting customer.
     pub author: Option<NewCustomer>,
     /// The search document. `None` for a private feature request, which is excluded from search.
@@ -175,6 +186,8 @@ pub struct FeatureRequestDetail {
     pub tags: Vec<Tag>,
     /// Whether it is hidden from search and all public views.
     pub private: bool,
+    /// Whether it is private only until it is approved.
+    pub awaiting_approval: bool,
     /// Number of entries in its list of comments.
     pub comments_count: i64,
     /// The customer who asked for it.
@@ -221,7 +234,7 @@ pub struct EditableFields {
     pub description: Description,
     /// Tags in the given order.
     pub tags: Vec<Tag>,
-    /// Whether it is hidden from search and all public views.
+    /// Whether it is hidden from search and all public views. One that is not does not await approval any more.
     pub private: bool,
 }
 

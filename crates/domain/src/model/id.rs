@@ -59,6 +59,10 @@ ids! {
     EventId,
     /// ID of an entry of the audit log.
     AuditEntryId,
+    /// ID of a session of somebody who is signed in.
+    SessionId,
+    /// ID of a sign-in that was asked for.
+    SignInId,
 }
 
 /// Parses a hyphenated UUID in upper or lower case.

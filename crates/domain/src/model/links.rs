@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::model::attachment::Filename;
 use crate::model::base_url::BaseUrl;
-use crate::model::id::{AttachmentId, CustomerId, FeatureRequestId, WorkspaceId};
+use crate::model::id::{AttachmentId, CustomerId, FeatureRequestId, SignInId, WorkspaceId};
 use crate::model::timestamp::Timestamp;
 use crate::model::workspace::Subdomain;
 use crate::policy::signed_reference::{Purpose, ReferenceSigner};
@@ -30,6 +30,31 @@ impl Links {
         references: Arc<ReferenceSigner>,
     ) -> Self {
         Self { base: base_url.workspace_url(subdomain), workspace, references }
+    }
+
+    /// Returns the URL of the portal, without a trailing slash. It is also the origin of its pages.
+    #[must_use]
+    pub fn portal(&self) -> &str {
+        &self.base
+    }
+
+    /// Returns the URL of a page of the portal by its path.
+    #[must_use]
+    pub fn page(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+
+    /// Returns the link that signs somebody in until `until`.
+    #[must_use]
+    pub fn sign_in(&self, sign_in: SignInId, until: Timestamp) -> String {
+        let token = self.references.sign_with_expiry(Purpose::SignIn, self.workspace, sign_in.uuid(), until);
+        format!("{}/sign-in/{token}", self.base)
+    }
+
+    /// Returns the code that stands for such a link.
+    #[must_use]
+    pub fn sign_in_code(&self, sign_in: SignInId) -> String {
+        self.references.sign_in_code(self.workspace, sign_in.uuid())
     }
 
     /// Returns the URL of a feature request on the public roadmap.

@@ -8,6 +8,9 @@ use crate::model::feature_request::{RequestLink, Title};
 use crate::model::html::CleanHtml;
 use crate::model::id::{ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, WorkspaceId};
 use crate::model::message::{Lease, MessageId, Recipient};
+use crate::model::portal::Language;
+use crate::model::session::BrowserName;
+use crate::model::sign_in::SignIn;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::workspace::Subdomain;
@@ -154,6 +157,19 @@ pub struct LeasedTestMail {
     pub sender: MailSender,
 }
 
+/// The mail of a sign-in that one worker has leased, with all of its content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeasedSignInMail {
+    /// The lease.
+    pub lease: Lease,
+    /// The number of this attempt, from 1.
+    pub attempt: NonZeroU32,
+    /// The sign-in.
+    pub sign_in: SignIn,
+    /// The sender.
+    pub sender: MailSender,
+}
+
 /// The sender of a workspace's mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailSender {
@@ -286,6 +302,27 @@ pub struct TestMail {
     pub product_name: Name,
     /// The workspace's URL.
     pub workspace_url: String,
+}
+
+/// The content of the mail of a sign-in. It has no unsubscribe link: it is only sent when it is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignInMail {
+    /// The identity of the mail.
+    pub id: MessageId,
+    /// The only recipient.
+    pub to: EmailAddress,
+    /// The product's name.
+    pub product_name: Name,
+    /// The language of the page that asked.
+    pub language: Language,
+    /// The link, which a person opens.
+    pub url: String,
+    /// The code, which a person types instead. The subject has no more than its first two characters.
+    pub code: String,
+    /// The browser that asked.
+    pub browser: Option<BrowserName>,
+    /// Timestamp of the request.
+    pub asked_at: Timestamp,
 }
 
 /// Why a mail was not sent.

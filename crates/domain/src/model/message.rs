@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::model::email_address::EmailAddress;
-use crate::model::id::{ChangelogId, CommentId, CustomerId, EventId};
+use crate::model::id::{ChangelogId, CommentId, CustomerId, EventId, SignInId};
 use crate::model::mail::{DigestId, MailId, Topic};
 use crate::model::timestamp::Timestamp;
 
@@ -28,6 +28,12 @@ impl MessageId {
     #[must_use]
     pub fn audience(topic: Topic) -> Self {
         Self(format!("audience.{topic}"))
+    }
+
+    /// Returns the identity of the mail of a sign-in.
+    #[must_use]
+    pub fn sign_in(id: SignInId) -> Self {
+        Self(format!("sign_in.{id}"))
     }
 
     /// Returns the identity of a test mail.
@@ -122,6 +128,8 @@ pub enum MessageContent {
         /// The end of the hour.
         at: Timestamp,
     },
+    /// The link and the code of a sign-in.
+    SignIn(SignInId),
     /// A test mail, which shows an operator that mail arrives.
     TestMail,
 }
@@ -153,6 +161,7 @@ impl MessageContent {
                 Topic::Changelog(_) => "changelog",
             },
             Self::CommentDigest { .. } => "comment_digest",
+            Self::SignIn(_) => "sign_in",
             Self::TestMail => "test_mail",
         }
     }
@@ -162,7 +171,7 @@ impl MessageContent {
     pub const fn priority(&self) -> Priority {
         match self {
             Self::Audience(_) | Self::Notification(_) | Self::CommentDigest { .. } => Priority::Bulk,
-            Self::TestMail => Priority::Urgent,
+            Self::SignIn(_) | Self::TestMail => Priority::Urgent,
         }
     }
 
@@ -179,6 +188,7 @@ impl MessageContent {
                 json!({ field: id })
             }
             Self::CommentDigest { at } => json!({ "at": at.millis() }),
+            Self::SignIn(sign_in) => json!({ "sign_in": sign_in.to_string() }),
             Self::TestMail => json!({}),
         };
         payload.to_string()
@@ -206,6 +216,7 @@ impl MessageContent {
                 let at = payload.get("at").and_then(Value::as_i64).and_then(Timestamp::from_millis);
                 return Ok(Self::CommentDigest { at: at.ok_or(ContentError::Payload)? });
             }
+            "sign_in" if !is_audience => return Ok(Self::SignIn(SignInId::new(id("sign_in")?))),
             "test_mail" if !is_audience => return Ok(Self::TestMail),
             _ => return Err(ContentError::UnknownKind(kind.to_owned())),
         };
@@ -359,6 +370,7 @@ mod tests {
         let audience = |topic| MessageContent::Audience(Audience { topic, after: CustomerId::new(uuid(4)) });
         let others = [
             MessageContent::CommentDigest { at: Timestamp::from_millis(1_770_000_000_000).unwrap() },
+            MessageContent::SignIn(SignInId::new(uuid(5))),
             MessageContent::TestMail,
         ];
         let about_topics = topics.into_iter().flat_map(|topic| [audience(topic), MessageContent::Notification(topic)]);

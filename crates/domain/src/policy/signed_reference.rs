@@ -24,6 +24,8 @@ pub enum Purpose {
     File,
     /// An unsubscribe link in mail to a voter.
     Unsubscribe,
+    /// A link in mail that signs somebody in.
+    SignIn,
 }
 
 impl Purpose {
@@ -34,6 +36,7 @@ impl Purpose {
             Self::Attachable => b"attachable",
             Self::File => b"file",
             Self::Unsubscribe => b"unsubscribe",
+            Self::SignIn => b"sign-in",
         }
     }
 }
@@ -106,6 +109,24 @@ const MAC_BYTES: usize = 32;
 const REFERENCE_SIZES: [usize; 2] =
     [KEY_ID_BYTES + UUID_BYTES + MAC_BYTES, KEY_ID_BYTES + UUID_BYTES + TIMESTAMP_BYTES + MAC_BYTES];
 
+/// Number of characters of the code of a sign-in.
+pub const CODE_LENGTH: usize = 8;
+
+/// The characters of such codes, without those that look alike.
+pub const CODE_ALPHABET: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+
+fn code(secret: &Secret, workspace: WorkspaceId, sign_in: Uuid) -> String {
+    // The zero byte distinguishes the code's input from that of a reference, which begins with an ID of a secret.
+    let signed = [&b"code\0"[..], sign_in.as_bytes()].concat();
+    let mac = secret.mac(Purpose::SignIn, workspace, &signed).finalize().into_bytes();
+    let bits = mac.iter().take(5).fold(0_u64, |bits, byte| (bits << 8) | u64::from(*byte));
+    let character = |position: usize| {
+        let index = usize::try_from((bits >> (5 * position)) & 31).unwrap_or_default();
+        char::from(CODE_ALPHABET.get(index).copied().unwrap_or(b'A'))
+    };
+    (0..CODE_LENGTH).map(character).collect()
+}
+
 /// Signs references with the current secret and verifies references of the current and previous secrets.
 #[derive(Debug, Clone)]
 pub struct ReferenceSigner {
@@ -138,6 +159,30 @@ impl ReferenceSigner {
         let mac = self.current.mac(purpose, workspace, &reference).finalize().into_bytes();
         reference.extend_from_slice(&mac);
         URL_SAFE_NO_PAD.encode(reference)
+    }
+
+    /// Returns the code of a sign-in, which a person types instead of opening its link: [`CODE_LENGTH`] characters of
+    /// [`CODE_ALPHABET`], 40 bits of an authentication code.
+    #[must_use]
+    pub fn sign_in_code(&self, workspace: WorkspaceId, sign_in: Uuid) -> String {
+        code(&self.current, workspace, sign_in)
+    }
+
+    /// Whether a text is the code of a sign-in. Case, spaces and hyphens are ignored. Compared in constant time.
+    #[must_use]
+    pub fn verify_sign_in_code(&self, workspace: WorkspaceId, sign_in: Uuid, typed: &str) -> bool {
+        let typed: Vec<u8> = typed
+            .bytes()
+            .filter(|byte| !matches!(byte, b' ' | b'-'))
+            .take(CODE_LENGTH + 1)
+            .map(|byte| byte.to_ascii_uppercase())
+            .collect();
+        let equals = |secret: &Secret| {
+            let expected = code(secret, workspace, sign_in);
+            let differences = expected.bytes().zip(&typed).fold(0, |all, (one, other)| all | (one ^ other));
+            typed.len() == CODE_LENGTH && differences == 0
+        };
+        std::iter::once(&self.current).chain(&self.previous).any(equals)
     }
 
     /// Whether a text has the format of a reference: the length, the alphabet and the ID of a known secret.
@@ -192,7 +237,8 @@ mod tests {
     use proptest::prelude::*;
     use time::Duration;
 
-    const PURPOSES: [Purpose; 4] = [Purpose::Blob, Purpose::Attachable, Purpose::File, Purpose::Unsubscribe];
+    const PURPOSES: [Purpose; 5] =
+        [Purpose::Blob, Purpose::Attachable, Purpose::File, Purpose::Unsubscribe, Purpose::SignIn];
 
     fn secret(text: &str) -> Secret {
         Secret::parse("secret", &text.repeat(32)).unwrap()
@@ -218,6 +264,25 @@ mod tests {
             }
             assert_eq!(references().verify(purpose, other, &reference, now()), None);
         }
+    }
+
+    #[test]
+    fn a_code_is_that_of_its_sign_in_in_any_notation() {
+        let code = references().sign_in_code(workspace(), record());
+        assert!(code.len() == CODE_LENGTH && code.bytes().all(|byte| CODE_ALPHABET.contains(&byte)), "{code}");
+        let verify = |typed: &str| references().verify_sign_in_code(workspace(), record(), typed);
+        let spaced = format!(" {}-{} ", &code[..4], code[4..].to_lowercase());
+        assert!(verify(&code) && verify(&spaced));
+        let last = if code.ends_with('A') { "B" } else { "A" };
+        for wrong in ["", &code[..7], &format!("{code}A"), &format!("{}{last}", &code[..7]), "ÄÄÄÄ"] {
+            assert!(!verify(wrong), "{wrong}");
+        }
+        let other = WorkspaceId::new(Uuid::from_u128(2));
+        assert!(!references().verify_sign_in_code(other, record(), &code));
+        assert!(!references().verify_sign_in_code(workspace(), Uuid::from_u128(9), &code));
+        let rotated = ReferenceSigner::new(secret("b"), vec![secret("a")]);
+        assert!(rotated.verify_sign_in_code(workspace(), record(), &code));
+        assert_ne!(rotated.sign_in_code(workspace(), record()), code);
     }
 
     #[test]

@@ -119,7 +119,7 @@ impl StorageLimits {
         let (limit, used) = match budget {
             Budget::StoredRecords => (self.records?, used.records),
             Budget::StoredFiles => (self.files?, used.files),
-            Budget::MailsPerDay => return None,
+            Budget::MailsPerDay | Budget::SignIns => return None,
         };
         Some(non_negative(used).saturating_mul(100) / limit.max(1))
     }

@@ -3,12 +3,13 @@
 use async_trait::async_trait;
 
 use crate::error::StoreError;
-use crate::model::id::WorkspaceId;
+use crate::model::id::{SignInId, WorkspaceId};
 use crate::model::mail::{
     DigestNotification, HeldMessage, MailId, MailRecipient, MailSender, MailStatus, Notification, OutboxDepth,
-    SendError, TestMail, Topic, TopicContent,
+    SendError, SignInMail, TestMail, Topic, TopicContent,
 };
 use crate::model::message::{Audience, Lease, LeasedMessages, MessageId, MessageOutcome, MessageState, Priority};
+use crate::model::sign_in::SignIn;
 use crate::model::timestamp::Timestamp;
 
 /// Sends mail.
@@ -22,6 +23,9 @@ pub trait Mailer: Send + Sync {
 
     /// Sends one digest under the same contract.
     async fn send_digest(&self, digest: &DigestNotification) -> Result<String, SendError>;
+
+    /// Sends the mail of a sign-in under the same contract. No log line has its link or its code.
+    async fn send_sign_in(&self, mail: &SignInMail) -> Result<String, SendError>;
 
     /// Sends one test mail under the same contract.
     async fn send_test(&self, mail: &TestMail) -> Result<String, SendError>;
@@ -115,6 +119,9 @@ pub trait MailReader: Send + Sync {
         topics: &[Topic],
         characters: u32,
     ) -> Result<Vec<TopicContent>, StoreError>;
+
+    /// Returns the sign-ins with these IDs that exist.
+    async fn sign_ins(&self, workspace: WorkspaceId, sign_ins: &[SignInId]) -> Result<Vec<SignIn>, StoreError>;
 
     /// Returns the messages that are held for these digests.
     async fn held(&self, workspace: WorkspaceId, digests: &[MessageId]) -> Result<Vec<HeldMessage>, StoreError>;

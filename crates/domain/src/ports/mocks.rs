@@ -14,7 +14,7 @@ use crate::model::audit::{Actor, AuditEntry};
 use crate::model::board::Board;
 use crate::model::changelog::{Changelog, CoverImage, EditableChangelog};
 use crate::model::comment::{ListedComment, NewComment};
-use crate::model::customer::{Customer, NewCustomer};
+use crate::model::customer::{Customer, CustomerName, NewCustomer};
 use crate::model::email_address::FoldedEmail;
 use crate::model::event::NewEvent;
 use crate::model::feature_request::{
@@ -23,20 +23,23 @@ use crate::model::feature_request::{
 };
 use crate::model::html::CleanHtml;
 use crate::model::id::{
-    ApiKeyId, AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, LaneId, MemberId, NoteId, TrackId,
-    WorkspaceId,
+    ApiKeyId, AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, LaneId, MemberId, NoteId, SessionId,
+    SignInId, TrackId, WorkspaceId,
 };
 use crate::model::mail::{
     DigestNotification, HeldMessage, MailId, MailRecipient, MailSender, MailStatus, Notification, OutboxDepth,
-    SendError, TestMail, Topic, TopicContent, Unsubscription,
+    SendError, SignInMail, TestMail, Topic, TopicContent, Unsubscription,
 };
 use crate::model::member::{Member, Role};
 use crate::model::message::{
     Audience, Lease, LeasedMessages, MessageId, MessageOutcome, MessageState, NewMessage, Priority,
 };
 use crate::model::operation_key::{OperationKey, SavedResponse};
+use crate::model::portal::{Language, PortalSettings};
 use crate::model::search::{SearchDocument, Synonyms};
+use crate::model::session::NewSession;
 use crate::model::setting::Setting;
+use crate::model::sign_in::{SignIn, SignInCounts};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::track::Track;
@@ -49,11 +52,12 @@ use crate::policy::search::{Hit, Search};
 use crate::ports::{
     AttachmentDeletion, AttachmentWrites, AuditWrites, BeginOutcome, BlobListing, BlobUpload, Blobs, ChangelogWrites,
     Chunks, Clock, CommentWrites, EndOutcome, FeatureRequestWrites, Health, IdGenerator, Insertion, MailReader, Mailer,
-    Maintenance, MergeWrites, OperationLockGuard, OperationLocks, Outbox, OutboxQueue, Provisioning, Random,
-    RetryPause, SettingWrites, Store, SubscriptionWrites, TextSearch, TrackWrites, UnitOfWork, UsageStore, VoteWrites,
-    WorkspaceDirectory,
+    Maintenance, MergeWrites, OperationLockGuard, OperationLocks, Outbox, OutboxQueue, PortalWrites, Provisioning,
+    Random, RetryPause, SettingWrites, Store, SubscriptionWrites, TextSearch, TrackWrites, UnitOfWork, UsageStore,
+    VoteWrites, WorkspaceDirectory,
 };
 
+pub use crate::ports::portal::{MockPortalReader, MockPortalSource};
 pub use crate::ports::reads::MockRoadmapReader;
 pub use crate::ports::search::MockSynonymSource;
 
@@ -202,6 +206,7 @@ mock! {
     impl Mailer for Mailer {
         async fn send(&self, notification: &Notification) -> Result<String, SendError>;
         async fn send_digest(&self, digest: &DigestNotification) -> Result<String, SendError>;
+        async fn send_sign_in(&self, mail: &SignInMail) -> Result<String, SendError>;
         async fn send_test(&self, mail: &TestMail) -> Result<String, SendError>;
     }
 }
@@ -215,6 +220,7 @@ mock! {
         async fn sender(&self, workspace: WorkspaceId) -> Result<Option<MailSender>, StoreError>;
         async fn recipients(&self, workspace: WorkspaceId, mails: &[MailId], hour: Timestamp, now: Timestamp) -> Result<Vec<MailRecipient>, StoreError>;
         async fn topics(&self, workspace: WorkspaceId, topics: &[Topic], characters: u32) -> Result<Vec<TopicContent>, StoreError>;
+        async fn sign_ins(&self, workspace: WorkspaceId, sign_ins: &[SignInId]) -> Result<Vec<SignIn>, StoreError>;
         async fn held(&self, workspace: WorkspaceId, digests: &[MessageId]) -> Result<Vec<HeldMessage>, StoreError>;
     }
 }
@@ -338,6 +344,25 @@ mock! {
     #[async_trait]
     impl AuditWrites for Unit {
         async fn insert_audit_entry(&mut self, entry: &AuditEntry) -> Result<(), StoreError>;
+    }
+
+    #[async_trait]
+    impl PortalWrites for Unit {
+        async fn load_portal(&mut self) -> Result<PortalSettings, StoreError>;
+        async fn save_portal(&mut self, settings: &PortalSettings) -> Result<(), StoreError>;
+        async fn count_sign_ins(&mut self, email: &FoldedEmail, now: Timestamp) -> Result<SignInCounts, StoreError>;
+        async fn insert_sign_in(&mut self, sign_in: &SignIn) -> Result<(), StoreError>;
+        async fn consume_sign_in(&mut self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError>;
+        async fn count_code(&mut self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError>;
+        async fn insert_session(&mut self, session: &NewSession) -> Result<(), StoreError>;
+        async fn end_session(&mut self, session: SessionId, email: &FoldedEmail) -> Result<bool, StoreError>;
+        async fn end_sessions(&mut self, email: &FoldedEmail) -> Result<u64, StoreError>;
+        async fn set_language(&mut self, customer: &NewCustomer, language: Option<Language>, at: Timestamp) -> Result<CustomerName, StoreError>;
+        async fn set_own_name<'a>(&mut self, customer: CustomerId, name: Option<&'a Name>) -> Result<(), StoreError>;
+        async fn hold_comment(&mut self, comment: &NewComment) -> Result<Option<FeatureRequestSummary>, StoreError>;
+        async fn approve_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+        async fn discard_comment(&mut self, comment: CommentId) -> Result<Option<FeatureRequestId>, StoreError>;
+        async fn notify_author(&mut self, comment: CommentId, at: Timestamp) -> Result<(), StoreError>;
     }
 
     #[async_trait]

@@ -8,7 +8,7 @@ use crate::model::operation_key::{OperationKey, SavedResponse};
 use crate::model::timestamp::Timestamp;
 use crate::ports::{
     AttachmentWrites, AuditWrites, ChangelogWrites, CommentWrites, FeatureRequestWrites, MergeWrites, Outbox,
-    Provisioning, SettingWrites, SubscriptionWrites, TrackWrites, VoteWrites,
+    PortalWrites, Provisioning, SettingWrites, SubscriptionWrites, TrackWrites, VoteWrites,
 };
 
 /// The result of beginning a unit of work.
@@ -59,6 +59,7 @@ pub trait UnitOfWork:
     + AuditWrites
     + Outbox
     + SubscriptionWrites
+    + PortalWrites
     + Provisioning
     + Send
 {

@@ -23,7 +23,7 @@ pub struct AddMember {
     pub role: Option<Role>,
 }
 
-/// Changes the role of a member.
+/// Changes the role of a member, whose sessions end.
 #[derive(Debug, Clone)]
 pub struct ChangeRole {
     /// The member.
@@ -41,7 +41,7 @@ pub struct RoleChanged {
     pub old: Role,
 }
 
-/// Removes a member. Its comments and notes stay, with its name.
+/// Removes a member. Its comments and notes stay, with its name. Its sessions end.
 #[derive(Debug, Clone)]
 pub struct RemoveMember {
     /// The member.
@@ -102,6 +102,7 @@ impl Operation for ChangeRole {
             ensure_other_admin(&members, member.id)?;
         }
         work.set_role(member.id, self.role).await?;
+        work.end_sessions(member.email.folded()).await?;
         Ok(RoleChanged { member: Member { role: self.role, ..member.clone() }, old: member.role })
     }
 
@@ -122,6 +123,7 @@ impl Operation for RemoveMember {
         let member = find(&members, &self.member)?.clone();
         ensure_other_admin(&members, member.id)?;
         work.remove_member(member.id, context.now).await?;
+        work.end_sessions(member.email.folded()).await?;
         Ok(member)
     }
 
@@ -146,6 +148,7 @@ mod tests {
 
     fn unit(members: &'static [(u128, Role)]) -> MockUnit {
         let mut unit = MockUnit::new();
+        unit.expect_end_sessions().returning(|_| Ok(1));
         unit.expect_load_members()
             .returning(|| Ok(members.iter().map(|(number, role)| member(*number, *role)).collect()));
         unit

@@ -50,6 +50,8 @@ pub struct FeatureRequestDraft {
     pub track: Option<TrackId>,
     /// Whether the feature request is hidden from search and all public views.
     pub private: bool,
+    /// Whether it is private only until it is approved.
+    pub awaiting_approval: bool,
     /// The requesting customer.
     pub customer: Option<CustomerDraft>,
     /// A private note of the team.
@@ -79,6 +81,7 @@ impl Operation for CreateFeatureRequest {
                 tags: draft.tags.clone(),
                 track: track.id,
                 private: draft.private,
+                awaiting_approval: draft.awaiting_approval,
                 author: author.clone(),
                 search: self.search.clone(),
                 created_at: context.now,
@@ -133,6 +136,7 @@ mod tests {
             tags: Tag::parse_list("tags", &["UI".to_owned()]).unwrap(),
             track: None,
             private: false,
+            awaiting_approval: false,
             customer: None,
             note: None,
         }

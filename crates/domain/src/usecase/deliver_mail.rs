@@ -19,7 +19,7 @@ use crate::model::id::{CustomerId, WorkspaceId};
 use crate::model::links::Links;
 use crate::model::mail::{
     About, DigestEntry, DigestId, DigestNotification, DigestNotificationEntry, LeasedDigest, LeasedMail,
-    LeasedTestMail, News, Notification, SendError, TestMail,
+    LeasedSignInMail, LeasedTestMail, News, Notification, SendError, SignInMail, TestMail,
 };
 use crate::model::message::{Lease, MessageId, MessageOutcome, Priority, UnreadableMessage};
 use crate::model::timestamp::Timestamp;
@@ -223,7 +223,10 @@ impl DeliverMail {
         });
         let held = held.iter().filter_map(|message| match message {
             LoadedMessage::Mail(mail) => Some((message.lease(), mail.id.customer)),
-            LoadedMessage::Audience(_) | LoadedMessage::Digest(_) | LoadedMessage::Test(_) => None,
+            LoadedMessage::Audience(_)
+            | LoadedMessage::Digest(_)
+            | LoadedMessage::SignIn(_)
+            | LoadedMessage::Test(_) => None,
         });
         join_all(held.map(|(lease, customer)| async move {
             let outcome = MessageOutcome::Held { digest: DigestId { at: end_of_hour(now), customer } };
@@ -259,6 +262,9 @@ impl DeliverMail {
             LoadedMessage::Mail(mail) => (mail.attempt, self.mailer.send(&self.notification(workspace, mail)).await),
             LoadedMessage::Digest(digest) => {
                 (digest.attempt, self.mailer.send_digest(&self.digest(workspace, digest)).await)
+            }
+            LoadedMessage::SignIn(leased) => {
+                (leased.attempt, self.mailer.send_sign_in(&self.sign_in_mail(workspace, leased)).await)
             }
             LoadedMessage::Test(test) => (test.attempt, self.mailer.send_test(&self.test_mail(test)).await),
         };
@@ -356,6 +362,21 @@ impl DeliverMail {
             url: url(&links, &mail.about),
             content: mail.content.clone(),
             unsubscribe_url: links.unsubscribe(mail.id.customer, mail.about.request()),
+        }
+    }
+
+    fn sign_in_mail(&self, workspace: WorkspaceId, leased: &LeasedSignInMail) -> SignInMail {
+        let LeasedSignInMail { lease, sign_in, sender, .. } = leased;
+        let links = Links::new(&self.base_url, &sender.subdomain, workspace, self.references.clone());
+        SignInMail {
+            id: lease.message.clone(),
+            to: sign_in.email.clone(),
+            product_name: sender.product_name.clone(),
+            language: sign_in.language,
+            url: links.sign_in(sign_in.id, sign_in.expires_at()),
+            code: links.sign_in_code(sign_in.id),
+            browser: sign_in.browser_name.clone(),
+            asked_at: sign_in.created_at,
         }
     }
 
@@ -1165,6 +1186,10 @@ mod tests {
 
         async fn send_digest(&self, _: &DigestNotification) -> Result<String, SendError> {
             unreachable!("no mail is held")
+        }
+
+        async fn send_sign_in(&self, _: &SignInMail) -> Result<String, SendError> {
+            ok()
         }
 
         async fn send_test(&self, mail: &TestMail) -> Result<String, SendError> {

@@ -20,7 +20,7 @@ pub struct EditComment {
     pub content: Validated<CleanHtml>,
 }
 
-/// Deletes a comment, and mail about it that was not sent yet.
+/// Deletes a comment, and mail about it that was not sent yet. One that waits for approval is deleted, too.
 #[derive(Debug, Clone, Copy)]
 pub struct DeleteComment {
     /// The comment.
@@ -68,7 +68,10 @@ impl Operation for DeleteComment {
         _: &OperationContext<'_>,
         work: &mut dyn UnitOfWork,
     ) -> Result<FeatureRequestId, RoadmapError> {
-        work.delete_comment(self.comment).await?.ok_or_else(missing)
+        match work.delete_comment(self.comment).await? {
+            Some(request) => Ok(request),
+            None => work.discard_comment(self.comment).await?.ok_or_else(missing),
+        }
     }
 
     fn audit(&self, request: &FeatureRequestId) -> Audit {
@@ -125,16 +128,24 @@ mod tests {
     }
 
     #[test]
-    fn only_an_existing_comment_is_deleted() {
-        for exists in [true, false] {
+    fn a_public_or_waiting_comment_is_deleted() {
+        for (is_public, waits) in [(true, false), (false, true), (false, false)] {
+            let request = |exists: bool| exists.then(|| summary("", None, 0).id);
             let mut unit = MockUnit::new();
             unit.expect_delete_comment()
                 .withf(|id| *id == comment())
                 .times(1)
-                .returning(move |_| Ok(exists.then(|| summary("", None, 0).id)));
+                .returning(move |_| Ok(request(is_public)));
+            unit.expect_discard_comment()
+                .withf(|id| *id == comment())
+                .times(usize::from(!is_public))
+                .returning(move |_| Ok(request(waits)));
             let operation = DeleteComment { comment: comment() };
             let outcome = block_on(operation.perform(&context(&NumberedIds::default()), &mut unit));
-            assert_eq!(outcome.is_ok(), exists);
+            match outcome {
+                Ok(deleted) => assert_eq!((Some(deleted), is_public || waits), (request(true), true)),
+                Err(error) => assert_eq!((error.to_string().as_str(), waits), ("Comment does not exist.", false)),
+            }
         }
     }
 }

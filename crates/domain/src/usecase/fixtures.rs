@@ -108,6 +108,7 @@ pub(crate) fn detail() -> FeatureRequestDetail {
         description: CleanHtml::from_stored("<p>Eyes</p>".to_owned()),
         tags: Vec::new(),
         private: false,
+        awaiting_approval: false,
         comments_count: 0,
         author: None,
         merged: Vec::new(),

@@ -65,6 +65,9 @@ impl Operation for PostComment {
         let request = work.insert_comment(&comment).await?.ok_or_else(missing)?;
         if draft.notify_all_voters {
             notify_subscribers(work, Topic::Comment(comment.id), context.now, self.mails_per_day).await?;
+        } else if matches!(draft.author, CommentAuthor::Member(_)) {
+            // The author of a feature request gets every answer of the team.
+            work.notify_author(comment.id, context.now).await?;
         }
         let NewComment { id, content, created_at, .. } = comment;
         Ok(CommentPosted { comment: Comment { id, content, created_at }, request })
@@ -112,6 +115,7 @@ mod tests {
         // Without notifications no mails are counted: `MockUnit` does not expect `count_mails`.
         let mut unit = MockUnit::new();
         unit.expect_insert_comment().returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
+        unit.expect_notify_author().times(1).returning(|_, _| Ok(()));
         let draft = CommentDraft::parse(Some("Soon"), None, false);
         let comment = PostComment { request: request(), draft, mails_per_day: Some(0) };
         block_on(comment.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
@@ -141,6 +145,11 @@ mod tests {
             })
             .times(1)
             .returning(|_| Ok(Some(summary("Planned", Some("Planned"), 3))));
+        let comment = CommentId::new(Uuid::from_u128(1));
+        unit.expect_notify_author()
+            .withf(move |about, at| (*about, *at) == (comment, now()))
+            .times(1)
+            .returning(|_, _| Ok(()));
         let posted =
             post(&mut unit, CommentDraft::parse(Some("<p onclick=x>Soon</p>"), Some("who@example.com"), false))
                 .unwrap();

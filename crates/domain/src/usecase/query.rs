@@ -8,6 +8,7 @@ pub mod changelogs;
 pub mod feature_requests;
 pub mod files;
 pub mod people;
+pub mod portal;
 pub mod records;
 pub mod setting;
 pub mod subscriptions;
@@ -21,7 +22,7 @@ use async_trait::async_trait;
 use crate::error::{Resource, RoadmapError};
 use crate::model::attachment::Attachment;
 use crate::model::id::{AttachmentId, WorkspaceId};
-use crate::ports::{Blobs, Clock, RoadmapReader, SynonymSource, TextSearch};
+use crate::ports::{Blobs, Clock, PortalReader, PortalSource, RoadmapReader, SynonymSource, TextSearch};
 
 /// A read query of one workspace.
 #[async_trait]
@@ -33,10 +34,31 @@ pub trait Query: Send + Sync {
     async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Self::Output, RoadmapError>;
 }
 
+/// The ports that queries read from.
+#[derive(Clone)]
+pub struct QueryPorts {
+    /// Reads records.
+    pub reader: Arc<dyn RoadmapReader>,
+    /// Reads what the pages of portals show.
+    pub pages: Arc<dyn PortalReader>,
+    /// Provides the settings of portals.
+    pub portals: Arc<dyn PortalSource>,
+    /// Searches feature requests.
+    pub search: Arc<dyn TextSearch>,
+    /// Provides synonyms.
+    pub synonyms: Arc<dyn SynonymSource>,
+    /// Stores files.
+    pub blobs: Arc<dyn Blobs>,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+}
+
 /// Runs queries. Inbound adapters read through this type only.
 #[derive(Clone)]
 pub struct Queries {
     reader: Arc<dyn RoadmapReader>,
+    pages: Arc<dyn PortalReader>,
+    portals: Arc<dyn PortalSource>,
     search: Arc<dyn TextSearch>,
     synonyms: Arc<dyn SynonymSource>,
     blobs: Arc<dyn Blobs>,
@@ -46,14 +68,9 @@ pub struct Queries {
 impl Queries {
     /// Creates a runner of queries on these ports.
     #[must_use]
-    pub fn new(
-        reader: Arc<dyn RoadmapReader>,
-        search: Arc<dyn TextSearch>,
-        synonyms: Arc<dyn SynonymSource>,
-        blobs: Arc<dyn Blobs>,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
-        Self { reader, search, synonyms, blobs, clock }
+    pub fn new(ports: QueryPorts) -> Self {
+        let QueryPorts { reader, pages, portals, search, synonyms, blobs, clock } = ports;
+        Self { reader, pages, portals, search, synonyms, blobs, clock }
     }
 
     /// Runs a query in `workspace`.
@@ -73,7 +90,9 @@ impl Queries {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::ports::mocks::{MockBlobs, MockRoadmapReader, MockSynonymSource, MockTextSearch};
+    use crate::ports::mocks::{
+        MockBlobs, MockPortalReader, MockPortalSource, MockRoadmapReader, MockSynonymSource, MockTextSearch,
+    };
     use crate::usecase::fixtures::{FixedClock, workspace};
     use pollster::block_on;
 
@@ -83,8 +102,20 @@ pub(crate) mod tests {
         blobs: MockBlobs,
         query: &Q,
     ) -> Result<Q::Output, RoadmapError> {
-        let (search, synonyms) = (Arc::new(MockTextSearch::new()), Arc::new(MockSynonymSource::new()));
-        let queries = Queries::new(Arc::new(reader), search, synonyms, Arc::new(blobs), Arc::new(FixedClock));
+        let queries = Queries::new(QueryPorts { reader: Arc::new(reader), blobs: Arc::new(blobs), ..ports() });
         block_on(queries.run(workspace(), query))
+    }
+
+    /// Returns ports that expect no calls.
+    pub(crate) fn ports() -> QueryPorts {
+        QueryPorts {
+            reader: Arc::new(MockRoadmapReader::new()),
+            pages: Arc::new(MockPortalReader::new()),
+            portals: Arc::new(MockPortalSource::new()),
+            search: Arc::new(MockTextSearch::new()),
+            synonyms: Arc::new(MockSynonymSource::new()),
+            blobs: Arc::new(MockBlobs::new()),
+            clock: Arc::new(FixedClock),
+        }
     }
 }

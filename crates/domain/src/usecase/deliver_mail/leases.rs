@@ -9,15 +9,16 @@ use futures_util::future::join_all;
 use crate::error::StoreError;
 use crate::model::email_address::EmailAddress;
 use crate::model::html::CleanHtml;
-use crate::model::id::{CustomerId, WorkspaceId};
+use crate::model::id::{CustomerId, SignInId, WorkspaceId};
 use crate::model::mail::{
-    About, DigestEntry, DigestId, LeasedDigest, LeasedMail, LeasedTestMail, MailId, MailRecipient, MailSender, Topic,
-    TopicContent,
+    About, DigestEntry, DigestId, LeasedDigest, LeasedMail, LeasedSignInMail, LeasedTestMail, MailId, MailRecipient,
+    MailSender, Topic, TopicContent,
 };
 use crate::model::message::{
     Audience, ContentError, Lease, LeasedMessage, LeasedMessages, MessageContent, MessageId, MessageOutcome, Priority,
     Recipient, UnreadableMessage,
 };
+use crate::model::sign_in::SignIn;
 use crate::model::timestamp::Timestamp;
 use crate::policy::mail_limits::MAX_DIGEST_ENTRIES;
 use crate::policy::subscription::is_wanted;
@@ -36,6 +37,8 @@ pub enum LoadedMessage {
     Mail(LeasedMail),
     /// A digest of several notifications.
     Digest(LeasedDigest),
+    /// The mail of a sign-in.
+    SignIn(LeasedSignInMail),
     /// A test mail.
     Test(LeasedTestMail),
 }
@@ -59,6 +62,7 @@ impl LoadedMessage {
             Self::Audience(audience) => audience.lease.clone(),
             Self::Mail(mail) => Lease { message: mail.id.into(), until: mail.leased_until },
             Self::Digest(digest) => Lease { message: digest.id.into(), until: digest.leased_until },
+            Self::SignIn(sign_in) => sign_in.lease.clone(),
             Self::Test(test) => test.lease.clone(),
         }
     }
@@ -164,7 +168,7 @@ impl Leases {
         let Batch { found, unreadable, unknown } = batch;
         let mut leased = LoadedMessages { unreadable, unknown, ..LoadedMessages::default() };
         let mut unwanted = Vec::new();
-        if !found.iter().any(|(_, content)| matches!(content, Found::Mail(_) | Found::Digest(_) | Found::Test(_))) {
+        if found.iter().all(|(_, content)| matches!(content, Found::Audience(_))) {
             leased.messages.extend(found.into_iter().filter_map(|(message, content)| content.into_audience(message)));
             return Ok((leased, unwanted));
         }
@@ -190,6 +194,13 @@ impl Leases {
                 Found::Digest(digest) => {
                     contents.digest(&message, digest, &sender, self.digest_entries).map(LoadedMessage::Digest)
                 }
+                Found::SignIn(id, to) => {
+                    let LeasedMessage { lease, attempt, .. } = message;
+                    let open = contents.sign_ins.remove(&id).filter(|open| open.email == to && open.is_open_at(now));
+                    open.map(|sign_in| {
+                        LoadedMessage::SignIn(LeasedSignInMail { lease, attempt, sign_in, sender: sender.clone() })
+                    })
+                }
                 Found::Test(to) => {
                     let LeasedMessage { lease, attempt, .. } = message;
                     Some(LoadedMessage::Test(LeasedTestMail { lease, attempt, to, sender: sender.clone() }))
@@ -211,6 +222,7 @@ impl Leases {
         now: Timestamp,
     ) -> Result<Contents, StoreError> {
         let mut mails: Vec<MailId> = Vec::new();
+        let mut sign_ins: Vec<SignInId> = Vec::new();
         let (mut digests, mut digest_ids) = (HashMap::new(), Vec::new());
         for (message, content) in found {
             match content {
@@ -219,9 +231,16 @@ impl Leases {
                     digests.insert(message.lease.message.clone(), *digest);
                     digest_ids.push(message.lease.message.clone());
                 }
+                Found::SignIn(sign_in, _) => sign_ins.push(*sign_in),
                 Found::Audience(_) | Found::Test(_) => {}
             }
         }
+        let sign_ins = if sign_ins.is_empty() {
+            HashMap::new()
+        } else {
+            let found = self.reader.sign_ins(workspace, &sign_ins).await?;
+            found.into_iter().map(|sign_in| (sign_in.id, sign_in)).collect()
+        };
         let single = mails.clone();
         let mut held: HashMap<DigestId, Vec<MailId>> = HashMap::new();
         if !digest_ids.is_empty() {
@@ -240,7 +259,7 @@ impl Leases {
             }
         }
         if mails.is_empty() {
-            return Ok(Contents::default());
+            return Ok(Contents { sign_ins, ..Contents::default() });
         }
         let recipients = self.reader.recipients(workspace, &mails, hour, now).await?;
         let recipients = recipients.into_iter().filter(is_wanted).map(|recipient| (recipient.mail, recipient));
@@ -255,7 +274,7 @@ impl Leases {
         let beginnings = self.topics(workspace, entries.map(|mail| mail.topic), BEGINNING).await?;
         let whole = whole.into_iter().map(|content| (content.topic, Whole::from(content))).collect();
         let beginnings = beginnings.into_iter().map(|content| (content.topic, content)).collect();
-        Ok(Contents { recipients, whole, beginnings, held })
+        Ok(Contents { recipients, whole, beginnings, held, sign_ins })
     }
 
     async fn topics(
@@ -276,6 +295,7 @@ enum Found {
     Audience(Audience),
     Mail(MailId),
     Digest(DigestId),
+    SignIn(SignInId, EmailAddress),
     Test(EmailAddress),
 }
 
@@ -311,6 +331,9 @@ impl Batch {
                     if is(DigestId { at, customer: *customer }.into()) =>
                 {
                     Found::Digest(DigestId { at, customer: *customer })
+                }
+                (Ok(MessageContent::SignIn(sign_in)), Recipient::Address(to)) if is(MessageId::sign_in(sign_in)) => {
+                    Found::SignIn(sign_in, to.clone())
                 }
                 (Ok(MessageContent::TestMail), Recipient::Address(to)) => Found::Test(to.clone()),
                 (Err(unknown @ ContentError::UnknownKind(_)), _) => {
@@ -353,6 +376,7 @@ struct Contents {
     beginnings: HashMap<Topic, TopicContent>,
     /// The wanted mails of each digest, in the order of their topics.
     held: HashMap<DigestId, Vec<MailId>>,
+    sign_ins: HashMap<SignInId, SignIn>,
 }
 
 impl Contents {

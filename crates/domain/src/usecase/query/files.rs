@@ -51,6 +51,12 @@ pub struct FoundFile {
 }
 
 impl FoundFile {
+    /// Returns a file with the storage of its bytes.
+    pub(crate) fn new(attachment: Attachment, blobs: Arc<dyn Blobs>) -> Self {
+        let content_headers = ContentHeaders::new(&attachment.media_type, &attachment.filename);
+        Self { attachment, content_headers, blobs }
+    }
+
     /// Reads the bytes of the file, or those of a range within it.
     ///
     /// # Errors
@@ -66,9 +72,7 @@ impl Query for FindFile {
     type Output = FoundFile;
 
     async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<FoundFile, RoadmapError> {
-        let attachment = ports.attachment(workspace, self.file).await?;
-        let content_headers = ContentHeaders::new(&attachment.media_type, &attachment.filename);
-        Ok(FoundFile { attachment, content_headers, blobs: ports.blobs.clone() })
+        Ok(FoundFile::new(ports.attachment(workspace, self.file).await?, ports.blobs.clone()))
     }
 }
 

@@ -44,7 +44,8 @@ pub const MAX_PER_LANE: u64 = 50;
 /// Shows the public roadmap.
 #[derive(Debug, Clone, Copy)]
 pub struct ShowRoadmap {
-    per_lane: u32,
+    /// Number of feature requests in each lane.
+    pub per_lane: u32,
 }
 
 impl ShowRoadmap {

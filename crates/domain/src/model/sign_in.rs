@@ -1,0 +1,272 @@
+//! Sign-ins by mail: a link and a code, and the action that a visitor has begun before.
+
+use serde_json::{Value, json};
+use time::Duration;
+
+use crate::model::email_address::EmailAddress;
+use crate::model::feature_request::Title;
+use crate::model::id::{FeatureRequestId, SignInId};
+use crate::model::portal::Language;
+use crate::model::session::{BrowserName, SecretDigest};
+use crate::model::timestamp::Timestamp;
+use uuid::Uuid;
+
+/// A path with a query on the workspace's own host, to which a page leads on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalPath(String);
+
+impl LocalPath {
+    /// Maximum number of bytes.
+    pub const MAX: usize = 2_000;
+
+    /// Parses a path. Returns `None` for anything that a browser could resolve to another host.
+    #[must_use]
+    pub fn parse(raw: &str) -> Option<Self> {
+        let is_local = raw.starts_with('/')
+            && !raw.starts_with("//")
+            && raw.len() <= Self::MAX
+            && raw.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+        is_local.then(|| Self(raw.to_owned()))
+    }
+
+    /// Returns the path.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What somebody does on a page of the portal. The feature request is a root, or was one when the page was shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PageAction {
+    /// Votes.
+    Vote(FeatureRequestId),
+    /// Removes the own vote.
+    RemoveVote(FeatureRequestId),
+    /// Posts a comment, written in Markdown.
+    Comment {
+        /// The feature request.
+        request: FeatureRequestId,
+        /// The Markdown as typed.
+        content: String,
+    },
+    /// Submits an idea.
+    Submit {
+        /// The title as typed.
+        title: String,
+        /// The description in Markdown as typed. It may be empty.
+        description: String,
+    },
+    /// Asks for mail about a feature request.
+    Subscribe(FeatureRequestId),
+    /// Asks for no more mail about a feature request.
+    Unsubscribe(FeatureRequestId),
+}
+
+impl PageAction {
+    /// Returns the name that is stored, and shown in addresses.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Vote(_) => "vote",
+            Self::RemoveVote(_) => "remove_vote",
+            Self::Comment { .. } => "comment",
+            Self::Submit { .. } => "submit",
+            Self::Subscribe(_) => "subscribe",
+            Self::Unsubscribe(_) => "unsubscribe",
+        }
+    }
+
+    /// Returns the feature request that it is about, unless it submits one.
+    #[must_use]
+    pub const fn request(&self) -> Option<FeatureRequestId> {
+        match self {
+            Self::Vote(request)
+            | Self::RemoveVote(request)
+            | Self::Comment { request, .. }
+            | Self::Subscribe(request)
+            | Self::Unsubscribe(request) => Some(*request),
+            Self::Submit { .. } => None,
+        }
+    }
+
+    /// Returns the action as JSON.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let name = self.name();
+        let action = match self {
+            Self::Vote(request) | Self::RemoveVote(request) | Self::Subscribe(request) | Self::Unsubscribe(request) => {
+                json!({ "action": name, "feature_request": request.to_string() })
+            }
+            Self::Comment { request, content } => {
+                json!({ "action": name, "feature_request": request.to_string(), "content": content })
+            }
+            Self::Submit { title, description } => {
+                json!({ "action": name, "title": title, "description": description })
+            }
+        };
+        action.to_string()
+    }
+
+    /// Parses stored JSON. Returns `None` if it is not what [`Self::to_json`] writes.
+    #[must_use]
+    pub fn from_json(json: &str) -> Option<Self> {
+        let action: Value = serde_json::from_str(json).ok()?;
+        let text = |field: &str| action.get(field)?.as_str().map(str::to_owned);
+        let request = || Uuid::try_parse(action.get("feature_request")?.as_str()?).ok().map(FeatureRequestId::new);
+        match action.get("action")?.as_str()? {
+            "vote" => request().map(Self::Vote),
+            "remove_vote" => request().map(Self::RemoveVote),
+            "comment" => Some(Self::Comment { request: request()?, content: text("content")? }),
+            "submit" => Some(Self::Submit { title: text("title")?, description: text("description")? }),
+            "subscribe" => request().map(Self::Subscribe),
+            "unsubscribe" => request().map(Self::Unsubscribe),
+            _ => None,
+        }
+    }
+}
+
+/// A sign-in that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignIn {
+    /// ID, which the link and the code are derived from.
+    pub id: SignInId,
+    /// The address to confirm.
+    pub email: EmailAddress,
+    /// The digest of the cookie of the browser that asked. `None` if a command did.
+    pub browser: Option<SecretDigest>,
+    /// The browser that asked, for the owner of the address to recognise.
+    pub browser_name: Option<BrowserName>,
+    /// The action to do once the address is confirmed.
+    pub action: Option<PageAction>,
+    /// Where to go then.
+    pub next: Option<LocalPath>,
+    /// The language of the page that asked.
+    pub language: Language,
+    /// Number of wrong codes so far.
+    pub wrong_codes: u32,
+    /// Timestamp of the request.
+    pub created_at: Timestamp,
+    /// When it was used.
+    pub consumed_at: Option<Timestamp>,
+}
+
+impl SignIn {
+    /// How long the link and the code are valid.
+    pub const LIFETIME: Duration = Duration::minutes(15);
+    /// Number of wrong codes after which no code is accepted.
+    pub const MAX_WRONG_CODES: u32 = 5;
+    /// Maximum size of a stored action in bytes.
+    pub const MAX_ACTION_BYTES: usize = 64 * 1024;
+
+    /// Returns the last moment at which it can be used.
+    #[must_use]
+    pub fn expires_at(&self) -> Timestamp {
+        self.created_at.plus(Self::LIFETIME)
+    }
+
+    /// Whether its link can be used at `now`.
+    #[must_use]
+    pub fn is_open_at(&self, now: Timestamp) -> bool {
+        self.consumed_at.is_none() && now <= self.expires_at()
+    }
+
+    /// Whether a code can be typed at `now`.
+    #[must_use]
+    pub fn accepts_code_at(&self, now: Timestamp) -> bool {
+        self.is_open_at(now) && self.wrong_codes < Self::MAX_WRONG_CODES
+    }
+}
+
+/// How many sign-ins were asked for recently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SignInCounts {
+    /// For the address, in the last 15 minutes.
+    pub of_address_recently: u64,
+    /// For the address, in the last day.
+    pub of_address_today: u64,
+    /// In the workspace, in the last hour.
+    pub of_workspace: u64,
+}
+
+/// What was asked for on a page, with what is shown of it before it is confirmed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingAction {
+    /// The action.
+    pub action: PageAction,
+    /// The title of the feature request. `None` if it does not exist any more, or for a new idea.
+    pub title: Option<Title>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::usecase::fixtures::now;
+
+    #[test]
+    fn local_paths_lead_to_no_other_host() {
+        for path in ["/", "/feature_requests?query=a%20b&page=2", "/account#sessions"] {
+            assert_eq!(LocalPath::parse(path).unwrap().as_str(), path);
+        }
+        for other in [
+            "",
+            "account",
+            "//evil.example",
+            "/\\evil.example",
+            "\\\\evil.example",
+            "https://evil.example",
+            "/a b",
+            "/\tevil",
+            "/\n/evil.example",
+            "/ä",
+            "javascript:alert(1)",
+            &format!("/{}", "a".repeat(2_000)),
+        ] {
+            assert_eq!(LocalPath::parse(other), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn actions_are_read_as_they_were_written() {
+        let request = FeatureRequestId::new(Uuid::from_u128(7));
+        let text = "a \"quote\" \u{1f600}\n".to_owned();
+        for action in [
+            PageAction::Vote(request),
+            PageAction::RemoveVote(request),
+            PageAction::Comment { request, content: text.clone() },
+            PageAction::Submit { title: text.clone(), description: String::new() },
+            PageAction::Subscribe(request),
+            PageAction::Unsubscribe(request),
+        ] {
+            assert_eq!(PageAction::from_json(&action.to_json()), Some(action));
+        }
+        for json in
+            ["", "{}", r#"{"action":"vote"}"#, r#"{"action":"vote","feature_request":"7"}"#, r#"{"action":"x"}"#]
+        {
+            assert_eq!(PageAction::from_json(json), None, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_sign_in_is_open_once_for_15_minutes_and_5_codes() {
+        let open = SignIn {
+            id: SignInId::new(Uuid::from_u128(1)),
+            email: EmailAddress::from_stored("ann@example.com".to_owned()),
+            browser: None,
+            browser_name: None,
+            action: None,
+            next: None,
+            language: Language::English,
+            wrong_codes: 4,
+            created_at: now(),
+            consumed_at: None,
+        };
+        let end = now().plus(SignIn::LIFETIME);
+        assert!(open.is_open_at(end) && open.accepts_code_at(end));
+        assert!(!open.is_open_at(end.plus(Duration::MILLISECOND)));
+        let guessed = SignIn { wrong_codes: 5, ..open.clone() };
+        assert!(guessed.is_open_at(now()) && !guessed.accepts_code_at(now()));
+        let used = SignIn { consumed_at: Some(now()), ..open };
+        assert!(!used.is_open_at(now()) && !used.accepts_code_at(now()));
+    }
+}

@@ -1,0 +1,321 @@
+//! What people do on the pages of the portal: vote, comment, submit an idea, subscribe.
+//!
+//! An action becomes one of the commands that the API has, too. A person who is signed in runs it directly
+//! ([`ActOnPage`]), a visitor with the sign-in that confirms it ([`crate::usecase::sign_in`]).
+
+use async_trait::async_trait;
+
+use crate::error::{RoadmapError, Validated};
+use crate::model::audit::Audit;
+use crate::model::comment::{CommentAuthor, CommentDraft};
+use crate::model::customer::CustomerDraft;
+use crate::model::email_address::EmailAddress;
+use crate::model::feature_request::{Description, FeatureRequestRef, RequestLink, Title};
+use crate::model::id::FeatureRequestId;
+use crate::model::markdown;
+use crate::model::member::Author;
+use crate::model::sign_in::PageAction;
+use crate::model::vote::VoteDraft;
+use crate::ports::UnitOfWork;
+use crate::usecase::cast_vote::CastVote;
+use crate::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
+use crate::usecase::executor::{Operation, OperationContext};
+use crate::usecase::hold_comment::HoldComment;
+use crate::usecase::post_comment::PostComment;
+use crate::usecase::subscribe::{EndSubscription, Subscribe};
+use crate::usecase::withdraw_vote::WithdrawVote;
+
+/// Who acts on a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageActor {
+    /// The confirmed address.
+    pub email: EmailAddress,
+    /// Whether it is that of a member.
+    pub is_member: bool,
+}
+
+/// Performs an action of a person whose address is confirmed. The caller checks that the person may see the feature
+/// request.
+pub struct ActOnPage {
+    command: Command,
+}
+
+/// The command that an action becomes.
+enum Command {
+    Vote(CastVote),
+    RemoveVote(WithdrawVote),
+    Comment(PostComment),
+    Hold(HoldComment),
+    Submit(Box<CreateFeatureRequest>, bool),
+    Subscribe(Subscribe),
+    Unsubscribe(EndSubscription),
+}
+
+/// What an action has done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PageOutcome {
+    /// A vote was counted, or had been before.
+    Voted,
+    /// There is no vote of the person any more.
+    VoteRemoved,
+    /// The comment is public.
+    Commented,
+    /// The comment waits for approval.
+    CommentHeld,
+    /// The idea is public.
+    Submitted,
+    /// The idea waits for approval.
+    IdeaHeld,
+    /// The person gets mail.
+    Subscribed,
+    /// The person has ended all mail, and does not get this one either.
+    MailStopped,
+    /// The person gets no more mail.
+    Unsubscribed,
+}
+
+/// A performed action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageActionDone {
+    /// What was done.
+    pub outcome: PageOutcome,
+    /// The feature request. Without title and number if only its ID is known.
+    pub request: FeatureRequestId,
+    /// The new feature request, if one was submitted.
+    pub submitted: Option<RequestLink>,
+    /// What the audit log records about it.
+    pub audit: Audit,
+}
+
+impl ActOnPage {
+    /// Creates the command for an action. `holds_posts` is the setting of the portal; members need no approval.
+    ///
+    /// Converts texts and builds search documents here, before the unit of work begins.
+    #[must_use]
+    pub fn new(actor: &PageActor, action: &PageAction, holds_posts: bool) -> Self {
+        let customer = || CustomerDraft { email: actor.email.clone(), name: None };
+        let holds = holds_posts && !actor.is_member;
+        let command = match action {
+            PageAction::Vote(request) => Command::Vote(CastVote {
+                request: FeatureRequestRef::Id(*request),
+                draft: VoteDraft::new(Some(customer()), None),
+            }),
+            PageAction::RemoveVote(request) => Command::RemoveVote(WithdrawVote {
+                request: FeatureRequestRef::Id(*request),
+                customer: Ok(actor.email.clone()),
+            }),
+            PageAction::Comment { request, content } => {
+                let request = FeatureRequestRef::Id(*request);
+                let content = markdown::to_html("content", content);
+                if holds {
+                    let draft = content.map(|content| (content, customer()));
+                    Command::Hold(HoldComment { request, draft })
+                } else {
+                    let author = if actor.is_member {
+                        CommentAuthor::Member(Author::Named(actor.email.folded().clone()))
+                    } else {
+                        CommentAuthor::Customer(customer())
+                    };
+                    let draft = content.map(|content| CommentDraft { content, author, notify_all_voters: false });
+                    Command::Comment(PostComment { request, draft, mails_per_day: None })
+                }
+            }
+            PageAction::Submit { title, description } => {
+                let draft = idea(title, description, customer(), holds);
+                Command::Submit(Box::new(CreateFeatureRequest::new(draft)), holds)
+            }
+            PageAction::Subscribe(request) => {
+                Command::Subscribe(Subscribe { request: FeatureRequestRef::Id(*request), customer: Ok(customer()) })
+            }
+            PageAction::Unsubscribe(request) => Command::Unsubscribe(EndSubscription {
+                request: FeatureRequestRef::Id(*request),
+                customer: Ok(actor.email.clone()),
+            }),
+        };
+        Self { command }
+    }
+
+    /// Checks the texts of an action, for a form that is to be confirmed later.
+    ///
+    /// # Errors
+    /// The first invalid field.
+    pub fn check(action: &PageAction) -> Validated<()> {
+        match action {
+            PageAction::Comment { content, .. } => markdown::to_html("content", content).map(drop),
+            PageAction::Submit { title, description } => {
+                Title::parse("title", title)?;
+                markdown::to_optional_html("description", description).map(drop)
+            }
+            PageAction::Vote(_) | PageAction::RemoveVote(_) | PageAction::Subscribe(_) | PageAction::Unsubscribe(_) => {
+                Ok(())
+            }
+        }
+    }
+}
+
+fn idea(title: &str, description: &str, customer: CustomerDraft, held: bool) -> Validated<FeatureRequestDraft> {
+    let title = Title::parse("title", title)?;
+    let html = markdown::to_optional_html("description", description)?;
+    Ok(FeatureRequestDraft {
+        title,
+        description: Description::from_html("description", &html)?,
+        tags: Vec::new(),
+        track: None,
+        private: held,
+        awaiting_approval: held,
+        customer: Some(customer),
+        note: None,
+    })
+}
+
+#[async_trait]
+impl Operation for ActOnPage {
+    type Output = PageActionDone;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<PageActionDone, RoadmapError> {
+        let done = |outcome, request, audit| PageActionDone { outcome, request, submitted: None, audit };
+        Ok(match &self.command {
+            Command::Vote(vote) => {
+                let cast = vote.perform(context, work).await?;
+                done(PageOutcome::Voted, cast.request.id, vote.audit(&cast))
+            }
+            Command::RemoveVote(withdraw) => {
+                let withdrawn = withdraw.perform(context, work).await?;
+                done(PageOutcome::VoteRemoved, withdrawn.request.id, withdraw.audit(&withdrawn))
+            }
+            Command::Comment(comment) => {
+                let posted = comment.perform(context, work).await?;
+                done(PageOutcome::Commented, posted.request.id, comment.audit(&posted))
+            }
+            Command::Hold(hold) => {
+                let held = hold.perform(context, work).await?;
+                done(PageOutcome::CommentHeld, held.id, hold.audit(&held))
+            }
+            Command::Submit(create, held) => {
+                let created = create.perform(context, work).await?;
+                let outcome = if *held { PageOutcome::IdeaHeld } else { PageOutcome::Submitted };
+                let submitted = Some(RequestLink::from(&created.request));
+                PageActionDone { submitted, ..done(outcome, created.request.id, create.audit(&created)) }
+            }
+            Command::Subscribe(subscribe) => {
+                let subscription = subscribe.perform(context, work).await?;
+                let outcome =
+                    if subscription.is_subscribed { PageOutcome::Subscribed } else { PageOutcome::MailStopped };
+                done(outcome, subscription.request, subscribe.audit(&subscription))
+            }
+            Command::Unsubscribe(end) => {
+                let subscription = end.perform(context, work).await?;
+                done(PageOutcome::Unsubscribed, subscription.request, end.audit(&subscription))
+            }
+        })
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        match &self.command {
+            Command::Vote(command) => command.stored_bytes(),
+            Command::RemoveVote(command) => command.stored_bytes(),
+            Command::Comment(command) => command.stored_bytes(),
+            Command::Hold(command) => command.stored_bytes(),
+            Command::Submit(command, _) => command.stored_bytes(),
+            Command::Subscribe(command) => command.stored_bytes(),
+            Command::Unsubscribe(command) => command.stored_bytes(),
+        }
+    }
+
+    fn audit(&self, done: &PageActionDone) -> Audit {
+        done.audit.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::FieldError;
+    use crate::model::id::TrackId;
+    use crate::model::track::Track;
+    use crate::model::vote::{VoteCast, VoteOutcome};
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{NumberedIds, context, name, summary};
+    use pollster::block_on;
+    use uuid::Uuid;
+
+    fn actor(is_member: bool) -> PageActor {
+        PageActor { email: EmailAddress::from_stored("ann@example.com".to_owned()), is_member }
+    }
+
+    fn request() -> FeatureRequestId {
+        FeatureRequestId::new(Uuid::from_u128(7))
+    }
+
+    fn act(
+        unit: &mut MockUnit,
+        is_member: bool,
+        action: &PageAction,
+        holds: bool,
+    ) -> Result<PageOutcome, RoadmapError> {
+        let operation = ActOnPage::new(&actor(is_member), action, holds);
+        block_on(operation.perform(&context(&NumberedIds::default()), unit)).map(|done| done.outcome)
+    }
+
+    fn comment() -> PageAction {
+        PageAction::Comment { request: request(), content: "**Yes**".to_owned() }
+    }
+
+    #[test]
+    fn a_comment_is_that_of_a_customer_or_of_the_team_and_waits_only_if_it_is_a_customer_s() {
+        for (is_member, holds, is_held) in
+            [(false, false, false), (false, true, true), (true, false, false), (true, true, false)]
+        {
+            let mut unit = MockUnit::new();
+            let shown = || Ok(Some(summary("Planned", Some("Planned"), 3)));
+            unit.expect_insert_comment()
+                .withf(move |new| {
+                    let is_team = matches!(&new.author, CommentAuthor::Member(author) if author.address() == Some("ann@example.com"));
+                    is_team == is_member && new.content.as_str().trim_end() == "<p><strong>Yes</strong></p>"
+                })
+                .times(usize::from(!is_held))
+                .returning(move |_| shown());
+            unit.expect_hold_comment().times(usize::from(is_held)).returning(move |_| shown());
+            unit.expect_notify_author().times(usize::from(is_member)).returning(|_, _| Ok(()));
+            let outcome = act(&mut unit, is_member, &comment(), holds).unwrap();
+            assert_eq!(outcome, if is_held { PageOutcome::CommentHeld } else { PageOutcome::Commented });
+        }
+    }
+
+    #[test]
+    fn a_held_idea_is_private_and_not_indexed() {
+        for (is_member, holds, is_held) in [(false, true, true), (false, false, false), (true, true, false)] {
+            let mut unit = MockUnit::new();
+            unit.expect_first_track().returning(|| {
+                Ok(Some(Track { id: TrackId::new(Uuid::from_u128(1)), name: name("Inbox"), lane: None }))
+            });
+            unit.expect_insert_feature_request()
+                .withf(move |new| {
+                    (new.private, new.awaiting_approval, new.search.is_none()) == (is_held, is_held, is_held)
+                        && new.description.html().trim_end() == "<p>Eyes</p>"
+                })
+                .times(1)
+                .returning(|_| Ok(summary("Inbox", None, 0)));
+            unit.expect_cast_vote().returning(|_| {
+                Ok(Some(VoteCast { outcome: VoteOutcome::Registered, request: summary("Inbox", None, 1) }))
+            });
+            let action = PageAction::Submit { title: "Dark mode".to_owned(), description: "Eyes".to_owned() };
+            let outcome = act(&mut unit, is_member, &action, holds).unwrap();
+            assert_eq!(outcome, if is_held { PageOutcome::IdeaHeld } else { PageOutcome::Submitted });
+        }
+    }
+
+    #[test]
+    fn texts_are_checked_before_they_are_kept() {
+        let blank = PageAction::Comment { request: request(), content: " ".to_owned() };
+        assert_eq!(ActOnPage::check(&blank), Err(FieldError::missing("content")));
+        let untitled = PageAction::Submit { title: String::new(), description: String::new() };
+        assert_eq!(ActOnPage::check(&untitled), Err(FieldError::missing("title")));
+        assert_eq!(ActOnPage::check(&comment()), Ok(()));
+        assert_eq!(ActOnPage::check(&PageAction::Vote(request())), Ok(()));
+    }
+}

@@ -1,0 +1,83 @@
+//! Approves an idea that waits.
+
+use async_trait::async_trait;
+
+use crate::error::RoadmapError;
+use crate::model::audit::Audit;
+use crate::model::feature_request::FeatureRequestRef;
+use crate::ports::UnitOfWork;
+use crate::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange, FeatureRequestEdited};
+use crate::usecase::executor::{Operation, OperationContext};
+
+/// Makes a feature request public that awaits approval. One that does not await it stays as it is.
+#[derive(Debug, Clone, Copy)]
+pub struct ApproveFeatureRequest {
+    /// The feature request.
+    pub request: FeatureRequestRef,
+}
+
+impl ApproveFeatureRequest {
+    fn edit(&self, private: Option<bool>) -> EditFeatureRequest {
+        let change = Ok(FeatureRequestChange { private, ..FeatureRequestChange::default() });
+        EditFeatureRequest { request: self.request, change }
+    }
+}
+
+#[async_trait]
+impl Operation for ApproveFeatureRequest {
+    type Output = FeatureRequestEdited;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<FeatureRequestEdited, RoadmapError> {
+        // An edit without changes locks the row and loads it.
+        let found = self.edit(None).perform(context, work).await?;
+        if found.detail.awaiting_approval { self.edit(Some(false)).perform(context, work).await } else { Ok(found) }
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        self.edit(Some(false)).stored_bytes()
+    }
+
+    fn audit(&self, edited: &FeatureRequestEdited) -> Audit {
+        let id = edited.detail.summary.id.uuid();
+        Audit::of_changes("feature_request.approve", "feature_request", Some(id), &edited.changes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::feature_request::{Description, EditableFields, FeatureRequestDetail, Title};
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{NumberedIds, context, detail, request};
+    use pollster::block_on;
+
+    #[test]
+    fn only_one_that_waits_becomes_public() {
+        for awaiting_approval in [true, false] {
+            let mut unit = MockUnit::new();
+            unit.expect_find_editable_fields().returning(move |_| {
+                Ok(Some(EditableFields {
+                    id: detail().summary.id,
+                    title: Title::parse("title", "Dark mode").unwrap(),
+                    description: Description::parse("description", "").unwrap(),
+                    tags: Vec::new(),
+                    private: true,
+                }))
+            });
+            unit.expect_feature_request_detail()
+                .returning(move |_| Ok(Some(FeatureRequestDetail { awaiting_approval, ..detail() })));
+            let times = usize::from(awaiting_approval);
+            unit.expect_save_editable_fields().withf(|fields, _| !fields.private).times(times).returning(|_, _| Ok(()));
+            unit.expect_searchable_text().times(times).returning(|_, _| Ok(None));
+            unit.expect_delete_search_document().times(times).returning(|_| Ok(()));
+            unit.expect_insert_event().times(times).returning(|_| Ok(()));
+            let approve = ApproveFeatureRequest { request: request() };
+            let approved = block_on(approve.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
+            assert_eq!(approve.audit(&approved) == Audit::Unchanged, !awaiting_approval);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Comments of customers that wait for approval.
+
+use async_trait::async_trait;
+
+use crate::error::{Resource, RoadmapError, Validated};
+use crate::model::audit::{Audit, Change, OwnRecord};
+use crate::model::comment::{CommentAuthor, NewComment};
+use crate::model::customer::CustomerDraft;
+use crate::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
+use crate::model::html::CleanHtml;
+use crate::model::id::{CommentId, CustomerId, FeatureRequestId};
+use crate::policy::storage;
+use crate::ports::UnitOfWork;
+use crate::usecase::executor::{Operation, OperationContext};
+
+/// Stores a comment that is not public before it is approved.
+#[derive(Debug, Clone)]
+pub struct HoldComment {
+    /// The feature request.
+    pub request: FeatureRequestRef,
+    /// The content and the author, or the validation error.
+    pub draft: Validated<(CleanHtml, CustomerDraft)>,
+}
+
+/// Publishes a comment that waits.
+#[derive(Debug, Clone, Copy)]
+pub struct ApproveComment {
+    /// The comment.
+    pub comment: CommentId,
+}
+
+/// Deletes a comment that waits. One that was approved in the meantime stays.
+#[derive(Debug, Clone, Copy)]
+pub struct DiscardComment {
+    /// The comment.
+    pub comment: CommentId,
+}
+
+#[async_trait]
+impl Operation for HoldComment {
+    type Output = FeatureRequestSummary;
+
+    async fn perform(
+        &self,
+        context: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<FeatureRequestSummary, RoadmapError> {
+        let (content, customer) = self.draft.as_ref().map_err(Clone::clone)?;
+        let comment = NewComment {
+            id: context.new_id(CommentId::new),
+            request: self.request,
+            content: content.clone(),
+            author: CommentAuthor::Customer(customer.to_new_customer(context.new_id(CustomerId::new))),
+            created_at: context.now,
+        };
+        let request = work.hold_comment(&comment).await?;
+        request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        let Ok((content, customer)) = &self.draft else { return 0 };
+        storage::row_bytes(&[content.as_str()]) + storage::customer_bytes(customer)
+    }
+
+    fn audit(&self, _: &FeatureRequestSummary) -> Audit {
+        Audit::OwnRecord(OwnRecord::Comment)
+    }
+}
+
+#[async_trait]
+impl Operation for ApproveComment {
+    type Output = FeatureRequestSummary;
+
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<FeatureRequestSummary, RoadmapError> {
+        let request = work.approve_comment(self.comment).await?;
+        let request = request.ok_or(RoadmapError::NotFound(Resource::Comment))?;
+        let request = work.find_feature_request(&FeatureRequestRef::Id(request)).await?;
+        request.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
+    }
+
+    fn audit(&self, _: &FeatureRequestSummary) -> Audit {
+        Audit::entry("comment.approve", "comment", Some(self.comment.uuid()))
+    }
+}
+
+#[async_trait]
+impl Operation for DiscardComment {
+    type Output = FeatureRequestId;
+
+    async fn perform(
+        &self,
+        _: &OperationContext<'_>,
+        work: &mut dyn UnitOfWork,
+    ) -> Result<FeatureRequestId, RoadmapError> {
+        work.discard_comment(self.comment).await?.ok_or(RoadmapError::NotFound(Resource::Comment))
+    }
+
+    fn audit(&self, request: &FeatureRequestId) -> Audit {
+        let changes = vec![Change::new("feature_request", request.to_string(), serde_json::Value::Null)];
+        Audit::with_changes("comment.delete", "comment", Some(self.comment.uuid()), changes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::mocks::MockUnit;
+    use crate::usecase::fixtures::{NumberedIds, context, request, summary};
+    use pollster::block_on;
+    use uuid::Uuid;
+
+    #[test]
+    fn missing_records_are_reported() {
+        let mut unit = MockUnit::new();
+        unit.expect_hold_comment().returning(|_| Ok(None));
+        unit.expect_approve_comment().returning(|_| Ok(None));
+        let customer = CustomerDraft::parse(Some("ann@example.com"), None).unwrap();
+        let draft = Ok((CleanHtml::parse("content", "Yes").unwrap(), customer));
+        let ids = NumberedIds::default();
+        let hold = block_on(HoldComment { request: request(), draft }.perform(&context(&ids), &mut unit)).unwrap_err();
+        assert_eq!(hold.to_string(), "FeatureRequest does not exist.");
+        let comment = CommentId::new(Uuid::from_u128(1));
+        let approve = block_on(ApproveComment { comment }.perform(&context(&ids), &mut unit)).unwrap_err();
+        assert_eq!(approve.to_string(), "Comment does not exist.");
+    }
+
+    #[test]
+    fn a_comment_that_waits_no_more_is_not_discarded() {
+        let discard = DiscardComment { comment: CommentId::new(Uuid::from_u128(1)) };
+        let request = summary("Inbox", None, 0).id;
+        for waits in [true, false] {
+            // An approved comment is not deleted: `MockUnit` does not expect `delete_comment`.
+            let mut unit = MockUnit::new();
+            unit.expect_discard_comment()
+                .withf(move |comment| *comment == discard.comment)
+                .times(1)
+                .returning(move |_| Ok(waits.then_some(request)));
+            let discarded = block_on(discard.perform(&context(&NumberedIds::default()), &mut unit));
+            match discarded {
+                Ok(found) => assert!(waits && found == request),
+                Err(error) => assert_eq!((waits, error.to_string().as_str()), (false, "Comment does not exist.")),
+            }
+        }
+        assert!(matches!(discard.audit(&request), Audit::Entry(entry) if entry.action == "comment.delete"));
+    }
+
+    #[test]
+    fn an_approved_comment_is_recorded_and_its_feature_request_returned() {
+        let approve = ApproveComment { comment: CommentId::new(Uuid::from_u128(1)) };
+        let of_comment = summary("Inbox", None, 0);
+        let (id, found) = (of_comment.id, of_comment.clone());
+        let mut unit = MockUnit::new();
+        unit.expect_approve_comment()
+            .withf(move |comment| *comment == approve.comment)
+            .times(1)
+            .returning(move |_| Ok(Some(id)));
+        unit.expect_find_feature_request()
+            .withf(move |request| *request == FeatureRequestRef::Id(id))
+            .return_once(move |_| Ok(Some(found)));
+        let approved = block_on(approve.perform(&context(&NumberedIds::default()), &mut unit)).unwrap();
+        assert_eq!(approved, of_comment);
+        let entry = Audit::entry("comment.approve", "comment", Some(approve.comment.uuid()));
+        assert_eq!(approve.audit(&approved), entry);
+    }
+}

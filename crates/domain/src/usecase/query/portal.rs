@@ -1,0 +1,612 @@
+//! What the pages of the portal show.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::error::{ErrorChain, Resource, RoadmapError};
+use crate::model::changelog::CoverImage;
+use crate::model::email_address::EmailAddress;
+use crate::model::feature_request::{FeatureRequestRef, FoundFeatureRequest, RequestLink, Title};
+use crate::model::id::{AttachmentId, ChangelogId, CustomerId, FeatureRequestId, SignInId, WorkspaceId};
+use crate::model::pagination::{Listing, PageRequest};
+use crate::model::portal::{
+    AccountLists, HeldPost, Portal, PortalFilter, PortalList, PortalRow, PortalSort, PublishedChangelog, RequestPage,
+    SitemapEntry, Viewer,
+};
+use crate::model::search::SearchQuery;
+use crate::model::session::{SecretDigest, Session};
+use crate::model::sign_in::{PendingAction, SignIn};
+use crate::policy::trending;
+use crate::usecase::query::feature_requests::SearchFeatureRequests;
+use crate::usecase::query::files::FoundFile;
+use crate::usecase::query::{Queries, Query};
+
+/// Finds the settings of a workspace and its portal.
+#[derive(Debug, Clone, Copy)]
+pub struct FindPortal;
+
+#[async_trait]
+impl Query for FindPortal {
+    type Output = Arc<Portal>;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Arc<Portal>, RoadmapError> {
+        ports.portals.portal(workspace).await?.ok_or(RoadmapError::NotFound(Resource::Workspace))
+    }
+}
+
+/// Finds the session of a cookie, unless it has ended. Stores its use from time to time.
+#[derive(Debug, Clone, Copy)]
+pub struct FindSession {
+    /// The digest of the cookie.
+    pub digest: SecretDigest,
+}
+
+#[async_trait]
+impl Query for FindSession {
+    type Output = Option<Session>;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Option<Session>, RoadmapError> {
+        let now = ports.clock.now();
+        let session = ports.pages.session(workspace, &self.digest).await?.filter(|session| session.is_valid_at(now));
+        if let Some(session) = session.as_ref().filter(|session| session.needs_touch_at(now))
+            && let Err(error) = ports.pages.touch_session(workspace, session.id, now).await
+        {
+            tracing::warn!(error = %ErrorChain::new(&error), "the use of a session could not be recorded");
+        }
+        Ok(session)
+    }
+}
+
+/// Lists feature requests: by filters and order, or by a search.
+#[derive(Debug, Clone, Default)]
+pub struct ListFeatureRequests {
+    /// A search. The filters apply to its results. They are in the order of relevance, unless an order was chosen.
+    pub query: Option<SearchQuery>,
+    /// Which feature requests.
+    pub filter: PortalFilter,
+    /// In which order; `None` if none was chosen.
+    pub sort: Option<PortalSort>,
+    /// Which page.
+    pub page: PageRequest,
+    /// Who looks.
+    pub viewer: Viewer,
+}
+
+/// A page of a list with the votes of the viewer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedRequests {
+    /// The rows, and how many there are in all.
+    pub listing: Listing<PortalRow>,
+    /// Those that the viewer has voted for.
+    pub voted: Vec<FeatureRequestId>,
+}
+
+/// Number of results of a search on the portal.
+const SEARCH_RESULTS: usize = 15;
+
+impl ListFeatureRequests {
+    async fn listing(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Listing<PortalRow>, RoadmapError> {
+        let sort = self.sort.unwrap_or_default();
+        let request = self.page;
+        if let Some(query) = &self.query {
+            return self.found(query, workspace, ports).await;
+        }
+        if request.page() > PortalList::MAX_PAGE {
+            return Ok(Listing { items: Vec::new(), request, total: 0 });
+        }
+        if sort == PortalSort::Trending && self.filter.mine.is_none() {
+            let candidates = ports.pages.trending_candidates(workspace, &self.filter, trending::CANDIDATES).await?;
+            let ranked = trending::rank(candidates, ports.clock.now());
+            let page = page_of(&ranked, request);
+            let items = if page.is_empty() { Vec::new() } else { ports.pages.portal_rows(workspace, page).await? };
+            return Ok(Listing { items, request, total: ranked.len() as u64 });
+        }
+        // What somebody has voted for or written is shown newest first.
+        let sort = if sort == PortalSort::Trending { PortalSort::Newest } else { sort };
+        let list = PortalList { filter: self.filter.clone(), sort, page: request };
+        Ok(ports.pages.portal_list(workspace, &list).await?)
+    }
+
+    /// Searches. A search finds few feature requests, so that the filters and the order need no statement.
+    async fn found(
+        &self,
+        query: &SearchQuery,
+        workspace: WorkspaceId,
+        ports: &Queries,
+    ) -> Result<Listing<PortalRow>, RoadmapError> {
+        let search = SearchFeatureRequests::new(query.clone(), SEARCH_RESULTS);
+        let found = search.run(workspace, &*ports.search, &*ports.synonyms).await?;
+        let ids: Vec<FeatureRequestId> = found.iter().map(|found| found.summary.id).collect();
+        let request = self.page;
+        if ids.is_empty() || request.page() > 1 {
+            return Ok(Listing { items: Vec::new(), request, total: ids.len() as u64 });
+        }
+        let mut items = ports.pages.portal_rows(workspace, &ids).await?;
+        if self.filter != PortalFilter::default() {
+            let kept = ports.pages.matching(workspace, &self.filter, &ids).await?;
+            items.retain(|row| kept.contains(&row.summary.id));
+        }
+        match self.sort {
+            None | Some(PortalSort::Trending) => {}
+            Some(PortalSort::Votes) => items.sort_by_key(|row| std::cmp::Reverse(row.summary.votes_count)),
+            Some(PortalSort::Newest | PortalSort::Updated) => {
+                items.sort_by_key(|row| std::cmp::Reverse(row.summary.tag_number));
+            }
+            Some(PortalSort::Oldest) => items.sort_by_key(|row| row.summary.tag_number),
+        }
+        let total = items.len() as u64;
+        Ok(Listing { items, request, total })
+    }
+}
+
+/// Returns the part of a list that is on a page.
+fn page_of(ids: &[FeatureRequestId], request: PageRequest) -> &[FeatureRequestId] {
+    let start = request.offset().and_then(|offset| usize::try_from(offset).ok()).unwrap_or(usize::MAX);
+    let rest = ids.get(start..).unwrap_or_default();
+    rest.get(..usize::try_from(request.size()).unwrap_or(usize::MAX)).unwrap_or(rest)
+}
+
+#[async_trait]
+impl Query for ListFeatureRequests {
+    type Output = ListedRequests;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<ListedRequests, RoadmapError> {
+        let listing = self.listing(workspace, ports).await?;
+        let ids: Vec<FeatureRequestId> = listing.items.iter().map(|row| row.summary.id).collect();
+        let voted = match self.viewer.customer {
+            Some(customer) if !ids.is_empty() => ports.pages.voted_among(workspace, customer, &ids).await?,
+            _ => Vec::new(),
+        };
+        Ok(ListedRequests { listing, voted })
+    }
+}
+
+/// Finds the feature requests that a new one with this title may duplicate, with the votes of the viewer.
+#[derive(Debug, Clone)]
+pub struct ListSimilar {
+    /// The words of the title.
+    pub title: SearchQuery,
+    /// A feature request to leave out.
+    pub except: Option<FeatureRequestId>,
+    /// Who looks.
+    pub viewer: Viewer,
+}
+
+/// Similar feature requests with the votes of the viewer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SimilarRequests {
+    /// The feature requests, most similar first.
+    pub found: Vec<FoundFeatureRequest>,
+    /// Those that the viewer has voted for.
+    pub voted: Vec<FeatureRequestId>,
+}
+
+#[async_trait]
+impl Query for ListSimilar {
+    type Output = SimilarRequests;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<SimilarRequests, RoadmapError> {
+        let search = SearchFeatureRequests::similar(self.title.clone());
+        let mut found = search.run(workspace, &*ports.search, &*ports.synonyms).await?;
+        found.retain(|found| Some(found.summary.id) != self.except);
+        let ids: Vec<FeatureRequestId> = found.iter().map(|found| found.summary.id).collect();
+        let voted = match self.viewer.customer {
+            Some(customer) if !ids.is_empty() => ports.pages.voted_among(workspace, customer, &ids).await?,
+            _ => Vec::new(),
+        };
+        Ok(SimilarRequests { found, voted })
+    }
+}
+
+/// Lists public feature requests by their IDs, in the given order. Those that are not public any more are left out.
+#[derive(Debug, Clone)]
+pub struct ListPublicRequests {
+    /// The feature requests.
+    pub requests: Vec<FeatureRequestId>,
+}
+
+#[async_trait]
+impl Query for ListPublicRequests {
+    type Output = Vec<PortalRow>;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Vec<PortalRow>, RoadmapError> {
+        if self.requests.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(ports.pages.portal_rows(workspace, &self.requests).await?)
+    }
+}
+
+/// Shows the page of a feature request. One that the viewer may not see does not exist.
+#[derive(Debug, Clone, Copy)]
+pub struct ShowRequestPage {
+    /// The feature request. A merged one is shown as what it was merged into.
+    pub request: FeatureRequestRef,
+    /// Who looks.
+    pub viewer: Viewer,
+    /// The page of comments, from 1; `None` for the last one.
+    pub comments: Option<u64>,
+}
+
+#[async_trait]
+impl Query for ShowRequestPage {
+    type Output = RequestPage;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<RequestPage, RoadmapError> {
+        let page = ports.pages.request_page(workspace, &self.request, self.viewer, self.comments).await?;
+        let visible = page.filter(|page| page.is_visible_to(self.viewer));
+        visible.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
+    }
+}
+
+/// Finds a feature request that the viewer may see.
+#[derive(Debug, Clone, Copy)]
+pub struct FindVisibleRequest {
+    /// The feature request. A merged one means what it was merged into.
+    pub request: FeatureRequestRef,
+    /// Who looks.
+    pub viewer: Viewer,
+}
+
+#[async_trait]
+impl Query for FindVisibleRequest {
+    type Output = RequestLink;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<RequestLink, RoadmapError> {
+        let found = ports.pages.visible_request(workspace, &self.request, self.viewer).await?;
+        found.ok_or(RoadmapError::NotFound(Resource::FeatureRequest))
+    }
+}
+
+/// Lists published changelogs, the latest first.
+#[derive(Debug, Clone, Copy)]
+pub struct ListPublishedChangelogs {
+    /// Which page.
+    pub page: PageRequest,
+}
+
+#[async_trait]
+impl Query for ListPublishedChangelogs {
+    type Output = Listing<PublishedChangelog>;
+
+    async fn execute(
+        &self,
+        workspace: WorkspaceId,
+        ports: &Queries,
+    ) -> Result<Listing<PublishedChangelog>, RoadmapError> {
+        let request = self.page;
+        if request.page() > PortalList::MAX_PAGE {
+            return Ok(Listing { items: Vec::new(), request, total: 0 });
+        }
+        Ok(ports.pages.published_changelogs(workspace, ports.clock.now(), request).await?)
+    }
+}
+
+/// Shows a published changelog.
+#[derive(Debug, Clone, Copy)]
+pub struct ShowPublishedChangelog {
+    /// The changelog.
+    pub changelog: ChangelogId,
+}
+
+#[async_trait]
+impl Query for ShowPublishedChangelog {
+    type Output = PublishedChangelog;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<PublishedChangelog, RoadmapError> {
+        let found = ports.pages.published_changelog(workspace, self.changelog, ports.clock.now()).await?;
+        found.ok_or(RoadmapError::NotFound(Resource::Changelog))
+    }
+}
+
+/// Finds an image that everybody may see: a cover of a published changelog, or the logo.
+#[derive(Debug, Clone, Copy)]
+pub struct FindPublicImage {
+    /// The image.
+    pub image: AttachmentId,
+}
+
+#[async_trait]
+impl Query for FindPublicImage {
+    type Output = FoundFile;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<FoundFile, RoadmapError> {
+        let found = ports.pages.public_image(workspace, self.image, ports.clock.now()).await?;
+        Ok(FoundFile::new(found.ok_or(RoadmapError::NotFound(Resource::File))?, ports.blobs.clone()))
+    }
+}
+
+/// Lists what belongs to somebody who is signed in.
+#[derive(Debug, Clone)]
+pub struct ShowAccount {
+    /// The confirmed address.
+    pub email: EmailAddress,
+    /// The customer with this address.
+    pub customer: Option<CustomerId>,
+}
+
+/// Maximum number of entries of each list of an account.
+const ACCOUNT_ENTRIES: u32 = 50;
+
+#[async_trait]
+impl Query for ShowAccount {
+    type Output = AccountLists;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<AccountLists, RoadmapError> {
+        let folded = self.email.folded();
+        let mut lists = ports.pages.account_lists(workspace, folded, self.customer, ACCOUNT_ENTRIES).await?;
+        let now = ports.clock.now();
+        // Half a year is the longest life of any session; shorter ones are checked at their use.
+        lists.sessions.retain(|session| now <= session.created_at.plus(Session::CUSTOMER_LIFETIME.1));
+        Ok(lists)
+    }
+}
+
+/// A sign-in as the page of its link shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownSignIn {
+    /// The sign-in.
+    pub sign_in: SignIn,
+    /// The action that was kept with it.
+    pub pending: Option<PendingAction>,
+    /// Whether the address is that of a member.
+    pub is_member: bool,
+}
+
+/// Finds a sign-in that can be used: by the ID of its link.
+#[derive(Debug, Clone, Copy)]
+pub struct FindSignIn {
+    /// The sign-in.
+    pub id: SignInId,
+}
+
+/// Finds the latest sign-in of a browser, if it can be used.
+#[derive(Debug, Clone, Copy)]
+pub struct FindSignInOfBrowser {
+    /// The digest of the browser's cookie.
+    pub browser: SecretDigest,
+}
+
+async fn show(sign_in: Option<SignIn>, workspace: WorkspaceId, ports: &Queries) -> Result<ShownSignIn, RoadmapError> {
+    let open = sign_in.filter(|sign_in| sign_in.is_open_at(ports.clock.now()));
+    let sign_in = open.ok_or(RoadmapError::NotFound(Resource::SignIn))?;
+    let is_member = ports.reader.members(workspace).await?.iter().any(|member| member.email == sign_in.email);
+    let pending = match &sign_in.action {
+        Some(action) => Some(PendingAction {
+            action: action.clone(),
+            title: title(action.request(), workspace, is_member, ports).await?,
+        }),
+        None => None,
+    };
+    Ok(ShownSignIn { sign_in, pending, is_member })
+}
+
+async fn title(
+    request: Option<FeatureRequestId>,
+    workspace: WorkspaceId,
+    is_member: bool,
+    ports: &Queries,
+) -> Result<Option<Title>, RoadmapError> {
+    let Some(request) = request else { return Ok(None) };
+    let viewer = Viewer { customer: None, is_member };
+    let found = ports.pages.visible_request(workspace, &FeatureRequestRef::Id(request), viewer).await?;
+    Ok(found.map(|found| found.title))
+}
+
+#[async_trait]
+impl Query for FindSignIn {
+    type Output = ShownSignIn;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<ShownSignIn, RoadmapError> {
+        show(ports.pages.sign_in(workspace, self.id).await?, workspace, ports).await
+    }
+}
+
+#[async_trait]
+impl Query for FindSignInOfBrowser {
+    type Output = ShownSignIn;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<ShownSignIn, RoadmapError> {
+        show(ports.pages.sign_in_of_browser(workspace, &self.browser).await?, workspace, ports).await
+    }
+}
+
+/// Number of feature requests in a part of the sitemap. A sitemap has at most 50,000 URLs (sitemaps.org).
+pub const SITEMAP_PART: i64 = 25_000;
+
+/// Counts the parts of the sitemap, at least one.
+#[derive(Debug, Clone, Copy)]
+pub struct CountSitemapParts;
+
+/// Lists the feature requests in a part of the sitemap.
+#[derive(Debug, Clone, Copy)]
+pub struct ListSitemap {
+    /// The part, from 1: tag numbers in steps of [`SITEMAP_PART`].
+    pub part: i64,
+}
+
+#[async_trait]
+impl Query for CountSitemapParts {
+    type Output = i64;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<i64, RoadmapError> {
+        let last = ports.pages.last_tag_number(workspace).await?;
+        Ok((last.max(1) - 1) / SITEMAP_PART + 1)
+    }
+}
+
+#[async_trait]
+impl Query for ListSitemap {
+    type Output = Vec<SitemapEntry>;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Vec<SitemapEntry>, RoadmapError> {
+        let after = (self.part - 1).checked_mul(SITEMAP_PART).ok_or(RoadmapError::NotFound(Resource::File))?;
+        let limit = u32::try_from(SITEMAP_PART).unwrap_or(u32::MAX);
+        let mut entries = ports.pages.sitemap(workspace, after, limit).await?;
+        entries.retain(|entry| entry.request.tag_number <= after.saturating_add(SITEMAP_PART));
+        Ok(entries)
+    }
+}
+
+/// Lists what waits for approval, oldest first.
+#[derive(Debug, Clone)]
+pub struct ListHeldPosts {
+    /// The page to return, or why it is invalid.
+    pub page: crate::error::Validated<PageRequest>,
+}
+
+#[async_trait]
+impl Query for ListHeldPosts {
+    type Output = Listing<HeldPost>;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Listing<HeldPost>, RoadmapError> {
+        Ok(ports.pages.held_posts(workspace, self.page.clone()?).await?)
+    }
+}
+
+/// Shows the settings of a portal as they are stored, without a cache.
+#[derive(Debug, Clone, Copy)]
+pub struct ShowPortalSettings;
+
+#[async_trait]
+impl Query for ShowPortalSettings {
+    type Output = Portal;
+
+    async fn execute(&self, workspace: WorkspaceId, ports: &Queries) -> Result<Portal, RoadmapError> {
+        ports.pages.portal(workspace).await?.ok_or(RoadmapError::NotFound(Resource::Workspace))
+    }
+}
+
+/// Returns the path of an image that everybody may see.
+#[must_use]
+pub fn image_path(image: &CoverImage) -> String {
+    format!("/covers/{}/{}", image.attachment, image.filename.percent_encoded())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::trending::Candidate;
+    use crate::ports::mocks::{MockPortalReader, MockRoadmapReader};
+    use crate::usecase::fixtures::{now, request, summary, workspace};
+    use crate::usecase::query::QueryPorts;
+    use crate::usecase::query::tests::ports;
+    use pollster::block_on;
+    use time::Duration;
+    use uuid::Uuid;
+
+    fn run<Q: Query>(pages: MockPortalReader, query: &Q) -> Result<Q::Output, RoadmapError> {
+        let mut reader = MockRoadmapReader::new();
+        reader.expect_members().returning(|_| Ok(Vec::new()));
+        let queries = Queries::new(QueryPorts { pages: Arc::new(pages), reader: Arc::new(reader), ..ports() });
+        block_on(queries.run(workspace(), query))
+    }
+
+    fn id(number: u128) -> FeatureRequestId {
+        FeatureRequestId::new(Uuid::from_u128(number))
+    }
+
+    fn row(id: FeatureRequestId) -> PortalRow {
+        let mut summary = summary("Inbox", None, 0);
+        summary.id = id;
+        PortalRow { summary, excerpt: String::new(), private: false, awaiting_approval: false }
+    }
+
+    #[test]
+    fn trending_pages_are_cut_from_the_ranked_candidates() {
+        for (page, expected) in [("1", vec![3, 2]), ("2", vec![1]), ("3", vec![]), ("99999999999999999999", vec![])] {
+            let mut pages = MockPortalReader::new();
+            pages.expect_trending_candidates().withf(|_, _, limit| *limit == trending::CANDIDATES).returning(
+                |_, _, _| {
+                    let candidate = |number: u128| Candidate {
+                        id: id(number),
+                        tag_number: i64::try_from(number).unwrap(),
+                        votes_count: i64::try_from(number).unwrap(),
+                        created_at: now(),
+                    };
+                    Ok([1, 2, 3, 1].into_iter().map(candidate).collect())
+                },
+            );
+            pages.expect_portal_rows().returning(|_, ids| Ok(ids.iter().copied().map(row).collect()));
+            let page = PageRequest::parse(Some(page), Some("2")).unwrap();
+            let listed = run(pages, &ListFeatureRequests { page, ..ListFeatureRequests::default() }).unwrap();
+            let ids: Vec<u128> = listed.listing.items.iter().map(|row| row.summary.id.uuid().as_u128()).collect();
+            assert_eq!(ids, expected);
+        }
+    }
+
+    #[test]
+    fn own_lists_are_newest_first_and_votes_are_those_of_the_viewer() {
+        let customer = CustomerId::new(Uuid::from_u128(9));
+        let mut pages = MockPortalReader::new();
+        pages
+            .expect_portal_list()
+            .withf(|_, list| list.sort == PortalSort::Newest)
+            .returning(|_, list| Ok(Listing { items: vec![row(id(1))], request: list.page, total: 1 }));
+        pages
+            .expect_voted_among()
+            .withf(move |_, of, ids| *of == customer && ids == [id(1)])
+            .returning(|_, _, ids| Ok(ids.to_vec()));
+        let filter =
+            PortalFilter { mine: Some((crate::model::portal::Mine::Voted, customer)), ..PortalFilter::default() };
+        let viewer = Viewer { customer: Some(customer), is_member: false };
+        let listed = run(pages, &ListFeatureRequests { filter, viewer, ..ListFeatureRequests::default() }).unwrap();
+        assert_eq!(listed.voted, [id(1)]);
+    }
+
+    #[test]
+    fn no_feature_requests_are_listed_without_a_statement() {
+        let list = |requests: Vec<FeatureRequestId>, statements: usize| {
+            let mut pages = MockPortalReader::new();
+            pages
+                .expect_portal_rows()
+                .times(statements)
+                .returning(|_, ids| Ok(ids.iter().skip(1).copied().map(row).collect()));
+            run(pages, &ListPublicRequests { requests }).unwrap()
+        };
+        assert_eq!(list(Vec::new(), 0), []);
+        assert_eq!(list(vec![id(1), id(2)], 1), [row(id(2))]);
+    }
+
+    #[test]
+    fn a_request_that_may_not_be_seen_does_not_exist() {
+        let show = |exists: bool| {
+            let mut pages = MockPortalReader::new();
+            pages
+                .expect_visible_request()
+                .returning(move |_, _, _| Ok(exists.then(|| RequestLink::from(&summary("Inbox", None, 0)))));
+            run(pages, &FindVisibleRequest { request: request(), viewer: Viewer::default() })
+        };
+        assert_eq!(show(false).unwrap_err().to_string(), "FeatureRequest does not exist.");
+        assert_eq!(show(true).unwrap(), RequestLink::from(&summary("Inbox", None, 0)));
+    }
+
+    #[test]
+    fn ended_sessions_are_not_found_and_uses_are_stored_once_an_hour() {
+        for (age, is_found, touches) in
+            [(Duration::ZERO, true, 0), (Duration::hours(2), true, 1), (Duration::days(60), false, 0)]
+        {
+            let mut pages = MockPortalReader::new();
+            pages.expect_session().returning(move |_, _| {
+                let email = EmailAddress::from_stored("ann@example.com".to_owned());
+                let id = crate::model::id::SessionId::new(Uuid::from_u128(1));
+                let at = now().plus(-age);
+                let (customer, language, member) = (None, None, None);
+                Ok(Some(Session { id, email, customer, language, member, created_at: at, last_seen_at: at }))
+            });
+            pages.expect_touch_session().times(touches).returning(|_, _, _| Ok(()));
+            let found = run(pages, &FindSession { digest: SecretDigest([0; 32]) }).unwrap();
+            assert_eq!(found.is_some(), is_found);
+        }
+    }
+
+    #[test]
+    fn the_sitemap_has_parts_by_tag_numbers() {
+        for (last, parts) in [(0, 1), (1, 1), (25_000, 1), (25_001, 2), (100_000, 4)] {
+            let mut pages = MockPortalReader::new();
+            pages.expect_last_tag_number().returning(move |_| Ok(last));
+            assert_eq!(run(pages, &CountSitemapParts).unwrap(), parts);
+        }
+    }
+}
