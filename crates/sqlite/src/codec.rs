@@ -62,6 +62,25 @@ pub(crate) fn json_array(values: impl Iterator<Item = String>) -> String {
     format!("[{}]", values.collect::<Vec<_>>().join(","))
 }
 
+/// Encodes texts as a JSON array of strings.
+pub(crate) fn json_texts<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    json_array(texts.map(quoted_text))
+}
+
+/// Encodes a text as a JSON string (RFC 8259).
+fn quoted_text(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            '\0'..='\x1f' => quoted.push_str(&format!("\\u{:04x}", u32::from(character))),
+            _ => quoted.push(character),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
 /// Encodes an ID as a JSON string for `unhex`.
 pub(crate) fn quoted_id(id: Uuid) -> String {
     format!("\"{}\"", id.simple())
@@ -85,4 +104,16 @@ pub(crate) fn optional_timestamp(
     row: Id,
 ) -> Result<Option<Timestamp>, StoreError> {
     millis.map(|millis| timestamp(millis, table, column, row)).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_json_strings() {
+        let texts = ["help.example.com", "a\"b\\c", "\u{1}\n", "ä"];
+        assert_eq!(json_texts(texts.into_iter()), r#"["help.example.com","a\"b\\c","\u0001\u000a","ä"]"#);
+        assert_eq!(json_texts(std::iter::empty()), "[]");
+    }
 }

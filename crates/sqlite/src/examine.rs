@@ -73,10 +73,13 @@ pub fn newest_timestamp(path: &Path) -> Result<Option<Timestamp>, StoreError> {
                       UNION ALL SELECT max(created_at) FROM feature_requests
                       UNION ALL SELECT max(created_at) FROM votes
                       UNION ALL SELECT max(created_at) FROM comments
+                      UNION ALL SELECT max(created_at) FROM held_comments
                       UNION ALL SELECT max(created_at) FROM changelogs
                       UNION ALL SELECT max(created_at) FROM feature_request_events
                       UNION ALL SELECT max(created_at) FROM audit_entries
                       UNION ALL SELECT max(created_at) FROM operations
+                      UNION ALL SELECT max(created_at) FROM sessions
+                      UNION ALL SELECT max(created_at) FROM sign_ins
                   )";
     let row: NewestRow = diesel::sql_query(newest).get_result(&mut connection).map_err(SqlError::from)?;
     Ok(row.newest.and_then(Timestamp::from_millis))

@@ -19,6 +19,7 @@ mod examine;
 mod fixtures;
 mod migrate;
 mod outbox_queue;
+mod portal_settings;
 mod readers;
 mod reads;
 mod records;

@@ -1,5 +1,7 @@
-//! Reads outside of units of work, one file per port. `roadmap` delegates to one file per kind of record.
+//! Reads outside of units of work, one file per port. `roadmap` and `portal` delegate to one file per kind of
+//! record.
 
+mod attachments;
 mod audit;
 mod changelogs;
 mod comments;
@@ -7,6 +9,7 @@ mod directory;
 mod mail;
 mod maintenance;
 mod people;
+mod portal;
 mod roadmap;
 pub(crate) mod search;
 mod tracks;

@@ -28,19 +28,26 @@ use crate::schema::{attachments, changelogs, customers, feature_request_tags, fe
 use crate::statement::statement;
 use crate::trees::{MergedRequests, MergedRow};
 
-/// SQL for the feature requests whose words a feature request shows, as a common table expression: itself and what was
-/// merged into it, without private ones if it is public. The parameters are the workspace, the root, and whether the
-/// root is private.
-macro_rules! shown_requests {
+/// SQL for the feature requests whose words the feature request of a common table expression `root (workspace, id,
+/// private)` shows, as another one: itself and what was merged into it, without private ones if it is public.
+macro_rules! shown_by_root {
     () => {
-        "root (workspace, id, private) AS (SELECT ?, ?, ?),
-         shown (workspace, id, is_described) AS (
+        "shown (workspace, id, is_described) AS (
              SELECT workspace, id, 0 FROM root
              UNION ALL
              SELECT merged.workspace_id, merged.id, octet_length(merged.description_text) > 0 FROM root
              CROSS JOIN feature_requests merged ON merged.workspace_id = root.workspace AND merged.root_id = root.id
              WHERE root.private OR NOT merged.private
          )"
+    };
+}
+pub(crate) use shown_by_root;
+
+/// SQL for the feature requests whose words a feature request shows, as common table expressions. The parameters are
+/// the workspace, the root, and whether the root is private.
+macro_rules! shown_requests {
+    () => {
+        concat!("root (workspace, id, private) AS (SELECT ?, ?, ?), ", $crate::records::shown_by_root!())
     };
 }
 pub(crate) use shown_requests;
@@ -86,15 +93,21 @@ statement! {
     "SELECT count(*) FROM comments WHERE workspace_id = ? AND request_id = ?"
 }
 
+/// SQL for the number of comments that the feature requests of [`shown_by_root!`] have, with the descriptions of what
+/// was merged.
+macro_rules! shown_comments_count {
+    () => {
+        "(SELECT count(*) FROM shown CROSS JOIN comments
+              ON comments.workspace_id = shown.workspace AND comments.request_id = shown.id)
+         + (SELECT count(*) FROM shown WHERE is_described)"
+    };
+}
+pub(crate) use shown_comments_count;
+
 statement! {
     /// Counts the comments that a feature request shows, with the descriptions of what was merged into it.
     CountShownComments { workspace: Id => Binary, root: Id => Binary, private: bool => Bool } -> BigInt,
-    concat!(
-        "WITH ", shown_requests!(), "
-         SELECT (SELECT count(*) FROM shown CROSS JOIN comments
-                     ON comments.workspace_id = shown.workspace AND comments.request_id = shown.id)
-              + (SELECT count(*) FROM shown WHERE is_described)"
-    )
+    concat!("WITH ", shown_requests!(), " SELECT ", shown_comments_count!())
 }
 
 /// SQL for the number of feature requests that a customer voted for. What is merged counts once.
@@ -175,8 +188,8 @@ pub(crate) fn load_tags(
         .load(connection)?)
 }
 
-/// Description, visibility, timestamp of the last change, author.
-type DetailRow = (String, bool, i64, Option<CustomerNameRow>);
+/// Description, visibility, whether it awaits approval, timestamp of the last change, author.
+type DetailRow = (String, bool, bool, i64, Option<CustomerNameRow>);
 
 /// Returns a feature request with all of its fields. A merged one is the one that it was merged into.
 pub(crate) fn load_detail(
@@ -185,7 +198,7 @@ pub(crate) fn load_detail(
     request: &FeatureRequestRef,
 ) -> Result<Option<FeatureRequestDetail>, SqlError> {
     let Some(row) = find_summary(connection, workspace, request)? else { return Ok(None) };
-    let (description, private, updated_at, author): DetailRow = feature_requests::table
+    let (description, private, awaiting_approval, updated_at, author): DetailRow = feature_requests::table
         .left_join(
             customers::table.on(customers::workspace_id
                 .eq(feature_requests::workspace_id)
@@ -196,6 +209,7 @@ pub(crate) fn load_detail(
         .select((
             feature_requests::description,
             feature_requests::private,
+            feature_requests::awaiting_approval,
             feature_requests::updated_at,
             (customers::id, customers::name, customers::email).nullable(),
         ))
@@ -209,6 +223,7 @@ pub(crate) fn load_detail(
         description: CleanHtml::from_stored(description),
         tags: tags.into_iter().map(Tag::from_stored).collect(),
         private,
+        awaiting_approval,
         comments_count,
         author: author.map(customer_name),
         merged: merged.into_iter().map(request_link).collect(),
@@ -314,7 +329,7 @@ pub(crate) fn changelog_columns() -> _ {
 /// A row of [`changelog_columns()`].
 #[derive(Debug, Queryable)]
 pub(crate) struct ChangelogRow {
-    id: Id,
+    pub(crate) id: Id,
     title: String,
     content: String,
     published_at: Option<i64>,

@@ -102,6 +102,7 @@ table! {
         mail_stopped_at -> Nullable<BigInt>,
         mail_stopped_because -> Nullable<Text>,
         name_folded -> Nullable<Text>,
+        language -> Nullable<Text>,
     }
 }
 
@@ -128,6 +129,7 @@ table! {
         merged_into_id -> Nullable<Binary>,
         root_id -> Nullable<Binary>,
         updated_at -> BigInt,
+        awaiting_approval -> Bool,
     }
 }
 
@@ -137,6 +139,7 @@ table! {
         request_id -> Binary,
         position -> BigInt,
         tag -> Text,
+        tag_folded -> Text,
     }
 }
 
@@ -184,6 +187,61 @@ table! {
         created_at -> BigInt,
         customer_id -> Nullable<Binary>,
         updated_at -> BigInt,
+    }
+}
+
+table! {
+    held_comments (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        request_id -> Binary,
+        customer_id -> Binary,
+        content -> Text,
+        created_at -> BigInt,
+    }
+}
+
+table! {
+    portal_settings (workspace_id) {
+        workspace_id -> Binary,
+        access -> Text,
+        mail_domains -> Text,
+        is_indexed -> Bool,
+        embed_origins -> Text,
+        languages -> Text,
+        holds_posts -> Bool,
+        accent -> Nullable<Text>,
+        logo_attachment_id -> Nullable<Binary>,
+    }
+}
+
+table! {
+    sessions (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        digest -> Binary,
+        email -> Text,
+        email_folded -> Text,
+        browser_name -> Nullable<Text>,
+        created_at -> BigInt,
+        last_seen_at -> BigInt,
+    }
+}
+
+table! {
+    sign_ins (workspace_id, id) {
+        workspace_id -> Binary,
+        id -> Binary,
+        email -> Text,
+        email_folded -> Text,
+        browser_digest -> Nullable<Binary>,
+        browser_name -> Nullable<Text>,
+        action -> Nullable<Text>,
+        next -> Nullable<Text>,
+        language -> Text,
+        wrong_codes -> BigInt,
+        created_at -> BigInt,
+        consumed_at -> Nullable<BigInt>,
     }
 }
 
@@ -345,4 +403,5 @@ allow_tables_to_appear_in_same_query!(
     attachments,
     changelogs,
     track_tallies,
+    portal_settings,
 );

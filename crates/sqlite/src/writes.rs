@@ -1,4 +1,4 @@
-//! Operations of commands inside a unit of work, one file per port.
+//! Operations of commands inside a unit of work, one file per port. `portal` delegates to `sessions`.
 
 mod attachments;
 mod audit;
@@ -7,9 +7,11 @@ mod comments;
 mod deletions;
 mod merges;
 mod outbox;
+mod portal;
 mod provisioning;
 mod requests;
 mod search_documents;
+mod sessions;
 mod settings;
 mod subscriptions;
 mod tracks;

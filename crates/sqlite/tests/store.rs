@@ -31,6 +31,7 @@ fn subject(folder: tempfile::TempDir, options: SqliteOptions) -> Subject {
     Subject {
         store: store.clone(),
         reader: store.clone(),
+        pages: store.clone(),
         search: store.clone(),
         directory: store.clone(),
         maintenance: store.clone(),

@@ -40,6 +40,48 @@ statement! {
     )
 }
 
+/// SQL for the comments of the feature requests of [`shown_by_root!`](crate::records::shown_by_root), with the
+/// descriptions of what was merged: the workspace, the timestamp, the ID, the feature request and the row number.
+macro_rules! shown_comments {
+    () => {
+        "SELECT shown.workspace, comments.created_at, comments.id, shown.id, comments.rowid FROM shown
+         CROSS JOIN comments ON comments.workspace_id = shown.workspace AND comments.request_id = shown.id
+         UNION ALL
+         SELECT shown.workspace, described.created_at, described.id, shown.id, NULL FROM shown
+         CROSS JOIN feature_requests described ON described.workspace_id = shown.workspace AND described.id = shown.id
+         WHERE shown.is_described
+         ORDER BY 2, 3"
+    };
+}
+pub(super) use shown_comments;
+
+/// SQL for the columns of the comments of a common table expression `page` with the columns of [`shown_comments!`].
+macro_rules! shown_comment_columns {
+    () => {
+        "page.id, coalesce(comments.content, source.description), page.created_at,
+         coalesce(comments.updated_at, source.created_at),
+         CASE WHEN page.number IS NULL THEN source.author_id ELSE comments.customer_id END IS NOT NULL,
+         coalesce(members.name, customers.name),
+         CASE WHEN source.root_id IS NOT NULL THEN source.id END,
+         CASE WHEN source.root_id IS NOT NULL THEN source.tag_number END,
+         CASE WHEN source.root_id IS NOT NULL THEN source.title END"
+    };
+}
+pub(super) use shown_comment_columns;
+
+/// SQL that joins `page` with what [`shown_comment_columns!`] needs, in the order of the comments.
+macro_rules! join_shown_comments {
+    () => {
+        "CROSS JOIN feature_requests source ON source.workspace_id = page.workspace AND source.id = page.request
+         LEFT JOIN comments ON comments.rowid = page.number
+         LEFT JOIN members ON members.workspace_id = page.workspace AND members.id = comments.author_id
+         LEFT JOIN customers ON customers.workspace_id = page.workspace
+               AND customers.id = CASE WHEN page.number IS NULL THEN source.author_id ELSE comments.customer_id END
+         ORDER BY page.created_at, page.id"
+    };
+}
+pub(super) use join_shown_comments;
+
 statement! {
     /// Selects the comments that a feature request shows, with the descriptions of what was merged into it, oldest
     /// first. Whoever asked for a feature request wrote its description.
@@ -48,30 +90,8 @@ statement! {
     } -> CommentSql,
     concat!(
         "WITH ", shown_requests!(), ",
-         page (workspace, created_at, id, request, number) AS MATERIALIZED (
-             SELECT shown.workspace, comments.created_at, comments.id, shown.id, comments.rowid FROM shown
-             CROSS JOIN comments ON comments.workspace_id = shown.workspace AND comments.request_id = shown.id
-             UNION ALL
-             SELECT shown.workspace, described.created_at, described.id, shown.id, NULL FROM shown
-             CROSS JOIN feature_requests described
-                     ON described.workspace_id = shown.workspace AND described.id = shown.id
-             WHERE shown.is_described
-             ORDER BY 2, 3 LIMIT ? OFFSET ?
-         )
-         SELECT page.id, coalesce(comments.content, source.description), page.created_at,
-                coalesce(comments.updated_at, source.created_at),
-                CASE WHEN page.number IS NULL THEN source.author_id ELSE comments.customer_id END IS NOT NULL,
-                coalesce(members.name, customers.name),
-                CASE WHEN source.root_id IS NOT NULL THEN source.id END,
-                CASE WHEN source.root_id IS NOT NULL THEN source.tag_number END,
-                CASE WHEN source.root_id IS NOT NULL THEN source.title END
-         FROM page
-         CROSS JOIN feature_requests source ON source.workspace_id = page.workspace AND source.id = page.request
-         LEFT JOIN comments ON comments.rowid = page.number
-         LEFT JOIN members ON members.workspace_id = page.workspace AND members.id = comments.author_id
-         LEFT JOIN customers ON customers.workspace_id = page.workspace
-               AND customers.id = CASE WHEN page.number IS NULL THEN source.author_id ELSE comments.customer_id END
-         ORDER BY page.created_at, page.id"
+         page (workspace, created_at, id, request, number) AS MATERIALIZED (", shown_comments!(), " LIMIT ? OFFSET ?)
+         SELECT ", shown_comment_columns!(), " FROM page ", join_shown_comments!()
     )
 }
 
@@ -145,9 +165,12 @@ impl TryFrom<NoteRow> for Note {
 }
 
 /// A row of an event: ID, kind, details, kind, ID and name of the actor, timestamp.
-type EventRow = (Id, String, String, String, Option<Id>, String, i64);
+pub(super) type EventRow = (Id, String, String, String, Option<Id>, String, i64);
 
-fn event((id, kind, details, actor_kind, actor_id, actor_name, created_at): EventRow) -> Result<Event, StoreError> {
+/// Converts a row to an event.
+pub(super) fn event(
+    (id, kind, details, actor_kind, actor_id, actor_name, created_at): EventRow,
+) -> Result<Event, StoreError> {
     let broken = |column| inconsistent("feature_request_events", column, id.0);
     let actor_kind = ActorKind::from_name(&actor_kind).ok_or_else(|| broken("actor_kind"))?;
     Ok(Event {

@@ -9,9 +9,10 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::event::EventContent;
 use roadmap_domain::model::feature_request::{RequestLink, Title};
-use roadmap_domain::model::id::{ChangelogId, CommentId, EventId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::id::{ChangelogId, CommentId, EventId, FeatureRequestId, SignInId, WorkspaceId};
 use roadmap_domain::model::mail::{About, HeldMessage, MailId, MailRecipient, MailSender, Topic, TopicContent};
 use roadmap_domain::model::message::MessageId;
+use roadmap_domain::model::sign_in::SignIn;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
@@ -232,6 +233,11 @@ impl MailReader for SqliteStore {
         }
         contents.extend(changelogs.into_iter().map(changelog_content));
         Ok(contents)
+    }
+
+    async fn sign_ins(&self, workspace: WorkspaceId, sign_ins: &[SignInId]) -> Result<Vec<SignIn>, StoreError> {
+        let sign_ins = sign_ins.iter().map(|sign_in| Id(sign_in.uuid())).collect();
+        self.find_sign_ins(Id(workspace.uuid()), sign_ins).await
     }
 
     async fn held(&self, workspace: WorkspaceId, digests: &[MessageId]) -> Result<Vec<HeldMessage>, StoreError> {

@@ -24,12 +24,16 @@ statement! {
 }
 
 statement! {
-    /// Deletes a workspace's oldest attachments from before a timestamp that are not the cover of a changelog.
+    /// Deletes a workspace's oldest attachments from before a timestamp that are neither the cover of a changelog nor
+    /// the logo of the portal.
     DeleteUnusedAttachments { workspace: Id => Binary, before: i64 => BigInt, limit: i64 => BigInt } -> (Binary, BigInt),
     "DELETE FROM attachments WHERE (workspace_id, id) IN (
          SELECT workspace_id, id FROM attachments WHERE workspace_id = ? AND created_at < ? AND NOT EXISTS (
              SELECT 1 FROM changelogs WHERE changelogs.workspace_id = attachments.workspace_id
              AND changelogs.cover_attachment_id = attachments.id
+         ) AND NOT EXISTS (
+             SELECT 1 FROM portal_settings WHERE portal_settings.workspace_id = attachments.workspace_id
+             AND portal_settings.logo_attachment_id = attachments.id
          ) ORDER BY created_at LIMIT ?
      ) RETURNING id, byte_size"
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename};
+use roadmap_domain::model::attachment::Attachment;
 use roadmap_domain::model::audit::{AuditFilter, AuditListing, AuditPage};
 use roadmap_domain::model::board::{ListedLane, RoadmapLane};
 use roadmap_domain::model::changelog::{Changelog, ChangelogDetail};
@@ -13,7 +13,6 @@ use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::event::Event;
 use roadmap_domain::model::feature_request::{FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, Sort};
 use roadmap_domain::model::id::{AttachmentId, ChangelogId, CustomerId, TrackId, WorkspaceId};
-use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::member::Member;
 use roadmap_domain::model::note::Note;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
@@ -25,13 +24,10 @@ use roadmap_domain::model::vote::Voter;
 use roadmap_domain::ports::RoadmapReader;
 
 use crate::SqliteStore;
-use crate::codec::{Id, timestamp};
-use crate::errors::inconsistent;
+use crate::codec::Id;
 use crate::records::load_detail;
 use crate::rows::{TrackRow, load_members, mapped_tracks};
-use crate::schema::{attachments, settings, synonyms, tracks};
-
-type AttachmentRow = (String, String, i64, Vec<u8>, String, String, Option<i64>, Option<i64>, i64);
+use crate::schema::{settings, synonyms, tracks};
 
 /// The rows of a page, and the total number of rows.
 pub(crate) type Page<R> = (Vec<R>, i64);
@@ -203,44 +199,7 @@ impl RoadmapReader for SqliteStore {
     }
 
     async fn attachment(&self, workspace: WorkspaceId, id: AttachmentId) -> Result<Option<Attachment>, StoreError> {
-        let (of_workspace, row_id) = (Id(workspace.uuid()), Id(id.uuid()));
-        let row: Option<AttachmentRow> = self
-            .readers
-            .run(move |connection| {
-                Ok(attachments::table
-                    .filter(attachments::workspace_id.eq(of_workspace))
-                    .filter(attachments::id.eq(row_id))
-                    .select((
-                        attachments::filename,
-                        attachments::content_type,
-                        attachments::byte_size,
-                        attachments::checksum,
-                        attachments::key,
-                        attachments::service_name,
-                        attachments::width,
-                        attachments::height,
-                        attachments::created_at,
-                    ))
-                    .first(connection)
-                    .optional()?)
-            })
-            .await?;
-        let Some((filename, content_type, byte_size, checksum, key, service_name, width, height, created_at)) = row
-        else {
-            return Ok(None);
-        };
-        let broken = |column| inconsistent("attachments", column, id);
-        Ok(Some(Attachment {
-            id,
-            filename: Filename::from_stored(filename),
-            media_type: MediaType::from_stored(content_type),
-            byte_size: byte_size.unsigned_abs(),
-            checksum: Checksum(checksum.try_into().map_err(|_| broken("checksum"))?),
-            key: BlobKey::parse(&key).ok_or_else(|| broken("key"))?,
-            service_name,
-            dimensions: Dimensions::from_stored(width, height),
-            created_at: timestamp(created_at, "attachments", "created_at", row_id)?,
-        }))
+        self.find_attachment(Id(workspace.uuid()), Id(id.uuid())).await
     }
 
     async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError> {

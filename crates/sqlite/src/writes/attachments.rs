@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::dsl::{exists, select};
-use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::attachment::{Attachment, BlobKey, Filename};
 use roadmap_domain::model::changelog::CoverImage;
@@ -10,7 +10,7 @@ use roadmap_domain::model::id::{AttachmentId, WorkspaceId};
 use roadmap_domain::ports::{AttachmentDeletion, AttachmentWrites};
 
 use crate::codec::Id;
-use crate::schema::{attachments, changelogs};
+use crate::schema::{attachments, changelogs, portal_settings};
 use crate::unit::SqliteUnit;
 
 #[async_trait]
@@ -58,10 +58,13 @@ impl AttachmentWrites for SqliteUnit {
             if !select(exists(row)).get_result::<bool>(connection)? {
                 return Ok(AttachmentDeletion::NotFound);
             }
-            let uses = changelogs::table
+            let covers = changelogs::table
                 .filter(changelogs::workspace_id.eq(workspace))
                 .filter(changelogs::cover_attachment_id.eq(id));
-            if select(exists(uses)).get_result::<bool>(connection)? {
+            let logos = portal_settings::table
+                .filter(portal_settings::workspace_id.eq(workspace))
+                .filter(portal_settings::logo_attachment_id.eq(id));
+            if select(exists(covers).or(exists(logos))).get_result::<bool>(connection)? {
                 return Ok(AttachmentDeletion::InUse);
             }
             diesel::delete(row).execute(connection)?;

@@ -67,6 +67,7 @@ delete_statement!(DeleteVotes, "votes", "request_id");
 delete_statement!(DeleteFollowers, "followers", "request_id");
 delete_statement!(DeleteNotes, "notes", "request_id");
 delete_statement!(DeleteComments, "comments", "request_id");
+delete_statement!(DeleteHeldComments, "held_comments", "request_id");
 delete_statement!(DeleteEvents, "feature_request_events", "request_id");
 delete_statement!(DeleteChangelogLinks, "changelog_feature_requests", "request_id");
 delete_statement!(DeleteRequests, "feature_requests", "id");
@@ -96,6 +97,7 @@ pub(crate) fn delete_tree(connection: &mut SqliteConnection, workspace: Id, requ
     DeleteFollowers { workspace, requests: requests.clone() }.execute(connection)?;
     DeleteNotes { workspace, requests: requests.clone() }.execute(connection)?;
     DeleteComments { workspace, requests: requests.clone() }.execute(connection)?;
+    DeleteHeldComments { workspace, requests: requests.clone() }.execute(connection)?;
     DeleteEvents { workspace, requests: requests.clone() }.execute(connection)?;
     DeleteChangelogLinks { workspace, requests: requests.clone() }.execute(connection)?;
     DeleteTallies { workspace, requests: requests.clone() }.execute(connection)?;

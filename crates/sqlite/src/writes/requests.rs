@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use diesel::SqliteConnection;
-use diesel::prelude::{ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
-use diesel::sql_types::{BigInt, Binary, Text};
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, IntoSql, OptionalExtension, QueryDsl, RunQueryDsl};
+use diesel::sql_types::{BigInt, Binary, Bool, Text};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::event::NewEvent;
 use roadmap_domain::model::feature_request::{
@@ -129,6 +129,8 @@ impl FeatureRequestWrites for SqliteUnit {
                     feature_requests::description.eq(fields.description.html()),
                     feature_requests::description_text.eq(fields.description.text()),
                     feature_requests::private.eq(fields.private),
+                    feature_requests::awaiting_approval
+                        .eq(feature_requests::awaiting_approval.and(fields.private.into_sql::<Bool>())),
                     feature_requests::updated_at.eq(at.millis()),
                 ))
                 .execute(connection)?;
@@ -250,6 +252,7 @@ fn insert(connection: &mut SqliteConnection, workspace: Id, request: &NewFeature
             feature_requests::track_id.eq(Id(request.track.uuid())),
             feature_requests::author_id.eq(author),
             feature_requests::private.eq(request.private),
+            feature_requests::awaiting_approval.eq(request.awaiting_approval),
             feature_requests::created_at.eq(request.created_at.millis()),
             feature_requests::updated_at.eq(request.created_at.millis()),
         ))
@@ -279,6 +282,7 @@ fn insert_tags(connection: &mut SqliteConnection, workspace: Id, request: Id, ta
                 feature_request_tags::request_id.eq(request),
                 feature_request_tags::position.eq(position),
                 feature_request_tags::tag.eq(tag.as_str()),
+                feature_request_tags::tag_folded.eq(tag.as_str().to_lowercase()),
             ))
             .execute(connection)?;
     }

@@ -1,0 +1,111 @@
+//! Attachments.
+
+use diesel::Queryable;
+use diesel::dsl::{auto_type, exists};
+use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, RunQueryDsl};
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename};
+use roadmap_domain::model::id::AttachmentId;
+use roadmap_domain::model::media_type::MediaType;
+use roadmap_domain::model::timestamp::Timestamp;
+
+use crate::SqliteStore;
+use crate::codec::{Id, timestamp};
+use crate::errors::inconsistent;
+use crate::schema::{attachments, changelogs, portal_settings};
+
+/// The columns of an attachment.
+#[auto_type]
+fn attachment_columns() -> _ {
+    (
+        attachments::id,
+        attachments::filename,
+        attachments::content_type,
+        attachments::byte_size,
+        attachments::checksum,
+        attachments::key,
+        attachments::service_name,
+        attachments::width,
+        attachments::height,
+        attachments::created_at,
+    )
+}
+
+/// A row of [`attachment_columns()`].
+#[derive(Debug, Queryable)]
+struct AttachmentRow {
+    id: Id,
+    filename: String,
+    content_type: String,
+    byte_size: i64,
+    checksum: Vec<u8>,
+    key: String,
+    service_name: String,
+    width: Option<i64>,
+    height: Option<i64>,
+    created_at: i64,
+}
+
+impl TryFrom<AttachmentRow> for Attachment {
+    type Error = StoreError;
+
+    fn try_from(row: AttachmentRow) -> Result<Self, StoreError> {
+        let broken = |column| inconsistent("attachments", column, row.id.0);
+        Ok(Self {
+            id: AttachmentId::new(row.id.0),
+            filename: Filename::from_stored(row.filename),
+            media_type: MediaType::from_stored(row.content_type),
+            byte_size: row.byte_size.unsigned_abs(),
+            checksum: Checksum(row.checksum.try_into().map_err(|_| broken("checksum"))?),
+            key: BlobKey::parse(&row.key).ok_or_else(|| broken("key"))?,
+            service_name: row.service_name,
+            dimensions: Dimensions::from_stored(row.width, row.height),
+            created_at: timestamp(row.created_at, "attachments", "created_at", row.id)?,
+        })
+    }
+}
+
+impl SqliteStore {
+    /// Returns an attachment.
+    pub(super) async fn find_attachment(
+        &self,
+        workspace: Id,
+        attachment: Id,
+    ) -> Result<Option<Attachment>, StoreError> {
+        let row: Option<AttachmentRow> = self
+            .readers
+            .run(move |connection| {
+                let row = attachments::table.find((workspace, attachment));
+                Ok(row.select(attachment_columns()).first(connection).optional()?)
+            })
+            .await?;
+        row.map(Attachment::try_from).transpose()
+    }
+
+    /// Returns an attachment that is the cover of a public changelog or the logo of the portal.
+    pub(super) async fn find_public_attachment(
+        &self,
+        workspace: Id,
+        attachment: Id,
+        now: Timestamp,
+    ) -> Result<Option<Attachment>, StoreError> {
+        let row: Option<AttachmentRow> = self
+            .readers
+            .run(move |connection| {
+                let covers = changelogs::table
+                    .filter(changelogs::workspace_id.eq(workspace))
+                    .filter(changelogs::cover_attachment_id.eq(attachment))
+                    .filter(changelogs::published_at.le(now.millis()));
+                let logos = portal_settings::table
+                    .filter(portal_settings::workspace_id.eq(workspace))
+                    .filter(portal_settings::logo_attachment_id.eq(attachment));
+                let row = attachments::table
+                    .find((workspace, attachment))
+                    .filter(exists(covers).or(exists(logos)))
+                    .select(attachment_columns());
+                Ok(row.first(connection).optional()?)
+            })
+            .await?;
+        row.map(Attachment::try_from).transpose()
+    }
+}

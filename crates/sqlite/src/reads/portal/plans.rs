@@ -1,0 +1,154 @@
+//! Tests of the query plans of the portal: no statement reads all rows of a workspace, and lists of tracks sort only
+//! what they merge.
+
+use diesel::query_builder::QueryFragment;
+use diesel::sql_types::{BigInt, Text};
+use diesel::sqlite::Sqlite;
+use diesel::{QueryableByName, RunQueryDsl, SqliteConnection};
+use uuid::Uuid;
+
+use super::account::{LatestIdeas, LatestVotes, Sessions, Subscriptions};
+use super::changelogs::PublicLinks;
+use super::chosen::{
+    CountTagged, CountVoted, CountWritten, TaggedPage, TrendingTagged, TrendingVoted, TrendingWritten, VotedPage,
+    WrittenPage,
+};
+use super::held::{CountHeld, Held};
+use super::requests::{CommentsAndAnswer, Head, Parts, ShownCommentsAndAnswer, Visible};
+use super::rows::{Matching, Rows, VotedAmong};
+use super::sessions::OneSession;
+use super::tracks::{CountPublic, LastUpdatedPage, MostVotedPage, NewestPage, OldestPage, TrendingOfTracks};
+use super::{LastTagNumber, OnePortal, Sitemap};
+use crate::codec::Id;
+use crate::fixtures::{connection, database};
+
+/// A step of a query plan.
+#[derive(QueryableByName)]
+struct Step {
+    #[diesel(sql_type = BigInt)]
+    parent: i64,
+    #[diesel(sql_type = Text)]
+    detail: String,
+}
+
+/// Returns the SQL of a statement.
+fn sql(statement: &impl QueryFragment<Sqlite>) -> String {
+    diesel::debug_query::<Sqlite, _>(statement).to_string()
+}
+
+fn plan(connection: &mut SqliteConnection, sql: &str) -> Vec<Step> {
+    diesel::sql_query(format!("EXPLAIN QUERY PLAN {sql}")).load(connection).unwrap()
+}
+
+const ID: Id = Id(Uuid::nil());
+const PAGE: (i64, i64, i64) = (25, 25, 0);
+
+/// The lists of the feature requests on tracks.
+fn lists_of_tracks() -> Vec<String> {
+    let (workspace, lane, (most, limit, offset)) = (ID, Some(ID), PAGE);
+    vec![
+        sql(&MostVotedPage { workspace, lane, most, limit, offset }),
+        sql(&NewestPage { workspace, lane, most, limit, offset }),
+        sql(&OldestPage { workspace, lane, most, limit, offset }),
+        sql(&LastUpdatedPage { workspace, lane, most, limit, offset }),
+        sql(&TrendingOfTracks { workspace, lane, most }),
+    ]
+}
+
+/// All other statements of the portal that are written in SQL.
+fn other_statements() -> Vec<String> {
+    let (workspace, root, lane, customer, (most, limit, offset)) = (ID, ID, Some(ID), Some(ID), PAGE);
+    let (tag, sort, voted, newest) = (Some("ui".to_owned()), "votes", most, most);
+    let (requests, private, is_member) = (String::new(), false, false);
+    let (request, number) = (Some(ID), None);
+    macro_rules! chosen {
+        ($page:ident, $count:ident, $trending:ident) => {
+            [
+                sql(&$page { workspace, lane, tag: tag.clone(), customer, most, sort, limit, offset }),
+                sql(&$count { workspace, lane, tag: tag.clone(), customer, most }),
+                sql(&$trending { workspace, lane, tag: tag.clone(), customer, most, voted, newest }),
+            ]
+        };
+    }
+    let mut all: Vec<String> = vec![
+        sql(&CountPublic { workspace, lane }),
+        sql(&Rows { workspace, requests: requests.clone() }),
+        sql(&Matching {
+            workspace,
+            lane,
+            tag: tag.clone(),
+            voter: customer,
+            author: customer,
+            requests: requests.clone(),
+        }),
+        sql(&VotedAmong { workspace, customer: ID, requests }),
+        sql(&Head { workspace, request, number, customer }),
+        sql(&Parts { workspace, root, private, customer, is_member, events: limit }),
+        sql(&CommentsAndAnswer { workspace, root, limit, offset }),
+        sql(&ShownCommentsAndAnswer { workspace, root, private, limit, offset }),
+        sql(&Visible { workspace, request, number, customer, is_member }),
+        sql(&PublicLinks { workspace, changelogs: String::new() }),
+        sql(&LatestVotes { workspace, customer: ID, most, limit }),
+        sql(&LatestIdeas { workspace, customer: ID, limit }),
+        sql(&Subscriptions { workspace, customer: ID, most, limit }),
+        sql(&Sessions { workspace, email: String::new(), limit }),
+        sql(&CountHeld { workspace }),
+        sql(&Held { workspace, most, limit, offset }),
+        sql(&OneSession { workspace, digest: Vec::new() }),
+        sql(&OnePortal { workspace }),
+        sql(&Sitemap { workspace, after: 0, limit }),
+        sql(&LastTagNumber { workspace }),
+    ];
+    all.extend(chosen!(TaggedPage, CountTagged, TrendingTagged));
+    all.extend(chosen!(VotedPage, CountVoted, TrendingVoted));
+    all.extend(chosen!(WrittenPage, CountWritten, TrendingWritten));
+    all
+}
+
+/// Tables with one row per workspace, and indexes of which a workspace has few rows or a list reads the first ones.
+const SMALL: [&str; 6] = [
+    "settings",
+    "tag_counters",
+    "portal_settings",
+    "tracks_by_lane",
+    "feature_requests_awaiting",
+    "held_comments_by_age",
+];
+
+#[test]
+fn no_statement_reads_all_rows_of_a_workspace() {
+    let (_folder, options) = database();
+    let mut connection = connection(&options.path);
+    let tables: Vec<Step> =
+        diesel::sql_query("SELECT 0 AS parent, name AS detail FROM sqlite_schema WHERE type = 'table'")
+            .load(&mut connection)
+            .unwrap();
+    for statement in lists_of_tracks().into_iter().chain(other_statements()) {
+        for Step { detail, .. } in plan(&mut connection, &statement) {
+            let is_scan = tables.iter().any(|table| detail == format!("SCAN {}", table.detail))
+                || (detail.starts_with("SCAN ") && detail.contains(" USING "))
+                || detail.ends_with("(workspace_id=?)");
+            let is_small = SMALL.iter().any(|name| detail.split(' ').any(|word| word == *name));
+            assert!(!is_scan || is_small, "{detail}\n{statement}");
+        }
+    }
+}
+
+#[test]
+fn lists_of_tracks_read_an_index_in_its_order() {
+    let (_folder, options) = database();
+    let mut connection = connection(&options.path);
+    for statement in lists_of_tracks() {
+        let steps = plan(&mut connection, &statement);
+        let from_index = |step: &&Step| {
+            let indexes = ["vote_tallies_by_track", "vote_tallies_public", "feature_requests_by_update"];
+            indexes.iter().any(|index| step.detail.contains(&format!("USING INDEX {index} ")))
+        };
+        let reads: Vec<i64> = steps.iter().filter(from_index).map(|step| step.parent).collect();
+        assert!(!reads.is_empty());
+        let sorts = steps.iter().filter(|step| step.detail.starts_with("USE TEMP B-TREE"));
+        let sorted: Vec<i64> = sorts.map(|step| step.parent).collect();
+        assert!(!sorted.is_empty(), "the merge of the tracks is sorted");
+        assert!(reads.iter().all(|read| !sorted.contains(read)), "{statement}");
+    }
+}
