@@ -19,6 +19,7 @@ mod errors;
 mod migrate;
 mod outbox_queue;
 mod pool;
+mod portal_rows;
 mod reads;
 mod roles;
 mod rows;

@@ -1,8 +1,11 @@
 //! Reads outside of units of work, one file per port.
 
+mod comments;
 mod directory;
+mod listing;
 mod mail;
 mod maintenance;
+mod portal;
 mod roadmap;
 mod search;
 mod single_flight;

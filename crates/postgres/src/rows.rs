@@ -6,7 +6,7 @@ use diesel::prelude::{BoolExpressionMethods, ExpressionMethods, JoinOnDsl, Nulla
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use roadmap_domain::error::StoreError;
 use roadmap_domain::model::api_key::{ApiKey, Scopes};
-use roadmap_domain::model::attachment::Filename;
+use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename};
 use roadmap_domain::model::changelog::{Changelog, CoverImage};
 use roadmap_domain::model::comment::{Comment, ListedComment, ShownAuthor};
 use roadmap_domain::model::customer::{Customer, CustomerName};
@@ -16,6 +16,7 @@ use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{
     ApiKeyId, AttachmentId, ChangelogId, CommentId, CustomerId, FeatureRequestId, LaneId, MemberId, TrackId,
 };
+use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::member::{Member, Role};
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::track::{Lane, Placement, Track};
@@ -23,7 +24,7 @@ use uuid::Uuid;
 
 use crate::codec::{TimestampColumn, optional_timestamp};
 use crate::errors::inconsistent;
-use crate::schema::{api_keys, feature_requests, lanes, members, tracks, vote_tallies};
+use crate::schema::{api_keys, attachments, feature_requests, lanes, members, tracks, vote_tallies};
 use crate::statement::{placed, resolved, statement, summary};
 
 /// Feature requests with their vote tally, their track and its lane.
@@ -100,18 +101,23 @@ statement! {
      WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = ", resolved!())
 }
 
-statement! {
-    /// Selects the feature request that a reference means, with all of its fields. The comments of private feature
-    /// requests that are merged into a public one do not count.
-    FindDetail {
-        workspace: Uuid => SqlUuid,
-        request: Option<Uuid> => Nullable<SqlUuid>,
-        number: Option<i64> => Nullable<BigInt>,
-    } -> DetailColumns,
-    concat!("WITH request AS MATERIALIZED (
-         SELECT ", summary!(), ", description, feature_requests.private, author_id, updated_at
-         FROM feature_requests ", placed!(), "
-         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = ", resolved!(), "
+/// The SQL of the feature request that a reference means, with all of its fields and the given further columns, in a
+/// statement with the parameters `workspace`, `request` and `number`. What is merged into it is named on a condition. The
+/// comments of private feature requests that are merged into a public one do not count.
+macro_rules! detail {
+    ($named:literal, $columns:expr) => {
+        concat!(
+            "WITH request AS MATERIALIZED (
+         SELECT ",
+            crate::statement::summary!(),
+            ", description, feature_requests.private, awaiting_approval, author_id,
+                updated_at
+         FROM feature_requests ",
+            crate::statement::placed!(),
+            "
+         WHERE feature_requests.workspace_id = {workspace} AND feature_requests.id = ",
+            crate::statement::resolved!(),
+            "
      ), merged AS MATERIALIZED (
          SELECT feature_requests.id, feature_requests.tag_number, feature_requests.title,
                 request.private OR NOT feature_requests.private AS is_shown,
@@ -122,24 +128,47 @@ statement! {
      SELECT request.id, tag_number, title, track, lane, votes_count, request.created_at, description,
             ARRAY(SELECT tag FROM feature_request_tags
                   WHERE workspace_id = {workspace} AND request_id = request.id ORDER BY position),
-            private,
+            private, awaiting_approval,
             (SELECT count(*) FROM comments WHERE workspace_id = {workspace} AND request_id = request.id)
             + (SELECT count(*) FROM merged
                JOIN comments ON comments.workspace_id = {workspace} AND comments.request_id = merged.id
                WHERE is_shown)
             + (SELECT count(*) FROM merged WHERE is_shown AND is_described),
             customers.id, customers.name, customers.email,
-            ARRAY(SELECT id FROM merged ORDER BY tag_number), ARRAY(SELECT tag_number FROM merged ORDER BY tag_number),
-            ARRAY(SELECT title FROM merged ORDER BY tag_number), updated_at
+            ARRAY(SELECT id FROM merged WHERE ",
+            $named,
+            " ORDER BY tag_number),
+            ARRAY(SELECT tag_number FROM merged WHERE ",
+            $named,
+            " ORDER BY tag_number),
+            ARRAY(SELECT title FROM merged WHERE ",
+            $named,
+            " ORDER BY tag_number), updated_at",
+            $columns,
+            "
      FROM request
-     LEFT JOIN customers ON customers.workspace_id = {workspace} AND customers.id = author_id")
+     LEFT JOIN customers ON customers.workspace_id = {workspace} AND customers.id = author_id"
+        )
+    };
+}
+pub(crate) use detail;
+
+statement! {
+    /// Selects the feature request that a reference means, with all of its fields.
+    FindDetail {
+        workspace: Uuid => SqlUuid,
+        request: Option<Uuid> => Nullable<SqlUuid>,
+        number: Option<i64> => Nullable<BigInt>,
+    } -> DetailColumns,
+    detail!("true", "")
 }
 
 /// The types of a feature request with all of its fields.
-type DetailColumns = (
+pub(crate) type DetailColumns = (
     SummaryColumns,
     Text,
     Array<Text>,
+    Bool,
     Bool,
     BigInt,
     Nullable<CustomerNameColumns>,
@@ -149,13 +178,14 @@ type DetailColumns = (
     Timestamptz,
 );
 
-/// A row of [`FindDetail`].
+/// A row of [`detail`].
 #[derive(Debug, Queryable)]
 pub(crate) struct DetailRow {
     summary: SummaryRow,
     description: String,
     tags: Vec<String>,
     private: bool,
+    awaiting_approval: bool,
     comments_count: i64,
     author: Option<CustomerNameRow>,
     merged_ids: Vec<Uuid>,
@@ -175,6 +205,7 @@ impl TryFrom<DetailRow> for FeatureRequestDetail {
             description: CleanHtml::from_stored(row.description),
             tags: row.tags.into_iter().map(Tag::from_stored).collect(),
             private: row.private,
+            awaiting_approval: row.awaiting_approval,
             comments_count: row.comments_count,
             author: row.author.map(customer_name),
             merged: merged.map(|((id, tag_number), title)| request_link((id, tag_number, title))).collect(),
@@ -273,6 +304,57 @@ pub(crate) fn changelog(row: ChangelogRow) -> Result<Changelog, StoreError> {
         created_at: created_at.into_timestamp("changelogs", "created_at", id)?,
         updated_at: updated_at.into_timestamp("changelogs", "updated_at", id)?,
     })
+}
+
+/// The columns of an attachment.
+#[auto_type]
+pub(crate) fn attachment_columns() -> _ {
+    (
+        attachments::id,
+        attachments::filename,
+        attachments::content_type,
+        attachments::byte_size,
+        attachments::checksum,
+        attachments::key,
+        attachments::service_name,
+        attachments::width,
+        attachments::height,
+        attachments::created_at,
+    )
+}
+
+/// A row of [`attachment_columns()`].
+#[derive(Debug, Queryable)]
+pub(crate) struct AttachmentRow {
+    id: Uuid,
+    filename: String,
+    content_type: String,
+    byte_size: i64,
+    checksum: Vec<u8>,
+    key: String,
+    service_name: String,
+    width: Option<i64>,
+    height: Option<i64>,
+    created_at: TimestampColumn,
+}
+
+impl TryFrom<AttachmentRow> for Attachment {
+    type Error = StoreError;
+
+    fn try_from(row: AttachmentRow) -> Result<Self, StoreError> {
+        let broken = |column| inconsistent("attachments", column, row.id);
+        Ok(Self {
+            id: AttachmentId::new(row.id),
+            filename: Filename::from_stored(row.filename),
+            media_type: MediaType::from_stored(row.content_type),
+            byte_size: row.byte_size.unsigned_abs(),
+            checksum: Checksum(row.checksum.try_into().map_err(|_| broken("checksum"))?),
+            key: BlobKey::parse(&row.key).ok_or_else(|| broken("key"))?,
+            service_name: row.service_name,
+            dimensions: Dimensions::from_stored(row.width, row.height),
+            created_at: row.created_at.into_timestamp("attachments", "created_at", row.id)?,
+        })
+    }
 }
 
 /// The columns of a member.

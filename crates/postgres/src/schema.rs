@@ -151,6 +151,8 @@ diesel::table! {
         workspace_id -> Uuid,
         id -> Uuid,
         email_folded -> Text,
+        name -> Nullable<Text>,
+        name_folded -> Nullable<Text>,
     }
 }
 
@@ -243,4 +245,62 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    portal_settings (workspace_id) {
+        workspace_id -> Uuid,
+        access -> Text,
+        mail_domains -> Array<Text>,
+        embed_origins -> Array<Text>,
+        languages -> Array<Text>,
+        is_indexed -> Bool,
+        holds_posts -> Bool,
+        accent -> Nullable<Text>,
+        logo_attachment_id -> Nullable<Uuid>,
+    }
+}
+
+diesel::table! {
+    held_comments (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        request_id -> Uuid,
+    }
+}
+
+diesel::table! {
+    sessions (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        email_folded -> Text,
+        browser_name -> Nullable<Text>,
+        created_at -> Timestamptz,
+        last_seen_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    sign_ins (workspace_id, id) {
+        workspace_id -> Uuid,
+        id -> Uuid,
+        email -> Text,
+        email_folded -> Text,
+        browser_digest -> Nullable<Binary>,
+        browser_name -> Nullable<Text>,
+        action -> Nullable<Text>,
+        next -> Nullable<Text>,
+        language -> Text,
+        wrong_codes -> BigInt,
+        created_at -> Timestamptz,
+        consumed_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    tag_counters (workspace_id) {
+        workspace_id -> Uuid,
+        last_tag_number -> BigInt,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(feature_requests, vote_tallies, tracks, lanes, votes, outbox);
+diesel::allow_tables_to_appear_in_same_query!(settings, portal_settings, attachments, changelogs);

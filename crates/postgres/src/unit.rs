@@ -70,6 +70,8 @@ pub(crate) enum WorkspaceLock {
     Board,
     /// The units that change team members.
     Members,
+    /// The units that ask for a sign-in.
+    SignIns,
 }
 
 impl WorkspaceLock {
@@ -79,6 +81,7 @@ impl WorkspaceLock {
             Self::Merges => "\0merges",
             Self::Board => "\0board",
             Self::Members => "\0members",
+            Self::SignIns => "\0sign_ins",
         }
     }
 }
@@ -266,7 +269,7 @@ mod tests {
 
     #[test]
     fn no_operation_key_is_the_name_of_a_lock() {
-        let locks = [WorkspaceLock::Merges, WorkspaceLock::Board, WorkspaceLock::Members];
+        let locks = [WorkspaceLock::Merges, WorkspaceLock::Board, WorkspaceLock::Members, WorkspaceLock::SignIns];
         for lock in locks {
             assert!(OperationKey::parse(lock.name()).is_err());
             assert_eq!(locks.iter().filter(|other| other.name() == lock.name()).count(), 1);

@@ -52,6 +52,7 @@ async fn fresh() -> Subject {
     Subject {
         store: store.clone(),
         reader: reader.clone(),
+        pages: reader.clone(),
         search: reader,
         directory: store.clone(),
         maintenance: store.clone(),

@@ -8,9 +8,10 @@ use roadmap_domain::error::StoreError;
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::event::EventContent;
 use roadmap_domain::model::feature_request::{RequestLink, Title};
-use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId, FeatureRequestId, SignInId, WorkspaceId};
 use roadmap_domain::model::mail::{About, HeldMessage, MailId, MailRecipient, MailSender, Topic, TopicContent};
 use roadmap_domain::model::message::MessageId;
+use roadmap_domain::model::sign_in::SignIn;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::Subdomain;
@@ -20,7 +21,8 @@ use uuid::Uuid;
 use crate::PostgresStore;
 use crate::codec::TimestampColumn;
 use crate::outbox_queue::recipient;
-use crate::schema::outbox;
+use crate::portal_rows::{SignInRow, sign_in_columns};
+use crate::schema::{outbox, sign_ins};
 use crate::statement::statement;
 
 statement! {
@@ -233,6 +235,17 @@ impl MailReader for PostgresStore {
             Some(TopicContent { topic, about, content })
         };
         Ok(rows.into_iter().filter_map(content).collect())
+    }
+
+    async fn sign_ins(&self, workspace: WorkspaceId, ids: &[SignInId]) -> Result<Vec<SignIn>, StoreError> {
+        let session = self.mail_session(workspace).await?;
+        let ids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
+        let found = sign_ins::table
+            .filter(sign_ins::workspace_id.eq(workspace.uuid()))
+            .filter(sign_ins::id.eq_any(ids))
+            .select(sign_in_columns());
+        let rows: Vec<SignInRow> = session.run(found.load(&mut session.connection()?)).await?;
+        rows.into_iter().map(SignIn::try_from).collect()
     }
 
     async fn held(&self, workspace: WorkspaceId, digests: &[MessageId]) -> Result<Vec<HeldMessage>, StoreError> {

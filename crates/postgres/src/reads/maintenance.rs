@@ -35,20 +35,30 @@ statement! {
     "SELECT purge_audit_entries({workspace}, {before}, {most})"
 }
 
-statement! {
-    /// Locks a workspace's oldest attachments from before a timestamp that are not the cover of a changelog.
-    LockUnusedAttachments { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> SqlUuid,
-    "SELECT id FROM attachments WHERE workspace_id = {workspace} AND created_at < {before} AND NOT EXISTS (
-         SELECT FROM changelogs WHERE changelogs.workspace_id = {workspace} AND cover_attachment_id = attachments.id
-     ) ORDER BY created_at LIMIT {most} FOR UPDATE SKIP LOCKED"
+/// The SQL condition of attachments that are neither the cover of a changelog nor the logo of the portal.
+macro_rules! is_unused {
+    () => {
+        "NOT EXISTS (
+             SELECT FROM changelogs WHERE changelogs.workspace_id = {workspace} AND cover_attachment_id = attachments.id
+         ) AND NOT EXISTS (
+             SELECT FROM portal_settings
+             WHERE portal_settings.workspace_id = {workspace} AND logo_attachment_id = attachments.id
+         )"
+    };
 }
 
 statement! {
-    /// Deletes those of the given attachments that are not the cover of a changelog.
+    /// Locks a workspace's oldest unused attachments from before a timestamp.
+    LockUnusedAttachments { workspace: Uuid => SqlUuid, before: TimestampColumn => Timestamptz, most: i64 => BigInt } -> SqlUuid,
+    concat!("SELECT id FROM attachments WHERE workspace_id = {workspace} AND created_at < {before} AND ", is_unused!(), "
+     ORDER BY created_at LIMIT {most} FOR UPDATE SKIP LOCKED")
+}
+
+statement! {
+    /// Deletes those of the given attachments that are unused.
     DeleteUnusedAttachments { workspace: Uuid => SqlUuid, ids: Vec<Uuid> => Array<SqlUuid> } -> (SqlUuid, BigInt),
-    "DELETE FROM attachments WHERE workspace_id = {workspace} AND id = ANY ({ids}) AND NOT EXISTS (
-         SELECT FROM changelogs WHERE changelogs.workspace_id = {workspace} AND cover_attachment_id = attachments.id
-     ) RETURNING id, byte_size"
+    concat!("DELETE FROM attachments WHERE workspace_id = {workspace} AND id = ANY ({ids}) AND ", is_unused!(), "
+     RETURNING id, byte_size")
 }
 
 statement! {

@@ -5,7 +5,7 @@ use diesel::prelude::{ExpressionMethods, QueryDsl};
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use roadmap_domain::error::StoreError;
-use roadmap_domain::model::attachment::{Attachment, BlobKey, Checksum, Dimensions, Filename};
+use roadmap_domain::model::attachment::Attachment;
 use roadmap_domain::model::audit::{
     Actor, ActorFilter, ActorKind, AuditEntry, AuditFilter, AuditListing, AuditPage, Channel, Origin, Subject,
 };
@@ -20,7 +20,6 @@ use roadmap_domain::model::html::CleanHtml;
 use roadmap_domain::model::id::{
     AttachmentId, AuditEntryId, ChangelogId, CustomerId, EventId, LaneId, NoteId, TrackId, WorkspaceId,
 };
-use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::member::Member;
 use roadmap_domain::model::note::Note;
 use roadmap_domain::model::pagination::{Listing, PageRequest};
@@ -35,10 +34,12 @@ use uuid::Uuid;
 use crate::PostgresReader;
 use crate::codec::TimestampColumn;
 use crate::errors::inconsistent;
+use crate::reads::comments::CommentsPage;
+use crate::reads::listing::{BEYOND, existing_listing, listing};
 use crate::rows::{
-    ChangelogColumns, ChangelogRow, CommentColumns, CommentRow, CustomerColumns, CustomerNameColumns, CustomerNameRow,
-    CustomerRow, DetailRow, FindDetail, MemberRow, SummaryColumns, SummaryRow, TrackRow, changelog, customer,
-    customer_name, listed_comment, mapped_tracks, member, member_columns, votes_of,
+    AttachmentRow, ChangelogColumns, ChangelogRow, CommentRow, CustomerColumns, CustomerNameColumns, CustomerNameRow,
+    CustomerRow, DetailRow, FindDetail, MemberRow, SummaryColumns, SummaryRow, TrackRow, attachment_columns, changelog,
+    customer, customer_name, listed_comment, mapped_tracks, member, member_columns, votes_of,
 };
 use crate::schema::{attachments, audit_entries, members, settings, synonyms, tracks};
 use crate::statement::{placed, resolved, statement, summary};
@@ -87,6 +88,8 @@ macro_rules! most_voted {
         )
     };
 }
+
+pub(crate) use most_voted;
 
 statement! {
     /// Selects the lanes, each with its most voted public feature requests. A lane without one is a single row.
@@ -187,65 +190,6 @@ statement! {
 }
 
 statement! {
-    /// Selects the number of entries in the list of comments of a feature request, with a page of them. The list has the
-    /// comments of everything that is merged into it, and their descriptions. Returns no row if the feature request does
-    /// not exist. Without merges, the page is read from the index.
-    CommentsPage {
-        workspace: Uuid => SqlUuid,
-        request: Option<Uuid> => Nullable<SqlUuid>,
-        number: Option<i64> => Nullable<BigInt>,
-        limit: i64 => BigInt,
-        offset: i64 => BigInt,
-    } -> (BigInt, Nullable<CommentColumns>),
-    concat!("WITH request AS MATERIALIZED (
-         SELECT id, private FROM feature_requests WHERE workspace_id = {workspace} AND id = ", resolved!(), "
-     ), merged AS MATERIALIZED (
-         SELECT feature_requests.id, tag_number, title, author_id, created_at,
-                btrim(description_text, E' \\n\\t\\r\\u00a0') <> '' AS is_described
-         FROM request JOIN feature_requests ON feature_requests.workspace_id = {workspace} AND root_id = request.id
-         WHERE request.private OR NOT feature_requests.private
-     ), total AS (
-         SELECT (SELECT count(*) FROM comments
-                 WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request))
-              + (SELECT count(*) FROM merged
-                 JOIN comments ON comments.workspace_id = {workspace} AND comments.request_id = merged.id)
-              + (SELECT count(*) FROM merged WHERE is_described) AS total
-     ), entries AS (
-         SELECT id, created_at, NULL::uuid AS merged_id, false AS is_description FROM comments
-         WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request)
-         UNION ALL
-         SELECT comments.id, comments.created_at, merged.id, false FROM merged
-         JOIN comments ON comments.workspace_id = {workspace} AND comments.request_id = merged.id
-         UNION ALL
-         SELECT id, created_at, id, true FROM merged WHERE is_described
-     ), page AS MATERIALIZED (
-         (SELECT id, created_at, NULL::uuid AS merged_id, false AS is_description FROM comments
-          WHERE workspace_id = {workspace} AND request_id = (SELECT id FROM request)
-            AND NOT EXISTS (SELECT FROM merged)
-          ORDER BY created_at, id LIMIT {limit} OFFSET {offset})
-         UNION ALL
-         (SELECT id, created_at, merged_id, is_description FROM entries WHERE EXISTS (SELECT FROM merged)
-          ORDER BY created_at, id LIMIT {limit} OFFSET {offset})
-     ), listed AS (
-         SELECT page.id, CASE WHEN is_description THEN described.description ELSE comments.content END AS content,
-                is_description AND merged.author_id IS NOT NULL OR comments.customer_id IS NOT NULL AS is_customer,
-                coalesce(customers.name, members.name) AS author, page.created_at,
-                coalesce(comments.updated_at, page.created_at) AS updated_at,
-                merged.id AS merged_id, merged.tag_number, merged.title
-         FROM page
-         LEFT JOIN merged ON merged.id = page.merged_id
-         LEFT JOIN comments ON comments.workspace_id = {workspace} AND comments.id = page.id
-         LEFT JOIN feature_requests AS described
-                ON described.workspace_id = {workspace} AND described.id = CASE WHEN is_description THEN page.id END
-         LEFT JOIN members ON members.workspace_id = {workspace} AND members.id = comments.author_id
-         LEFT JOIN customers ON customers.workspace_id = {workspace}
-               AND customers.id = CASE WHEN is_description THEN merged.author_id ELSE comments.customer_id END
-     )
-     SELECT total, listed.* FROM request CROSS JOIN total LEFT JOIN listed ON true
-     ORDER BY listed.created_at, listed.id")
-}
-
-statement! {
     /// Selects the number of notes of a feature request and of everything that is merged into it, with a page of them.
     /// Returns no row if the feature request does not exist.
     NotesPage {
@@ -316,8 +260,8 @@ statement! {
      ORDER BY page.created_at DESC, page.id DESC")
 }
 
-type EventColumns = (SqlUuid, Text, Text, Text, Nullable<SqlUuid>, Text, Timestamptz);
-type EventRow = (Uuid, String, String, String, Option<Uuid>, String, TimestampColumn);
+pub(crate) type EventColumns = (SqlUuid, Text, Text, Text, Nullable<SqlUuid>, Text, Timestamptz);
+pub(crate) type EventRow = (Uuid, String, String, String, Option<Uuid>, String, TimestampColumn);
 
 statement! {
     /// Selects the number of customers that match a pattern, with a page of them. Ids begin with the creation timestamp.
@@ -471,42 +415,14 @@ statement! {
 
 type AuditRow =
     (Uuid, TimestampColumn, String, Option<Uuid>, String, String, Option<String>, String, String, Option<Uuid>, String);
-type AttachmentRow = (String, String, i64, Vec<u8>, String, String, Option<i64>, Option<i64>, TimestampColumn);
-
-/// The offset of a page whose own offset is out of range. Such a page is empty, and so is the page at this offset.
-const BEYOND: i64 = i64::MAX;
-
-/// Converts rows that each begin with the total of a list to a page of records. A page without records is one row,
-/// whose record is absent.
-fn listing<R, T>(
-    rows: Vec<(i64, Option<R>)>,
-    request: PageRequest,
-    record: impl Fn(R) -> Result<T, StoreError>,
-) -> Result<Listing<T>, StoreError> {
-    let mut total = 0;
-    let mut items = Vec::with_capacity(rows.len());
-    for (counted, row) in rows {
-        total = counted.unsigned_abs();
-        items.extend(row.map(&record).transpose()?);
-    }
-    Ok(Listing { items, request, total })
-}
-
-/// As [`listing`], for a list that does not exist if there are no rows.
-fn existing_listing<R, T>(
-    rows: Vec<(i64, Option<R>)>,
-    request: PageRequest,
-    record: impl Fn(R) -> Result<T, StoreError>,
-) -> Result<Option<Listing<T>>, StoreError> {
-    if rows.is_empty() { Ok(None) } else { listing(rows, request, record).map(Some) }
-}
 
 /// Returns a kind of actor as it is stored.
 fn actor_kind(kind: &str, table: &'static str, row: Uuid) -> Result<ActorKind, StoreError> {
     ActorKind::from_name(kind).ok_or_else(|| inconsistent(table, "actor_kind", row))
 }
 
-fn event((id, kind, details, actor, actor_id, name, created_at): EventRow) -> Result<Event, StoreError> {
+/// Converts a row of [`EventColumns`].
+pub(crate) fn event((id, kind, details, actor, actor_id, name, created_at): EventRow) -> Result<Event, StoreError> {
     let table = "feature_request_events";
     Ok(Event {
         id: EventId::new(id),
@@ -863,34 +779,9 @@ impl RoadmapReader for PostgresReader {
         let attachment = attachments::table
             .filter(attachments::workspace_id.eq(workspace.uuid()))
             .filter(attachments::id.eq(id.uuid()))
-            .select((
-                attachments::filename,
-                attachments::content_type,
-                attachments::byte_size,
-                attachments::checksum,
-                attachments::key,
-                attachments::service_name,
-                attachments::width,
-                attachments::height,
-                attachments::created_at,
-            ));
+            .select(attachment_columns());
         let row: Option<AttachmentRow> = session.run_optional(attachment.first(&mut session.connection()?)).await?;
-        let Some((filename, content_type, byte_size, checksum, key, service_name, width, height, created_at)) = row
-        else {
-            return Ok(None);
-        };
-        let broken = |column| inconsistent("attachments", column, id);
-        Ok(Some(Attachment {
-            id,
-            filename: Filename::from_stored(filename),
-            media_type: MediaType::from_stored(content_type),
-            byte_size: byte_size.unsigned_abs(),
-            checksum: Checksum(checksum.try_into().map_err(|_| broken("checksum"))?),
-            key: BlobKey::parse(&key).ok_or_else(|| broken("key"))?,
-            service_name,
-            dimensions: Dimensions::from_stored(width, height),
-            created_at: created_at.into_timestamp("attachments", "created_at", id.uuid())?,
-        }))
+        row.map(Attachment::try_from).transpose()
     }
 
     async fn members(&self, workspace: WorkspaceId) -> Result<Vec<Member>, StoreError> {

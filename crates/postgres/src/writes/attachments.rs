@@ -12,7 +12,7 @@ use roadmap_domain::ports::{AttachmentDeletion, AttachmentWrites};
 
 use crate::codec::TimestampColumn;
 use crate::errors::inconsistent;
-use crate::schema::{attachments, changelogs};
+use crate::schema::{attachments, changelogs, portal_settings};
 use crate::unit::PostgresUnit;
 
 #[async_trait]
@@ -45,8 +45,9 @@ impl AttachmentWrites for PostgresUnit {
         let filename: Option<String> = self.run_optional(filename.first(&mut self.connection()?)).await?;
         Ok(filename.map(|filename| CoverImage { attachment, filename: Filename::from_stored(filename) }))
     }
-    /// Locks the row with one statement and looks for covers with the next. A changelog that took the file as its cover in
-    /// between has committed by then, and is seen.
+
+    /// Locks the row with one statement and looks for its uses with the next. A changelog that took the file as its cover
+    /// in between has committed by then, and is seen; so has a portal that took it as its logo.
     async fn delete_attachment(&mut self, attachment: AttachmentId) -> Result<AttachmentDeletion, StoreError> {
         let lock = attachments::table
             .filter(attachments::workspace_id.eq(self.workspace))
@@ -58,7 +59,12 @@ impl AttachmentWrites for PostgresUnit {
         let covers = changelogs::table
             .filter(changelogs::workspace_id.eq(self.workspace))
             .filter(changelogs::cover_attachment_id.eq(attachment.uuid()));
-        if self.run(diesel::select(exists(covers)).get_result(&mut self.connection()?)).await? {
+        let logo = portal_settings::table
+            .filter(portal_settings::workspace_id.eq(self.workspace))
+            .filter(portal_settings::logo_attachment_id.eq(attachment.uuid()));
+        let uses = diesel::select((exists(covers), exists(logo)));
+        let (is_cover, is_logo): (bool, bool) = self.run(uses.get_result(&mut self.connection()?)).await?;
+        if is_cover || is_logo {
             return Ok(AttachmentDeletion::InUse);
         }
         let key = BlobKey::parse(&key).ok_or_else(|| inconsistent("attachments", "key", attachment))?;

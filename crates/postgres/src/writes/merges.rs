@@ -136,6 +136,8 @@ statement! {
          DELETE FROM followers WHERE workspace_id = {workspace} AND request_id = ANY ({requests})
      ), comments AS (
          DELETE FROM comments WHERE workspace_id = {workspace} AND request_id = ANY ({requests})
+     ), held AS (
+         DELETE FROM held_comments WHERE workspace_id = {workspace} AND request_id = ANY ({requests})
      ), notes AS (
          DELETE FROM notes WHERE workspace_id = {workspace} AND request_id = ANY ({requests})
      ), events AS (

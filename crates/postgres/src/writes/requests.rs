@@ -37,8 +37,10 @@ statement! {
         description_text: String => Text,
         track: Uuid => SqlUuid,
         private: bool => Bool,
+        awaiting_approval: bool => Bool,
         at: TimestampColumn => Timestamptz,
         tags: Vec<String> => Array<Text>,
+        tags_folded: Vec<String> => Array<Text>,
         customer: Option<Uuid> => Nullable<SqlUuid>,
         email: Option<String> => Nullable<Text>,
         email_folded: Option<String> => Nullable<Text>,
@@ -67,16 +69,17 @@ statement! {
          RETURNING last_tag_number AS tag_number
      ), request AS (
          INSERT INTO feature_requests
-             (workspace_id, id, tag_number, title, description, description_text, track_id, author_id, private, created_at,
-              updated_at)
+             (workspace_id, id, tag_number, title, description, description_text, track_id, author_id, private,
+              awaiting_approval, created_at, updated_at)
          SELECT {workspace}, {id}, tag_number, {title}, {description}, {description_text}, {track},
-                (SELECT id FROM author), {private}, {at}, {at} FROM number
+                (SELECT id FROM author), {private}, {awaiting_approval}, {at}, {at} FROM number
      ), tally AS (
          INSERT INTO vote_tallies (workspace_id, request_id, tag_number, votes_count, track_id, private)
          SELECT {workspace}, {id}, tag_number, 0, {track}, {private} FROM number
      ), tagged AS (
-         INSERT INTO feature_request_tags (workspace_id, request_id, position, tag)
-         SELECT {workspace}, {id}, position - 1, tag FROM unnest({tags}) WITH ORDINALITY AS tags (tag, position)
+         INSERT INTO feature_request_tags (workspace_id, request_id, position, tag, tag_folded)
+         SELECT {workspace}, {id}, position - 1, tag, tag_folded
+         FROM unnest({tags}, {tags_folded}) WITH ORDINALITY AS tags (tag, tag_folded, position)
      ), document AS (
          INSERT INTO search_documents (workspace_id, request_id, tag_number, title, tags, description, terms, version)
          SELECT {workspace}, {id}, tag_number, {search_title}, {search_tags}, {search_description},
@@ -166,7 +169,7 @@ statement! {
 }
 
 statement! {
-    /// Replaces the editable fields of a feature request.
+    /// Replaces the editable fields of a feature request. A public one does not await approval any more.
     SaveEditableFields {
         workspace: Uuid => SqlUuid,
         request: Uuid => SqlUuid,
@@ -175,19 +178,22 @@ statement! {
         description_text: String => Text,
         private: bool => Bool,
         tags: Vec<String> => Array<Text>,
+        tags_folded: Vec<String> => Array<Text>,
         at: TimestampColumn => Timestamptz,
     } -> Untyped,
     "WITH untagged AS (
          DELETE FROM feature_request_tags
          WHERE workspace_id = {workspace} AND request_id = {request} AND position >= cardinality({tags})
      ), tagged AS (
-         INSERT INTO feature_request_tags (workspace_id, request_id, position, tag)
-         SELECT {workspace}, {request}, position - 1, tag FROM unnest({tags}) WITH ORDINALITY AS tags (tag, position)
-         ON CONFLICT (workspace_id, request_id, position) DO UPDATE SET tag = excluded.tag
+         INSERT INTO feature_request_tags (workspace_id, request_id, position, tag, tag_folded)
+         SELECT {workspace}, {request}, position - 1, tag, tag_folded
+         FROM unnest({tags}, {tags_folded}) WITH ORDINALITY AS tags (tag, tag_folded, position)
+         ON CONFLICT (workspace_id, request_id, position) DO UPDATE
+         SET tag = excluded.tag, tag_folded = excluded.tag_folded
      )
      UPDATE feature_requests
      SET title = {title}, description = {description}, description_text = {description_text}, private = {private},
-         updated_at = {at}
+         awaiting_approval = awaiting_approval AND {private}, updated_at = {at}
      WHERE workspace_id = {workspace} AND id = {request}"
 }
 
@@ -266,6 +272,7 @@ impl FeatureRequestWrites for PostgresUnit {
             description_text: fields.description.text().to_owned(),
             private: fields.private,
             tags: fields.tags.iter().map(Tag::to_string).collect(),
+            tags_folded: fields.tags.iter().map(folded_tag).collect(),
             at: at.into(),
         };
         self.run(save.execute(&mut self.connection()?)).await?;
@@ -375,8 +382,10 @@ impl InsertRequest {
             description_text: request.description.text().to_owned(),
             track: request.track.uuid(),
             private: request.private,
+            awaiting_approval: request.awaiting_approval,
             at: request.created_at.into(),
             tags: request.tags.iter().map(Tag::to_string).collect(),
+            tags_folded: request.tags.iter().map(folded_tag).collect(),
             customer: author.map(|author| author.id.uuid()),
             email: author.map(|author| author.email.as_str().to_owned()),
             email_folded: author.map(|author| author.email.folded().as_str().to_owned()),
@@ -400,6 +409,11 @@ pub(crate) fn name_of(customer: &NewCustomer) -> Option<String> {
 /// Returns the customer's display name in lower case, if one was given.
 pub(crate) fn folded_name_of(customer: &NewCustomer) -> Option<String> {
     customer.name.as_ref().map(|name| name.as_str().to_lowercase())
+}
+
+/// Returns a tag in lower case, as feature requests are found by it.
+pub(crate) fn folded_tag(tag: &Tag) -> String {
+    tag.as_str().to_lowercase()
 }
 
 /// Returns the index terms of a document, and those of the title a second time.

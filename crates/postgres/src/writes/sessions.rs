@@ -1,0 +1,189 @@
+//! Sign-ins and sessions.
+
+use diesel::prelude::ExpressionMethods;
+use diesel::sql_types::{BigInt, Binary, Nullable, Text, Timestamptz, Untyped, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use roadmap_domain::error::StoreError;
+use roadmap_domain::model::email_address::FoldedEmail;
+use roadmap_domain::model::id::{SessionId, SignInId};
+use roadmap_domain::model::session::{BrowserName, NewSession, Session};
+use roadmap_domain::model::sign_in::{PageAction, SignIn, SignInCounts};
+use roadmap_domain::model::timestamp::Timestamp;
+use uuid::Uuid;
+
+use crate::codec::TimestampColumn;
+use crate::schema::{sessions, sign_ins};
+use crate::statement::statement;
+use crate::unit::{PostgresUnit, WorkspaceLock};
+
+statement! {
+    /// Counts the sign-ins of an address in the last 15 minutes and in the last day, and those of the workspace in the
+    /// last hour.
+    CountSignIns { workspace: Uuid => SqlUuid, email_folded: String => Text, now: TimestampColumn => Timestamptz }
+        -> (BigInt, BigInt, BigInt),
+    "SELECT count(*) FILTER (WHERE created_at > {now} - interval '15 minutes'), count(*),
+            (SELECT count(*) FROM sign_ins
+             WHERE workspace_id = {workspace} AND created_at > {now} - interval '1 hour')
+     FROM sign_ins
+     WHERE workspace_id = {workspace} AND email_folded = {email_folded} AND created_at > {now} - interval '24 hours'"
+}
+
+statement! {
+    /// Inserts a sign-in, and deletes the old ones of the workspace. Those that another unit of work deletes at the same
+    /// time are left to it.
+    InsertSignIn {
+        workspace: Uuid => SqlUuid,
+        id: Uuid => SqlUuid,
+        email: String => Text,
+        email_folded: String => Text,
+        browser_digest: Option<Vec<u8>> => Nullable<Binary>,
+        browser_name: Option<String> => Nullable<Text>,
+        action: Option<String> => Nullable<Text>,
+        next: Option<String> => Nullable<Text>,
+        language: String => Text,
+        wrong_codes: i64 => BigInt,
+        at: TimestampColumn => Timestamptz,
+        consumed_at: Option<TimestampColumn> => Nullable<Timestamptz>,
+    } -> Untyped,
+    "WITH old AS (
+         DELETE FROM sign_ins WHERE workspace_id = {workspace} AND id IN (
+             SELECT id FROM sign_ins WHERE workspace_id = {workspace} AND created_at < {at} - interval '24 hours'
+             FOR UPDATE SKIP LOCKED
+         )
+     )
+     INSERT INTO sign_ins
+         (workspace_id, id, email, email_folded, browser_digest, browser_name, action, next, language, wrong_codes,
+          created_at, consumed_at)
+     VALUES ({workspace}, {id}, {email}, {email_folded}, {browser_digest}, {browser_name}, {action}, {next}, {language},
+             {wrong_codes}, {at}, {consumed_at})"
+}
+
+statement! {
+    /// Inserts a session, and deletes the unused ones of the workspace. Those that another unit of work deletes at the
+    /// same time are left to it.
+    InsertSession {
+        workspace: Uuid => SqlUuid,
+        id: Uuid => SqlUuid,
+        digest: Vec<u8> => Binary,
+        email: String => Text,
+        email_folded: String => Text,
+        browser_name: Option<String> => Nullable<Text>,
+        at: TimestampColumn => Timestamptz,
+        before: TimestampColumn => Timestamptz,
+    } -> Untyped,
+    "WITH unused AS (
+         DELETE FROM sessions WHERE workspace_id = {workspace} AND id IN (
+             SELECT id FROM sessions WHERE workspace_id = {workspace} AND last_seen_at < {before}
+             FOR UPDATE SKIP LOCKED
+         )
+     )
+     INSERT INTO sessions (workspace_id, id, digest, email, email_folded, browser_name, created_at, last_seen_at)
+     VALUES ({workspace}, {id}, {digest}, {email}, {email_folded}, {browser_name}, {at}, {at})"
+}
+
+fn browser_name(name: Option<&BrowserName>) -> Option<String> {
+    name.map(|name| name.as_str().to_owned())
+}
+
+impl PostgresUnit {
+    /// Counts sign-ins. Other units of work that count wait for this one, so that together they keep to the limits.
+    pub(crate) async fn sign_in_counts(
+        &mut self,
+        email: &FoldedEmail,
+        now: Timestamp,
+    ) -> Result<SignInCounts, StoreError> {
+        self.lock_workspace(WorkspaceLock::SignIns).await?;
+        let count =
+            CountSignIns { workspace: self.workspace, email_folded: email.as_str().to_owned(), now: now.into() };
+        let (recently, today, workspace): (i64, i64, i64) = self.run(count.get_result(&mut self.connection()?)).await?;
+        Ok(SignInCounts {
+            of_address_recently: recently.unsigned_abs(),
+            of_address_today: today.unsigned_abs(),
+            of_workspace: workspace.unsigned_abs(),
+        })
+    }
+
+    /// Stores a sign-in.
+    pub(crate) async fn add_sign_in(&self, sign_in: &SignIn) -> Result<(), StoreError> {
+        let insert = InsertSignIn {
+            workspace: self.workspace,
+            id: sign_in.id.uuid(),
+            email: sign_in.email.as_str().to_owned(),
+            email_folded: sign_in.email.folded().as_str().to_owned(),
+            browser_digest: sign_in.browser.map(|digest| digest.0.to_vec()),
+            browser_name: browser_name(sign_in.browser_name.as_ref()),
+            action: sign_in.action.as_ref().map(PageAction::to_json),
+            next: sign_in.next.as_ref().map(|next| next.as_str().to_owned()),
+            language: sign_in.language.code().to_owned(),
+            wrong_codes: i64::from(sign_in.wrong_codes),
+            at: sign_in.created_at.into(),
+            consumed_at: sign_in.consumed_at.map(TimestampColumn::from),
+        };
+        self.run(insert.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
+    /// Marks a sign-in as used, if it is open. An update that waits for another one compares the row again.
+    pub(crate) async fn use_sign_in(&self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError> {
+        let asked_since = TimestampColumn::from(at.plus(-SignIn::LIFETIME));
+        let consume = diesel::update(sign_ins::table)
+            .filter(sign_ins::workspace_id.eq(self.workspace))
+            .filter(sign_ins::id.eq(sign_in.uuid()))
+            .filter(sign_ins::consumed_at.is_null())
+            .filter(sign_ins::created_at.ge(asked_since))
+            .set(sign_ins::consumed_at.eq(TimestampColumn::from(at)));
+        Ok(self.run(consume.execute(&mut self.connection()?)).await? > 0)
+    }
+
+    /// Counts a code, if the sign-in accepts one. An update that waits for another one compares the row again.
+    pub(crate) async fn add_code(&self, sign_in: SignInId, at: Timestamp) -> Result<bool, StoreError> {
+        let asked_since = TimestampColumn::from(at.plus(-SignIn::LIFETIME));
+        let count = diesel::update(sign_ins::table)
+            .filter(sign_ins::workspace_id.eq(self.workspace))
+            .filter(sign_ins::id.eq(sign_in.uuid()))
+            .filter(sign_ins::consumed_at.is_null())
+            .filter(sign_ins::created_at.ge(asked_since))
+            .filter(sign_ins::wrong_codes.lt(i64::from(SignIn::MAX_WRONG_CODES)))
+            .set(sign_ins::wrong_codes.eq(sign_ins::wrong_codes + 1));
+        Ok(self.run(count.execute(&mut self.connection()?)).await? > 0)
+    }
+
+    /// Stores a session.
+    pub(crate) async fn add_session(&self, session: &NewSession) -> Result<(), StoreError> {
+        let insert = InsertSession {
+            workspace: self.workspace,
+            id: session.id.uuid(),
+            digest: session.digest.0.to_vec(),
+            email: session.email.as_str().to_owned(),
+            email_folded: session.email.folded().as_str().to_owned(),
+            browser_name: browser_name(session.browser.as_ref()),
+            at: session.created_at.into(),
+            before: session.created_at.plus(-Session::CUSTOMER_LIFETIME.1).into(),
+        };
+        self.run(insert.execute(&mut self.connection()?)).await?;
+        Ok(())
+    }
+
+    /// Deletes a session of an address.
+    pub(crate) async fn delete_session(&self, session: SessionId, email: &FoldedEmail) -> Result<bool, StoreError> {
+        let delete = diesel::delete(sessions::table)
+            .filter(sessions::workspace_id.eq(self.workspace))
+            .filter(sessions::id.eq(session.uuid()))
+            .filter(sessions::email_folded.eq(email.as_str()));
+        Ok(self.run(delete.execute(&mut self.connection()?)).await? > 0)
+    }
+
+    /// Deletes all sessions of an address, and its sign-ins that were not used.
+    pub(crate) async fn delete_sessions(&self, email: &FoldedEmail) -> Result<u64, StoreError> {
+        let sign_ins = diesel::delete(sign_ins::table)
+            .filter(sign_ins::workspace_id.eq(self.workspace))
+            .filter(sign_ins::email_folded.eq(email.as_str()))
+            .filter(sign_ins::consumed_at.is_null());
+        self.run(sign_ins.execute(&mut self.connection()?)).await?;
+        let sessions = diesel::delete(sessions::table)
+            .filter(sessions::workspace_id.eq(self.workspace))
+            .filter(sessions::email_folded.eq(email.as_str()));
+        let deleted = self.run(sessions.execute(&mut self.connection()?)).await?;
+        Ok(u64::try_from(deleted).unwrap_or(u64::MAX))
+    }
+}
