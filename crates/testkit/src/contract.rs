@@ -2,6 +2,7 @@
 //!
 //! A bug that is found in one store gets a case here, so that every store is tested for it.
 
+pub mod approval;
 pub mod attachments;
 pub mod audit;
 pub mod board;
@@ -11,10 +12,14 @@ pub mod mail;
 pub mod members;
 pub mod merges;
 pub mod operations;
+pub mod portal;
+pub mod portal_lists;
 pub mod provisioning;
 pub mod records;
+pub mod request_pages;
 pub mod requests;
 pub mod search;
+pub mod sessions;
 pub mod subscriptions;
 pub mod tenancy;
 pub mod usage;
@@ -25,6 +30,14 @@ pub mod votes;
 macro_rules! contract_tests {
     ($subject:path) => {
         $crate::contract_tests!(@ $subject =>
+            approval::{
+                a_held_comment_is_hidden_until_it_is_approved,
+                a_held_comment_is_approved_or_discarded_once,
+                held_comments_belong_to_their_workspace,
+                held_comments_follow_their_request,
+                a_held_idea_is_hidden_until_it_is_approved,
+                what_waits_is_listed_oldest_first,
+            },
             attachments::{
                 a_file_is_returned_as_it_was_stored,
                 a_cover_belongs_to_its_workspace,
@@ -125,6 +138,25 @@ macro_rules! contract_tests {
                 expired_responses_are_purged_in_batches,
                 committed_writes_are_visible_to_readers,
             },
+            portal::{
+                settings_of_a_portal_are_stored,
+                concurrent_changes_of_a_portal_are_all_kept,
+                a_logo_is_in_use,
+                a_file_is_deleted_or_the_logo,
+                changelogs_are_shown_once_they_are_public,
+                changelogs_show_public_requests_only,
+                only_covers_and_the_logo_are_public,
+                an_account_lists_what_belongs_to_it,
+                the_sitemap_has_all_public_requests,
+                nothing_is_shown_to_another_portal,
+            },
+            portal_lists::{
+                lists_are_sorted,
+                tags_are_found_regardless_of_case,
+                own_requests_are_listed,
+                rows_keep_the_given_order,
+                random_lists_equal_a_model,
+            },
             provisioning::{
                 a_workspace_starts_with_its_lanes_and_tracks,
                 names_are_unique_in_their_scope,
@@ -146,6 +178,15 @@ macro_rules! contract_tests {
                 notes_name_their_authors_and_customers,
                 events_are_listed_newest_first_and_by_kind,
                 a_deleted_request_takes_everything_with_it,
+            },
+            request_pages::{
+                a_page_shows_everything_of_a_request,
+                comments_of_a_page_are_paged,
+                the_latest_comment_of_the_team_is_the_answer,
+                a_page_names_private_sources_to_members_only,
+                the_latest_events_are_shown,
+                a_page_shows_the_viewer_s_vote_and_subscription,
+                private_requests_are_visible_to_members_and_authors,
             },
             requests::{
                 tag_numbers_count_up_without_gaps_or_repeats,
@@ -172,6 +213,25 @@ macro_rules! contract_tests {
                 outdated_documents_are_indexed_again,
                 a_target_is_found_by_the_words_of_its_sources,
             },
+            sessions::{
+                a_sign_in_is_returned_as_it_was_stored,
+                the_latest_sign_in_of_a_browser_is_found,
+                sign_ins_are_counted_by_windows,
+                concurrent_sign_ins_are_limited,
+                old_sign_ins_are_deleted,
+                a_sign_in_is_used_once,
+                a_sign_in_expires,
+                few_codes_may_be_compared,
+                a_kept_action_is_done_with_its_sign_in,
+                a_sign_in_is_mailed_while_it_is_open,
+                a_session_has_what_its_address_means_now,
+                sessions_of_a_member_end_with_its_role,
+                sessions_are_listed_by_their_last_use,
+                only_own_sessions_are_ended,
+                all_sessions_of_an_address_end,
+                unused_sessions_are_deleted,
+                own_settings_are_saved,
+            },
             subscriptions::{
                 unsubscribing_deletes_waiting_mail,
                 a_rolled_back_unit_unsubscribes_nobody,
@@ -180,6 +240,7 @@ macro_rules! contract_tests {
                 a_withdrawn_vote_ends_its_subscription,
                 stopped_mail_stays_stopped,
                 subscriptions_of_a_tree_belong_together,
+                the_author_gets_every_answer,
             },
             tenancy::{
                 nothing_is_seen_from_another_workspace,

@@ -10,19 +10,23 @@ use roadmap_domain::model::audit::{Audit, AuditEntry, AuditFilter, AuditPage};
 use roadmap_domain::model::board::ListedLane;
 use roadmap_domain::model::changelog::ChangelogFields;
 use roadmap_domain::model::comment::{CommentDraft, ListedComment};
-use roadmap_domain::model::customer::CustomerDraft;
+use roadmap_domain::model::customer::{CustomerDraft, CustomerName, CustomerQuery};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::event::Event;
 use roadmap_domain::model::feature_request::{
     Description, FeatureRequestDetail, FeatureRequestRef, FeatureRequestSummary, FoundFeatureRequest, Sort, Tag, Title,
 };
-use roadmap_domain::model::id::{AttachmentId, CustomerId, FeatureRequestId, MemberId, TrackId, WorkspaceId};
+use roadmap_domain::model::html::CleanHtml;
+use roadmap_domain::model::id::{
+    AttachmentId, CommentId, CustomerId, FeatureRequestId, MemberId, TrackId, WorkspaceId,
+};
 use roadmap_domain::model::mail::Unsubscription;
 use roadmap_domain::model::media_type::MediaType;
 use roadmap_domain::model::member::{Author, Member};
 use roadmap_domain::model::note::{Note, NoteDraft};
 use roadmap_domain::model::operation_key::{OperationKey, SavedResponse};
 use roadmap_domain::model::pagination::PageRequest;
+use roadmap_domain::model::portal::{RequestPage, Viewer};
 use roadmap_domain::model::search::{SearchQuery, Synonyms};
 use roadmap_domain::model::setting::Setting;
 use roadmap_domain::model::text::Name;
@@ -30,8 +34,8 @@ use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::vote::{VoteCast, VoteDraft, VoteWithdrawn, Voter};
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
 use roadmap_domain::ports::{
-    Clock, IdGenerator, MailReader, Maintenance, OutboxQueue, RoadmapReader, Store, SynonymSource, TextSearch,
-    UnitOfWork, UsageStore, WorkspaceDirectory,
+    Clock, IdGenerator, MailReader, Maintenance, OutboxQueue, PortalReader, RoadmapReader, Store, SynonymSource,
+    TextSearch, UnitOfWork, UsageStore, WorkspaceDirectory,
 };
 use roadmap_domain::usecase::cast_vote::CastVote;
 use roadmap_domain::usecase::change_members::AddMember;
@@ -40,6 +44,7 @@ use roadmap_domain::usecase::create_workspace::CreateWorkspace;
 use roadmap_domain::usecase::delete_feature_request::{DeleteFeatureRequest, FeatureRequestDeleted};
 use roadmap_domain::usecase::edit_feature_request::{EditFeatureRequest, FeatureRequestChange, FeatureRequestEdited};
 use roadmap_domain::usecase::executor::{Executor, Operation, OperationContext, OperationResponse};
+use roadmap_domain::usecase::hold_comment::HoldComment;
 use roadmap_domain::usecase::merge_feature_requests::{MergeFeatureRequests, Merged, UnmergeFeatureRequest, Unmerged};
 use roadmap_domain::usecase::move_feature_request::{MoveDraft, MoveFeatureRequest, Moved};
 use roadmap_domain::usecase::post_comment::PostComment;
@@ -58,6 +63,8 @@ pub struct Subject {
     pub store: Arc<dyn Store>,
     /// Lists.
     pub reader: Arc<dyn RoadmapReader>,
+    /// What the pages of the portal show.
+    pub pages: Arc<dyn PortalReader>,
     /// Search.
     pub search: Arc<dyn TextSearch>,
     /// Workspaces and keys.
@@ -253,6 +260,40 @@ impl Harness {
         self.perform(workspace, &add_member(email, name)).await
     }
 
+    /// The customer with this address.
+    pub async fn customer(&self, workspace: WorkspaceId, email: &str) -> CustomerName {
+        let query = CustomerQuery::parse("query", Some(email)).unwrap();
+        let found = self.subject.reader.customers(workspace, query.as_ref(), largest_page()).await.expect("customers");
+        let address = EmailAddress::parse("email", email).unwrap();
+        let mut customers = found.items.into_iter().map(|found| found.customer);
+        customers.find(|customer| customer.email.folded() == address.folded()).expect("the customer")
+    }
+
+    /// A signed-in customer, who looks at pages.
+    pub async fn viewer(&self, workspace: WorkspaceId, email: &str) -> Viewer {
+        Viewer { customer: Some(self.customer(workspace, email).await.id), is_member: false }
+    }
+
+    /// Holds a comment of a customer. Returns its ID.
+    pub async fn hold(
+        &self,
+        workspace: WorkspaceId,
+        request: FeatureRequestId,
+        content: &str,
+        email: &str,
+    ) -> CommentId {
+        self.perform(workspace, &hold(FeatureRequestRef::Id(request), content, email)).await;
+        let held = self.page_of(workspace, request, member_viewer()).await.held;
+        held.iter().max_by_key(|comment| comment.id).expect("the comment").id
+    }
+
+    /// The page of a feature request with its last comments, whoever may see it.
+    pub async fn page_of(&self, workspace: WorkspaceId, request: FeatureRequestId, viewer: Viewer) -> RequestPage {
+        let request = FeatureRequestRef::Id(request);
+        let page = self.subject.pages.request_page(workspace, &request, viewer, None).await;
+        page.expect("the reader").expect("the feature request")
+    }
+
     /// Stores the row of an image.
     pub async fn attachment(&self, workspace: WorkspaceId, number: u128) -> Attachment {
         let attachment = attachment(workspace, number, self.now());
@@ -411,13 +452,14 @@ impl Harness {
 }
 
 /// The tables with what belongs to feature requests.
-const RECORD_TABLES: [&str; 11] = [
+const RECORD_TABLES: [&str; 12] = [
     "feature_requests",
     "feature_request_tags",
     "vote_tallies",
     "votes",
     "followers",
     "comments",
+    "held_comments",
     "notes",
     "feature_request_events",
     "changelog_feature_requests",
@@ -462,6 +504,7 @@ pub fn draft(title: &str, tags: &[&str], description: &str) -> FeatureRequestDra
         tags: Tag::parse_list("tags", &tags).unwrap(),
         track: None,
         private: false,
+        awaiting_approval: false,
         customer: None,
         note: None,
     }
@@ -487,6 +530,26 @@ pub fn customer_comment(request: FeatureRequestRef, content: &str, email: &str, 
     let customer = CustomerDraft::parse(Some(email), name).unwrap();
     let draft = CommentDraft::parse_of_customer(Some(content), None, customer, false);
     PostComment { request, draft, mails_per_day: None }
+}
+
+/// A comment of a customer that waits for approval.
+#[must_use]
+pub fn hold(request: FeatureRequestRef, content: &str, email: &str) -> HoldComment {
+    let customer = CustomerDraft::parse(Some(email), None).unwrap();
+    HoldComment { request, draft: Ok((CleanHtml::parse("content", content).unwrap(), customer)) }
+}
+
+/// A draft of an idea that waits for approval, with its author.
+#[must_use]
+pub fn held_idea(title: &str, email: &str) -> FeatureRequestDraft {
+    let customer = CustomerDraft::parse(Some(email), None).ok();
+    FeatureRequestDraft { private: true, awaiting_approval: true, customer, ..draft(title, &[], "") }
+}
+
+/// A member who looks at pages.
+#[must_use]
+pub const fn member_viewer() -> Viewer {
+    Viewer { customer: None, is_member: true }
 }
 
 /// A move that notifies nobody.

@@ -79,7 +79,7 @@ pub async fn blobs_without_rows_are_found(harness: Harness) {
 }
 
 /// Deletes unused files that were stored before now.
-async fn delete_unused(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Vec<UnusedAttachment> {
+pub(super) async fn delete_unused(harness: &Harness, workspace: WorkspaceId, limit: u32) -> Vec<UnusedAttachment> {
     harness.subject.maintenance.delete_unused_attachments(workspace, harness.now(), limit).await.unwrap()
 }
 
@@ -195,7 +195,7 @@ pub async fn a_deleted_file_cannot_become_a_cover(harness: Harness) {
 }
 
 /// Deletes the row of a file.
-struct Delete(AttachmentId);
+pub(super) struct Delete(pub(super) AttachmentId);
 
 #[async_trait]
 impl Operation for Delete {

@@ -32,6 +32,7 @@ fn plain(request: &FeatureRequestSummary, votes_count: i64, updated_at: Timestam
         description: CleanHtml::from_stored(String::new()),
         tags: Vec::new(),
         private: false,
+        awaiting_approval: false,
         comments_count: 0,
         author: None,
         merged: Vec::new(),

@@ -58,6 +58,7 @@ pub async fn a_request_shows_all_of_its_fields(harness: Harness) {
         description: html("<p>Eyes <b>hurt</b> &amp; more</p>"),
         tags: tags(&["zoo", "Api", "ünal", "b"]),
         private: false,
+        awaiting_approval: false,
         comments_count: 0,
         author: Some(CustomerName { id: voter.id, name: Some(name("Ann")), email: email("Ann@Example.com") }),
         merged: Vec::new(),
@@ -477,6 +478,7 @@ async fn fill(harness: &Harness, workspace: WorkspaceId, title: &str) -> Feature
     harness.subscribe(workspace, request.id, "fay@example.com").await;
     harness.perform(workspace, &comment(reference, "<p>Soon</p>", true)).await;
     harness.perform(workspace, &customer_comment(reference, "<p>When?</p>", "ann@example.com", None)).await;
+    harness.hold(workspace, request.id, "<p>Please</p>", "ann@example.com").await;
     let draft =
         MoveDraft { track: harness.track(workspace, "Planned").await, author: Author::Oldest, notify_all_voters: true };
     let operation = MoveFeatureRequest { request: reference, draft: Ok(draft), mails_per_day: None };

@@ -1,20 +1,29 @@
 //! Contract tests of mail subscriptions.
 
+use async_trait::async_trait;
+use roadmap_domain::error::RoadmapError;
+use roadmap_domain::model::audit::Audit;
 use roadmap_domain::model::customer::{CustomerDraft, CustomerName};
 use roadmap_domain::model::email_address::EmailAddress;
-use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary};
-use roadmap_domain::model::id::{CustomerId, FeatureRequestId, WorkspaceId};
-use roadmap_domain::model::mail::{MailId, Topic, Unsubscription};
+use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, RequestLink};
+use roadmap_domain::model::id::{CommentId, CustomerId, FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::mail::{About, MailId, Topic, Unsubscription};
+use roadmap_domain::model::message::Priority;
 use roadmap_domain::model::pagination::PageRequest;
 use roadmap_domain::model::text::Name;
+use roadmap_domain::policy::mail_limits::start_of_hour;
 use roadmap_domain::policy::subscription::is_wanted;
+use roadmap_domain::ports::UnitOfWork;
+use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
+use roadmap_domain::usecase::deliver_mail::{Leases, LoadedMessage};
 use roadmap_domain::usecase::edit_comment::DeleteComment;
+use roadmap_domain::usecase::executor::{Operation, OperationContext};
 use roadmap_domain::usecase::subscribe::{EndSubscription, Subscribe, Subscription};
 use roadmap_domain::usecase::unsubscribe::Unsubscribe;
 use time::Duration;
 use uuid::Uuid;
 
-use crate::harness::{Failing, Harness, comment, largest_page};
+use crate::harness::{Failing, Harness, comment, customer_comment, draft, held_idea, largest_page};
 
 /// Comments on a feature request and returns the number of waiting mails.
 async fn announce(harness: &Harness, workspace: WorkspaceId, request: &FeatureRequestSummary) -> u64 {
@@ -226,4 +235,95 @@ pub async fn subscriptions_of_a_tree_belong_together(harness: Harness) {
     harness.unmerge(workspace, source.id).await;
     assert_eq!(subscribers(&harness, workspace, source.id).await, Vec::<String>::new());
     assert_eq!(subscribers(&harness, workspace, target.id).await, ["cyd@example.com", "eve@example.com"]);
+}
+
+/// Notifies the author of a feature request of a comment.
+struct NotifyAuthor(CommentId);
+
+#[async_trait]
+impl Operation for NotifyAuthor {
+    type Output = ();
+
+    async fn perform(&self, context: &OperationContext<'_>, work: &mut dyn UnitOfWork) -> Result<(), RoadmapError> {
+        Ok(work.notify_author(self.0, context.now).await?)
+    }
+
+    fn audit(&self, (): &()) -> Audit {
+        Audit::Unchanged
+    }
+}
+
+/// Comments as the team without a notification of all voters. Returns the addresses that get mail nevertheless.
+async fn notified(harness: &Harness, workspace: WorkspaceId, request: FeatureRequestId) -> Vec<String> {
+    let before = harness.count("outbox", workspace).await;
+    let operation = comment(FeatureRequestRef::Id(request), "<p>Soon</p>", false);
+    let comment = harness.perform(workspace, &operation).await.comment.id;
+    // Again: there is at most one mail per customer and comment.
+    harness.perform(workspace, &NotifyAuthor(comment)).await;
+    let customers = harness.subject.reader.customers(workspace, None, largest_page()).await.unwrap().items;
+    let mut addresses = Vec::new();
+    for CustomerName { id, email, .. } in customers.into_iter().map(|customer| customer.customer) {
+        let mail = MailId { topic: Topic::Comment(comment), customer: id };
+        let queued = harness.subject.queue.message(workspace, &mail.into()).await.unwrap();
+        addresses.extend(queued.map(|_| email.as_str().to_owned()));
+    }
+    assert_eq!(harness.count("outbox", workspace).await, before + addresses.len() as u64);
+    addresses
+}
+
+/// The author of a feature request gets mail about each comment of the team, as long as the author is subscribed.
+pub async fn the_author_gets_every_answer(harness: Harness) {
+    let (workspace, other) = (harness.workspace("acme").await, harness.workspace("bolt").await);
+    let of = |draft: FeatureRequestDraft, email: &str| {
+        let customer = CustomerDraft::parse(Some(email), None).ok();
+        FeatureRequestDraft { customer, ..draft }
+    };
+    let request = harness.create(workspace, of(draft("Dark mode", &[], ""), "Ann@Example.com")).await;
+    harness.vote(workspace, &request, "bob@example.com").await;
+    let unowned = harness.request(workspace, "Export").await;
+    harness.vote(workspace, &unowned, "ann@example.com").await;
+    let (ann, none) = (["Ann@Example.com"], Vec::<String>::new());
+    assert_eq!(notified(&harness, workspace, request.id).await, ann);
+    assert_eq!(notified(&harness, workspace, unowned.id).await, none);
+    let now = harness.now();
+    let leases = Leases::new(harness.subject.queue.clone(), harness.subject.mail.clone());
+    let until = now.plus(Duration::MINUTE);
+    let leased = leases.lease(workspace, Priority::Bulk, (now, until), 10, start_of_hour(now)).await.unwrap();
+    let [LoadedMessage::Mail(mail)] = leased.messages.as_slice() else { panic!("{leased:?}") };
+    assert_eq!((mail.to.as_str(), mail.content.as_str()), ("Ann@Example.com", "<p>Soon</p>"));
+    assert_eq!(mail.about, About::Comment(RequestLink::from(&request)));
+
+    // Neither customers' comments nor rolled back ones are mailed. With a mail to all, there is no second one.
+    let reference = FeatureRequestRef::Id(request.id);
+    harness.perform(workspace, &customer_comment(reference, "<p>When?</p>", "bob@example.com", None)).await;
+    harness.failure(workspace, &Failing(comment(reference, "<p>Soon</p>", false))).await;
+    assert_eq!(harness.count("outbox", workspace).await, 1);
+    let to_all = harness.perform(workspace, &comment(reference, "<p>Now</p>", true)).await.comment.id;
+    assert_eq!(harness.count("outbox", workspace).await, 3);
+    for (workspace, comment) in [(workspace, to_all), (other, to_all), (workspace, CommentId::new(Uuid::from_u128(1)))]
+    {
+        harness.perform(workspace, &NotifyAuthor(comment)).await;
+    }
+    assert_eq!((harness.count("outbox", workspace).await, harness.count("outbox", other).await), (3, 0));
+
+    // A subscription without a vote is enough. Ended ones are none.
+    harness.withdraw(workspace, request.id, "ann@example.com").await;
+    assert_eq!(notified(&harness, workspace, request.id).await, none);
+    harness.subscribe(workspace, request.id, "ann@example.com").await;
+    assert_eq!(notified(&harness, workspace, request.id).await, ann);
+    harness.perform(workspace, &end(request.id, "ann@example.com")).await;
+    assert_eq!(notified(&harness, workspace, request.id).await, none);
+    // Private ones, too: their authors see them.
+    let held = harness.create(workspace, held_idea("Bilby", "cyd@example.com")).await;
+    assert_eq!(notified(&harness, workspace, held.id).await, ["cyd@example.com"]);
+    // Of a merged one, the author of the target is notified, who may be subscribed to the source alone.
+    harness.merge(workspace, held.id, request.id).await;
+    assert_eq!(notified(&harness, workspace, held.id).await, none);
+    harness.unmerge(workspace, held.id).await;
+    harness.subscribe(workspace, unowned.id, "ann@example.com").await;
+    harness.merge(workspace, unowned.id, request.id).await;
+    assert_eq!(notified(&harness, workspace, unowned.id).await, ann);
+    let customer = harness.customer(workspace, "ann@example.com").await.id;
+    harness.unsubscribe(workspace, customer, Unsubscription::Everything).await.unwrap();
+    assert_eq!(notified(&harness, workspace, request.id).await, none);
 }

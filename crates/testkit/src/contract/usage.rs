@@ -5,20 +5,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use roadmap_domain::model::audit::Audit;
 use roadmap_domain::model::changelog::{ChangelogDraft, ChangelogFields};
 use roadmap_domain::model::customer::CustomerDraft;
+use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::FeatureRequestRef;
 use roadmap_domain::model::id::WorkspaceId;
 use roadmap_domain::model::note::NoteDraft;
+use roadmap_domain::model::portal::{Color, Language, PortalChange};
 use roadmap_domain::model::search::SearchDocument;
+use roadmap_domain::model::session::{BrowserName, SecretDigest};
+use roadmap_domain::model::sign_in::{LocalPath, PageAction};
 use roadmap_domain::model::usage::{StoredUsage, Usage};
 use roadmap_domain::policy::storage;
 use roadmap_domain::usecase::create_changelog::CreateChangelog;
 use roadmap_domain::usecase::create_feature_request::{CreateFeatureRequest, FeatureRequestDraft};
 use roadmap_domain::usecase::executor::Operation;
+use roadmap_domain::usecase::hold_comment::ApproveComment;
+use roadmap_domain::usecase::save_account::SaveAccount;
+use roadmap_domain::usecase::sign_in::{EndSessions, RedeemSignIn, StartSignIn};
 use roadmap_domain::usecase::subscribe::Subscribe;
+use roadmap_domain::usecase::update_portal::UpdatePortal;
 
 use crate::harness::{
-    Harness, changelog_fields, comment, customer_comment, draft, edit, merge, move_to, new_title, operation_key, reply,
-    unmerge, vote,
+    Harness, changelog_fields, comment, customer_comment, draft, edit, hold, member_viewer, merge, move_to, new_title,
+    operation_key, reply, unmerge, vote,
 };
 
 /// Runs an operation with a key and returns its estimated usage, with its entry in the audit log.
@@ -82,9 +90,44 @@ pub async fn a_recount_equals_the_sum_of_the_estimates(harness: Harness) {
     let fields = ChangelogFields { feature_request_ids: Some(Some(linked)), ..changelog_fields("1.0", "<p>New</p>") };
     let changelog = ChangelogDraft::parse(&fields, true, |_| None);
     added = added.plus(run(&harness, acme, "changelog", &CreateChangelog { draft: changelog }).await);
+    added = added.plus(run(&harness, acme, "held comment", &hold(first, "<p>Größte</p>", "Eve@Example.com")).await);
+    let sign_in = StartSignIn {
+        email: EmailAddress::parse("email", "Fay@Example.com").unwrap(),
+        browser: Some(SecretDigest([7; 32])),
+        browser_name: Some(BrowserName::from_stored("Firefox · Linux".to_owned())),
+        action: Some(PageAction::Submit { title: "Größer".to_owned(), description: "Some words".to_owned() }),
+        next: LocalPath::parse("/account"),
+        language: Language::Arabic,
+        sends_mail: true,
+    };
+    added = added.plus(run(&harness, acme, "sign-in", &sign_in).await);
+    let started = harness.subject.pages.sign_in_of_browser(acme, &SecretDigest([7; 32])).await.unwrap().unwrap();
+    let redeem = RedeemSignIn {
+        sign_in: started.id,
+        email: started.email,
+        digest: SecretDigest([8; 32]),
+        browser_name: started.browser_name,
+        action: None,
+    };
+    added = added.plus(run(&harness, acme, "session", &redeem).await);
+    let save =
+        SaveAccount { email: redeem.email, name: SaveAccount::parse_name("Fäy"), language: Some(Language::German) };
+    added = added.plus(run(&harness, acme, "account", &save).await);
+    let change =
+        PortalChange { holds_posts: Some(true), accent: Some(Color::from_hex("#123")), ..PortalChange::default() };
+    added = added.plus(run(&harness, acme, "portal", &UpdatePortal { change: Ok(change) }).await);
     let file = harness.attachment(acme, 7).await;
     added = added.plus(storage::attachment_usage(&file));
     assert_eq!(added.files, 52_428_800);
+    assert_eq!(recount(&harness, acme).await, added);
+    // An approved comment counts as much as a held one, and an ended session nothing.
+    let page = harness.subject.pages.request_page(acme, &first, member_viewer(), None).await.unwrap().unwrap();
+    let held = page.held[0].id;
+    added = added.plus(run(&harness, acme, "approval", &ApproveComment { comment: held }).await);
+    assert_eq!(recount(&harness, acme).await, added);
+    let email = EmailAddress::parse("email", "fay@example.com").unwrap();
+    let ended = storage::row_bytes(&[email.as_str(), email.as_str()]);
+    added = added.plus(run(&harness, acme, "end", &EndSessions { email }).await).minus(Usage::from_records(ended));
     assert_eq!(recount(&harness, acme).await, added);
 }
 

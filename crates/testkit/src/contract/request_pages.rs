@@ -1,0 +1,357 @@
+//! The portal's page of a feature request: comments, answers, events, and what depends on who looks.
+
+use roadmap_domain::model::board::LaneChange;
+use roadmap_domain::model::comment::ListedComment;
+use roadmap_domain::model::customer::CustomerDraft;
+use roadmap_domain::model::feature_request::{FeatureRequestRef, FeatureRequestSummary, RequestLink};
+use roadmap_domain::model::id::{FeatureRequestId, WorkspaceId};
+use roadmap_domain::model::mail::Unsubscription;
+use roadmap_domain::model::portal::{RequestPage, Viewer};
+use roadmap_domain::usecase::change_board::ChangeLane;
+use roadmap_domain::usecase::create_feature_request::FeatureRequestDraft;
+use roadmap_domain::usecase::edit_comment::DeleteComment;
+use roadmap_domain::usecase::subscribe::EndSubscription;
+use uuid::Uuid;
+
+use crate::harness::{
+    Harness, Many, comment, customer_comment, draft, held_idea, member_viewer, move_to, new_visibility, page, vote,
+};
+
+const VISITOR: Viewer = Viewer { customer: None, is_member: false };
+
+async fn find(
+    harness: &Harness,
+    workspace: WorkspaceId,
+    reference: FeatureRequestRef,
+    viewer: Viewer,
+) -> Option<RequestPage> {
+    harness.subject.pages.request_page(workspace, &reference, viewer, None).await.unwrap()
+}
+
+/// The page as a visitor sees it, without comments that wait and without anything of the viewer, from other reads.
+async fn expected(harness: &Harness, workspace: WorkspaceId, request: FeatureRequestId) -> RequestPage {
+    let detail = harness.detail(workspace, request).await;
+    let lanes = harness.lanes(workspace).await;
+    let status = detail.summary.placement.status.clone();
+    let lane = lanes.iter().find(|listed| Some(&listed.lane.name) == status.as_ref());
+    let comments = page(1, RequestPage::COMMENTS);
+    let comments = harness.subject.reader.comments(workspace, &FeatureRequestRef::Id(request), comments).await;
+    RequestPage {
+        lane_position: lane.map(|listed| listed.position),
+        detail,
+        comments: comments.unwrap().unwrap(),
+        answer: None,
+        events: harness.events(workspace, request, None).await,
+        held: Vec::new(),
+        has_voted: false,
+        is_subscribed: false,
+    }
+}
+
+/// A page shows everything of a feature request, by every reference, also of a private one. A merged one is what it was
+/// merged into.
+pub async fn a_page_shows_everything_of_a_request(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let customer = CustomerDraft::parse(Some("Ann@Example.com"), Some("Ann")).ok();
+    let wanted = draft("Größer", &["zoo", "Api"], "<p>Eyes <b>hurt</b></p>");
+    let first = harness.create(workspace, FeatureRequestDraft { customer, ..wanted }).await;
+    let [second, source] = harness.requests(workspace, ["Fern", "Lichen"]).await;
+    let private = FeatureRequestDraft { private: true, ..draft("Gecko", &[], "<p>Quiet</p>") };
+    let private = harness.create(workspace, private).await;
+    let held = harness.create(workspace, held_idea("Bilby", "ann@example.com")).await;
+    harness.member(workspace, "mia@team.example", "Mia").await;
+    for request in [&first, &source, &private] {
+        let reference = FeatureRequestRef::Id(request.id);
+        let words = format!("<p>On {}</p>", request.title);
+        harness.perform(workspace, &customer_comment(reference, &words, "bob@example.com", Some("Bob"))).await;
+        harness.next_second();
+    }
+    harness.move_to(workspace, first.id, "Planned").await;
+    harness.move_to(workspace, second.id, "Done").await;
+    harness.move_to(workspace, private.id, "Declined").await;
+    harness.merge(workspace, source.id, second.id).await;
+    for (reference, request, lane) in [
+        (FeatureRequestRef::Id(first.id), first.id, Some(2)),
+        (FeatureRequestRef::Number(1), first.id, Some(2)),
+        (FeatureRequestRef::parse("1-an-older-title"), first.id, Some(2)),
+        (FeatureRequestRef::Id(second.id), second.id, Some(4)),
+        (FeatureRequestRef::Id(source.id), second.id, Some(4)),
+        (FeatureRequestRef::Number(3), second.id, Some(4)),
+        (FeatureRequestRef::Id(private.id), private.id, None),
+        (FeatureRequestRef::Number(5), held.id, None),
+    ] {
+        let found = find(&harness, workspace, reference, VISITOR).await.unwrap();
+        assert_eq!(found, expected(&harness, workspace, request).await, "{reference:?}");
+        assert_eq!(found.lane_position, lane, "{reference:?}");
+        // All of this is the same for everybody.
+        assert_eq!(find(&harness, workspace, reference, member_viewer()).await, Some(found), "{reference:?}");
+    }
+    for unknown in [
+        FeatureRequestRef::Id(FeatureRequestId::new(Uuid::from_u128(1))),
+        FeatureRequestRef::Number(9),
+        FeatureRequestRef::Unresolvable,
+    ] {
+        assert_eq!(find(&harness, workspace, unknown, member_viewer()).await, None);
+        assert_eq!(harness.subject.pages.visible_request(workspace, &unknown, member_viewer()).await.unwrap(), None);
+    }
+    let planned = harness.lanes(workspace).await[1].lane.id;
+    let change = LaneChange { position: Some(4), name: None };
+    harness.perform(workspace, &ChangeLane { lane: planned, change: Ok(change) }).await;
+    let found = harness.page_of(workspace, first.id, VISITOR).await;
+    assert_eq!((found.lane_position, &found), (Some(4), &expected(&harness, workspace, first.id).await));
+}
+
+/// Comments come in pages of thirty, oldest first. Without a number, the last page is shown.
+pub async fn comments_of_a_page_are_paged(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let [request, source] = harness.requests(workspace, ["Quokka", "Fern"]).await;
+    let reference = FeatureRequestRef::Id(request.id);
+    let mut posted = 0;
+    for (total, last) in [(0, 1), (1, 1), (30, 1), (31, 2), (60, 2), (61, 3)] {
+        let words = |number| comment(reference, &format!("<p>{number}</p>"), false);
+        harness.perform(workspace, &Many((posted..total).map(words).collect())).await;
+        posted = total;
+        let all = harness.comments(workspace, request.id).await;
+        assert_eq!(all.len() as u64, total);
+        let pages = &harness.subject.pages;
+        for (wanted, number) in
+            [(None, last), (Some(1), 1), (Some(2), 2), (Some(3), 3), (Some(4), 4), (Some(last), last)]
+        {
+            let found = pages.request_page(workspace, &reference, VISITOR, wanted).await.unwrap().unwrap();
+            let comments = found.comments;
+            assert_eq!((comments.total, comments.request), (total, page(number, 30)), "{wanted:?}");
+            let shown = all.iter().skip(usize::try_from((number - 1) * 30).unwrap()).take(30);
+            assert_eq!(comments.items, shown.cloned().collect::<Vec<_>>(), "{total}: {wanted:?}");
+            assert_eq!(found.detail.comments_count.unsigned_abs(), total);
+        }
+    }
+    // With what is merged into it, there is one more.
+    harness.perform(workspace, &comment(FeatureRequestRef::Id(source.id), "<p>Old</p>", false)).await;
+    harness.merge(workspace, source.id, request.id).await;
+    let found = harness.page_of(workspace, request.id, VISITOR).await.comments;
+    assert_eq!((found.total, found.items.len(), found.request), (62, 2, page(3, 30)));
+    let old = found.items.iter().find(|comment| comment.from.is_some()).unwrap();
+    assert_eq!(old.from, Some(RequestLink::from(&source)));
+}
+
+/// The answer is the latest comment of the team, on whatever page it is, also one on what was merged. Descriptions of
+/// merged feature requests are no answers, and the words of private ones do not show.
+pub async fn the_latest_comment_of_the_team_is_the_answer(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let source = harness.create(workspace, draft("Quokka", &[], "<p>They smile</p>")).await;
+    let hidden = FeatureRequestDraft { private: true, ..draft("Gecko", &[], "<p>It sticks</p>") };
+    let hidden = harness.create(workspace, hidden).await;
+    let target = harness.request(workspace, "Fern").await;
+    let answer = async |request: FeatureRequestId| harness.page_of(workspace, request, VISITOR).await.answer;
+    let post = async |request: &FeatureRequestSummary, words: &str| {
+        harness.next_second();
+        let posted = harness.perform(workspace, &comment(FeatureRequestRef::Id(request.id), words, false)).await;
+        let listed = harness.comments(workspace, request.id).await;
+        let listed = listed.into_iter().find(|listed| listed.comment.id == posted.comment.id);
+        Some(listed.expect("the comment"))
+    };
+    let of_customer = async |number: u64| {
+        harness.next_second();
+        let reference = FeatureRequestRef::Id(target.id);
+        let words = format!("<p>{number}</p>");
+        harness.perform(workspace, &customer_comment(reference, &words, "ann@example.com", None)).await;
+    };
+    assert_eq!(answer(target.id).await, None);
+    of_customer(1).await;
+    assert_eq!(answer(target.id).await, None);
+    // Without members, the comment is that of the team nevertheless.
+    let first = post(&target, "<p>Soon</p>").await;
+    assert_eq!(answer(target.id).await, first);
+    harness.member(workspace, "mia@team.example", "Mia").await;
+    let second = post(&target, "<p>Sooner</p>").await;
+    for number in 0..30 {
+        of_customer(number).await;
+    }
+    let page_of_target = harness.page_of(workspace, target.id, VISITOR).await;
+    assert!(second.is_some() && !page_of_target.comments.items.contains(second.as_ref().unwrap()));
+    assert_eq!(page_of_target.answer, second);
+
+    let on_source = post(&source, "<p>On the source</p>").await;
+    let on_hidden = post(&hidden, "<p>On the hidden one</p>").await;
+    assert_eq!((answer(source.id).await, answer(hidden.id).await), (on_source.clone(), on_hidden.clone()));
+    harness.merge(workspace, hidden.id, target.id).await;
+    assert_eq!(answer(target.id).await, second);
+    harness.merge(workspace, source.id, target.id).await;
+    let from = Some(RequestLink::from(&source));
+    let merged = on_source.map(|answer| ListedComment { from, ..answer });
+    assert_eq!(answer(target.id).await, merged);
+    assert_eq!(answer(source.id).await, merged);
+    // Everything of a private target is shown to those who may see it.
+    harness.edit(workspace, target.id, new_visibility(true)).await;
+    let from = Some(RequestLink::from(&hidden));
+    let all = on_hidden.map(|answer| ListedComment { from, ..answer });
+    assert_eq!(answer(target.id).await, all);
+    harness.edit(workspace, target.id, new_visibility(false)).await;
+    for expected in [second, first, None] {
+        let comment = answer(target.id).await.unwrap().comment.id;
+        harness.perform(workspace, &DeleteComment { comment }).await;
+        assert_eq!(answer(target.id).await, expected);
+    }
+}
+
+/// Of a private feature request that is merged into a public one, only members see the title, and the comments that wait.
+/// Nobody sees its comments. Whoever may see a private target sees everything.
+pub async fn a_page_names_private_sources_to_members_only(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let [target, public] = harness.requests(workspace, ["Quokka", "Fern"]).await;
+    let customer = || CustomerDraft::parse(Some("ann@example.com"), None).ok();
+    let wanted = FeatureRequestDraft { private: true, customer: customer(), ..draft("Gecko", &[], "<p>Secret</p>") };
+    let private = harness.create(workspace, wanted).await;
+    let held = harness.create(workspace, held_idea("Bilby", "ann@example.com")).await;
+    harness.perform(workspace, &comment(FeatureRequestRef::Id(private.id), "<p>Secret, too</p>", false)).await;
+    let waiting = harness.hold(workspace, private.id, "<p>Please</p>", "ann@example.com").await;
+    for source in [&public, &private, &held] {
+        harness.merge(workspace, source.id, target.id).await;
+    }
+    let all = [&public, &private, &held].map(RequestLink::from);
+    let ann = harness.viewer(workspace, "ann@example.com").await;
+    for (viewer, named) in [(VISITOR, &all[..1]), (ann, &all[..1]), (member_viewer(), &all[..])] {
+        let page = harness.page_of(workspace, target.id, viewer).await;
+        assert_eq!(page.detail.merged, named, "{viewer:?}");
+        assert_eq!((page.comments.total, page.detail.comments_count, page.answer), (0, 0, None), "{viewer:?}");
+    }
+    let held = |page: RequestPage| page.held.into_iter().map(|comment| comment.id).collect::<Vec<_>>();
+    assert_eq!(held(harness.page_of(workspace, target.id, member_viewer()).await), [waiting]);
+    assert_eq!(held(harness.page_of(workspace, target.id, VISITOR).await), []);
+    harness.edit(workspace, target.id, new_visibility(true)).await;
+    for viewer in [VISITOR, ann, member_viewer()] {
+        let page = harness.page_of(workspace, target.id, viewer).await;
+        assert_eq!((&page.detail.merged[..], page.comments.total), (&all[..], 2), "{viewer:?}");
+    }
+}
+
+/// The latest events of the feature request itself are shown, newest first.
+pub async fn the_latest_events_are_shown(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let [request, source] = harness.requests(workspace, ["Quokka", "Fern"]).await;
+    harness.move_to(workspace, source.id, "Done").await;
+    harness.merge(workspace, source.id, request.id).await;
+    let tracks = [harness.track(workspace, "Planned").await, harness.track(workspace, "Inbox").await];
+    for number in 0..33 {
+        harness.perform(workspace, &move_to(FeatureRequestRef::Id(request.id), tracks[number % 2])).await;
+        if number % 3 == 0 {
+            harness.next_second();
+        }
+    }
+    let all = harness.events(workspace, request.id, None).await;
+    assert_eq!(all.len(), 34);
+    for id in [request.id, source.id] {
+        assert_eq!(harness.page_of(workspace, id, VISITOR).await.events, all[..30]);
+    }
+}
+
+/// The vote and the subscription of the viewer are those in the whole tree. Mail that was stopped is no subscription.
+pub async fn a_page_shows_the_viewer_s_vote_and_subscription(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let [request, source, other] = harness.requests(workspace, ["Quokka", "Fern", "Lichen"]).await;
+    let reference = FeatureRequestRef::Id(request.id);
+    for (address, on) in [
+        ("voter@example.com", &request),
+        ("unsubscribed@example.com", &request),
+        ("again@example.com", &request),
+        ("stopped@example.com", &request),
+        ("of-source@example.com", &source),
+        ("of-other@example.com", &other),
+    ] {
+        harness.vote(workspace, on, address).await;
+    }
+    harness.subscribe(workspace, request.id, "follower@example.com").await;
+    harness.subscribe(workspace, request.id, "stopped-follower@example.com").await;
+    harness.subscribe(workspace, source.id, "follower-of-source@example.com").await;
+    harness.subscribe(workspace, request.id, "ended@example.com").await;
+    harness.perform(workspace, &customer_comment(reference, "<p>1</p>", "commenter@example.com", None)).await;
+    for address in ["unsubscribed@example.com", "again@example.com", "ended@example.com"] {
+        let customer = CustomerDraft::parse(Some(address), None).map(|customer| customer.email);
+        harness.perform(workspace, &EndSubscription { request: reference, customer }).await;
+    }
+    harness.subscribe(workspace, request.id, "again@example.com").await;
+    for address in ["stopped@example.com", "stopped-follower@example.com"] {
+        let customer = harness.customer(workspace, address).await.id;
+        harness.unsubscribe(workspace, customer, Unsubscription::Everything).await.unwrap();
+    }
+    let check = async |id: FeatureRequestId, expected: &[(&str, bool, bool)]| {
+        for (address, has_voted, is_subscribed) in expected {
+            let viewer = harness.viewer(workspace, address).await;
+            // A member may be a customer, too.
+            for viewer in [viewer, Viewer { is_member: true, ..viewer }] {
+                let page = harness.page_of(workspace, id, viewer).await;
+                assert_eq!((page.has_voted, page.is_subscribed), (*has_voted, *is_subscribed), "{address}");
+            }
+        }
+        for viewer in [VISITOR, member_viewer()] {
+            let page = harness.page_of(workspace, id, viewer).await;
+            assert_eq!((page.has_voted, page.is_subscribed), (false, false));
+        }
+    };
+    let alone = [
+        ("voter@example.com", true, true),
+        ("unsubscribed@example.com", true, false),
+        ("again@example.com", true, true),
+        ("stopped@example.com", true, false),
+        ("of-source@example.com", false, false),
+        ("of-other@example.com", false, false),
+        ("follower@example.com", false, true),
+        ("stopped-follower@example.com", false, false),
+        ("follower-of-source@example.com", false, false),
+        ("ended@example.com", false, false),
+        ("commenter@example.com", false, false),
+    ];
+    check(request.id, &alone).await;
+    check(source.id, &[("of-source@example.com", true, true), ("voter@example.com", false, false)]).await;
+    harness.merge(workspace, source.id, request.id).await;
+    let mut merged = alone;
+    merged[4] = ("of-source@example.com", true, true);
+    merged[8] = ("follower-of-source@example.com", false, true);
+    check(request.id, &merged).await;
+    check(source.id, &merged).await;
+    harness.unmerge(workspace, source.id).await;
+    harness.withdraw(workspace, request.id, "voter@example.com").await;
+    check(request.id, &[("voter@example.com", false, false), ("of-source@example.com", false, false)]).await;
+}
+
+/// A private feature request is visible to members and to its author. A merged one is as visible as what it was merged
+/// into.
+pub async fn private_requests_are_visible_to_members_and_authors(harness: Harness) {
+    let workspace = harness.workspace("acme").await;
+    let public = harness.request(workspace, "Quokka").await;
+    let customer = CustomerDraft::parse(Some("ann@example.com"), None).ok();
+    let private = FeatureRequestDraft { private: true, customer, ..draft("Fern", &[], "") };
+    let private = harness.create(workspace, private).await;
+    let unowned = FeatureRequestDraft { private: true, ..draft("Lichen", &[], "") };
+    let unowned = harness.create(workspace, unowned).await;
+    let held = harness.create(workspace, held_idea("Bilby", "ann@example.com")).await;
+    harness.perform(workspace, &vote(FeatureRequestRef::Id(private.id), Some(("bob@example.com", None)), None)).await;
+    let (ann, bob) =
+        (harness.viewer(workspace, "ann@example.com").await, harness.viewer(workspace, "bob@example.com").await);
+    let check = async |reference: FeatureRequestRef, leads_to: &FeatureRequestSummary, viewers: &[Viewer]| {
+        for viewer in [VISITOR, ann, bob, member_viewer(), Viewer { is_member: true, ..bob }] {
+            let found = harness.subject.pages.visible_request(workspace, &reference, viewer).await.unwrap();
+            let is_visible = viewer.is_member || viewers.contains(&viewer);
+            assert_eq!(found, is_visible.then(|| RequestLink::from(leads_to)), "{reference:?} {viewer:?}");
+            let page = find(&harness, workspace, reference, viewer).await.unwrap();
+            assert_eq!(page.is_visible_to(viewer), is_visible, "{reference:?} {viewer:?}");
+        }
+    };
+    for reference in [FeatureRequestRef::Id(public.id), FeatureRequestRef::Number(1)] {
+        check(reference, &public, &[VISITOR, ann, bob]).await;
+    }
+    for reference in [FeatureRequestRef::Id(private.id), FeatureRequestRef::parse("2-fern")] {
+        check(reference, &private, &[ann]).await;
+    }
+    check(FeatureRequestRef::Id(unowned.id), &unowned, &[]).await;
+    check(FeatureRequestRef::Id(held.id), &held, &[ann]).await;
+    // The author of the target counts.
+    harness.merge(workspace, held.id, unowned.id).await;
+    check(FeatureRequestRef::Id(held.id), &unowned, &[]).await;
+    harness.merge(workspace, unowned.id, private.id).await;
+    check(FeatureRequestRef::Number(held.tag_number), &private, &[ann]).await;
+    harness.merge(workspace, private.id, public.id).await;
+    for reference in [private.id, unowned.id, held.id].map(FeatureRequestRef::Id) {
+        check(reference, &public, &[VISITOR, ann, bob]).await;
+    }
+}
