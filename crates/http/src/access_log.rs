@@ -7,7 +7,9 @@ use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::error::InternalError;
 use actix_web::http::StatusCode;
-use actix_web::http::header::HeaderValue;
+use actix_web::http::header::{
+    CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpResponse, web};
 use futures_util::FutureExt;
@@ -15,7 +17,7 @@ use tracing::Instrument;
 
 use crate::connection::RequestTracker;
 use crate::dependencies::HttpDependencies;
-use crate::error::{self, ExceededBudget, HttpError};
+use crate::error::{self, ErrorMessage, ExceededBudget, HttpError};
 use crate::headers::{IDEMPOTENT_REPLAYED, set_common_headers};
 use crate::observer::{CompletedRequest, UNKNOWN_ROUTE, method_name};
 use crate::request_id::{RequestId, request_id};
@@ -56,6 +58,7 @@ pub(crate) async fn instrument_request(
         request_id = id.to_str().unwrap_or_default(),
     );
     request.extensions_mut().insert(RequestId(id.clone()));
+    let path = request.path().to_owned();
     let in_flight = request.request().conn_data::<RequestTracker>().map(RequestTracker::begin_request);
     let outcome = AssertUnwindSafe(next.call(request)).catch_unwind().instrument(span.clone()).await;
     drop(in_flight);
@@ -77,7 +80,7 @@ pub(crate) async fn instrument_request(
     let failed = match outcome {
         Ok(Ok(response)) => {
             let (request, response) = response.into_parts();
-            let response = finish(response.map_into_boxed_body(), id, &dependencies);
+            let response = finish(response.map_into_boxed_body(), request.path(), id, &dependencies);
             let route = request.match_pattern();
             let replayed = response.headers().contains_key(IDEMPOTENT_REPLAYED);
             record_response(route.as_deref().unwrap_or(UNKNOWN_ROUTE), response.status(), replayed);
@@ -87,17 +90,43 @@ pub(crate) async fn instrument_request(
         Err(_panic) => HttpError::HandlerPanicked.into(),
     };
     // The failure consumed the request, so the response is returned inside of the error.
-    let response = finish(failed.error_response(), id, &dependencies);
+    let response = finish(failed.error_response(), &path, id, &dependencies);
     record_response(UNKNOWN_ROUTE, response.status(), false);
     Err(InternalError::from_response(failed, response).into())
 }
 
+/// The headers of error pages that are rendered here. They have a stylesheet and nothing else.
+const ERROR_PAGE_HEADERS: [(HeaderName, &str); 3] = [
+    (
+        CONTENT_SECURITY_POLICY,
+        "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (REFERRER_POLICY, "same-origin"),
+];
+
+/// The beginnings of the paths that programs use. All other paths are those of pages.
+const PROGRAM_PATHS: [&str; 5] = ["/api/", "/blobs/", "/files/", "/healthz", "/readyz"];
+
+/// Whether people open this path in a browser, so that its errors are pages.
+#[must_use]
+pub fn is_page(path: &str) -> bool {
+    !PROGRAM_PATHS.iter().any(|start| path.starts_with(start))
+}
+
 /// Reports an exceeded budget, renders an error and sets the common headers.
-fn finish(response: HttpResponse, id: HeaderValue, dependencies: &HttpDependencies) -> HttpResponse {
+fn finish(response: HttpResponse, path: &str, id: HeaderValue, dependencies: &HttpDependencies) -> HttpResponse {
     if let Some(ExceededBudget(budget)) = response.extensions().get() {
         dependencies.observer.budget_exceeded(budget);
     }
-    let mut response = error::render(response, dependencies.render_error);
+    let is_error_page = is_page(path) && response.extensions().get::<ErrorMessage>().is_some();
+    let renderer = if is_error_page { dependencies.render_page_error } else { dependencies.render_error };
+    let mut response = error::render(response, renderer);
+    if is_error_page {
+        for (name, value) in ERROR_PAGE_HEADERS {
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+    }
     set_common_headers(response.headers_mut(), id, dependencies);
     response
 }
@@ -146,6 +175,7 @@ pub(crate) mod tests {
             observer: Arc::new(NoopObserver),
             detached: DetachedTasks::new(tokio::runtime::Handle::current()),
             render_error: |_, message| (HeaderValue::from_static("text/plain"), message.to_owned().into()),
+            render_page_error: |_, message| (HeaderValue::from_static("text/plain"), message.to_owned().into()),
             ids,
             clock,
         }

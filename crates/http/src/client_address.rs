@@ -53,11 +53,7 @@ impl Proxies {
     ///
     /// # Errors
     /// 400: the two families of headers report different clients or hosts.
-    pub(crate) fn origin<'a>(
-        &self,
-        headers: &'a HeaderMap,
-        peer: Option<SocketAddr>,
-    ) -> Result<RequestOrigin<'a>, HttpError> {
+    pub fn origin<'a>(&self, headers: &'a HeaderMap, peer: Option<SocketAddr>) -> Result<RequestOrigin<'a>, HttpError> {
         // Every connection has a peer address. Requests without one would share one limit.
         let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip().to_canonical());
         let direct = RequestOrigin { address: peer, host: single_value(headers, &HOST) };
@@ -105,11 +101,11 @@ impl Proxies {
 
 /// The sender of a request and the host that it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RequestOrigin<'a> {
+pub struct RequestOrigin<'a> {
     /// The client's address.
-    pub(crate) address: IpAddr,
+    pub address: IpAddr,
     /// The host with an optional port.
-    pub(crate) host: Option<&'a str>,
+    pub host: Option<&'a str>,
 }
 
 /// The client and host that one header family reports.

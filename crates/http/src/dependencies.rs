@@ -41,6 +41,8 @@ pub struct HttpDependencies {
     pub detached: DetachedTasks,
     /// Renders the errors that no surface has rendered.
     pub render_error: ErrorRenderer,
+    /// Renders such errors at the paths of pages.
+    pub render_page_error: ErrorRenderer,
     /// Generates request ids.
     pub ids: Arc<dyn IdGenerator>,
     /// The clock for ids and expiry of references.

@@ -23,6 +23,10 @@ pub enum HttpError {
     ConflictingForwarding,
     /// No such path.
     NotFound,
+    /// The request was made by a page of another origin than the workspace's.
+    ForeignOrigin,
+    /// The caller is known, but may not do this.
+    Forbidden,
     /// The path supports only these methods.
     MethodNotAllowed(String),
     /// The client does not accept JSON.
@@ -98,6 +102,9 @@ const UNAVAILABLE_MESSAGE: &str = "Service is temporarily unavailable";
 /// `Retry-After` of an exceeded daily budget, in seconds. After an hour, the oldest hour of the day no longer counts.
 const BUDGET_RETRY_AFTER: u64 = 3_600;
 
+/// `Retry-After` of too many sign-in mails, in seconds.
+const SIGN_IN_RETRY_AFTER: u64 = 900;
+
 impl HttpError {
     /// Returns the seconds after which the request may be retried, if a retry can succeed and cannot apply a change
     /// twice.
@@ -107,6 +114,9 @@ impl HttpError {
             Self::TooManyRequests(seconds) | Self::TooManyFailures(seconds) => Some(*seconds),
             Self::Domain(RoadmapError::OverBudget(OverBudget { budget: Budget::MailsPerDay, .. })) => {
                 Some(BUDGET_RETRY_AFTER)
+            }
+            Self::Domain(RoadmapError::OverBudget(OverBudget { budget: Budget::SignIns, .. })) => {
+                Some(SIGN_IN_RETRY_AFTER)
             }
             // Without an operation key, a retry may apply the change twice.
             Self::Domain(RoadmapError::OutcomeUnknown { has_key: false, .. }) => None,
@@ -131,7 +141,7 @@ impl HttpError {
                         budget: Budget::StoredRecords | Budget::StoredFiles,
                         ..
                     }) => StatusCode::INSUFFICIENT_STORAGE,
-                    RoadmapError::OverBudget(OverBudget { budget: Budget::MailsPerDay, .. }) => {
+                    RoadmapError::OverBudget(OverBudget { budget: Budget::MailsPerDay | Budget::SignIns, .. }) => {
                         StatusCode::TOO_MANY_REQUESTS
                     }
                     RoadmapError::OperationInProgress | RoadmapError::Conflict(_) => StatusCode::CONFLICT,
@@ -153,6 +163,8 @@ impl HttpError {
             Self::MalformedHost => fixed(StatusCode::BAD_REQUEST, "Host is not valid"),
             Self::ConflictingForwarding => fixed(StatusCode::BAD_REQUEST, "Forwarded and X-Forwarded-* do not agree"),
             Self::NotFound => fixed(StatusCode::NOT_FOUND, "Not found"),
+            Self::ForeignOrigin => fixed(StatusCode::FORBIDDEN, "The form was sent by a page of another origin"),
+            Self::Forbidden => fixed(StatusCode::FORBIDDEN, "Forbidden"),
             Self::MethodNotAllowed(_) => fixed(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"),
             Self::NotAcceptable => fixed(StatusCode::NOT_ACCEPTABLE, "Accept must allow application/json"),
             Self::UnsupportedMediaType => {
@@ -278,6 +290,12 @@ mod tests {
                 "Mails of the day are used up, the workspace has 7",
                 true,
             ),
+            (
+                OverBudget { budget: Budget::SignIns, limit: 3 }.into(),
+                429,
+                "More than 3 sign-in mails were asked for, try again later",
+                true,
+            ),
             (RoadmapError::OperationInProgress.into(), 409, "operation_in_progress", true),
             (RoadmapError::Conflict(Conflict::NotMerged).into(), 409, "FeatureRequest is not merged.", false),
             (
@@ -313,6 +331,8 @@ mod tests {
             (HttpError::MalformedHost, 400, "Host is not valid", false),
             (HttpError::ConflictingForwarding, 400, "Forwarded and X-Forwarded-* do not agree", false),
             (HttpError::NotFound, 404, "Not found", false),
+            (HttpError::ForeignOrigin, 403, "The form was sent by a page of another origin", false),
+            (HttpError::Forbidden, 403, "Forbidden", false),
             (HttpError::MethodNotAllowed("GET".to_owned()), 405, "Method not allowed", false),
             (HttpError::NotAcceptable, 406, "Accept must allow application/json", false),
             (HttpError::BodyTimeout, 408, "Request body took too long to arrive", false),

@@ -37,16 +37,18 @@ pub mod workspace;
 
 use actix_web::http::Method;
 use actix_web::middleware::from_fn;
-use actix_web::web;
+use actix_web::{Route, web};
 
 pub use dependencies::HttpDependencies;
 use routing::{Access, Endpoint};
 
-/// Adds the middleware, the health checks and the endpoints of `surfaces` to an application.
+/// Adds the middleware, the health checks and the endpoints of `surfaces` to an application. `unknown_path` handles
+/// requests that none of them has an endpoint for.
 pub fn configure(
     config: &mut web::ServiceConfig,
     dependencies: web::Data<HttpDependencies>,
     surfaces: impl FnOnce(&mut web::ServiceConfig),
+    unknown_path: Route,
 ) {
     let health = vec![
         Endpoint::new(Method::GET, "/healthz", Access::Public, health::live),
@@ -58,6 +60,6 @@ pub fn configure(
             .wrap(from_fn(access_log::instrument_request))
             .configure(surfaces)
             .configure(|config| routing::register(config, "", health))
-            .default_service(routing::not_found()),
+            .default_service(unknown_path),
     );
 }

@@ -1,10 +1,12 @@
-//! Rate limits: per key, per workspace, of failed authentications per address, and of anonymous requests per address.
+//! Rate limits: per key, per workspace, of failed authentications per address, and of anonymous requests per address; of
+//! the pages, sign-ins per address, and what somebody posts.
 //!
 //! The limits are kept in memory, separately in each process.
 
 mod limiter;
 
 use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +16,7 @@ use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{Error, ResponseError, web};
 use roadmap_domain::model::api_key::Credential;
+use roadmap_domain::model::email_address::FoldedEmail;
 use roadmap_domain::model::id::{ApiKeyId, WorkspaceId};
 
 use crate::dependencies::HttpDependencies;
@@ -50,6 +53,10 @@ pub struct Rates {
     pub failures: Option<Rate>,
     /// Requests from one address to endpoints that need no key.
     pub anonymous: Option<Rate>,
+    /// Sign-ins that are asked for from one address.
+    pub sign_in: Option<Rate>,
+    /// What one person of a workspace posts on its pages, by weight.
+    pub posts: Option<Rate>,
 }
 
 /// The state of all limits.
@@ -58,6 +65,8 @@ pub struct RateLimits {
     workspaces: Option<Limiter<WorkspaceId>>,
     failures: Option<Limiter<IpAddr>>,
     anonymous: Option<Limiter<IpAddr>>,
+    sign_ins: Option<Limiter<IpAddr>>,
+    posts: Option<Limiter<(WorkspaceId, FoldedEmail)>>,
 }
 
 impl RateLimits {
@@ -69,13 +78,15 @@ impl RateLimits {
             workspaces: rates.workspace.map(|rate| Limiter::new(rate, stopwatch.clone())),
             failures: rates.failures.map(|rate| Limiter::new(rate, stopwatch.clone())),
             anonymous: rates.anonymous.map(|rate| Limiter::new(rate, stopwatch.clone())),
+            sign_ins: rates.sign_in.map(|rate| Limiter::new(rate, stopwatch.clone())),
+            posts: rates.posts.map(|rate| Limiter::new(rate, stopwatch.clone())),
         }
     }
 
     /// Returns limits that admit everything.
     #[must_use]
     pub fn disabled() -> Self {
-        Self { keys: None, workspaces: None, failures: None, anonymous: None }
+        Self { keys: None, workspaces: None, failures: None, anonymous: None, sign_ins: None, posts: None }
     }
 
     /// Counts a failed authentication.
@@ -91,6 +102,26 @@ impl RateLimits {
     pub(crate) fn admit_anonymous(&self, address: IpAddr) -> Admission {
         let take = |limiter: &Limiter<IpAddr>| (ANONYMOUS_LIMIT, limiter.rate, limiter.take(client_network(address)));
         Admission { limits: [self.anonymous.as_ref().map(take), None] }
+    }
+
+    /// Counts a sign-in that is asked for from an address. A rejected one is not counted.
+    ///
+    /// # Errors
+    /// 429 after too many sign-ins from this address.
+    pub fn admit_sign_in(&self, address: IpAddr) -> Result<(), HttpError> {
+        let state = self.sign_ins.as_ref().map(|sign_ins| sign_ins.take(client_network(address)));
+        check_bucket(state, HttpError::TooManyRequests)
+    }
+
+    /// Counts what somebody posts on the pages of a workspace, by its weight. A rejected post is not counted, nor is one
+    /// without weight.
+    ///
+    /// # Errors
+    /// 429 after too many posts of this person.
+    pub fn admit_post(&self, workspace: WorkspaceId, person: &FoldedEmail, weight: u32) -> Result<(), HttpError> {
+        let state = self.posts.as_ref().zip(NonZeroU32::new(weight));
+        let state = state.map(|(posts, weight)| posts.take_many((workspace, person.clone()), weight));
+        check_bucket(state, HttpError::TooManyRequests)
     }
 
     /// Counts a request with a key. A rejected request is counted in neither limit.

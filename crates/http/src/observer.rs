@@ -1,4 +1,4 @@
-//! Observers of completed, unauthenticated and rejected requests.
+//! Observers of completed, unauthenticated and rejected requests, and of sign-ins.
 
 use std::time::Duration;
 
@@ -23,6 +23,32 @@ pub struct CompletedRequest<'a> {
 /// The route of all unknown paths, so that clients cannot create label values.
 pub const UNKNOWN_ROUTE: &str = "unknown";
 
+/// A step of a sign-in on the pages of a workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignInStep {
+    /// A mail with a link and a code was asked for.
+    Asked,
+    /// The link or the code was used, and somebody is signed in.
+    Redeemed,
+    /// The link or the code was wrong, expired or used before.
+    Refused,
+}
+
+impl SignInStep {
+    /// All steps.
+    pub const ALL: [Self; 3] = [Self::Asked, Self::Redeemed, Self::Refused];
+
+    /// Returns the name that operators see.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Asked => "asked",
+            Self::Redeemed => "redeemed",
+            Self::Refused => "refused",
+        }
+    }
+}
+
 /// Receives the outcome of requests, for metrics. Implementations must not block.
 pub trait Observer: Send + Sync {
     /// Records a completed request.
@@ -33,6 +59,9 @@ pub trait Observer: Send + Sync {
 
     /// Records a request that was rejected because this budget is exceeded.
     fn budget_exceeded(&self, budget: &'static str);
+
+    /// Records a step of a sign-in.
+    fn sign_in(&self, step: SignInStep);
 }
 
 /// An observer that ignores everything.
@@ -45,6 +74,8 @@ impl Observer for NoopObserver {
     fn authentication_rejected(&self, _: Rejection) {}
 
     fn budget_exceeded(&self, _: &'static str) {}
+
+    fn sign_in(&self, _: SignInStep) {}
 }
 
 /// Returns the name of a method. All nonstandard methods share one name.

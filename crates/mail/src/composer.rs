@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lettre::Message;
 use lettre::message::Mailbox;
-use roadmap_domain::model::mail::{DigestNotification, Notification, SendError, TestMail};
+use roadmap_domain::model::mail::{DigestNotification, Notification, SendError, SignInMail, TestMail};
 use tokio::sync::Semaphore;
 
 use crate::content::{ContentCache, ContentParts};
@@ -61,6 +61,11 @@ impl Composer {
     pub(crate) async fn digest(&self, digest: &DigestNotification) -> Result<Message, SendError> {
         let digest = digest.clone();
         self.compose(move |shared| message::digest(&digest, &shared.sender)).await
+    }
+
+    /// Writes the mail of a sign-in. It is short, and waits for no other mail.
+    pub(crate) fn sign_in(&self, mail: &SignInMail) -> Result<Message, SendError> {
+        message::sign_in(mail, &self.0.sender)
     }
 
     /// Writes a test mail. It is short, and waits for no other mail.

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use roadmap_domain::model::mail::{DigestNotification, Notification, SendError, TestMail};
+use roadmap_domain::model::mail::{DigestNotification, Notification, SendError, SignInMail, TestMail};
 use roadmap_domain::ports::Mailer;
 use tempfile::NamedTempFile;
 
@@ -49,6 +49,10 @@ impl Mailer for FileMailer {
         self.write(self.composer.digest(digest).await?, format!("{}.eml", digest.id)).await
     }
 
+    async fn send_sign_in(&self, mail: &SignInMail) -> Result<String, SendError> {
+        self.write(self.composer.sign_in(mail)?, format!("{}.eml", mail.id)).await
+    }
+
     async fn send_test(&self, mail: &TestMail) -> Result<String, SendError> {
         self.write(self.composer.test_mail(mail)?, format!("{}.eml", mail.id)).await
     }
@@ -67,7 +71,7 @@ impl FileMailer {
     }
 }
 
-/// Writes a file atomically and durably.
+/// Writes a file atomically and durably. Only its owner can read it: the mail of a sign-in has a link that works.
 fn write(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
     let mut file = NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
@@ -83,9 +87,13 @@ mod tests {
     use roadmap_domain::model::email_address::EmailAddress;
     use roadmap_domain::model::feature_request::Title;
     use roadmap_domain::model::html::CleanHtml;
-    use roadmap_domain::model::id::{CommentId, CustomerId};
+    use roadmap_domain::model::id::{CommentId, CustomerId, SignInId};
     use roadmap_domain::model::mail::{MailId, News, Topic};
+    use roadmap_domain::model::message::MessageId;
+    use roadmap_domain::model::portal::Language;
     use roadmap_domain::model::text::Name;
+    use roadmap_domain::model::timestamp::Timestamp;
+    use std::os::unix::fs::PermissionsExt;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use uuid::Uuid;
@@ -142,6 +150,27 @@ mod tests {
         let used = processor_time().zip(before).map(|(after, before)| after - before);
         println!("{VOTERS} mails with {} KB each: {used:?} of processor time", content.as_str().len() / 1_000);
         assert_eq!(rendered.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test]
+    async fn only_the_owner_can_read_the_mail_of_a_sign_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let mailer = FileMailer::new(folder.path(), "hello@acme.example").unwrap();
+        let mail = SignInMail {
+            id: MessageId::sign_in(SignInId::new(Uuid::from_u128(7))),
+            to: EmailAddress::parse("email", "ann@example.com").unwrap(),
+            product_name: Name::from_stored("Acme".to_owned()),
+            language: Language::German,
+            url: "https://acme.example/sign-in/token".to_owned(),
+            code: "KM4P7QRT".to_owned(),
+            browser: None,
+            asked_at: Timestamp::from_millis(1_770_000_000_000).unwrap(),
+        };
+        let file = folder.path().join("sign_in.00000000-0000-0000-0000-000000000007.eml");
+        assert_eq!(mailer.send_sign_in(&mail).await.unwrap(), format!("written to {}", file.display()));
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        let written = std::fs::read_to_string(&file).unwrap();
+        assert!(written.contains("https://acme.example/sign-in/token"), "{written}");
     }
 
     #[tokio::test]

@@ -1,7 +1,8 @@
 //! Outgoing mail: its content, and its delivery to a mail server or a folder.
 //!
 //! - `message.rs`: builds a mail (text and HTML) from a notification with compiled-in templates. `content.rs` renders a
-//!   comment or changelog once for all its mails. `composer.rs` builds the mails outside of the async runtime.
+//!   comment or changelog once for all its mails. `sign_in.rs` has the mail of a sign-in in each language. `composer.rs`
+//!   builds the mails outside of the async runtime.
 //! - [`SmtpMailer`] (`smtp.rs`): sends over a small pool of connections to a mail server. `session.rs` is the SMTP
 //!   dialog, `transcript.rs` records it for an operator.
 //! - [`FileMailer`] (`files.rs`): writes one file per mail, for installations without a mail server.
@@ -16,6 +17,7 @@ mod files;
 mod message;
 mod options;
 mod session;
+mod sign_in;
 mod smtp;
 mod transcript;
 

@@ -8,12 +8,13 @@ use lettre::message::header::{From, Header, HeaderName, HeaderValue, Subject};
 use lettre::message::{Mailbox, MessageBuilder, MultiPart, SinglePart};
 use lettre::{Address, Message};
 use roadmap_domain::model::mail::{
-    DigestNotification, DigestNotificationEntry, News, Notification, SendError, TestMail,
+    DigestNotification, DigestNotificationEntry, News, Notification, SendError, SignInMail, TestMail,
 };
-use roadmap_domain::model::text::truncate;
+use roadmap_domain::model::text::{Name, truncate};
 
 use crate::composer::Sender;
 use crate::content::{ContentParts, extract_text};
+use crate::sign_in::SignInParts;
 
 /// Maximum characters of client text in a header.
 const MAX_HEADER_LENGTH: usize = 300;
@@ -172,7 +173,7 @@ pub(crate) fn notification(
         id: notification.id.to_string(),
         to: notification.to.as_str(),
         product_name: notification.product_name.as_str(),
-        about: notification.title.as_str(),
+        subject: prefixed(&notification.product_name, notification.title.as_str()),
         url: &notification.unsubscribe_url,
     };
     let message = unsubscribable(start(&head, sender)?, &head).header(auto_submitted());
@@ -186,7 +187,7 @@ pub(crate) fn digest(digest: &DigestNotification, sender: &Sender) -> Result<Mes
         id: digest.id.to_string(),
         to: digest.to.as_str(),
         product_name: digest.product_name.as_str(),
-        about: &count,
+        subject: prefixed(&digest.product_name, &count),
         url: &digest.unsubscribe_url,
     };
     let message = unsubscribable(start(&head, sender)?, &head).header(auto_submitted());
@@ -202,13 +203,27 @@ fn digest_parts(digest: &DigestNotification) -> Result<(String, String, String),
     Ok((text, html, count))
 }
 
+/// Builds the mail of a sign-in. Nobody can unsubscribe from it: it is sent when it is asked for.
+pub(crate) fn sign_in(mail: &SignInMail, sender: &Sender) -> Result<Message, SendError> {
+    let SignInParts { subject, text, html } = SignInParts::render(mail).map_err(|error| compose_error(&error))?;
+    let head = HeaderFields {
+        id: mail.id.to_string(),
+        to: mail.to.as_str(),
+        product_name: mail.product_name.as_str(),
+        subject,
+        url: &mail.url,
+    };
+    let message = start(&head, sender)?.header(auto_submitted());
+    finish(message.multipart(MultiPart::alternative_plain_html(text, html)), &head, sender)
+}
+
 /// The test mail that an operator has queued.
 pub(crate) fn test_mail(mail: &TestMail, sender: &Sender) -> Result<Message, SendError> {
     let head = HeaderFields {
         id: mail.id.to_string(),
         to: mail.to.as_str(),
         product_name: mail.product_name.as_str(),
-        about: TEST_SUBJECT,
+        subject: prefixed(&mail.product_name, TEST_SUBJECT),
         url: &mail.workspace_url,
     };
     let text = format!(
@@ -223,7 +238,7 @@ struct HeaderFields<'a> {
     id: String,
     to: &'a str,
     product_name: &'a str,
-    about: &'a str,
+    subject: String,
     /// A URL of the workspace. Its host is that of the `Message-ID`.
     url: &'a str,
 }
@@ -247,6 +262,11 @@ fn start(head: &HeaderFields<'_>, sender: &Sender) -> Result<MessageBuilder, Sen
         .subject(""))
 }
 
+/// The subject of mail about something, which begins with the product's name.
+fn prefixed(product_name: &Name, about: &str) -> String {
+    format!("[{product_name}] {about}")
+}
+
 fn auto_submitted() -> AutoSubmitted {
     AutoSubmitted("auto-generated".to_owned())
 }
@@ -266,7 +286,7 @@ fn finish(
 ) -> Result<Message, SendError> {
     let mut message = message.map_err(|error| compose_error(&error))?;
     message.headers_mut().insert_raw(from_header(sender, head.product_name));
-    message.headers_mut().insert_raw(subject(&format!("[{}] {}", head.product_name, head.about)));
+    message.headers_mut().insert_raw(subject(&head.subject));
     Ok(message)
 }
 
@@ -369,10 +389,10 @@ mod tests {
     use roadmap_domain::model::email_address::EmailAddress;
     use roadmap_domain::model::feature_request::Title;
     use roadmap_domain::model::html::CleanHtml;
-    use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId};
+    use roadmap_domain::model::id::{ChangelogId, CommentId, CustomerId, EventId, SignInId};
     use roadmap_domain::model::mail::{DigestId, MailId, Topic};
     use roadmap_domain::model::message::MessageId;
-    use roadmap_domain::model::text::Name;
+    use roadmap_domain::model::portal::Language;
     use roadmap_domain::model::timestamp::Timestamp;
     use std::sync::Arc;
     use uuid::Uuid;
@@ -457,6 +477,41 @@ mod tests {
         let nobody = TestMail { to: EmailAddress::from_stored("nobody".to_owned()), ..mail };
         let refused = test_mail(&nobody, &sender("hello@acme.example")).unwrap_err();
         assert!(matches!(refused, SendError::Permanent { no_such_mailbox: true, .. }), "{refused:?}");
+    }
+
+    #[test]
+    fn the_mail_of_a_sign_in_cannot_be_unsubscribed_from_and_its_subject_hides_the_code() {
+        let mail = SignInMail {
+            id: MessageId::sign_in(SignInId::new(Uuid::from_u128(7))),
+            to: EmailAddress::parse("email", "ann@example.com").unwrap(),
+            product_name: Name::from_stored("Acme\r\nBcc: eve@evil.example".to_owned()),
+            language: Language::English,
+            url: "https://acme.roadmap.example.com:8443/sign-in/token".to_owned(),
+            code: "KM4P7QRT".to_owned(),
+            browser: None,
+            asked_at: Timestamp::from_millis(1_770_000_000_000).unwrap(),
+        };
+        let written = String::from_utf8(sign_in(&mail, &sender("hello@acme.example")).unwrap().formatted()).unwrap();
+        let (head, body) = written.split_once("\r\n\r\n").unwrap();
+        let head = head.replace("\r\n ", " ");
+        let names: Vec<&str> = head.split("\r\n").map(|line| line.split_once(": ").unwrap().0).collect();
+        let expected =
+            ["Message-ID", "Date", "From", "To", "Subject", "Auto-Submitted", "MIME-Version", "Content-Type"];
+        assert_eq!(names, expected);
+        for line in [
+            "Message-ID: <sign_in.00000000-0000-0000-0000-000000000007@acme.roadmap.example.com>",
+            "From: \"Acme Bcc eve evil.example via Roadmap\" <hello@acme.example>",
+        ] {
+            assert!(head.contains(line), "{line} is not in {head}");
+        }
+        let encoded = head.split("\r\n").find_map(|line| line.strip_prefix("Subject: ")).unwrap();
+        let subject: String = encoded
+            .split(' ')
+            .map(|word| word.strip_prefix("=?utf-8?B?").unwrap().strip_suffix("?=").unwrap())
+            .map(|word| String::from_utf8(STANDARD.decode(word).unwrap()).unwrap())
+            .collect();
+        assert_eq!(subject, "Sign in to Acme Bcc: eve@evil.example (code KM…)");
+        assert_eq!(body.matches("KM4P-7QRT").count(), 2, "{body}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use deadpool::managed::{Manager, Metrics, Pool, PoolError, RecycleError, RecycleResult};
 use lettre::transport::smtp::client::AsyncSmtpConnection;
-use roadmap_domain::model::mail::{DigestNotification, Notification, SendError, TestMail};
+use roadmap_domain::model::mail::{DigestNotification, Notification, SendError, SignInMail, TestMail};
 use roadmap_domain::ports::Mailer;
 use roadmap_domain::usecase::deliver_mail::MAX_CONCURRENT_SENDS;
 
@@ -72,6 +72,10 @@ impl Mailer for SmtpMailer {
 
     async fn send_digest(&self, digest: &DigestNotification) -> Result<String, SendError> {
         self.send_message(self.composer.digest(digest).await?).await
+    }
+
+    async fn send_sign_in(&self, mail: &SignInMail) -> Result<String, SendError> {
+        self.send_message(self.composer.sign_in(mail)?).await
     }
 
     async fn send_test(&self, mail: &TestMail) -> Result<String, SendError> {

@@ -9,9 +9,12 @@ use std::time::{Duration, Instant};
 use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::feature_request::Title;
 use roadmap_domain::model::html::CleanHtml;
-use roadmap_domain::model::id::{CommentId, CustomerId};
-use roadmap_domain::model::mail::{MailId, News, Notification, SendError, Topic};
+use roadmap_domain::model::id::{CommentId, CustomerId, SignInId};
+use roadmap_domain::model::mail::{MailId, News, Notification, SendError, SignInMail, Topic};
+use roadmap_domain::model::message::MessageId;
+use roadmap_domain::model::portal::Language;
 use roadmap_domain::model::text::Name;
+use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::ports::Mailer;
 use roadmap_mail::{SmtpMailer, SmtpOptions};
 use roadmap_testkit::smtp::{Reply, Setup, Sink, Step};
@@ -100,6 +103,28 @@ async fn a_mail_arrives_as_it_was_composed() {
     assert_eq!(from, "Acme <hello@acme.example>");
     assert!(head.lines().any(|line| line.starts_with("Subject: ") && line.ends_with("Dark mode")), "{head}");
     assert!(body.contains("Content-Type: text/plain") && body.contains("Content-Type: text/html"), "{body}");
+}
+
+#[tokio::test]
+async fn the_mail_of_a_sign_in_arrives() {
+    let sink = Sink::start();
+    let mail = SignInMail {
+        id: MessageId::sign_in(SignInId::new(Uuid::from_u128(7))),
+        to: EmailAddress::parse("email", "ann@example.com").unwrap(),
+        product_name: Name::parse("name", "Acme").unwrap(),
+        language: Language::English,
+        url: "https://acme.example/sign-in/token".to_owned(),
+        code: "KM4P7QRT".to_owned(),
+        browser: None,
+        asked_at: Timestamp::from_millis(1_770_000_000_000).unwrap(),
+    };
+    mailer(&sink.url()).send_sign_in(&mail).await.unwrap();
+    let [received] = sink.received().try_into().unwrap();
+    assert_eq!(received.to, ["ann@example.com"]);
+    let data = String::from_utf8(received.data).unwrap();
+    assert!(data.contains("Message-ID: <sign_in.00000000-0000-0000-0000-000000000007@acme.example>\r\n"), "{data}");
+    assert!(data.contains("https://acme.example/sign-in/token\r\n") && data.contains("\r\nKM4P-7QRT\r\n"), "{data}");
+    assert!(!data.contains("List-Unsubscribe"), "{data}");
 }
 
 #[tokio::test]

@@ -76,26 +76,38 @@ impl<K: Hash + Eq + Clone> Limiter<K> {
 
     /// Consumes one request of a bucket, if one is available.
     pub(super) fn take(&self, key: K) -> BucketState {
-        let state = self.access_bucket(BucketAccess { key, consumes: true });
+        self.take_many(key, NonZeroU32::MIN)
+    }
+
+    /// Consumes several requests of a bucket, if all of them are available. More than the largest burst count as one
+    /// burst, so that they can be available at all.
+    pub(super) fn take_many(&self, key: K, requests: NonZeroU32) -> BucketState {
+        let state = self.access_bucket(BucketAccess { key, consumes: true }, requests);
         self.remove_full_buckets();
         state
     }
 
     /// Returns the status of a bucket without consuming from it.
     pub(super) fn peek(&self, key: K) -> BucketState {
-        self.access_bucket(BucketAccess { key, consumes: false })
+        self.access_bucket(BucketAccess { key, consumes: false }, NonZeroU32::MIN)
     }
 
-    fn access_bucket(&self, access: BucketAccess<K>) -> BucketState {
-        match self.governor.check_key(&access) {
-            Ok(snapshot) => {
+    fn access_bucket(&self, access: BucketAccess<K>, requests: NonZeroU32) -> BucketState {
+        let requests = requests.min(self.rate.0.burst_size());
+        match self.governor.check_key_n(&access, requests) {
+            Ok(Ok(snapshot)) => {
                 // The snapshot always assumes that one request was consumed.
                 let remaining = snapshot.remaining_burst_capacity() + u32::from(!access.consumes);
                 let is_full = remaining >= self.rate.burst();
                 BucketState { remaining, refill_in: (!is_full).then(|| self.rate.refill_time(1)), retry_after: None }
             }
-            Err(not_until) => {
+            Ok(Err(not_until)) => {
                 let wait = not_until.wait_time_from(self.governor.clock().now());
+                BucketState { remaining: 0, refill_in: Some(wait), retry_after: Some(wait) }
+            }
+            // Not reached: there are no more requests than the largest burst.
+            Err(_) => {
+                let wait = self.rate.refill();
                 BucketState { remaining: 0, refill_in: Some(wait), retry_after: Some(wait) }
             }
         }
@@ -116,7 +128,7 @@ impl<K: Hash + Eq + Clone> Limiter<K> {
     }
 }
 
-/// A read of the bucket of `key`, which consumes one request if `consumes` is set.
+/// A read of the bucket of `key`, which consumes requests if `consumes` is set.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct BucketAccess<K> {
     key: K,

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::*;
 use actix_web::http::header::RETRY_AFTER;
 use roadmap_domain::model::api_key::{ApiKey, Scopes};
+use roadmap_domain::model::email_address::EmailAddress;
 use roadmap_domain::model::text::Name;
 use roadmap_domain::model::timestamp::Timestamp;
 use roadmap_domain::model::workspace::{Subdomain, Workspace};
@@ -32,10 +33,13 @@ fn rate(requests: u32, seconds: u64, burst: u32) -> Option<Rate> {
     Some(Rate::new(requests, Duration::from_secs(seconds), burst).unwrap())
 }
 
+const NO_RATES: Rates =
+    Rates { key: None, workspace: None, failures: None, anonymous: None, sign_in: None, posts: None };
+
 fn limits(key: Option<Rate>, workspace: Option<Rate>, failures: Option<Rate>) -> (RateLimits, Arc<ManualStopwatch>) {
     let set = Arc::new(ManualStopwatch::default());
     let stopwatch: Arc<dyn Stopwatch> = set.clone();
-    (RateLimits::new(Rates { key, workspace, failures, anonymous: None }, &stopwatch), set)
+    (RateLimits::new(Rates { key, workspace, failures, ..NO_RATES }, &stopwatch), set)
 }
 
 /// A caller with this key of this workspace.
@@ -194,6 +198,8 @@ fn a_disabled_limit_limits_nothing_and_writes_no_header() {
         assert_eq!(headers_and_retry_after(&off.admit(&caller(1, 1))), (vec![], None));
         assert!(off.record_failure(address("192.0.2.1")).is_ok());
         assert_eq!(headers_and_retry_after(&off.admit_anonymous(address("192.0.2.1"))), (vec![], None));
+        assert!(off.admit_sign_in(address("192.0.2.1")).is_ok());
+        assert!(off.admit_post(workspace(1), &person("ann@example.com"), 4).is_ok());
     }
 }
 
@@ -220,7 +226,7 @@ fn failures_are_counted_for_each_address_and_network() {
 #[test]
 fn anonymous_requests_are_limited_by_network() {
     let stopwatch = Arc::new(ManualStopwatch::default());
-    let rates = Rates { key: rate(60, 60, 1), workspace: None, failures: rate(60, 60, 1), anonymous: rate(6, 60, 2) };
+    let rates = Rates { key: rate(60, 60, 1), failures: rate(60, 60, 1), anonymous: rate(6, 60, 2), ..NO_RATES };
     let limits = RateLimits::new(rates, &(stopwatch.clone() as Arc<dyn Stopwatch>));
     let admit = |from: &str| headers_and_retry_after(&limits.admit_anonymous(address(from)));
     let policy = "\"anonymous\";q=2;w=20";
@@ -241,6 +247,75 @@ fn anonymous_requests_are_limited_by_network() {
     assert!(limits.record_failure(address("192.0.2.1")).is_ok() && limits.admit(&caller(1, 1)).check().is_ok());
     stopwatch.advance(Duration::from_secs(10));
     assert_eq!(admit("192.0.2.1").1, None);
+}
+
+#[test]
+fn sign_ins_are_limited_by_network() {
+    let stopwatch = Arc::new(ManualStopwatch::default());
+    let rates = Rates { sign_in: rate(60, 3_600, 2), ..NO_RATES };
+    let limits = RateLimits::new(rates, &(stopwatch.clone() as Arc<dyn Stopwatch>));
+    let sign_in = |from: &str| retry_after(limits.admit_sign_in(address(from)));
+    for (from, wait) in [
+        ("192.0.2.1", None),
+        ("::ffff:192.0.2.1", None),
+        ("192.0.2.1", Some("60")),
+        ("192.0.2.2", None),
+        ("2001:db8:0:1::1", None),
+        ("2001:db8:0:1::2", None),
+        ("2001:db8:0:1::3", Some("60")),
+    ] {
+        assert_eq!(sign_in(from).as_deref(), wait, "{from}");
+    }
+    // The rejected ones were not counted.
+    stopwatch.advance(Duration::from_secs(60));
+    assert_eq!(sign_in("192.0.2.1"), None);
+    // Other limits are not affected.
+    assert!(limits.record_failure(address("192.0.2.1")).is_ok());
+    assert_eq!(headers_and_retry_after(&limits.admit_anonymous(address("192.0.2.1"))), (vec![], None));
+}
+
+fn workspace(number: u128) -> WorkspaceId {
+    WorkspaceId::new(Uuid::from_u128(number))
+}
+
+fn person(address: &str) -> FoldedEmail {
+    EmailAddress::parse("email", address).unwrap().folded().clone()
+}
+
+#[test]
+fn posts_are_limited_by_person_and_weight() {
+    let stopwatch = Arc::new(ManualStopwatch::default());
+    let limits =
+        RateLimits::new(Rates { posts: rate(20, 3_600, 20), ..NO_RATES }, &(stopwatch.clone() as Arc<dyn Stopwatch>));
+    let post = |number, of: &str, weight| retry_after(limits.admit_post(workspace(number), &person(of), weight));
+    // Five ideas, or four ideas and four comments.
+    for _ in 0..5 {
+        assert_eq!(post(1, "ann@example.com", 4), None);
+    }
+    for (weight, wait) in [(4, Some("720")), (1, Some("180")), (0, None)] {
+        assert_eq!(post(1, "Ann@Example.com", weight).as_deref(), wait, "{weight}");
+    }
+    for weight in [4, 4, 4, 4, 1, 1, 1, 1, 0] {
+        assert_eq!(post(1, "bob@example.com", weight), None);
+    }
+    assert_eq!(post(1, "bob@example.com", 1).as_deref(), Some("180"));
+    // Somebody is another person in another workspace.
+    assert_eq!(post(2, "ann@example.com", 4), None);
+    stopwatch.advance(Duration::from_secs(720));
+    assert_eq!(post(1, "ann@example.com", 4), None);
+    assert_eq!(post(1, "ann@example.com", 1).as_deref(), Some("180"));
+}
+
+#[test]
+fn a_post_that_weighs_more_than_a_burst_needs_a_full_bucket() {
+    let stopwatch = Arc::new(ManualStopwatch::default());
+    let limits =
+        RateLimits::new(Rates { posts: rate(3, 3_600, 3), ..NO_RATES }, &(stopwatch.clone() as Arc<dyn Stopwatch>));
+    let post = |weight| retry_after(limits.admit_post(workspace(1), &person("ann@example.com"), weight));
+    assert_eq!(post(4), None);
+    assert_eq!(post(4).as_deref(), Some("3600"));
+    stopwatch.advance(Duration::from_secs(3_600));
+    assert_eq!(post(4), None);
 }
 
 #[test]
